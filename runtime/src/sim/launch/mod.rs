@@ -14,7 +14,7 @@ pub(super) use payload::{INDIRECT_BASE, Layout};
 pub(super) use run::{Control, run};
 
 use super::SimOptions;
-use super::memory::{Mapped, Space};
+use super::memory::{Space, Table};
 use super::module::{DataBuffers, SimModule, Whereabouts};
 use super::program::Program;
 use super::sampler::Samplers;
@@ -37,11 +37,11 @@ pub(super) struct Plan<'a> {
     module: &'a SimModule,
     /// The kernel's index in its module.
     index: usize,
-    pub(super) space: &'a Space,
+    pub(super) space: &'a Arc<Space>,
     /// Buffers of the launch itself.
     buffers: LaunchBuffers,
     /// The device's memory.
-    pub(super) memory: Vec<Mapped>,
+    pub(super) memory: Table,
     pub(super) surfaces: Surfaces,
     pub(super) samplers: Samplers,
     /// Cross-thread data, but for what differs from group to group.
