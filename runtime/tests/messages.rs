@@ -460,3 +460,66 @@ fn slm_addresses_are_aligned() {
         case.try_run().unwrap();
     }
 }
+
+/// What hardware drops is a fault by default; a read that begins inside may go beyond the end.
+#[test]
+fn accesses_outside_of_surfaces() {
+    use gantry_isa_gen::message::{AtomicOp, Rgba, Simd};
+    let p = Platform::Gen9;
+    let addr = AddrModel::A32(Surface::Bti(2));
+    let untyped = |dir, n| MsgOp::Untyped {
+        dir,
+        addr,
+        rgba: Rgba::first(n).unwrap(),
+        simd: Simd::S16,
+    };
+    let atomic = MsgOp::Atomic {
+        op: AtomicOp::Inc,
+        addr,
+        qword: false,
+        returns: true,
+        simd: Simd::S16,
+    };
+    let end = MEMORY as u64;
+    for (op, at, fault) in [
+        (untyped(Dir::Read, 1), end - 4, None),
+        (
+            untyped(Dir::Read, 1),
+            end,
+            Some("a read of 4 bytes at offset 0x400 is outside"),
+        ),
+        (untyped(Dir::Read, 2), end - 4, None),
+        (untyped(Dir::Write, 1), end - 4, None),
+        (
+            untyped(Dir::Write, 1),
+            4 << 20,
+            Some("a write of 4 bytes at offset 0x400000 is outside"),
+        ),
+        (
+            untyped(Dir::Write, 2),
+            end - 4,
+            Some("a write of 4 bytes at offset 0x400 is outside"),
+        ),
+        (
+            atomic,
+            end,
+            Some("an atomic of 4 bytes at offset 0x400 is outside"),
+        ),
+    ] {
+        let m = Message::split_for(p, op, 16);
+        let form = Form::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, Where::Surface, &mut Rng(1));
+        case.mask = u32::MAX;
+        let mut addresses = [0; 16];
+        addresses[9] = at;
+        case.place(&form, &addresses);
+        // Dropped where that is asked for.
+        case.try_run().unwrap();
+        match (case.strict().try_run(), fault) {
+            (Ok(_), None) => {}
+            (Err(e), Some(what)) => assert!(e.to_string().contains(what), "{op}: {e}"),
+            (Ok(_), Some(what)) => panic!("{op}: no fault, not {what}"),
+            (Err(e), None) => panic!("{op}: {e}"),
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
 
+use super::Bounds;
 use super::barrier::Barriers;
 use super::launch::{Control, INDIRECT_BASE, Plan, patch_group};
 use super::memory::{Block, Mapped, Reserved, View};
@@ -235,6 +236,12 @@ impl Group<'_> {
                 stack: self.plan.kernel.env.has_stack_calls,
             },
         }
+    }
+
+    /// What an access outside of a surface's buffer comes to.
+    #[inline(always)]
+    pub(super) fn bounds(&self) -> Bounds {
+        self.plan.bounds
     }
 
     /// The launch's surfaces.
