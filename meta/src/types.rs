@@ -174,3 +174,6 @@ pub const SUB_BYTE: TypeSet = TypeSet::of(&[Ty::U1, Ty::U2, Ty::S2, Ty::U4, Ty::
 pub const Q: TypeSet = TypeSet::of(&[Ty::Q]);
 /// Words, doublewords and quadwords.
 pub const WDQ: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W, Ty::Ud, Ty::D, Ty::Uq, Ty::Q]);
+/// Integers of all sizes.
+pub const BWDQ: TypeSet =
+    TypeSet::of(&[Ty::Ub, Ty::B, Ty::Uw, Ty::W, Ty::Ud, Ty::D, Ty::Uq, Ty::Q]);

@@ -3,7 +3,8 @@
 //! compiles the same kernel for this host.
 //!
 //! `cargo bench -p gantry-runtime` needs `ocloc`, and pocl for the ratio. A table of the fastest of several runs comes first;
-//! `-- nothing` prints only that. `GANTRY_KERNEL` and `GANTRY_DEVICE` choose one kernel or device.
+//! `-- nothing` prints only that. `GANTRY_KERNEL` and `GANTRY_DEVICE` choose one kernel or device. Before it stands how long a launch of one
+//! thread takes by the number of buffers that the device holds, which needs nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -211,5 +212,37 @@ fn simulator(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, simulator);
+/// What a launch of one thread takes, beside so many buffers.
+fn launches() {
+    let platform = gantry_isa_gen::Platform::Gen9;
+    let info = "kernels:\n  - {name: t, execution_env: {simd_size: 8}}\n";
+    let zebin = common::text::zebin(platform, info, common::text::end(platform));
+    for live in [0, 1_000, 100_000] {
+        let device = Device::simulator(SimOptions::default());
+        let module = device.load(&zebin).unwrap();
+        let kernel = module.kernel("t").unwrap();
+        let _buffers: Vec<_> = (0..live).map(|_| device.buffer(64).unwrap()).collect();
+        let run = || {
+            for _ in 0..1000 {
+                let grid = Grid::new([8, 1, 1]).group([8, 1, 1]);
+                kernel.launch(grid).run().unwrap();
+            }
+        };
+        let (_, seconds) = fastest(run);
+        println!("{live:7} buffers: {:6.2} us a launch", seconds * 1e3);
+        let (_, seconds) = fastest(|| {
+            for _ in 0..1000 {
+                device.buffer(64).unwrap();
+            }
+        });
+        println!("{:16} {:6.2} us a new buffer", "", seconds * 1e3);
+    }
+}
+
+fn all(c: &mut Criterion) {
+    launches();
+    simulator(c);
+}
+
+criterion_group!(benches, all);
 criterion_main!(benches);

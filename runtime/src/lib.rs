@@ -54,7 +54,7 @@ pub use launch::{Arg, Cancel, Grid, Launch, LaunchStats, Local, Progress, Scratc
 pub use limits::{Excess, Limits};
 pub use module::{Kernel, Module};
 pub use pool::Pool;
-pub use sim::SimOptions;
+pub use sim::{Bounds, SimOptions};
 pub use watch::{
     Amount, Hazard, HazardKind, InstructionCount, Report, Total, TraceEvent, TraceFilter,
     TraceOperand, Watch,

@@ -39,7 +39,13 @@ impl Outcome {
     /// Asserts an exit with status 2, of a wrong command line, and gives back standard error.
     pub fn misused(self) -> String {
         let status = self.status;
-        assert_eq!(status, Some(2), "stdout: {}\nstderr: {}", self.out, self.err);
+        assert_eq!(
+            status,
+            Some(2),
+            "stdout: {}\nstderr: {}",
+            self.out,
+            self.err
+        );
         Outcome {
             status: Some(1),
             ..self

@@ -148,3 +148,27 @@ fn a_launch_that_takes_too_long() {
     let err = with("-1");
     assert!(err.contains("`-1` is no number of seconds"), "{err}");
 }
+
+/// A mistake is one whatever the compiler makes of buffers: by addresses, or by surfaces, where hardware would drop the store.
+#[test]
+fn a_store_far_outside_is_an_error_at_every_level() {
+    let dir = Scratch::new();
+    let path = dir.write("k.gir", KERNELS);
+    let run = |target: &str, level: &str, bounds: &str| {
+        gantry([
+            "run", &path, "--device", "sim", "--kernel", "far", "--global", "16", "--local", "8",
+            "--arg", "zero:64", "--target", target, "-O", level, "--bounds", bounds,
+        ])
+    };
+    for target in ["skl", "tgllp", "dg2", "pvc"] {
+        for level in ["0", "1", "2"] {
+            let e = run(target, level, "error").fails();
+            assert!(
+                e.contains("kernel `far`, group (1, 0, 0)"),
+                "{target} {level}: {e}"
+            );
+        }
+        run(target, "0", "drop").fails();
+        run(target, "2", "drop").ok();
+    }
+}

@@ -64,7 +64,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "condition-needed",
-        text: "`cmp` and `csel` need a condition, `sel` a condition or a predicate",
+        text: "`cmp` and (but on Xe-HPC) `csel` need a condition, `sel` a condition or a predicate",
         hint: "say what is compared by",
         kinds: Kinds::ALU,
         applies: always,
@@ -235,6 +235,7 @@ fn flag_channels(v: &View, out: &mut Sink<'_>) {
 
 fn condition_needed(v: &View, out: &mut Sink<'_>) {
     let (missing, what) = match v.op {
+        Op::Csel if v.f.csel_alone => (false, ""),
         Op::Cmp | Op::Cmpn | Op::Csel => (v.cond.is_none(), "a flag modifier"),
         Op::Sel => (
             v.cond.is_none() == v.pred.is_none(),

@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{Place, Slot, View};
+use super::view::{Operand, Place, Slot, View};
 use crate::inst::{Subfn, Target};
 use crate::op::{Format, Op};
 use crate::reg::Arf;
@@ -238,10 +238,21 @@ fn types_allowed(v: &View, out: &mut Sink<'_>) {
         if v.kind == Kinds::DPAS && s.is_null() {
             continue;
         }
-        if !v.allows(dst.ty, s.elements()) {
-            let (d, t) = (dst.ty, s.elements());
+        let (d, t) = (dst.ty, s.elements());
+        if !v.allows(d, t) && !stands_for(v, s).is_some_and(|t| v.allows(d, t)) {
             out.find(s.part, format_args!("`{op}` does not make `{d}` of `{t}`"));
         }
+    }
+}
+
+/// The type that the immediate of a three-source instruction may be of as well: those have 16 bits, and Intel's compiler writes such a
+/// doubleword of `bfe` as a word.
+fn stands_for(v: &View, s: &Operand) -> Option<Type> {
+    match s.ty {
+        _ if v.kind != Kinds::TERNARY || !s.is_imm() => None,
+        Type::W => Some(Type::D),
+        Type::Uw => Some(Type::Ud),
+        _ => None,
     }
 }
 

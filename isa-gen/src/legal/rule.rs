@@ -66,8 +66,8 @@ pub struct Rule {
 }
 
 /// What Intel's compiler breaks in some kernels, which the hardware is known to run: in scans of quads for Gen9LP it writes `<4;1,4>`, whose
-/// horizontal stride nothing uses; for Xe-HPC some code of half floats starts with a `csel` of r0 from r0 without a condition.
-const TOLERATED: [&str; 2] = ["width-one-stride", "condition-needed"];
+/// horizontal stride nothing uses.
+const TOLERATED: [&str; 1] = ["width-one-stride"];
 
 impl Rule {
     /// Whether hardware is known to run what breaks the rule.

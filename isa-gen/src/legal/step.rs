@@ -130,12 +130,15 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "in-step-arf",
-        text: "of floats and 64-bit operands, architecture registers are null and accumulators",
+        text: "of floats and 64-bit operands, architecture registers are null and accumulators; one channel may write a flag",
         hint: "copy the register to a GRF first",
         kinds: Kinds::ALU,
         applies: in_step,
         check: |v, out| {
-            for o in v.operands().filter(|_| must_step(v)) {
+            // Intel's compiler shifts halves of quadwords to flags.
+            let flag =
+                |o: &Operand| v.exec == 1 && o.part == Part::Dst && o.arf() == Some(Arf::Flag);
+            for o in v.operands().filter(|o| must_step(v) && !flag(o)) {
                 if o.arf().is_some_and(|a| !matches!(a, Arf::Null | Arf::Acc)) {
                     let what =
                         format_args!("only null and accumulators go with floats and 64 bits");

@@ -54,7 +54,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "dst-exec-type-align",
-        text: "a destination narrower than the execution type is aligned to it; a byte or word may take the second place",
+        text: "a destination narrower than the execution type is aligned to it; a byte or word may take the second place, and on Xe-HPC a byte any of a doubleword's",
         hint: "move the destination to a multiple of the execution type's size",
         kinds: Kinds::DATA,
         applies: always,
@@ -91,11 +91,15 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "byte-and-64-bit",
-        text: "bytes and 64-bit types do not convert into each other",
+        text: "bytes and 64-bit types do not convert into each other, but in bitwise operations",
         hint: "go through a doubleword",
         kinds: Kinds::DATA,
         applies: always,
-        check: |v, out| not_together(v, out, |t| t.bytes() == 1, "a byte"),
+        check: |v, out| {
+            if !v.info.bitwise {
+                not_together(v, out, |t| t.bytes() == 1, "a byte");
+            }
+        },
     },
     Rule {
         name: "half-and-64-bit",
@@ -277,9 +281,9 @@ fn dst_exec_type_align(v: &View, out: &mut Sink<'_>) {
         return;
     }
     let over = sub % exec.bytes();
-    // The relaxed rule for words: all in the lower or all in the upper half of the channel.
+    // The relaxed rule: all in the lower or all in the upper half of the channel's word.
     let relaxed = match d.bytes() {
-        1 => over == 1,
+        1 => over == 1 || exec.bytes() == 4 && v.f.byte_dst_anywhere,
         2 => over == 2,
         _ => false,
     };

@@ -442,17 +442,20 @@ pub enum LscFenceOp {
     Clean,
     /// Only the third level is flushed.
     FlushL3,
+    /// Nothing: a second number for it, which Intel's compiler takes on Xe-HPG before a thread ends.
+    Type6,
 }
 
 impl LscFenceOp {
     /// All of them.
-    pub const ALL: [LscFenceOp; 6] = [
+    pub const ALL: [LscFenceOp; 7] = [
         LscFenceOp::None,
         LscFenceOp::Evict,
         LscFenceOp::Invalidate,
         LscFenceOp::Discard,
         LscFenceOp::Clean,
         LscFenceOp::FlushL3,
+        LscFenceOp::Type6,
     ];
 
     /// The name.
@@ -464,6 +467,7 @@ impl LscFenceOp {
             LscFenceOp::Discard => "discard",
             LscFenceOp::Clean => "clean",
             LscFenceOp::FlushL3 => "flushl3",
+            LscFenceOp::Type6 => "type6",
         }
     }
 }

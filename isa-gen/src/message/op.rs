@@ -24,13 +24,14 @@ pub enum MsgOp {
         /// How many channels.
         simd: Simd,
     },
-    /// Byte scattered: 1, 2 or 4 bytes per channel, in the low part of a dword each.
+    /// Byte scattered: 1, 2 or 4 bytes per channel, in the low part of a dword each. By 64-bit addresses 8 bytes too, in a qword each:
+    /// Intel's compiler has them on Gen8.
     ByteScattered {
         /// Read or write.
         dir: Dir,
         /// Where.
         addr: AddrModel,
-        /// Bytes per channel: 1, 2 or 4.
+        /// Bytes per channel: 1, 2, 4 or 8.
         bytes: u8,
         /// How many channels.
         simd: Simd,
@@ -396,8 +397,15 @@ impl MsgOp {
                 simd,
             } => moved(dir, addresses(addr, simd), rgba.count() * rows(simd, 4)),
             MsgOp::ByteScattered {
-                dir, addr, simd, ..
-            } => moved(dir, addresses(addr, simd), rows(simd, 4)),
+                dir,
+                addr,
+                bytes,
+                simd,
+            } => moved(
+                dir,
+                addresses(addr, simd),
+                rows(simd, u32::from(bytes.max(4))),
+            ),
             MsgOp::DwordScattered {
                 dir,
                 addr,

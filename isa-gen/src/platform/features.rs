@@ -140,6 +140,10 @@ pub struct Features {
     pub src1_acc: bool,
     /// Whether source 1 of two may be of bytes.
     pub byte_src1: bool,
+    /// Whether bytes of doublewords may be written to any byte of each (Intel's compiler, `supportsByteDestinationSubreg2Or3`); if not, to the first two.
+    pub byte_dst_anywhere: bool,
+    /// Whether `csel` needs no condition: Intel's compiler has some that do nothing.
+    pub csel_alone: bool,
     /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
     pub half_dst_words: bool,
     /// Whether one instruction may mix `hf` and `f`.
@@ -243,6 +247,8 @@ const GEN7P5: Features = Features {
     acc_no_dword_mul: false,
     src1_acc: false,
     byte_src1: true,
+    byte_dst_anywhere: false,
+    csel_alone: false,
     half_dst_words: false,
     mixed_float: false,
     half_mov_wide: false,
@@ -387,6 +393,8 @@ const XE_HPC: Features = Features {
     out_of_order_f64: false,
     int_pipe_q: true,
     byte_rmw: true,
+    byte_dst_anywhere: true,
+    csel_alone: true,
     ..XE_HPG
 };
 

@@ -150,6 +150,23 @@ impl Platform {
             .map(|p| p.platform)
     }
 
+    /// The platform of a core family number, as a zebin's notes have it (compute-runtime, `igfxfmid.h`). Where several platforms
+    /// are of one family, the first of them.
+    pub const fn from_core(core: u32) -> Option<Platform> {
+        Some(match core {
+            10 => Platform::Gen7p5,
+            11 => Platform::Gen8,
+            12 => Platform::Gen9,
+            13 | 14 => Platform::Gen10,
+            15 | 16 => Platform::Gen11,
+            17 | 18 => Platform::XeLp,
+            0xc05 => Platform::XeHp,
+            0xc07 => Platform::XeHpg,
+            0xc08 => Platform::XeHpc,
+            _ => return None,
+        })
+    }
+
     /// Whether code of one is code of the other: they are of one generation.
     pub const fn same_generation(self, other: Platform) -> bool {
         self.column() == other.column()

@@ -147,6 +147,77 @@ fn mad_adds_bytes_and_multiplies_none() {
     }
 }
 
+/// What Intel's compilers of 2022 and 2026 emit, and beside it what breaks the rule that has room for it.
+#[test]
+fn what_intels_compilers_emit_is_legal() {
+    use Platform::{Gen8, Gen9, XeHpc, XeHpg, XeLp};
+    let rules = |p, line: &str| {
+        let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));
+        let found = legal::check(p, &code.insts[0].inst);
+        found.iter().map(|f| f.rule.name).collect::<Vec<_>>()
+    };
+    let bytes = "mov (16|M0) r16.2<4>:b r26.0<1;1,0>:d";
+    let or = "or (8|M0) r74.0<1>:q r54.0<4;4,1>:q r30.0<8;8,1>:ub";
+    let csel = "(W) csel (4|M0) r1.0<1>:f r1.0<4;1>:f r1.0<4;1>:f r1.0<1>:f";
+    let bfe = "bfe (8|M0) r20.0<1>:d 11:w r5.4<0;0>:d r16.0<1>:d";
+    let rol = "rol (16|M0) r35.0<1>:uq r11.0<1;1,0>:uq r19.0<1;1,0>:q";
+    let shr = "(W) shr (1|M0) f1.0<2>:ud r5.1<0;1,0>:uq r6.0<0;1,0>:ud";
+    let fence = "(W) send.ugm (1|M0) r29 r35 null:0 0x0 0x0210641F";
+    for (p, line) in [
+        (XeHpc, bytes),
+        (Gen8, or),
+        (Gen9, or),
+        (XeHpc, csel),
+        (XeLp, bfe),
+        (XeHpg, bfe),
+        (XeHpc, rol),
+        (XeHpc, shr),
+        (XeHpg, fence),
+    ] {
+        assert_eq!(rules(p, line), [""; 0], "{p:?}: {line}");
+    }
+    for (p, line, rule) in [
+        (XeHpg, bytes, "dst-exec-type-align"),
+        (
+            XeHpc,
+            "mov (16|M0) r16.2<2>:b r26.0<1;1,0>:d",
+            "dst-exec-type-stride",
+        ),
+        (
+            Gen9,
+            "add (4|M0) r74.0<1>:q r54.0<4;4,1>:q r30.0<4;4,1>:ub",
+            "byte-and-64-bit",
+        ),
+        (XeHpg, csel, "condition-needed"),
+        (
+            XeLp,
+            "bfe (8|M0) r20.0<1>:d r2.0<4;1>:w r5.4<0;0>:d r16.0<1>:d",
+            "types-allowed",
+        ),
+        (
+            XeHpc,
+            "rol (16|M0) r35.0<1>:q r11.0<1;1,0>:q r19.0<1;1,0>:q",
+            "types-allowed",
+        ),
+        (
+            XeHpc,
+            "shr (4|M0) f1.0<1>:uq r5.0<1;1,0>:uq r6.0<1;1,0>:uq",
+            "in-step-arf",
+        ),
+        (
+            XeHpg,
+            "(W) send.ugm (1|M0) r29 r35 null:0 0x0 0x0210741F",
+            "message-reserved",
+        ),
+    ] {
+        assert!(
+            rules(p, line).contains(&rule),
+            "{p:?}: {line}: {:?}",
+            rules(p, line)
+        );
+    }
+}
+
 fn inst(line: &str) -> Inst<Reg> {
     text::assemble(Platform::Gen9, line).unwrap().insts[0].inst
 }

@@ -7,6 +7,8 @@ use crate::types::*;
 
 /// Integers of Gen8 to Gen11.
 const INTS: [Combo; 4] = [(BWD, BWD), (QWORD, WD), (WD, QWORD), (QWORD, QWORD)];
+/// The same with bytes of quadwords, which Intel's compiler joins to those by bitwise operations.
+const BITS: [Combo; 3] = [(BWD, BWD), (QWORD, BWDQ), (WD, QWORD)];
 /// Integers of Xe-HP on.
 const XE_INTS: [Combo; 3] = [(BWD, BWD), (QWORD, WDQ), (WD, QWORD)];
 
@@ -24,21 +26,21 @@ pub(super) fn rows() -> Vec<Row> {
             .code(XE, 0x65)
             .with(PRED | COND | MODS | ACC | BITWISE)
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
-            .types(GEN8_TO_11, INTS)
+            .types(GEN8_TO_11, BITS)
             .types(XE_HP | XE_HPG, XE_INTS),
         Row::new("or", "Bitwise or.", Format::Binary)
             .code(PRE_XE, 0x06)
             .code(XE, 0x66)
             .with(PRED | COND | MODS | ACC | BITWISE)
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
-            .types(GEN8_TO_11, INTS)
+            .types(GEN8_TO_11, BITS)
             .types(XE_HP | XE_HPG, XE_INTS),
         Row::new("xor", "Bitwise exclusive or.", Format::Binary)
             .code(PRE_XE, 0x07)
             .code(XE, 0x67)
             .with(PRED | COND | MODS | ACC | BITWISE)
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
-            .types(GEN8_TO_11, INTS)
+            .types(GEN8_TO_11, BITS)
             .types(XE_HP | XE_HPG, XE_INTS),
         Row::new(
             "bfn",
@@ -86,12 +88,12 @@ pub(super) fn rows() -> Vec<Row> {
             .code(XE, 0x6E)
             .with(PRED | COND | ACC)
             .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
-            .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
+            .types(XE_HPC, [(UW | UD, WD), (UQ, QWORD | WD)]),
         Row::new("rol", "Rotates left.", Format::Binary)
             .code(GEN11, 0x0F)
             .code(XE, 0x6F)
             .with(PRED | COND | ACC)
             .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
-            .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
+            .types(XE_HPC, [(UW | UD, WD), (UQ, QWORD | WD)]),
     ]
 }

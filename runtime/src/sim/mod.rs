@@ -40,6 +40,17 @@ use memory::Space;
 use module::SimModule;
 use std::sync::Arc;
 
+/// What an access outside of a surface's buffer comes to. (By address, it is always a fault.)
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bounds {
+    /// A fault, as by address: whether a compiler makes surfaces of buffers, and hides a mistake by that, says nothing of a program. Reads that
+    /// begin inside may go beyond the end, where they give zeros.
+    #[default]
+    Error,
+    /// What hardware does: reads give zeros, and what is written vanishes.
+    Drop,
+}
+
 /// How a simulator runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
@@ -50,6 +61,8 @@ pub struct SimOptions {
     pub instruction_limit: u64,
     /// Threads of the host that the device starts for its launches; 0 is one for each core. Launches at once share them.
     pub threads: usize,
+    /// What accesses outside of surfaces come to.
+    pub bounds: Bounds,
     /// What modules and launches may ask of the host.
     pub limits: Limits,
 }
@@ -60,6 +73,7 @@ impl Default for SimOptions {
             platform: Platform::Gen9,
             instruction_limit: 50_000_000,
             threads: 0,
+            bounds: Bounds::Error,
             limits: Limits::default(),
         }
     }

@@ -296,9 +296,10 @@ mod tests {
         let d = Simulator::new(SimOptions::default(), OwnPool::of(1));
         let m = d.load_module(Arc::new(zebin.clone()), &bytes).unwrap();
         let all = d.space.snapshot();
-        assert_eq!(all.len(), 1);
+        assert_eq!(all.iter().count(), 1);
+        let data = all.iter().next().unwrap();
         let mut got = vec![0; 88];
-        all[0].block.read(0, &mut got);
+        data.block.read(0, &mut got);
         let address = (m.data.global + 8 + 3).to_le_bytes();
         assert_eq!(got, [&[7; 24][..], &[0; 56], &address].concat());
         assert!(m.kernels[0].failed.is_none());

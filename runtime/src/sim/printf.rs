@@ -121,7 +121,7 @@ pub(super) struct Text {
 
 /// The text of all calls in a buffer that begins at an offset of a block, in order; the bytes used count from the block's
 /// start. `memory` holds the strings. A call that makes no sense ends it, and so does one that is beyond the limits.
-pub(super) fn text(buffer: &Block, at: u64, memory: &View, limits: &Limits) -> Text {
+pub(super) fn text(buffer: &Block, at: u64, memory: &View<'_>, limits: &Limits) -> Text {
     let used = (buffer.load(at, 4) as usize).min(buffer.len());
     let mut bytes = vec![0; used];
     buffer.read(0, &mut bytes);
@@ -219,7 +219,7 @@ impl Printer<'_> {
 
 /// Reads strings.
 struct Strings<'a> {
-    memory: &'a View,
+    memory: &'a View<'a>,
     read: Budget,
 }
 
@@ -250,7 +250,7 @@ impl Strings<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::Mapped;
+    use super::super::memory::{Mapped, Table};
     use super::*;
     use std::sync::Arc;
 
@@ -266,10 +266,12 @@ mod tests {
     fn print_within(strings: &[u8], calls: &[(u64, &[u8])], limits: &Limits) -> Text {
         let block = Block::new(strings.len()).unwrap();
         block.write(0, strings);
-        let view = View::new(vec![Mapped {
+        let strings = Mapped {
             base: STRINGS,
             block: Arc::new(block),
-        }]);
+        };
+        let table = Table::default();
+        let view = View::new(&table, [Some(&strings), None]);
         let mut bytes = vec![0; 4];
         for (at, args) in calls {
             bytes.extend((STRINGS + at).to_le_bytes());
@@ -350,10 +352,12 @@ mod tests {
         let at = |strings: &[u8], limit| {
             let block = Block::new(strings.len()).unwrap();
             block.write(0, strings);
-            let view = View::new(vec![Mapped {
+            let strings = Mapped {
                 base: STRINGS,
                 block: Arc::new(block),
-            }]);
+            };
+            let table = Table::default();
+            let view = View::new(&table, [Some(&strings), None]);
             let mut s = Strings {
                 memory: &view,
                 read: Budget::new("bytes", limit),

@@ -1,8 +1,9 @@
 //! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
 
+use super::Bounds;
 use super::barrier::Barriers;
 use super::launch::{Control, INDIRECT_BASE, Plan, patch_group};
-use super::memory::{Block, Mapped, View};
+use super::memory::{Block, Mapped, Reserved, View};
 use super::sampler::Samplers;
 use super::special;
 use super::surface::Surfaces;
@@ -27,22 +28,57 @@ pub(super) enum End {
     Stopped,
 }
 
+/// Memory at addresses that a host core has for its groups.
+pub(super) struct Own {
+    /// Private memory of the threads of a group, and where it is.
+    private: Option<Mapped>,
+    /// The group's implicit arguments, and where they are.
+    implicit: Option<Mapped>,
+    _addresses: [Option<Reserved>; 2],
+}
+
+impl Own {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Own, String> {
+        let map = |len: usize| -> Result<(Option<Mapped>, Option<Reserved>), String> {
+            if len == 0 {
+                return Ok((None, None));
+            }
+            let addresses = plan.space.reserve(len as u64).map_err(|e| e.to_string())?;
+            let m = Mapped {
+                base: addresses.base,
+                block: Arc::new(Block::unshared(len).ok_or_else(no_memory)?),
+            };
+            Ok((Some(m), Some(addresses)))
+        };
+        let threads = plan.threads_per_group as usize;
+        let (private, a) = map(threads * plan.private_bytes as usize)?;
+        let implicit = plan.implicit.as_ref();
+        let (implicit, b) = map(implicit.map_or(0, |i| i.bytes(plan.threads_per_group)))?;
+        Ok(Own {
+            private,
+            implicit,
+            _addresses: [a, b],
+        })
+    }
+}
+
+fn no_memory() -> String {
+    "no memory left for the threads of a group".to_owned()
+}
+
 /// One host core's state: reused from group to group.
 pub(super) struct Worker<'p> {
     plan: &'p Plan<'p>,
     threads: Vec<Thread>,
     /// The thread that runs.
     running: Cell<u32>,
-    view: View,
+    view: View<'p>,
     slm: Block,
     /// The threads' scratch, one after the other.
     scratch: Block,
     /// The group's indirect data (Xe-HP and later).
     indirect: Block,
-    /// Private memory of the threads of a group, and where it is.
-    private: Option<Mapped>,
-    /// The group's implicit arguments, and where they are.
-    implicit: Option<Mapped>,
+    own: &'p Own,
     cross: Vec<u8>,
     counts: Counts,
     /// Who looks at what the groups do.
@@ -137,7 +173,7 @@ impl<'g> Area<'g> {
 /// What the threads of a running group share.
 pub(super) struct Group<'w> {
     plan: &'w Plan<'w>,
-    view: &'w View,
+    view: &'w View<'w>,
     slm: &'w Block,
     scratch: &'w Block,
     indirect: &'w Block,
@@ -200,6 +236,12 @@ impl Group<'_> {
                 stack: self.plan.kernel.env.has_stack_calls,
             },
         }
+    }
+
+    /// What an access outside of a surface's buffer comes to.
+    #[inline(always)]
+    pub(super) fn bounds(&self) -> Bounds {
+        self.plan.bounds
     }
 
     /// The launch's surfaces.
@@ -280,40 +322,22 @@ impl Group<'_> {
 }
 
 impl<'p> Worker<'p> {
-    pub(super) fn new(plan: &'p Plan<'p>) -> Result<Worker<'p>, String> {
+    pub(super) fn new(plan: &'p Plan<'p>, own: &'p Own) -> Result<Worker<'p>, String> {
         let threads = plan.threads_per_group as usize;
-        let no_memory = || "no memory left for the threads of a group".to_owned();
         let scratch =
             Block::unshared(threads * plan.scratch.bytes as usize).ok_or_else(no_memory)?;
         let indirect = plan.layout.indirect_bytes(plan.threads_per_group);
-        let mut blocks = plan.memory.clone();
-        let mut map = |len: usize| -> Result<Option<Mapped>, String> {
-            if len == 0 {
-                return Ok(None);
-            }
-            let base = plan.space.reserve(len as u64).map_err(|e| e.to_string())?;
-            let m = Mapped {
-                base,
-                block: Arc::new(Block::unshared(len).ok_or_else(no_memory)?),
-            };
-            blocks.push(m.clone());
-            Ok(Some(m))
-        };
-        let private = map(threads * plan.private_bytes as usize)?;
-        let implicit = plan.implicit.as_ref();
-        let implicit = map(implicit.map_or(0, |i| i.bytes(plan.threads_per_group)))?;
         Ok(Worker {
             plan,
             threads: (0..threads)
                 .map(|_| Thread::new(plan.program.grf_end()))
                 .collect(),
             running: Cell::new(0),
-            view: View::new(blocks),
+            view: View::new(&plan.memory, [own.private.as_ref(), own.implicit.as_ref()]),
             slm: Block::unshared(plan.slm_bytes as usize).ok_or_else(no_memory)?,
             scratch,
             indirect: Block::unshared(indirect as usize).ok_or_else(no_memory)?,
-            private,
-            implicit,
+            own,
             cross: Vec::new(),
             counts: Counts::default(),
             watcher: plan.watch.map(|w| Watcher::new(w, plan)),
@@ -330,9 +354,9 @@ impl<'p> Worker<'p> {
         self.slm.clear();
         self.cross.clear();
         self.cross.extend_from_slice(&plan.cross_thread);
-        let private = self.private.as_ref();
+        let private = self.own.private.as_ref();
         let walk = plan.layout.walk(size);
-        let implicit = match (&plan.implicit, &self.implicit) {
+        let implicit = match (&plan.implicit, &self.own.implicit) {
             (Some(args), Some(m)) => {
                 let (bytes, at) = args.of_group(&walk, size, m.base);
                 m.block.write(0, &bytes);

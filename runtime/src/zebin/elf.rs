@@ -2,7 +2,7 @@
 
 use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, link, read};
 use crate::limits::{Budget, Limits, within};
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{PRODUCTS, Platform};
 use object::LittleEndian as LE;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader};
@@ -14,8 +14,9 @@ use std::ops::Range;
 const EM_INTELGT: u16 = 205;
 /// Section type of `.ze_info`.
 const SHT_ZEBIN_ZEINFO: u32 = 0xff00_0011;
-/// Note type: product family.
+/// Note types: product family, core family.
 const NT_PRODUCT_FAMILY: u32 = 1;
+const NT_CORE_FAMILY: u32 = 2;
 
 pub(super) type Header = elf::FileHeader64<LE>;
 
@@ -161,7 +162,8 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
     Ok(zebin)
 }
 
-/// The product of the compatibility note, and its platform.
+/// The product of the compatibility note, and its platform. Where the note has the core family alone, as those of libraries that
+/// are for several products do, the product is the first of that.
 fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
     let mut rest = notes.ok_or_else(|| ZebinError::new("no .note.intelgt.compat section"))?;
     let word = |b: &[u8], at: usize| -> Option<u32> {
@@ -170,6 +172,7 @@ fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
         ))
     };
     let damaged = || ZebinError::new(".note.intelgt.compat is damaged");
+    let mut core = 0;
     while !rest.is_empty() {
         let (Some(name_len), Some(desc_len), Some(ty)) =
             (word(rest, 0), word(rest, 4), word(rest, 8))
@@ -186,6 +189,9 @@ fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
             .get(12..12 + (name_len as usize).min(rest.len()))
             .ok_or_else(damaged)?;
         let owner = name.split(|&b| b == 0).next().unwrap_or(&[]);
+        if owner == b"IntelGT" && ty == NT_CORE_FAMILY {
+            core = word(rest, desc_at).ok_or_else(damaged)?;
+        }
         if owner == b"IntelGT" && ty == NT_PRODUCT_FAMILY {
             let product = word(rest, desc_at).ok_or_else(damaged)?;
             let platform = Platform::from_family(product).ok_or_else(|| {
@@ -197,9 +203,22 @@ fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
         }
         rest = rest.get(end..).unwrap_or(&[]);
     }
-    Err(ZebinError::new(
-        ".note.intelgt.compat names no product family",
-    ))
+    // Compilers that know none write 0.
+    if core == 0 {
+        return Err(ZebinError::new(
+            ".note.intelgt.compat names no product family and no core family",
+        ));
+    }
+    let first = |platform: Platform| {
+        let all = PRODUCTS.iter().filter(|p| p.platform == platform);
+        let family = all.filter_map(|p| p.families.first()).next()?;
+        Some((*family, platform))
+    };
+    Platform::from_core(core).and_then(first).ok_or_else(|| {
+        ZebinError::new(format!(
+            "core family {core:#x} is of no platform known here"
+        ))
+    })
 }
 
 /// The data sections: one of a name.

@@ -153,6 +153,22 @@ fn containers_are_checked() {
     other[18] = 62;
     assert!(parse(&other).contains("ELF machine is 62, not 205"));
     assert!(parse(&zebin(INFO, &["k"], 9999)).contains("product family 9999"));
+    // A note of a core family, by itself.
+    let core = |core: u32| {
+        let mut bytes = zebin(INFO, &["k"], core);
+        let owner = bytes.windows(8).position(|w| w == b"IntelGT\0").unwrap();
+        bytes[owner - 4] = 2;
+        bytes
+    };
+    let read = Zebin::parse(&core(12)).unwrap();
+    assert_eq!((read.platform, read.product), (Platform::Gen9, 18));
+    assert_eq!(
+        Platform::from_core(0xc08),
+        Some(Platform::XeHpc),
+        "its rows of local ids are longer"
+    );
+    assert!(parse(&core(0xc09)).contains("core family 0xc09 is of no platform"));
+    assert!(parse(&core(0)).contains("no product family and no core family"));
     for n in 0..whole.len() {
         assert!(Zebin::parse(&whole[..n]).is_err(), "{n} bytes");
     }

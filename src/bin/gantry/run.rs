@@ -5,7 +5,7 @@ use crate::bindings::{self, Bound};
 use crate::input::Language;
 use crate::{Failure, input, seen};
 use gantry::codegen::OptLevel;
-use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
+use gantry::runtime::{Bounds, Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// How much is done to make code better: 0, 1 or 2
     #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
     opt: String,
-    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, and what is out of bounds is a fault. Surfaces read zeros there
+    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, and what is out of bounds is a fault
     #[arg(long)]
     large_buffers: bool,
     /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has both
@@ -86,11 +86,22 @@ pub(crate) struct Args {
     /// Seconds after which the launch is stopped
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
+    /// Accesses outside of a surface's buffer on the simulator: error, or drop as hardware does (zeros are read, nothing is written)
+    #[arg(long, value_name = "WHAT", value_parser = bounds, default_value = "error")]
+    bounds: Bounds,
     /// Threads of this machine that the simulator uses; 0 is one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     #[command(flatten)]
     seen: seen::Watching,
+}
+
+fn bounds(text: &str) -> Result<Bounds, String> {
+    match text {
+        "error" => Ok(Bounds::Error),
+        "drop" => Ok(Bounds::Drop),
+        _ => Err(format!("`{text}` is neither `error` nor `drop`")),
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -200,6 +211,7 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
         true => Device::simulator(SimOptions {
             instruction_limit: args.instruction_limit,
             threads: args.threads,
+            bounds: args.bounds,
             ..SimOptions::default()
         }),
         false => device,

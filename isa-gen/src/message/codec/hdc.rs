@@ -403,7 +403,6 @@ pub(super) fn decode(
             let simd = modes.simd2(bits(desc, 12, 1));
             let count = 1u8 << bits(desc, 10, 2);
             match bits(desc, 8, 2) {
-                0 if count == 8 => return reserved("A64 byte scattered", "data size 11:10", 3),
                 0 => MsgOp::ByteScattered {
                     dir,
                     addr,
@@ -489,7 +488,8 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             bytes,
             simd,
         } => {
-            let size = log2_count("byte scattered", "data size", bytes, 2)? << 10;
+            let most = if addr.is_a64() { 3 } else { 2 };
+            let size = log2_count("byte scattered", "data size", bytes, most)? << 10;
             let bti = surface_bits(addr)?;
             if addr.is_a64() {
                 let c = modes.bit(simd) << 12 | size | bti;

@@ -195,7 +195,8 @@ fn fence_fields(r: &mut Reader<'_>, controls: &mut String, line: &mut String) {
         Some(LscFenceOp::Discard) => "discard (dirty and clean lines invalidated without eviction)",
         Some(LscFenceOp::Clean) => "clean (dirty lines written out, but kept in clean state)",
         Some(LscFenceOp::FlushL3) => "flush L3 only",
-        None => {
+        // Intel's assembler calls the second number for nothing invalid, too.
+        Some(LscFenceOp::Type6) | None => {
             r.error(12, 3, "no such operation");
             "invalid flush type"
         }

@@ -7,6 +7,7 @@ use super::super::special::Special;
 use super::super::thread::Thread;
 use super::Model;
 use crate::watch::HazardKind;
+use gantry_isa_gen::message::MsgOp;
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Arf, Op, Reg, Type};
 
@@ -51,6 +52,10 @@ pub(super) struct Access {
     channels: u32,
     /// It reads the words of the bytes that it writes.
     rewrites: bool,
+    /// It reads for nothing: nobody gets what it makes.
+    idle: bool,
+    /// A fence, whose response holds nothing: who reads it waits for the fence.
+    fence: bool,
 }
 
 impl Access {
@@ -103,7 +108,7 @@ pub(super) fn conflict(
     tracked: bool,
     counts: impl Fn(HazardKind, bool) -> bool,
 ) -> Option<(HazardKind, Place)> {
-    if earlier.channels & now.channels == 0 {
+    if earlier.channels & now.channels == 0 || now.idle && !earlier.fence || earlier.idle {
         return None;
     }
     let grfs = regs::A0 / model.grf;
@@ -157,11 +162,19 @@ pub(super) fn access(
         return a;
     }
     let grf = model.grf;
+    // What is read for nothing may be anything: Intel's compiler moves registers to null where the hardware is not to keep what it
+    // read last. But it waits for fences so.
+    let writes = !matches!(op.dst, DstOp::Null)
+        || op.flag.is_some()
+        || op.acc_wr_en
+        || matches!(op.alu.op, Op::Addc | Op::Subb);
+    a.idle = !writes && matches!(op.kind, Kind::Alu | Kind::Fast(_));
     if !model.one_pipe {
         flags(&mut a, op, mask, grf);
     }
     if let Kind::Send(s) = &op.kind {
         if let Some(m) = program.message(&t.regs, pc, s) {
+            a.fence = matches!(m.op, MsgOp::Fence { .. } | MsgOp::LscFence { .. });
             a.reads.add(s.src0, u32::from(m.src0_grfs) * grf, grf);
             a.reads.add(s.src1, u32::from(m.src1_grfs) * grf, grf);
             if let Some(dst) = s.dst {

@@ -89,7 +89,7 @@ impl LaunchBuffers {
     }
 
     /// What the kernel printed. `memory` holds the strings.
-    pub(super) fn printed(&self, memory: &View, limits: &Limits) -> printf::Text {
+    pub(super) fn printed(&self, memory: &View<'_>, limits: &Limits) -> printf::Text {
         let printf = self.printf.as_ref();
         printf.map_or_else(printf::Text::default, |b| {
             printf::text(&b.block, 0, memory, limits)
@@ -97,7 +97,7 @@ impl LaunchBuffers {
     }
 
     /// What failed assertions say, if any failed.
-    pub(super) fn assertion(&self, memory: &View, limits: &Limits) -> Option<String> {
+    pub(super) fn assertion(&self, memory: &View<'_>, limits: &Limits) -> Option<String> {
         let b = self.assert.as_ref()?;
         let failed = b.block.load(ASSERT_FLAG, 4) != 0;
         failed.then(|| printf::text(&b.block, ASSERT_TEXT, memory, limits).text)

@@ -2,7 +2,7 @@
 //!
 //! What each kind holds: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`; how it is filled in: compute-runtime.
 
-use super::super::memory::Mapped;
+use super::super::memory::Table;
 use super::super::module::DataBuffers;
 use super::super::sampler::Samplers;
 use super::implicit::Buffers;
@@ -26,7 +26,7 @@ pub(super) fn fill(
     request: &Request<'_>,
     data: &DataBuffers,
     buffers: &Buffers,
-    memory: &[Mapped],
+    memory: &Table,
     states: &mut States,
     platform: Platform,
 ) -> Result<CrossThread, String> {

@@ -13,12 +13,12 @@ pub(super) use implicit::{BYTES as IMPLICIT_ARGS_BYTES, ImplicitArgs};
 pub(super) use payload::{INDIRECT_BASE, Layout};
 pub(super) use run::{Control, run};
 
-use super::SimOptions;
-use super::memory::{Mapped, Space};
+use super::memory::{Space, Table};
 use super::module::{DataBuffers, SimModule, Whereabouts};
 use super::program::Program;
 use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
+use super::{Bounds, SimOptions};
 use crate::backend::Request;
 use crate::error::Error;
 use crate::limits::{Limits, within};
@@ -37,11 +37,11 @@ pub(super) struct Plan<'a> {
     module: &'a SimModule,
     /// The kernel's index in its module.
     index: usize,
-    pub(super) space: &'a Space,
+    pub(super) space: &'a Arc<Space>,
     /// Buffers of the launch itself.
     buffers: LaunchBuffers,
     /// The device's memory.
-    pub(super) memory: Vec<Mapped>,
+    pub(super) memory: Table,
     pub(super) surfaces: Surfaces,
     pub(super) samplers: Samplers,
     /// Cross-thread data, but for what differs from group to group.
@@ -57,6 +57,7 @@ pub(super) struct Plan<'a> {
     /// Private memory of a thread, in bytes.
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
+    pub(super) bounds: Bounds,
     limits: Limits,
     /// Groups that may run at once.
     most_cores: usize,
@@ -222,6 +223,7 @@ impl<'a> Plan<'a> {
             scratch,
             private_bytes,
             instruction_limit: options.instruction_limit,
+            bounds: options.bounds,
             limits,
             most_cores: left / of_group.max(1),
             watch: request.watch,

@@ -2,7 +2,7 @@
 
 use super::super::memory::View;
 use super::super::thread::Counts;
-use super::super::worker::{End, Worker};
+use super::super::worker::{End, Own, Worker};
 use super::Plan;
 use crate::backend::Request;
 use crate::error::{Error, Fault, Stopped};
@@ -107,7 +107,12 @@ fn part(
         control.stop();
         share(&mut |s| s.failed = Some(e.to_owned()));
     };
-    let mut worker = match catch_unwind(AssertUnwindSafe(|| Worker::new(plan))) {
+    let own = match catch_unwind(AssertUnwindSafe(|| Own::new(plan))) {
+        Ok(Ok(own)) => own,
+        Ok(Err(e)) => return fail(&e),
+        Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
+    };
+    let mut worker = match catch_unwind(AssertUnwindSafe(|| Worker::new(plan, &own))) {
         Ok(Ok(w)) => w,
         Ok(Err(e)) => return fail(&e),
         Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
@@ -208,7 +213,7 @@ fn finish(
     why: Option<Stopped>,
     wall: Duration,
 ) -> Result<LaunchStats, Error> {
-    let memory = View::new(plan.memory.clone());
+    let memory = View::new(&plan.memory, [None; 2]);
     let kernel = || plan.kernel.name.clone();
     // What came before a fault is worth seeing.
     let printed = plan.buffers.printed(&memory, &plan.limits);

@@ -1,7 +1,7 @@
 //! The surface and sampler states that a launch makes of its arguments, and what the payload says of images and samplers.
 
 use super::super::image::SimImage;
-use super::super::memory::{Block, Mapped};
+use super::super::memory::Table;
 use super::super::sampler::Samplers;
 use super::super::surface::{Surface, Surfaces, bindless_handle};
 use crate::backend::Request;
@@ -9,7 +9,6 @@ use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::launch::Arg;
 use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
-use std::sync::Arc;
 
 /// The states of a launch.
 pub(in super::super) struct States {
@@ -19,7 +18,7 @@ pub(in super::super) struct States {
 
 impl States {
     /// The binding table and the sampler table.
-    pub(super) fn new(request: &Request<'_>, memory: &[Mapped]) -> States {
+    pub(super) fn new(request: &Request<'_>, memory: &Table) -> States {
         let arg = |index: u32| request.args.get(index as usize);
         let mut surfaces = Surfaces::default();
         for (bti, index) in &request.kernel.bindings {
@@ -43,7 +42,7 @@ impl States {
         &mut self,
         request: &Request<'_>,
         index: u32,
-        memory: &[Mapped],
+        memory: &Table,
         platform: Platform,
     ) -> u32 {
         match sampler_arg(request.args.get(index as usize)) {
@@ -56,32 +55,21 @@ impl States {
     }
 
     /// Lets a binding table entry name a module's data.
-    pub(super) fn bind_data(&mut self, bti: u32, base: u64, memory: &[Mapped]) {
+    pub(super) fn bind_data(&mut self, bti: u32, base: u64, memory: &Table) {
         self.surfaces.bind(bti as usize, data_surface(base, memory));
     }
 
     /// A state for a module's data: its offset as messages of the platform take it.
-    pub(super) fn bindless_data(
-        &mut self,
-        base: u64,
-        memory: &[Mapped],
-        platform: Platform,
-    ) -> u32 {
+    pub(super) fn bindless_data(&mut self, base: u64, memory: &Table, platform: Platform) -> u32 {
         bindless_handle(platform, self.surfaces.add(data_surface(base, memory)))
     }
 }
 
-/// The block that begins at an address.
-fn block_at(address: u64, memory: &[Mapped]) -> Option<Arc<Block>> {
-    memory
-        .iter()
-        .find(|m| m.base == address)
-        .map(|m| m.block.clone())
-}
-
 /// The surface of a module's data.
-fn data_surface(base: u64, memory: &[Mapped]) -> Surface {
-    block_at(base, memory).map_or(Surface::Null, |b| Surface::Buffer(b, 0))
+fn data_surface(base: u64, memory: &Table) -> Surface {
+    memory
+        .at(base)
+        .map_or(Surface::Null, |b| Surface::Buffer(b.clone(), 0))
 }
 
 /// Where a buffer begins in its surface, for kernels that ask where, in bytes. A driver's surface is that of the allocation which the buffer is a part of; this
@@ -89,7 +77,7 @@ fn data_surface(base: u64, memory: &[Mapped]) -> Surface {
 pub(super) const FRONT: u32 = 256;
 
 /// The surface that an argument is.
-fn surface(request: &Request<'_>, index: u32, memory: &[Mapped]) -> Surface {
+fn surface(request: &Request<'_>, index: u32, memory: &Table) -> Surface {
     let asks =
         |p: &PayloadArg| matches!(p.kind, PayloadKind::BufferOffset { index: n } if n == index);
     let front = match request.kernel.payload.iter().any(asks) {
@@ -98,10 +86,13 @@ fn surface(request: &Request<'_>, index: u32, memory: &[Mapped]) -> Surface {
     };
     match request.args.get(index as usize) {
         Some(Arg::Buffer(b)) => {
-            block_at(b.device_address(), memory).map(|b| Surface::Buffer(b, front))
+            let block = memory.at(b.device_address());
+            block.map(|b| Surface::Buffer(b.clone(), front))
         }
-        Some(Arg::Image(i)) => block_at(i.texels.device_address(), memory)
-            .map(|b| Surface::Image(Box::new(SimImage::new(i, b)))),
+        Some(Arg::Image(i)) => {
+            let block = memory.at(i.texels.device_address());
+            block.map(|b| Surface::Image(Box::new(SimImage::new(i, b.clone()))))
+        }
         _ => None,
     }
     .unwrap_or(Surface::Null)

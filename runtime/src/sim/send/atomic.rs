@@ -114,7 +114,7 @@ impl Atomic {
             }
             let (a, b) = (operands[0][c], operands[1][c]);
             let f = |old| self.update.apply(old, a, b, bytes);
-            let old = match window.at(address, n, "an atomic")? {
+            let old = match window.at(address, n, None, "an atomic")? {
                 Some((block, at)) => block.update(at, n, f),
                 None => 0,
             };

@@ -127,8 +127,9 @@ impl Block {
             Dir::Read => "a read",
             Dir::Write => "a write",
         };
+        let begin = (self.dir == Dir::Read).then_some(address);
         for k in (0..self.bytes).step_by(4).filter(|k| on(k / 4)) {
-            let found = window.at(address.wrapping_add(u64::from(k)), 4, what)?;
+            let found = window.at(address.wrapping_add(u64::from(k)), 4, begin, what)?;
             match (self.dir, p.response) {
                 (Dir::Read, Some(dst)) => {
                     let v = found.map_or(0, |(b, at)| b.load(at, 4));

@@ -190,7 +190,7 @@ impl Block2d {
                     }
                     let address = s.base + (row * i64::from(s.pitch) + byte) as u64;
                     let at = registers + b * bytes + place(x, y);
-                    let Some((block, offset)) = window.at(address, e, what)? else {
+                    let Some((block, offset)) = window.at(address, e, None, what)? else {
                         continue;
                     };
                     match self.dir {

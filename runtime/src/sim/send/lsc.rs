@@ -158,8 +158,8 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                 },
                 row,
                 aligned: memory,
-                // Intel's compiler joins bytes that follow each other into words and dwords at any address.
-                strict: a.port == LscPort::Slm,
+                // Intel's compiler joins bytes and words that follow each other into dwords at any address, of SLM too.
+                strict: false,
             })
         }
     };

@@ -412,8 +412,9 @@ impl Scatter {
             let k = u64::from(left.trailing_zeros()) * n;
             left &= left - 1;
             for i in channels(mask) {
-                let address = at[i as usize % MAX].wrapping_add(k);
-                let found = window.at(address, n, what)?;
+                let first = at[i as usize % MAX];
+                let begin = (self.dir == Dir::Read).then_some(first);
+                let found = window.at(first.wrapping_add(k), n, begin, what)?;
                 let element = row + i * self.register;
                 match (self.dir, p.response) {
                     (Dir::Read, Some(dst)) => {

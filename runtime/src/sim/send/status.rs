@@ -26,7 +26,7 @@ impl Status {
             .read(&t.regs, p.address, self.channels, &mut addresses);
         let there = |i: &u32| {
             let at = addresses.get(*i as usize).copied().unwrap_or(0);
-            let found = window.at(at, u64::from(self.bytes), "a status");
+            let found = window.at(at, u64::from(self.bytes), None, "a status");
             matches!(found, Ok(Some(_)))
         };
         let bits = channels(mask).filter(there).fold(0, |m, i| m | 1 << i);

@@ -1,5 +1,6 @@
 //! Where the addresses of a message point: looked up once a message, asked for each access.
 
+use super::super::Bounds;
 use super::super::memory::Block;
 use super::super::surface::{Surface as State, bindless_offset};
 use super::super::worker::{Area, Group};
@@ -77,10 +78,10 @@ impl Place {
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// A buffer of a surface state, and the address of its first byte: accesses outside read 0 or vanish.
-    Surface(&'g Block, u64),
+    /// A buffer of a surface state, and the address of its first byte: outside hardware reads 0 and drops what is written.
+    Surface(&'g Block, u64, Bounds),
     /// No buffer at all: as outside one.
-    Null,
+    Null(Bounds),
     /// SLM.
     Slm(&'g Block),
     /// A part of memory that the thread may reach: scratch, indirect data.
@@ -137,10 +138,12 @@ impl<'g> Window<'g> {
             place => place.state(group)?,
         };
         Ok(match state {
-            State::Buffer(block, front) => Window::Surface(block, u64::from(*front)),
+            State::Buffer(block, front) => {
+                Window::Surface(block, u64::from(*front), group.bounds())
+            }
             // An untyped message sees an image's bytes.
-            State::Image(image) => Window::Surface(&image.block, 0),
-            State::Null => Window::Null,
+            State::Image(image) => Window::Surface(&image.block, 0, group.bounds()),
+            State::Null => Window::Null(group.bounds()),
             State::Scratch => Window::Area(group.scratch()),
         })
     }
@@ -150,14 +153,14 @@ impl<'g> Window<'g> {
     pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
         let (area, keep) = match *self {
             Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
-            Window::Surface(b, first) => {
+            Window::Surface(b, first, _) => {
                 let mut area = Area::whole(b);
                 area.first = first;
                 (area, u64::MAX)
             }
             Window::Area(a) => (a, u64::MAX),
             Window::Slm(b) => (Area::whole(b), SLM),
-            Window::Null => return None,
+            Window::Null(_) => return None,
         };
         Some(Extent {
             block: area.block,
@@ -168,21 +171,36 @@ impl<'g> Window<'g> {
         })
     }
 
-    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes.
+    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes. A read that begins at `begin` may go beyond the
+    /// end of a surface: compilers read more than they need where hardware gives zeros.
     #[inline(always)]
     pub(super) fn at(
         &self,
         address: u64,
         n: u64,
+        begin: Option<u64>,
         what: &str,
     ) -> Result<Option<(&'g Block, u64)>, String> {
         match *self {
             Window::Flat(group) => group.global(address, n, what).map(Some),
-            Window::Surface(block, first) => {
+            Window::Surface(block, first, bounds) => {
                 let at = address.checked_sub(first);
-                Ok(at.filter(|&at| block.holds(at, n)).map(|at| (block, at)))
+                let found = at.filter(|&at| block.holds(at, n)).map(|at| (block, at));
+                if found.is_none() && bounds == Bounds::Error {
+                    let begins = |b: u64| {
+                        let inside = b.checked_sub(first);
+                        inside.is_some_and(|at| at == 0 || at < block.len() as u64)
+                    };
+                    if !begin.is_some_and(begins) {
+                        return Err(outside(address, n, first, block.len() as u64, what));
+                    }
+                }
+                Ok(found)
             }
-            Window::Null => Ok(None),
+            Window::Null(Bounds::Drop) => Ok(None),
+            Window::Null(Bounds::Error) => Err(format!(
+                "{what} of {n} bytes at offset {address:#x} of a surface without a buffer"
+            )),
             Window::Slm(slm) => {
                 let address = address & SLM;
                 if slm.holds(address, n) {
@@ -197,4 +215,14 @@ impl<'g> Window<'g> {
             Window::Area(area) => area.at(address, n, what).map(Some),
         }
     }
+}
+
+/// What is wrong with an access outside of a surface's buffer, which begins at an offset and has so many bytes.
+#[cold]
+fn outside(address: u64, n: u64, first: u64, len: u64, what: &str) -> String {
+    let place = match address.checked_sub(first) {
+        Some(at) => format!("at offset {at:#x}"),
+        None => format!("{:#x} bytes before the beginning", first - address),
+    };
+    format!("{what} of {n} bytes {place} is outside the surface's buffer of {len:#x} bytes")
 }

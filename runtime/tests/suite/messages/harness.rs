@@ -8,7 +8,7 @@ use gantry_isa_gen::message::{
     AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,
     LscSurface, LscVector, Message, MsgOp, Surface,
 };
-use gantry_runtime::{Device, DeviceKind, Error, Grid};
+use gantry_runtime::{Bounds, Device, Error, Grid, SimOptions};
 
 /// Bytes of the memory that messages see.
 pub const MEMORY: usize = 1024;
@@ -153,7 +153,10 @@ impl Case {
             v
         };
         let (regs, memory) = (fill(COUNT * grf), fill(MEMORY));
-        let device = Device::open(DeviceKind::Simulator).unwrap();
+        let device = Device::simulator(SimOptions {
+            bounds: Bounds::Drop,
+            ..SimOptions::default()
+        });
         let buffer = device.buffer_from(&memory).unwrap();
         let at_reg = |n: usize| (n - FIRST) * grf;
         let address = at_reg(SRC0) + usize::from(message.header) * grf;
@@ -185,6 +188,13 @@ impl Case {
             case.make_equal(form, &addresses);
         }
         case
+    }
+
+    /// The same on a simulator as it is by default, where an access outside of a surface is a fault.
+    pub fn strict(mut self) -> Case {
+        self.device = Device::simulator(SimOptions::default());
+        self.buffer = self.device.buffer_from(&self.memory).unwrap();
+        self
     }
 
     /// The address of the memory's first byte.

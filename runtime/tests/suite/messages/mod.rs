@@ -398,11 +398,6 @@ fn slm_addresses_are_aligned() {
         (gen9, untyped(Dir::Read), 4),
         (gen9, untyped(Dir::Write), 4),
         (gen9, atomic, 4),
-        (dg2, lsc(LscOp::Load, LscData::D16U32), 2),
-        (dg2, lsc(LscOp::Load, LscData::D32), 4),
-        (dg2, lsc(LscOp::Store, LscData::D32), 4),
-        (dg2, lsc(LscOp::Load, LscData::D64), 8),
-        (dg2, lsc(LscOp::Store, LscData::D64), 8),
         (dg2, lsc(LscOp::AtomicIadd, LscData::D32), 4),
     ] {
         // All the same, one after the other, each elsewhere; one of them a little off, or all of them.
@@ -424,22 +419,95 @@ fn slm_addresses_are_aligned() {
             }
         }
     }
-    // Bytes, and what consists of them, are anywhere.
-    for bytes in [1, 2, 4] {
+    // Bytes, and what consists of them, are anywhere; so is all of the load/store cache but atomics.
+    let bytes = [1, 2, 4].map(|bytes| {
         let op = MsgOp::ByteScattered {
             dir: Dir::Read,
             addr,
             bytes,
             simd: Simd::S16,
         };
-        let m = Message::split_for(gen9, op, 16);
-        let form = Form::of(gen9, &op, 16).unwrap();
-        let mut case = Case::random(gen9, &m, &form, 16, Where::Slm, &mut Rng(1));
+        (gen9, op)
+    });
+    let dwords = [
+        (dg2, lsc(LscOp::Load, LscData::D16U32)),
+        (dg2, lsc(LscOp::Load, LscData::D32)),
+        (dg2, lsc(LscOp::Store, LscData::D32)),
+        (dg2, lsc(LscOp::Load, LscData::D64)),
+        (dg2, lsc(LscOp::Store, LscData::D64)),
+    ];
+    for (p, op) in bytes.into_iter().chain(dwords) {
+        let m = Message::split_for(p, op, 16);
+        let form = Form::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, Where::Slm, &mut Rng(1));
         case.mask = u32::MAX;
         case.place(
             &form,
             &[1, 3, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23],
         );
         case.try_run().unwrap();
+    }
+}
+
+/// What hardware drops is a fault by default; a read that begins inside may go beyond the end.
+#[test]
+fn accesses_outside_of_surfaces() {
+    use gantry_isa_gen::message::{AtomicOp, Rgba, Simd};
+    let p = Platform::Gen9;
+    let addr = AddrModel::A32(Surface::Bti(2));
+    let untyped = |dir, n| MsgOp::Untyped {
+        dir,
+        addr,
+        rgba: Rgba::first(n).unwrap(),
+        simd: Simd::S16,
+    };
+    let atomic = MsgOp::Atomic {
+        op: AtomicOp::Inc,
+        addr,
+        qword: false,
+        returns: true,
+        simd: Simd::S16,
+    };
+    let end = MEMORY as u64;
+    for (op, at, fault) in [
+        (untyped(Dir::Read, 1), end - 4, None),
+        (
+            untyped(Dir::Read, 1),
+            end,
+            Some("a read of 4 bytes at offset 0x400 is outside"),
+        ),
+        (untyped(Dir::Read, 2), end - 4, None),
+        (untyped(Dir::Write, 1), end - 4, None),
+        (
+            untyped(Dir::Write, 1),
+            4 << 20,
+            Some("a write of 4 bytes at offset 0x400000 is outside"),
+        ),
+        (
+            untyped(Dir::Write, 2),
+            end - 4,
+            Some("a write of 4 bytes at offset 0x400 is outside"),
+        ),
+        (
+            atomic,
+            end,
+            Some("an atomic of 4 bytes at offset 0x400 is outside"),
+        ),
+    ] {
+        let m = Message::split_for(p, op, 16);
+        let form = Form::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, Where::Surface, &mut Rng(1));
+        case.mask = u32::MAX;
+        let mut addresses = [0; 16];
+        addresses[9] = at;
+        case.place(&form, &addresses);
+        // Dropped where that is asked for.
+        case.try_run().unwrap();
+        match (case.strict().try_run(), fault) {
+            (Ok(_), None) => {}
+            (Err(e), Some(what)) => assert!(e.to_string().contains(what), "{op}: {e}"),
+            (Ok(_), Some(what)) => panic!("{op}: no fault, not {what}"),
+            (Err(e), None) => panic!("{op}: {e}"),
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp,
-    LscPort, LscVector, MsgOp,
+    LscVector, MsgOp,
 };
 use half::f16;
 
@@ -278,8 +278,8 @@ impl Form {
             high,
             elements,
             row: if transposed { register } else { row },
-            // Loads and stores of global memory may be anywhere.
-            align: if update.is_some() || transposed || a.port == LscPort::Slm {
+            // Loads and stores may be anywhere.
+            align: if update.is_some() || transposed {
                 memory
             } else {
                 1

@@ -47,7 +47,7 @@ fn each_launch(device: &'static Device, mut f: impl FnMut(&Case, &kernels::Zebin
 }
 
 fn none_where_compiled(device: &'static Device) {
-    if !kernels::have_ocloc() {
+    if !kernels::have_ocloc_for(device) {
         return;
     }
     let (mut ran, mut instructions, mut faults) = (0, 0, Vec::new());
@@ -234,7 +234,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
 
 /// Takes waits out of every kernel, one at a time, and expects each to be missed.
 fn weakened(device: &'static Device) {
-    if !kernels::have_ocloc() {
+    if !kernels::have_ocloc_for(device) {
         return;
     }
     let (mut tried, mut kernels_tried) = (0, BTreeSet::new());

@@ -45,7 +45,7 @@ impl Row {
 }
 
 fn device(device: &'static Device) {
-    if !kernels::have_ocloc() || !reference::have_pocl() {
+    if !kernels::have_ocloc_for(device) || !reference::have_pocl() {
         return;
     }
     let only = std::env::var("GANTRY_KERNEL").unwrap_or_default();

@@ -1,16 +1,19 @@
-//! Memory of the simulated device: blocks of atomic words, and the address space they lie in.
+//! Memory of the simulated device: blocks of atomic words, here, and the address space they lie in (`space`): which addresses
+//! are free (`ranges`), and which block is at one (`table`).
 //!
 //! Threads of a launch run on several cores and may race, as on hardware. Words are atomics with relaxed ordering, so
 //! races give some value and never undefined behaviour; narrower writes are read-modify-write on their word.
 
-use crate::backend::BufferBackend;
-use crate::error::Error;
+mod ranges;
+mod space;
+mod table;
+
+pub(crate) use space::{Reserved, SimBuffer, Space, View};
+pub(crate) use table::{Mapped, Table};
+
 use crate::sim::host::Simd;
 use bytemuck::allocation::try_zeroed_slice_box;
-use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
 
 /// Bytes of a word.
 const WORD: u64 = 8;
@@ -231,177 +234,6 @@ impl Block {
             *v = *b;
         }
         self.store(at, data.len() as u64, u64::from_le_bytes(v));
-    }
-}
-
-/// Where the first allocation lies. High, so that a truncated pointer is an invalid one.
-const FIRST: u64 = 0x5500_0000_0000;
-/// Distance and alignment of allocations; the gap between them catches runs past an end.
-const GAP: u64 = 0x1_0000;
-/// Bytes that one device may hold.
-const LIMIT: u64 = 1 << 40;
-
-/// The device's address space.
-pub(crate) struct Space {
-    table: RwLock<Table>,
-}
-
-struct Table {
-    blocks: BTreeMap<u64, Arc<Block>>,
-    next: u64,
-}
-
-impl Space {
-    pub(crate) fn new() -> Space {
-        Space {
-            table: RwLock::new(Table {
-                blocks: BTreeMap::new(),
-                next: FIRST,
-            }),
-        }
-    }
-
-    /// Reserves addresses for so many bytes.
-    pub(crate) fn reserve(&self, bytes: u64) -> Result<u64, Error> {
-        let mut t = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        let base = t.next;
-        t.next = bytes
-            .checked_next_multiple_of(GAP)
-            .and_then(|n| base.checked_add(n)?.checked_add(GAP))
-            .filter(|end| *end < FIRST + 64 * LIMIT)
-            .ok_or_else(|| Error::Buffer(format!("no address space left for {bytes} bytes")))?;
-        Ok(base)
-    }
-
-    pub(crate) fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Arc<SimBuffer>, Error> {
-        if bytes as u64 > LIMIT {
-            return Err(Error::Buffer(format!(
-                "a buffer of {bytes} bytes is too large"
-            )));
-        }
-        let base = self.reserve(bytes as u64)?;
-        let block = Block::new(bytes)
-            .ok_or_else(|| Error::Buffer(format!("no memory left for {bytes} bytes")))?;
-        let block = Arc::new(block);
-        let mut t = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        t.blocks.insert(base, block.clone());
-        Ok(Arc::new(SimBuffer {
-            space: self.clone(),
-            base,
-            block,
-        }))
-    }
-
-    /// Every allocation, by address.
-    pub(crate) fn snapshot(&self) -> Vec<Mapped> {
-        let t = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        t.blocks
-            .iter()
-            .map(|(base, block)| Mapped {
-                base: *base,
-                block: block.clone(),
-            })
-            .collect()
-    }
-}
-
-/// A block at its address.
-#[derive(Clone)]
-pub(crate) struct Mapped {
-    pub(crate) base: u64,
-    pub(crate) block: Arc<Block>,
-}
-
-/// A buffer of the simulator; its addresses go when it does.
-pub(crate) struct SimBuffer {
-    space: Arc<Space>,
-    pub(crate) base: u64,
-    pub(crate) block: Arc<Block>,
-}
-
-impl Drop for SimBuffer {
-    fn drop(&mut self) {
-        let mut t = self
-            .space
-            .table
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        t.blocks.remove(&self.base);
-    }
-}
-
-impl BufferBackend for SimBuffer {
-    fn len(&self) -> usize {
-        self.block.len()
-    }
-
-    fn address(&self) -> u64 {
-        self.base
-    }
-
-    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
-        self.block.read(at as u64, out);
-        Ok(())
-    }
-
-    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
-        self.block.write(at as u64, data);
-        Ok(())
-    }
-
-    fn device(&self) -> usize {
-        Arc::as_ptr(&self.space) as usize
-    }
-}
-
-/// What a worker sees of the address space: the launch's snapshot, with the last block found kept at hand.
-pub(crate) struct View {
-    blocks: Vec<Mapped>,
-    last: Cell<usize>,
-}
-
-impl View {
-    pub(crate) fn new(mut blocks: Vec<Mapped>) -> View {
-        blocks.sort_by_key(|m| m.base);
-        View {
-            blocks,
-            last: Cell::new(0),
-        }
-    }
-
-    /// The block with `n` bytes from `address` on, and the offset in it.
-    #[inline(always)]
-    pub(crate) fn find(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
-        if let Some(hit) = self.within(self.last.get(), address, n) {
-            return Some(hit);
-        }
-        self.search(address, n)
-    }
-
-    #[inline(always)]
-    fn within(&self, i: usize, address: u64, n: u64) -> Option<(&Block, u64)> {
-        let m = self.blocks.get(i)?;
-        let at = address.checked_sub(m.base)?;
-        m.block.holds(at, n).then_some((&*m.block, at))
-    }
-
-    #[inline(never)]
-    fn search(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
-        let i = self
-            .blocks
-            .partition_point(|m| m.base <= address)
-            .checked_sub(1)?;
-        self.last.set(i);
-        self.within(i, address, n)
-    }
-
-    /// The nearest block below an address, for messages: its base and size.
-    pub(crate) fn near(&self, address: u64) -> Option<(u64, u64)> {
-        let i = self
-            .blocks
-            .partition_point(|m| m.base <= address)
-            .checked_sub(1)?;
-        self.blocks.get(i).map(|m| (m.base, m.block.len() as u64))
     }
 }
 

@@ -1,0 +1,160 @@
+//! Which addresses are free.
+//!
+//! Addresses that nobody had yet are given first, so that who uses a buffer that is gone finds nothing there. Those that were given
+//! back rest: they are free only when many others have been given back after them, or there are no more new ones.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+
+/// The most ranges that rest.
+const RESTING: usize = 1 << 16;
+
+/// The free addresses of a space.
+pub(super) struct Ranges {
+    /// Where the addresses begin that nobody had yet, up to the end.
+    new: Range<u64>,
+    /// Given back, the oldest first: beginning and end.
+    resting: VecDeque<Range<u64>>,
+    /// Free again: the end by the beginning. No two touch.
+    free: BTreeMap<u64, u64>,
+    /// The same: length and beginning.
+    by_length: BTreeSet<(u64, u64)>,
+}
+
+impl Ranges {
+    pub(super) fn new(all: Range<u64>) -> Ranges {
+        Ranges {
+            new: all,
+            resting: VecDeque::new(),
+            free: BTreeMap::new(),
+            by_length: BTreeSet::new(),
+        }
+    }
+
+    /// Takes so many addresses; gives the first. What was given back is taken where nothing else is left, the oldest first.
+    pub(super) fn take(&mut self, length: u64) -> Option<u64> {
+        loop {
+            if self.new.end - self.new.start >= length {
+                let first = self.new.start;
+                self.new.start += length;
+                return Some(first);
+            }
+            if let Some(&(have, first)) = self.by_length.range((length, 0)..).next() {
+                self.remove(first, have);
+                if have > length {
+                    self.insert(first + length, have - length);
+                }
+                return Some(first);
+            }
+            let oldest = self.resting.pop_front()?;
+            self.release(oldest);
+        }
+    }
+
+    /// Gives addresses back.
+    pub(super) fn give(&mut self, range: Range<u64>) {
+        self.resting.push_back(range);
+        if self.resting.len() > RESTING
+            && let Some(oldest) = self.resting.pop_front()
+        {
+            self.release(oldest);
+        }
+    }
+
+    fn insert(&mut self, first: u64, length: u64) {
+        self.free.insert(first, first + length);
+        self.by_length.insert((length, first));
+    }
+
+    fn remove(&mut self, first: u64, length: u64) {
+        self.free.remove(&first);
+        self.by_length.remove(&(length, first));
+    }
+
+    /// Frees addresses, together with those beside them.
+    fn release(&mut self, range: Range<u64>) {
+        let Range { mut start, mut end } = range;
+        if let Some((&first, &last)) = self.free.range(..start).next_back()
+            && last == start
+        {
+            self.remove(first, last - first);
+            start = first;
+        }
+        if let Some(&last) = self.free.get(&end) {
+            self.remove(end, last - end);
+            end = last;
+        }
+        if end == self.new.start {
+            self.new.start = start;
+        } else {
+            self.insert(start, end - start);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_back_rests_and_is_free_as_one() {
+        let mut r = Ranges::new(0..100);
+        let all: Vec<u64> = (0..10).map(|_| r.take(10).unwrap()).collect();
+        assert_eq!(all, (0..10).map(|n| n * 10).collect::<Vec<_>>());
+        assert_eq!(r.take(1), None);
+        for n in [30, 70, 40, 20] {
+            r.give(n..n + 10);
+        }
+        // The oldest that is long enough; nothing that rests is touched without need.
+        assert_eq!(r.take(4), Some(30));
+        assert_eq!((r.resting.len(), r.free.len()), (3, 1));
+        assert_eq!(r.take(10), Some(70));
+        assert_eq!(r.take(16), Some(34), "merged with its neighbour");
+        r.give(30..34);
+        r.give(34..50);
+        assert_eq!(r.take(30), Some(20));
+        assert_eq!(r.take(1), None);
+    }
+
+    #[test]
+    fn nothing_is_given_twice() {
+        let mut seed = 5u64;
+        let mut next = |n: u64| {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (seed >> 33) % n
+        };
+        let mut r = Ranges::new(0..50_000);
+        let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut refused = 0;
+        for step in 0..100_000 {
+            if next(2) == 0 {
+                let n = 1 + next(400);
+                let Some(first) = r.take(n) else {
+                    refused += 1;
+                    continue;
+                };
+                assert!(first + n <= 50_000);
+                let below = taken.range(..first + n).next_back();
+                assert!(below.is_none_or(|(_, end)| *end <= first));
+                taken.insert(first, first + n);
+            } else if let Some((&first, &end)) = taken.range(next(50_000)..).next() {
+                taken.remove(&first);
+                r.give(first..end);
+            }
+            if step % 500 != 0 {
+                continue;
+            }
+            let free: u64 = r.free.iter().map(|(a, b)| b - a).sum();
+            assert_eq!(r.free.len(), r.by_length.len());
+            let resting: u64 = r.resting.iter().map(|r| r.end - r.start).sum();
+            let held: u64 = taken.iter().map(|(a, b)| b - a).sum();
+            assert_eq!(free + resting + held + (r.new.end - r.new.start), 50_000);
+        }
+        assert!(refused > 100);
+        // When all is given back, it is one.
+        for (first, end) in taken {
+            r.give(first..end);
+        }
+        assert!(r.take(50_000).is_some());
+    }
+}
