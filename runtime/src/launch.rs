@@ -62,8 +62,11 @@ pub enum Arg {
     Null,
     /// SLM of so many bytes.
     Local(u32),
-    /// By value: the device's bytes.
+    /// By value: the device's bytes, as many as the kernel declares.
     Value(Vec<u8>),
+    /// By value, of any size: what the kernel declares beyond these bytes is zero, and bytes beyond
+    /// that are left out, as Intel's driver does.
+    Bytes(Vec<u8>),
     /// An image.
     Image(Image),
     /// A sampler.
@@ -71,14 +74,14 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// A value as the device's bytes.
+    /// A value of any size as the device's bytes ([`Arg::Bytes`]).
     pub fn bytes(bytes: &[u8]) -> Arg {
-        Arg::Value(bytes.to_vec())
+        Arg::Bytes(bytes.to_vec())
     }
 
-    /// A structure by value.
+    /// A structure by value, of the size that the kernel declares.
     pub fn value<T: Pod>(value: &T) -> Arg {
-        Arg::bytes(bytemuck::bytes_of(value))
+        Arg::Value(bytemuck::bytes_of(value).to_vec())
     }
 
     fn describe(&self) -> String {
@@ -86,7 +89,7 @@ impl Arg {
             Arg::Buffer(b) => format!("a buffer of {} bytes", b.len()),
             Arg::Null => "a null pointer".to_owned(),
             Arg::Local(n) => format!("{n} bytes of SLM"),
-            Arg::Value(v) => format!("a value of {} bytes", v.len()),
+            Arg::Value(v) | Arg::Bytes(v) => format!("a value of {} bytes", v.len()),
             Arg::Image(i) => format!("a {}", i.desc()),
             Arg::Sampler(_) => "a sampler".to_owned(),
         }
@@ -137,7 +140,7 @@ impl<T: Plain> From<T> for Arg {
 
 impl<T: Plain, const N: usize> From<[T; N]> for Arg {
     fn from(v: [T; N]) -> Arg {
-        Arg::bytes(bytemuck::cast_slice(&v))
+        Arg::Value(bytemuck::cast_slice(&v).to_vec())
     }
 }
 
@@ -501,6 +504,7 @@ impl<'k> Launch<'k> {
                 (ArgKind::Sampler, Arg::Sampler(_)) => {}
                 (ArgKind::Buffer, Arg::Null) => {}
                 (ArgKind::Local, Arg::Local(_)) => {}
+                (ArgKind::Value { .. }, Arg::Bytes(_)) => {}
                 (ArgKind::Value { size }, Arg::Value(v)) => {
                     // The device's three-element vectors fill four; size 0 is an argument nothing reads.
                     if size != 0 && v.len() != size as usize {

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::ffi::OsStr;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -68,6 +69,15 @@ impl Outcome {
 /// Runs the `gantry` command.
 pub fn gantry<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Outcome {
     run(Command::new(env!("CARGO_BIN_EXE_gantry")).args(args))
+}
+
+/// Runs the `gantry` command with bytes on its standard input.
+pub fn gantry_with<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, input: &[u8]) -> Outcome {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input).unwrap();
+    file.rewind().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gantry"));
+    run(command.args(args).stdin(file))
 }
 
 /// Runs a command.

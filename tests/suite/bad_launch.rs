@@ -139,13 +139,13 @@ fn an_endless_loop() {
 #[test]
 fn a_launch_that_takes_too_long() {
     let args = ["--arg", "zero:4", "--threads", "1", "--timeout"];
-    let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat()).fails();
-    let err = with("0");
+    let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat());
+    let err = with("0").fails();
     assert!(
         err.contains("kernel `spin` passed its deadline after 0 of 1 groups, 0 instructions"),
         "{err}"
     );
-    let err = with("-1");
+    let err = with("-1").misused();
     assert!(err.contains("`-1` is no number of seconds"), "{err}");
 }
 

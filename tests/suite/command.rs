@@ -1,7 +1,7 @@
 //! The `gantry` command used as people use it.
 
 use crate::common;
-use crate::common::{Scratch, bytes, corpus, gantry};
+use crate::common::{Scratch, bytes, corpus, gantry, gantry_with};
 use serde_json::Value;
 
 const SAXPY: &str = "run/classics/saxpy.gir";
@@ -281,7 +281,7 @@ fn a_cache_of_compiled_code() {
 
     // What cannot be: texts, and a file for a directory. What cannot be stored is said and no error.
     let asm = ["compile", &one, "--cache", &cache, "--emit", "asm"];
-    assert!(gantry(asm).fails().contains("--emit zebin"));
+    assert!(gantry(asm).misused().contains("--emit zebin"));
     gantry(["compile", &one, "--cache", &one]).fails();
     if std::path::Path::new("/proc/self").is_dir() {
         let out = gantry(["compile", &one, "-o", &zebin, "--cache", "/proc/self"]);
@@ -427,9 +427,8 @@ fn traces() {
         assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
     }
     assert!(seen(&["--trace", "--trace-kernel=other"]).ok().is_empty());
-    let err = seen(&["--trace", "--trace-ip=x"]);
-    assert_eq!(err.status, Some(1));
-    assert!(err.err.contains("`x` is no offset"), "{}", err.err);
+    let err = seen(&["--trace", "--trace-ip=x"]).misused();
+    assert!(err.contains("`x` is no offset"), "{err}");
     // Before Xe the hardware looks after its registers.
     assert!(seen(&["--check-hazards"]).ok().is_empty());
 }
@@ -628,11 +627,11 @@ fn values_of_constants_and_several_modules() {
         e.contains("-1 is no value of an unsigned integer of 32 bits"),
         "{e}"
     );
-    let e = compile(&["--spec", "N"]).fails();
+    let e = compile(&["--spec", "N"]).misused();
     assert!(e.contains("`N` is no NAME=VALUE"), "{e}");
     assert!(
         compile(&["--spec", "N=x"])
-            .fails()
+            .misused()
             .contains("`x` is no value of a constant")
     );
 
@@ -646,7 +645,59 @@ fn values_of_constants_and_several_modules() {
     assert!(e.contains("a second entry point \"saxpy\""), "{e}");
     assert!(
         compile(&[&module])
-            .fails()
+            .misused()
             .contains("only SPIR-V is linked")
     );
+}
+
+/// Standard input is told by its contents, for each language.
+#[test]
+fn standard_input() {
+    let gir = "kernel %k(i64 ptr) simd8 {\nblock0(v0: i64):\n    v1 = iconst.i32x8 7\n    bstore v1, v0\n    return\n}\n";
+    let ir = gantry_with(["compile", "-", "--emit", "gir"], gir.as_bytes()).ok();
+    assert!(ir.contains("kernel %k("), "{ir}");
+    let dir = Scratch::new();
+    let (zeros, out) = (dir.write("zeros", [0; 32]), dir.text("out"));
+    let arg = format!("inout:{zeros}:{out}");
+    let run = [
+        "run", "-", "--device", "sim", "--global", "8", "--arg", &arg,
+    ];
+    gantry_with(run, gir.as_bytes()).ok();
+    assert_eq!(std::fs::read(&out).unwrap(), [7, 0, 0, 0].repeat(8));
+    let zebin = dir.text("k.zebin");
+    gantry_with(["compile", "-", "-o", &zebin], gir.as_bytes()).ok();
+    let bytes = std::fs::read(&zebin).unwrap();
+    gantry_with(run, &bytes).ok();
+    assert!(gantry_with(["disasm", "-"], &bytes).ok().contains("send"));
+    #[cfg(feature = "wgsl")]
+    {
+        let ir = gantry_with(["compile", "-", "--emit", "gir"], WGSL.as_bytes()).ok();
+        assert!(ir.contains("kernel %saxpy("), "{ir}");
+    }
+}
+
+/// Lists are lines of JSON where that is asked for, and shells complete every subcommand.
+#[test]
+fn lists_and_completions() {
+    let json = |args: &[&str]| -> Vec<serde_json::Value> {
+        let text = gantry(args).ok();
+        text.lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect()
+    };
+    let devices = json(&["devices", "--json"]);
+    assert_eq!(devices[0]["device"], "sim");
+    assert_eq!(devices[0]["target"], "skl");
+    let targets = json(&["targets", "--json"]);
+    let of = |name| targets.iter().find(|t| t["target"] == name).unwrap();
+    assert_eq!(of("pvc")["grf_bytes"], 64);
+    assert_eq!(of("dg2")["doubles"], false);
+    for t in &targets {
+        let name = t["target"].as_str().unwrap();
+        assert!(gantry(["targets"]).ok().contains(name), "{name}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = gantry(["completions", shell]).ok();
+        assert!(script.contains("validate"), "{shell}");
+    }
 }

@@ -113,7 +113,7 @@ fn what_is_wrong_is_said() {
     for (name, bytes) in [
         ("half", &whole[..whole.len() / 2]),
         ("empty", &[][..]),
-        ("text", b"kernel %k() {}"),
+        ("text", b"no kernel at all"),
     ] {
         let err = run(name, bytes);
         assert!(

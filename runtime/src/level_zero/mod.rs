@@ -155,7 +155,7 @@ impl ModuleBackend for LevelZeroModule {
                 Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
                 Arg::Null => Ok(DriverArg::Pointer(0)),
                 Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
-                Arg::Value(v) => Ok(DriverArg::Value(v)),
+                Arg::Value(v) | Arg::Bytes(v) => Ok(DriverArg::Value(v)),
                 Arg::Image(_) | Arg::Sampler(_) => Err(Error::Unsupported {
                     kernel: r.kernel.name.clone(),
                     what: "images and samplers".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::{have, simulator};
-use gantry_runtime::{Arg, Device, Grid, Local, Module, Progress};
+use gantry_runtime::{Arg, Bounds, Device, Grid, Local, Module, Progress, SimOptions};
 
 fn core(d: &Device) -> Module {
     d.load(&common::compile("api.cl", 16, "-cl-std=CL2.0"))
@@ -164,12 +164,29 @@ fn buffers_are_bounded() {
     assert!(d.buffer(0).unwrap().read::<f32>().unwrap().is_empty());
 }
 
+/// By default it is a fault, as it is where code reaches memory by addresses.
+#[test]
+fn null_pointers_are_faults() {
+    if !have("ocloc") {
+        return;
+    }
+    let d = simulator();
+    let kernel = core(&d).kernel("saxpy").unwrap();
+    let y = d.buffer_from(&[1f32; 64]).unwrap();
+    let launch = kernel.launch(line(64, 64)).arg(Arg::Null).arg(&y);
+    let e = launch.arg(2f32).arg(64i32).run().unwrap_err();
+    assert!(e.to_string().contains("without a buffer"), "{e}");
+}
+
 #[test]
 fn null_pointers_read_zero_and_swallow_writes() {
     if !have("ocloc") {
         return;
     }
-    let d = simulator();
+    let d = Device::simulator(SimOptions {
+        bounds: Bounds::Drop,
+        ..SimOptions::default()
+    });
     let m = core(&d);
     let y = d.buffer_from(&[1f32; 64]).unwrap();
     m.kernel("saxpy")

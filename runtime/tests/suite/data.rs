@@ -6,7 +6,7 @@ use crate::common::text;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surface};
 use gantry_runtime::zebin::{Section, product, write_sections};
-use gantry_runtime::{Device, DeviceKind, Grid, Local};
+use gantry_runtime::{Bounds, Device, DeviceKind, Grid, Local, SimOptions};
 
 /// Argument 0 is the output, in the binding table at 0. Constants are at 2 and bindless (dword 2 of the payload), globals at 5
 /// and by address (dwords 4 and 5).
@@ -101,7 +101,10 @@ fn data_is_behind_surfaces() {
         }
         text += "(W) mov (8|M0) r127.0<1>:ud r0.0<8;8,1>:ud\n";
         text += text::end(p);
-        let device = Device::open(DeviceKind::Simulator).unwrap();
+        let device = Device::simulator(SimOptions {
+            bounds: Bounds::Drop,
+            ..SimOptions::default()
+        });
         let bytes = |v: &[u32]| v.iter().flat_map(|d| d.to_le_bytes()).collect();
         let zebin = write_sections(
             product(p),

@@ -10,7 +10,6 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 const P: Platform = Platform::Gen9;
 
@@ -212,13 +211,20 @@ fn devices_have_limits_of_their_own() {
     );
 }
 
-/// Returns the time that this thread has computed, in seconds: what other tests take does not
-/// count. Where the system does not say it, the time that has passed.
+/// Returns the time that this thread has computed, in seconds: what other tests take does not count.
+#[cfg(unix)]
 fn cpu_seconds() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = stat.split(' ').next().and_then(|n| n.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |n| n * 1e-9)
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Returns the time since the first call, in seconds.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed().as_secs_f64()
 }
 
 #[test]

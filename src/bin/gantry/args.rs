@@ -26,6 +26,8 @@ pub(crate) enum ArgForm {
         /// Without the fourth element of a 3-vector.
         packed: usize,
     },
+    /// By value, of any size.
+    Bytes(Vec<u8>),
     /// An image.
     Image(ImageForm),
     /// A sampler.
@@ -75,8 +77,7 @@ impl ArgForm {
             "bytes" => {
                 let bytes = from_hex(rest)
                     .ok_or_else(|| wrong("pairs of hexadecimal digits are expected"))?;
-                let packed = bytes.len();
-                Ok(ArgForm::Value { bytes, packed })
+                Ok(ArgForm::Bytes(bytes))
             }
             "image2d" => ImageForm::png(rest)
                 .map(ArgForm::Image)
@@ -183,7 +184,7 @@ pub(crate) fn make(
         ArgForm::Value { bytes, packed } => {
             let exact = matches!(kind, Some(ArgKind::Value { size }) if size as usize == *packed);
             let bytes = bytes.get(..*packed).filter(|_| exact).unwrap_or(bytes);
-            Ok(plain(Arg::bytes(bytes)))
+            Ok(plain(Arg::Value(bytes.to_vec())))
         }
         ArgForm::Buffer { from, to } => {
             let buffer = match from {
@@ -207,6 +208,7 @@ pub(crate) fn make(
                 after: saved.map(After::Image),
             })
         }
+        ArgForm::Bytes(bytes) => Ok(plain(Arg::bytes(bytes))),
         ArgForm::Sampler(s) => Ok(plain(Arg::Sampler(*s))),
     }
 }
@@ -227,7 +229,9 @@ mod tests {
         assert_eq!(value("i16:-2"), (vec![0xfe, 0xff], 2));
         assert_eq!(value("f32:1.0").0, 1f32.to_le_bytes());
         assert_eq!(value("u8x3:1,2,3"), (vec![1, 2, 3, 0], 3));
-        assert_eq!(value("bytes:00ff10"), (vec![0, 255, 16], 3));
+        assert!(
+            matches!(ArgForm::parse("bytes:00ff10"), Ok(ArgForm::Bytes(b)) if b == [0, 255, 16])
+        );
     }
 
     #[test]

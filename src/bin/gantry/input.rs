@@ -147,6 +147,17 @@ pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
+/// Returns the name that is most like another one, if any is.
+pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
+    const ALIKE: f64 = 0.7;
+    let likeness = |n: &&str| strsim::jaro_winkler(name, n);
+    let best = names
+        .iter()
+        .copied()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) >= ALIKE).then_some(best)
+}
+
 /// The kernels of a file of SPIR-V or WGSL.
 fn translated(
     path: &Path,

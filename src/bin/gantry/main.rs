@@ -10,6 +10,7 @@ mod devices;
 mod disasm;
 mod images;
 mod input;
+mod progress;
 mod regalloc_map;
 mod run;
 mod seen;

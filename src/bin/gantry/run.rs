@@ -3,9 +3,11 @@
 use crate::args::{ArgForm, make};
 use crate::bindings::{self, Bound};
 use crate::input::Language;
-use crate::{Failure, input, seen};
+use crate::{Failure, input, progress, seen};
 use gantry::codegen::OptLevel;
-use gantry::runtime::{Bounds, Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
+use gantry::runtime::{
+    Bounds, Device, DeviceKind, Grid, Kernel, Module, Progress, SimOptions, Watch,
+};
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -188,7 +190,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(w) = &watch {
         launch = launch.watch(w);
     }
-    let result = launch.run();
+    let progress = Progress::new();
+    let launch = launch.progress(&progress);
+    let result = progress::with_bar(&progress, || launch.run());
     let report = watch.as_ref().map(Watch::report);
     let stats = match result {
         Ok(stats) => stats,
@@ -267,7 +271,9 @@ fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {
             ));
         }
     };
-    module
-        .kernel(name)
-        .map_err(|e| Failure::file(&args.file, e))
+    module.kernel(name).map_err(|e| {
+        let meant = input::nearest(name, &names);
+        let hint = meant.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        Failure::file(&args.file, format!("{e}{hint}"))
+    })
 }

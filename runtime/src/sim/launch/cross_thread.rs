@@ -61,7 +61,9 @@ pub(super) fn fill(
                 index,
                 source_offset,
             } => match arg(index) {
-                Some(Arg::Value(v)) => v.get(*source_offset as usize..).unwrap_or(&[]).to_vec(),
+                Some(Arg::Value(v) | Arg::Bytes(v)) => {
+                    v.get(*source_offset as usize..).unwrap_or(&[]).to_vec()
+                }
                 _ => continue,
             },
             PayloadKind::BufferAddress { index } => address(index).to_le_bytes().to_vec(),

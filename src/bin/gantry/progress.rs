@@ -1,0 +1,38 @@
+//! A progress bar on standard error, for work that takes long.
+
+use gantry::runtime::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Time between two drawings; what takes less shows no bar.
+const STEP: Duration = Duration::from_millis(250);
+
+/// Runs work that counts hardware threads in `progress`, with a bar beside it where standard error
+/// is a terminal.
+pub(crate) fn with_bar<R>(progress: &Progress, work: impl FnOnce() -> R) -> R {
+    if !std::io::stderr().is_terminal() {
+        return work();
+    }
+    std::thread::scope(|s| {
+        let (running, ended) = channel::<()>();
+        s.spawn(move || {
+            let style = ProgressStyle::with_template("[{bar:40}] {pos}/{len} threads, {eta} left");
+            let bar = ProgressBar::hidden();
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            // The channel closes when the work is done.
+            while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
+                if bar.is_hidden() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+                bar.set_length(progress.total());
+                bar.set_position(progress.done());
+            }
+            bar.finish_and_clear();
+        });
+        let out = work();
+        drop(running);
+        out
+    })
+}
