@@ -8,7 +8,6 @@ use gantry_runtime::zebin::{Section, Zebin, product, write, write_sections};
 use gantry_runtime::{Device, Error, Grid, Limits, Pool, SimOptions};
 use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const P: Platform = Platform::Gen9;
