@@ -10,6 +10,7 @@ use gantry_runtime::zebin::{ArgKind, Zebin};
 use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 
 const SOURCE: &str = "
 __kernel __attribute__((intel_reqd_sub_group_size(SIMD)))
@@ -268,9 +269,26 @@ fn peak() -> Option<u64> {
     Some(kb / 1024)
 }
 
+/// Set in the process that the cases run in.
+const CHILD: &str = "GANTRY_MUTATION_CHILD";
+
+/// In a process of its own, whose memory is that of the cases alone.
 #[test]
 fn mutated_zebins() {
     if !have("ocloc") {
+        return;
+    }
+    if std::env::var_os(CHILD).is_none() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "mutation::mutated_zebins", "--nocapture"]);
+        let out = command.env(CHILD, "1").output().unwrap();
+        let text = String::from_utf8_lossy(&out.stdout);
+        print!("{text}");
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(
+            out.status.success() && text.contains(" cases: "),
+            "{errors}"
+        );
         return;
     }
     let bases = bases();
