@@ -109,7 +109,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Runs one file, or every filetest below a directory: side by side, reported in the order of their names.
+/// Runs one file, or every filetest below a directory: side by side, reported in the order of
+/// their names.
 pub fn run_path(path: &Path, options: Options) -> Summary {
     let mut summary = Summary::default();
     let mut files = Vec::new();

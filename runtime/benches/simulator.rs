@@ -212,7 +212,7 @@ fn simulator(c: &mut Criterion) {
     }
 }
 
-/// What a launch of one thread takes, beside so many buffers.
+/// Times a launch of one thread beside numbers of live buffers.
 fn launches() {
     let platform = gantry_isa_gen::Platform::Gen9;
     let info = "kernels:\n  - {name: t, execution_env: {simd_size: 8}}\n";

@@ -287,8 +287,8 @@ impl fmt::Debug for Printf<'_> {
     }
 }
 
-/// A launch being put together. It owns the kernel, arguments and watch, so it can be kept, sent to another thread and
-/// run there; only a sink for printed text may borrow.
+/// A launch being put together. It owns the kernel, arguments and watch, so it can be kept, sent
+/// to another thread and run there; only a sink for printed text may borrow.
 #[derive(Debug)]
 #[must_use = "a launch does nothing until `run`"]
 pub struct Launch<'k> {

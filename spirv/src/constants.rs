@@ -152,9 +152,10 @@ impl SpecValue {
                     _ => (x.to_bits(), x),
                 };
                 // A finite number stays one.
-                match x.is_finite() == back.is_finite() {
-                    true => Ok(raw),
-                    false => Err(no()),
+                if x.is_finite() == back.is_finite() {
+                    Ok(raw)
+                } else {
+                    Err(no())
                 }
             }
         }

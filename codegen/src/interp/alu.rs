@@ -722,17 +722,12 @@ mod tests {
                     _ => (0x3ff << 52, 0x7ff << 52, (0x7ff << 52) - 1),
                 };
                 let sign = t.mask() ^ (t.mask() >> 1);
-                let numbers = match float {
-                    true => vec![
-                        0,
-                        one,
-                        most,
-                        infinity,
-                        sign | one,
-                        sign | most,
-                        sign | infinity,
-                    ],
-                    false => vec![0, 1, sign - 1, sign, t.mask(), 0x55 & t.mask()],
+                let numbers = if float {
+                    let above = [one, most, infinity];
+                    let below = above.map(|x| sign | x);
+                    [&[0], &above[..], &below[..]].concat()
+                } else {
+                    vec![0, 1, sign - 1, sign, t.mask(), 0x55 & t.mask()]
                 };
                 for x in numbers {
                     for (a, b) in [(first, x), (x, first)] {

@@ -48,8 +48,10 @@ impl Opcode {
         Some(Among { opcode, scan })
     }
 
-    /// The bits that an operation of two lanes begins with where there are none: those of lanes that do not run, and of the first lane of an exclusive
-    /// scan. None if it combines no lanes. They are the identities of SPIR-V's group operations: 0.0 of sums, infinities of minima and maxima of floats.
+    /// Identity of an operation among lanes, as bits; none if it combines no lanes.
+    ///
+    /// Lanes that do not run count as it, and an exclusive scan gives it to the first lane. It is
+    /// that of SPIR-V's group operations: 0.0 of sums, infinities of minima and maxima of floats.
     pub fn identity(self, scalar: Scalar) -> Option<u64> {
         let all = scalar.mask();
         let sign = all ^ (all >> 1);

@@ -199,14 +199,6 @@ fn many_small_values_through_branches_are_spilled() {
     }
 }
 
-/// Seed of this run: `GANTRY_SEED`, or 5000.
-fn seed() -> u64 {
-    let given = std::env::var("GANTRY_SEED").ok();
-    let seed = given.and_then(|s| s.parse().ok()).unwrap_or(5000);
-    eprintln!("GANTRY_SEED={seed}");
-    seed
-}
-
 /// Slots together are beyond the reach of the thread's own header. The checker follows each value
 /// through each block, so it looks at fewer and larger ones; of many, following each would take the
 /// square of the levels.
@@ -239,9 +231,10 @@ fn nothing_is_too_deep_to_be_spilled() {
 /// What fits is not spilled for lack of a hole: values move. Four registers are for what values are aligned to, and for the payload, which stays.
 #[test]
 fn what_fits_moves_and_is_not_spilled() {
-    let first = seed();
+    const SEED: u64 = 5000;
+    eprintln!("seeds from {SEED}");
     let (mut runs, mut moved, mut spilled, mut calls) = ([0; 2], 0, [0; 2], 0);
-    for seed in first..first + 300 {
+    for seed in SEED..SEED + 600 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
             size: 25,
@@ -283,5 +276,5 @@ fn what_fits_moves_and_is_not_spilled() {
     }
     eprintln!("{moved} moved values, {calls} of them call, {spilled:?} of {runs:?} spilled");
     // All that spill have calls: without moves twice as many would.
-    assert!(moved > 3 && spilled[0] * 10 < runs[0] && spilled[1] * 30 < runs[1]);
+    assert!(moved > 9 && spilled[0] * 16 < runs[0] && spilled[1] * 50 < runs[1]);
 }

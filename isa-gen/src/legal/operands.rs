@@ -245,8 +245,8 @@ fn types_allowed(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-/// The type that the immediate of a three-source instruction may be of as well: those have 16 bits, and Intel's compiler writes such a
-/// doubleword of `bfe` as a word.
+/// Returns the other type that an immediate of a three-source instruction may have. Those
+/// immediates have 16 bits, and Intel's compiler writes a doubleword of `bfe` as a word.
 fn stands_for(v: &View, s: &Operand) -> Option<Type> {
     match s.ty {
         _ if v.kind != Kinds::TERNARY || !s.is_imm() => None,

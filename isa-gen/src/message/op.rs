@@ -24,8 +24,8 @@ pub enum MsgOp {
         /// How many channels.
         simd: Simd,
     },
-    /// Byte scattered: 1, 2 or 4 bytes per channel, in the low part of a dword each. By 64-bit addresses 8 bytes too, in a qword each:
-    /// Intel's compiler has them on Gen8.
+    /// Byte scattered: 1, 2 or 4 bytes per channel, each in the low part of a doubleword. With
+    /// 64-bit addresses also 8, each in a quadword: Intel's compiler emits them on Gen8.
     ByteScattered {
         /// Read or write.
         dir: Dir,

@@ -140,9 +140,10 @@ pub struct Features {
     pub src1_acc: bool,
     /// Whether source 1 of two may be of bytes.
     pub byte_src1: bool,
-    /// Whether bytes of doublewords may be written to any byte of each (Intel's compiler, `supportsByteDestinationSubreg2Or3`); if not, to the first two.
+    /// True if a doubleword may be written to any byte of each doubleword of the destination; else
+    /// to the first two (Intel's compiler, `supportsByteDestinationSubreg2Or3`).
     pub byte_dst_anywhere: bool,
-    /// Whether `csel` needs no condition: Intel's compiler has some that do nothing.
+    /// True if `csel` needs no condition: Intel's compiler emits some that do nothing.
     pub csel_alone: bool,
     /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
     pub half_dst_words: bool,

@@ -150,8 +150,8 @@ impl Platform {
             .map(|p| p.platform)
     }
 
-    /// The platform of a core family number, as a zebin's notes have it (compute-runtime, `igfxfmid.h`). Where several platforms
-    /// are of one family, the first of them.
+    /// Platform of a core family number, as a zebin's notes have it (compute-runtime,
+    /// `igfxfmid.h`); the first one where several share a family.
     pub const fn from_core(core: u32) -> Option<Platform> {
         Some(match core {
             10 => Platform::Gen7p5,

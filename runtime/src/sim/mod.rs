@@ -40,14 +40,14 @@ use memory::Space;
 use module::SimModule;
 use std::sync::Arc;
 
-/// What an access outside of a surface's buffer comes to. (By address, it is always a fault.)
+/// Outcome of an access outside of a surface's buffer. By address, it is always a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Bounds {
     /// A fault, as by address: whether a compiler makes surfaces of buffers, and hides a mistake by that, says nothing of a program. Reads that
     /// begin inside may go beyond the end, where they give zeros.
     #[default]
     Error,
-    /// What hardware does: reads give zeros, and what is written vanishes.
+    /// The hardware's way: reads give zeros, and writes are dropped.
     Drop,
 }
 

@@ -164,6 +164,55 @@ fn buffers_are_bounded() {
     assert!(d.buffer(0).unwrap().read::<f32>().unwrap().is_empty());
 }
 
+/// Values of any size are copied as far as they and the kernel's argument reach; numbers are of
+/// the size that the kernel declares.
+#[test]
+fn values_of_other_sizes_are_copied_in_part() {
+    if !have("ocloc") {
+        return;
+    }
+    let d = simulator();
+    let kernel = core(&d).kernel("saxpy").unwrap();
+    let x = d.buffer_from(&[1f32; 64]).unwrap();
+    let run = |n: Arg| {
+        let y = d.buffer_from(&[0f32; 64]).unwrap();
+        let launch = kernel.launch(line(64, 64)).arg(&x).arg(&y).arg(2f32);
+        launch.arg(n).run().map(|_| y.read::<f32>().unwrap())
+    };
+    assert_eq!(run(Arg::bytes(&[64])).unwrap(), [2f32; 64]);
+    let long = [5, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
+    let some: Vec<f32> = (0..64).map(|i| if i < 5 { 2. } else { 0. }).collect();
+    assert_eq!(run(Arg::bytes(&long)).unwrap(), some);
+    let e = run(Arg::from(64i64)).unwrap_err().to_string();
+    assert!(
+        e.contains("argument 3") && e.contains("expected a value of 4 bytes"),
+        "{e}"
+    );
+}
+
+/// Elements are counted by their own size; a launch is run where it is sent.
+#[test]
+fn parts_of_buffers_and_launches_elsewhere() {
+    let d = simulator();
+    let b = d.buffer_from(&[[1u32, 2, 3]; 4]).unwrap();
+    b.write_at(2, &[[7u32, 8, 9]]).unwrap();
+    let mut some = [[0u32; 3]; 2];
+    b.read_into(2, &mut some).unwrap();
+    assert_eq!(some, [[7, 8, 9], [1, 2, 3]]);
+    assert!(b.read_into(3, &mut some).is_err());
+    assert!(b.write_at(usize::MAX, &[0u32]).is_err());
+    if !have("ocloc") {
+        return;
+    }
+    let launch = {
+        let kernel = core(&d).kernel("saxpy").unwrap();
+        let (x, n) = (d.buffer_from(&[1f32; 64]).unwrap(), 64i32);
+        kernel.launch(line(64, 64)).arg(&x).arg(&x).arg(2f32).arg(n)
+    };
+    let stats = std::thread::spawn(move || launch.run()).join().unwrap();
+    assert!(stats.unwrap().threads > 0);
+}
+
 /// By default it is a fault, as it is where code reaches memory by addresses.
 #[test]
 fn null_pointers_are_faults() {

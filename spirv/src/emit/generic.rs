@@ -92,9 +92,10 @@ impl Emit<'_, '_, '_> {
                 return self.m.globals.get(g).map_or(class, |g| g.class);
             }
             // Tables are as buffers that nobody writes.
-            return match self.body.in_tables.contains(&id) {
-                true => StorageClass::Uniform,
-                false => class,
+            return if self.body.in_tables.contains(&id) {
+                StorageClass::Uniform
+            } else {
+                class
             };
         }
         if let Some((_, class, _)) = self.narrowed.iter().find(|n| n.0 == id) {

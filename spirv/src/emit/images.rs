@@ -169,9 +169,10 @@ impl Emit<'_, '_, '_> {
         if let Some(s) = sampler {
             self.images.sampler_aliases.insert(to, s);
         }
-        match image.is_some() || sampler.is_some() {
-            true => Ok(()),
-            false => Err(Error::unsupported("this resource")),
+        if image.is_some() || sampler.is_some() {
+            Ok(())
+        } else {
+            Err(Error::unsupported("this resource"))
         }
     }
 

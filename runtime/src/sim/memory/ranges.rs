@@ -1,7 +1,7 @@
-//! Which addresses are free.
+//! Free addresses of the simulated device.
 //!
-//! Addresses that nobody had yet are given first, so that who uses a buffer that is gone finds nothing there. Those that were given
-//! back rest: they are free only when many others have been given back after them, or there are no more new ones.
+//! Addresses that were never used are given first, so that a use after free still faults. Freed
+//! ranges rest: they are reused only after many later frees, or when no new addresses are left.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -11,7 +11,7 @@ const RESTING: usize = 1 << 16;
 
 /// The free addresses of a space.
 pub(super) struct Ranges {
-    /// Where the addresses begin that nobody had yet, up to the end.
+    /// Addresses that were never used.
     new: Range<u64>,
     /// Given back, the oldest first: beginning and end.
     resting: VecDeque<Range<u64>>,

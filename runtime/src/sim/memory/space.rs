@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where the first allocation lies. High, so that a truncated pointer is an invalid one.
+/// Address of the first allocation. High, so that a truncated pointer is an invalid one.
 const FIRST: u64 = 0x5500_0000_0000;
 /// Distance and alignment of allocations; the gap between them catches runs past an end.
 const GAP: u64 = 0x1_0000;
@@ -139,7 +139,7 @@ impl BufferBackend for SimBuffer {
     }
 }
 
-/// What a worker sees of the address space: the launch's snapshot, and blocks of its own. The last block found is kept at
+/// A worker's view of the address space: the launch's snapshot, and blocks of its own. The last block found is kept at
 /// hand.
 pub(crate) struct View<'t> {
     table: &'t Table,
