@@ -138,6 +138,8 @@ pub(crate) struct Body {
     /// Operands of instructions.
     pool: Vec<u32>,
     pub params: Vec<(Id, Ty)>,
+    /// Built-in variables whose values are given, and those.
+    pub given: BTreeMap<Id, Id>,
     /// What a function gives.
     pub result: Option<(Id, Ty)>,
     /// The calls that are left.

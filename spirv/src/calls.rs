@@ -3,12 +3,14 @@
 //! Needs a module whose functions are cut into blocks. Afterwards calls are known not to come back to themselves. A kernel that is small with all that
 //! it calls has no calls. In a larger one a function stays one if its copies would add too much: callees are decided before their callers, so
 //! that a function's size is that with what stands in it. What a function must know of its caller (images, memories of generic pointers,
-//! constant strings), or has of the kernel alone (work-items' ids, operations of groups), keeps it from being called; so does that it never returns.
+//! constant strings), or has of the kernel alone (operations of groups), keeps it from being called; so does that it never returns.
 
 use crate::emit::groups;
 use crate::error::Error;
+use crate::module::addresses;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Func, FuncData, Module, Set};
+use crate::passing::Passing;
 use crate::place;
 use crate::read::{self, Id, Inst};
 use cranelift_entity::SecondaryMap;
@@ -16,7 +18,7 @@ use gantry_codegen::Inline;
 use spirv::{
     BuiltIn, Decoration, FunctionParameterAttribute as Attribute, Op, OpenclStd100Op, StorageClass,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most instructions of a kernel that has no calls.
 const MOST_INLINED: usize = 60_000;
@@ -26,14 +28,12 @@ const GROWTH: usize = 1_500;
 const SMALL: usize = 24;
 /// The most functions of a kernel that stay functions: compiling takes no more.
 const MOST_CALLED: usize = 200;
-/// The most bytes a work-item that a function that is called takes and gives.
-const MOST_BYTES: u64 = 96;
 
 /// What becomes of a kernel's functions.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Those that stay functions.
-    called: SecondaryMap<Func, bool>,
+    /// Those that stay functions, and how they take and give values.
+    called: SecondaryMap<Func, Option<Passing>>,
     /// Them, each behind all that call it.
     order: Vec<Func>,
 }
@@ -41,7 +41,33 @@ pub(crate) struct Plan {
 impl Plan {
     /// Whether a function stays one.
     pub fn is_called(&self, func: Func) -> bool {
-        self.called[func]
+        self.called[func].is_some()
+    }
+
+    /// How a function that stays one takes and gives values.
+    pub fn passing(&self, func: Func) -> Option<&Passing> {
+        self.called[func].as_ref()
+    }
+
+    /// The types of the addresses that a function needs for values that it passes in memory: of each as many as one call passes.
+    pub fn places(&self, m: &Module<'_>, func: Func) -> Vec<Ty> {
+        let mut most: BTreeMap<Ty, usize> = BTreeMap::new();
+        if self.order.is_empty() {
+            return Vec::new();
+        }
+        for (_, callee) in calls(m, func) {
+            let mut here: BTreeMap<Ty, usize> = BTreeMap::new();
+            for ty in self.passing(callee).iter().flat_map(|p| p.places()) {
+                *here.entry(ty).or_default() += 1;
+            }
+            for (ty, n) in here {
+                let all = most.entry(ty).or_default();
+                *all = n.max(*all);
+            }
+        }
+        let each = most.into_iter();
+        each.flat_map(|(ty, n)| std::iter::repeat_n(ty, n))
+            .collect()
     }
 
     /// The functions that stay such, each behind all that call it.
@@ -68,15 +94,18 @@ impl Plan {
         if inline == Inline::Auto && whole[kernel] <= MOST_INLINED {
             return Ok(plan);
         }
+        let common = common(m, &order);
+        let mut inputs: SecondaryMap<Func, BTreeSet<Id>> = SecondaryMap::new();
         let mut size: SecondaryMap<Func, usize> = SecondaryMap::new();
         let mut returns: SecondaryMap<Func, bool> = SecondaryMap::new();
         let mut own: SecondaryMap<Func, bool> = SecondaryMap::new();
         for &f in order.iter().filter(|f| **f != kernel) {
-            size[f] = with_callees(m, f, &size, |g| plan.called[g]);
+            size[f] = with_callees(m, f, &size, |g| plan.is_called(g));
             returns[f] = may_return(m, f, &returns);
+            inputs[f] = inputs_of(m, f, &inputs);
             let added = size[f].saturating_mul(sites[f].saturating_sub(1));
             // With what stands in it.
-            let mut inside = calls(m, f).filter(|(_, g)| !plan.called[*g]);
+            let mut inside = calls(m, f).filter(|(_, g)| !plan.is_called(*g));
             let has_body = m.funcs.get(f).is_some_and(|d| !d.blocks.is_empty());
             own[f] =
                 has_body && inside.all(|(_, g)| own[g]) && insts(m, f).all(|i| is_of_its_own(m, i));
@@ -86,9 +115,9 @@ impl Plan {
                 && plan.order.len() < MOST_CALLED
                 && returns[f]
                 && own[f]
-                && may_be_called(m, f)
+                && let Some(passing) = passing(m, f, &common[f], &inputs[f])
             {
-                plan.called[f] = true;
+                plan.called[f] = Some(passing);
                 plan.order.push(f);
             }
         }
@@ -151,6 +180,36 @@ fn callees_first(m: &Module<'_>, kernel: Func) -> Result<Vec<Func>, Error> {
         }
     }
     Ok(out)
+}
+
+/// The parameters of functions that are the same in a whole launch, as far as calls alone say it: in all of them they are constants, variables of the
+/// module, or such parameters of the caller's. `order`: functions behind what they call.
+fn common(m: &Module<'_>, order: &[Func]) -> SecondaryMap<Func, Vec<bool>> {
+    let mut out: SecondaryMap<Func, Vec<bool>> = SecondaryMap::new();
+    for &f in order {
+        let params = m.funcs.get(f).map_or(&[][..], |d| &d.params);
+        let private = |ty: Ty| {
+            let kind = m.types.kind(ty);
+            matches!(kind, Type::Pointer(StorageClass::Function, _))
+        };
+        out[f] = params.iter().map(|p| !private(p.1)).collect();
+    }
+    for &f in order.iter().rev() {
+        let of = out[f].clone();
+        for (inst, callee) in calls(m, f) {
+            let args = m.stream.operands(inst).iter().skip(1);
+            for (arg, slot) in args.zip(out[callee].iter_mut()) {
+                let arg = Id::of(*arg);
+                *slot &= match m.def(arg) {
+                    Def::Const(_) | Def::Global(_) => true,
+                    // Parameters are the first that a function defines.
+                    Def::Local(g) if g == f => of.get(m.local[arg] as usize) == Some(&true),
+                    _ => false,
+                };
+            }
+        }
+    }
+    out
 }
 
 /// The instructions of each function with what stands in it.
@@ -230,64 +289,115 @@ pub(crate) fn is_alone(m: &Module<'_>, param: Id) -> bool {
     })
 }
 
-/// Whether a function may do more than read through a parameter: what only loads, copies from there, and pointers for them are made of it, it does not.
-pub(crate) fn may_write(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
-    let mut pointers = BTreeSet::from([param.as_u32()]);
+/// Whether what a parameter by value is to may become another while a function runs: it does more than read there, or it writes private memory that it
+/// knows by other pointers.
+pub(crate) fn may_change(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
+    let own = data.params.iter().filter(|p| is_alone(m, p.0));
+    let own = own.map(|p| p.0).filter(|p| *p != param);
+    let mut reads = BTreeSet::from([param.as_u32()]);
+    let mut own: BTreeSet<u32> = own.map(|p| p.as_u32()).collect();
     let insts = data
         .blocks
         .iter()
         .map(|b| m.stream.insts.get(b.insts.clone()));
     for inst in insts.flatten().flatten() {
         let words = m.stream.operands(inst);
-        let used = |n: usize| words.get(n).is_some_and(|w| pointers.contains(w));
-        let reads = match inst.op {
-            Op::Load => used(0).then_some(0),
-            Op::CopyMemory | Op::CopyMemorySized => used(1).then_some(1),
-            Op::AccessChain
-            | Op::InBoundsAccessChain
-            | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain
-            | Op::Bitcast
-            | Op::CopyObject => used(0).then_some(0),
+        let id = inst.id.expand().map(|id| id.as_u32());
+        // The operand through which nothing is written.
+        let quiet = match inst.op {
+            Op::Load => Some(0),
+            Op::CopyMemory | Op::CopyMemorySized => Some(1),
+            op if is_part(op) => Some(0),
             _ => None,
         };
-        let mut others = false;
+        let mut changes = false;
         let _ = read::for_each_id(inst.op, words, false, |n| {
-            others |= Some(n) != reads && used(n);
+            let word = words.get(n).copied().unwrap_or(0);
+            let known = own.contains(&word);
+            changes |= Some(n) != quiet
+                && !known
+                && (reads.contains(&word) || is_stored(m, inst.op, word));
         });
-        if others {
+        if changes {
             return true;
         }
-        let follows = !matches!(inst.op, Op::Load | Op::CopyMemory | Op::CopyMemorySized);
-        if let (Some(_), true, Some(id)) = (reads, follows, inst.id.expand()) {
-            pointers.insert(id.as_u32());
+        if inst.op == Op::Variable {
+            own.extend(id);
+        }
+        let from = words.first().filter(|_| is_part(inst.op));
+        for set in [&mut reads, &mut own] {
+            if from.is_some_and(|w| set.contains(w)) {
+                set.extend(id);
+            }
         }
     }
     false
 }
 
-/// Whether what a function takes and gives says all that must be known of it.
-fn may_be_called(m: &Module<'_>, func: Func) -> bool {
-    let Some(data) = m.funcs.get(func) else {
-        return false;
-    };
+/// Whether an instruction makes a pointer that is into the same as its first operand.
+fn is_part(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        AccessChain
+            | InBoundsAccessChain
+            | PtrAccessChain
+            | InBoundsPtrAccessChain
+            | Bitcast
+            | CopyObject
+            | PtrCastToGeneric
+            | GenericCastToPtr
+    )
+}
+
+/// Whether an instruction may write through an operand that is a pointer which may be to private memory.
+fn is_stored(m: &Module<'_>, op: Op, word: u32) -> bool {
+    let ty = m.type_of(Id::of(word)).map(|t| m.types.kind(t));
+    let private = matches!(
+        ty,
+        Some(Type::Pointer(
+            StorageClass::Function | StorageClass::Private | StorageClass::Generic,
+            _
+        ))
+    );
+    let pure = matches!(
+        op,
+        Op::Phi | Op::Select | Op::PtrEqual | Op::PtrNotEqual | Op::ConvertPtrToU | Op::ReturnValue
+    );
+    private && !pure
+}
+
+/// How a function takes and gives values, if they say all that must be known of it.
+fn passing(m: &Module<'_>, func: Func, common: &[bool], inputs: &BTreeSet<Id>) -> Option<Passing> {
+    let data = m.funcs.get(func).filter(|d| !d.blocks.is_empty())?;
     let plain = |ty: Ty| m.types.scalars(ty).iter().all(|(t, _)| is_plain(m, *t));
-    let types = data.params.iter().map(|p| p.1);
-    let types = types.chain((*m.types.kind(data.result) != Type::Void).then_some(data.result));
-    let types: Vec<Ty> = types.collect();
-    let few = |ty: &Ty| m.types.leaves(*ty) <= MOST_BYTES as u32;
-    // A leaf takes four bytes at least: predicates and what is shorter go as doublewords.
-    let leaf = |ty: Ty| {
-        let all = m.types.scalars(ty);
-        all.iter()
-            .map(|(t, _)| m.types.size(*t).max(4))
-            .sum::<u64>()
-    };
-    !data.blocks.is_empty()
-        && types.iter().all(few)
-        && types.iter().all(|t| plain(*t))
-        && types.iter().map(|t| leaf(*t)).sum::<u64>() <= MOST_BYTES
-        && !data.params.iter().any(|p| is_by_value(m, p.0))
+    let passing = Passing::new(m, data, common, inputs)?;
+    let params = data.params.iter().map(|p| p.1);
+    let result = (*m.types.kind(data.result) != Type::Void).then_some(data.result);
+    params.chain(result).all(plain).then_some(passing)
+}
+
+/// The built-in variables that only the kernel can read, and that a function or one that it calls does.
+fn inputs_of(
+    m: &Module<'_>,
+    func: Func,
+    inputs: &SecondaryMap<Func, BTreeSet<Id>>,
+) -> BTreeSet<Id> {
+    let mut out = BTreeSet::new();
+    for inst in insts(m, func) {
+        let words = m.stream.operands(inst);
+        // What is not as the grammar says is told elsewhere.
+        let _ = read::for_each_id(inst.op, words, false, |n| {
+            let id = words.get(n).map(|w| Id::of(*w));
+            let base = id.map(|id| addresses::of(m, id).map_or(id, |a| a.0));
+            let builtin = |id: &Id| place::builtin(m, *id).is_some_and(|b| !is_of_the_launch(b));
+            out.extend(base.filter(builtin));
+        });
+    }
+    for (_, callee) in calls(m, func) {
+        out.extend(&inputs[callee]);
+    }
+    out
 }
 
 /// Whether a scalar is a value that says all that is known of it.
@@ -305,10 +415,10 @@ fn is_plain(m: &Module<'_>, ty: Ty) -> bool {
     }
 }
 
-/// Whether an instruction needs nothing that only the kernel has: a place in local memory, work-items' ids, the string that a pointer is to.
+/// Whether an instruction needs nothing that only the kernel has: a place in local memory, the string that a pointer is to.
 fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
     let words = m.stream.operands(inst);
-    let mut own = match inst.op {
+    match inst.op {
         Op::ExtInst => {
             let set = words.first().map(|w| m.def(Id::of(*w)));
             let printf = OpenclStd100Op::printf as u32;
@@ -324,14 +434,7 @@ fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
             global || size.is_some_and(|s| s < 8)
         }
         op => !groups::is_supported(op),
-    };
-    // What is not as the grammar says is told elsewhere.
-    let _ = read::for_each_id(inst.op, words, false, |n| {
-        let id = words.get(n).map(|w| Id::of(*w));
-        let builtin = id.and_then(|id| place::builtin(m, id));
-        own &= builtin.is_none_or(is_of_the_launch);
-    });
-    own
+    }
 }
 
 /// Whether a built-in variable is one that functions know, too.

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::library;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
+use crate::passing::Passing;
 use crate::read::{self, Id, Inst, Kind};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_codegen::maps::sized;
@@ -36,6 +37,8 @@ struct Frame {
     ret: Option<Block>,
     /// What it returned, from where.
     returned: Vec<(Block, Id)>,
+    /// Private variables for what its calls pass in memory.
+    places: Vec<(Ty, Id)>,
 }
 
 struct Flatten<'m, 'w> {
@@ -87,22 +90,86 @@ pub(crate) fn flatten(
         first: 0,
         ret,
         returned: Vec::new(),
+        places: Vec::new(),
     };
     f.function(&mut frame)?;
     let mut body = f.body;
-    body.entry = Some(Block::new(frame.first as usize)).into();
-    if let (Some(ret), false) = (ret, *m.types.kind(data.result) == Type::Void) {
-        let (id, ty) = (body.fresh(data.result), data.result);
-        body.blocks[ret].phis.push(Phi {
-            id,
-            ty,
-            at: data.at,
-            args: frame.returned,
-        });
-        body.result = Some((id, ty));
+    let entry = Block::new(frame.first as usize);
+    body.entry = Some(entry).into();
+    if let (Some(ret), Some(passing)) = (ret, plan.passing(root)) {
+        take(m, data, passing, entry, &mut body);
+        give(m, data, (passing, frame.returned), ret, &mut body);
     }
     prune(&mut body);
     Ok(body)
+}
+
+/// Parameters of a function that is called: what is in memory is loaded, and what it gets by value and may write is copied.
+fn take(m: &Module<'_>, data: &FuncData, passing: &Passing, entry: Block, body: &mut Body) {
+    let at = (data.at, 0);
+    let mut insts = Vec::new();
+    let mut params = Vec::with_capacity(data.params.len() + 1);
+    let inputs = passing.inputs.iter().map(|(var, ty)| {
+        let id = body.fresh(*ty);
+        body.given.insert(*var, id);
+        (id, *ty)
+    });
+    let inputs: Vec<(Id, Ty)> = inputs.collect();
+    for ((param, ty), place) in data.params.iter().chain(&inputs).zip(&passing.params) {
+        if let Some(pointer) = *place {
+            let given = body.fresh(pointer);
+            let words = [given.as_u32()];
+            insts.push(body.inst(Op::Load, at, Some(*ty), Some(*param), &words));
+            params.push((given, pointer));
+        } else if calls::is_by_value(m, *param) && calls::may_change(m, data, *param) {
+            let given = body.fresh(*ty);
+            insts.extend(own_copy(body, *ty, [*param, given], at));
+            params.push((given, *ty));
+        } else {
+            params.push((*param, *ty));
+        }
+    }
+    body.params = params;
+    body.blocks[entry].insts.splice(0..0, insts);
+}
+
+/// What a function that is called gives, behind what it returned.
+fn give(
+    m: &Module<'_>,
+    data: &FuncData,
+    (passing, returned): (&Passing, Vec<(Block, Id)>),
+    ret: Block,
+    body: &mut Body,
+) {
+    if *m.types.kind(data.result) == Type::Void {
+        return;
+    }
+    let (id, ty, at) = (body.fresh(data.result), data.result, data.at);
+    let args = returned;
+    body.blocks[ret].phis.push(Phi { id, ty, at, args });
+    let Some(pointer) = passing.result else {
+        body.result = Some((id, ty));
+        return;
+    };
+    let to = body.fresh(pointer);
+    let words = [to, id].map(|id| id.as_u32());
+    let store = body.inst(Op::Store, (at, 0), None, None, &words);
+    body.blocks[ret].insts.push(store);
+    body.params.push((to, pointer));
+}
+
+/// A private variable that begins as a copy of what a pointer of its type is to.
+fn own_copy(body: &mut Body, ty: Ty, [own, from]: [Id; 2], at: (u32, u32)) -> [BInst; 2] {
+    let words = [own, from].map(|id| id.as_u32());
+    [
+        variable(body, ty, own, at),
+        body.inst(Op::CopyMemory, at, None, None, &words),
+    ]
+}
+
+fn variable(body: &mut Body, ty: Ty, id: Id, at: (u32, u32)) -> BInst {
+    let class = [StorageClass::Function as u32];
+    body.inst(Op::Variable, at, Some(ty), Some(id), &class)
 }
 
 fn func<'m>(m: &'m Module<'_>, func: Func) -> Result<&'m crate::module::FuncData, Error> {
@@ -129,6 +196,14 @@ impl Flatten<'_, '_> {
                 line: 0,
             });
             *self.insts = self.insts.saturating_add(b.insts.len());
+        }
+        // They come before the ids of calls in it, so that they are its own.
+        for ty in self.plan.places(self.m, frame.func) {
+            let id = self.body.fresh(ty);
+            let new = variable(&mut self.body, ty, id, (data.at, 0));
+            let first = Block::new(frame.first as usize);
+            self.body.blocks[first].insts.push(new);
+            frame.places.push((ty, id));
         }
         if *self.insts > MOST_INSTS {
             return Err(Error::limit(format!(
@@ -313,21 +388,8 @@ impl Flatten<'_, '_> {
                 "a call of \"{name}\", which the module only declares,"
             )));
         }
-        if self.plan.is_called(called) {
-            let void = *self.m.types.kind(data.result) == Type::Void;
-            let id = inst.id.expand().filter(|_| !void);
-            let id = id.map(|id| self.id(frame, id));
-            let ty = id.map(|_| data.result);
-            let words: Vec<u32> = words.iter().take(1).copied().collect();
-            let words = [words, args.iter().map(|a| a.as_u32()).collect()].concat();
-            let call = self
-                .body
-                .inst(Op::FunctionCall, (inst.at, line), ty, id, &words);
-            self.body.blocks[at].insts.push(call);
-            self.body.called.push(Call {
-                func: called,
-                within: frame.call,
-            });
+        if let Some(passing) = self.plan.passing(called) {
+            self.pass(frame, (called, data, passing), inst, args, (at, line))?;
             return Ok(at);
         }
         let next = self.body.blocks.push(BlockData {
@@ -346,6 +408,7 @@ impl Flatten<'_, '_> {
             first: 0,
             ret: Some(next),
             returned: Vec::new(),
+            places: Vec::new(),
         };
         self.copy_values(data, &mut inner, (at, inst.at, line));
         let first = Block::new(self.body.blocks.len());
@@ -366,6 +429,61 @@ impl Flatten<'_, '_> {
         Ok(next)
     }
 
+    /// Calls a function that stays one: what goes in memory is stored before and loaded behind it.
+    fn pass(
+        &mut self,
+        frame: &Frame,
+        (called, data, passing): (Func, &FuncData, &Passing),
+        inst: &Inst,
+        mut args: Vec<Id>,
+        (at, line): (Block, u32),
+    ) -> Result<(), Error> {
+        let place = (inst.at, line);
+        let mut free = frame.places.clone();
+        let mut next = |ty: Ty| {
+            let n = free.iter().position(|p| p.0 == ty);
+            let none = || Error::internal("a call without a place for what it passes");
+            n.map(|n| free.swap_remove(n).1).ok_or_else(none)
+        };
+        for (var, ty) in &passing.inputs {
+            let (id, words) = (self.body.fresh(*ty), [var.as_u32()]);
+            let load = self.body.inst(Op::Load, place, Some(*ty), Some(id), &words);
+            self.body.blocks[at].insts.push(load);
+            args.push(id);
+        }
+        for (arg, pointer) in args.iter_mut().zip(&passing.params) {
+            let Some(pointer) = *pointer else {
+                continue;
+            };
+            let to = next(pointer)?;
+            let words = [to, *arg].map(|id| id.as_u32());
+            let store = self.body.inst(Op::Store, place, None, None, &words);
+            self.body.blocks[at].insts.push(store);
+            *arg = to;
+        }
+        let to = passing.result.map(&mut next).transpose()?;
+        args.extend(to);
+        let words = [data.id].into_iter().chain(args).map(|id| id.as_u32());
+        let words: Vec<u32> = words.collect();
+        let void = *self.m.types.kind(data.result) == Type::Void;
+        let id = inst.id.expand().filter(|_| !void);
+        let id = id.map(|id| self.id(frame, id));
+        let ty = id.map(|_| data.result);
+        let (own_ty, own) = if to.is_some() { (None, None) } else { (ty, id) };
+        let op = Op::FunctionCall;
+        let call = self.body.inst(op, place, own_ty, own, &words);
+        self.body.blocks[at].insts.push(call);
+        if let Some(to) = to {
+            let load = self.body.inst(Op::Load, place, ty, id, &[to.as_u32()]);
+            self.body.blocks[at].insts.push(load);
+        }
+        self.body.called.push(Call {
+            func: called,
+            within: frame.call,
+        });
+        Ok(())
+    }
+
     /// What a function gets by value and may write is a copy of its own.
     fn copy_values(
         &mut self,
@@ -374,21 +492,15 @@ impl Flatten<'_, '_> {
         (at, word, line): (Block, u32, u32),
     ) {
         for (n, (param, ty)) in data.params.iter().enumerate() {
-            if !calls::is_by_value(self.m, *param) || !calls::may_write(self.m, data, *param) {
+            if !calls::is_by_value(self.m, *param) || !calls::may_change(self.m, data, *param) {
                 continue;
             }
             let Some(arg) = inner.args.get_mut(n) else {
                 continue;
             };
             let own = self.body.fresh(*ty);
-            let words = [own, *arg].map(|id| id.as_u32());
-            let from = (word, line);
-            let class = [StorageClass::Function as u32];
-            let var = self
-                .body
-                .inst(Op::Variable, from, Some(*ty), Some(own), &class);
-            let copy = self.body.inst(Op::CopyMemory, from, None, None, &words);
-            self.body.blocks[at].insts.extend([var, copy]);
+            let insts = own_copy(&mut self.body, *ty, [own, *arg], (word, line));
+            self.body.blocks[at].insts.extend(insts);
             *arg = own;
         }
     }

@@ -3,7 +3,7 @@
 //! Such a pointer comes from a variable by constant indices, casts, choices and phis, in whichever memory the module says that built-ins are. Since they
 //! stay as they are, a load by a choice is a choice of loads, and one by a phi is a phi of them.
 //!
-//! Needs a body without calls of its own. Afterwards built-ins are only loaded, all of each, by their variables. The work is linear but for phis, of
+//! Needs a body. Afterwards built-ins are only loaded, all of each, by their variables, and not at all where a function is given them. The work is linear but for phis, of
 //! which each is loaded once for each type and place.
 
 use crate::body::{BInst, Block, Body, Phi};
@@ -47,13 +47,20 @@ pub(crate) fn load(m: &Module<'_>, body: &mut Body) {
         return;
     }
     let found = find(m, body);
-    if !found.values().any(Option::is_some) {
-        return;
+    if found.values().any(Option::is_some) {
+        replace(m, body, &found);
     }
+    if !body.given.is_empty() {
+        take(body);
+    }
+}
+
+/// Makes loads by other pointers such of all of a variable.
+fn replace(m: &Module<'_>, body: &mut Body, found: &SecondaryMap<Id, Option<Pointer>>) {
     let mut l = Loads {
         m,
         body,
-        found: &found,
+        found,
         made: BTreeMap::new(),
         ends: BTreeMap::new(),
     };
@@ -70,6 +77,22 @@ pub(crate) fn load(m: &Module<'_>, body: &mut Body) {
     }
     for b in body.blocks.keys().collect::<Vec<_>>() {
         body.blocks[b].phis.retain(|p| found[p.id].is_none());
+    }
+}
+
+/// Puts what a function is given in the place of loads.
+fn take(body: &mut Body) {
+    for b in body.blocks.keys().collect::<Vec<_>>() {
+        let mut insts = std::mem::take(&mut body.blocks[b].insts);
+        for inst in insts.iter_mut().filter(|i| i.op == Op::Load) {
+            let var = body.operands(inst).first().map(|w| Id::of(*w));
+            if let Some(id) = var.and_then(|v| body.given.get(&v)) {
+                let words = [id.as_u32()];
+                let (place, ty, id) = ((inst.at, inst.line), inst.ty.expand(), inst.id.expand());
+                *inst = body.inst(Op::CopyObject, place, ty, id, &words);
+            }
+        }
+        body.blocks[b].insts = insts;
     }
 }
 

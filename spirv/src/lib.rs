@@ -31,6 +31,7 @@ mod link;
 mod logical;
 mod module;
 mod parts;
+mod passing;
 mod place;
 mod promote;
 mod read;

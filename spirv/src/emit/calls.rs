@@ -7,7 +7,6 @@ use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::calls;
 use crate::error::Error;
-use crate::module::types::Type;
 use crate::module::{Func, Module};
 use crate::parts::Part;
 use cranelift_entity::SecondaryMap;
@@ -79,7 +78,7 @@ impl Emit<'_, '_, '_> {
     /// Calls a function.
     pub(super) fn call(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let words = self.body.operands(inst);
-        let (func, data) = calls::callee(self.m, words)?;
+        let (func, _) = calls::callee(self.m, words)?;
         let callees = self.callees;
         let Some((function, divergent)) = &callees.0[func] else {
             return Err(Error::internal(
@@ -87,7 +86,7 @@ impl Emit<'_, '_, '_> {
             ));
         };
         let mut args = vec![self.b.exec_mask()];
-        for n in 0..data.params.len() {
+        for n in 0..words.len().saturating_sub(1) {
             let leaves = self.get(self.operand(inst, n + 1)?)?;
             for leaf in leaves {
                 let has_lanes = divergent.binary_search(&(n as u32)).is_ok();
@@ -102,8 +101,8 @@ impl Emit<'_, '_, '_> {
             }
         }
         let mut types = Vec::new();
-        if *self.m.types.kind(data.result) != Type::Void {
-            for (ty, _) in self.m.types.scalars(data.result) {
+        if let Some(result) = inst.ty.expand() {
+            for (ty, _) in self.m.types.scalars(result) {
                 types.push(self.lanes(self.scalar(ty)?, self.simd));
             }
         }

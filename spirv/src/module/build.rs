@@ -9,7 +9,7 @@ use crate::Options;
 use crate::capabilities::{self, Standing};
 use crate::error::{Error, Errors};
 use crate::read::{self, Id, Inst, Kind, Stream};
-use cranelift_entity::{EntityRef, PrimaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_codegen::maps::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
@@ -47,6 +47,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             logical: false,
             ids: sized(bound),
             type_ids: [None.into()].into_iter().collect(),
+            private_pointers: SecondaryMap::new(),
             result_types: sized(bound),
             local: sized(bound),
             label: sized(bound),
@@ -78,6 +79,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         errors.push(Error::malformed("the last function has no end"));
     }
     b.sort();
+    b.private_pointers();
     if let Err(e) = b.spec.finish(options) {
         errors.push(e);
     }
@@ -413,6 +415,33 @@ impl Builder<'_, '_> {
             return Err(Error::limit(what));
         }
         self.define(id, Def::Type(ty))
+    }
+
+    /// Types of pointers to what functions take and give: what is large is passed in private memory.
+    fn private_pointers(&mut self) {
+        let funcs = self.m.funcs.values();
+        let all = funcs.flat_map(|f| f.params.iter().map(|p| p.1).chain([f.result]));
+        let inputs = self.m.globals.values();
+        let inputs = inputs.filter(|g| g.class == StorageClass::Input);
+        let all = all.chain(inputs.map(|g| g.ty));
+        let all: BTreeSet<Ty> = all.filter(|ty| self.m.types.leaves(*ty) > 0).collect();
+        for ty in all {
+            let Some(to) = self.m.type_id(ty) else {
+                continue;
+            };
+            let class = StorageClass::Function;
+            let shape = Shape::Pointer(class as u32, ty, 0);
+            let pointer = self.m.types.known(&shape).unwrap_or_else(|| {
+                let new = self
+                    .m
+                    .types
+                    .add(Type::Pointer(class, to), &Layout::default());
+                self.m.type_ids.push(None.into());
+                self.m.types.is_of(new, shape);
+                new
+            });
+            self.m.private_pointers[ty] = pointer.into();
+        }
     }
 
     /// What an array or a pointer is; structures that are equal stay two, since decorations are of one or the other.

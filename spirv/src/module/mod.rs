@@ -142,6 +142,8 @@ pub(crate) struct Module<'w> {
     ids: SecondaryMap<Id, Def>,
     /// The id of each type.
     type_ids: PrimaryMap<Ty, PackedOption<Id>>,
+    /// The type of pointers to each that are to private memory.
+    private_pointers: SecondaryMap<Ty, PackedOption<Ty>>,
     /// The type of each result.
     result_types: SecondaryMap<Id, PackedOption<Ty>>,
     /// The number of each label, parameter and result in its function.
@@ -263,6 +265,11 @@ impl<'w> Module<'w> {
             let skip = 2 + usize::from(d.1.is_some());
             (d.1, d.2, words.get(skip..).unwrap_or(&[]))
         })
+    }
+
+    /// The type of pointers to a value in private memory, of those that functions take or give.
+    pub fn private_pointer(&self, ty: Ty) -> Option<Ty> {
+        self.private_pointers[ty].expand()
     }
 
     /// The id of a type.

@@ -17,6 +17,8 @@ enum End {
     Loops,
     /// It reads a work-item's id.
     Asks,
+    /// It asks what all work-items of the group say.
+    Meets,
 }
 
 /// A kernel that calls the first of its functions so many times, and a function for each end, of so many sums.
@@ -40,7 +42,7 @@ fn module(times: usize, sums: usize, ends: &[End]) -> Vec<u32> {
             v = b.i_add(int, None, v, v).unwrap();
         }
         match end {
-            End::Returns => {}
+            End::Returns | End::Meets => {}
             End::Calls(n) => v = b.function_call(int, None, functions[*n], [v]).unwrap(),
             End::Loops => {
                 let label = b.id();
@@ -54,6 +56,11 @@ fn module(times: usize, sums: usize, ends: &[End]) -> Vec<u32> {
                 let x = b.u_convert(int, None, x).unwrap();
                 v = b.i_add(int, None, v, x).unwrap();
             }
+        }
+        if let End::Meets = end {
+            let (bool, two) = (b.type_bool(), b.constant_bit32(int, 2));
+            let odd = b.i_equal(bool, None, v, two).unwrap();
+            b.group_all(bool, None, two, odd).unwrap();
         }
         if !matches!(end, End::Loops) {
             b.ret_value(v).unwrap();
@@ -110,18 +117,30 @@ fn functions_stay_where_their_copies_would_add_too_much() {
 
 #[test]
 fn functions_that_callers_must_know_more_of_are_inlined() {
-    let asks = module(2, 30, &[End::Asks]);
-    assert_eq!(kept(&asks, Inline::Never), Ok(0), "ids are the kernel's");
+    let meets = module(2, 30, &[End::Meets]);
+    assert_eq!(
+        kept(&meets, Inline::Never),
+        Ok(0),
+        "groups are the kernel's"
+    );
     let loops = module(2, 30, &[End::Loops]);
     assert_eq!(kept(&loops, Inline::Never), Ok(0), "it never returns");
     let through = module(2, 30, &[End::Calls(1), End::Loops]);
     assert_eq!(kept(&through, Inline::Never), Ok(0), "nor does that");
-    let through = module(2, 30, &[End::Calls(1), End::Asks]);
+    let through = module(2, 30, &[End::Calls(1), End::Meets]);
     assert_eq!(
         kept(&through, Inline::Never),
         Ok(0),
-        "what stands in it asks"
+        "what stands in it meets"
     );
+}
+
+#[test]
+fn functions_are_given_the_ids_that_they_read() {
+    let asks = module(2, 30, &[End::Asks]);
+    assert_eq!(kept(&asks, Inline::Never), Ok(1));
+    let through = module(2, 30, &[End::Calls(1), End::Asks]);
+    assert_eq!(kept(&through, Inline::Never), Ok(2));
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod naga;
     reason = "the kit is the runtime's, which uses more of it"
 )]
 mod opencl;
+mod passing;
 mod places;
 mod programs;
 mod shader;
