@@ -204,10 +204,7 @@ impl Emit<'_, '_, '_> {
         for &(id, ty) in all {
             let mut leaves = Leaves::new();
             for (ty, _) in self.m.types.scalars(ty) {
-                let scalar = match self.says_which(id) {
-                    true => ir::Scalar::I64,
-                    false => self.scalar(ty)?,
-                };
+                let scalar = self.leaf_scalar(id, ty)?;
                 let ty = self.lanes(scalar, self.simd);
                 leaves.push(self.b.ins().undef(ty));
             }

@@ -85,6 +85,15 @@ impl Emit<'_, '_, '_> {
         self.is_generic(ty).then(|| self.spaces[id])
     }
 
+    /// The kind of a leaf of a value: pointers that are known to be to one memory, or say which buffer they are into, are not as their types have them.
+    pub(super) fn leaf_scalar(&self, id: Id, leaf: Ty) -> Result<Scalar, Error> {
+        match self.generic(id) {
+            Some(Memory::One(class)) if tag(class).is_some() => Ok(Scalar::I32),
+            _ if self.says_which(id) => Ok(Scalar::I64),
+            _ => self.scalar(leaf),
+        }
+    }
+
     /// The memory that a pointer is to, by its type's; `Generic` where it is one of several.
     pub(super) fn memory_of(&self, id: Id, class: StorageClass) -> StorageClass {
         if class != StorageClass::Generic {

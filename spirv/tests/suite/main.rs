@@ -25,6 +25,7 @@ mod branches;
 mod by_value;
 mod calls;
 mod damage;
+mod generic;
 mod hashcat;
 mod naga;
 #[allow(
