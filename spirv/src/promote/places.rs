@@ -256,9 +256,8 @@ impl Find<'_, '_> {
                 if let (Some(id), Some(from)) = (inst.id.expand(), operand(0)) {
                     self.under[id] = from.into();
                     let to = ty.and_then(|t| self.m.pointee(t));
-                    if let (Some(mut place), Some(to)) = (self.found[from].clone(), to) {
-                        place.seen = self.seen(&place, to);
-                        self.found[id] = Some(place);
+                    if let Some(place) = to.and_then(|to| self.seen(from, to)) {
+                        self.found[id] = Some(Box::new(place));
                         return;
                     }
                 }
@@ -282,14 +281,35 @@ impl Find<'_, '_> {
         }
     }
 
-    /// What a pointer to another type makes of a place.
-    fn seen(&self, place: &Place, to: Ty) -> As {
+    /// What a pointer makes of a place that is cast to one to a type: what it or one that it was cast from is to, what that begins with, or bytes.
+    fn seen(&self, from: Id, to: Ty) -> Option<Place> {
         let types = &self.m.types;
-        match (types.kind(place.ty), types.kind(to)) {
-            _ if to == place.ty => As::Itself,
+        let place = self.found[from].as_deref()?;
+        let mut at = Some(from);
+        while let Some(id) = at {
+            let before = self.found[id].as_deref().filter(|p| p.var == place.var);
+            if let Some(before) = before.filter(|p| p.ty == to) {
+                let mut same = before.clone();
+                same.seen = As::Itself;
+                return Some(same);
+            }
+            at = self.under[id].expand();
+        }
+        let mut first = place.clone();
+        first.seen = match (types.kind(place.ty), types.kind(to)) {
             (Type::Vector(of, 3), Type::Vector(by, 4)) if of == by => As::Four(to),
             _ => As::Bytes,
+        };
+        let mut inside = place.clone();
+        while let Some((next, 0)) = types.offset(inside.ty, 0) {
+            inside.path.push(0);
+            inside.ty = next;
+            if next == to {
+                inside.seen = As::Itself;
+                return Some(inside);
+            }
         }
+        Some(first)
     }
 
     /// A pointer by indices that are constants.
@@ -330,7 +350,18 @@ impl Find<'_, '_> {
         };
         let skip = if sized { 3 } else { 2 };
         let volatile = words.get(skip).is_some_and(|m| m & 1 != 0);
-        let fine = here && !volatile && to_ty == from_ty && self.is_dense(to_ty, size);
+        // What is seen as bytes is of another type than its pointer says.
+        let bytes = |id: Id| {
+            self.found[id]
+                .as_ref()
+                .is_some_and(|p| p.accessed() != Some(to_ty))
+        };
+        let fine = here
+            && !volatile
+            && to_ty == from_ty
+            && !bytes(to)
+            && !bytes(from)
+            && self.is_dense(to_ty, size);
         fine.then_some(Copied {
             block,
             at,

@@ -192,3 +192,40 @@ fn a_pointer_to_any_memory_is_one_to_a_variable() {
     let (scratch, out) = m.run([21; 8]);
     assert_eq!((scratch, out[0]), (0, 42));
 }
+
+/// Copies a variable to where a structure has one of its type, by a pointer to that which is cast from one to the structure. `before`: elements before it.
+fn copied_into_first(before: usize) -> (u32, [u32; 8]) {
+    let mut m = Made::new();
+    let two = m.b.constant_bit32(m.int, 2);
+    let array = m.b.type_array(m.int, two);
+    let inner =
+        m.b.type_struct(vec![m.dense; before].into_iter().chain([array]));
+    let outer = m.b.type_struct([inner]);
+    let (from, to) = (m.variable(array), m.variable(outer));
+    let given = m.cast(m.pointer, GLOBAL, array);
+    m.copy((from, OWN), (given, GLOBAL), 8);
+    let first = m.cast(to, OWN, array);
+    let (long, part) = (m.b.type_int(64, 0), m.b.type_pointer(None, OWN, m.int));
+    let size = m.b.constant_bit64(long, 8);
+    m.b.copy_memory_sized(first, from, size, None, None, [])
+        .unwrap();
+    let zero = m.b.constant_bit32(m.int, 0);
+    let one = m.b.constant_bit32(m.int, 1);
+    for (n, index) in [(zero, one), (one, zero)] {
+        let at = m.b.in_bounds_access_chain(part, None, to, [zero, zero, n]);
+        let v = m.b.load(m.int, None, at.unwrap(), None, []).unwrap();
+        let ptr = m.b.type_pointer(None, GLOBAL, m.int);
+        let to =
+            m.b.in_bounds_ptr_access_chain(ptr, None, m.pointer, index, []);
+        m.b.store(to.unwrap(), v, None, []).unwrap();
+    }
+    m.run(GIVEN)
+}
+
+#[test]
+fn a_structure_is_seen_as_what_it_begins_with() {
+    let (scratch, out) = copied_into_first(0);
+    assert_eq!((scratch, &out[..2]), (0, &[2, 1][..]));
+    let (_, out) = copied_into_first(1);
+    assert_eq!(out[..2], [2, 1], "or as another type of the same bytes");
+}
