@@ -1,8 +1,9 @@
 //! The allocation map: which bytes of the file are taken at which program points.
 //!
 //! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of all GRFs at once which are free all of a value's
-//! life. Of GRFs that values have parts of, others have a bit for each byte.
+//! life. Of GRFs that values have parts of, others have a bit for each byte: so many that they take memory by values, not by points ([`Sparse`]).
 
+use super::sparse::Sparse;
 use super::timeline::Timeline;
 use crate::liveness::Range;
 use crate::target::GrfFile;
@@ -31,7 +32,7 @@ const BANK: u32 = u128::BITS;
 #[derive(Default)]
 struct Bytes {
     used: bool,
-    taken: Timeline<u128>,
+    taken: Sparse,
 }
 
 /// What is taken by values of one kind.
@@ -281,6 +282,17 @@ impl AllocationMap {
         None
     }
 
+    /// Bytes of memory that it has.
+    #[cfg(test)]
+    fn memory(&self) -> usize {
+        let of = |file: &File| {
+            let grfs = file.grfs.iter().map(Timeline::bytes).sum::<usize>();
+            let bytes = file.bytes.iter().map(|b| b.taken.bytes()).sum::<usize>();
+            grfs + bytes
+        };
+        of(&self.strong) + of(&self.weak)
+    }
+
     /// Takes `bytes` bytes at `at` for a value with such a life.
     pub fn insert(&mut self, at: u32, bytes: u32, life: Life<'_>) {
         let size = self.file.bytes;
@@ -347,6 +359,27 @@ mod tests {
         );
         m.insert(32, 32, life(&[range(150, 151)]));
         assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), None);
+    }
+
+    /// A table of its points and bytes would have 64 MiB.
+    #[test]
+    fn parts_of_grfs_take_memory_by_values() {
+        let file = GrfFile {
+            bytes: 64,
+            count: 128,
+        };
+        let (points, values) = (1 << 16, 1 << 12);
+        let mut m = AllocationMap::default();
+        m.clear(file, points);
+        let start = |n: u32| n * (points / values);
+        for n in 0..values {
+            let ranges = [range(start(n), start(n) + 300)];
+            let at = m.find(32, 32, 0..u32::MAX, life(&ranges)).unwrap();
+            m.insert(at, 32, life(&ranges));
+        }
+        let all = range(0, points);
+        assert_eq!(m.find(32, 32, 0..19 * 32, life(&[all])), None);
+        assert!(m.memory() < 8 << 20, "{} bytes", m.memory());
     }
 
     /// Against a plain table of points by bytes, over random insertions.

@@ -28,6 +28,7 @@ pub(crate) mod remake;
 #[cfg(test)]
 mod replay;
 pub mod report;
+mod sparse;
 pub mod spill;
 mod split;
 mod timeline;

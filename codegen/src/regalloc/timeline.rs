@@ -91,6 +91,13 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
         self.change(range, |t| *t |= more);
     }
 
+    /// Bytes of its lists, as they were asked for.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        let nodes = self.any.capacity() + self.all.capacity();
+        nodes * size_of::<T>() + self.ranges.capacity() * size_of::<Range>()
+    }
+
     /// Changes the nodes of a range and those around it.
     #[inline]
     fn change(&mut self, range: Range, f: impl Fn(&mut T)) {

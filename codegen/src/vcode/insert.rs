@@ -115,6 +115,8 @@ fn put(code: &mut VCode, new: &[Inserted]) {
         return;
     };
     let old = code.insts.len();
+    // Lists are large, and most grow once or twice.
+    code.insts.reserve_exact(new.len());
     code.insts.resize(old + new.len(), some);
     // From the last to the first: what is behind each goes to its place.
     let (mut from, mut to) = (old, code.insts.len());
