@@ -100,11 +100,12 @@ block2:
 fn foreign_values_have_no_labels() {
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
+    let line = line!();
     b.label(Value::from_u32(7), "x");
     b.ins().return_(&[]);
     let e = b.finish().unwrap_err().to_string();
     let want = "in %k: the label \"x\" of v7, which is not a value of this function";
-    assert_eq!(e, want);
+    assert_eq!(e, format!("{want} ({}:{}:7)", file!(), line + 1));
     // The builder does not know names of files.
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
