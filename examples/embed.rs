@@ -7,7 +7,7 @@ use gantry::codegen::{CompileOptions, compile};
 use gantry::runtime::{Device, DeviceKind, Grid};
 use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut kernel = Function::kernel("double", 16);
     let mut b = FunctionBuilder::new(&mut kernel);
     let data = b.ptr_param();

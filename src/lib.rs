@@ -63,6 +63,11 @@ pub use {gantry_spirv::wgsl::translate_wgsl, spirv_in::compile_wgsl};
 #[doc = include_str!("../docs/cache.md")]
 pub struct CachePage;
 
+/// The examples of the page on the IR, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/ir.md")]
+pub struct IrPage;
+
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -18,6 +18,7 @@ mod bad_text;
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
+mod examples;
 #[cfg(feature = "cli")]
 mod intel_kernels;
 mod library_alone;

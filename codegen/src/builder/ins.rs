@@ -17,6 +17,7 @@ include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 
 impl Ins<'_, '_> {
     /// The types of an instruction's results, and whether the function has all of its operands.
+    #[track_caller]
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> (Types, bool) {
         let dfg = &self.b.func.dfg;
         // Results are of what the first two operands are.
@@ -34,32 +35,38 @@ impl Ins<'_, '_> {
         (types, known)
     }
 
+    #[track_caller]
     pub(super) fn inst(&mut self, data: InstData, ctrl: Option<Type>) -> (Inst, Types) {
         let (types, known) = self.types(&data, ctrl);
         (self.b.push(data, known), types)
     }
 
+    #[track_caller]
     pub(super) fn result(&mut self, inst: Inst, types: &[Type], n: usize) -> Value {
         // After a mistake any type will do: the function will not be used.
         let ty = types.get(n).copied().unwrap_or(Type::scalar_of(Scalar::B1));
         self.b.func.dfg.append_result(inst, ty)
     }
 
+    #[track_caller]
     pub(super) fn none(mut self, data: InstData) {
         self.inst(data, None);
     }
 
+    #[track_caller]
     pub(super) fn one(mut self, data: InstData, ctrl: Option<Type>) -> Value {
         let (inst, types) = self.inst(data, ctrl);
         self.result(inst, &types, 0)
     }
 
+    #[track_caller]
     fn two(mut self, data: InstData) -> (Value, Value) {
         let (inst, types) = self.inst(data, None);
         (self.result(inst, &types, 0), self.result(inst, &types, 1))
     }
 
     /// An instruction of any format, with the results that its operands and `ctrl` say.
+    #[track_caller]
     pub(crate) fn raw(mut self, data: InstData, ctrl: Option<Type>) -> Vec<Value> {
         let (inst, types) = self.inst(data, ctrl);
         (0..types.len())
@@ -68,6 +75,7 @@ impl Ins<'_, '_> {
     }
 
     /// The lane's bits in every lane, of integers or floats.
+    #[track_caller]
     pub(crate) fn imm(self, ty: Type, bits: u64) -> Value {
         let opcode = match ty.scalar().is_float() {
             true => Opcode::Fconst,
@@ -77,6 +85,7 @@ impl Ins<'_, '_> {
     }
 
     /// Tells of the first integer that fits neither signed nor unsigned.
+    #[track_caller]
     fn fit(&mut self, scalar: Scalar, values: &[i64]) {
         let unused = 64 - scalar.bits();
         let fits = |v: i64| v << unused >> unused == v || v as u64 & scalar.mask() == v as u64;
@@ -88,6 +97,7 @@ impl Ins<'_, '_> {
     }
 
     /// `iconst`: an integer in every lane, which fits signed or unsigned.
+    #[track_caller]
     pub fn iconst(mut self, ty: Type, value: i64) -> Value {
         self.fit(ty.scalar(), &[value]);
         let bits = value as u64 & ty.scalar().mask();
@@ -96,6 +106,7 @@ impl Ins<'_, '_> {
     }
 
     /// `fconst`: a float in every lane, rounded to the type.
+    #[track_caller]
     pub fn fconst(self, ty: Type, value: f64) -> Value {
         let bits = match ty.scalar() {
             Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
@@ -107,6 +118,7 @@ impl Ins<'_, '_> {
     }
 
     /// A predicate type of so many lanes.
+    #[track_caller]
     fn pred(&mut self, lanes: u32) -> Type {
         Type::new(Scalar::B1, lanes).unwrap_or_else(|| {
             let most = Type::MAX_PRED_LANES;
@@ -117,6 +129,7 @@ impl Ins<'_, '_> {
     }
 
     /// `bconst`: a predicate; bit i is lane i.
+    #[track_caller]
     pub fn bconst(mut self, lanes: u32, bits: u32) -> Value {
         let ty = self.pred(lanes);
         let bits = u64::from(bits);
@@ -129,6 +142,7 @@ impl Ins<'_, '_> {
     }
 
     /// `vconst`: a constant per lane, the bits of each.
+    #[track_caller]
     pub fn vconst(self, scalar: Scalar, lanes: &[u64]) -> Value {
         let count = u32::try_from(lanes.len()).ok();
         let ty = count.and_then(|n| Type::new(scalar, n));
@@ -151,54 +165,64 @@ impl Ins<'_, '_> {
     }
 
     /// `vconst` of floats.
+    #[track_caller]
     pub fn f32s(self, lanes: &[f32]) -> Value {
         let bits: Vec<u64> = lanes.iter().map(|l| u64::from(l.to_bits())).collect();
         self.vconst(Scalar::F32, &bits)
     }
 
     /// `vconst` of integers, each of which fits signed or unsigned.
+    #[track_caller]
     pub fn ints(mut self, scalar: Scalar, lanes: &[i64]) -> Value {
         self.fit(scalar, lanes);
         let bits: Vec<u64> = lanes.iter().map(|&l| l as u64 & scalar.mask()).collect();
         self.vconst(scalar, &bits)
     }
 
+    #[track_caller]
     fn launch(self, opcode: Opcode, dim: Dim, ty: Type) -> Value {
         self.one(InstData::Launch { opcode, dim }, Some(ty))
     }
 
     /// `local_id`: each work-item's number in its group, `i16` by the kernel's SIMD width.
+    #[track_caller]
     pub fn local_id(self, dim: Dim) -> Value {
         let ty = Type::clamped(Scalar::I16, self.b.simd());
         self.launch(Opcode::LocalId, dim, ty)
     }
 
     /// `group_id`, an `i32`.
+    #[track_caller]
     pub fn group_id(self, dim: Dim) -> Value {
         self.launch(Opcode::GroupId, dim, Type::scalar_of(Scalar::I32))
     }
 
     /// `local_size`, an `i32`.
+    #[track_caller]
     pub fn local_size(self, dim: Dim) -> Value {
         self.launch(Opcode::LocalSize, dim, Type::scalar_of(Scalar::I32))
     }
 
     /// `group_count`, an `i32`.
+    #[track_caller]
     pub fn group_count(self, dim: Dim) -> Value {
         self.launch(Opcode::GroupCount, dim, Type::scalar_of(Scalar::I32))
     }
 
     /// `global_size`, an `i32`.
+    #[track_caller]
     pub fn global_size(self, dim: Dim) -> Value {
         self.launch(Opcode::GlobalSize, dim, Type::scalar_of(Scalar::I32))
     }
 
     /// `global_offset`, an `i32`.
+    #[track_caller]
     pub fn global_offset(self, dim: Dim) -> Value {
         self.launch(Opcode::GlobalOffset, dim, Type::scalar_of(Scalar::I32))
     }
 
     /// `icmp`: a predicate of the operands' lanes.
+    #[track_caller]
     pub fn icmp(self, cond: IntCC, a: Value, b: Value) -> Value {
         let data = InstData::IntCompare {
             opcode: Opcode::Icmp,
@@ -209,6 +233,7 @@ impl Ins<'_, '_> {
     }
 
     /// `fcmp`: a predicate of the operands' lanes.
+    #[track_caller]
     pub fn fcmp(self, cond: FloatCC, a: Value, b: Value) -> Value {
         let data = InstData::FloatCompare {
             opcode: Opcode::Fcmp,
@@ -219,11 +244,13 @@ impl Ins<'_, '_> {
     }
 
     /// `rdregion`: lanes of a region of a vector.
+    #[track_caller]
     pub fn rdregion(self, ty: Type, arg: Value, region: Region) -> Value {
         self.rdregion_at(ty, arg, region, None)
     }
 
     /// `rdregion` at a variable index in bytes: an `i16`, or one lane of it per row.
+    #[track_caller]
     pub fn rdregion_at(
         self,
         ty: Type,
@@ -241,11 +268,13 @@ impl Ins<'_, '_> {
     }
 
     /// `wrregion`: `old` with the region replaced by `new`.
+    #[track_caller]
     pub fn wrregion(self, old: Value, region: Region, new: Value) -> Value {
         self.wrregion_at(old, region, None, new, None)
     }
 
     /// `wrregion` at a variable index in bytes, and where a mask is set.
+    #[track_caller]
     pub fn wrregion_at(
         self,
         old: Value,
@@ -265,6 +294,7 @@ impl Ins<'_, '_> {
     }
 
     /// `rdpred`: lanes of a predicate from a lane on.
+    #[track_caller]
     pub fn rdpred(mut self, lanes: u32, arg: Value, offset: u8) -> Value {
         let ty = self.pred(lanes);
         let data = InstData::RdPred {
@@ -276,6 +306,7 @@ impl Ins<'_, '_> {
     }
 
     /// `wrpred`: `old` with the lanes from a lane on replaced by `new`.
+    #[track_caller]
     pub fn wrpred(self, old: Value, new: Value, offset: u8) -> Value {
         let data = InstData::WrPred {
             opcode: Opcode::Wrpred,
@@ -286,15 +317,18 @@ impl Ins<'_, '_> {
     }
 
     /// `image_query`: a fact about the n-th image argument of the kernel.
+    #[track_caller]
     pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
         self.arg_query(ArgFact::Image(fact), image)
     }
 
     /// `sampler_query`: a fact about the n-th sampler argument of the kernel.
+    #[track_caller]
     pub fn sampler_query(self, fact: SamplerFact, sampler: u8) -> Value {
         self.arg_query(ArgFact::Sampler(fact), sampler)
     }
 
+    #[track_caller]
     fn arg_query(self, fact: ArgFact, of: u8) -> Value {
         let opcode = fact.opcode();
         let ty = Type::scalar_of(fact.scalar());
@@ -302,6 +336,7 @@ impl Ins<'_, '_> {
     }
 
     /// `symbol_addr`: the address of data of the module.
+    #[track_caller]
     pub fn symbol_addr(self, data: DataRef) -> Value {
         let opcode = Opcode::SymbolAddr;
         let ty = Type::scalar_of(Scalar::I64);
@@ -309,6 +344,7 @@ impl Ins<'_, '_> {
     }
 
     /// `goto`: (new execution mask, new resume mask, whether none is left).
+    #[track_caller]
     pub fn goto(mut self, em: Value, rm: Value, cond: Value) -> (Value, Value, Value) {
         let data = InstData::Ternary {
             opcode: Opcode::Goto,
@@ -320,6 +356,7 @@ impl Ins<'_, '_> {
     }
 
     /// `join`: (new execution mask, whether none is there).
+    #[track_caller]
     pub fn join(self, em: Value, rm: Value) -> (Value, Value) {
         self.two(InstData::Binary {
             opcode: Opcode::Join,
@@ -329,6 +366,7 @@ impl Ins<'_, '_> {
 
     /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string)); where there is a mask, a line for each of its
     /// lanes, of which the values have one, or as many times more as a vector has elements: all first elements first.
+    #[track_caller]
     pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
         let args = self.list(args);
         self.none(InstData::Printf {
@@ -340,6 +378,7 @@ impl Ins<'_, '_> {
     }
 
     /// `call` of a subroutine with results of these types.
+    #[track_caller]
     pub fn call(mut self, func: FuncRef, results: &[Type], args: &[Value]) -> Vec<Value> {
         let data = InstData::Call {
             opcode: Opcode::Call,
@@ -352,16 +391,19 @@ impl Ins<'_, '_> {
             .collect()
     }
 
+    #[track_caller]
     fn list(&mut self, args: &[Value]) -> crate::ir::instructions::ValueList {
         crate::ir::instructions::ValueList::from_slice(args, &mut self.b.func.dfg.pool)
     }
 
+    #[track_caller]
     fn dest(&mut self, block: Block, args: &[Value]) -> BlockCall {
         let args = self.list(args);
         BlockCall { block, args }
     }
 
     /// `jump`.
+    #[track_caller]
     pub fn jump(mut self, block: Block, args: &[Value]) {
         let dest = self.dest(block, args);
         self.none(InstData::Jump {
@@ -371,6 +413,7 @@ impl Ins<'_, '_> {
     }
 
     /// `brif`: to `then` if the `b1` is set, else to `otherwise`.
+    #[track_caller]
     pub fn brif(
         mut self,
         cond: Value,
@@ -388,6 +431,7 @@ impl Ins<'_, '_> {
     }
 
     /// `switch`: where an integer of one lane is a case's value (one that does not fit is the verifier's matter), to the case's block, else to `otherwise`.
+    #[track_caller]
     pub fn switch(
         mut self,
         arg: Value,
@@ -415,6 +459,7 @@ impl Ins<'_, '_> {
 
     /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the channels that run return: they run nothing any more, while the
     /// others go on; a subroutine's results have a lane per channel then.
+    #[track_caller]
     pub fn return_(self, args: &[Value]) {
         if self.b.is_filled() || args.iter().any(|&v| !self.b.func.dfg.has_value(v)) {
             return self.plain_return(args);
@@ -427,6 +472,7 @@ impl Ins<'_, '_> {
     }
 
     /// `return` of the whole thread.
+    #[track_caller]
     pub(super) fn plain_return(mut self, args: &[Value]) {
         let args = self.list(args);
         self.none(InstData::Return {

@@ -5,6 +5,7 @@ use crate::ir::{Dim, Region, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
     /// A one-lane value in every lane. A predicate becomes all ones or zeros.
+    #[track_caller]
     pub fn splat(&mut self, v: Value, lanes: u32) -> Value {
         let ty = self.ty(v);
         if ty.lanes() == lanes {
@@ -27,6 +28,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// One lane of a vector.
+    #[track_caller]
     pub fn lane(&mut self, v: Value, lane: u32) -> Value {
         let ty = self.ty(v);
         if lane >= ty.lanes() {
@@ -42,6 +44,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// `lanes` neighbouring lanes from a lane on.
+    #[track_caller]
     pub fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Value {
         let ty = self.ty(v);
         if first.saturating_add(lanes) > ty.lanes() || lanes == 0 {
@@ -61,6 +64,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// The lane numbers 0, 1, 2, ...
+    #[track_caller]
     pub fn iota(&mut self, scalar: Scalar, lanes: u32) -> Value {
         let Some(ty) = Type::new(scalar, lanes) else {
             self.mistake(format!("lane numbers of {lanes} lanes of {scalar}"));
@@ -71,6 +75,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// The work-items' global ids in a dimension: `i32` by the kernel's SIMD width.
+    #[track_caller]
     pub fn global_id(&mut self, dim: Dim) -> Value {
         let lanes = self.simd();
         let i32 = Type::scalar_of(Scalar::I32);
@@ -84,15 +89,18 @@ impl FunctionBuilder<'_> {
     }
 
     /// The addresses `base + index * size` for signed indices: `i64` with the index's lanes.
+    #[track_caller]
     pub fn element_addr(&mut self, base: Value, index: Value, size: u32) -> Value {
         self.address(base, index, size, true)
     }
 
     /// The same for unsigned indices.
+    #[track_caller]
     pub fn element_addr_unsigned(&mut self, base: Value, index: Value, size: u32) -> Value {
         self.address(base, index, size, false)
     }
 
+    #[track_caller]
     fn address(&mut self, base: Value, index: Value, size: u32, signed: bool) -> Value {
         let ty = self.ty(index);
         let i64 = match ty.with_scalar(Scalar::I64) {
@@ -121,6 +129,7 @@ impl FunctionBuilder<'_> {
     /// The offsets in scratch of each work-item's own element of a private array that begins `first` bytes from scratch's start: `i32` with the
     /// lanes of `index`, an `i32` for each work-item of the thread. Elements of a number stand side by side: the array takes its length
     /// times lanes times `size` bytes.
+    #[track_caller]
     pub fn private_addr(&mut self, first: u32, index: Value, size: u32) -> Value {
         let ty = self.ty(index);
         if ty.scalar() != Scalar::I32 {
@@ -138,6 +147,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// `load` in the channels of the execution mask; others are zero. `ty` is the element.
+    #[track_caller]
     pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
         let lanes = self.ty(addr).lanes();
         let ty = Type::new(ty.scalar(), lanes).unwrap_or_else(|| {
@@ -150,6 +160,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// `store` in the channels of the execution mask.
+    #[track_caller]
     pub fn simd_store(&mut self, value: Value, addr: Value, offset: i32) {
         let mask = self.exec_mask();
         self.ins().store_masked(value, addr, offset, mask);

@@ -24,16 +24,19 @@ fn block2d(
 }
 impl Ins<'_, '_> {
     /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane) plus `offset` bytes.
+    #[track_caller]
     pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
         self.load_from(MemFlags::default(), ty, addr, offset, None)
     }
 
     /// `load` from global memory where the mask is set; other lanes are `old`'s.
+    #[track_caller]
     pub fn load_masked(self, ty: Type, addr: Value, offset: i32, mask: Value, old: Value) -> Value {
         self.load_from(MemFlags::default(), ty, addr, offset, Some((mask, old)))
     }
 
     /// `load` from any memory, perhaps under a mask with the value of the lanes that are off.
+    #[track_caller]
     pub fn load_from(
         self,
         mem: MemFlags,
@@ -46,15 +49,18 @@ impl Ins<'_, '_> {
     }
 
     /// `bload` from global memory: consecutive elements from one address.
+    #[track_caller]
     pub fn bload(self, ty: Type, addr: Value, offset: i32) -> Value {
         self.bload_from(MemFlags::default(), ty, addr, offset)
     }
 
     /// `bload` from any memory.
+    #[track_caller]
     pub fn bload_from(self, mem: MemFlags, ty: Type, addr: Value, offset: i32) -> Value {
         self.load_data(Opcode::Bload, mem, ty, addr, offset, None)
     }
 
+    #[track_caller]
     fn load_data(
         self,
         opcode: Opcode,
@@ -76,16 +82,19 @@ impl Ins<'_, '_> {
     }
 
     /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane) plus `offset` bytes.
+    #[track_caller]
     pub fn store(self, value: Value, addr: Value, offset: i32) {
         self.store_to(MemFlags::default(), value, addr, offset, None);
     }
 
     /// `store` to global memory where the mask is set.
+    #[track_caller]
     pub fn store_masked(self, value: Value, addr: Value, offset: i32, mask: Value) {
         self.store_to(MemFlags::default(), value, addr, offset, Some(mask));
     }
 
     /// `store` to any memory, perhaps under a mask.
+    #[track_caller]
     pub fn store_to(
         self,
         mem: MemFlags,
@@ -98,15 +107,18 @@ impl Ins<'_, '_> {
     }
 
     /// `bstore` to global memory: consecutive elements to one address.
+    #[track_caller]
     pub fn bstore(self, value: Value, addr: Value, offset: i32) {
         self.bstore_to(MemFlags::default(), value, addr, offset);
     }
 
     /// `bstore` to any memory.
+    #[track_caller]
     pub fn bstore_to(self, mem: MemFlags, value: Value, addr: Value, offset: i32) {
         self.store_data(Opcode::Bstore, mem, value, addr, offset, None);
     }
 
+    #[track_caller]
     fn store_data(
         self,
         opcode: Opcode,
@@ -130,6 +142,7 @@ impl Ins<'_, '_> {
         clippy::too_many_arguments,
         reason = "each is a part of the instruction"
     )]
+    #[track_caller]
     pub fn atomic(
         self,
         op: AtomicOp,
@@ -160,6 +173,7 @@ impl Ins<'_, '_> {
     }
 
     /// `fence`.
+    #[track_caller]
     pub fn fence(self, spaces: FenceSpaces, scope: Scope) {
         self.none(InstData::Fence {
             opcode: Opcode::Fence,
@@ -169,6 +183,7 @@ impl Ins<'_, '_> {
     }
 
     /// `image_load`: a texel a lane; `masked` has the mask and what lanes that are off take.
+    #[track_caller]
     pub fn image_load(
         self,
         ty: Type,
@@ -180,6 +195,7 @@ impl Ins<'_, '_> {
     }
 
     /// `image_load` of level 0 or of a level of detail.
+    #[track_caller]
     pub fn image_load_level(
         self,
         ty: Type,
@@ -193,6 +209,7 @@ impl Ins<'_, '_> {
     }
 
     /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are off take.
+    #[track_caller]
     pub fn sample(
         self,
         ty: Type,
@@ -204,6 +221,7 @@ impl Ins<'_, '_> {
         self.texels(Opcode::Sample, ty, at, coords, lod, masked)
     }
 
+    #[track_caller]
     fn texels(
         mut self,
         opcode: Opcode,
@@ -227,11 +245,13 @@ impl Ins<'_, '_> {
     }
 
     /// `image_store`: a texel a lane.
+    #[track_caller]
     pub fn image_store(self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
         self.image_store_level(value, image, coords, None, mask);
     }
 
     /// `image_store` to level 0 or to a level of detail.
+    #[track_caller]
     pub fn image_store_level(
         mut self,
         value: Value,
@@ -252,6 +272,7 @@ impl Ins<'_, '_> {
         });
     }
 
+    #[track_caller]
     fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 4] {
         if coords.len() > 4 {
             self.b
@@ -262,6 +283,7 @@ impl Ins<'_, '_> {
     }
 
     /// `media_load`: a rectangle of an image's bytes, `width` in each row.
+    #[track_caller]
     pub fn media_load(self, ty: Type, image: u8, coords: [Value; 2], width: u8) -> Value {
         let data = InstData::Media {
             opcode: Opcode::MediaLoad,
@@ -274,6 +296,7 @@ impl Ins<'_, '_> {
     }
 
     /// `media_store`: a rectangle of an image's bytes, `width` in each row.
+    #[track_caller]
     pub fn media_store(self, value: Value, image: u8, coords: [Value; 2], width: u8) {
         self.none(InstData::Media {
             opcode: Opcode::MediaStore,
@@ -285,6 +308,7 @@ impl Ins<'_, '_> {
     }
 
     /// `dpas`: sums of type `ty`, those of `acc` and of the products of rows with columns.
+    #[track_caller]
     pub fn dpas(
         self,
         ty: Type,
@@ -302,6 +326,7 @@ impl Ins<'_, '_> {
     }
 
     /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a number from 1 to 31.
+    #[track_caller]
     pub fn named_barrier(self, number: u8, threads: Value) {
         self.none(InstData::NamedBarrier {
             opcode: Opcode::NamedBarrier,
@@ -312,6 +337,7 @@ impl Ins<'_, '_> {
 
     /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address, width and height in bytes and rows, bytes from row to row;
     /// `place`: the first column (elements) and row.
+    #[track_caller]
     pub fn block2d_load(
         self,
         ty: Type,
@@ -324,6 +350,7 @@ impl Ins<'_, '_> {
     }
 
     /// `block2d_store`: a value as a block of a surface's elements, told as for [`Ins::block2d_load`].
+    #[track_caller]
     pub fn block2d_store(
         self,
         value: Value,
@@ -336,12 +363,14 @@ impl Ins<'_, '_> {
     }
 
     /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for [`Ins::block2d_load`].
+    #[track_caller]
     pub fn block2d_prefetch(self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
         let data = block2d(Opcode::Block2dPrefetch, shape, surface, place, None);
         self.none(data);
     }
 
     /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.
+    #[track_caller]
     pub fn send(
         self,
         exec: u8,
@@ -361,6 +390,7 @@ impl Ins<'_, '_> {
     }
 
     /// `send_reply`: the same with an answer.
+    #[track_caller]
     pub fn send_reply(
         self,
         ty: Type,

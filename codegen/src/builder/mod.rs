@@ -25,7 +25,9 @@
 //! ```
 
 mod ins;
+mod kernel;
 mod lanes;
+mod math;
 mod memory;
 mod scope;
 mod simd;
@@ -34,6 +36,8 @@ mod subgroup;
 mod uniform;
 
 pub use ins::Ins;
+pub use kernel::{KernelBuilder, Operand, Val, Var};
+pub use math::Math;
 pub use simd::SimdLabel;
 
 use crate::ir::{
@@ -41,10 +45,13 @@ use crate::ir::{
     InstData, Opcode, Param, Sampler, Scalar, Signature, SourceLoc, Type, Value,
 };
 use crate::result::Origin;
+use crate::verifier::{self, Place};
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
 use ssa::Ssa;
 use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 
 /// A variable of the builder, assigned any number of times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,7 +97,7 @@ impl Function {
 /// Builds one function. Mistakes do not stop it: they are collected for [`FunctionBuilder::finish`].
 #[derive(Debug)]
 pub struct FunctionBuilder<'f> {
-    func: &'f mut Function,
+    func: Held<'f>,
     entry: Block,
     position: Block,
     ssa: Ssa,
@@ -105,19 +112,58 @@ pub struct FunctionBuilder<'f> {
     /// Where the next instructions come from.
     srcloc: SourceLoc,
     mistakes: Vec<String>,
+    /// Where in the host's source each instruction was asked for.
+    callers: SecondaryMap<Inst, Option<Caller>>,
+    /// The place of what is asked for now, where it is not that of the call.
+    caller: Option<Caller>,
+}
+
+/// A place in the host's source.
+type Caller = &'static Location<'static>;
+
+/// The function that is built.
+#[derive(Debug)]
+enum Held<'f> {
+    Borrowed(&'f mut Function),
+    Owned(Box<Function>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Function;
+
+    fn deref(&self) -> &Function {
+        match self {
+            Held::Borrowed(f) => f,
+            Held::Owned(f) => f,
+        }
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Function {
+        match self {
+            Held::Borrowed(f) => f,
+            Held::Owned(f) => f,
+        }
+    }
 }
 
 impl<'f> FunctionBuilder<'f> {
     /// Starts on an empty function, in its entry block, which gets the parameters the signature has so far.
     pub fn new(func: &'f mut Function) -> Self {
+        Self::start(Held::Borrowed(func))
+    }
+
+    fn start(mut func: Held<'f>) -> Self {
         let mut mistakes = Vec::new();
         if func.layout.entry().is_some() {
             mistakes.push("the function is not empty".to_string());
         }
         let entry = func.dfg.make_block();
         func.layout.append_block(entry);
-        for p in &func.sig.params {
-            func.dfg.append_block_param(entry, p.ty);
+        let types: Vec<Type> = func.sig.params.iter().map(|p| p.ty).collect();
+        for ty in types {
+            func.dfg.append_block_param(entry, ty);
         }
         let mut b = FunctionBuilder {
             func,
@@ -131,22 +177,39 @@ impl<'f> FunctionBuilder<'f> {
             open: BTreeSet::new(),
             srcloc: SourceLoc::NONE,
             mistakes,
+            callers: SecondaryMap::new(),
+            caller: None,
         };
         b.ssa.place(entry);
         b.seal_block(entry);
         b
     }
 
+    #[track_caller]
     fn mistake(&mut self, what: impl Into<String>) {
+        let (origin, caller) = (Origin::from(self.srcloc), self.here());
+        self.tell(format!("{}{origin} ({caller})", what.into()));
+    }
+
+    /// Tells of a mistake that has no place.
+    fn tell(&mut self, what: String) {
         if self.mistakes.len() < MOST_MISTAKES {
-            let origin = Origin::from(self.srcloc);
-            self.mistakes.push(format!("{}{origin}", what.into()));
+            self.mistakes.push(what);
+        }
+    }
+
+    /// The place in the host's source that asks for what is done now.
+    #[track_caller]
+    fn here(&self) -> Caller {
+        match self.caller {
+            Some(caller) => caller,
+            None => Location::caller(),
         }
     }
 
     /// The function so far.
     pub fn func(&self) -> &Function {
-        self.func
+        &self.func
     }
 
     /// The function's parameters so far.
@@ -155,37 +218,44 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Adds a parameter passed by value.
+    #[track_caller]
     pub fn param(&mut self, ty: Type) -> Value {
         self.param_of(ty, ArgKind::Value)
     }
 
     /// Adds a global buffer; the value is its address, `i64`.
+    #[track_caller]
     pub fn ptr_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I64), ArgKind::Ptr)
     }
 
     /// Adds local memory that the host sizes; the value is its SLM offset in bytes, `i32`.
+    #[track_caller]
     pub fn slm_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Slm)
     }
 
     /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the buffer begins, in bytes (`i32`).
+    #[track_caller]
     pub fn surface_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
     }
 
     /// A kernel's image, the n-th such parameter image n.
+    #[track_caller]
     pub fn image_param(&mut self, shape: ImageShape, access: ImageAccess) {
         let kind = ArgKind::Image(shape, access);
         self.param_of(Type::scalar_of(Scalar::I32), kind);
     }
 
     /// A kernel's sampler, the n-th such parameter sampler n.
+    #[track_caller]
     pub fn sampler_param(&mut self) {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
     /// Promises that what is written through a buffer is reached by it alone, and what is reached by it written through it alone: see [`Param::noalias`].
+    #[track_caller]
     pub fn promise_noalias(&mut self, param: Value) {
         let params = self.func.dfg.block_params(self.entry);
         if let Some(n) = params.iter().position(|&p| p == param)
@@ -195,6 +265,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
+    #[track_caller]
     fn param_of(&mut self, ty: Type, kind: ArgKind) -> Value {
         self.func.sig.params.push(Param::new(ty, kind));
         self.func.dfg.append_block_param(self.entry, ty)
@@ -210,6 +281,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Says which work-group size the kernel requires.
+    #[track_caller]
     pub fn set_group_size(&mut self, size: [u32; 3]) {
         match &mut self.func.kind {
             FuncKind::Kernel { group_size, .. } => *group_size = Some(size),
@@ -218,6 +290,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Says how many bytes of local memory the kernel has of its own.
+    #[track_caller]
     pub fn set_slm_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
             FuncKind::Kernel { slm_bytes, .. } => *slm_bytes = bytes,
@@ -226,6 +299,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Says how many bytes of scratch each hardware thread of the kernel has.
+    #[track_caller]
     pub fn set_scratch_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
             FuncKind::Kernel { scratch_bytes, .. } => *scratch_bytes = bytes,
@@ -242,6 +316,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Makes a block; it takes its place in the function's order when it is first switched to.
+    #[track_caller]
     pub fn create_block(&mut self) -> Block {
         let block = self.func.dfg.make_block();
         self.open.insert(block);
@@ -249,6 +324,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Whether the function has a block; it is told if not.
+    #[track_caller]
     fn knows(&mut self, block: Block) -> bool {
         let known = self.func.dfg.has_block(block);
         if !known {
@@ -258,6 +334,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Adds a parameter to a block, before any branch to it.
+    #[track_caller]
     pub fn append_block_param(&mut self, block: Block, ty: Type) -> Value {
         if !self.knows(block) {
             return self.placeholder(ty);
@@ -271,6 +348,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Goes on building at the end of a block.
+    #[track_caller]
     pub fn switch_to_block(&mut self, block: Block) {
         if !self.knows(block) {
             return;
@@ -287,17 +365,19 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Says that every branch to a block was made.
+    #[track_caller]
     pub fn seal_block(&mut self, block: Block) {
         if !self.knows(block) {
             return;
         }
-        self.ssa.seal(self.func, block);
+        self.ssa.seal(&mut self.func, block);
         if self.has_terminator(block) {
             self.open.remove(&block);
         }
     }
 
     /// Seals every block.
+    #[track_caller]
     pub fn seal_all_blocks(&mut self) {
         for n in 0..self.func.dfg.num_blocks() {
             self.seal_block(Block::from_u32(n as u32));
@@ -317,6 +397,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// A sampler of the kernel's own, by its number: behind all sampler parameters, which must be there before.
+    #[track_caller]
     pub fn own_sampler(&mut self, sampler: Sampler) -> u8 {
         let given = self.func.sig.params.iter();
         let given = given.filter(|p| p.kind == ArgKind::Sampler).count();
@@ -330,11 +411,13 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// A new variable.
+    #[track_caller]
     pub fn declare_var(&mut self, ty: Type) -> Variable {
         self.ssa.declare(ty)
     }
 
     /// A new variable with a first value, in all lanes.
+    #[track_caller]
     pub fn var(&mut self, value: Value) -> Variable {
         let var = self.declare_var(self.ty(value));
         self.def_var_all_lanes(var, value);
@@ -344,6 +427,7 @@ impl<'f> FunctionBuilder<'f> {
     /// Assigns a variable. In a divergent construct (`simd_if`, `simd_loop`), a variable that has a lane per channel changes in the channels
     /// that run and keeps its old value in the others. One of another number of lanes is the whole thread's: all of it changes, as by
     /// [`FunctionBuilder::def_var_all_lanes`].
+    #[track_caller]
     pub fn def_var(&mut self, var: Variable, value: Value) {
         if !self.may_assign(var, value) {
             return;
@@ -357,12 +441,14 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Assigns all lanes of a variable, whichever channels run.
+    #[track_caller]
     pub fn def_var_all_lanes(&mut self, var: Variable, value: Value) {
         if self.may_assign(var, value) {
             self.write(var, value);
         }
     }
 
+    #[track_caller]
     fn may_assign(&mut self, var: Variable, value: Value) -> bool {
         if !self.ssa.has(var) {
             self.mistake(format!("{var} is not a variable of this function"));
@@ -388,30 +474,35 @@ impl<'f> FunctionBuilder<'f> {
         want == have
     }
 
+    #[track_caller]
     fn write(&mut self, var: Variable, value: Value) {
         self.ssa.define(self.position, var, value);
     }
 
+    #[track_caller]
     fn read(&mut self, var: Variable) -> Value {
-        self.ssa.value(self.func, self.position, var)
+        self.ssa.value(&mut self.func, self.position, var)
     }
 
     /// A variable's value here. On a path where nothing assigned it, any value; that no path assigns it is a mistake.
+    #[track_caller]
     pub fn use_var(&mut self, var: Variable) -> Value {
         if !self.ssa.has(var) {
             self.mistake(format!("{var} is not a variable of this function"));
             return self.placeholder(Type::scalar_of(Scalar::B1));
         }
-        self.ssa.read(self.func, self.position, var)
+        self.ssa.read(&mut self.func, self.position, var)
     }
 
     /// A value for a mistake's result.
+    #[track_caller]
     fn placeholder(&mut self, ty: Type) -> Value {
         self.in_entry(Opcode::Undef, ty)
     }
 
     /// Says where the instructions that are appended from now on come from; [`SourceLoc::NONE`]: from nowhere that is known. The file is one of
     /// the module's ([`Module::source_file`](crate::ir::Module::source_file)).
+    #[track_caller]
     pub fn set_source_loc(&mut self, loc: SourceLoc) {
         self.srcloc = loc;
     }
@@ -422,6 +513,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Says what a debugger would call a value. Several values may have one name, as a variable has one value after the other.
+    #[track_caller]
     pub fn label(&mut self, value: Value, name: &str) {
         match self.func.dfg.has_value(value) {
             true => self.func.labels.add(name, value),
@@ -432,11 +524,13 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Appends an instruction to the current block.
+    #[track_caller]
     pub fn ins(&mut self) -> Ins<'_, 'f> {
         Ins { b: self }
     }
 
     /// Appends an instruction. `known`: the function has all of its operands.
+    #[track_caller]
     fn push(&mut self, data: InstData, known: bool) -> Inst {
         if self.is_filled() {
             self.mistake(format!(
@@ -447,6 +541,7 @@ impl<'f> FunctionBuilder<'f> {
         }
         let inst = self.func.dfg.make_inst(data, &[]);
         self.func.set_srcloc(inst, self.srcloc);
+        self.callers[inst] = Some(self.here());
         let terminator = data.opcode().info().terminator;
         if !known || terminator {
             self.known_operands(inst);
@@ -459,6 +554,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Notes where a terminator leads.
+    #[track_caller]
     fn leads(&mut self, inst: Inst) {
         let mut sealed = Vec::new();
         for (n, dest) in self.func.dfg.destinations(inst).iter().enumerate() {
@@ -477,6 +573,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Tells of operands that the function does not have, and replaces them.
+    #[track_caller]
     fn known_operands(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
         let data = dfg.data(inst);
@@ -518,23 +615,27 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Puts a nullary instruction at the start of the entry block.
+    #[track_caller]
     fn in_entry(&mut self, opcode: Opcode, ty: Type) -> Value {
         self.at_entry(InstData::Nullary { opcode }, ty)
     }
 
     /// No channels, as a value of the entry block.
+    #[track_caller]
     fn in_entry_constant(&mut self, lanes: u32) -> Value {
         let opcode = Opcode::Bconst;
         let ty = Type::clamped(Scalar::B1, lanes);
         self.at_entry(InstData::Imm { opcode, bits: 0 }, ty)
     }
 
+    #[track_caller]
     fn at_entry(&mut self, data: InstData, ty: Type) -> Value {
         let inst = self.func.dfg.make_inst(data, &[]);
         self.ssa.in_front(inst);
         self.func.dfg.append_result(inst, ty)
     }
 
+    #[track_caller]
     fn wrong_results(&mut self, want: &[Type], have: &[Type]) {
         let list = |t: &[Type]| t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
         let (want, have) = (list(want), list(have));
@@ -545,7 +646,7 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Whether each block can be reached from the entry.
     fn reachable(&self) -> SecondaryMap<Block, bool> {
-        let cfg = ControlFlow::new(self.func);
+        let cfg = ControlFlow::new(&self.func);
         let mut out = SecondaryMap::new();
         for &b in cfg.order() {
             out[b] = true;
@@ -556,21 +657,26 @@ impl<'f> FunctionBuilder<'f> {
     /// Ends building: seals what is not, and removes block parameters that all branches give one value.
     ///
     /// # Errors
-    /// The mistakes made on the way. What no mistake was made in still has to be verified.
+    /// The mistakes made on the way; if there are none, the rules that instructions break by
+    /// themselves, as by the types of their operands. The rest is for the verifier.
     pub fn finish(mut self) -> Result<(), BuildError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), BuildError> {
         // What is told and built from here on is of no line.
         self.srcloc = SourceLoc::NONE;
         self.all_ended();
         self.build_leave_block();
         self.seal_all_blocks();
-        let unassigned = self.ssa.finish(self.func, self.entry);
+        let unassigned = self.ssa.finish(&mut self.func, self.entry);
         if !unassigned.is_empty() {
             let reachable = self.reachable();
             let mut told: SecondaryMap<Variable, bool> = SecondaryMap::new();
             for r in unassigned {
                 if reachable[r.block] && !std::mem::replace(&mut told[r.var], true) {
                     let (var, block) = (r.var, r.block);
-                    self.mistake(format!("{var} is read in {block}, and nothing assigned it"));
+                    self.tell(format!("{var} is read in {block}, and nothing assigned it"));
                 }
             }
         }
@@ -578,12 +684,29 @@ impl<'f> FunctionBuilder<'f> {
             let block = Block::from_u32(n as u32);
             match self.ssa.is_placed(block) {
                 true if !self.has_terminator(block) => {
-                    self.mistake(format!("{block} has no terminator"));
+                    self.tell(format!("{block} has no terminator"));
                 }
                 false if self.ssa.has_preds(block) => {
-                    self.mistake(format!("{block} is branched to, and was never switched to"));
+                    self.tell(format!("{block} is branched to, and was never switched to"));
                 }
                 _ => {}
+            }
+        }
+        if self.mistakes.is_empty() {
+            let mut last = None;
+            for e in verifier::broken_alone(&self.func) {
+                let inst = match e.place {
+                    Place::Inst(i) | Place::Operand(i, _) => Some(i),
+                    _ => None,
+                };
+                // One rule an instruction says enough.
+                if inst.is_some() && last == inst {
+                    continue;
+                }
+                last = inst;
+                let caller = inst.and_then(|i| self.callers[i]);
+                let caller = caller.map_or(String::new(), |c| format!(" ({c})"));
+                self.tell(format!("`{}`: {}{caller}", e.at, e.message));
             }
         }
         if self.mistakes.is_empty() {
@@ -591,7 +714,7 @@ impl<'f> FunctionBuilder<'f> {
         }
         Err(BuildError {
             function: self.func.name.clone(),
-            mistakes: self.mistakes,
+            mistakes: std::mem::take(&mut self.mistakes),
         })
     }
 }

@@ -105,6 +105,7 @@ impl FunctionBuilder<'_> {
 
     /// Ends a region at a block: variables that nothing assigned in it are what they were before, without looking. Not if blocks that were made
     /// in it are still to be built.
+    #[track_caller]
     pub(super) fn end_region(&mut self, to: Block, region: Region) {
         let mut open = self.open.range(Block::new(region.first)..);
         if open.all(|b| *b == to || Some(*b) == self.leave) {
@@ -113,6 +114,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Takes the innermost construct.
+    #[track_caller]
     pub(super) fn end_scope(&mut self, what: &str, is: fn(&Kind) -> bool) -> Option<Scope> {
         match self.scopes.pop_if(|s| is(&s.kind)) {
             None => {
@@ -126,6 +128,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Goes on at a construct's end, which the current block leads to.
+    #[track_caller]
     pub(super) fn arrive(&mut self, to: Block, region: Region) {
         if !self.is_filled() {
             self.ins().jump(to, &[]);
@@ -136,6 +139,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Tells of constructs that were not ended.
+    #[track_caller]
     pub(super) fn all_ended(&mut self) {
         while let Some(s) = self.scopes.pop() {
             self.mistake(format!("{} was not ended", s.name()));

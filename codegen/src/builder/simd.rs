@@ -19,6 +19,7 @@ pub struct SimdLabel {
 }
 
 impl<'f> FunctionBuilder<'f> {
+    #[track_caller]
     fn mask_var(&mut self) -> Variable {
         if let Some(var) = self.exec_mask {
             return var;
@@ -39,12 +40,14 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// The channels that run here: at first those dispatched.
+    #[track_caller]
     pub fn exec_mask(&mut self) -> Value {
         let var = self.mask_var();
         self.read(var)
     }
 
     /// Sets the execution mask of a subroutine, from a parameter; once, before any SIMD control flow.
+    #[track_caller]
     pub fn set_exec_mask(&mut self, mask: Value) {
         if !self.ty(mask).is_pred() {
             self.mistake(format!(
@@ -62,30 +65,35 @@ impl<'f> FunctionBuilder<'f> {
         self.exec_mask = Some(var);
     }
 
+    #[track_caller]
     fn set_mask(&mut self, mask: Value) {
         let var = self.mask_var();
         self.write(var, mask);
     }
 
     /// No channels.
+    #[track_caller]
     fn no_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
         self.ins().bconst(lanes, 0)
     }
 
     /// Every channel.
+    #[track_caller]
     fn all_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
         self.ins()
             .bconst(lanes, u32::MAX >> (32 - lanes.clamp(1, 32)))
     }
 
+    #[track_caller]
     pub(super) fn mask_lanes(&mut self) -> u32 {
         let var = self.mask_var();
         self.ssa.ty(var).lanes()
     }
 
     /// A condition by channels; no channels where it is none.
+    #[track_caller]
     fn condition(&mut self, cond: Value) -> Value {
         let want = Type::clamped(Scalar::B1, self.mask_lanes());
         if self.ty(cond) == want {
@@ -99,11 +107,13 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Assigns a variable in the channels that run: [`FunctionBuilder::def_var`].
+    #[track_caller]
     pub fn assign(&mut self, var: Variable, value: Value) {
         self.def_var(var, value);
     }
 
     /// Leaves the current block for `skip` where a `b1` is set, else goes on in a new block.
+    #[track_caller]
     fn skip_if(&mut self, none: Value, skip: Block) {
         let next = self.create_block();
         self.ins().brif(none, skip, &[], next, &[]);
@@ -112,6 +122,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Where control goes when no channel is left: the end of the innermost divergent construct, or of the function.
+    #[track_caller]
     fn escape(&mut self) -> Block {
         match self.scopes.iter().rev().find(|s| s.is_simd()) {
             Some(s) => s.to,
@@ -120,6 +131,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// The block where the thread ends, or the subroutine returns, that no channel is left in.
+    #[track_caller]
     fn leave_block(&mut self) -> Block {
         if let Some(b) = self.leave {
             return b;
@@ -130,6 +142,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Begins what the channels where `cond` is set run: up to [`FunctionBuilder::simd_else`] or [`FunctionBuilder::simd_if_end`].
+    #[track_caller]
     pub fn simd_if_begin(&mut self, cond: Value) {
         let to = self.create_block();
         let region = self.region();
@@ -148,6 +161,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Goes on with what the other channels run.
+    #[track_caller]
     pub fn simd_else(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::SimdThen { .. });
         let Some(then) = self.end_scope("the else of a divergent if", is) else {
@@ -176,6 +190,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Ends a divergent if: the channels of both sides run again.
+    #[track_caller]
     pub fn simd_if_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::SimdThen { .. } | Kind::SimdElse { .. });
         let Some(scope) = self.end_scope("the end of a divergent if", is) else {
@@ -197,6 +212,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Runs `then` in the channels where `cond` is set.
+    #[track_caller]
     pub fn simd_if(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
         self.simd_if_begin(cond);
         then(self);
@@ -204,6 +220,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Runs `then` in the channels where `cond` is set, and `otherwise` in the others.
+    #[track_caller]
     pub fn simd_if_else(
         &mut self,
         cond: Value,
@@ -218,6 +235,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Begins a loop that runs until no channel is left in it: up to [`FunctionBuilder::simd_loop_end`].
+    #[track_caller]
     pub fn simd_loop_begin(&mut self) {
         let (header, to, exit) = (
             self.create_block(),
@@ -249,6 +267,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Ends a divergent loop.
+    #[track_caller]
     pub fn simd_loop_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::SimdLoop { .. });
         let Some(scope) = self.end_scope("the end of a divergent loop", is) else {
@@ -292,6 +311,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Repeats `body` until no channel is left in the loop: channels leave by [`FunctionBuilder::simd_break_if`].
+    #[track_caller]
     pub fn simd_loop(&mut self, body: impl FnOnce(&mut Self)) {
         self.simd_loop_begin();
         body(self);
@@ -299,15 +319,18 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Takes the channels where `cond` is set out of the innermost loop of channels.
+    #[track_caller]
     pub fn simd_break_if(&mut self, cond: Value) {
         self.leave_loop(cond, false);
     }
 
     /// Lets the channels where `cond` is set wait for the next iteration of the innermost loop of channels.
+    #[track_caller]
     pub fn simd_continue_if(&mut self, cond: Value) {
         self.leave_loop(cond, true);
     }
 
+    #[track_caller]
     fn leave_loop(&mut self, cond: Value, again: bool) {
         let mut found = None;
         for (n, s) in self.scopes.iter_mut().enumerate().rev() {
@@ -333,6 +356,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Channels leave for a place in or behind the n-th construct, where those of `var` wait.
+    #[track_caller]
     fn leave_scope(&mut self, cond: Value, n: usize, var: Variable) {
         for s in self.scopes.iter_mut().skip(n + 1) {
             s.leaves = true;
@@ -347,6 +371,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`]. The label names it from inner constructs.
+    #[track_caller]
     pub fn simd_block_begin(&mut self) -> SimdLabel {
         let to = self.create_block();
         let region = self.region();
@@ -364,6 +389,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Ends a block of channels: those that left run again.
+    #[track_caller]
     pub fn simd_block_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::SimdBlock { .. });
         let Some(scope) = self.end_scope("the end of a block of channels", is) else {
@@ -383,6 +409,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Runs `body`, which channels leave by [`FunctionBuilder::simd_leave_if`].
+    #[track_caller]
     pub fn simd_block(&mut self, body: impl FnOnce(&mut Self)) {
         self.simd_block_begin();
         body(self);
@@ -390,6 +417,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Takes the channels where `cond` is set to the end of the innermost block of channels.
+    #[track_caller]
     pub fn simd_leave_if(&mut self, cond: Value) {
         let block = |s: &Scope| match s.kind {
             Kind::SimdBlock { left } => Some(left),
@@ -404,6 +432,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Takes the channels where `cond` is set to the end of a block of channels that is still open, out of whatever was begun in it.
+    #[track_caller]
     pub fn simd_leave_to_if(&mut self, label: SimdLabel, cond: Value) {
         match self.is_open(label) {
             true => self.leave_scope(cond, label.depth, label.left),
@@ -412,6 +441,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Takes all channels there. What follows in the innermost construct is not reached.
+    #[track_caller]
     pub fn simd_leave_to(&mut self, label: SimdLabel) {
         if !self.is_open(label) {
             return self.mistake("channels leave for a block of channels that is not open");
@@ -434,6 +464,7 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of the function. A subroutine's results have
     /// a lane per channel then. A thread without channels ends.
+    #[track_caller]
     pub fn simd_return_if(&mut self, cond: Value, results: &[Value]) {
         let cond = self.condition(cond);
         let (em, none) = (self.exec_mask(), self.no_channels());
@@ -448,6 +479,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Prints a line for each channel that runs: see [`Ins::printf`](super::Ins::printf).
+    #[track_caller]
     pub fn simd_printf(&mut self, format: DataRef, args: &[Value]) {
         let em = self.exec_mask();
         self.ins().printf(format, args, Some(em));
@@ -455,6 +487,7 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Where `cond` is not set in a channel that runs, prints a message, which says where, and lets the channel return as
     /// [`FunctionBuilder::simd_return_if`] does.
+    #[track_caller]
     pub fn simd_assert(&mut self, cond: Value, message: DataRef, results: &[Value]) {
         let cond = self.condition(cond);
         let em = self.exec_mask();
@@ -465,6 +498,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// `return` where only some of the channels may run: they return, and the others go on where they wait.
+    #[track_caller]
     pub(super) fn return_here(&mut self, results: &[Value]) {
         let em = self.exec_mask();
         self.record_results(em, results);
@@ -475,6 +509,7 @@ impl<'f> FunctionBuilder<'f> {
         self.ins().jump(to, &[]);
     }
 
+    #[track_caller]
     fn return_of_channels(&mut self, left: Value) {
         self.set_mask(left);
         for s in &mut self.scopes {
@@ -483,6 +518,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Keeps the results of channels that return before the others.
+    #[track_caller]
     fn record_results(&mut self, leaving: Value, results: &[Value]) {
         let want = self.func.sig.results.clone();
         let have: Vec<Type> = results.iter().map(|&v| self.ty(v)).collect();
@@ -526,6 +562,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// A subroutine's results at its end: those of channels that returned before are what they were then.
+    #[track_caller]
     pub(super) fn all_results(&mut self, results: &[Value]) -> Vec<Value> {
         let vars = self.returned.clone();
         let Some((&returned, vars)) = vars.split_first() else {
@@ -546,6 +583,7 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Builds the block where the function ends without channels.
+    #[track_caller]
     pub(super) fn build_leave_block(&mut self) {
         let Some(block) = self.leave.take() else {
             return;

@@ -5,6 +5,7 @@ use crate::ir::{Opcode, Region, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
     /// Whether a condition holds, a bit for each lane; of lanes that do not run, 0.
+    #[track_caller]
     pub fn simd_ballot(&mut self, cond: Value) -> Value {
         let mask = self.exec_mask();
         let running = self.ins().band(mask, cond);
@@ -13,6 +14,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// A vector with what changes nothing in the lanes that do not run.
+    #[track_caller]
     fn running(&mut self, opcode: Opcode, v: Value) -> Value {
         let ty = self.ty(v);
         let bits = opcode
@@ -28,6 +30,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// What all running lanes come to, by an operation such as [`Opcode::ReduceIadd`]: one lane.
+    #[track_caller]
     pub fn simd_reduce(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| a.scan) {
             self.mistake(format!("`{opcode}` reduces nothing"));
@@ -38,6 +41,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// In each lane what it and the running ones before it come to, by an operation such as [`Opcode::ScanIadd`].
+    #[track_caller]
     pub fn simd_scan(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| !a.scan) {
             self.mistake(format!("`{opcode}` scans nothing"));
@@ -48,6 +52,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// The same without the lane itself; in the first one the identity ([`Opcode::identity`]).
+    #[track_caller]
     pub fn simd_scan_exclusive(&mut self, opcode: Opcode, v: Value) -> Value {
         let ty = self.ty(v);
         let all = self.simd_scan(opcode, v);
@@ -63,6 +68,7 @@ impl FunctionBuilder<'_> {
         self.ins().wrregion(first, region, before)
     }
 
+    #[track_caller]
     fn among(&mut self, opcode: Opcode, arg: Value) -> Value {
         let data = crate::ir::InstData::Unary { opcode, arg };
         let results = self.ins().raw(data, None);
@@ -70,6 +76,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// One lane's value in every lane; `lane` is an integer of one lane.
+    #[track_caller]
     pub fn simd_broadcast(&mut self, v: Value, lane: Value) -> Value {
         let lanes = self.ty(v).lanes();
         let one = self.ins().shuffle(v, lane);

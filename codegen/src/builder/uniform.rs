@@ -6,6 +6,7 @@ use crate::ir::{IntCC, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
     /// A condition of one lane.
+    #[track_caller]
     fn bit(&mut self, cond: Value) -> Value {
         let want = Type::scalar_of(Scalar::B1);
         let have = self.ty(cond);
@@ -19,6 +20,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Begins what runs if a `b1` is set: up to [`FunctionBuilder::uniform_else`] or [`FunctionBuilder::uniform_if_end`].
+    #[track_caller]
     pub fn uniform_if_begin(&mut self, cond: Value) {
         let (then, other) = (self.create_block(), self.create_block());
         let to = self.create_block();
@@ -37,6 +39,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Goes on with what runs if it is not.
+    #[track_caller]
     pub fn uniform_else(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::Then { .. });
         let Some(then) = self.end_scope("the else of a uniform if", is) else {
@@ -56,6 +59,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Ends a uniform if.
+    #[track_caller]
     pub fn uniform_if_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::Then { .. } | Kind::Else);
         let Some(scope) = self.end_scope("the end of a uniform if", is) else {
@@ -71,6 +75,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Runs `then` if a `b1` is set.
+    #[track_caller]
     pub fn uniform_if(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
         self.uniform_if_begin(cond);
         then(self);
@@ -78,6 +83,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Runs `then` if a `b1` is set, else `otherwise`.
+    #[track_caller]
     pub fn uniform_if_else(
         &mut self,
         cond: Value,
@@ -92,6 +98,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Begins a loop of the whole thread: up to [`FunctionBuilder::uniform_loop_end`].
+    #[track_caller]
     pub fn uniform_loop_begin(&mut self) {
         let (header, to) = (self.create_block(), self.create_block());
         let whole = self.region();
@@ -107,6 +114,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Ends a loop of the whole thread: it is repeated until [`FunctionBuilder::uniform_break_if`] leaves it.
+    #[track_caller]
     pub fn uniform_loop_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::Loop { .. });
         let Some(scope) = self.end_scope("the end of a uniform loop", is) else {
@@ -125,6 +133,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Repeats `body` until [`FunctionBuilder::uniform_break_if`] leaves the loop.
+    #[track_caller]
     pub fn uniform_loop(&mut self, body: impl FnOnce(&mut Self)) {
         self.uniform_loop_begin();
         body(self);
@@ -132,6 +141,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Repeats `body` while `cond`, computed before each time, gives a `b1` that is set.
+    #[track_caller]
     pub fn uniform_while(
         &mut self,
         cond: impl FnOnce(&mut Self) -> Value,
@@ -147,6 +157,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Runs `body` for each integer from `first` up to, not including, `end`: signed, of one lane.
+    #[track_caller]
     pub fn uniform_for(&mut self, first: Value, end: Value, body: impl FnOnce(&mut Self, Value)) {
         let ty = self.ty(first);
         if ty != self.ty(end) || ty.lanes() != 1 || !ty.scalar().is_int() {
@@ -173,6 +184,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Leaves the innermost uniform loop where a `b1` is set.
+    #[track_caller]
     pub fn uniform_break_if(&mut self, cond: Value) {
         // The loop must not be left in the middle of a divergent construct, whose other channels wait.
         let inner = self.scopes.iter().rev();

@@ -153,6 +153,7 @@ pub(crate) fn optimize<'f>(
         target,
         passes,
     };
+    let last = SEQUENCE.iter().rposition(|(p, _)| *p == Pass::Egraph);
     let mut group = group.map(|mut func| {
         // Whether anything changed since the e-graph was made.
         let mut changed = true;
@@ -161,14 +162,22 @@ pub(crate) fn optimize<'f>(
         let mut began = Instant::now();
         state.flow.changed();
         state.sums.changed();
-        for (pass, run) in SEQUENCE {
+        for (at, (pass, run)) in SEQUENCE.into_iter().enumerate() {
+            let egraph = pass == Pass::Egraph;
             // Before loops are unrolled their bounds have to be constants; without that, what is behind does as well.
-            let early = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
-            if passes.contains(pass) && (changed && !early || pass != Pass::Egraph) {
+            let bounds = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
+            let early = egraph && Some(at) != last;
+            if early && (bounds || !passes.contains(Pass::EarlyEgraph)) {
+                continue;
+            }
+            if passes.contains(pass) && (changed || !egraph) {
                 let changes = run(func.to_mut(), &facts, &mut state);
                 let ended = Instant::now();
                 state.counts.add(pass, changes, ended - began);
                 began = ended;
+                if early {
+                    state.counts.add(Pass::EarlyEgraph, changes, Duration::ZERO);
+                }
                 // The e-graph may have changed what it does not count.
                 if changes > 0 || pass == Pass::Egraph {
                     state.sums.changed();

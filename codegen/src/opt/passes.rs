@@ -8,7 +8,8 @@ use std::time::Duration;
 pub enum OptLevel {
     /// Nothing: each operation is compiled as it stands.
     O0,
-    /// What pays at once, for hosts that compile when they draw.
+    /// Shorter code in little time: for hosts that compile when they draw.
+    /// Loops stay loops, and instructions in their order.
     O1,
     /// All there is.
     #[default]
@@ -70,6 +71,9 @@ passes! {
     Rules "rules" O1,
     /// What a loop computes again and again, computed before it; part of the e-graph's elaboration.
     Invariants "invariants" O1,
+    /// The e-graph before the passes on memory and, where loops are unrolled, on loops; not only
+    /// behind them all.
+    EarlyEgraph "early-egraph" O2,
     /// Loops of few iterations made straight.
     Unroll "unroll" O2,
     /// First iterations before their loops, where the others are simpler then.
@@ -97,7 +101,7 @@ passes! {
     /// Constants in registers made once for all that want them, two at a time.
     Constants "constants" O1,
     /// Loads early in their blocks, before allocation.
-    Raise "raise" O1,
+    Raise "raise" O2,
     /// Addresses of indirect operands loaded once, after allocation.
     Addresses "addresses" O1,
     /// Instructions in an order that hides latencies, after allocation.

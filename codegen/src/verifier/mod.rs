@@ -159,6 +159,27 @@ impl<'m> ModuleVerifier<'m> {
     }
 }
 
+/// The rules that instructions of a sound function break by themselves, whatever else is in the
+/// function and its module.
+pub(crate) fn broken_alone(func: &Function) -> Vec<VerifierError> {
+    let mut v = Verifier {
+        module: &Module::default(),
+        func,
+        errors: Vec::new(),
+        blocks: None,
+    };
+    for &block in func.layout.blocks() {
+        for &inst in func.layout.insts(block) {
+            match func.dfg.data(inst) {
+                // Those name what is the module's.
+                InstData::Symbol { .. } | InstData::Printf { .. } | InstData::Call { .. } => {}
+                _ => v.inst(inst),
+            }
+        }
+    }
+    v.errors
+}
+
 /// Verifies one function of a module.
 ///
 /// # Errors

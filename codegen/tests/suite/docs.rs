@@ -70,7 +70,8 @@ fn the_table_is_the_opcodes() {
 #[test]
 fn the_example_verifies() {
     let text = std::fs::read_to_string(path()).unwrap();
-    let example = text.split("```").nth(1).unwrap();
+    let example = text.split("```text").nth(1).unwrap();
+    let example = example.split("```").next().unwrap();
     let parsed = parse(example).unwrap_or_else(|e| panic!("{}", e.render("docs/ir.md", example)));
     if let Err(e) = verify_parsed(&parsed) {
         panic!("{}", e.render("docs/ir.md", example));

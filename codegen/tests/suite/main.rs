@@ -12,6 +12,7 @@ mod compile_random;
 mod docs;
 mod growth;
 mod interp;
+mod kernel_builder;
 mod key;
 mod platform_numbers;
 mod random;

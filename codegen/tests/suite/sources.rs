@@ -100,19 +100,22 @@ block2:
 fn foreign_values_have_no_labels() {
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
+    let line = line!();
     b.label(Value::from_u32(7), "x");
     b.ins().return_(&[]);
     let e = b.finish().unwrap_err().to_string();
     let want = "in %k: the label \"x\" of v7, which is not a value of this function";
-    assert_eq!(e, want);
+    assert_eq!(e, format!("{want} ({}:{}:7)", file!(), line + 1));
     // The builder does not know names of files.
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
     b.set_source_loc(SourceLoc::new(SourceFile::from_u32(1), 3, 4));
+    let line = line!();
     b.ins().ineg(Value::from_u32(7));
     let e = b.finish().unwrap_err().mistakes;
     let want = "`ineg` of v7, which is not a value of this function (@file1:3:4)";
-    assert_eq!(e, [want, "block0 has no terminator"]);
+    let want = format!("{want} ({}:{}:13)", file!(), line + 1);
+    assert_eq!(e, [want.as_str(), "block0 has no terminator"]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod figures;
 mod fuzz;
 mod high_pressure;
 mod launched;
+mod math;
 mod pressure;
 mod random;
 mod scoreboard;

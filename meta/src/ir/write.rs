@@ -246,7 +246,7 @@ pub fn builder(rows: &[Row]) -> String {
         };
         let _ = writeln!(
             out,
-            "    /// `{}`: {}\n    pub fn {}(self{params}){result} {{\n        {body}\n    }}",
+            "    /// `{}`: {}\n    #[track_caller]\n    pub fn {}(self{params}){result} {{\n        {body}\n    }}",
             r.name, r.doc, r.name
         );
     }

@@ -1,6 +1,5 @@
 //! Geometric functions; of halves by singles.
 
-use super::math::kit::Kit;
 use super::math::{back, wide};
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
@@ -71,83 +70,25 @@ fn cross(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     Ok(out)
 }
 
-/// Components brought near 1 by the largest one's power of two, the sum of their squares, and the power that leads back.
-fn near_one(e: &mut E<'_, '_, '_>, v: &[Value]) -> Result<(Leaves, Value, Value), Error> {
-    let first = *v.first().ok_or_else(wrong)?;
-    let mut k = Kit::new(e, first, false);
-    let mut most = k.abs(first);
-    for c in v.iter().skip(1) {
-        let c = k.abs(*c);
-        most = k.max(most, c);
-    }
-    let (by, back) = k.scales(most);
-    let scaled: Leaves = v.iter().map(|c| k.mul(*c, by)).collect();
-    let mut all = scaled.iter();
-    let c = *all.next().ok_or_else(wrong)?;
-    let mut sum = k.mul(c, c);
-    for c in all {
-        sum = k.fma(*c, *c, sum);
-    }
-    Ok((scaled, sum, back))
-}
-
-fn root(e: &mut E<'_, '_, '_>, v: &[Value], scalar: Scalar) -> Result<Leaves, Error> {
-    let (_, sum, by) = near_one(e, v)?;
-    let mut k = Kit::new(e, sum, false);
-    let r = k.sqrt(sum);
-    let r = k.mul(r, by);
-    let endless = k.eq_n(sum, f64::INFINITY);
-    let r = k.sel(endless, sum, r);
-    Ok(Leaves::from_slice(&[back(e, r, scalar)]))
+fn root(e: &mut E<'_, '_, '_>, v: &[Value], scalar: Scalar) -> Leaves {
+    let r = e.b.math().length(v);
+    Leaves::from_slice(&[back(e, r, scalar)])
 }
 
 fn length(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (v, scalar) = arg(e, call, 0)?;
-    root(e, &v, scalar)
+    Ok(root(e, &v, scalar))
 }
 
 fn distance(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (a, b, scalar) = two(e, call)?;
     let all = a.iter().zip(&b);
     let d: Leaves = all.map(|(a, b)| e.b.ins().fsub(*a, *b)).collect();
-    root(e, &d, scalar)
+    Ok(root(e, &d, scalar))
 }
 
-/// By the root of the sum of squares; a vector of zeros is itself. Where there are infinities they are 1, and others 0.
 fn normalize(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
-    let (mut v, scalar) = arg(e, call, 0)?;
-    let first = *v.first().ok_or_else(wrong)?;
-    let mut k = Kit::new(e, first, false);
-    let infinity = k.n(f64::INFINITY);
-    let mut any = None;
-    let mut ends = Vec::new();
-    for c in &v {
-        let a = k.abs(*c);
-        let end = k.eq(a, infinity);
-        ends.push(end);
-        any = Some(match any {
-            Some(before) => k.or(before, end),
-            None => end,
-        });
-    }
-    let any = any.ok_or_else(wrong)?;
-    for (c, end) in v.iter_mut().zip(ends) {
-        let (zero, one) = (k.times(*c, 0.0), k.n(1.0));
-        let one = k.with_sign(one, *c);
-        let other = k.sel(end, one, zero);
-        *c = k.sel(any, other, *c);
-    }
-    let (scaled, sum, _) = near_one(e, &v)?;
-    let mut k = Kit::new(e, sum, false);
-    let none = k.eq_n(sum, 0.0);
-    let length = k.sqrt(sum);
-    let mut out = Leaves::new();
-    for (c, s) in v.iter().zip(&scaled) {
-        let mut k = Kit::new(e, sum, false);
-        let q = k.div(*s, length);
-        let q = k.with_sign(q, *c);
-        let q = k.sel(none, *c, q);
-        out.push(back(e, q, scalar));
-    }
-    Ok(out)
+    let (v, scalar) = arg(e, call, 0)?;
+    let all = e.b.math().normalize(&v);
+    Ok(all.into_iter().map(|c| back(e, c, scalar)).collect())
 }

@@ -1,8 +1,7 @@
 //! Dense linear algebra: matrix product, transpose, Fourier transform.
 
-use super::kit::kernel;
-use super::{Classic, Launch, f32s, halves, i32s, int, noise};
-use gantry_codegen::ir::{Dim, IntCC, scalars::*};
+use super::{Classic, Launch, f32s, halves, i32s, int, kernel, noise};
+use gantry_codegen::ir::{Dim, Region, Scalar, scalars::*};
 use gantry_filetests::launch::Arg;
 use std::f64::consts::PI;
 
@@ -29,13 +28,13 @@ fn sgemm() -> Classic {
             let from_b = k.load(F32, b, (first + y) * n + column);
             k.slm_store(from_a, here);
             k.slm_store(from_b, here + bytes as i32);
-            k.meet();
+            k.group_barrier();
             k.uniform_for(k.int(I32, TILE.into()), |i| {
                 let va = k.slm_load(F32, (y * TILE + i) << 2);
                 let vb = k.slm_load(F32, ((i * TILE + x) << 2) + bytes as i32);
                 sum.set(va.fma(vb, sum.get()));
             });
-            k.meet();
+            k.group_barrier();
         });
         k.store(sum.get(), c, row * n + column);
     });
@@ -78,18 +77,18 @@ fn transpose() -> Classic {
         let (x, y) = (k.group_id(Dim::X) << 3, k.group_id(Dim::Y) << 3);
         let mut rows = k.undef(I32.by(64));
         let mut at = k.address(from, y * width + x, 4);
-        let pitch = (width << 2).unsigned(I64);
+        let pitch = (width << 2).uextend(Scalar::I64);
         for i in 0..8 {
             let row = k.block_load(I32.by(8), at, 0);
-            rows = rows.replace([8, 8, 1], 32 * i, None, row);
-            at = at + pitch;
+            rows = rows.with_region(Region::new(8, 8, 1, 32 * i), None, row);
+            at += pitch;
         }
-        let turned = rows.region(64, [1, 8, 8], 0, None);
+        let turned = rows.region(64, Region::new(1, 8, 8, 0), None);
         let mut at = k.address(to, x * height + y, 4);
-        let pitch = (height << 2).unsigned(I64);
+        let pitch = (height << 2).uextend(Scalar::I64);
         for i in 0..8 {
             k.block_store(turned.slice(8 * i, 8), at, 0);
-            at = at + pitch;
+            at += pitch;
         }
     });
     let launch = |w: usize, h: usize| {
@@ -132,15 +131,15 @@ fn fft() -> Classic {
         };
         read(0);
         read(1);
-        k.meet();
+        k.group_barrier();
         let span = k.var(k.int(I32, 1));
         k.uniform_loop(|| {
-            let s = span.get().wide(16);
+            let s = span.get().splat(16);
             let inside = x & (s - 1);
             let a = (((x - inside) << 1) + inside) << 3;
             let b = a + (s << 3);
             // The butterfly's angle is -pi * inside / span.
-            let angle = inside.to_float() / s.to_float() * -(PI as f32);
+            let angle = inside.to_float(Scalar::F32) / s.to_float(Scalar::F32) * -(PI as f32);
             let (wr, wi) = (
                 angle.map(|b, v| b.ins().fcos(v)),
                 angle.map(|b, v| b.ins().fsin(v)),
@@ -152,10 +151,10 @@ fn fft() -> Classic {
             k.slm_store(ai + ti, a + 4);
             k.slm_store(ar - tr, b);
             k.slm_store(ai - ti, b + 4);
-            k.meet();
+            k.group_barrier();
             let next = span.get() << 1;
             span.set(next);
-            k.uniform_break_if(next.icmp(IntCC::Equal, N as i32));
+            k.uniform_break_if(next.eq(N as i32));
         });
         for half in 0..2 {
             let i = x + half * 16;

@@ -1,10 +1,21 @@
 //! Grids of points: Sobel's filter, Mandelbrot's set, Jacobi's relaxation.
 
-use super::kit::kernel;
-use super::{Classic, Launch, f32s, float, halves, i32s, int, noise, u8s};
+use super::{Classic, Launch, f32s, float, halves, i32s, int, kernel, noise, u8s};
+use gantry_codegen::builder::{Operand, Val};
 use gantry_codegen::interp::{Addressing, Component, Sampler};
-use gantry_codegen::ir::{Dim, FloatCC, ImageAccess, ImageShape, IntCC, scalars::*};
+use gantry_codegen::ir::{Dim, ImageAccess, ImagePlace, ImageShape, Region, Scalar, scalars::*};
 use gantry_filetests::launch::{Arg, ImageArg};
+
+/// The image and sampler of the blur.
+const TEXELS: ImagePlace = ImagePlace {
+    image: 0,
+    sampler: 0,
+};
+
+/// Signed numbers that lie between two, both left out.
+fn between<'k>(v: Val<'k>, low: impl Operand<'k>, high: impl Operand<'k>) -> Val<'k> {
+    v.gt(low) & v.lt(high)
+}
 
 pub fn classics() -> Vec<Classic> {
     vec![sobel(), mandelbrot(), jacobi(), blur()]
@@ -17,9 +28,9 @@ fn sobel() -> Classic {
         let width = k.param(I32);
         let first = k.group_id(Dim::Y) * width + (k.group_id(Dim::X) << 4);
         let row = |n: i32| {
-            let at = from + (first + width * n).unsigned(I64);
-            let pixels = k.block_load(I8.by(18), at, 0).unsigned(I16.by(18));
-            let around = pixels.region(48, [1, 16, 1], 0, None);
+            let at = from + (first + width * n).uextend(Scalar::I64);
+            let pixels = k.block_load(I8.by(18), at, 0).uextend(Scalar::I16);
+            let around = pixels.region(48, Region::new(1, 16, 1, 0), None);
             [0, 16, 32].map(|lane| around.slice(lane, 16))
         };
         let rows = [row(0), row(1), row(2)];
@@ -28,7 +39,7 @@ fn sobel() -> Classic {
         let gx = across(0) + (across(1) << 1) + across(2);
         let gy = along(2) - along(0);
         let edge = (gx.abs() + gy.abs()).map(|b, v| b.ins().uutrunc_sat(I8.by(16), v));
-        k.block_store(edge, to + (first + width + 1).unsigned(I64), 0);
+        k.block_store(edge, to + (first + width + 1).uextend(Scalar::I64), 0);
     });
     let launch = |columns: usize, h: usize| {
         let w = 16 * columns + 2;
@@ -73,10 +84,10 @@ fn blur() -> Classic {
         k.image(ImageShape::D2, ImageAccess::Write);
         k.sampler();
         let (x, y) = (k.global_id(Dim::X), k.global_id(Dim::Y));
-        let (left, above) = (x.to_float(), y.to_float());
+        let (left, above) = (x.to_float(Scalar::F32), y.to_float(Scalar::F32));
         let (right, below) = (left + 1.0, above + 1.0);
-        let sum = (k.sample(0, [left, above]) + k.sample(0, [right, above]))
-            + (k.sample(0, [left, below]) + k.sample(0, [right, below]));
+        let sum = (k.sample(TEXELS, [left, above]) + k.sample(TEXELS, [right, above]))
+            + (k.sample(TEXELS, [left, below]) + k.sample(TEXELS, [right, below]));
         k.image_store(sum * 0.25, 1, [x, y]);
     });
     let launch = |w: usize, h: usize| {
@@ -130,15 +141,15 @@ fn mandelbrot() -> Classic {
         let (left, top, step) = (k.param(F32), k.param(F32), k.param(F32));
         let (width, most) = (k.param(I32), k.param(I32));
         let (x, y) = (k.global_id(Dim::X), k.global_id(Dim::Y));
-        let cr = x.to_float().fma(step, left);
-        let ci = y.to_float().fma(step, top);
+        let cr = x.to_float(Scalar::F32).fma(step, left);
+        let ci = y.to_float(Scalar::F32).fma(step, top);
         let (zr, zi) = (k.var(cr), k.var(ci));
         let count = k.var(k.int(I32.by(16), 0));
         k.simd_loop(|| {
             let (r, i) = (zr.get(), zi.get());
             let (rr, ii) = (r * r, i * i);
-            let far = (rr + ii).fcmp(FloatCC::GreaterThan, 4.0);
-            let done = count.get().icmp(IntCC::SignedGreaterThanOrEqual, most);
+            let far = (rr + ii).gt(4.0);
+            let done = count.get().ge(most);
             k.simd_break_if(far | done);
             zi.set((r + r).fma(i, ci));
             zr.set((rr - ii) + cr);
@@ -192,7 +203,7 @@ fn jacobi() -> Classic {
         let (x, y) = (k.global_id(Dim::X), k.global_id(Dim::Y));
         let at = y * width + x;
         let u = k.var(k.load(F32, from, at));
-        k.simd_if(x.between(0, width - 1) & y.between(0, height - 1), || {
+        k.simd_if(between(x, 0, width - 1) & between(y, 0, height - 1), || {
             let west = k.load(F32, from, at - 1);
             let east = k.load(F32, from, at + 1);
             let north = k.load(F32, from, at - width);

@@ -5,10 +5,10 @@
 
 mod dense;
 mod images;
-mod kit;
 mod numbers;
 mod sets;
 
+use gantry_codegen::builder::KernelBuilder;
 use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
@@ -30,6 +30,23 @@ struct Classic {
     small: Vec<Launch>,
     /// Further launches, run here only.
     more: Vec<Launch>,
+}
+
+/// A kernel of a SIMD width, perhaps with a group size and local memory.
+fn kernel(
+    name: &str,
+    simd: u32,
+    group: Option<[u32; 3]>,
+    slm_bytes: u32,
+    build: impl for<'k> FnOnce(&'k KernelBuilder),
+) -> Function {
+    let k = KernelBuilder::new(name, simd);
+    if let Some(size) = group {
+        k.group_size(size);
+    }
+    k.slm_bytes(slm_bytes);
+    build(&k);
+    k.finish().unwrap()
 }
 
 /// A launch of the kernel.

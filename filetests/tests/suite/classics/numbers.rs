@@ -1,8 +1,8 @@
 //! Much arithmetic for each item: bodies that attract each other, SHA-256, Black and Scholes' prices.
 
-use super::kit::kernel;
-use super::{Classic, Launch, f32s, int, noise, u32s};
-use gantry_codegen::ir::{Dim, FloatCC, Scalar, scalars::*};
+use super::{Classic, Launch, f32s, int, kernel, noise, u32s};
+use gantry_codegen::builder::Val;
+use gantry_codegen::ir::{Dim, Region, Scalar, scalars::*};
 use gantry_filetests::launch::Arg;
 
 pub fn classics() -> Vec<Classic> {
@@ -20,7 +20,7 @@ fn nbody() -> Classic {
         let place = [0, 4, 8].map(|offset| k.load_at(F32, own, offset));
         let pull = [0; 3].map(|_| k.var(k.float(F32.by(8), 0.0)));
         k.uniform_for(n, |j| {
-            let at = bodies + (j << 4).unsigned(I64);
+            let at = bodies + (j << 4).uextend(Scalar::I64);
             let other = k.block_load(F32.by(4), at, 0);
             let lane = |c| other.map(|b, v| b.lane(v, c));
             let d = [0, 1, 2].map(|c| lane(c) - place[c as usize]);
@@ -152,6 +152,11 @@ fn the_model_of_sha256_is_right() {
     assert_eq!(compress(&padded(b""))[7], 0x7852b855);
 }
 
+/// Rotation as most write it.
+fn turned(v: Val<'_>, n: i32) -> Val<'_> {
+    v.ushr(n) | (v << (32 - n))
+}
+
 /// A block a channel. The message schedule is a ring of 16 words in registers, and the constants are too: both at variable places.
 fn sha256() -> Classic {
     const LANES: u32 = 8;
@@ -165,7 +170,7 @@ fn sha256() -> Classic {
         for t in 0..16 {
             let w = k.load_at(I32, block, 4 * t);
             let place = 4 * LANES as u16 * t as u16;
-            ring.set(ring.get().replace([8, 8, 1], place, None, w));
+            ring.set(ring.get().with_region(Region::new(8, 8, 1, place), None, w));
         }
         let first = FIRST.map(|f| k.int(I32.by(LANES), f.into()));
         let state = first.map(|f| k.var(f));
@@ -173,24 +178,32 @@ fn sha256() -> Classic {
             let [a, b, c, d, e, f, g, h] = state.map(|s| s.get());
             // Word t - 16 + n of the schedule.
             let word = |n: i32| {
-                let index = (((t + n) & 15) << 5).reduce(I16);
-                ring.get().region(LANES, [8, 8, 1], 0, Some(index))
+                let index = (((t + n) & 15) << 5).ireduce(Scalar::I16);
+                ring.get()
+                    .region(LANES, Region::new(8, 8, 1, 0), Some(index))
             };
             let w = word(0);
-            let constant = table.region(1, [0, 1, 0], 0, Some((t << 2).reduce(I16)));
-            let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+            let constant = table.region(
+                1,
+                Region::new(0, 1, 0, 0),
+                Some((t << 2).ireduce(Scalar::I16)),
+            );
+            let s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
             let choice = (e & f) ^ (!e & g);
             let t1 = h + s1 + choice + constant + w;
-            let s0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
+            let s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
             let most = (a & b) ^ (a & c) ^ (b & c);
             let next = [t1 + s0 + most, a, b, c, d + t1, e, f, g];
             // The word that the ring needs in 16 rounds.
             let (x, y) = (word(1), word(14));
-            let s0 = x.rotate_right(7) ^ x.rotate_right(18) ^ x.ushr(3);
-            let s1 = y.rotate_right(17) ^ y.rotate_right(19) ^ y.ushr(10);
+            let s0 = turned(x, 7) ^ turned(x, 18) ^ x.ushr(3);
+            let s1 = turned(y, 17) ^ turned(y, 19) ^ y.ushr(10);
             let later = w + s0 + word(9) + s1;
-            let index = ((t & 15) << 5).reduce(I16);
-            ring.set(ring.get().replace([8, 8, 1], 0, Some(index), later));
+            let index = ((t & 15) << 5).ireduce(Scalar::I16);
+            ring.set(
+                ring.get()
+                    .with_region(Region::new(8, 8, 1, 0), Some(index), later),
+            );
             for (s, n) in state.iter().zip(next) {
                 s.set(n);
             }
@@ -228,6 +241,16 @@ fn sha256() -> Classic {
     }
 }
 
+/// An exponential by the math box.
+fn exp(v: Val<'_>) -> Val<'_> {
+    (v * std::f32::consts::LOG2_E).map(|b, x| b.ins().fexp2(x))
+}
+
+/// A logarithm by the math box.
+fn ln(v: Val<'_>) -> Val<'_> {
+    v.map(|b, x| b.ins().flog2(x)) * std::f32::consts::LN_2
+}
+
 /// Prices of calls and puts, the normal distribution by Abramowitz and Stegun's polynomial.
 fn black_scholes() -> Classic {
     const WEIGHTS: [f32; 5] = [
@@ -247,7 +270,7 @@ fn black_scholes() -> Classic {
         let one = k.float(F32.by(16), 1.0);
         let spread = t.sqrt() * VOLATILITY;
         let drift = t * (RATE + VOLATILITY * VOLATILITY / 2.0);
-        let d1 = ((s / x).ln() + drift) / spread;
+        let d1 = (ln(s / x) + drift) / spread;
         let d2 = d1 - spread;
         // Below d, for d1 and d2.
         let normal = |which: usize| {
@@ -257,11 +280,11 @@ fn black_scholes() -> Classic {
             for w in WEIGHTS.iter().rev().skip(1) {
                 sum = sum.fma(u, k.float(F32.by(16), (*w).into()));
             }
-            let tail = (d * d * -0.5).exp() * (sum * u) * 0.398_942_3;
-            let above = d.fcmp(FloatCC::GreaterThan, 0.0);
+            let tail = exp(d * d * -0.5) * (sum * u) * 0.398_942_3;
+            let above = d.gt(0.0);
             above.select(one - tail, tail)
         };
-        let later = x * (t * -RATE).exp();
+        let later = x * exp(t * -RATE);
         let call = s * normal(0) - later * normal(1);
         k.store(call, calls, i);
         k.store(call - s + later, puts, i);

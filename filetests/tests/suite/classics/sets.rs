@@ -1,8 +1,7 @@
 //! Things in order and in groups: bitonic sort, prefix sums, a sparse matrix, k-means.
 
-use super::kit::kernel;
-use super::{Classic, Launch, f32s, halves, i32s, int, noise};
-use gantry_codegen::ir::{Dim, IntCC, scalars::*};
+use super::{Classic, Launch, f32s, halves, i32s, int, kernel, noise};
+use gantry_codegen::ir::{Dim, Region, Scalar, scalars::*};
 use gantry_filetests::launch::Arg;
 
 pub fn classics() -> Vec<Classic> {
@@ -20,7 +19,7 @@ fn bitonic() -> Classic {
             let v = k.load(I32, numbers, first + (x + half));
             k.slm_store(v, (x + half) << 2);
         }
-        k.meet();
+        k.group_barrier();
         let size = k.var(k.int(I32, 2));
         k.uniform_loop(|| {
             let stride = k.var(size.get().ushr(1));
@@ -30,16 +29,16 @@ fn bitonic() -> Classic {
                 let i = ((x - low) << 1) + low;
                 let (at, to) = (i << 2, (i + s) << 2);
                 let (a, b) = (k.slm_load(I32, at), k.slm_load(I32, to));
-                let down = (i & size.get()).icmp(IntCC::NotEqual, 0);
-                let swap = a.icmp(IntCC::SignedGreaterThan, b) ^ down;
+                let down = (i & size.get()).ne(0);
+                let swap = a.gt(b) ^ down;
                 k.slm_store(swap.select(b, a), at);
                 k.slm_store(swap.select(a, b), to);
-                k.meet();
+                k.group_barrier();
                 stride.set(s.ushr(1));
-                k.uniform_break_if(stride.get().icmp(IntCC::Equal, 0));
+                k.uniform_break_if(stride.get().eq(0));
             });
             size.set(size.get() << 1);
-            k.uniform_break_if(size.get().icmp(IntCC::SignedGreaterThan, N));
+            k.uniform_break_if(size.get().gt(N));
         });
         for half in [0, N / 2] {
             let v = k.slm_load(I32, (x + half) << 2);
@@ -81,15 +80,19 @@ fn scan() -> Classic {
         for step in [1, 2, 4, 8] {
             let rest = LANES - step;
             let below = v.slice(0, rest);
-            let moved = zero.replace([16, rest as u16, 1], 4 * step as u16, None, below);
-            v = v + moved;
+            let moved = zero.with_region(
+                Region::new(16, rest as u16, 1, 4 * step as u16),
+                None,
+                below,
+            );
+            v += moved;
         }
         let thread = x.slice(0, 1).ushr(4);
-        k.slm_store_one(v.slice(LANES - 1, 1), thread << 2);
-        k.meet();
+        k.slm_block_store(v.slice(LANES - 1, 1), thread << 2);
+        k.group_barrier();
         let before = k.var(k.int(I32, 0));
         k.uniform_for(thread, |n| {
-            before.set(before.get() + k.slm_load_one(I32, n << 2));
+            before.set(before.get() + k.slm_block_load(I32, n << 2));
         });
         k.store(v + before.get(), to, at);
     });
@@ -133,7 +136,7 @@ fn spmv() -> Classic {
         let sum = k.var(k.float(F32.by(16), 0.0));
         k.simd_loop(|| {
             let i = next.get();
-            k.simd_break_if(i.icmp(IntCC::SignedGreaterThanOrEqual, end));
+            k.simd_break_if(i.ge(end));
             let column = k.load(I32, columns, i);
             let (a, b) = (k.load(F32, values, i), k.load(F32, x, column));
             sum.set(a.fma(b, sum.get()));
@@ -194,10 +197,10 @@ fn kmeans() -> Classic {
         let best = k.var(k.int(I32.by(16), i32::MAX.into()));
         let which = k.var(k.int(I32.by(16), 0));
         k.uniform_for(count, |c| {
-            let centre = k.block_load(I32.by(2), centres + (c << 3).unsigned(I64), 0);
+            let centre = k.block_load(I32.by(2), centres + (c << 3).uextend(Scalar::I64), 0);
             let [dx, dy] = [(x, 0), (y, 1)].map(|(v, n)| v - centre.map(|b, c| b.lane(c, n)));
             let far = dx * dx + dy * dy;
-            let closer = far.icmp(IntCC::SignedLessThan, best.get());
+            let closer = far.lt(best.get());
             best.set(closer.select(far, best.get()));
             which.set(closer.select(c, which.get()));
         });

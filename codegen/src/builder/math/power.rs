@@ -2,10 +2,10 @@
 
 use super::exponential::{LOG2E, small};
 use super::kit::{By, Kit, Poly};
-use gantry_codegen::ir::{FloatCC, Value};
+use crate::ir::{FloatCC, Value};
 use std::f64::consts::LN_2;
 
-type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
+type K<'k, 'f> = Kit<'k, 'f>;
 
 /// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1; of doubles without the last, 2/3.
 const ATANH: Poly = By {
@@ -24,7 +24,7 @@ const ATANH: Poly = By {
 
 /// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself (2^-64 for doubles): `2 atanh(s)` with
 /// `s = f / (2 + f)` in two parts.
-pub(super) fn log2_parts(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let (f, n) = k.fraction(x);
     let n = k.of_int(n);
     let two = k.n(2.0);
@@ -72,7 +72,7 @@ pub(super) fn log2_parts(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) 
 }
 
 /// `2^(high + low)` as a number near 1 and a power of two, in the range where that is more than zero and less than an infinity.
-pub(super) fn exp2_parts(k: &mut K<'_, '_, '_, '_>, high: Value, low: Value) -> (Value, Value) {
+pub(super) fn exp2_parts(k: &mut K<'_, '_>, high: Value, low: Value) -> (Value, Value) {
     let most = k.by(By {
         single: 240.0,
         double: 2000.0,
@@ -87,7 +87,7 @@ pub(super) fn exp2_parts(k: &mut K<'_, '_, '_, '_>, high: Value, low: Value) -> 
 }
 
 /// `2^(y * log2 a)` of a positive number by an exponent in two parts.
-fn raise(k: &mut K<'_, '_, '_, '_>, a: Value, y: Value, y_low: Option<Value>) -> Value {
+fn raise(k: &mut K<'_, '_>, a: Value, y: Value, y_low: Option<Value>) -> Value {
     let (h, l) = log2_parts(k, a);
     let (high, low) = k.product(y, h);
     let low = k.fma(y, l, low);
@@ -100,7 +100,7 @@ fn raise(k: &mut K<'_, '_, '_, '_>, a: Value, y: Value, y_low: Option<Value>) ->
 }
 
 /// A power of a magnitude, with what it is at the ends: of 0, infinities and 1.
-fn magnitude(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value, y_low: Option<Value>) -> Value {
+fn magnitude(k: &mut K<'_, '_>, x: Value, y: Value, y_low: Option<Value>) -> Value {
     let a = k.abs(x);
     let v = raise(k, a, y, y_low);
     let up = k.gt_n(y, 0.0);
@@ -112,7 +112,7 @@ fn magnitude(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value, y_low: Option<Value>
     let ends = k.or(none, top);
     let ends = k.or(ends, endless);
     let more = k.gt_n(a, 1.0);
-    let falls = k.e.b.ins().bxor(more, up);
+    let falls = k.b.ins().bxor(more, up);
     let end = k.sel(falls, zero, infinity);
     let v = k.sel(ends, end, v);
     let one = k.eq_n(a, 1.0);
@@ -120,18 +120,18 @@ fn magnitude(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value, y_low: Option<Value>
 }
 
 /// Whether a float is a whole number, and an odd one.
-fn whole_odd(k: &mut K<'_, '_, '_, '_>, y: Value) -> (Value, Value) {
-    let near = k.e.b.ins().fnearest(y);
+fn whole_odd(k: &mut K<'_, '_>, y: Value) -> (Value, Value) {
+    let near = k.b.ins().fnearest(y);
     let whole = k.eq(near, y);
     let half = k.times(y, 0.5);
-    let near = k.e.b.ins().fnearest(half);
+    let near = k.b.ins().fnearest(half);
     let even = k.eq(near, half);
     let odd = k.not(even);
     (whole, k.and(whole, odd))
 }
 
 /// By its magnitude; with the sign of an odd exponent, a NaN for one that is not whole.
-pub(super) fn pow(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
+pub(super) fn pow(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let v = magnitude(k, x, y, None);
     let (whole, odd) = whole_odd(k, y);
     let minus = k.minus(x);
@@ -152,7 +152,7 @@ pub(super) fn pow(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
 }
 
 /// A NaN of less than 0, and of 0^0, 1^inf and inf^0.
-pub(super) fn powr(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
+pub(super) fn powr(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let v = magnitude(k, x, y, None);
     let none = k.eq_n(y, 0.0);
     let v = k.sel_n(none, 1.0, v);
@@ -172,7 +172,7 @@ pub(super) fn powr(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
 }
 
 /// A power with the base's sign where an integer is odd.
-fn signed(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value, v: Value) -> Value {
+fn signed(k: &mut K<'_, '_>, x: Value, n: Value, v: Value) -> Value {
     let odd = k.has(n, 1);
     let minus = k.minus(x);
     let turned = k.and(minus, odd);
@@ -182,13 +182,13 @@ fn signed(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value, v: Value) -> Value {
 }
 
 /// The exponent as a float; a single loses bits of it, which are its second part.
-pub(super) fn pown(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
+pub(super) fn pown(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     let mut y = k.of_int(n);
     let mut low = None;
     if !k.wide {
         y = k.clamp(y, -2_147_483_520.0, 2_147_483_520.0);
         let back = k.int_of(y);
-        let lost = k.e.b.ins().isub(n, back);
+        let lost = k.b.ins().isub(n, back);
         low = Some(k.of_int(lost));
     }
     let v = magnitude(k, x, y, low);
@@ -198,7 +198,7 @@ pub(super) fn pown(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
 }
 
 /// The inverse of the number in two parts as exponent.
-pub(super) fn rootn(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
+pub(super) fn rootn(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     let f = k.of_int(n);
     let one = k.n(1.0);
     let (y, r) = k.div_by(one, f);
@@ -216,30 +216,30 @@ pub(super) fn rootn(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
 }
 
 /// By the math box, and Newton's steps (doubles take two); the exponent is a third of one that three divides.
-pub(super) fn cbrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (f, n) = k.fraction(a);
     let m = k.plus(f, 1.0);
     // A third, rounded down: of what is not negative by a product.
     let (off, third, by) = (k.i(1200), k.i(21_846), k.i(16));
-    let up = k.e.b.ins().iadd(n, off);
-    let q = k.e.b.ins().imul(up, third);
-    let q = k.e.b.ins().ushr(q, by);
+    let up = k.b.ins().iadd(n, off);
+    let q = k.b.ins().imul(up, third);
+    let q = k.b.ins().ushr(q, by);
     let three = k.i(3);
-    let whole = k.e.b.ins().imul(q, three);
-    let rest = k.e.b.ins().isub(up, whole);
+    let whole = k.b.ins().imul(q, three);
+    let rest = k.b.ins().isub(up, whole);
     let by = k.power(rest);
     let m = k.mul(m, by);
     let single = k.narrowed(m);
-    let l = k.e.b.ins().flog2(single);
-    let part = k.e.float(single, 1.0 / 3.0);
-    let l = k.e.b.ins().fmul(l, part);
-    let s = k.e.b.ins().fexp2(l);
+    let l = k.b.ins().flog2(single);
+    let part = k.b.ins().fconst(k.single, 1.0 / 3.0);
+    let l = k.b.ins().fmul(l, part);
+    let s = k.b.ins().fexp2(l);
     // A third of the square's inverse.
-    let three = k.e.float(single, 3.0);
-    let d = k.e.b.ins().fmul(s, s);
-    let d = k.e.b.ins().fmul(d, three);
-    let d = k.e.b.ins().finv(d);
+    let three = k.b.ins().fconst(k.single, 3.0);
+    let d = k.b.ins().fmul(s, s);
+    let d = k.b.ins().fmul(d, three);
+    let d = k.b.ins().finv(d);
     let (mut y, d) = (k.widened(s), k.widened(d));
     for _ in 0..if k.wide { 2 } else { 1 } {
         let square = k.mul(y, y);
@@ -248,7 +248,7 @@ pub(super) fn cbrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
         y = k.fnma(over, d, y);
     }
     let back = k.i(400);
-    let third = k.e.b.ins().isub(q, back);
+    let third = k.b.ins().isub(q, back);
     let by = k.power(third);
     let v = k.mul(y, by);
     let v = k.with_sign(v, x);
@@ -262,7 +262,7 @@ pub(super) fn cbrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// By the larger one's exponent brought near 1.
-pub(super) fn hypot(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
+pub(super) fn hypot(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let (ax, ay) = (k.abs(x), k.abs(y));
     let (low, high) = (k.min(ax, ay), k.max(ax, ay));
     let (by, back) = k.scales(high);
@@ -279,18 +279,18 @@ pub(super) fn hypot(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
 }
 
 /// Of doubles: the inverse root of singles of a fraction with an even exponent, and Newton's steps.
-pub(super) fn rsqrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn rsqrt(k: &mut K<'_, '_>, x: Value) -> Value {
     if !k.wide {
-        return k.e.b.ins().frsqrt(x);
+        return k.b.ins().frsqrt(x);
     }
     let (f, n) = k.fraction(x);
     let m = k.plus(f, 1.0);
     let one = k.i(1);
-    let odd = k.e.b.ins().band(n, one);
+    let odd = k.b.ins().band(n, one);
     let by = k.power(odd);
     let m = k.mul(m, by);
     let s = k.narrowed(m);
-    let r = k.e.b.ins().frsqrt(s);
+    let r = k.b.ins().frsqrt(s);
     let mut r = k.widened(r);
     let one_and = k.n(1.0);
     for _ in 0..2 {
@@ -299,9 +299,9 @@ pub(super) fn rsqrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
         let half = k.times(r, 0.5);
         r = k.fma(off, half, r);
     }
-    let half = k.e.b.ins().sshr(n, one);
+    let half = k.b.ins().sshr(n, one);
     let zero = k.i(0);
-    let half = k.e.b.ins().isub(zero, half);
+    let half = k.b.ins().isub(zero, half);
     let by = k.power(half);
     let v = k.mul(r, by);
     let top = k.eq_n(x, f64::INFINITY);
@@ -311,7 +311,7 @@ pub(super) fn rsqrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let end = k.with_sign(infinity, x);
     let v = k.sel(none, end, v);
     let none = k.n(0.0);
-    let fits = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
+    let fits = k.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
     let nan = k.n(f64::NAN);
     k.sel(fits, v, nan)
 }

@@ -4,10 +4,10 @@ use super::exponential::{natural, reduced, small};
 use super::kit::{By, Kit, Poly};
 use super::power::{exp2_parts, log2_parts};
 use super::trigonometric::in_turns;
-use gantry_codegen::ir::Value;
+use crate::ir::Value;
 use std::f64::consts::{FRAC_1_PI, FRAC_2_SQRT_PI, LOG2_E, PI};
 
-type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
+type K<'k, 'f> = Kit<'k, 'f>;
 
 /// `erf(x) / x` by `x^2`, up to 1.
 const ERF: Poly = By {
@@ -141,7 +141,7 @@ const STEPS: By<(f64, &[f64])> = By {
 
 /// The complement of positive numbers as `v * 2^n`: `e^(-a^2) / (1 + 2a)` times a polynomial, the square in two parts. (The form is M. M. Shepherd's and
 /// J. G. Laframboise's, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf".)
-fn complement(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
+fn complement(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let (middle, end) = k.by(ERFC_PLACE);
     let end = k.n(end);
     let a = k.min(a, end);
@@ -161,7 +161,7 @@ fn complement(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
 }
 
 /// Up to 1 `x * T(x^2)`; where a channel has more, by the complement.
-pub(super) fn erf(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn erf(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let z = k.mul(a, a);
     let near = k.series(z, ERF);
@@ -178,7 +178,7 @@ pub(super) fn erf(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-pub(super) fn erfc(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn erfc(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (v, n) = complement(k, a);
     let v = k.scale(v, n);
@@ -192,7 +192,7 @@ pub(super) fn erfc(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 
 /// The gamma function of a number from a half on, given in two parts, as `p * 2^n / product`: by Stirling's formula in powers of two,
 /// `2^((z - 1/2) log2 z - z log2 e + ...)`, of a number that is moved up to where that is good.
-fn upper(k: &mut K<'_, '_, '_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
+fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     let (from, pairs) = k.by(STEPS);
     let few = k.lt_n(x, from);
     let by = k.n(from);
@@ -253,7 +253,7 @@ fn upper(k: &mut K<'_, '_, '_, '_>, x: Value, low: Value) -> (Value, Value, Valu
 }
 
 /// Below a half, `pi / (sin(pi x) * gamma(1 - x))`.
-pub(super) fn tgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
     let most = k.by(By {
         single: 60.0,
         double: 200.0,
@@ -275,7 +275,7 @@ pub(super) fn tgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
         let d = k.mul(s, p);
         let pi = k.times(product, PI);
         let up = k.exponent(by);
-        [pi, d, k.e.b.ins().isub(up, n)]
+        [pi, d, k.b.ins().isub(up, n)]
     });
     let v = k.div(over, under);
     let v = k.scale(v, n);
@@ -295,7 +295,7 @@ pub(super) fn tgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 
 /// The logarithm of the gamma function's magnitude, and its sign. Below 5/2 by a series around 2 (and of what is around 1, less the logarithm), then by
 /// the gamma function itself, at last by Stirling's formula; of what is less than a half by `pi / sin(pi x)`.
-pub(super) fn lgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn lgamma(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let turned = k.lt_n(x, 0.5);
     let one = k.n(1.0);
     let other = k.sub(one, x);

@@ -1,41 +1,52 @@
-//! What the functions are written with: singles or doubles and their bits, of as many lanes as the argument.
+//! What the functions are written with: singles or doubles and their bits, of as many lanes as the
+//! argument.
 //!
-//! A double's exponent and sign are in its upper doubleword, which is all that most functions look at: [`Kit::top`] is that, or all of a single.
+//! A double's exponent and sign are in its upper doubleword, which is all that most functions look
+//! at: [`Kit::top`] is that, or all of a single.
 
-use crate::emit::Emit;
-use gantry_codegen::ir::{FloatCC, IntCC, Region, Scalar, Type, Value};
+use crate::builder::FunctionBuilder;
+use crate::ir::{FloatCC, IntCC, Module, Region, Scalar, Type, Value};
 
 /// What differs between the types.
 #[derive(Clone, Copy)]
-pub(in crate::library) struct By<T> {
+pub(super) struct By<T> {
     pub single: T,
     pub double: T,
 }
 
 /// Coefficients of a polynomial, the highest first.
-pub(in crate::library) type Poly = By<&'static [f64]>;
+pub(super) type Poly = By<&'static [f64]>;
 
 /// The builder, and the type of what is computed.
-pub(in crate::library) struct Kit<'k, 'a, 'm, 'f> {
-    pub e: &'k mut Emit<'a, 'm, 'f>,
+pub(super) struct Kit<'k, 'f> {
+    pub b: &'k mut FunctionBuilder<'f>,
+    /// The module that the function becomes part of, for its data.
+    pub module: Option<&'k mut Module>,
     /// Whether it is doubles.
     pub wide: bool,
     /// Whether arguments are halves, which are few.
     pub half: bool,
     lanes: u32,
     float: Type,
-    single: Type,
+    pub single: Type,
     int: Type,
 }
 
-impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
+impl<'k, 'f> Kit<'k, 'f> {
     /// For a value's type, singles or doubles.
-    pub fn new(e: &'k mut Emit<'a, 'm, 'f>, like: Value, half: bool) -> Self {
-        let (lanes, scalar) = (e.b.ty(like).lanes(), e.scalar_of(like));
-        let single = e.lanes(Scalar::F32, lanes);
-        let (float, int) = (e.lanes(scalar, lanes), e.lanes(Scalar::I32, lanes));
+    pub fn new(
+        b: &'k mut FunctionBuilder<'f>,
+        module: Option<&'k mut Module>,
+        like: Value,
+        half: bool,
+    ) -> Self {
+        let float = b.ty(like);
+        let (lanes, scalar) = (float.lanes(), float.scalar());
+        let single = Type::clamped(Scalar::F32, lanes);
+        let int = Type::clamped(Scalar::I32, lanes);
         Kit {
-            e,
+            b,
+            module,
             wide: scalar == Scalar::F64,
             half,
             lanes,
@@ -62,51 +73,54 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn n(&mut self, v: f64) -> Value {
-        self.e.b.ins().fconst(self.float, v)
+        self.b.ins().fconst(self.float, v)
     }
 
-    /// A number for an instruction of two operands: of doubles eight, which is as many as it takes, read twice where there are more lanes.
+    /// A number for an instruction of two operands: of doubles eight, which is as many as it takes,
+    /// read twice where there are more lanes.
     fn short(&mut self, v: f64) -> Value {
         if !self.wide || self.lanes <= 8 {
             return self.n(v);
         }
-        let eight = self.e.lanes(Scalar::F64, 8);
-        let v = self.e.b.ins().fconst(eight, v);
+        let eight = Type::clamped(Scalar::F64, 8);
+        let v = self.b.ins().fconst(eight, v);
         let region = Region::new(0, 8, 1, 0);
-        self.e.b.ins().rdregion(self.float, v, region)
+        self.b.ins().rdregion(self.float, v, region)
     }
 
     pub fn i(&mut self, v: i64) -> Value {
-        self.e.b.ins().iconst(self.int, v)
+        self.b.ins().iconst(self.int, v)
     }
 
     pub fn add(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fadd(a, b)
+        self.b.ins().fadd(a, b)
     }
 
     pub fn sub(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fsub(a, b)
+        self.b.ins().fsub(a, b)
     }
 
     pub fn mul(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fmul(a, b)
+        self.b.ins().fmul(a, b)
     }
 
-    /// The inverse to about 2^-22 of a single, to 2^-43 of a double; of numbers from 2^-126 to 2^126.
+    /// The inverse to about 2^-22 of a single, to 2^-43 of a double; of numbers from 2^-126 to
+    /// 2^126.
     pub fn recip(&mut self, a: Value) -> Value {
         if !self.wide {
-            return self.e.b.ins().finv(a);
+            return self.b.ins().finv(a);
         }
         let s = self.narrowed(a);
-        let r = self.e.b.ins().finv(s);
+        let r = self.b.ins().finv(s);
         let r = self.widened(r);
         let one = self.n(1.0);
         let off = self.fnma(r, a, one);
         self.fma(off, r, r)
     }
 
-    /// A quotient and the inverse of its divisor, which is from 2^-126 to 2^126: what the inverse lacks is made good by a step of Newton's, whatever
-    /// the math box's error; the quotient is within 0.51 ulp or so.
+    /// A quotient and the inverse of its divisor, which is from 2^-126 to 2^126: what the inverse
+    /// lacks is made good by a step of Newton's, whatever the math box's error; the quotient is
+    /// within 0.51 ulp or so.
     pub fn div_by(&mut self, a: Value, b: Value) -> (Value, Value) {
         let r = self.recip(b);
         let q = self.mul(a, r);
@@ -119,12 +133,13 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         self.div_by(a, b).0
     }
 
-    /// A root of zero or a number from 2^-120 to 2^120, within 0.51 ulp or so: by the inverse root of singles, and steps of Newton's.
+    /// A root of zero or a number from 2^-120 to 2^120, within 0.51 ulp or so: by the inverse root
+    /// of singles, and steps of Newton's.
     pub fn sqrt(&mut self, a: Value) -> Value {
-        let least = self.e.b.ins().fconst(self.single, 2f64.powi(-124));
+        let least = self.b.ins().fconst(self.single, 2f64.powi(-124));
         let s = self.narrowed(a);
         let s = self.max(s, least);
-        let r = self.e.b.ins().frsqrt(s);
+        let r = self.b.ins().frsqrt(s);
         let r = self.widened(r);
         let (mut g, mut h) = (self.mul(a, r), self.times(r, 0.5));
         if self.wide {
@@ -138,13 +153,13 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.e.b.ins().fma(a, b, c)
+        self.b.ins().fma(a, b, c)
     }
 
     /// `c - a * b`.
     pub fn fnma(&mut self, a: Value, b: Value, c: Value) -> Value {
         let a = self.neg(a);
-        self.e.b.ins().fma(a, b, c)
+        self.b.ins().fma(a, b, c)
     }
 
     /// `a * n`.
@@ -166,17 +181,17 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn neg(&mut self, a: Value) -> Value {
-        self.e.b.ins().fneg(a)
+        self.b.ins().fneg(a)
     }
 
     pub fn abs(&mut self, a: Value) -> Value {
-        self.e.b.ins().fabs(a)
+        self.b.ins().fabs(a)
     }
 
     /// The nearest whole number, as a float and as an integer, of magnitudes below 2^31.
     pub fn nearest(&mut self, a: Value) -> (Value, Value) {
         if !self.wide {
-            let n = self.e.b.ins().fnearest(a);
+            let n = self.b.ins().fnearest(a);
             let i = self.int_of(n);
             return (n, i);
         }
@@ -188,15 +203,15 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn floor(&mut self, a: Value) -> Value {
-        self.e.b.ins().ffloor(a)
+        self.b.ins().ffloor(a)
     }
 
     pub fn min(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fmin(a, b)
+        self.b.ins().fmin(a, b)
     }
 
     pub fn max(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fmax(a, b)
+        self.b.ins().fmax(a, b)
     }
 
     pub fn clamp(&mut self, a: Value, low: f64, high: f64) -> Value {
@@ -206,7 +221,7 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn lt(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fcmp(FloatCC::LessThan, a, b)
+        self.b.ins().fcmp(FloatCC::LessThan, a, b)
     }
 
     pub fn lt_n(&mut self, a: Value, n: f64) -> Value {
@@ -222,11 +237,11 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     /// Whether it is a number up to another.
     pub fn at_most(&mut self, a: Value, n: f64) -> Value {
         let n = self.short(n);
-        self.e.b.ins().fcmp(FloatCC::LessThanOrEqual, a, n)
+        self.b.ins().fcmp(FloatCC::LessThanOrEqual, a, n)
     }
 
     pub fn eq(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().fcmp(FloatCC::Equal, a, b)
+        self.b.ins().fcmp(FloatCC::Equal, a, b)
     }
 
     pub fn eq_n(&mut self, a: Value, n: f64) -> Value {
@@ -235,23 +250,23 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn nan(&mut self, a: Value) -> Value {
-        self.e.is_nan(a)
+        self.b.ins().fcmp(FloatCC::NotEqual, a, a)
     }
 
     pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().band(a, b)
+        self.b.ins().band(a, b)
     }
 
     pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.e.b.ins().bor(a, b)
+        self.b.ins().bor(a, b)
     }
 
     pub fn not(&mut self, a: Value) -> Value {
-        self.e.b.ins().bnot(a)
+        self.b.ins().bnot(a)
     }
 
     pub fn sel(&mut self, c: Value, a: Value, b: Value) -> Value {
-        self.e.b.ins().select(c, a, b)
+        self.b.ins().select(c, a, b)
     }
 
     pub fn sel_n(&mut self, c: Value, n: f64, b: Value) -> Value {
@@ -277,8 +292,8 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     fn pairs(&mut self, a: Value) -> Value {
-        let ty = self.e.lanes(Scalar::I32, 2 * self.lanes);
-        self.e.b.ins().bitcast(ty, a)
+        let ty = Type::clamped(Scalar::I32, 2 * self.lanes);
+        self.b.ins().bitcast(ty, a)
     }
 
     fn half_of(&self, n: u16) -> Region {
@@ -291,14 +306,14 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     /// A doubleword of a double: 0 is the lower one.
     fn word(&mut self, a: Value, n: u16) -> Value {
         let (pairs, region) = (self.pairs(a), self.half_of(n));
-        self.e.b.ins().rdregion(self.int, pairs, region)
+        self.b.ins().rdregion(self.int, pairs, region)
     }
 
     /// A single's bits, or a double's upper ones.
     pub fn top(&mut self, a: Value) -> Value {
         match self.wide {
             true => self.word(a, 1),
-            false => self.e.b.ins().bitcast(self.int, a),
+            false => self.b.ins().bitcast(self.int, a),
         }
     }
 
@@ -310,11 +325,11 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     /// A float with other upper bits.
     pub fn with_top(&mut self, a: Value, top: Value) -> Value {
         if !self.wide {
-            return self.e.b.ins().bitcast(self.float, top);
+            return self.b.ins().bitcast(self.float, top);
         }
         let (pairs, region) = (self.pairs(a), self.half_of(1));
-        let pairs = self.e.b.ins().wrregion(pairs, region, top);
-        self.e.b.ins().bitcast(self.float, pairs)
+        let pairs = self.b.ins().wrregion(pairs, region, top);
+        self.b.ins().bitcast(self.float, pairs)
     }
 
     /// A float of upper bits alone.
@@ -324,46 +339,51 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn int_of(&mut self, a: Value) -> Value {
-        self.e.b.ins().fcvt_to_sint(self.int, a)
+        self.b.ins().fcvt_to_sint(self.int, a)
     }
 
     pub fn of_int(&mut self, a: Value) -> Value {
-        self.e.b.ins().fcvt_from_sint(self.float, a)
+        self.b.ins().fcvt_from_sint(self.float, a)
     }
 
     pub fn narrowed(&mut self, a: Value) -> Value {
         match self.wide {
-            true => self.e.b.ins().fdemote(self.single, a),
+            true => self.b.ins().fdemote(self.single, a),
             false => a,
         }
     }
 
     pub fn widened(&mut self, a: Value) -> Value {
         match self.wide {
-            true => self.e.b.ins().fpromote(self.float, a),
+            true => self.b.ins().fpromote(self.float, a),
             false => a,
         }
     }
 
     pub fn of_unsigned(&mut self, a: Value) -> Value {
-        self.e.b.ins().fcvt_from_uint(self.float, a)
+        self.b.ins().fcvt_from_uint(self.float, a)
     }
 
     pub fn int_type(&self) -> Type {
         self.int
     }
 
+    /// Values of one lane or as many as the argument, in as many lanes as that.
+    pub fn spread(&mut self, a: Value) -> Value {
+        self.b.splat(a, self.lanes)
+    }
+
     /// Whether bits are set in an integer.
     pub fn has(&mut self, a: Value, bits: i64) -> Value {
         let bits = self.i(bits);
-        let v = self.e.b.ins().band(a, bits);
+        let v = self.b.ins().band(a, bits);
         let zero = self.i(0);
-        self.e.b.ins().icmp(IntCC::NotEqual, v, zero)
+        self.b.ins().icmp(IntCC::NotEqual, v, zero)
     }
 
     pub fn ilt(&mut self, a: Value, n: i64) -> Value {
         let n = self.i(n);
-        self.e.b.ins().icmp(IntCC::SignedLessThan, a, n)
+        self.b.ins().icmp(IntCC::SignedLessThan, a, n)
     }
 
     /// Whether the sign is minus, of zeros and NaNs too.
@@ -376,8 +396,8 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     pub fn with_sign(&mut self, a: Value, sign: Value) -> Value {
         let (t, s) = (self.top(a), self.top(sign));
         let (rest, top) = (self.i(0x7fff_ffff), self.i(i64::from(i32::MIN)));
-        let (t, s) = (self.e.b.ins().band(t, rest), self.e.b.ins().band(s, top));
-        let v = self.e.b.ins().bor(t, s);
+        let (t, s) = (self.b.ins().band(t, rest), self.b.ins().band(s, top));
+        let v = self.b.ins().bor(t, s);
         self.with_top(a, v)
     }
 
@@ -387,15 +407,16 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         self.sel(c, other, a)
     }
 
-    /// `a * 2^n` for a magnitude around 1, in two steps of which only the second rounds. `n` is up to 250 for singles, 2040 for doubles.
+    /// `a * 2^n` for a magnitude around 1, in two steps of which only the second rounds. `n` is up
+    /// to 250 for singles, 2040 for doubles.
     pub fn scale(&mut self, a: Value, n: Value) -> Value {
         let (one, (by, _)) = (self.i(1), self.format());
         let by = self.i(by);
-        let half = self.e.b.ins().sshr(n, one);
-        let rest = self.e.b.ins().isub(n, half);
-        let up = self.e.b.ins().ishl(half, by);
+        let half = self.b.ins().sshr(n, one);
+        let rest = self.b.ins().isub(n, half);
+        let up = self.b.ins().ishl(half, by);
         let top = self.top(a);
-        let top = self.e.b.ins().iadd(top, up);
+        let top = self.b.ins().iadd(top, up);
         let v = self.with_top(a, top);
         let second = self.power(rest);
         self.mul(v, second)
@@ -405,8 +426,8 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     pub fn power(&mut self, n: Value) -> Value {
         let (by, bias) = self.format();
         let (bias, by) = (self.i(bias), self.i(by));
-        let n = self.e.b.ins().iadd(n, bias);
-        let v = self.e.b.ins().ishl(n, by);
+        let n = self.b.ins().iadd(n, bias);
+        let v = self.b.ins().ishl(n, by);
         self.of_top(v)
     }
 
@@ -422,17 +443,17 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         let v = self.sel(small, scaled, a);
         let bits = self.top(v);
         let begin = self.i(begin);
-        let off = self.e.b.ins().isub(bits, begin);
+        let off = self.b.ins().isub(bits, begin);
         let by = self.format().0;
         let by = self.i(by);
-        let exponent = self.e.b.ins().sshr(off, by);
-        let part = self.e.b.ins().ishl(exponent, by);
-        let m = self.e.b.ins().isub(bits, part);
+        let exponent = self.b.ins().sshr(off, by);
+        let part = self.b.ins().ishl(exponent, by);
+        let m = self.b.ins().isub(bits, part);
         let m = self.with_top(v, m);
         let f = self.plus(m, -1.0);
         let (up, none) = (self.i(i64::from(up)), self.i(0));
         let off = self.sel(small, up, none);
-        (f, self.e.b.ins().isub(exponent, off))
+        (f, self.b.ins().isub(exponent, off))
     }
 
     /// Powers of two that bring a magnitude near 1 (a denormal below it), and back.
@@ -441,10 +462,10 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         let (mask, least) = (self.i((2 * bias + 1) << by), self.i(1 << by));
         let (most, both) = (self.i((2 * bias - 1) << by), self.i((2 * bias) << by));
         let top = self.top(a);
-        let e = self.e.b.ins().band(top, mask);
-        let e = self.e.b.ins().smax(e, least);
-        let e = self.e.b.ins().smin(e, most);
-        let other = self.e.b.ins().isub(both, e);
+        let e = self.b.ins().band(top, mask);
+        let e = self.b.ins().smax(e, least);
+        let e = self.b.ins().smin(e, most);
+        let other = self.b.ins().isub(both, e);
         (self.of_top(other), self.of_top(e))
     }
 
@@ -453,8 +474,8 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         let (by, bias) = self.format();
         let (by, bias) = (self.i(by), self.i(bias));
         let top = self.top(a);
-        let e = self.e.b.ins().ushr(top, by);
-        self.e.b.ins().isub(e, bias)
+        let e = self.b.ins().ushr(top, by);
+        self.b.ins().isub(e, bias)
     }
 
     /// A value, or a NaN if one of two numbers is one.
@@ -487,25 +508,26 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         (p, self.fma(a, b, minus))
     }
 
-    /// What is given by `slow` where a predicate is set, else `v`: which the thread skips where no channel needs it.
+    /// What is given by `slow` where a predicate is set, else `v`: which the thread skips where no
+    /// channel needs it.
     pub fn seldom<const N: usize>(
         &mut self,
         c: Value,
         v: [Value; N],
         slow: impl FnOnce(&mut Self) -> [Value; N],
     ) -> [Value; N] {
-        let vars = v.map(|v| self.e.b.var(v));
+        let vars = v.map(|v| self.b.var(v));
         let any = match self.lanes {
             1 => c,
-            _ => self.e.b.ins().any(c),
+            _ => self.b.ins().any(c),
         };
-        self.e.b.uniform_if_begin(any);
+        self.b.uniform_if_begin(any);
         let other = slow(self);
         for ((var, old), new) in vars.iter().zip(v).zip(other) {
-            let new = self.e.b.ins().select(c, new, old);
-            self.e.b.def_var_all_lanes(*var, new);
+            let new = self.b.ins().select(c, new, old);
+            self.b.def_var_all_lanes(*var, new);
         }
-        self.e.b.uniform_if_end();
-        vars.map(|v| self.e.b.use_var(v))
+        self.b.uniform_if_end();
+        vars.map(|v| self.b.use_var(v))
     }
 }

@@ -1,10 +1,11 @@
-//! The reduction of large arguments, by Payne and Hanek: as many bits of 2/pi as count times the argument's, as integers.
+//! The reduction of large arguments, by Payne and Hanek: as many bits of 2/pi as count times the
+//! argument's, as integers.
 
 use super::kit::{By, Kit};
 use super::trigonometric::HALF_PI;
-use gantry_codegen::ir::{self, Scalar, Value};
+use crate::ir::{Data, DataRef, Scalar, Type, Value};
 
-type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
+type K<'k, 'f> = Kit<'k, 'f>;
 
 /// Up to here three parts of half of pi are enough.
 pub(super) const LIMIT: By<f64> = By {
@@ -59,30 +60,32 @@ const TWO_OVER_PI: [u32; 40] = [
     0xcfbc_209a,
 ];
 
-/// Words of 2/pi from a bit on: three of singles, by selects among the few that they ask for; six of doubles, from a table in memory.
-fn window(k: &mut K<'_, '_, '_, '_>, bit: Value) -> Vec<Value> {
+/// Words of 2/pi from a bit on: three of singles, by selects among the few that they ask for; six
+/// of doubles, from a table, in the module's memory or in registers.
+fn window(k: &mut K<'_, '_>, bit: Value) -> Vec<Value> {
     let (five, low) = (k.i(5), k.i(31));
-    let at = k.e.b.ins().ushr(bit, five);
-    let words = match k.wide {
-        true => loaded(k, at),
-        false => chosen(k, at),
+    let at = k.b.ins().ushr(bit, five);
+    let words = match (k.wide, table(k)) {
+        (true, Some(table)) => loaded(k, table, at),
+        (true, None) => picked(k, at),
+        (false, _) => chosen(k, at),
     };
-    let up = k.e.b.ins().band(bit, low);
-    let down = k.e.b.ins().bxor(up, low);
+    let up = k.b.ins().band(bit, low);
+    let down = k.b.ins().bxor(up, low);
     let one = k.i(1);
     let pairs = words.iter().zip(words.iter().skip(1));
     pairs
         .map(|(high, next)| {
-            let high = k.e.b.ins().ishl(*high, up);
-            let next = k.e.b.ins().ushr(*next, one);
-            let next = k.e.b.ins().ushr(next, down);
-            k.e.b.ins().bor(high, next)
+            let high = k.b.ins().ishl(*high, up);
+            let next = k.b.ins().ushr(*next, one);
+            let next = k.b.ins().ushr(next, down);
+            k.b.ins().bor(high, next)
         })
         .collect()
 }
 
 /// Four words from one of the first four on.
-fn chosen(k: &mut K<'_, '_, '_, '_>, at: Value) -> Vec<Value> {
+fn chosen(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
     let mut words: Vec<Value> = Vec::new();
     for w in TWO_OVER_PI.iter().take(7) {
         words.push(k.i(i64::from(*w as i32)));
@@ -95,35 +98,57 @@ fn chosen(k: &mut K<'_, '_, '_, '_>, at: Value) -> Vec<Value> {
     words
 }
 
-/// Seven words of the table.
-fn loaded(k: &mut K<'_, '_, '_, '_>, at: Value) -> Vec<Value> {
+/// Words of a doubles' window.
+const WORDS: i32 = 7;
+
+/// The table among the module's data, for doubles, if the module is there.
+fn table(k: &mut K<'_, '_>) -> Option<DataRef> {
     let name = "gantry.two_over_pi";
-    let table = match k.e.module.find_data(name) {
-        Some(there) => there,
-        None => {
-            let words = TWO_OVER_PI.map(u64::from);
-            k.e.module
-                .data
-                .push(ir::Data::new(name, Scalar::I32, &words))
-        }
-    };
-    // What is no large number may not lead out of the table.
-    let most = k.i(TWO_OVER_PI.len() as i64 - 7);
-    let at = k.e.b.ins().umin(at, most);
+    let module = k.module.as_deref_mut().filter(|_| k.wide)?;
+    let there = module.find_data(name);
+    Some(there.unwrap_or_else(|| {
+        let words = TWO_OVER_PI.map(u64::from);
+        module.data.push(Data::new(name, Scalar::I32, &words))
+    }))
+}
+
+/// A first word's number that leads to none outside of the table, as that of what is no large
+/// number may.
+fn within(k: &mut K<'_, '_>, at: Value) -> Value {
+    let most = k.i(TWO_OVER_PI.len() as i64 - i64::from(WORDS));
+    k.b.ins().umin(at, most)
+}
+
+/// Words of the table in memory.
+fn loaded(k: &mut K<'_, '_>, table: DataRef, at: Value) -> Vec<Value> {
+    let at = within(k, at);
     let two = k.i(2);
-    let at = k.e.b.ins().ishl(at, two);
-    let at = k.e.resize(at, Scalar::I64, false);
-    let base = k.e.b.ins().symbol_addr(table);
-    let mut both = [base, at];
-    k.e.even(&mut both);
-    let address = k.e.b.ins().iadd(both[0], both[1]);
+    let at = k.b.ins().ishl(at, two);
+    let wide = Type::clamped(Scalar::I64, k.int_type().lanes());
+    let at = k.b.ins().uextend(wide, at);
+    let base = k.b.ins().symbol_addr(table);
+    let base = k.spread(base);
+    let address = k.b.ins().iadd(base, at);
     let ty = k.int_type();
-    let words = (0..7).map(|n| k.e.b.ins().load(ty, address, 4 * n));
+    let words = (0..WORDS).map(|n| k.b.ins().load(ty, address, 4 * n));
     words.collect()
 }
 
-/// The upper words of a product's low part: a factor's words, the lowest first, by the window's, the highest first. Two of singles, four of doubles.
-fn product(k: &mut K<'_, '_, '_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] {
+/// Words of the table in registers.
+fn picked(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
+    let at = within(k, at);
+    let table = k.b.ins().vconst(Scalar::I32, &TWO_OVER_PI.map(u64::from));
+    let words = (0..WORDS).map(|n| {
+        let n = k.i(n.into());
+        let n = k.b.ins().iadd(at, n);
+        k.b.ins().shuffle(table, n)
+    });
+    words.collect()
+}
+
+/// The upper words of a product's low part: a factor's words, the lowest first, by the window's,
+/// the highest first. Two of singles, four of doubles.
+fn product(k: &mut K<'_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] {
     let mut carry: Option<Value> = None;
     let mut out = [k.i(0); 4];
     let count = if k.wide { 4 } else { 2 };
@@ -131,16 +156,16 @@ fn product(k: &mut K<'_, '_, '_, '_>, factor: &[Value], window: &[Value]) -> [Va
         let mut terms: Vec<Value> = Vec::new();
         for (i, f) in factor.iter().enumerate() {
             if let (Some(a), Some(b)) = (window.get(n + i), window.get(n + i + 1)) {
-                terms.push(k.e.b.ins().imul(*f, *a));
-                terms.push(k.e.b.ins().umulh(*f, *b));
+                terms.push(k.b.ins().imul(*f, *a));
+                terms.push(k.b.ins().umulh(*f, *b));
             }
         }
         terms.extend(carry.take());
         for t in terms {
-            let (s, c) = k.e.b.ins().iaddc(*word, t);
+            let (s, c) = k.b.ins().iaddc(*word, t);
             *word = s;
             carry = Some(match carry {
-                Some(before) => k.e.b.ins().iadd(before, c),
+                Some(before) => k.b.ins().iadd(before, c),
                 None => c,
             });
         }
@@ -148,46 +173,47 @@ fn product(k: &mut K<'_, '_, '_, '_>, factor: &[Value], window: &[Value]) -> [Va
     out
 }
 
-/// What is left of a multiple of half of pi, of doubles what that lacks, and the multiple's low bits. Of infinities NaNs.
-pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> [Value; 3] {
+/// What is left of a multiple of half of pi, of doubles what that lacks, and the multiple's low
+/// bits. Of infinities NaNs.
+pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     let top = k.top(x);
     let (by, bias) = k.format();
     let shift = k.i(by);
-    let exponent = k.e.b.ins().ushr(top, shift);
+    let exponent = k.b.ins().ushr(top, shift);
     let mask = k.i(2 * bias + 1);
-    let exponent = k.e.b.ins().band(exponent, mask);
+    let exponent = k.b.ins().band(exponent, mask);
     let (below, hidden) = (k.i((1 << by) - 1), k.i(1 << by));
-    let m = k.e.b.ins().band(top, below);
-    let m = k.e.b.ins().bor(m, hidden);
+    let m = k.b.ins().band(top, below);
+    let m = k.b.ins().bor(m, hidden);
     let (factor, bits) = match k.wide {
         true => (vec![k.lower(x), m], 52),
         false => (vec![m], 23),
     };
     // The window's first bit is that which times the argument's last one is 2.
     let off = k.i(ZEROS - 2 - bias - bits);
-    let bit = k.e.b.ins().iadd(exponent, off);
+    let bit = k.b.ins().iadd(exponent, off);
     let window = window(k, bit);
     let words = product(k, &factor, &window);
 
     // Two bits of the multiple; the rest is a part of it, from -1/2 to 1/2 with the next multiple.
     let (two, thirty) = (k.i(2), k.i(30));
     let [first, ..] = words;
-    let mut parts = words.map(|w| k.e.b.ins().ishl(w, two));
+    let mut parts = words.map(|w| k.b.ins().ishl(w, two));
     for (part, next) in parts.iter_mut().zip(words.iter().skip(1)) {
-        let next = k.e.b.ins().ushr(*next, thirty);
-        *part = k.e.b.ins().bor(*part, next);
+        let next = k.b.ins().ushr(*next, thirty);
+        *part = k.b.ins().bor(*part, next);
     }
-    let n = k.e.b.ins().ushr(first, thirty);
+    let n = k.b.ins().ushr(first, thirty);
     let all = k.i(31);
     let [part, ..] = parts;
-    let up = k.e.b.ins().sshr(part, all);
-    let n = k.e.b.ins().isub(n, up);
-    let [a, b, c, d] = parts.map(|p| k.e.b.ins().bxor(p, up));
-    let sign = k.e.b.ins().sshr(top, all);
+    let up = k.b.ins().sshr(part, all);
+    let n = k.b.ins().isub(n, up);
+    let [a, b, c, d] = parts.map(|p| k.b.ins().bxor(p, up));
+    let sign = k.b.ins().sshr(top, all);
     // The argument's sign turns both around.
-    let turned = k.e.b.ins().bxor(n, sign);
-    let n = k.e.b.ins().isub(turned, sign);
-    let sign = k.e.b.ins().bxor(sign, up);
+    let turned = k.b.ins().bxor(n, sign);
+    let n = k.b.ins().isub(turned, sign);
+    let sign = k.b.ins().bxor(sign, up);
     let negative = k.ilt(sign, 0);
     let nothing = k.sub(x, x);
     let [high, middle, _] = k.by(HALF_PI);
@@ -218,15 +244,15 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> [Value; 3] {
 }
 
 /// A part of 62 bits as a single: by pieces that are exact, so that leading zeros lose nothing.
-fn part_of_single(k: &mut K<'_, '_, '_, '_>, a: Value, b: Value) -> Value {
+fn part_of_single(k: &mut K<'_, '_>, a: Value, b: Value) -> Value {
     let (eight, sixteen) = (k.i(8), k.i(16));
-    let first = k.e.b.ins().ushr(a, eight);
-    let (high, low) = (k.e.b.ins().ishl(a, sixteen), k.e.b.ins().ushr(b, sixteen));
-    let second = k.e.b.ins().bor(high, low);
+    let first = k.b.ins().ushr(a, eight);
+    let (high, low) = (k.b.ins().ishl(a, sixteen), k.b.ins().ushr(b, sixteen));
+    let second = k.b.ins().bor(high, low);
     let mask = k.i(0xff_ffff);
-    let second = k.e.b.ins().band(second, mask);
+    let second = k.b.ins().band(second, mask);
     let mask = k.i(0xffff);
-    let third = k.e.b.ins().band(b, mask);
+    let third = k.b.ins().band(b, mask);
     let (first, second, third) = (k.of_int(first), k.of_int(second), k.of_int(third));
     let v = k.times(third, 2f64.powi(-64));
     let v = k.fma_n(second, 2f64.powi(-48), v);

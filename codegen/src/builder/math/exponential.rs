@@ -1,10 +1,10 @@
 //! Exponentials, logarithms, and what is made of them.
 
 use super::kit::{By, Kit, Poly};
-use gantry_codegen::ir::{FloatCC, Value};
+use crate::ir::{FloatCC, Value};
 use std::f64::consts::{LN_2, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E};
 
-type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
+type K<'k, 'f> = Kit<'k, 'f>;
 
 /// `(e^r - 1 - r) / r^2` up to half of `ln 2`.
 const EXP: Poly = By {
@@ -74,20 +74,20 @@ const LOG10E: By<[f64; 2]> = By {
 };
 
 /// `e^r - 1` for small `r`.
-fn less_one(k: &mut K<'_, '_, '_, '_>, r: Value) -> Value {
+fn less_one(k: &mut K<'_, '_>, r: Value) -> Value {
     let p = k.series(r, EXP);
     let square = k.mul(r, r);
     k.fma(p, square, r)
 }
 
 /// `e^r` for small `r`.
-pub(super) fn small(k: &mut K<'_, '_, '_, '_>, r: Value) -> Value {
+pub(super) fn small(k: &mut K<'_, '_>, r: Value) -> Value {
     let v = less_one(k, r);
     k.plus(v, 1.0)
 }
 
 /// `e^r * 2^n`; a NaN of one.
-fn scaled(k: &mut K<'_, '_, '_, '_>, x: Value, r: Value, n: Value) -> Value {
+fn scaled(k: &mut K<'_, '_>, x: Value, r: Value, n: Value) -> Value {
     let v = small(k, r);
     let v = k.scale(v, n);
     let nan = k.nan(x);
@@ -95,7 +95,7 @@ fn scaled(k: &mut K<'_, '_, '_, '_>, x: Value, r: Value, n: Value) -> Value {
 }
 
 /// `x = n * ln 2 + r`, `ln 2` in two parts.
-pub(super) fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn reduced(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let n = k.times(x, LOG2_E);
     let (n, whole) = k.nearest(n);
     let [high, low] = k.by(LN2);
@@ -104,7 +104,7 @@ pub(super) fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
 }
 
 /// A number between those whose exponentials are zero and infinite, to a base.
-fn bounded(k: &mut K<'_, '_, '_, '_>, x: Value, base: f64) -> Value {
+fn bounded(k: &mut K<'_, '_>, x: Value, base: f64) -> Value {
     let (low, high) = k.by(By {
         single: (-152.0, 130.0),
         double: (-1080.0, 1026.0),
@@ -112,16 +112,16 @@ fn bounded(k: &mut K<'_, '_, '_, '_>, x: Value, base: f64) -> Value {
     k.clamp(x, low / base, high / base)
 }
 
-pub(super) fn exp(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn exp(k: &mut K<'_, '_>, x: Value) -> Value {
     let c = bounded(k, x, LOG2_E);
     let (r, n) = reduced(k, c);
     scaled(k, x, r, n)
 }
 
 /// Of singles by the math box, as Intel's compiler has it.
-pub(super) fn exp2(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn exp2(k: &mut K<'_, '_>, x: Value) -> Value {
     if !k.wide {
-        return k.e.b.ins().fexp2(x);
+        return k.b.ins().fexp2(x);
     }
     let c = bounded(k, x, 1.0);
     let (n, whole) = k.nearest(c);
@@ -130,7 +130,7 @@ pub(super) fn exp2(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     scaled(k, x, r, whole)
 }
 
-pub(super) fn exp10(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn exp10(k: &mut K<'_, '_>, x: Value) -> Value {
     let c = bounded(k, x, LOG2_10);
     let n = k.times(c, LOG2_10);
     let (n, whole) = k.nearest(n);
@@ -142,17 +142,17 @@ pub(super) fn exp10(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// A quarter of `e^x - 1`, which is finite where it, and twice it, is: `(e^r - 1) * h + (h - 1/4)` with `h = 2^(n-2)`.
-fn quarter(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+fn quarter(k: &mut K<'_, '_>, x: Value) -> Value {
     let (r, n) = reduced(k, x);
     let q = less_one(k, r);
     let two = k.i(2);
-    let n = k.e.b.ins().isub(n, two);
+    let n = k.b.ins().isub(n, two);
     let h = k.power(n);
     let rest = k.plus(h, -0.25);
     k.fma(q, h, rest)
 }
 
-pub(super) fn expm1(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn expm1(k: &mut K<'_, '_>, x: Value) -> Value {
     let (low, high) = k.by(By {
         single: (-18.0, 89.0),
         double: (-38.0, 710.0),
@@ -164,14 +164,14 @@ pub(super) fn expm1(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// Small numbers, whose derivative is 1 here, and NaNs are themselves.
-fn same_where_small(k: &mut K<'_, '_, '_, '_>, x: Value, v: Value, bits: i32) -> Value {
+fn same_where_small(k: &mut K<'_, '_>, x: Value, v: Value, bits: i32) -> Value {
     let (a, least) = (k.abs(x), k.n(2f64.powi(-bits)));
-    let fine = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, a, least);
+    let fine = k.b.ins().fcmp(FloatCC::GreaterThanOrEqual, a, least);
     k.sel(fine, v, x)
 }
 
 /// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, half of the square, and `s`.
-fn parts(k: &mut K<'_, '_, '_, '_>, f: Value) -> (Value, Value, Value) {
+fn parts(k: &mut K<'_, '_>, f: Value) -> (Value, Value, Value) {
     let d = k.plus(f, 2.0);
     let s = k.div(f, d);
     let z = k.mul(s, s);
@@ -183,20 +183,20 @@ fn parts(k: &mut K<'_, '_, '_, '_>, f: Value) -> (Value, Value, Value) {
 }
 
 /// Results of zeros, negative numbers, infinities and NaNs.
-pub(super) fn log_ends(k: &mut K<'_, '_, '_, '_>, x: Value, v: Value) -> Value {
+pub(super) fn log_ends(k: &mut K<'_, '_>, x: Value, v: Value) -> Value {
     let top = k.eq_n(x, f64::INFINITY);
     let v = k.sel(top, x, v);
     let zero = k.eq_n(x, 0.0);
     let v = k.sel_n(zero, f64::NEG_INFINITY, v);
     let none = k.n(0.0);
-    let some = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
+    let some = k.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
     let nan = k.n(f64::NAN);
     k.sel(some, v, nan)
 }
 
 /// `n * ln 2 + log(1 + f)`, with what is added to that.
 pub(super) fn natural(
-    k: &mut K<'_, '_, '_, '_>,
+    k: &mut K<'_, '_>,
     (f, n): (Value, Value),
     more: Option<Value>,
 ) -> (Value, Value) {
@@ -220,19 +220,14 @@ pub(super) fn natural(
     (k.fma_n(n, high, sum), n)
 }
 
-pub(super) fn log(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn log(k: &mut K<'_, '_>, x: Value) -> Value {
     let parts = k.fraction(x);
     let v = natural(k, parts, None).0;
     log_ends(k, x, v)
 }
 
 /// A logarithm to another base: the natural one in two parts by two parts of the factor.
-fn based(
-    k: &mut K<'_, '_, '_, '_>,
-    x: Value,
-    [high, low]: [f64; 2],
-    [unit, rest]: [f64; 2],
-) -> Value {
+fn based(k: &mut K<'_, '_>, x: Value, [high, low]: [f64; 2], [unit, rest]: [f64; 2]) -> Value {
     let (f, n) = k.fraction(x);
     let n = k.of_int(n);
     let (part, half, _) = parts(k, f);
@@ -254,25 +249,25 @@ fn based(
     log_ends(k, x, v)
 }
 
-pub(super) fn log2(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn log2(k: &mut K<'_, '_>, x: Value) -> Value {
     let factor = k.by(LOG2E);
     based(k, x, factor, [1.0, 0.0])
 }
 
-pub(super) fn log10(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn log10(k: &mut K<'_, '_>, x: Value) -> Value {
     let (factor, unit) = (k.by(LOG10E), k.by(LOG10_OF_2));
     based(k, x, factor, unit)
 }
 
 /// `log(u) + c / u` with `u = 1 + x` as rounded, and `c` what that lost.
-pub(super) fn log1p(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn log1p(k: &mut K<'_, '_>, x: Value) -> Value {
     let one = k.n(1.0);
     let (u, c) = k.two_sum(one, x);
     let (f, n) = k.fraction(u);
     // By the fraction's scale; of large numbers nothing.
     let (zero, most) = (k.i(0), k.i(60));
-    let by = k.e.b.ins().smin(n, most);
-    let by = k.e.b.ins().isub(zero, by);
+    let by = k.b.ins().smin(n, most);
+    let by = k.b.ins().isub(zero, by);
     let by = k.power(by);
     let c = k.mul(c, by);
     let (v, _) = natural(k, (f, n), Some(c));
@@ -282,7 +277,7 @@ pub(super) fn log1p(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// Half of `e^a - 1`, and of `1 - e^-a`, of positive numbers, up to just beyond where the first one ends.
-fn halves(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
+fn halves(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let high = k.by(By {
         single: 89.4161,
         double: 710.4759,
@@ -301,7 +296,7 @@ fn halves(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
 }
 
 /// `((e^a - 1) + (1 - e^-a)) / 2`.
-pub(super) fn sinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn sinh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (up, down) = halves(k, a);
     let v = k.add(up, down);
@@ -310,7 +305,7 @@ pub(super) fn sinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// `1 + ((e^a - 1) - (1 - e^-a)) / 2`.
-pub(super) fn cosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn cosh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (up, down) = halves(k, a);
     let v = k.sub(up, down);
@@ -320,7 +315,7 @@ pub(super) fn cosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// `t / (t + 2)` with `t = e^(2x) - 1`.
-pub(super) fn tanh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn tanh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let most = k.n(22.0);
     let a = k.min(a, most);
@@ -336,7 +331,7 @@ pub(super) fn tanh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 const LARGE: f64 = (1u64 << 56) as f64;
 
 /// `log1p(a + a^2 / (1 + sqrt(a^2 + 1)))`.
-pub(super) fn asinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn asinh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let most = k.n(LARGE);
     let c = k.min(a, most);
@@ -353,7 +348,7 @@ pub(super) fn asinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// `log1p(arg)`, or `log a + log 2` of a large `a`.
-fn of_large(k: &mut K<'_, '_, '_, '_>, a: Value, arg: Value) -> Value {
+fn of_large(k: &mut K<'_, '_>, a: Value, arg: Value) -> Value {
     let is = k.gt_n(a, LARGE);
     let arg = k.sel(is, a, arg);
     let v = log1p(k, arg);
@@ -362,7 +357,7 @@ fn of_large(k: &mut K<'_, '_, '_, '_>, a: Value, arg: Value) -> Value {
 }
 
 /// `log1p(t + sqrt(2t + t^2))` with `t = x - 1`.
-pub(super) fn acosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn acosh(k: &mut K<'_, '_>, x: Value) -> Value {
     let t = k.plus(x, -1.0);
     let c = k.clamp(t, 0.0, LARGE);
     let two = k.add(c, c);
@@ -371,13 +366,13 @@ pub(super) fn acosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let arg = k.add(c, root);
     let v = of_large(k, x, arg);
     let one = k.n(1.0);
-    let fits = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, one);
+    let fits = k.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, one);
     let nan = k.n(f64::NAN);
     k.sel(fits, v, nan)
 }
 
 /// `log1p(2a / (1 - a)) / 2`.
-pub(super) fn atanh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn atanh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let one = k.n(1.0);
     let d = k.sub(one, a);

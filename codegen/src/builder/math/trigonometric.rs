@@ -2,10 +2,10 @@
 
 use super::kit::{By, Kit, Poly};
 use super::reduction;
-use gantry_codegen::ir::Value;
+use crate::ir::Value;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
-type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
+type K<'k, 'f> = Kit<'k, 'f>;
 
 /// Half of pi in three parts.
 pub(super) const HALF_PI: By<[f64; 3]> = By {
@@ -109,7 +109,7 @@ pub(super) struct Rest {
 }
 
 /// Sine and cosine of what is left of a multiple of half of pi.
-fn turned(k: &mut K<'_, '_, '_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
+fn turned(k: &mut K<'_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
     let z = k.mul(r, r);
     let s = k.series(z, SIN);
     let cube = k.mul(z, r);
@@ -138,13 +138,13 @@ fn turned(k: &mut K<'_, '_, '_, '_>, Rest { r, low, n }: Rest) -> (Value, Value)
     let minus = k.has(n, 2);
     let sine = k.negate_if(minus, sine);
     let one = k.i(1);
-    let next = k.e.b.ins().iadd(n, one);
+    let next = k.b.ins().iadd(n, one);
     let minus = k.has(next, 2);
     (sine, k.negate_if(minus, cosine))
 }
 
 /// By Cody and Waite, half of pi in three parts; where a channel has a large number, by Payne and Hanek.
-fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> Rest {
+fn reduced(k: &mut K<'_, '_>, x: Value) -> Rest {
     let t = k.times(x, FRAC_2_PI);
     let (t, n) = k.nearest(t);
     let [first, second, third] = k.by(HALF_PI);
@@ -180,14 +180,14 @@ fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> Rest {
 }
 
 /// Sine and cosine. A zero is its own sine.
-pub(super) fn sin_cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn sin_cos(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let rest = reduced(k, x);
     let (s, c) = turned(k, rest);
     let zero = k.eq_n(x, 0.0);
     (k.sel(zero, x, s), c)
 }
 
-pub(super) fn tan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn tan(k: &mut K<'_, '_>, x: Value) -> Value {
     let (s, c) = sin_cos(k, x);
     let v = k.div(s, c);
     // What has no bits to spare for the quotient is its own tangent.
@@ -197,10 +197,10 @@ pub(super) fn tan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the argument's sign, cosines of halves +0.
-pub(super) fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn in_turns(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     // What is left of an even number.
     let half = k.times(x, 0.5);
-    let even = k.e.b.ins().fnearest(half);
+    let even = k.b.ins().fnearest(half);
     let x1 = k.fma_n(even, -2.0, x);
     let two = k.add(x1, x1);
     let (t, n) = k.nearest(two);
@@ -221,7 +221,7 @@ pub(super) fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     (k.sel(zero, nothing, s), k.plus(c, 0.0))
 }
 
-pub(super) fn tanpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn tanpi(k: &mut K<'_, '_>, x: Value) -> Value {
     let (s, c) = in_turns(k, x);
     let v = k.div(s, c);
     let infinity = k.n(f64::INFINITY);
@@ -236,7 +236,7 @@ pub(super) fn tanpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it lacks. And whether it was larger.
-fn arc(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
+fn arc(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let large = k.gt_n(a, 0.5);
     let half = k.n(0.5);
     let minus = k.n(-0.5);
@@ -251,13 +251,13 @@ fn arc(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
 }
 
 /// Beyond 1 a NaN, as of one.
-fn up_to_one(k: &mut K<'_, '_, '_, '_>, a: Value, v: Value) -> Value {
+fn up_to_one(k: &mut K<'_, '_>, a: Value, v: Value) -> Value {
     let fits = k.at_most(a, 1.0);
     let nan = k.n(f64::NAN);
     k.sel(fits, v, nan)
 }
 
-pub(super) fn asin(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn asin(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (p, large) = arc(k, a);
     let [first, second, _] = k.by(HALF_PI);
@@ -270,7 +270,7 @@ pub(super) fn asin(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     up_to_one(k, a, v)
 }
 
-pub(super) fn acos(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn acos(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (p, large) = arc(k, a);
     let [first, second, _] = k.by(HALF_PI);
@@ -290,7 +290,7 @@ pub(super) fn acos(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 
 /// The angle of a quotient from 0 to 1, whose divisor is from 2^-60 to 2^100: around 0 by its series, from the tangent of an eighth of pi on
 /// around 1.
-fn angle(k: &mut K<'_, '_, '_, '_>, low: Value, high: Value) -> Value {
+fn angle(k: &mut K<'_, '_>, low: Value, high: Value) -> Value {
     let far = {
         let edge = k.times(high, 0.414_213_562_373_095);
         k.lt(edge, low)
@@ -312,7 +312,7 @@ fn angle(k: &mut K<'_, '_, '_, '_>, low: Value, high: Value) -> Value {
 }
 
 /// What is left of a part of a circle where a predicate is set.
-fn rest_of(k: &mut K<'_, '_, '_, '_>, c: Value, parts: f64, v: Value) -> Value {
+fn rest_of(k: &mut K<'_, '_>, c: Value, parts: f64, v: Value) -> Value {
     let [first, second, _] = k.by(HALF_PI);
     let lower = k.plus(v, -parts * second);
     let whole = k.n(parts * first);
@@ -320,7 +320,7 @@ fn rest_of(k: &mut K<'_, '_, '_, '_>, c: Value, parts: f64, v: Value) -> Value {
     k.sel(c, other, v)
 }
 
-pub(super) fn atan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+pub(super) fn atan(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (one, most) = (k.n(1.0), k.n(2f64.powi(64)));
     let (low, high) = (k.min(a, one), k.max(a, one));
@@ -334,7 +334,7 @@ pub(super) fn atan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// Both brought near 1 by the larger one's exponent.
-pub(super) fn atan2(k: &mut K<'_, '_, '_, '_>, y: Value, x: Value) -> Value {
+pub(super) fn atan2(k: &mut K<'_, '_>, y: Value, x: Value) -> Value {
     let (ay, ax) = (k.abs(y), k.abs(x));
     let (low, high) = (k.min(ay, ax), k.max(ay, ax));
     let (by, _) = k.scales(high);
