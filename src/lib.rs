@@ -47,7 +47,9 @@
 mod cached;
 mod spirv_in;
 
-pub use cached::{Zebin, compile_cached};
+#[cfg(feature = "wgsl")]
+pub use cached::compile_wgsl_cached;
+pub use cached::{Zebin, compile_cached, compile_spirv_cached};
 pub use gantry_codegen as codegen;
 #[cfg(feature = "cli")]
 pub use gantry_filetests as filetests;

@@ -60,6 +60,14 @@ pub enum Error {
         /// What it is.
         given: String,
     },
+    /// What is bound is not what the shader has.
+    #[error("kernel `{kernel}`: {message}")]
+    Binding {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        message: String,
+    },
     /// The grid cannot be launched.
     #[error("kernel `{kernel}`: {message}")]
     Grid {

@@ -38,7 +38,8 @@ pub use simd::SimdLabel;
 
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
-    InstData, Opcode, Param, Sampler, Scalar, Signature, SourceLoc, Type, Value,
+    InstData, Opcode, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc, Type,
+    Value,
 };
 use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
@@ -192,6 +193,17 @@ impl<'f> FunctionBuilder<'f> {
             && let Some(p) = self.func.sig.params.get_mut(n)
         {
             p.noalias = true;
+        }
+    }
+
+    /// Tells a host of the last parameter: its name, and how it is found.
+    pub fn describe_param(&mut self, name: impl Into<String>, role: ParamRole) {
+        match self.func.sig.params.len().checked_sub(1) {
+            Some(last) => {
+                let name = name.into();
+                self.func.reflection.set(last, ParamInfo { name, role });
+            }
+            None => self.mistake("a name of a parameter before there is one"),
         }
     }
 

@@ -71,7 +71,7 @@ fn a_whole_one() {
     assert_eq!(kinds, [ArgKind::Value { size: 8 }, ArgKind::Buffer]);
     assert_eq!(k.cross_thread_bytes(), 64);
     assert_eq!(k.scratch_bytes(), 640 * 16);
-    assert_eq!(k.bindings, [(3, 1)]);
+    assert_eq!(k.binding_table, [(3, 1)]);
     assert!(z.kernel("other").is_none());
 }
 
