@@ -3,7 +3,7 @@
 use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
-use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode, ParamRole};
 use gantry_codegen::{
     Allocator, CompileOptions, GrfMode, Inline, OptLevel, PassSet, SimdCf, Target,
 };
@@ -370,6 +370,16 @@ impl Interpreted<'_> {
             .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
     }
 
+    /// Adds the sizes of buffers that a launch fills in, as far as they come next. `bytes` are those of each argument so far, if it is a buffer.
+    fn sizes(&self, kernel: FuncRef, bytes: &[usize], args: &mut Vec<interp::Arg>) {
+        let reflection = self.module.functions.get(kernel).map(|f| &f.reflection);
+        let role = |n: usize| reflection.and_then(|r| r.get(n)).map(|i| i.role);
+        while let Some(ParamRole::SizeOf(of)) = role(args.len()) {
+            let size = bytes.get(of as usize).map_or(0, |n| *n as i32);
+            args.push(interp::Arg::i32(size));
+        }
+    }
+
     /// The group that a launch leaves to the kernel.
     fn local(&self, kernel: FuncRef) -> [u32; 3] {
         match self.module.functions.get(kernel).map(|f| f.kind) {
@@ -393,7 +403,14 @@ impl Prepared for Interpreted<'_> {
         let mut args = Vec::new();
         let mut buffers = Vec::new();
         let mut slm = 0;
-        for (n, arg) in run.args.iter().enumerate() {
+        let mut sizes = Vec::new();
+        for arg in &run.args {
+            self.sizes(kernel, &sizes, &mut args);
+            let n = args.len();
+            sizes.resize(n, 0);
+            if let Arg::Buffer(data) = arg {
+                sizes.push(data.to_bytes().len());
+            }
             let mut buffer = None;
             args.push(match arg {
                 Arg::Buffer(data) => {
@@ -424,6 +441,7 @@ impl Prepared for Interpreted<'_> {
             });
             buffers.push(buffer);
         }
+        self.sizes(kernel, &sizes, &mut args);
         let grid = interp::Grid {
             global: run.global,
             local: run.local.unwrap_or_else(|| self.local(kernel)),
