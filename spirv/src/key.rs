@@ -36,6 +36,7 @@ fn written(options: &Options) -> Vec<u8> {
         robust,
         exact_division,
         exact_sums,
+        source_name,
         inline,
     } = options;
     let mut out = Vec::new();
@@ -69,6 +70,8 @@ fn written(options: &Options) -> Vec<u8> {
     out.push(robust.map_or(2, u8::from));
     out.push(u8::from(*exact_division));
     out.push(u8::from(*exact_sums));
+    out.push(u8::from(source_name.is_some()));
+    text(&mut out, source_name.as_deref().unwrap_or(""));
     text(&mut out, inline.name());
     out
 }
@@ -110,6 +113,7 @@ mod tests {
         with(|o| o.robust = Some(true));
         with(|o| o.exact_division = true);
         with(|o| o.exact_sums = true);
+        with(|o| o.source_name = Some("k.wgsl".to_owned()));
         with(|o| o.inline = gantry_codegen::Inline::Never);
         let count = all.len();
         all.sort();

@@ -92,6 +92,9 @@ pub struct Options {
     pub exact_division: bool,
     /// Whether a product and the sum that it is a part of are rounded each by itself, where the module lets them be rounded once.
     pub exact_sums: bool,
+    /// What a text of WGSL is called, where faults, profiles and traces are to name its lines; the code is the same. SPIR-V has names and lines of its own
+    /// (`OpLine`).
+    pub source_name: Option<String>,
     /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
     pub inline: Inline,
 }

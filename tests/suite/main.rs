@@ -20,6 +20,7 @@ mod bindings;
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
+mod examples;
 #[cfg(feature = "cli")]
 mod intel_kernels;
 mod library_alone;

@@ -2,7 +2,8 @@
 
 use gantry_codegen::ir::{FuncRef, Opcode};
 use gantry_codegen::text::parse;
-use gantry_filetests::{COMMANDS, Options, TestFile, run_path};
+use gantry_codegen::{CompileOptions, compile};
+use gantry_filetests::{COMMANDS, Options, TestFile, files, run_path};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -101,4 +102,36 @@ fn docs_name_every_command() {
             );
         }
     }
+}
+
+/// Source lines change no code: a program is debugged as it runs.
+#[test]
+fn lines_change_no_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
+    let mut kernels = 0;
+    for path in files(&root).unwrap() {
+        let source = std::fs::read_to_string(&path).unwrap();
+        let name = path.display().to_string();
+        let file = TestFile::parse(&name, &source).unwrap();
+        let bare = gantry_codegen::text::parse(&file.body).unwrap();
+        let mut located = bare.clone();
+        located.locate(&name);
+        for target in ["skl", "dg2"] {
+            let options = CompileOptions::for_target(target).unwrap();
+            if !file.is_for(&options.target) {
+                continue;
+            }
+            let [bare, located] = [&bare, &located].map(|p| compile(&p.module, &options).unwrap());
+            for (b, l) in bare.kernels.iter().zip(&located.kernels) {
+                kernels += 1;
+                assert!(
+                    b.code.bytes == l.code.bytes,
+                    "{name}, {target}: %{}",
+                    b.name
+                );
+            }
+        }
+    }
+    println!("{kernels} kernels");
+    assert!(kernels > 400);
 }

@@ -217,7 +217,8 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
-/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank.
+/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank. With a name of the source,
+/// instructions come from its lines.
 pub(crate) fn module(
     path: &Path,
     more: &[PathBuf],
@@ -229,7 +230,13 @@ pub(crate) fn module(
     only_one(more)?;
     let source = read_text(path)?;
     text::parse(&without_header(&source))
-        .and_then(|p| verify_parsed(&p).map(|()| p.module))
+        .and_then(|mut p| {
+            verify_parsed(&p)?;
+            if let Some(name) = &options.source_name {
+                p.locate(name);
+            }
+            Ok(p.module)
+        })
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
 }
 

@@ -233,6 +233,7 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        source_name: Some(args.file.display().to_string()),
         constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         ..spirv::Options::default()
