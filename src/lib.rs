@@ -65,6 +65,11 @@ pub use {gantry_spirv::wgsl::translate_wgsl, spirv_in::compile_wgsl};
 #[doc = include_str!("../docs/cache.md")]
 pub struct CachePage;
 
+/// The examples of the page on SPIR-V and WGSL.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/spirv.md")]
+pub struct SpirvPage;
+
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
