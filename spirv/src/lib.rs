@@ -13,6 +13,7 @@
 //! lane where all have the same; control flow becomes masks where work-items part, and branches where they do not.
 
 mod arrays;
+mod assemble;
 mod body;
 mod branches;
 mod calls;
@@ -45,6 +46,7 @@ pub mod wgsl;
 mod wholes;
 mod width;
 
+pub use assemble::{AssembleError, assemble};
 pub use constants::{NoSpecValue, SpecValue};
 pub use error::{CompileError, Error, Errors, Fault};
 pub use key::cache_key;

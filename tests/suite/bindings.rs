@@ -118,7 +118,7 @@ fn a_hit_needs_no_front_end() {
     let dir = tempfile::tempdir().unwrap();
     let cache = CodeCache::open(dir.path()).unwrap();
     let options = Options::default();
-    let mut compile =
+    let compile =
         |text: &str| compile_wgsl_cached(&cache, &mut Context::new(), text, &options, &target);
     let first = compile(TEXT).unwrap();
     let again = compile(TEXT).unwrap();

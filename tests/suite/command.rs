@@ -718,3 +718,56 @@ fn lists_and_completions() {
         assert!(script.contains("validate"), "{shell}");
     }
 }
+
+/// Filetests of shaders: one wrong number is one report, on however many runners, levels and widths.
+#[cfg(feature = "wgsl")]
+#[test]
+fn filetests_of_shaders() {
+    let dir = Scratch::new();
+    let text = "test run
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(8)
+fn count(@builtin(local_invocation_id) id: vec3<u32>) { data[id.x] = id.x; }
+// run: count groups=1 binds=[0,0: u32[9;8]] == [u32[0, 1, 2, 3, 4, 5, 6, 8]]
+";
+    let path = dir.write("count.wgsl", text);
+    let all = gantry(["test", &path, "--target", "skl", "--target", "dg2"]);
+    assert_eq!(all.status, Some(1));
+    let reports = all.out;
+    assert_eq!(reports.matches("element 7 differs").count(), 1, "{reports}");
+    // The interpreter at three widths, and two products in four ways.
+    assert!(reports.contains("(the same on 26 more)"), "{reports}");
+    assert!(reports.contains("at 0,0: element 7"), "{reports}");
+    let one = gantry(["test", &path, "--target", "skl", "-O", "1", "--json"]);
+    let lines: Vec<serde_json::Value> = one
+        .out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("(the same on 5 more)")
+    );
+    assert_eq!(lines[1]["failures"], 1);
+    std::fs::write(&path, text.replace("6, 8]", "6, 7]")).unwrap();
+    gantry(["test", &path]).ok();
+    let e = gantry(["test", &path, "--filter", "other"]).fails();
+    assert!(e.contains("no filetest has `other` in its path"), "{e}");
+    assert!(
+        gantry(["test", &path, "--target", "sky"])
+            .misused()
+            .contains("sky")
+    );
+    // A binary beside its expectations.
+    let words = gantry::spirv::wgsl::to_spirv(&text.replace("test run", "")).unwrap();
+    let words: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    std::fs::write(dir.path("k.spv"), words).unwrap();
+    let test = dir.write(
+        "k.spv.test",
+        "test run simd16\n; run: %count groups=1 binds=[0,0: u32[9;8]] == [u32[0..8]]\n",
+    );
+    gantry(["test", &test, "--target", "tgllp"]).ok();
+}

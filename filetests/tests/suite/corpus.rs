@@ -10,7 +10,7 @@ use std::path::Path;
 #[test]
 fn corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
-    let summary = run_path(&root, Options::from_env());
+    let summary = run_path(&root, &Options::from_env());
     println!("{summary}");
     assert!(summary.failures.is_empty(), "{summary}");
     assert!(summary.files > 0, "the corpus is empty");
@@ -37,7 +37,7 @@ fn known_bugs_are_there() {
     // Git keeps no empty directory.
     for entry in std::fs::read_dir(root).into_iter().flatten() {
         let path = entry.unwrap().path();
-        let summary = run_path(&path, Options::default());
+        let summary = run_path(&path, &Options::default());
         assert!(
             !summary.failures.is_empty(),
             "{} passes: move it into the corpus",

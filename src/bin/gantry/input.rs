@@ -54,7 +54,7 @@ pub(crate) enum Language {
 pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("gir") => return Ok(Language::Gir),
-        Some("spv") => return Ok(Language::Spirv),
+        Some("spv" | "spvasm") => return Ok(Language::Spirv),
         Some("wgsl") => return Ok(Language::Wgsl),
         Some("asm") => return Ok(Language::Asm),
         Some("zebin" | "krn" | "bin") => return Ok(Language::Binary),
@@ -77,6 +77,8 @@ fn of_contents(bytes: &[u8]) -> Language {
     };
     if starts(&["kernel %", "function %"]) {
         Language::Gir
+    } else if is_assembly(bytes) {
+        Language::Spirv
     } else if text.contains("@compute") {
         Language::Wgsl
     } else if is_elf(bytes) || bytes.contains(&0) {
@@ -158,10 +160,21 @@ pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     (likeness(&best) >= ALIKE).then_some(best)
 }
 
+/// Whether SPIR-V is text.
+fn is_assembly(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_start);
+    !bytes.contains(&0) && lines.any(|l| l.starts_with(b"OpCapability "))
+}
+
 /// The words of a file of SPIR-V, or of several, linked.
 fn words(path: &Path, more: &[PathBuf]) -> Result<Vec<u32>, Failure> {
     let words = |path: &Path| {
-        let words = gantry::spirv_words(&read(path)?);
+        let bytes = read(path)?;
+        if is_assembly(&bytes) {
+            let text = without_header(&read_text(path)?);
+            return spirv::assemble(&text).map_err(|e| Failure::file(path, e));
+        }
+        let words = gantry::spirv_words(&bytes);
         words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))
     };
     let first = words(path)?;
@@ -185,7 +198,7 @@ fn translated(
     if language(path)? == Language::Wgsl {
         only_one(more)?;
         #[cfg(feature = "wgsl")]
-        return gantry::translate_wgsl(&read_text(path)?, options)
+        return gantry::translate_wgsl(&without_header(&read_text(path)?), options)
             .map_err(|e| Failure::file(path, e));
         #[cfg(not(feature = "wgsl"))]
         return Err(Failure::file(path, "WGSL needs the feature `wgsl`"));
@@ -299,7 +312,8 @@ pub(crate) fn cached_file(
         #[cfg(feature = "wgsl")]
         Language::Wgsl => {
             only_one(more)?;
-            gantry::compile_wgsl_cached(cache, context, &read_text(path)?, spirv, options)
+            let text = without_header(&read_text(path)?);
+            gantry::compile_wgsl_cached(cache, context, &text, spirv, options)
         }
         _ => return cached(cache, &module(path, more, spirv)?, options),
     };
