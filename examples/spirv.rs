@@ -11,6 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What `y` holds after the launch.
 pub fn run(bytes: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
     let words = gantry::spirv_words(bytes).ok_or("SPIR-V consists of words")?;
     let device = Device::open(DeviceKind::Auto)?;

@@ -1,8 +1,7 @@
 //! A shader of WGSL by its bindings: the zebin says what is bound where, and how large a group is.
 
-use gantry::codegen::CompileOptions;
 use gantry::runtime::{Device, DeviceKind};
-use gantry::spirv::Options;
+use gantry::{codegen::CompileOptions, spirv::Options};
 
 const TEXT: &str = "
     @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -11,6 +10,7 @@ const TEXT: &str = "
         if id.x < arrayLength(&y) { y[id.x] += x[id.x]; }
     }";
 
+/// Adds 1.5 to 1, a hundred times.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::open(DeviceKind::Auto)?;
     let target = CompileOptions::for_device(&device.info())?;

@@ -114,10 +114,10 @@ impl Emit<'_, '_, '_> {
         if pushed.len() > 1 {
             let e = Error::malformed("several variables of push constants");
             self.error(e, pushed.get(1).map_or(0, |p| p.at), 0, None);
-        } else if let Some(one) = pushed.first() {
-            if let Err(e) = self.push_constants(one) {
-                self.error(e, one.at, 0, Some(one.id));
-            }
+        } else if let Some(one) = pushed.first()
+            && let Err(e) = self.push_constants(one)
+        {
+            self.error(e, one.at, 0, Some(one.id));
         }
     }
 
