@@ -390,7 +390,7 @@ fn statistics_and_profiles() {
     let eot = text.lines().find(|l| l.ends_with("end of thread"));
     assert!(eot.unwrap().trim().starts_with("8 "), "{text}");
 
-    let profile = seen(&["--profile"]).ok();
+    let profile = seen(&["--profile=text"]).ok();
     assert!(profile.contains("0x0000  "), "{profile}");
     assert!(profile.starts_with("modelled: "), "{profile}");
     let profile: Value = serde_json::from_str(&seen(&["--profile=json"]).ok()).unwrap();
@@ -415,7 +415,7 @@ fn traces() {
     assert_eq!(threads, 8);
     assert!(events.iter().all(|e| e["kernel"] == "saxpy8"));
     let some = seen(&[
-        "--trace",
+        "--trace=text",
         "--trace-group=1",
         "--trace-thread=1",
         "--trace-ip=0..0x20",
@@ -426,11 +426,11 @@ fn traces() {
     for h in heads {
         assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
     }
-    assert!(seen(&["--trace", "--trace-kernel=other"]).ok().is_empty());
-    let err = seen(&["--trace", "--trace-ip=x"]).misused();
+    assert!(seen(&["--trace=text", "--trace-kernel=other"]).ok().is_empty());
+    let err = seen(&["--trace=text", "--trace-ip=x"]).misused();
     assert!(err.contains("`x` is no offset"), "{err}");
     // Before Xe the hardware looks after its registers.
-    assert!(seen(&["--check-hazards"]).ok().is_empty());
+    assert!(seen(&["--check-hazards=text"]).ok().is_empty());
 }
 
 #[test]

@@ -68,12 +68,12 @@ fn profiles_and_traces_name_lines() {
     // What has no location of its own is folded into, or stands at, what has.
     let want = ["far.cl:3:13", "inc/at.h:7:12", "far.cl:4:5", "far.cl:5:1"];
     assert_eq!(named, want);
-    let text = run("8", &["--profile"]).ok();
+    let text = run("8", &["--profile=text"]).ok();
     for line in ["  far.cl:4\n", "  inc/at.h:7\n"] {
         assert!(text.contains(line), "{text}");
     }
 
-    let trace = run("8", &["--trace"]).ok();
+    let trace = run("8", &["--trace=text"]).ok();
     let heads = trace.lines().filter(|l| l.starts_with("far (0,0,0)"));
     let of: Vec<Option<&str>> = heads
         .map(|l| l.split_once(" // ").map(|(_, line)| line))
@@ -146,7 +146,7 @@ fn far(@builtin(global_invocation_id) id: vec3<u32>) {
         let e = far.fails();
         let last = e.lines().last().unwrap();
         assert!(last.starts_with(&format!("  {path}:6:")), "{e}");
-        let (_, profile) = run("far.wgsl", text, &[&bind[..], &["--profile"]].concat());
+        let (_, profile) = run("far.wgsl", text, &[&bind[..], &["--profile=text"]].concat());
         let profile = profile.ok();
         for line in [4, 5, 6] {
             assert!(profile.contains(&format!("{path}:{line}")), "{profile}");
