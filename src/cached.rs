@@ -10,6 +10,7 @@ use std::ops::Deref;
 
 /// A zebin that was in a cache, or was made for want of it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Zebin {
     /// It was there.
     Cached(CachedCode),

@@ -7,6 +7,8 @@
 //! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
 //! - [`isa`]: the Gen ISA itself.
 //!
+//! [`prelude`] has what a host uses of them.
+//!
 //! With the feature `cli`, which is on by default, it is also the `gantry` command, and holds the filetest runner as `filetests`. A program
 //! that embeds Gantry turns it off: `gantry = { version = "0.1", default-features = false }`.
 //!
@@ -45,6 +47,7 @@
 //! ```
 
 mod cached;
+pub mod prelude;
 mod spirv_in;
 
 #[cfg(feature = "wgsl")]

@@ -5,6 +5,7 @@ use gantry_spirv::{CompileError, Errors, Options};
 
 /// Why a module of SPIR-V is not compiled.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SpirvError {
     /// What is wrong with it, or not supported.
     #[error(transparent)]

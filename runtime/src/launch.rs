@@ -73,6 +73,7 @@ pub struct Local(
 
 /// An argument of a launch.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Arg {
     /// A buffer.
     Buffer(Buffer),

@@ -426,7 +426,11 @@ fn traces() {
     for h in heads {
         assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
     }
-    assert!(seen(&["--trace=text", "--trace-kernel=other"]).ok().is_empty());
+    assert!(
+        seen(&["--trace=text", "--trace-kernel=other"])
+            .ok()
+            .is_empty()
+    );
     let err = seen(&["--trace=text", "--trace-ip=x"]).misused();
     assert!(err.contains("`x` is no offset"), "{err}");
     // Before Xe the hardware looks after its registers.

@@ -310,6 +310,7 @@ pub struct ArgInfo {
 
 /// How a caller finds an argument: what Gantry's compiler says of shaders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ArgRole {
     /// By its number.
     Argument,
@@ -334,6 +335,7 @@ pub struct BindingPlace {
 
 /// What is at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Resource {
     /// A storage buffer.
     StorageBuffer {

@@ -17,6 +17,7 @@ const MOST_LOCATED: usize = 256 << 10;
 
 /// Why a text is not translated.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WgslError {
     /// What naga says of the text, with its lines.
     #[error("{0}")]
