@@ -3,7 +3,7 @@
 use cranelift_isle::ast::Def;
 use cranelift_isle::lexer::Lexer;
 use cranelift_isle::parser;
-use gantry_meta::ir;
+use gantry_meta::{fingerprint, ir};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let values = out.join("values.isle");
     std::fs::write(&values, ir::values(&rows))?;
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rustc-env=GANTRY_CODEGEN_SOURCES={}", fingerprint()?);
+    println!(
+        "cargo:rustc-env=GANTRY_CODEGEN_SOURCES={}",
+        fingerprint(&["src", "../meta/src", "../isa-gen/src"])?
+    );
     let lower = Rules {
         name: "lower",
         files: &["prelude", "root", "int", "float", "convert"],
@@ -139,57 +142,4 @@ fn operations(inputs: &[PathBuf], rows: &[ir::Row]) -> Result<String, Box<dyn st
         "/// Whether rules make an operation of an opcode.\nconst fn has_operation(op: Opcode) -> bool {{\n    matches!(op, {})\n}}\n",
         arms.join(" | ")
     ))
-}
-
-/// A number of the sources that decide what is compiled to what: those of this package and, in the workspace, of those that it is built on. So keys of
-/// compiled code change with the compiler while its version does not.
-fn fingerprint() -> Result<String, Box<dyn std::error::Error>> {
-    let own = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
-    let mut files = vec![own.join("build.rs")];
-    for dir in ["src", "../meta/src", "../isa-gen/src"].map(|d| own.join(d)) {
-        if dir.is_dir() {
-            println!("cargo:rerun-if-changed={}", dir.display());
-            sources(&dir, &mut files)?;
-        }
-    }
-    let named = |path: PathBuf| -> Result<(String, Vec<u8>), Box<dyn std::error::Error>> {
-        let name = path
-            .strip_prefix(&own)?
-            .to_string_lossy()
-            .replace('\\', "/");
-        // Line ends are a matter of the checkout.
-        let mut text = std::fs::read(&path)?;
-        text.retain(|b| *b != b'\r');
-        Ok((name, text))
-    };
-    let mut files = files
-        .into_iter()
-        .map(named)
-        .collect::<Result<Vec<_>, _>>()?;
-    files.sort();
-    // FNV-1a of 128 bits.
-    let mut hash: u128 = 0x6c62272e07bb014262b821756295c58d;
-    let mut add = |bytes: &[u8]| {
-        let length = (bytes.len() as u64).to_le_bytes();
-        for b in length.iter().chain(bytes) {
-            hash = (hash ^ u128::from(*b)).wrapping_mul(0x0000000001000000000000000000013b);
-        }
-    };
-    for (name, text) in &files {
-        add(name.as_bytes());
-        add(text);
-    }
-    Ok(format!("{hash:032x}"))
-}
-
-/// The files of a directory, at any depth.
-fn sources(dir: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(dir)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => sources(&path, out)?,
-            false => out.push(path),
-        }
-    }
-    Ok(())
 }

@@ -7,6 +7,8 @@
 //! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
 //! - [`isa`]: the Gen ISA itself.
 //!
+//! [`prelude`] has what a host uses of them.
+//!
 //! With the feature `cli`, which is on by default, it is also the `gantry` command, and holds the filetest runner as `filetests`. A program
 //! that embeds Gantry turns it off: `gantry = { version = "0.1", default-features = false }`.
 //!
@@ -45,9 +47,12 @@
 //! ```
 
 mod cached;
+pub mod prelude;
 mod spirv_in;
 
-pub use cached::{Zebin, compile_cached};
+#[cfg(feature = "wgsl")]
+pub use cached::compile_wgsl_cached;
+pub use cached::{Zebin, compile_cached, compile_spirv_cached};
 pub use gantry_codegen as codegen;
 #[cfg(feature = "cli")]
 pub use gantry_filetests as filetests;
@@ -67,6 +72,11 @@ pub struct CachePage;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/ir.md")]
 pub struct IrPage;
+
+/// The examples of the page on SPIR-V and WGSL.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/spirv.md")]
+pub struct SpirvPage;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

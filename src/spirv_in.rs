@@ -5,6 +5,7 @@ use gantry_spirv::{CompileError, Errors, Options};
 
 /// Why a module of SPIR-V is not compiled.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SpirvError {
     /// What is wrong with it, or not supported.
     #[error(transparent)]
@@ -61,7 +62,7 @@ fn for_target(options: &Options, target: &CompileOptions) -> Options {
 ///
 /// ```
 /// use gantry::codegen::CompileOptions;
-/// use gantry::runtime::{Arg, Device, DeviceKind, Grid};
+/// use gantry::runtime::{Device, DeviceKind};
 /// use gantry::spirv::Options;
 ///
 /// let text = "
@@ -77,8 +78,8 @@ fn for_target(options: &Options, target: &CompileOptions) -> Options {
 ///
 /// let data = device.buffer_from(&[21u32; 100])?;
 /// let kernel = device.load(&zebin)?.kernel("double")?;
-/// // Which argument is what of a binding is in what `translate_wgsl` gives: here, the buffer and its size in bytes.
-/// kernel.launch(Grid::new([128, 1, 1]).group([64, 1, 1])).arg(&data).arg(400u32).run()?;
+/// // The zebin knows what is bound where, and the size of a group; the bytes of the buffer, which the shader asks for, are filled in.
+/// kernel.dispatch([2, 1, 1]).bind(0, 0, &data).run()?;
 /// assert_eq!(data.read::<u32>()?, [42; 100]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -91,8 +92,19 @@ pub fn compile_wgsl(
     options: &Options,
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
+    compile_text(&mut Context::new(), text, options, target)
+}
+
+/// The same in a context's memory.
+#[cfg(feature = "wgsl")]
+pub(crate) fn compile_text(
+    context: &mut Context,
+    text: &str,
+    options: &Options,
+    target: &CompileOptions,
+) -> Result<Compiled, SpirvError> {
     let translated = gantry_spirv::wgsl::translate_wgsl(text, &for_target(options, target))?;
-    Ok(Context::new().compile(&translated.module, target)?)
+    Ok(context.compile(&translated.module, target)?)
 }
 
 /// The words of a file of SPIR-V, whichever byte comes first; none where bytes are left over.

@@ -6,9 +6,9 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgFact, ArgKind, Block, Block2dShape, BlockCall, Constant, Data, DataReloc, DpasShape,
-    FuncKind, Function, Inst, InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc,
-    Space, Type, Value,
+    ArgFact, ArgKind, BindingPlace, Block, Block2dShape, BlockCall, Constant, Data, DataReloc,
+    DpasShape, FuncKind, Function, Inst, InstData, MemFlags, Module, Param, ParamInfo, ParamRole,
+    Region, Resource, SourceFile, SourceLoc, Space, Type, Value,
 };
 use crate::opt::Pass;
 use cranelift_entity::packed_option::PackedOption;
@@ -45,24 +45,33 @@ pub const VERSION: &str = concat!(
 pub struct CacheKey([u8; 32]);
 
 impl CacheKey {
+    /// The key of what a front end makes a module of, and options: `front_end` is its name and version, `parts` are its source and its own options, as
+    /// bytes. A compile by way of it, when it is in the cache, needs no front end.
+    pub fn of_source(front_end: &str, parts: &[&[u8]], options: &CompileOptions) -> CacheKey {
+        let mut w = Writer::new(options);
+        w.u8(1);
+        w.str(front_end);
+        w.len(parts.len());
+        for part in parts {
+            w.len(part.len());
+            // Many bytes at once need no copy.
+            w.flush();
+            w.hash.update(part);
+        }
+        w.key()
+    }
+
     /// The key of a module and options, by this version of the compiler.
     pub fn new(module: &Module, options: &CompileOptions) -> CacheKey {
-        let mut w = Writer {
-            hash: Sha256::new(),
-            buffer: Vec::with_capacity(ROOM + 64),
-            files: SecondaryMap::new(),
-            met_files: 0,
-        };
-        w.str(VERSION);
-        w.options(options);
+        let mut w = Writer::new(options);
+        w.u8(0);
         w.len(module.data.len());
         module.data.values().for_each(|d| w.data(d));
         w.len(module.functions.len());
         for f in module.functions.values() {
             Body::new(&mut w, f).function(module);
         }
-        w.flush();
-        CacheKey(w.hash.finalize().into())
+        w.key()
     }
 
     /// The bytes.
@@ -96,6 +105,24 @@ struct Writer {
 }
 
 impl Writer {
+    /// What all keys begin with.
+    fn new(options: &CompileOptions) -> Writer {
+        let mut w = Writer {
+            hash: Sha256::new(),
+            buffer: Vec::with_capacity(ROOM + 64),
+            files: SecondaryMap::new(),
+            met_files: 0,
+        };
+        w.str(VERSION);
+        w.options(options);
+        w
+    }
+
+    fn key(mut self) -> CacheKey {
+        self.flush();
+        CacheKey(self.hash.finalize().into())
+    }
+
     fn flush(&mut self) {
         self.hash.update(&self.buffer);
         self.buffer.clear();
@@ -216,6 +243,40 @@ impl Writer {
         }
     }
 
+    fn param_info(&mut self, info: &ParamInfo) {
+        let ParamInfo { name, role } = info;
+        self.str(name);
+        match *role {
+            ParamRole::Argument => self.u8(0),
+            ParamRole::Resource(place, resource) => {
+                let BindingPlace {
+                    set,
+                    binding,
+                    element,
+                } = place;
+                self.u8(1);
+                [set, binding, element].iter().for_each(|&n| self.u32(n));
+                match resource {
+                    Resource::StorageBuffer { least, read_only } => {
+                        self.u8(u8::from(read_only));
+                        self.u32(least);
+                    }
+                    Resource::UniformBuffer { least } => {
+                        self.u8(2);
+                        self.u32(least);
+                    }
+                    Resource::Image => self.u8(3),
+                    Resource::Sampler => self.u8(4),
+                }
+            }
+            ParamRole::PushConstants => self.u8(2),
+            ParamRole::SizeOf(of) => {
+                self.u8(3);
+                self.u32(of);
+            }
+        }
+    }
+
     fn kind(&mut self, kind: FuncKind) {
         match kind {
             FuncKind::Kernel {
@@ -333,6 +394,7 @@ impl<'a> Body<'a> {
             // In no zebin.
             labels: _,
             samplers,
+            reflection,
         } = self.func;
         let func = self.func;
         let placed = func.layout.blocks().iter();
@@ -356,6 +418,8 @@ impl<'a> Body<'a> {
             w.u8(u8::from(linear));
             w.u8(u8::from(normalized));
         }
+        w.len(reflection.iter().len());
+        reflection.iter().for_each(|i| w.param_info(i));
         w.u8(u8::from(located));
         w.len(func.layout.blocks().len());
         for &block in func.layout.blocks() {

@@ -54,6 +54,7 @@ impl fmt::Display for Origin {
 
 /// Why a function was not compiled. Each variant says whose matter it is.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CodegenError {
     /// The IR breaks a rule: the caller's to mend.
     #[error("the IR does not verify:\n{0}")]

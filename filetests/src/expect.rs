@@ -10,7 +10,7 @@ pub(crate) fn section(
     file: &TestFile,
     name: &str,
     actual: &str,
-    options: Options,
+    options: &Options,
 ) -> Result<Outcome, String> {
     let heading = format!("; expect: {name}");
     let lines: Vec<&str> = file.source.lines().collect();
@@ -101,7 +101,7 @@ pub(crate) fn checks(file: &TestFile, actual: &str) -> Result<(), String> {
 /// Compares what comes of each line of code, comments aside, with the comment `// EXPECTED` behind it.
 pub(crate) fn lines(
     file: &TestFile,
-    options: Options,
+    options: &Options,
     mut make: impl FnMut(u32, &str) -> Result<Option<String>, String>,
 ) -> Result<Outcome, String> {
     let (mut failures, mut blessed) = (Vec::new(), Vec::new());
@@ -147,7 +147,12 @@ pub(crate) fn lines(
 mod tests {
     use super::*;
 
-    const BLESS: Options = Options { bless: true };
+    fn bless() -> Options {
+        Options {
+            bless: true,
+            ..Options::default()
+        }
+    }
 
     fn file(text: &str) -> TestFile {
         TestFile::parse("t.gir", text).unwrap()
@@ -156,13 +161,13 @@ mod tests {
     #[test]
     fn a_missing_section_fails_and_blesses() {
         let f = file("test compile\nx\n");
-        assert!(section(&f, "compile", "a\n\nb\n", Options::default()).is_err());
-        let Ok(Outcome::Bless(s)) = section(&f, "compile", "a\n\nb\n", BLESS) else {
+        assert!(section(&f, "compile", "a\n\nb\n", &Options::default()).is_err());
+        let Ok(Outcome::Bless(s)) = section(&f, "compile", "a\n\nb\n", &bless()) else {
             panic!("not blessed");
         };
         assert_eq!(s, "test compile\nx\n\n; expect: compile\n; a\n;\n; b\n");
         assert_eq!(
-            section(&file(&s), "compile", "a\n\nb\n", Options::default()),
+            section(&file(&s), "compile", "a\n\nb\n", &Options::default()),
             Ok(Outcome::Pass)
         );
     }
@@ -171,9 +176,9 @@ mod tests {
     fn blessing_keeps_other_sections() {
         let f =
             file("test compile\nx\n; expect: lower\n; l\n; expect: compile\n; old\n\n; run: y\n");
-        let e = section(&f, "compile", "new\n", Options::default()).unwrap_err();
+        let e = section(&f, "compile", "new\n", &Options::default()).unwrap_err();
         assert!(e.contains("-old\n+new"), "{e}");
-        let Ok(Outcome::Bless(s)) = section(&f, "compile", "new\n", BLESS) else {
+        let Ok(Outcome::Bless(s)) = section(&f, "compile", "new\n", &bless()) else {
             panic!("not blessed");
         };
         assert_eq!(
@@ -181,7 +186,7 @@ mod tests {
             "test compile\nx\n; expect: lower\n; l\n; expect: compile\n; new\n\n; run: y\n"
         );
         assert_eq!(
-            section(&file(&s), "lower", "l\n", Options::default()),
+            section(&file(&s), "lower", "l\n", &Options::default()),
             Ok(Outcome::Pass)
         );
     }

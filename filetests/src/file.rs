@@ -1,7 +1,9 @@
 //! Reading a filetest: header, directives, and what is tested.
 
 use crate::command::Command;
+use crate::source::Language;
 use gantry_codegen::Target;
+use gantry_codegen::ir::Module;
 use std::fmt;
 
 /// A `test` line of a header.
@@ -77,8 +79,22 @@ impl TestFile {
     /// Whether a target has all that the file has: doubles, images and atomics of words are not everywhere, messages that a file spells itself are of the data
     /// port, and products of matrices are of the size that the file's own target has.
     pub fn is_for(&self, target: &Target) -> bool {
+        self.text_is_for(&self.body, target)
+    }
+
+    /// Which targets have all that a module of the file has, whatever language the file is in.
+    pub(crate) fn fits(&self, module: &Module) -> impl Fn(&Target) -> bool + '_ {
+        let text = match Language::of(&self.path) {
+            Language::Gir => None,
+            _ => Some(module.to_string()),
+        };
+        move |target| self.text_is_for(text.as_deref().unwrap_or(&self.body), target)
+    }
+
+    /// The same for a text of IR.
+    fn text_is_for(&self, text: &str, target: &Target) -> bool {
         let f = target.features();
-        let needs = |what: &str, there: bool| there || !self.body.contains(what);
+        let needs = |what: &str, there: bool| there || !text.contains(what);
         let words = ["atomic.i16", "atomic.f16"];
         // A systolic array has as many columns as a register has doublewords.
         let own = Target::from_name(&self.target)
@@ -165,7 +181,7 @@ pub(crate) fn comment(line: &str) -> Option<&str> {
 
 /// What begins a comment in a file of this name.
 fn mark(path: &str) -> &'static str {
-    match [".asm", ".hex"].iter().any(|e| path.ends_with(e)) {
+    match [".asm", ".hex", ".wgsl"].iter().any(|e| path.ends_with(e)) {
         true => "//",
         false => ";",
     }

@@ -4,11 +4,12 @@
 //! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0, i32 20] == [_, f32[1, 3, 5], _, _]
 //! ; run: %hello global=2 prints="hello 0\nhello 1\n"
 //! ; run: %spin args=[f32[0]] error: endless loop
+//! // run: add groups=2 binds=[0,0: f32[0..8], 0,1: f32[1;8], push: i32 8] == [_, f32[1, 2, 3, 4, 5, 6, 7, 8], _]
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
 use gantry_codegen::interp::{Addressing, Component, Sampler};
-use gantry_codegen::ir::ImageShape;
+use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole};
 use std::fmt;
 
 /// An argument.
@@ -98,10 +99,42 @@ const ADDRESSING: [(&str, Addressing); 4] = [
     ("mirror", Addressing::Mirror),
 ];
 
+/// Where a shader has an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slot {
+    /// At a set, a binding and an element: `0,1` and `0,1,3`.
+    At(BindingPlace),
+    /// The push constants: `push`.
+    Pushed,
+}
+
+impl Slot {
+    /// Whether a parameter is there.
+    pub fn is(self, role: ParamRole) -> bool {
+        match (self, role) {
+            (Slot::At(place), ParamRole::Resource(at, _)) => place == at,
+            (Slot::Pushed, ParamRole::PushConstants) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slot::At(at) => match at.element {
+                0 => write!(f, "{},{}", at.set, at.binding),
+                n => write!(f, "{},{},{n}", at.set, at.binding),
+            },
+            Slot::Pushed => f.write_str("push"),
+        }
+    }
+}
+
 /// What a launch is expected to come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// Contents of buffers by argument; `None` (`_`) where nothing is expected.
+    /// Contents of buffers in the order of what is given; `None` (`_`) where nothing is expected.
     Args(Vec<Option<Data>>),
     /// An error whose message holds this.
     Error(String),
@@ -114,14 +147,18 @@ pub struct Run {
     pub kernel: String,
     /// Work-items.
     pub global: [u32; 3],
+    /// Work-groups, in place of `global`.
+    pub groups: Option<[u32; 3]>,
     /// Work-items of a group; `None` leaves it to the kernel.
     pub local: Option<[u32; 3]>,
     /// Global id of the first work-item.
     pub offset: [u32; 3],
     /// For floats.
     pub tolerance: Tolerance,
-    /// The arguments.
+    /// The arguments: in the order of the kernel's, sizes that launches fill in left out, or as `places` says.
     pub args: Vec<Arg>,
+    /// Where a shader has each of the arguments; empty where they are in order.
+    pub places: Vec<Slot>,
     /// What it is expected to print; not looked at without.
     pub prints: Option<String>,
     /// What is expected.
@@ -129,21 +166,34 @@ pub struct Run {
 }
 
 impl Run {
+    /// An argument for messages: its place, or its number.
+    pub(crate) fn name(&self, n: usize) -> String {
+        match self.places.get(n) {
+            Some(slot) => format!("at {slot}"),
+            None => format!("argument {n}"),
+        }
+    }
+
     /// Reads the text after `run:`.
     ///
     /// # Errors
     /// The text is malformed: the message names the place by the text left.
     pub fn parse(text: &str) -> Result<Run, String> {
         let mut p = Parser { rest: text };
-        p.token("%")?;
+        p.eat("%");
         let kernel = p.word();
+        if kernel.is_empty() {
+            return Err(format!("expected a kernel at `{}`", p.rest));
+        }
         let mut run = Run {
             kernel,
             global: [1; 3],
+            groups: None,
             local: None,
             offset: [0; 3],
             tolerance: Tolerance::default(),
             args: Vec::new(),
+            places: Vec::new(),
             prints: None,
             expect: Expect::Args(Vec::new()),
         };
@@ -195,13 +245,20 @@ impl Run {
                         .map_err(|_| format!("`{text}` is no tolerance"))?;
                     run.tolerance = Tolerance(t);
                 }
+                "groups" => run.groups = Some(p.dims(1)?),
                 "args" => {
                     p.token("=")?;
                     run.args = p.list(Parser::arg)?;
+                    run.places.clear();
+                }
+                "binds" => {
+                    p.token("=")?;
+                    let bound = p.list(|p| Ok((p.slot()?, p.arg()?)))?;
+                    (run.places, run.args) = bound.into_iter().unzip();
                 }
                 _ => {
                     return Err(format!(
-                        "expected `global=`, `local=`, `offset=`, `tol=`, `args=`, `prints=`, `==` or `error:` at `{key}{}`",
+                        "expected `global=`, `local=`, `offset=`, `groups=`, `tol=`, `args=`, `binds=`, `prints=`, `==` or `error:` at `{key}{}`",
                         p.rest
                     ));
                 }
@@ -328,6 +385,32 @@ impl Parser<'_> {
         let kind = self.kind()?;
         self.token("[")?;
         self.numbers(kind, "]")
+    }
+
+    /// `0,1:`, `0,1,3:` or `push:`.
+    fn slot(&mut self) -> Result<Slot, String> {
+        if self.eat("push") {
+            self.token(":")?;
+            return Ok(Slot::Pushed);
+        }
+        let number = |p: &mut Self| {
+            let text = p.take(|c| c.is_ascii_digit());
+            let none = || format!("expected `SET,BINDING:` or `push:` at `{text}{}`", p.rest);
+            text.parse().map_err(|_| none())
+        };
+        let set = number(self)?;
+        self.token(",")?;
+        let binding = number(self)?;
+        let element = match self.eat(",") {
+            true => number(self)?,
+            false => 0,
+        };
+        self.token(":")?;
+        Ok(Slot::At(BindingPlace {
+            set,
+            binding,
+            element,
+        }))
     }
 
     fn arg(&mut self) -> Result<Arg, String> {

@@ -15,6 +15,7 @@ pub mod fuzz;
 pub mod launch;
 pub mod pressure;
 pub mod runner;
+pub mod source;
 
 pub use command::{COMMANDS, Command, Outcome};
 pub use file::TestFile;
@@ -25,18 +26,26 @@ pub use file::TestFile;
 #[doc = include_str!("../../docs/add-a-pass.md")]
 struct Walkthroughs;
 
+use gantry_codegen::{OptLevel, Target};
 use rayon::prelude::*;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// File name extensions that are filetests.
-pub const EXTENSIONS: [&str; 3] = ["gir", "asm", "hex"];
+pub const EXTENSIONS: [&str; 6] = ["gir", "asm", "hex", "wgsl", "spvasm", "test"];
 
 /// How tests are run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Write what came out into the files instead of failing where a blessable expectation differs.
     pub bless: bool,
+    /// What `test run` compiles for, in place of every product.
+    pub targets: Option<Vec<Target>>,
+    /// The only level at which `test run` compiles.
+    pub opt: Option<OptLevel>,
+    /// A part of the paths of those files that are run; all without it.
+    pub filter: Option<String>,
 }
 
 impl Options {
@@ -44,6 +53,7 @@ impl Options {
     pub fn from_env() -> Options {
         Options {
             bless: std::env::var_os("GANTRY_BLESS").is_some_and(|v| v == "1"),
+            ..Options::default()
         }
     }
 }
@@ -111,7 +121,16 @@ impl fmt::Display for Summary {
 
 /// Runs one file, or every filetest below a directory: side by side, reported in the order of
 /// their names.
-pub fn run_path(path: &Path, options: Options) -> Summary {
+pub fn run_path(path: &Path, options: &Options) -> Summary {
+    run_path_with(path, options, &|_, _| {})
+}
+
+/// The same, with a call for each file that is done: how many are, and of how many.
+pub fn run_path_with(
+    path: &Path,
+    options: &Options,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Summary {
     let mut summary = Summary::default();
     let mut files = Vec::new();
     if let Err(message) = collect(path, true, &mut files) {
@@ -121,7 +140,16 @@ pub fn run_path(path: &Path, options: Options) -> Summary {
             message,
         });
     }
-    let all: Vec<Summary> = files.par_iter().map(|f| run_file(f, options)).collect();
+    if let Some(part) = &options.filter {
+        files.retain(|f| f.to_string_lossy().contains(part));
+    }
+    let done = AtomicUsize::new(0);
+    let run = |f: &PathBuf| {
+        let summary = run_file(f, options);
+        progress(1 + done.fetch_add(1, Ordering::Relaxed), files.len());
+        summary
+    };
+    let all: Vec<Summary> = files.par_iter().map(run).collect();
     for one in all {
         summary.add(one);
     }
@@ -163,7 +191,7 @@ fn collect(path: &Path, given: bool, out: &mut Vec<PathBuf>) -> Result<(), Strin
 }
 
 /// Runs every command of one file.
-pub fn run_file(path: &Path, options: Options) -> Summary {
+pub fn run_file(path: &Path, options: &Options) -> Summary {
     let mut summary = Summary {
         files: 1,
         ..Summary::default()
@@ -270,7 +298,7 @@ mod tests {
             ),
             (
                 "run skl",
-                "`test run` has no option `skl`; there are simulator, interpreter",
+                "`test run` has no option `skl`; there are simulator, interpreter, simd8, simd16, simd32",
             ),
         ] {
             let file = TestFile::parse("t.gir", &format!("test {line}\n")).unwrap();

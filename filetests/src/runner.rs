@@ -1,9 +1,9 @@
 //! What executes `; run:` lines: every runner must come to the same.
 
 use crate::command::compile_checked;
-use crate::launch::{Arg, ImageArg, Run};
+use crate::launch::{Arg, ImageArg, Run, Slot};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
-use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode, ParamRole, Resource};
 use gantry_codegen::{
     Allocator, CompileOptions, GrfMode, Inline, OptLevel, PassSet, SimdCf, Target,
 };
@@ -243,15 +243,23 @@ impl Loaded {
             args.push(arg);
             buffers.push(buffer);
         }
-        let mut grid = Grid::new(run.global).offset(run.offset);
+        let size = run.groups.map_or(Grid::new(run.global), Grid::groups);
+        let mut grid = size.offset(run.offset);
         if let Some(local) = run.local {
             grid = grid.group(local);
         }
         let mut printed = String::new();
-        let mut launch = kernel
-            .launch(grid)
-            .args(args)
-            .printf(|text| printed += text);
+        let mut launch = kernel.launch(grid).printf(|text| printed += text);
+        if run.places.is_empty() {
+            launch = launch.args(args);
+        } else {
+            for (slot, arg) in run.places.iter().zip(args) {
+                launch = match slot {
+                    Slot::At(at) => launch.bind_element(at.set, at.binding, at.element, arg),
+                    Slot::Pushed => launch.push_constants(arg),
+                };
+            }
+        }
         if let Some(w) = watch {
             launch = launch.watch(w);
         }
@@ -370,6 +378,46 @@ impl Interpreted<'_> {
             .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
     }
 
+    /// Which of what a run gives is each parameter: none where it is a size that a launch fills in, or not given.
+    fn given(&self, kernel: FuncRef, run: &Run) -> Result<Vec<Option<usize>>, String> {
+        let Some(func) = self.module.functions.get(kernel) else {
+            return Ok(Vec::new());
+        };
+        let role = |n| {
+            func.reflection
+                .get(n)
+                .map_or(ParamRole::Argument, |i| i.role)
+        };
+        let roles: Vec<ParamRole> = (0..func.sig.params.len()).map(role).collect();
+        let is_sampler = |n: usize| matches!(run.args.get(n), Some(Arg::Sampler(_)));
+        if run.places.is_empty() {
+            let mut next = 0..run.args.len();
+            let one = |r: &ParamRole| match r {
+                ParamRole::SizeOf(_) => None,
+                _ => next.next(),
+            };
+            let given: Vec<Option<usize>> = roles.iter().map(one).collect();
+            return match next.next() {
+                None => Ok(given),
+                Some(_) => Err(format!("{} arguments are too many", run.args.len())),
+            };
+        }
+        let one = |r: &ParamRole| {
+            let here = |n: &usize| {
+                let wants = matches!(r, ParamRole::Resource(_, Resource::Sampler));
+                run.places.get(*n).is_some_and(|s| s.is(*r)) && wants == is_sampler(*n)
+            };
+            (0..run.places.len()).find(here)
+        };
+        let given: Vec<Option<usize>> = roles.iter().map(one).collect();
+        for (n, slot) in run.places.iter().enumerate() {
+            if !given.contains(&Some(n)) {
+                return Err(format!("%{} has nothing at {slot}", run.kernel));
+            }
+        }
+        Ok(given)
+    }
+
     /// The group that a launch leaves to the kernel.
     fn local(&self, kernel: FuncRef) -> [u32; 3] {
         match self.module.functions.get(kernel).map(|f| f.kind) {
@@ -391,9 +439,25 @@ impl Prepared for Interpreted<'_> {
             .ok_or_else(|| format!("no kernel named `{}`", run.kernel))?;
         let mut memory = Buffers::default();
         let mut args = Vec::new();
-        let mut buffers = Vec::new();
+        let mut buffers = vec![None; run.args.len()];
         let mut slm = 0;
-        for (n, arg) in run.args.iter().enumerate() {
+        let given = self.given(kernel, run)?;
+        let size = |n: usize| match run.args.get(n) {
+            Some(Arg::Buffer(data)) => data.to_bytes().len() as i32,
+            _ => 0,
+        };
+        let reflection = self.module.functions.get(kernel).map(|f| &f.reflection);
+        let role = |n| reflection.and_then(|r| r.get(n)).map(|i| i.role);
+        for (n, given_as) in given.iter().enumerate() {
+            if let Some(ParamRole::SizeOf(of)) = role(n) {
+                let of = given.get(of as usize).copied().flatten();
+                args.push(interp::Arg::i32(of.map_or(0, size)));
+                continue;
+            }
+            let arg = given_as.and_then(|g| run.args.get(g));
+            let Some((arg, given_as)) = arg.zip(*given_as) else {
+                return Err(format!("argument {n} is not given"));
+            };
             let mut buffer = None;
             args.push(match arg {
                 Arg::Buffer(data) => {
@@ -422,11 +486,15 @@ impl Prepared for Interpreted<'_> {
                 }
                 Arg::Null => interp::Arg::ptr(0),
             });
-            buffers.push(buffer);
+            if let Some(place) = buffers.get_mut(given_as) {
+                *place = buffer;
+            }
         }
+        let local = run.local.unwrap_or_else(|| self.local(kernel));
+        let groups = |groups: [u32; 3]| [0, 1, 2].map(|d| groups[d].saturating_mul(local[d]));
         let grid = interp::Grid {
-            global: run.global,
-            local: run.local.unwrap_or_else(|| self.local(kernel)),
+            global: run.groups.map_or(run.global, groups),
+            local,
             offset: run.offset,
         };
         let mut loaded = self.loaded.borrow_mut();

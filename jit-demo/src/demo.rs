@@ -7,9 +7,9 @@ use crate::report::{Line, with_bar};
 use gantry_codegen::builder::BuildError;
 use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::{CompileOptions, KernelStats, compile};
-use gantry_runtime::{Arg, Device, Grid, Kernel, LaunchStats, Progress};
+use gantry_runtime::{Arg, Device, Grid, Kernel, Launch, LaunchStats, Progress};
+use gantry_spirv::Options;
 use gantry_spirv::wgsl::translate_wgsl;
-use gantry_spirv::{Options, Resource};
 use std::time::{Duration, Instant};
 
 /// Points that may differ from the CPU by rounding at the edge of the set, in a thousand.
@@ -67,9 +67,7 @@ impl Demo {
         grid: Grid,
         args: Vec<Arg>,
     ) -> Result<LaunchStats, DemoError> {
-        let progress = Progress::new();
-        let launch = ready.kernel.launch(grid).args(args).progress(&progress);
-        Ok(with_bar(name, &progress, || launch.run())?)
+        run(name, ready.kernel.launch(grid).args(args))
     }
 
     pub(crate) fn line(
@@ -237,27 +235,15 @@ impl Demo {
             self.device.buffer_from(&pixels)?,
             self.device.buffer(4 * pixels.len())?,
         );
-        // What is at which binding, and where its size goes, the translation says.
-        let kernel = translated.kernels.first();
-        let mut args = vec![Arg::from(0u32); kernel.map_or(0, |k| k.arguments.len())];
-        for b in kernel.iter().flat_map(|k| &k.bindings) {
-            let buffer = match (b.resource, b.binding) {
-                (Resource::UniformBuffer { .. }, _) => &size,
-                (_, 1) => &src,
-                _ => &dst,
-            };
-            if let Some(arg) = args.get_mut(b.argument) {
-                *arg = buffer.into();
-            }
-            if let Some(arg) = b.size_argument.and_then(|n| args.get_mut(n)) {
-                *arg = (buffer.len() as u32).into();
-            }
-        }
-        let group = kernel.and_then(|k| k.group_size).unwrap_or([1; 3]);
-        let across = (width as u32).next_multiple_of(group[0].max(1));
-        let down = (height as u32).next_multiple_of(group[1].max(1));
-        let grid = Grid::new([across, down, 1]).group(group);
-        let stats = self.launch(&ready, NAME, grid, args)?;
+        // What is at which binding, and the size of a group, the zebin says.
+        let [x, y, _] = ready.kernel.group_size().unwrap_or([1; 3]);
+        let groups = [
+            (width as u32).div_ceil(x.max(1)),
+            (height as u32).div_ceil(y.max(1)),
+            1,
+        ];
+        let launch = ready.kernel.dispatch(groups).bind(0, 0, &size);
+        let stats = run(NAME, launch.bind(0, 1, &src).bind(0, 2, &dst))?;
         let got: Vec<u32> = dst.read()?;
         let rgb: Vec<u8> = got
             .iter()
@@ -268,4 +254,11 @@ impl Demo {
         let check = self.equal(NAME, &got, &want)?;
         Ok((self.line(NAME, ready, stats, check), got))
     }
+}
+
+/// Runs a launch under a bar that has a kernel's name.
+fn run(name: &str, launch: Launch<'_>) -> Result<LaunchStats, DemoError> {
+    let progress = Progress::new();
+    let launch = launch.progress(&progress);
+    Ok(with_bar(name, &progress, || launch.run())?)
 }

@@ -4,10 +4,10 @@ use crate::DemoError;
 use crate::demo::Demo;
 use crate::report::Line;
 use gantry_codegen::interp::{self, Buffers};
-use gantry_codegen::ir::Module;
+use gantry_codegen::ir::{ArgKind, Module, ParamRole};
 use gantry_runtime::{Arg, Buffer, Grid};
 use gantry_spirv::wgsl::translate_wgsl;
-use gantry_spirv::{ArgumentKind, Kernel, Options, Translated, translate};
+use gantry_spirv::{Kernel, Options, Translated, translate};
 use std::path::Path;
 
 /// Bytes of a buffer for each work-item.
@@ -59,6 +59,7 @@ pub fn read(path: &Path, wgsl: bool, kernel: Option<&str>) -> Result<Translated,
 enum Given {
     Buffer(Buffer, u64),
     Bytes(Vec<u8>),
+    Size(Vec<u8>),
     Local,
 }
 
@@ -79,19 +80,25 @@ impl Demo {
         let mut memory = Buffers::default();
         let mut given: Vec<Given> = Vec::new();
         let numbers: Vec<u32> = (0..items.max(1) * (BYTES / 4) as u32).collect();
-        for a in &kernel.arguments {
-            given.push(match a.kind {
-                ArgumentKind::Buffer => {
+        let function = translated.module.functions.get(kernel.function);
+        let params = function.map_or(&[][..], |f| &f.sig.params);
+        for (n, param) in params.iter().enumerate() {
+            let info = function.and_then(|f| f.reflection.get(n));
+            let role = info.map_or(ParamRole::Argument, |i| i.role);
+            given.push(match (param.kind, role) {
+                (ArgKind::Ptr | ArgKind::Surface, _) => {
                     let bytes = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
                     Given::Buffer(self.device.buffer_from(&numbers)?, memory.add(bytes))
                 }
-                ArgumentKind::BufferSize { .. } => {
-                    Given::Bytes((4 * numbers.len() as u32).to_le_bytes().to_vec())
+                (ArgKind::Value, ParamRole::SizeOf(_)) => {
+                    Given::Size((4 * numbers.len() as u32).to_le_bytes().to_vec())
                 }
-                ArgumentKind::Value { size: 4 } => Given::Bytes(items.to_le_bytes().to_vec()),
-                ArgumentKind::Value { size } => Given::Bytes(vec![0; size as usize]),
-                ArgumentKind::Local => Given::Local,
-                ArgumentKind::Image | ArgumentKind::Sampler => {
+                (ArgKind::Value, _) if param.ty.bytes() == 4 => {
+                    Given::Bytes(items.to_le_bytes().to_vec())
+                }
+                (ArgKind::Value, _) => Given::Bytes(vec![0; param.ty.bytes() as usize]),
+                (ArgKind::Slm, _) => Given::Local,
+                (ArgKind::Image(..) | ArgKind::Sampler, _) => {
                     return Err(DemoError::Unsuited {
                         kernel: kernel.name.clone(),
                         what: "images and samplers: `gantry run` takes them".to_owned(),
@@ -101,10 +108,12 @@ impl Demo {
         }
         let group = kernel.group_size.unwrap_or([kernel.simd, 1, 1]);
         let global = [items.next_multiple_of(group[0].max(1)), group[1], group[2]];
-        let args = given.iter().map(|g| match g {
-            Given::Buffer(b, _) => Arg::from(b),
-            Given::Bytes(b) => Arg::bytes(b),
-            Given::Local => Arg::Local(LOCAL),
+        let args = given.iter().filter_map(|g| match g {
+            Given::Buffer(b, _) => Some(Arg::from(b)),
+            Given::Bytes(b) => Some(Arg::bytes(b)),
+            // A launch fills it in.
+            Given::Size(_) => None,
+            Given::Local => Some(Arg::Local(LOCAL)),
         });
         let grid = Grid::new(global).group(group);
         let stats = self.launch(&ready, &kernel.name, grid, args.collect())?;
@@ -147,7 +156,9 @@ fn interpreted(
     for (g, ty) in given.iter().zip(types) {
         args.push(match g {
             Given::Buffer(_, address) => interp::Arg::ptr(*address),
-            Given::Bytes(b) => interp::Arg::from_bytes(ty, b).ok_or("a value of another size")?,
+            Given::Bytes(b) | Given::Size(b) => {
+                interp::Arg::from_bytes(ty, b).ok_or("a value of another size")?
+            }
             Given::Local => {
                 local += LOCAL;
                 interp::Arg::i32((local - LOCAL) as i32)

@@ -6,6 +6,7 @@
 //! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
+mod fingerprint;
 pub mod format;
 pub mod generation;
 pub mod instructions;
@@ -16,6 +17,7 @@ pub mod timing;
 pub mod types;
 pub mod write;
 
+pub use fingerprint::fingerprint;
 pub use format::Format;
 pub use generation::Generation;
 pub use row::{Column, MathRow, Row, RowError};

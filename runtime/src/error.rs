@@ -6,6 +6,7 @@ use std::fmt;
 
 /// An error of the runtime.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The bytes given are not a zebin that can be used.
     #[error(transparent)]
@@ -59,6 +60,14 @@ pub enum Error {
         expected: String,
         /// What it is.
         given: String,
+    },
+    /// What is bound is not what the shader has.
+    #[error("kernel `{kernel}`: {message}")]
+    Binding {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        message: String,
     },
     /// The grid cannot be launched.
     #[error("kernel `{kernel}`: {message}")]
@@ -165,6 +174,7 @@ fn log_text(log: &str) -> String {
 
 /// What stopped a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Stopped {
     /// Its [`Cancel`](crate::Cancel).
     Cancelled,

@@ -1,16 +1,18 @@
 //! Launches: the grid, the arguments, and what is known afterwards.
 
 use crate::backend::Request;
+use crate::bind::{self, Slot};
 use crate::buffer::{Buffer, Plain};
 use crate::error::{Error, Stopped};
 use crate::image::{Image, Sampler};
 use crate::module::Kernel;
 use crate::watch::Watch;
-use crate::zebin::ArgKind;
+use crate::zebin::{ArgKind, BindingPlace};
 use bytemuck::Pod;
 use gantry_isa_gen::Platform;
 use std::fmt;
 use std::io::Write;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,16 +20,32 @@ use std::time::{Duration, Instant};
 /// How many work-items a launch has, and how they are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
-    global: [u32; 3],
+    size: Size,
     group: Option<[u32; 3]>,
     offset: [u32; 3],
+}
+
+/// How large a grid is along x, y and z.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Size {
+    Items([u32; 3]),
+    Groups([u32; 3]),
 }
 
 impl Grid {
     /// So many work-items along x, y and z.
     pub const fn new(global: [u32; 3]) -> Grid {
+        Grid::of(Size::Items(global))
+    }
+
+    /// So many work-groups along x, y and z, as shaders are dispatched.
+    pub const fn groups(groups: [u32; 3]) -> Grid {
+        Grid::of(Size::Groups(groups))
+    }
+
+    const fn of(size: Size) -> Grid {
         Grid {
-            global,
+            size,
             group: None,
             offset: [0; 3],
         }
@@ -55,6 +73,7 @@ pub struct Local(
 
 /// An argument of a launch.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Arg {
     /// A buffer.
     Buffer(Buffer),
@@ -295,6 +314,7 @@ pub struct Launch<'k> {
     kernel: Kernel,
     grid: Grid,
     args: Vec<Arg>,
+    bound: Vec<(Slot, Arg)>,
     progress: Option<Progress>,
     printf: Printf<'k>,
     watch: Option<Watch>,
@@ -308,6 +328,7 @@ impl<'k> Launch<'k> {
             kernel: kernel.clone(),
             grid,
             args: Vec::new(),
+            bound: Vec::new(),
             progress: None,
             printf: Printf::default(),
             watch: None,
@@ -316,7 +337,7 @@ impl<'k> Launch<'k> {
         }
     }
 
-    /// The next argument: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of numbers (a vector), [`Local`], or
+    /// The next argument, sizes of a shader's buffers left out: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of numbers (a vector), [`Local`], or
     /// an [`Arg`].
     pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
         self.args.push(arg.into());
@@ -326,6 +347,35 @@ impl<'k> Launch<'k> {
     /// Further arguments.
     pub fn args(mut self, args: impl IntoIterator<Item = Arg>) -> Self {
         self.args.extend(args);
+        self
+    }
+
+    /// What a shader has at a binding of a descriptor set (of WGSL, a group): a `&Buffer`, an `&Image` or a [`Sampler`]. The sizes of
+    /// buffers that shaders ask for are filled in.
+    pub fn bind(self, set: u32, binding: u32, arg: impl Into<Arg>) -> Self {
+        self.bind_element(set, binding, 0, arg)
+    }
+
+    /// The same, for an element of an array of resources.
+    pub fn bind_element(
+        mut self,
+        set: u32,
+        binding: u32,
+        element: u32,
+        arg: impl Into<Arg>,
+    ) -> Self {
+        let place = BindingPlace {
+            set,
+            binding,
+            element,
+        };
+        self.bound.push((Slot::At(place), arg.into()));
+        self
+    }
+
+    /// A shader's push constants: a number, an array of numbers, or an [`Arg::value`] or [`Arg::bytes`].
+    pub fn push_constants(mut self, arg: impl Into<Arg>) -> Self {
+        self.bound.push((Slot::Pushed, arg.into()));
         self
     }
 
@@ -375,7 +425,9 @@ impl<'k> Launch<'k> {
     /// # Errors
     /// The arguments or the grid are wrong, the device cannot run the kernel, the launch needs more than the device's limits
     /// allow, it faults, or it is stopped.
-    pub fn run(self) -> Result<LaunchStats, Error> {
+    pub fn run(mut self) -> Result<LaunchStats, Error> {
+        let (given, bound) = (mem::take(&mut self.args), mem::take(&mut self.bound));
+        self.args = bind::resolve(&self.kernel, given, bound)?;
         let Some(info) = self.kernel.info() else {
             return Err(Error::NoKernel {
                 name: String::new(),
@@ -398,7 +450,20 @@ impl<'k> Launch<'k> {
             (None, Some(r)) => r,
             (None, None) => [info.env.simd_size, 1, 1],
         };
-        let global = self.grid.global;
+        let global = match self.grid.size {
+            Size::Items(items) => items,
+            Size::Groups(groups) => {
+                let mut items = [0; 3];
+                for ((items, groups), local) in items.iter_mut().zip(groups).zip(local) {
+                    *items = groups.checked_mul(local).ok_or_else(|| {
+                        grid_error(format!(
+                            "{groups} groups of {local} work-items are more than 32 bits count"
+                        ))
+                    })?;
+                }
+                items
+            }
+        };
         if local.contains(&0) {
             return Err(grid_error(format!(
                 "a group of {local:?} work-items is empty"

@@ -27,6 +27,7 @@
 //! and used from many threads at once.
 
 mod backend;
+mod bind;
 mod buffer;
 mod cache;
 mod device;

@@ -86,7 +86,7 @@ impl Kernel {
         self.info().map_or("", |k| k.name.as_str())
     }
 
-    /// The arguments that a launch gives, in order.
+    /// The arguments in order. A launch gives those whose role is not [`ArgRole::SizeOf`](crate::zebin::ArgRole::SizeOf).
     pub fn args(&self) -> &[ArgInfo] {
         self.info().map_or(&[], |k| k.args.as_slice())
     }
@@ -94,6 +94,17 @@ impl Kernel {
     /// Channels of a thread.
     pub fn simd_size(&self) -> u32 {
         self.info().map_or(0, |k| k.env.simd_size)
+    }
+
+    /// The work-items of a group, where the kernel requires a number.
+    pub fn group_size(&self) -> Option<[u32; 3]> {
+        self.info().and_then(|k| k.env.required_work_group_size)
+    }
+
+    /// Begins a launch of so many work-groups, each of the size that the kernel requires: the dispatch of a shader. Give its resources by
+    /// [`Launch::bind`], then [`Launch::run`].
+    pub fn dispatch<'k>(&self, groups: [u32; 3]) -> Launch<'k> {
+        self.launch(Grid::groups(groups))
     }
 
     /// Begins a launch: give its arguments in order, then [`Launch::run`].

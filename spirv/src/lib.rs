@@ -13,6 +13,7 @@
 //! lane where all have the same; control flow becomes masks where work-items part, and branches where they do not.
 
 mod arrays;
+mod assemble;
 mod body;
 mod branches;
 mod calls;
@@ -26,6 +27,7 @@ mod error;
 mod flatten;
 mod globals;
 mod inputs;
+mod key;
 mod library;
 mod link;
 mod logical;
@@ -45,8 +47,12 @@ pub mod wgsl;
 mod wholes;
 mod width;
 
+pub use assemble::{AssembleError, assemble};
 pub use constants::{NoSpecValue, SpecValue};
 pub use error::{CompileError, Error, Errors, Fault};
+pub use key::cache_key;
+#[cfg(feature = "wgsl")]
+pub use key::wgsl_cache_key;
 pub use link::link;
 
 use gantry_codegen::verifier::verify_module;
@@ -89,88 +95,15 @@ pub struct Options {
     pub exact_division: bool,
     /// Whether a product and the sum that it is a part of are rounded each by itself, where the module lets them be rounded once.
     pub exact_sums: bool,
+    /// What a text of WGSL is called, where faults, profiles and traces are to name its lines; the code is the same. SPIR-V has names and lines of its own
+    /// (`OpLine`).
+    pub source_name: Option<String>,
     /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
     pub inline: Inline,
 }
 
-/// What the host passes for an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ArgumentKind {
-    /// A buffer.
-    Buffer,
-    /// The bytes of a buffer, as 32 bits.
-    BufferSize {
-        /// The number of the argument that is the buffer.
-        of: usize,
-    },
-    /// Local memory of a size.
-    Local,
-    /// So many bytes.
-    Value {
-        /// How many.
-        size: u32,
-    },
-    /// An image.
-    Image,
-    /// A sampler.
-    Sampler,
-}
-
-/// An argument of a kernel.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Argument {
-    /// Its name, if the module has it.
-    pub name: String,
-    /// What it is.
-    pub kind: ArgumentKind,
-}
-
-/// What a shader has at a set and binding.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Resource {
-    /// A storage buffer.
-    StorageBuffer {
-        /// Bytes that it must have: what is there always, and an element of the array that it ends in.
-        least: u64,
-        /// Whether the module only reads it.
-        read_only: bool,
-    },
-    /// A uniform buffer.
-    UniformBuffer {
-        /// Bytes that it must have.
-        least: u64,
-    },
-    /// Push constants, which have no set and binding.
-    PushConstants {
-        /// Their bytes.
-        size: u32,
-    },
-    /// An image.
-    Image,
-    /// A sampler.
-    Sampler,
-}
-
-/// Which argument of a kernel is what of a shader's resources.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Binding {
-    /// The set; of WGSL, the group.
-    pub set: u32,
-    /// The binding.
-    pub binding: u32,
-    /// The element, where it is an array of resources.
-    pub element: u32,
-    /// Its variable's name, if the module has it.
-    pub name: String,
-    /// What it is.
-    pub resource: Resource,
-    /// Its argument among the kernel's.
-    pub argument: usize,
-    /// The argument that is its size in bytes, if the kernel wants it.
-    pub size_argument: Option<usize>,
-}
-
-/// A kernel that was translated.
+/// A kernel that was translated. Its function says what its parameters are to a host, in [`ir::Function::reflection`]: those of a kernel are OpenCL's
+/// `clSetKernelArg`'s; those of a shader are its resources in order of set, binding and element, sizes of buffers behind them, and push constants last.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Its name.
@@ -179,10 +112,6 @@ pub struct Kernel {
     pub function: ir::FuncRef,
     /// Its SIMD width.
     pub simd: u32,
-    /// Its arguments, in order, which are those of OpenCL's `clSetKernelArg`.
-    pub arguments: Vec<Argument>,
-    /// Of a shader, what they are, in order of set, binding and element; push constants last.
-    pub bindings: Vec<Binding>,
     /// The work-items of a group, if the kernel says it.
     pub group_size: Option<[u32; 3]>,
     /// Whether it is a compute shader.
@@ -301,13 +230,11 @@ impl Kept {
             quotients: features.is_none_or(|f| f.math_div_pow),
             contracts: !options.exact_sums && !entry.modes.contraction_off,
         };
-        let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;
+        emit::kernel(&group, module, &mut function)?;
         Ok(Kernel {
             name: entry.name.clone(),
             function: module.functions.push(function),
             simd,
-            arguments,
-            bindings,
             group_size: entry.modes.group_size,
             is_shader: m.logical,
         })

@@ -91,7 +91,7 @@ fn argument_counts_and_kinds() {
     }
 }
 
-/// Of a fault, the message names kernel, group and thread, where, and the instruction.
+/// Of a fault, the message names kernel, group and thread, where, the instruction, and its line in the text.
 #[track_caller]
 fn names_the_place(err: &str, kernel: &str, group: &str, instruction: &str) {
     assert!(
@@ -100,8 +100,10 @@ fn names_the_place(err: &str, kernel: &str, group: &str, instruction: &str) {
         )),
         "{err}"
     );
-    let last = err.trim_end().lines().last().unwrap();
-    assert!(last.contains(instruction), "{err}");
+    let mut last = err.trim_end().lines().rev();
+    let (line, code) = (last.next().unwrap(), last.next().unwrap());
+    assert!(line.contains("k.gir:"), "{err}");
+    assert!(code.contains(instruction), "{err}");
 }
 
 #[test]

@@ -390,7 +390,7 @@ fn statistics_and_profiles() {
     let eot = text.lines().find(|l| l.ends_with("end of thread"));
     assert!(eot.unwrap().trim().starts_with("8 "), "{text}");
 
-    let profile = seen(&["--profile"]).ok();
+    let profile = seen(&["--profile=text"]).ok();
     assert!(profile.contains("0x0000  "), "{profile}");
     assert!(profile.starts_with("modelled: "), "{profile}");
     let profile: Value = serde_json::from_str(&seen(&["--profile=json"]).ok()).unwrap();
@@ -415,7 +415,7 @@ fn traces() {
     assert_eq!(threads, 8);
     assert!(events.iter().all(|e| e["kernel"] == "saxpy8"));
     let some = seen(&[
-        "--trace",
+        "--trace=text",
         "--trace-group=1",
         "--trace-thread=1",
         "--trace-ip=0..0x20",
@@ -426,11 +426,15 @@ fn traces() {
     for h in heads {
         assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
     }
-    assert!(seen(&["--trace", "--trace-kernel=other"]).ok().is_empty());
-    let err = seen(&["--trace", "--trace-ip=x"]).misused();
+    assert!(
+        seen(&["--trace=text", "--trace-kernel=other"])
+            .ok()
+            .is_empty()
+    );
+    let err = seen(&["--trace=text", "--trace-ip=x"]).misused();
     assert!(err.contains("`x` is no offset"), "{err}");
     // Before Xe the hardware looks after its registers.
-    assert!(seen(&["--check-hazards"]).ok().is_empty());
+    assert!(seen(&["--check-hazards=text"]).ok().is_empty());
 }
 
 #[test]
@@ -584,13 +588,30 @@ fn wgsl_by_its_bindings() {
     assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
 
     let e = run(&["--global", "50", "--bind", &b0, "--bind", &b1]).fails();
-    assert!(e.contains("--bind 1,3:... is missing"), "{e}");
+    assert!(e.contains("nothing is bound at binding 1,3"), "{e}");
     let e = run(&["--arg", &params]).fails();
-    assert!(e.contains("has 3 bindings, and 1 are given"), "{e}");
+    assert!(e.contains("takes 3 arguments, 1 were given"), "{e}");
     let e = run(&["--bind", "0,0:zero:4", "--bind", &b1, "--bind", &b2]).fails();
     assert!(e.contains("4 bytes are too few"), "{e}");
     let e = run(&["--bind", "0,7:zero:4"]).fails();
-    assert!(e.contains("uses no binding 0,7"), "{e}");
+    assert!(e.contains("it has no binding 0,7: it has 0,0"), "{e}");
+    // A cache finds it without translating it; a zebin says what is bound where.
+    let cache = dir.text("cache");
+    for hit in ["miss", "hit"] {
+        let stats = run(&[
+            "--groups", "2", "--bind", &b2, "--bind", &b0, "--bind", &b1, "--cache", &cache,
+            "--stats",
+        ]);
+        assert!(stats.ok().contains(&format!("\"cache\":\"{hit}\"")));
+    }
+    let zebin = dir.text("k.zebin");
+    gantry(["compile", &path, "-o", &zebin]).ok();
+    std::fs::remove_file(dir.path("out")).unwrap();
+    let args = ["--groups", "2", "--bind", &b2, "--bind", &b0, "--bind", &b1];
+    let mut line = vec!["run", &zebin, "--device", "sim"];
+    line.extend(args);
+    gantry(line).ok();
+    assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
 
     let ir = gantry(["compile", &path, "--emit", "gir", "--simd", "16"]).ok();
     assert!(ir.contains("kernel %saxpy(") && ir.contains("simd16 group 32,1,1"));
@@ -700,4 +721,57 @@ fn lists_and_completions() {
         let script = gantry(["completions", shell]).ok();
         assert!(script.contains("validate"), "{shell}");
     }
+}
+
+/// Filetests of shaders: one wrong number is one report, on however many runners, levels and widths.
+#[cfg(feature = "wgsl")]
+#[test]
+fn filetests_of_shaders() {
+    let dir = Scratch::new();
+    let text = "test run
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(8)
+fn count(@builtin(local_invocation_id) id: vec3<u32>) { data[id.x] = id.x; }
+// run: count groups=1 binds=[0,0: u32[9;8]] == [u32[0, 1, 2, 3, 4, 5, 6, 8]]
+";
+    let path = dir.write("count.wgsl", text);
+    let all = gantry(["test", &path, "--target", "skl", "--target", "dg2"]);
+    assert_eq!(all.status, Some(1));
+    let reports = all.out;
+    assert_eq!(reports.matches("element 7 differs").count(), 1, "{reports}");
+    // The interpreter at three widths, and two products in four ways.
+    assert!(reports.contains("(the same on 26 more)"), "{reports}");
+    assert!(reports.contains("at 0,0: element 7"), "{reports}");
+    let one = gantry(["test", &path, "--target", "skl", "-O", "1", "--json"]);
+    let lines: Vec<serde_json::Value> = one
+        .out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("(the same on 5 more)")
+    );
+    assert_eq!(lines[1]["failures"], 1);
+    std::fs::write(&path, text.replace("6, 8]", "6, 7]")).unwrap();
+    gantry(["test", &path]).ok();
+    let e = gantry(["test", &path, "--filter", "other"]).fails();
+    assert!(e.contains("no filetest has `other` in its path"), "{e}");
+    assert!(
+        gantry(["test", &path, "--target", "sky"])
+            .misused()
+            .contains("sky")
+    );
+    // A binary beside its expectations.
+    let words = gantry::spirv::wgsl::to_spirv(&text.replace("test run", "")).unwrap();
+    let words: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    std::fs::write(dir.path("k.spv"), words).unwrap();
+    let test = dir.write(
+        "k.spv.test",
+        "test run simd16\n; run: %count groups=1 binds=[0,0: u32[9;8]] == [u32[0..8]]\n",
+    );
+    gantry(["test", &test, "--target", "tgllp"]).ok();
 }

@@ -1,9 +1,25 @@
-//! The examples run.
+//! The hosts of `examples/`, run as they are on whatever device there is.
 
 #[path = "../../examples/builder.rs"]
 mod builder;
 #[path = "../../examples/embed.rs"]
 mod embed;
+#[path = "../../examples/spirv.rs"]
+#[allow(dead_code, reason = "its file comes from the test")]
+mod spirv;
+#[cfg(feature = "wgsl")]
+#[path = "../../examples/wgsl.rs"]
+mod wgsl;
+
+/// A host of Gantry fits on a screen.
+#[test]
+fn are_short() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for name in ["builder.rs", "wgsl.rs", "spirv.rs"] {
+        let text = std::fs::read_to_string(dir.join(name)).unwrap();
+        assert!(text.lines().count() <= 25, "{name}");
+    }
+}
 
 #[test]
 fn the_builder() {
@@ -13,4 +29,27 @@ fn the_builder() {
 #[test]
 fn the_least() {
     embed::main().unwrap();
+}
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn wgsl_by_bindings() {
+    wgsl::main().unwrap();
+}
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn spirv_from_a_file() {
+    let words = gantry::spirv::wgsl::to_spirv(
+        "
+        @group(0) @binding(0) var<storage, read> x: array<f32, 64>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32, 64>;
+        @compute @workgroup_size(64) fn add(@builtin(global_invocation_id) id: vec3<u32>) {
+            y[id.x] += x[id.x];
+        }",
+    )
+    .unwrap();
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    assert_eq!(spirv::run(&bytes).unwrap(), [2.5; 64]);
+    assert!(spirv::run(&bytes[1..]).is_err());
 }

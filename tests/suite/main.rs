@@ -14,6 +14,8 @@ mod common;
 mod bad_launch;
 #[cfg(feature = "cli")]
 mod bad_text;
+#[cfg(feature = "wgsl")]
+mod bindings;
 #[cfg(feature = "cli")]
 mod command;
 #[cfg(feature = "cli")]

@@ -68,12 +68,12 @@ fn profiles_and_traces_name_lines() {
     // What has no location of its own is folded into, or stands at, what has.
     let want = ["far.cl:3:13", "inc/at.h:7:12", "far.cl:4:5", "far.cl:5:1"];
     assert_eq!(named, want);
-    let text = run("8", &["--profile"]).ok();
+    let text = run("8", &["--profile=text"]).ok();
     for line in ["  far.cl:4\n", "  inc/at.h:7\n"] {
         assert!(text.contains(line), "{text}");
     }
 
-    let trace = run("8", &["--trace"]).ok();
+    let trace = run("8", &["--trace=text"]).ok();
     let heads = trace.lines().filter(|l| l.starts_with("far (0,0,0)"));
     let of: Vec<Option<&str>> = heads
         .map(|l| l.split_once(" // ").map(|(_, line)| line))
@@ -99,4 +99,66 @@ fn code_is_the_same_without_lines() {
     assert_eq!(with.0, without.0);
     let has = |bytes: &[u8]| bytes.windows(7).any(|w| w == b".debug_");
     assert!(has(&with.1) && !has(&without.1));
+}
+
+/// IR text and WGSL have lines of their own where nobody says others.
+#[test]
+fn texts_have_lines_of_their_own() {
+    let dir = Scratch::new();
+    let run = |name: &str, text: &str, more: &[&str]| {
+        let path = dir.write(name, text);
+        let fixed = ["run", &path, "--device", "sim", "--target", "skl"];
+        (path.clone(), gantry(fixed.iter().chain(more)))
+    };
+    let gir = "\
+kernel %far(i64 ptr) simd8 {
+block0(v0: i64):
+    v1 = iconst.i64 65536
+
+    v2 = iadd v0, v1
+    v3 = iconst.i32x8 7
+    bstore v3, v2 ; behind the buffer
+    return
+}
+";
+    let args = ["--global", "8", "--arg", "zero:64", "-O", "0"];
+    let (path, far) = run("far.gir", gir, &args);
+    let e = far.fails();
+    let at = format!("  {path}:7:5");
+    assert_eq!(e.lines().last(), Some(at.as_str()), "{e}");
+    #[cfg(feature = "wgsl")]
+    {
+        let text = "\
+@group(0) @binding(0) var<storage, read_write> data: array<u32, 16>;
+@compute @workgroup_size(8)
+fn far(@builtin(global_invocation_id) id: vec3<u32>) {
+    let n = id.x * 4096u;
+    if n < 3u { return; }
+    data[n] = n;
+}
+";
+        let bind = ["--global", "16", "--bind", "0,0:zero:64"];
+        let (path, far) = run(
+            "far.wgsl",
+            text,
+            &[&bind[..], &["--robust", "off"]].concat(),
+        );
+        let e = far.fails();
+        let last = e.lines().last().unwrap();
+        assert!(last.starts_with(&format!("  {path}:6:")), "{e}");
+        let (_, profile) = run("far.wgsl", text, &[&bind[..], &["--profile=text"]].concat());
+        let profile = profile.ok();
+        for line in [4, 5, 6] {
+            assert!(profile.contains(&format!("{path}:{line}")), "{profile}");
+        }
+        // Binaries have them where that is asked for.
+        let zebin = |more: &[&str]| {
+            let out = dir.text("far.zebin");
+            let fixed = ["compile", &path, "-o", &out];
+            gantry(fixed.iter().chain(more)).ok();
+            let bytes = std::fs::read(out).unwrap();
+            bytes.windows(11).any(|w| w == b".debug_line")
+        };
+        assert!(zebin(&["-g"]) && !zebin(&[]));
+    }
 }

@@ -42,7 +42,8 @@ pub use simd::SimdLabel;
 
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
-    InstData, Opcode, Param, Sampler, Scalar, Signature, SourceLoc, Type, Value,
+    InstData, Opcode, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc, Type,
+    Value,
 };
 use crate::result::Origin;
 use crate::verifier::{self, Place};
@@ -262,6 +263,18 @@ impl<'f> FunctionBuilder<'f> {
             && let Some(p) = self.func.sig.params.get_mut(n)
         {
             p.noalias = true;
+        }
+    }
+
+    /// Tells a host of the last parameter: its name, and how it is found.
+    #[track_caller]
+    pub fn describe_param(&mut self, name: impl Into<String>, role: ParamRole) {
+        match self.func.sig.params.len().checked_sub(1) {
+            Some(last) => {
+                let name = name.into();
+                self.func.reflection.set(last, ParamInfo { name, role });
+            }
+            None => self.mistake("a name of a parameter before there is one"),
         }
     }
 

@@ -15,6 +15,7 @@ impl Function {
             && self.sig == other.sig
             && self.labels == other.labels
             && self.samplers == other.samplers
+            && self.reflection == other.reflection
             && self.layout.blocks() == other.layout.blocks()
             && self
                 .layout

@@ -8,6 +8,7 @@ use super::instructions::InstData;
 use super::layout::Layout;
 use super::memory::Space;
 use super::opcode::Opcode;
+use super::reflection::Reflection;
 use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
@@ -161,6 +162,8 @@ pub struct Function {
     pub labels: ValueLabels,
     /// A kernel's own samplers, behind its arguments' in number.
     pub samplers: Vec<Sampler>,
+    /// What a host is told of a kernel's parameters.
+    pub reflection: Reflection,
 }
 
 impl Function {
@@ -175,6 +178,7 @@ impl Function {
             srclocs: SecondaryMap::new(),
             labels: ValueLabels::default(),
             samplers: Vec::new(),
+            reflection: Reflection::default(),
         }
     }
 

@@ -4,8 +4,8 @@ use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
     ArgFact, ArgKind, Block, Block2dShape, BlockCall, BlockLayout, Data, DataReloc, DpasShape,
-    FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode, Region, Sampler, Scalar, Space,
-    Value,
+    FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region,
+    Resource, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -82,19 +82,53 @@ fn sampler(s: &Sampler) -> String {
     format!("{} {filter}{norm}", s.addressing.name())
 }
 
+/// ` "data" binding(0, 1) storage 16`, or nothing.
+fn param_info(info: &ParamInfo) -> String {
+    let mut out = match info.name.as_str() {
+        "" => String::new(),
+        name => format!(" {}", literal::quote(name.as_bytes())),
+    };
+    out += &match info.role {
+        ParamRole::Argument => String::new(),
+        ParamRole::PushConstants => " push".to_owned(),
+        ParamRole::SizeOf(of) => format!(" size_of {of}"),
+        ParamRole::Resource(at, resource) => {
+            let element = match at.element {
+                0 => String::new(),
+                n => format!(", {n}"),
+            };
+            let what = match resource {
+                Resource::StorageBuffer { least, read_only } => {
+                    let read = if read_only { " read" } else { "" };
+                    format!(" storage{read} {least}")
+                }
+                Resource::UniformBuffer { least } => format!(" uniform {least}"),
+                // The parameter's kind says it.
+                Resource::Image | Resource::Sampler => String::new(),
+            };
+            format!(" binding({}, {}{element}){what}", at.set, at.binding)
+        }
+    };
+    out
+}
+
 fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -> fmt::Result {
     let params: Vec<String> = func
         .sig
         .params
         .iter()
-        .map(|p| {
+        .enumerate()
+        .map(|(n, p)| {
             let alone = if p.noalias { " noalias" } else { "" };
+            let info = func.reflection.get(n).map_or(String::new(), param_info);
             match p.kind.name() {
                 Some(kind) => match p.kind {
-                    ArgKind::Image(_, access) => format!("{} {kind} {}", p.ty, access.name()),
-                    _ => format!("{} {kind}{alone}", p.ty),
+                    ArgKind::Image(_, access) => {
+                        format!("{} {kind} {}{info}", p.ty, access.name())
+                    }
+                    _ => format!("{} {kind}{alone}{info}", p.ty),
                 },
-                None => p.ty.to_string(),
+                None => format!("{}{info}", p.ty),
             }
         })
         .collect();

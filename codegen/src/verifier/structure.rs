@@ -81,6 +81,9 @@ impl Verifier<'_> {
                 format!("more than {MOST_SAMPLERS} samplers"),
             );
         }
+        if let Some(fault) = func.reflection_fault() {
+            self.error(Place::Function, fault);
+        }
         for (n, p) in func.sig.params.iter().enumerate() {
             if p.noalias && !matches!(p.kind, ArgKind::Ptr | ArgKind::Surface) {
                 let what = format!("parameter {n}: only a buffer can be `noalias`");

@@ -1,12 +1,13 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
 //! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.debug_*` with `.rela.debug_*` where there are source locations (`debug.rs`),
-//! `.data.const`, `.data.const.string` and `.data.global` with their `.rel.data.*` (`data.rs`), `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab`
+//! `.data.const`, `.data.const.string` and `.data.global` with their `.rel.data.*` (`data.rs`), `.ze_info` (YAML), `.note.intelgt.compat`, `.note.gantry.bindings` (`reflection.rs`), `.symtab`
 //! with a symbol a kernel and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
 mod data;
 mod debug;
+mod reflection;
 
 use crate::emit::{LabelRange, Located, Relocation};
 use crate::ir::memory::SLM_ALIGN;
@@ -63,20 +64,29 @@ pub struct KernelImage<'a> {
     pub labels: &'a [LabelRange],
 }
 
-fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
-    for word in [8, desc.len() as u32, kind] {
+/// An entry of a note, whose owner ends in a zero.
+fn note(out: &mut Vec<u8>, owner: &[u8], kind: u32, desc: &[u8]) {
+    for word in [owner.len() as u32, desc.len() as u32, kind] {
         out.extend_from_slice(&word.to_le_bytes());
     }
-    out.extend_from_slice(b"IntelGT\0");
-    out.extend_from_slice(desc);
+    for part in [owner, desc] {
+        out.resize(out.len().next_multiple_of(4), 0);
+        out.extend_from_slice(part);
+    }
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
 /// Note 1 is the product family, note 4 the version of the format: what Intel's driver asks for.
 fn compat_notes(target: &Target) -> Vec<u8> {
     let mut out = Vec::new();
-    note(&mut out, 1, &target.family().to_le_bytes());
-    note(&mut out, 4, format!("{ZE_INFO_VERSION}\0").as_bytes());
+    let owner = b"IntelGT\0";
+    note(&mut out, owner, 1, &target.family().to_le_bytes());
+    note(
+        &mut out,
+        owner,
+        4,
+        format!("{ZE_INFO_VERSION}\0").as_bytes(),
+    );
     out
 }
 
@@ -237,6 +247,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             }
         }
     }
+    s.push_str(&reflection::misc_info(kernels));
     s.push_str("...\n");
     s
 }
@@ -362,6 +373,15 @@ pub fn write(
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
     let info = ze_info(target, kernels);
     let notes = compat_notes(target);
+    let mut bindings = Vec::new();
+    if let Some(text) = reflection::bindings(kernels) {
+        note(
+            &mut bindings,
+            reflection::OWNER,
+            reflection::NOTE,
+            text.as_bytes(),
+        );
+    }
     let DataSections {
         sections: data_sections,
         places: data_places,
@@ -418,6 +438,15 @@ pub fn write(
         align: 4,
         data: &notes,
     });
+    if !bindings.is_empty() {
+        sections.push(Section {
+            name: reflection::SECTION.into(),
+            kind: elf::SHT_NOTE,
+            flags: elf::SectionFlags(0),
+            align: 4,
+            data: &bindings,
+        });
+    }
     // Which sections have relocations, and those.
     let data_relocations = data_sections.iter().map(|d| &d.relocations[..]);
     let of_data = (first_data..).zip(data_relocations);

@@ -20,7 +20,7 @@ impl Command for Asm {
         &["error"]
     }
 
-    fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
+    fn run(&self, file: &TestFile, _test: &Test, options: &Options) -> Result<Outcome, String> {
         let program = match assemble(platform(file)?, &file.body) {
             Ok(p) => p,
             Err(errors) => return match_errors(file, &errors).map(|()| Outcome::Pass),

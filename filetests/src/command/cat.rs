@@ -21,7 +21,7 @@ impl Command for Cat {
         &["expect"]
     }
 
-    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
+    fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String> {
         let module = parse(file)?;
         let text = module.to_string();
         let again = gantry_codegen::text::parse(&text)

@@ -20,7 +20,7 @@ impl Command for Disasm {
         &["error"]
     }
 
-    fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
+    fn run(&self, file: &TestFile, _test: &Test, options: &Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
         expect::lines(file, options, |_, code| match code.is_empty() {
             true => Ok(None),

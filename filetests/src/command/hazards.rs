@@ -36,7 +36,7 @@ impl Command for Hazards {
         &["hazard"]
     }
 
-    fn run(&self, file: &TestFile, _test: &Test, _options: Options) -> Result<Outcome, String> {
+    fn run(&self, file: &TestFile, _test: &Test, _options: &Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
         let program =
             assemble(platform, &file.body).map_err(|e| e.render(&file.path, &file.source))?;

@@ -10,10 +10,12 @@ mod verifier;
 
 use crate::Options;
 use crate::file::{Test, TestFile};
+use crate::source;
 use gantry_codegen::ir::Module;
 use gantry_codegen::{CompileOptions, Compiled, compile};
 use gantry_isa_gen::text::{disassemble, list};
 use gantry_isa_gen::{Platform, legal};
+use gantry_spirv::Simd;
 
 /// What a command came to when it did not fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +45,7 @@ pub trait Command: Sync {
     ///
     /// # Errors
     /// The file does not pass: the message says where and why.
-    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String>;
+    fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String>;
 }
 
 /// Every command there is.
@@ -81,9 +83,7 @@ pub fn find(name: &str) -> Option<&'static dyn Command> {
 
 /// The module that a file's body is; it verifies.
 fn parse(file: &TestFile) -> Result<Module, String> {
-    gantry_codegen::text::parse(&file.body)
-        .and_then(|p| gantry_codegen::verifier::verify_parsed(&p).map(|()| p.module))
-        .map_err(|d| d.render(&file.path, &file.source))
+    source::module(file, Simd::Auto)
 }
 
 /// Compiles a module, and checks every instruction that came of it against the hardware's rules.

@@ -1,17 +1,26 @@
-//! `test run`: the `; run:` lines on every runner, compiled for every product; masks of channels on the mask stack and as flags, subroutines inline
-//! and called.
+//! `test run`: the `run:` lines on every runner, compiled for every product; masks of channels on the mask stack and as flags, subroutines inline
+//! and called; shaders at every width.
 
-use super::{Command, Outcome, parse};
+use super::{Command, Outcome};
 use crate::Options;
 use crate::differential;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
 use crate::runner::{Prepared, RUNNERS, Runner, Way};
+use crate::source::{self, Language};
 use gantry_codegen::Target;
 use gantry_codegen::ir::Module;
+use gantry_spirv::Simd;
 
-/// Launches every `; run:` line on every runner, or on those that the options name.
+/// Launches every `run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
+
+/// The options that name a width.
+const WIDTHS: [(&str, Simd); 3] = [
+    ("simd8", Simd::Width(8)),
+    ("simd16", Simd::Width(16)),
+    ("simd32", Simd::Width(32)),
+];
 
 impl Command for Run {
     fn name(&self) -> &'static str {
@@ -19,7 +28,8 @@ impl Command for Run {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        const NAMES: [&str; RUNNERS.len()] = ["simulator", "interpreter"];
+        const NAMES: [&str; RUNNERS.len() + WIDTHS.len()] =
+            ["simulator", "interpreter", "simd8", "simd16", "simd32"];
         &NAMES
     }
 
@@ -27,41 +37,120 @@ impl Command for Run {
         &["run"]
     }
 
-    fn run(&self, file: &TestFile, test: &Test, _options: Options) -> Result<Outcome, String> {
-        let module = parse(file)?;
-        let mut failures = Vec::new();
-        for runner in RUNNERS {
-            if !test.options.is_empty() && !test.has(runner.name()) {
-                continue;
-            }
-            // The interpreter knows no targets; code is made and run for every product.
-            let targets: Vec<Target> = match runner.compiles() {
-                true => {
-                    let named = differential::named();
-                    let targets = named.unwrap_or_else(|| Target::all().collect());
-                    targets.into_iter().filter(|t| file.is_for(t)).collect()
-                }
-                false => Target::from_name(&file.target).into_iter().collect(),
-            };
-            let ways = match runner.compiles() {
-                true => Way::all(&module),
-                false => vec![Way::default()],
-            };
-            for (target, way) in targets
-                .iter()
-                .flat_map(|t| ways.iter().map(move |w| (t, *w)))
-            {
-                failures.extend(launches(file, &module, runner, target, way)?);
-            }
+    fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String> {
+        let mut reports = Reports::default();
+        let asked = WIDTHS.iter().filter(|(name, _)| test.has(name));
+        let asked: Vec<Simd> = asked.map(|(_, simd)| *simd).collect();
+        let widths = match (Language::of(&file.path), asked.as_slice()) {
+            (Language::Gir, [_, ..]) => return Err("IR says its width itself".to_owned()),
+            (language, []) => language.widths(),
+            (_, asked) => asked,
+        };
+        for &simd in widths {
+            let module = source::module(file, simd)?;
+            each_way(file, test, options, (&module, simd), &mut reports)?;
         }
-        match failures.is_empty() {
+        match reports.0.is_empty() {
             true => Ok(Outcome::Pass),
-            false => Err(failures.join("\n")),
+            false => Err(reports.to_string()),
         }
     }
 }
 
-/// Launches every `; run:` line of a file on a runner, compiled for a target in a way: what went wrong.
+/// Launches a module on each runner, for each target, in each way.
+fn each_way(
+    file: &TestFile,
+    test: &Test,
+    options: &Options,
+    (module, simd): (&Module, Simd),
+    reports: &mut Reports,
+) -> Result<(), String> {
+    let any = RUNNERS.iter().any(|r| test.has(r.name()));
+    for runner in RUNNERS {
+        if any && !test.has(runner.name()) {
+            continue;
+        }
+        // The interpreter knows no targets; code is made and run for every product.
+        let targets: Vec<Target> = match runner.compiles() {
+            true => {
+                let named = options.targets.clone().or_else(differential::named);
+                let targets = named.unwrap_or_else(|| Target::all().collect());
+                let fits = file.fits(module);
+                targets.into_iter().filter(fits).collect()
+            }
+            false => Target::from_name(&file.target).into_iter().collect(),
+        };
+        let ways = match runner.compiles() {
+            true => Way::all(module),
+            false => vec![Way::default()],
+        };
+        let level = |w: &&Way| !runner.compiles() || options.opt.is_none_or(|o| o == w.opt);
+        for target in &targets {
+            for &way in ways.iter().filter(level) {
+                let mut who = name(runner, target, way);
+                if let Simd::Width(n) = simd {
+                    who += &format!(", SIMD{n}");
+                }
+                for (line, what) in launched(file, module, runner, target, way)
+                    .map_err(|e| format!("{who}: {e}"))?
+                {
+                    reports.add(line, what, &who);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What went wrong, by line and message: one wrong number is one report, on however many runners it is seen.
+#[derive(Default)]
+struct Reports(Vec<Report>);
+
+struct Report {
+    line: u32,
+    what: String,
+    on: Vec<String>,
+}
+
+impl Reports {
+    fn add(&mut self, line: u32, what: String, who: &str) {
+        let mut all = self.0.iter_mut();
+        match all.find(|r| r.line == line && r.what == what) {
+            Some(report) => report.on.push(who.to_owned()),
+            None => self.0.push(Report {
+                line,
+                what,
+                on: vec![who.to_owned()],
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Reports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for r in &self.0 {
+            let first = r.on.first().map_or("", String::as_str);
+            write!(f, "line {}, {first}", r.line)?;
+            match r.on.len() {
+                0 | 1 => writeln!(f, ": {}", r.what)?,
+                2 => writeln!(f, " (the same on 1 more): {}", r.what)?,
+                n => writeln!(f, " (the same on {} more): {}", n - 1, r.what)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A runner with what it compiles for.
+fn name(runner: &dyn Runner, target: &Target, way: Way) -> String {
+    let who = format!("{}, {}", runner.name(), target.name());
+    match way == Way::default() {
+        true => who,
+        false => format!("{who}, {way}"),
+    }
+}
+
+/// Launches every `run:` line of a file on a runner, compiled for a target in a way: what went wrong.
 ///
 /// # Errors
 /// A line means nothing, there is none, or the module cannot be compiled.
@@ -72,25 +161,31 @@ pub fn launches(
     target: &Target,
     way: Way,
 ) -> Result<Vec<String>, String> {
+    let who = name(runner, target, way);
+    let failures = launched(file, module, runner, target, way);
+    let failures = failures.map_err(|e| format!("{who}: {e}"))?;
+    let say = |(line, what)| format!("line {line}, {who}: {what}");
+    Ok(failures.into_iter().map(say).collect())
+}
+
+/// The same, what went wrong with its line.
+fn launched(
+    file: &TestFile,
+    module: &Module,
+    runner: &dyn Runner,
+    target: &Target,
+    way: Way,
+) -> Result<Vec<(u32, String)>, String> {
     let mut runs = Vec::new();
     for d in file.named("run") {
         let run = launch::Run::parse(&d.text).map_err(|e| format!("line {}: {e}", d.line))?;
         runs.push((d.line, run));
     }
     if runs.is_empty() {
-        return Err("there is no `; run:` line".to_owned());
+        return Err("there is no `run:` line".to_owned());
     }
-    let mut who = format!("{}, {}", runner.name(), target.name());
-    if way != Way::default() {
-        who = format!("{who}, {way}");
-    }
-    let prepared = runner
-        .prepare(module, target.name(), way)
-        .map_err(|e| format!("{who}: {e}"))?;
-    let failed = |(line, run): &(u32, launch::Run)| {
-        let e = one(&*prepared, run).err()?;
-        Some(format!("line {line}, {who}: {e}"))
-    };
+    let prepared = runner.prepare(module, target.name(), way)?;
+    let failed = |(line, run): &(u32, launch::Run)| Some((*line, one(&*prepared, run).err()?));
     Ok(runs.iter().filter_map(failed).collect())
 }
 
@@ -120,9 +215,10 @@ fn one(prepared: &dyn Prepared, run: &launch::Run) -> Result<(), String> {
             (None, _) => {}
             (Some(data), Some(bytes)) => data
                 .compare(&bytes, run.tolerance)
-                .map_err(|e| format!("%{}, argument {i}: {e}", run.kernel))?,
+                .map_err(|e| format!("%{}, {}: {e}", run.kernel, run.name(i)))?,
             (Some(_), None) => {
-                return Err(format!("argument {i} is no buffer: `_` must stand for it"));
+                let what = format!("{} is no buffer: `_` must stand for it", run.name(i));
+                return Err(what);
             }
         }
     }

@@ -58,8 +58,7 @@ impl Command for StageTest {
         &["check", "not", "error", "expect"]
     }
 
-    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
-        let module = parse(file)?;
+    fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String> {
         let mut compile_options =
             CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
         compile_options.dump = vec![self.stage];
@@ -87,7 +86,8 @@ impl Command for StageTest {
             compile_options.inline = Inline::Never;
         }
         let expected = file.named("error").next();
-        let compiled = match (compile_checked(&module, &compile_options), expected) {
+        let compiled = parse(file).and_then(|module| compile_checked(&module, &compile_options));
+        let compiled = match (compiled, expected) {
             (Ok(c), None) => c,
             (Ok(_), Some(d)) => return Err(format!("it compiles, and should not: {}", d.text)),
             (Err(e), Some(d)) if e.contains(&d.text) => return Ok(Outcome::Pass),

@@ -18,7 +18,7 @@ impl Command for Verifier {
         &["error"]
     }
 
-    fn run(&self, file: &TestFile, _test: &Test, _options: Options) -> Result<Outcome, String> {
+    fn run(&self, file: &TestFile, _test: &Test, _options: &Options) -> Result<Outcome, String> {
         match_errors(file, &errors(file))?;
         Ok(Outcome::Pass)
     }

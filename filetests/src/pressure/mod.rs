@@ -85,6 +85,8 @@ impl Kernel {
         Run {
             kernel: self.name.clone(),
             global: [ITEMS, 1, 1],
+            groups: None,
+            places: Vec::new(),
             local: Some([16, 1, 1]),
             offset: [0; 3],
             tolerance: Tolerance(self.tolerance),

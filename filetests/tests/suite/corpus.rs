@@ -2,14 +2,15 @@
 
 use gantry_codegen::ir::{FuncRef, Opcode};
 use gantry_codegen::text::parse;
-use gantry_filetests::{COMMANDS, Options, TestFile, run_path};
+use gantry_codegen::{CompileOptions, compile};
+use gantry_filetests::{COMMANDS, Options, TestFile, files, run_path};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 #[test]
 fn corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
-    let summary = run_path(&root, Options::from_env());
+    let summary = run_path(&root, &Options::from_env());
     println!("{summary}");
     assert!(summary.failures.is_empty(), "{summary}");
     assert!(summary.files > 0, "the corpus is empty");
@@ -36,7 +37,7 @@ fn known_bugs_are_there() {
     // Git keeps no empty directory.
     for entry in std::fs::read_dir(root).into_iter().flatten() {
         let path = entry.unwrap().path();
-        let summary = run_path(&path, Options::default());
+        let summary = run_path(&path, &Options::default());
         assert!(
             !summary.failures.is_empty(),
             "{} passes: move it into the corpus",
@@ -101,4 +102,36 @@ fn docs_name_every_command() {
             );
         }
     }
+}
+
+/// Source lines change no code: a program is debugged as it runs.
+#[test]
+fn lines_change_no_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
+    let mut kernels = 0;
+    for path in files(&root).unwrap() {
+        let source = std::fs::read_to_string(&path).unwrap();
+        let name = path.display().to_string();
+        let file = TestFile::parse(&name, &source).unwrap();
+        let bare = gantry_codegen::text::parse(&file.body).unwrap();
+        let mut located = bare.clone();
+        located.locate(&name);
+        for target in ["skl", "dg2"] {
+            let options = CompileOptions::for_target(target).unwrap();
+            if !file.is_for(&options.target) {
+                continue;
+            }
+            let [bare, located] = [&bare, &located].map(|p| compile(&p.module, &options).unwrap());
+            for (b, l) in bare.kernels.iter().zip(&located.kernels) {
+                kernels += 1;
+                assert!(
+                    b.code.bytes == l.code.bytes,
+                    "{name}, {target}: %{}",
+                    b.name
+                );
+            }
+        }
+    }
+    println!("{kernels} kernels");
+    assert!(kernels > 400);
 }

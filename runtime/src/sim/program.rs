@@ -254,6 +254,7 @@ impl Program {
                 j.uip = uip + 1;
             }
         }
+        special::unseen(&mut ops, &program.insts);
         // Channels can wait after a branch and at its targets.
         let mut joins = vec![false; ops.len()];
         for (i, op) in ops.iter().enumerate() {

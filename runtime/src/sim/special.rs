@@ -6,7 +6,7 @@ use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
 use super::thread::Thread;
 use gantry_isa_gen::sem::dpas::{self, Dpas};
 use gantry_isa_gen::sem::{Extra, LANES, macros};
-use gantry_isa_gen::{Dst, Inst, Op, Reg, Src, Subfn};
+use gantry_isa_gen::{Dst, Inst, InstOpts, Op, Reg, Src, Subfn};
 
 /// What such an operation has besides its operands.
 #[derive(Clone, Copy)]
@@ -18,6 +18,8 @@ pub(super) enum Special {
     },
     /// `dpas`.
     Systolic(Dpas),
+    /// `dpas` whose sums nobody sees ([`unseen`]).
+    Unseen(Dpas),
     /// `dpasw`: two threads have half of source 2 each.
     Fused(Dpas),
 }
@@ -61,10 +63,39 @@ pub(super) fn execute(
             alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
         }
         Special::Systolic(d) => systolic(t, op, &d, None),
+        Special::Unseen(_) => Ok(()),
         Special::Fused(d) => match t.lent.take() {
             Some(src2) => systolic(t, op, &d, Some(&src2)),
             None => Err("`dpasw` without the other thread's half of source 2".to_owned()),
         },
+    }
+}
+
+/// Finds the `dpas` whose sums nobody sees: the instructions of a sequence (`{Atomic}` on all but the last) read their operands before those in
+/// front of them have written, and the next one writes over all that it does.
+///
+/// Intel's compiler of 2026 begins sequences on DG2 with such an instruction, that multiplies the next one's sums with themselves (IGC,
+/// `visa/LocalScheduler`, `createADummyDpasRSWAInst`): were it to come first, the next one would add to its sums.
+pub(super) fn unseen(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
+    let sums = |op: &MicroOp| match (&op.kind, &op.dst) {
+        (Kind::Special(Special::Systolic(d)), DstOp::Direct { at, .. }) => {
+            Some((*d, *at, *at + d.sum_bytes(d.dst)))
+        }
+        _ => None,
+    };
+    for n in 1..ops.len() {
+        let together = insts.get(n - 1).and_then(Option::as_ref);
+        if !together.is_some_and(|i| i.opts.contains(InstOpts::ATOMIC)) {
+            continue;
+        }
+        let of = |n: usize| ops.get(n).and_then(sums);
+        if let (Some((d, from, to)), Some((_, first, last))) = (of(n - 1), of(n))
+            && first <= from
+            && to <= last
+            && let Some(op) = ops.get_mut(n - 1)
+        {
+            op.kind = Kind::Special(Special::Unseen(d));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The ELF side of a zebin: sections and notes.
 
-use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, link, read};
+use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, bindings, link, read};
 use crate::limits::{Budget, Limits, within};
 use gantry_isa_gen::{PRODUCTS, Platform};
 use object::LittleEndian as LE;
@@ -154,6 +154,9 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
         limits,
     )?;
 
+    if let Some(s) = by_name.get(bindings::SECTION) {
+        bindings::read(content(s), &mut zebin, limits)?;
+    }
     zebin.build_options = by_name.get(".misc.buildOptions").map(|s| {
         String::from_utf8_lossy(content(s))
             .trim_end_matches('\0')
@@ -162,38 +165,74 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
     Ok(zebin)
 }
 
+/// An entry of a section of notes.
+pub(super) struct Note<'a> {
+    /// Up to its first zero.
+    pub(super) owner: &'a [u8],
+    pub(super) ty: u32,
+    pub(super) desc: &'a [u8],
+}
+
+fn damaged(section: &str) -> ZebinError {
+    ZebinError::new(format!("{section} is damaged"))
+}
+
+/// The entries of a section of notes, up to the first that is damaged.
+pub(super) fn notes<'a>(
+    section: &'a [u8],
+    name: &'a str,
+) -> impl Iterator<Item = Result<Note<'a>, ZebinError>> {
+    let mut rest = section;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let note = note(&mut rest).ok_or_else(|| damaged(name));
+        if note.is_err() {
+            rest = &[];
+        }
+        Some(note)
+    })
+}
+
+/// Takes an entry off the front: three words, the owner and the description, each padded to words.
+fn note<'a>(rest: &mut &'a [u8]) -> Option<Note<'a>> {
+    let mut word = || {
+        let (word, behind) = rest.split_first_chunk::<4>()?;
+        *rest = behind;
+        Some(u32::from_le_bytes(*word))
+    };
+    let (owner, desc, ty) = (word()?, word()?, word()?);
+    let mut bytes = |len: u32| {
+        let bytes = rest.get(..len as usize)?;
+        // The last may lack its padding.
+        let padded = (len as usize).checked_next_multiple_of(4)?;
+        *rest = rest.get(padded..).unwrap_or(&[]);
+        Some(bytes)
+    };
+    let owner = bytes(owner)?.split(|&b| b == 0).next().unwrap_or(&[]);
+    let desc = bytes(desc)?;
+    Some(Note { owner, ty, desc })
+}
+
 /// The product of the compatibility note, and its platform. Where the note has the core family alone, as those of libraries that
 /// are for several products do, the product is the first of that.
-fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
-    let mut rest = notes.ok_or_else(|| ZebinError::new("no .note.intelgt.compat section"))?;
-    let word = |b: &[u8], at: usize| -> Option<u32> {
-        Some(u32::from_le_bytes(
-            b.get(at..at.checked_add(4)?)?.try_into().ok()?,
-        ))
-    };
-    let damaged = || ZebinError::new(".note.intelgt.compat is damaged");
+fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
+    const SECTION: &str = ".note.intelgt.compat";
+    let section = section.ok_or_else(|| ZebinError::new(format!("no {SECTION} section")))?;
     let mut core = 0;
-    while !rest.is_empty() {
-        let (Some(name_len), Some(desc_len), Some(ty)) =
-            (word(rest, 0), word(rest, 4), word(rest, 8))
-        else {
-            return Err(damaged());
+    for note in notes(section, SECTION) {
+        let note = note?;
+        let word = || {
+            let word = note.desc.first_chunk::<4>();
+            word.map(|w| u32::from_le_bytes(*w))
+                .ok_or_else(|| damaged(SECTION))
         };
-        let padded = |n: u32| (n as usize).checked_add(3).map(|n| n & !3);
-        let (Some(name_pad), Some(desc_pad)) = (padded(name_len), padded(desc_len)) else {
-            return Err(damaged());
-        };
-        let desc_at = 12usize.checked_add(name_pad).ok_or_else(damaged)?;
-        let end = desc_at.checked_add(desc_pad).ok_or_else(damaged)?;
-        let name = rest
-            .get(12..12 + (name_len as usize).min(rest.len()))
-            .ok_or_else(damaged)?;
-        let owner = name.split(|&b| b == 0).next().unwrap_or(&[]);
-        if owner == b"IntelGT" && ty == NT_CORE_FAMILY {
-            core = word(rest, desc_at).ok_or_else(damaged)?;
+        if note.owner == b"IntelGT" && note.ty == NT_CORE_FAMILY {
+            core = word()?;
         }
-        if owner == b"IntelGT" && ty == NT_PRODUCT_FAMILY {
-            let product = word(rest, desc_at).ok_or_else(damaged)?;
+        if note.owner == b"IntelGT" && note.ty == NT_PRODUCT_FAMILY {
+            let product = word()?;
             let platform = Platform::from_family(product).ok_or_else(|| {
                 ZebinError::new(format!(
                     "product family {product} is of no platform known here"
@@ -201,7 +240,6 @@ fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
             })?;
             return Ok((product, platform));
         }
-        rest = rest.get(end..).unwrap_or(&[]);
     }
     // Compilers that know none write 0.
     if core == 0 {

@@ -304,6 +304,65 @@ pub struct ArgInfo {
     pub kind: ArgKind,
     /// What the source calls it, where the zebin says.
     pub names: Option<ArgNames>,
+    /// How a caller finds it.
+    pub role: ArgRole,
+}
+
+/// How a caller finds an argument: what Gantry's compiler says of shaders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ArgRole {
+    /// By its number.
+    Argument,
+    /// By its place among a shader's resources.
+    Resource(BindingPlace, Resource),
+    /// It is a shader's push constants.
+    PushConstants,
+    /// It is the size in bytes of the buffer that is the argument of this number: launches fill it in.
+    SizeOf(u32),
+}
+
+/// A place of a shader's interface.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BindingPlace {
+    /// The descriptor set; of WGSL, the group.
+    pub set: u32,
+    /// The binding in the set.
+    pub binding: u32,
+    /// The element, where it is an array of resources.
+    pub element: u32,
+}
+
+/// What is at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Resource {
+    /// A storage buffer.
+    StorageBuffer {
+        /// Bytes that it must have: what is always there, and one element of the array that it ends in.
+        least: u32,
+        /// Whether the shader only reads it.
+        read_only: bool,
+    },
+    /// A uniform buffer.
+    UniformBuffer {
+        /// Bytes that it must have.
+        least: u32,
+    },
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+}
+
+impl Resource {
+    /// Bytes that a buffer must have; 0 of what is none.
+    pub const fn least(self) -> u32 {
+        match self {
+            Resource::StorageBuffer { least, .. } | Resource::UniformBuffer { least } => least,
+            Resource::Image | Resource::Sampler => 0,
+        }
+    }
 }
 
 /// Source names of an argument.
@@ -327,7 +386,7 @@ pub struct KernelInfo {
     /// The per-thread payload.
     pub per_thread: Vec<PerThreadArg>,
     /// Binding table: (index, argument index).
-    pub bindings: Vec<(u32, u32)>,
+    pub binding_table: Vec<(u32, u32)>,
     /// Sampler table.
     pub samplers: Vec<SamplerEntry>,
     /// Memory of each thread.

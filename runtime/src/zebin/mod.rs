@@ -3,6 +3,7 @@
 //! [`Zebin::parse`] looks at everything a launch needs, once, and never panics whatever the bytes are. What the format
 //! is: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
 
+mod bindings;
 mod elf;
 mod images;
 mod info;
@@ -15,8 +16,9 @@ mod write;
 mod yaml;
 
 pub use info::{
-    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
-    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry, SamplerFact, SamplerSource,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ArgRole, BindingPlace, ExecutionEnv,
+    ImageFact, KernelInfo, MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, Resource,
+    SamplerEntry, SamplerFact, SamplerSource,
 };
 pub use lines::{LineInfo, SourceLine};
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use super::ZebinError;
 use super::images;
 use super::info::{
-    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ArgRole, ExecutionEnv, ImageFact, KernelInfo,
     MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
 };
 use super::yaml::{self, Node};
@@ -29,9 +29,9 @@ const MAX_BTI: u32 = 252;
 const MAX_PAYLOAD: u32 = 4096;
 
 pub(super) fn parse(text: &str, platform: Platform, limits: &Limits) -> Result<ZeInfo, ZebinError> {
-    let doc = yaml::parse(text, limits)?;
+    let doc = yaml::parse(text, ".ze_info", limits)?;
     let doc = doc.ok_or_else(|| ZebinError::new(".ze_info is empty"))?;
-    let root = Node::root(&doc);
+    let root = Node::root(&doc, ".ze_info");
     let version = root.get("version")?.map(|v| v.string()).transpose()?;
     let nodes = root.need("kernels")?.list()?;
     within("kernels", nodes.len(), limits.kernels)?;
@@ -153,13 +153,13 @@ fn kernel(
             other => return Err(n.error(&format!("unknown arg_type `{other}`"))),
         });
     }
-    let mut bindings = Vec::new();
+    let mut binding_table = Vec::new();
     for n in node.list_of("binding_table_indices")? {
         let bti = n.need("bti_value")?.u32()?;
         if bti > MAX_BTI {
             return Err(n.error(&format!("bti_value {bti} is above {MAX_BTI}")));
         }
-        bindings.push((bti, n.need("arg_index")?.u32()?));
+        binding_table.push((bti, n.need("arg_index")?.u32()?));
     }
     let mut memory = Vec::new();
     for n in node.list_of("per_thread_memory_buffers")? {
@@ -196,7 +196,7 @@ fn kernel(
         env,
         payload,
         per_thread,
-        bindings,
+        binding_table,
         samplers,
         memory,
         args,
@@ -448,6 +448,7 @@ fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInf
             // A gap is an argument the code does not use; `kernels_misc_info` may still describe it.
             kind: k.unwrap_or(ArgKind::Value { size: 0 }),
             names: None,
+            role: ArgRole::Argument,
         })
         .collect())
 }
@@ -493,6 +494,7 @@ fn misc_args(
             k.args.push(ArgInfo {
                 kind: ArgKind::Value { size: 0 },
                 names: None,
+                role: ArgRole::Argument,
             });
         }
         let Some(arg) = k.args.get_mut(index as usize) else {
@@ -528,7 +530,7 @@ fn misc_args(
 
 /// Every binding names a pointer argument.
 fn check_args(k: &KernelInfo) -> Result<(), ZebinError> {
-    for (bti, index) in &k.bindings {
+    for (bti, index) in &k.binding_table {
         match k.args.get(*index as usize).map(|a| a.kind) {
             Some(ArgKind::Buffer | ArgKind::Image(_) | ArgKind::Sampler) => {}
             _ => {

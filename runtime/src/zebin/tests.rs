@@ -71,7 +71,7 @@ fn a_whole_one() {
     assert_eq!(kinds, [ArgKind::Value { size: 8 }, ArgKind::Buffer]);
     assert_eq!(k.cross_thread_bytes(), 64);
     assert_eq!(k.scratch_bytes(), 640 * 16);
-    assert_eq!(k.bindings, [(3, 1)]);
+    assert_eq!(k.binding_table, [(3, 1)]);
     assert!(z.kernel("other").is_none());
 }
 
@@ -210,4 +210,94 @@ fn damage_never_panics() {
         }
     }
     assert!(fine > 0 && refused > 0, "{fine} {refused}");
+}
+
+/// An entry of a note.
+fn note(owner: &[u8], ty: u32, desc: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for word in [owner.len() as u32, desc.len() as u32, ty] {
+        out.extend(word.to_le_bytes());
+    }
+    for part in [owner, desc] {
+        out.extend(part);
+        out.resize(out.len().next_multiple_of(4), 0);
+    }
+    out
+}
+
+/// A zebin with a note that says where arguments are.
+fn with_bindings(note: Vec<u8>) -> Result<Zebin, ZebinError> {
+    let sections = vec![
+        Section::new(".text.k", vec![0; 32]),
+        Section::new(".note.gantry.bindings", note),
+    ];
+    Zebin::parse(&write_sections(18, INFO, sections))
+}
+
+#[test]
+fn places_of_arguments() {
+    let say = |args: &str| {
+        let text = format!("---\nversion: '1.0'\nkernels:\n  - name: k\n    args:\n{args}...\n");
+        // Entries of others and of other types are passed over.
+        let mut all = note(b"Other\0", 1, b"?");
+        all.extend(note(b"Gantry\0", 2, b"?"));
+        all.extend(note(b"Gantry\0", 1, text.as_bytes()));
+        with_bindings(all)
+    };
+    let buffer = "      - {arg_index: 1, resource: storage_buffer, set: 2, binding: 3, least: 8}\n";
+    let z = say(buffer).unwrap();
+    let place = BindingPlace {
+        set: 2,
+        binding: 3,
+        element: 0,
+    };
+    let resource = Resource::StorageBuffer {
+        least: 8,
+        read_only: false,
+    };
+    let k = &z.kernels[0];
+    assert_eq!(k.args[0].role, ArgRole::Argument);
+    assert_eq!(k.args[1].role, ArgRole::Resource(place, resource));
+    let fails = |args: &str| say(args).unwrap_err().to_string();
+    for (args, said) in [
+        ("      - {arg_index: 1}\n", "no `set`"),
+        (
+            "      - {arg_index: 1, resource: cube, set: 0, binding: 0}\n",
+            "unknown resource `cube`",
+        ),
+        (
+            "      - {arg_index: 0, resource: image, set: 0, binding: 0}\n",
+            "argument 0 cannot be this",
+        ),
+        (
+            "      - {arg_index: 7, push_constants: true}\n",
+            "argument 7 cannot be this",
+        ),
+        // A value of 8 bytes is no size.
+        (
+            "      - {arg_index: 0, size_of: 1}\n",
+            "argument 0 cannot be this",
+        ),
+        (&buffer.repeat(2), "argument 1 cannot be this"),
+    ] {
+        let e = fails(args);
+        assert!(e.contains(".note.gantry.bindings: kernel `k`"), "{e}");
+        assert!(e.contains(said), "{e}");
+    }
+}
+
+#[test]
+fn damaged_places_of_arguments() {
+    let whole = note(
+        b"Gantry\0",
+        1,
+        b"kernels: [{name: other, args: [{arg_index: 1}]}]",
+    );
+    let e = |note: Vec<u8>| with_bindings(note).unwrap_err().to_string();
+    assert!(e(whole.clone()).contains("there is no such kernel"));
+    for len in 1..whole.len() - 4 {
+        assert!(e(whole[..len].to_vec()).contains("is damaged"), "{len}");
+    }
+    assert!(e(note(b"Gantry\0", 1, b"\xff")).contains("invalid utf-8"));
+    assert!(e(note(b"Gantry\0", 1, b"[")).contains(".note.gantry.bindings: "));
 }

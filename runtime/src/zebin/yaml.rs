@@ -32,10 +32,10 @@ enum Open {
     },
 }
 
-/// The first document of a text; `None` where there is none. Aliases, by which a short text says a long one, are refused, and
+/// The first document of a text, whose name is for messages; `None` where there is none. Aliases, by which a short text says a long one, are refused, and
 /// so is more than the limits allow: the text is read as far as it is kept.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Option<Value>, ZebinError> {
-    let error = |what: &str| ZebinError::new(format!(".ze_info: {what}"));
+pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Value>, ZebinError> {
+    let error = |what: &str| ZebinError::new(format!("{name}: {what}"));
     let mut parser = Parser::new_from_str(text);
     let mut values = Budget::new("values in .ze_info", limits.info_values);
     let mut open: Vec<Open> = Vec::new();
@@ -132,10 +132,10 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn root(value: &'a Value) -> Self {
+    pub(super) fn root(value: &'a Value, name: &str) -> Self {
         Node {
             value,
-            path: ".ze_info".to_owned(),
+            path: name.to_owned(),
         }
     }
 

@@ -5,21 +5,17 @@ use crate::calls::{is_alone, is_by_value};
 use crate::error::Error;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
-use crate::{Argument, ArgumentKind};
-use gantry_codegen::ir::{self, Region, Scalar};
+use gantry_codegen::ir::{self, ParamRole, Region, Scalar};
 use spirv::StorageClass;
 
 impl Emit<'_, '_, '_> {
-    pub(super) fn arguments(&mut self) -> Vec<Argument> {
-        let mut out = Vec::new();
+    pub(super) fn arguments(&mut self) {
         for (id, ty) in self.body.params.clone() {
             match self.argument(id, ty) {
-                Ok((leaves, kind)) => {
+                Ok(leaves) => {
                     self.set(id, &leaves);
-                    out.push(Argument {
-                        name: self.m.name(id).unwrap_or_default(),
-                        kind,
-                    });
+                    let name = self.m.name(id).unwrap_or_default();
+                    self.b.describe_param(name, ParamRole::Argument);
                 }
                 Err(e) => {
                     let at = self.m.entries.iter().map(|e| e.at).next().unwrap_or(0);
@@ -27,10 +23,9 @@ impl Emit<'_, '_, '_> {
                 }
             }
         }
-        out
     }
 
-    fn argument(&mut self, id: Id, ty: Ty) -> Result<(Leaves, ArgumentKind), Error> {
+    fn argument(&mut self, id: Id, ty: Ty) -> Result<Leaves, Error> {
         let size = self.m.types.size(ty);
         match self.m.types.kind(ty).clone() {
             Type::Pointer(StorageClass::CrossWorkgroup | StorageClass::UniformConstant, _) => {
@@ -38,11 +33,11 @@ impl Emit<'_, '_, '_> {
                 if is_alone(self.m, id) {
                     self.b.promise_noalias(v);
                 }
-                Ok((Leaves::from_slice(&[v]), ArgumentKind::Buffer))
+                Ok(Leaves::from_slice(&[v]))
             }
             Type::Pointer(StorageClass::Workgroup, _) => {
                 let v = self.b.slm_param();
-                Ok((Leaves::from_slice(&[v]), ArgumentKind::Local))
+                Ok(Leaves::from_slice(&[v]))
             }
             Type::Pointer(StorageClass::Function, _) => match is_by_value(self.m, id) {
                 true => self.by_value(id, ty),
@@ -53,10 +48,7 @@ impl Emit<'_, '_, '_> {
             Type::Int(_) | Type::Float(_) => {
                 let ty = ir::Type::scalar_of(self.scalar(ty)?);
                 let v = self.b.param(ty);
-                Ok((
-                    Leaves::from_slice(&[v]),
-                    ArgumentKind::Value { size: size as u32 },
-                ))
+                Ok(Leaves::from_slice(&[v]))
             }
             Type::Vector(of, n) => {
                 let scalar = self.scalar(of)?;
@@ -66,7 +58,7 @@ impl Emit<'_, '_, '_> {
                 let all = size as u32 / scalar.bytes();
                 let v = self.b.param(self.lanes(scalar, all));
                 let leaves = (0..n).map(|i| self.b.lane(v, i)).collect();
-                Ok((leaves, ArgumentKind::Value { size: size as u32 }))
+                Ok(leaves)
             }
             Type::Struct(_) | Type::Array(..) => {
                 let limit = || Error::limit("an argument of more than 4,096 bytes");
@@ -85,15 +77,15 @@ impl Emit<'_, '_, '_> {
                         s => self.b.ins().bitcast(ir::Type::scalar_of(s), part),
                     });
                 }
-                Ok((leaves, ArgumentKind::Value { size: size as u32 }))
+                Ok(leaves)
             }
             Type::Image(t) => {
                 self.image_argument(id, 0, &t)?;
-                Ok((Leaves::new(), ArgumentKind::Image))
+                Ok(Leaves::new())
             }
             Type::Sampler => {
                 self.sampler_argument(id, 0)?;
-                Ok((Leaves::new(), ArgumentKind::Sampler))
+                Ok(Leaves::new())
             }
             _ => Err(Error::unsupported(format!(
                 "{} as an argument of a kernel",
@@ -103,7 +95,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// A structure by value, to which the kernel has a pointer: a copy in each work-item's own memory.
-    fn by_value(&mut self, id: Id, ty: Ty) -> Result<(Leaves, ArgumentKind), Error> {
+    fn by_value(&mut self, id: Id, ty: Ty) -> Result<Leaves, Error> {
         let of = self
             .m
             .pointee(ty)
@@ -126,9 +118,6 @@ impl Emit<'_, '_, '_> {
             let at = (n * scalar.bytes()) as i32;
             self.store_elements(scalar, &[part], pointer, at, access.mem);
         }
-        Ok((
-            Leaves::from_slice(&[pointer]),
-            ArgumentKind::Value { size: size as u32 },
-        ))
+        Ok(Leaves::from_slice(&[pointer]))
     }
 }

@@ -10,9 +10,8 @@ use crate::logical::{self, Root, is_array_of_descriptors};
 use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
-use crate::{Argument, ArgumentKind, Binding, Resource};
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::ir::{self, IntCC, Scalar};
+use gantry_codegen::ir::{self, BindingPlace, IntCC, ParamRole, Resource, Scalar};
 use spirv::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +32,16 @@ struct Found {
     at: u32,
 }
 
+/// The name of what goes with a variable that has a name.
+fn behind(name: &str, what: &str) -> String {
+    match name {
+        "" => String::new(),
+        name => format!("{name}.{what}"),
+    }
+}
+
 impl Emit<'_, '_, '_> {
-    pub(super) fn descriptors(&mut self, arguments: &mut Vec<Argument>) -> Vec<Binding> {
+    pub(super) fn descriptors(&mut self) {
         let mut used = SecondaryMap::new();
         crate::room::used(self.body, self.g, &mut used);
         self.sized = self.robust && self.goes_by_pointers();
@@ -92,42 +99,26 @@ impl Emit<'_, '_, '_> {
                 _ => {}
             }
         }
-        let mut out = Vec::new();
         for ((set, binding, element), found) in all {
             let Some(first) = found.first() else { continue };
             let (at, id) = (first.at, first.id);
-            let mut new = Binding {
+            let place = BindingPlace {
                 set,
                 binding,
                 element,
-                name: self.binding_name(first),
-                resource: Resource::Sampler,
-                argument: arguments.len(),
-                size_argument: None,
             };
-            match self.resource(&found, element, arguments, &mut new) {
-                Ok(false) => out.push(new),
-                Ok(true) => {
-                    let sampler = Binding {
-                        resource: Resource::Sampler,
-                        argument: new.argument + 1,
-                        ..new.clone()
-                    };
-                    out.extend([new, sampler]);
-                }
-                Err(e) => self.error(e, at, 0, Some(id)),
+            if let Err(e) = self.resource(&found, place) {
+                self.error(e, at, 0, Some(id));
             }
         }
         if pushed.len() > 1 {
             let e = Error::malformed("several variables of push constants");
             self.error(e, pushed.get(1).map_or(0, |p| p.at), 0, None);
-        } else if let Some(one) = pushed.first() {
-            match self.push_constants(one, arguments) {
-                Ok(binding) => out.push(binding),
-                Err(e) => self.error(e, one.at, 0, Some(one.id)),
-            }
+        } else if let Some(one) = pushed.first()
+            && let Err(e) = self.push_constants(one)
+        {
+            self.error(e, one.at, 0, Some(one.id));
         }
-        out
     }
 
     /// How many elements an array of descriptors has of which one is chosen by an index.
@@ -143,24 +134,13 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The name of a variable, else of the type of its block.
-    fn binding_name(&self, found: &Found) -> String {
-        self.m.name(found.id).unwrap_or_default()
-    }
-
-    /// Makes the arguments of a resource; whether it has a sampler of its own.
-    fn resource(
-        &mut self,
-        found: &[Found],
-        element: u32,
-        arguments: &mut Vec<Argument>,
-        new: &mut Binding,
-    ) -> Result<bool, Error> {
+    /// Makes the arguments of a resource.
+    fn resource(&mut self, found: &[Found], place: BindingPlace) -> Result<(), Error> {
         let buffers = found.iter().all(|f| is_buffer(f.class));
         if buffers {
-            self.buffer_argument(found, element, arguments, new)?;
-            return Ok(false);
+            return self.buffer_argument(found, place);
         }
+        let element = place.element;
         let [one] = found else {
             return Err(Error::unsupported("several resources at one binding"));
         };
@@ -170,7 +150,8 @@ impl Emit<'_, '_, '_> {
         if let Type::SampledImage(of) = kind {
             kind = self.m.types.kind(of).clone();
         }
-        let kind = match kind {
+        let name = self.m.name(one.id).unwrap_or_default();
+        let resource = match kind {
             Type::Image(mut t) => {
                 let (no_write, no_read) = (
                     self.m.has(one.id, Decoration::NonWritable),
@@ -185,44 +166,30 @@ impl Emit<'_, '_, '_> {
                     };
                 }
                 self.image_argument(one.id, element, &t)?;
-                new.resource = Resource::Image;
-                ArgumentKind::Image
+                Resource::Image
             }
             Type::Sampler => {
                 self.sampler_argument(one.id, element)?;
-                new.resource = Resource::Sampler;
-                ArgumentKind::Sampler
+                Resource::Sampler
             }
             _ => {
                 let what = self.describe(one.ty);
                 return Err(Error::unsupported(format!("a resource that is {what}")));
             }
         };
-        arguments.push(Argument {
-            name: new.name.clone(),
-            kind,
-        });
+        let role = ParamRole::Resource(place, resource);
+        self.b.describe_param(name.clone(), role);
         if combined {
             self.sampler_argument(one.id, element)?;
-            let name = match new.name.as_str() {
-                "" => String::new(),
-                name => format!("{name}.sampler"),
-            };
-            arguments.push(Argument {
-                name,
-                kind: ArgumentKind::Sampler,
-            });
+            let role = ParamRole::Resource(place, Resource::Sampler);
+            self.b.describe_param(behind(&name, "sampler"), role);
         }
-        Ok(combined)
+        Ok(())
     }
 
-    fn buffer_argument(
-        &mut self,
-        found: &[Found],
-        element: u32,
-        arguments: &mut Vec<Argument>,
-        new: &mut Binding,
-    ) -> Result<(), Error> {
+    fn buffer_argument(&mut self, found: &[Found], place: BindingPlace) -> Result<(), Error> {
+        let name = found.first().and_then(|f| self.m.name(f.id));
+        let name = name.unwrap_or_default();
         let mut least = 0;
         let mut tails = Vec::new();
         let (mut read_only, mut uniform) = (true, true);
@@ -253,11 +220,15 @@ impl Emit<'_, '_, '_> {
         if least > 1 << 31 {
             return Err(Error::limit("a buffer of more than 2 GiB"));
         }
-        new.resource = match uniform {
+        let least = least as u32;
+        let resource = match uniform {
             true => Resource::UniformBuffer { least },
             false => Resource::StorageBuffer { least, read_only },
         };
+        let number = self.b.params().len() as u32;
         let base = self.b.ptr_param();
+        let role = ParamRole::Resource(place, resource);
+        self.b.describe_param(name.clone(), role);
         // SPIR-V, 2.18.2: in these memory models what is declared has nothing in common, unless it says so.
         let aliased = |f: &Found| {
             let mut said = self.m.decorations(f.id).map(|d| d.1);
@@ -266,21 +237,12 @@ impl Emit<'_, '_, '_> {
         if !found.iter().any(aliased) {
             self.b.promise_noalias(base);
         }
-        arguments.push(Argument {
-            name: new.name.clone(),
-            kind: ArgumentKind::Buffer,
-        });
         let sized = tails.iter().any(Option::is_some) || self.sized;
         let size = sized.then(|| {
-            new.size_argument = Some(arguments.len());
-            arguments.push(Argument {
-                name: match new.name.as_str() {
-                    "" => String::new(),
-                    name => format!("{name}.size"),
-                },
-                kind: ArgumentKind::BufferSize { of: new.argument },
-            });
-            self.b.param(ir::Type::scalar_of(Scalar::I32))
+            let size = self.b.param(ir::Type::scalar_of(Scalar::I32));
+            let role = ParamRole::SizeOf(number);
+            self.b.describe_param(behind(&name, "size"), role);
+            size
         });
         for (f, tail) in found.iter().zip(tails) {
             let length = match (tail, size) {
@@ -308,7 +270,7 @@ impl Emit<'_, '_, '_> {
                 _ => None,
             };
             self.buffers
-                .insert((f.id, element), Buffer { base, size, length });
+                .insert((f.id, place.element), Buffer { base, size, length });
         }
         Ok(())
     }
@@ -323,11 +285,7 @@ impl Emit<'_, '_, '_> {
         all.any(|i| matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain))
     }
 
-    fn push_constants(
-        &mut self,
-        found: &Found,
-        arguments: &mut Vec<Argument>,
-    ) -> Result<Binding, Error> {
+    fn push_constants(&mut self, found: &Found) -> Result<(), Error> {
         let size = self.m.types.extent(found.ty).next_multiple_of(4);
         if size > MOST_PUSHED {
             return Err(Error::limit(format!(
@@ -338,19 +296,8 @@ impl Emit<'_, '_, '_> {
         let words = words.ok_or_else(|| Error::malformed("push constants without any"))?;
         self.pushed = Some(self.b.param(words));
         let name = self.m.name(found.id).unwrap_or_default();
-        arguments.push(Argument {
-            name: name.clone(),
-            kind: ArgumentKind::Value { size: size as u32 },
-        });
-        Ok(Binding {
-            set: 0,
-            binding: 0,
-            element: 0,
-            name,
-            resource: Resource::PushConstants { size: size as u32 },
-            argument: arguments.len() - 1,
-            size_argument: None,
-        })
+        self.b.describe_param(name, ParamRole::PushConstants);
+        Ok(())
     }
 
     /// Loads push constants: what a pointer with known bytes is to is in registers; by an index, it is one of all that it may be.

@@ -223,7 +223,7 @@ pub(crate) fn kernel(
     group: &Group<'_, '_>,
     module: &mut ir::Module,
     func: &mut ir::Function,
-) -> Result<(Vec<crate::Argument>, Vec<crate::Binding>), Errors> {
+) -> Result<(), Errors> {
     let (simd, group_size) = match func.kind {
         ir::FuncKind::Kernel {
             simd, group_size, ..
@@ -233,7 +233,6 @@ pub(crate) fn kernel(
     let (kernel, room) = (func.name.clone(), group.room);
     let mut callees = calls::Callees::default();
     let mut errors = Errors(Vec::new());
-    let mut out = Default::default();
     let mut lanes_meet = false;
     let private = room.private.iter().zip(&room.errors);
     // What is called comes first.
@@ -252,18 +251,16 @@ pub(crate) fn kernel(
         }
         match part.is_kernel {
             true => {
-                let mut arguments = e.entry();
-                let bindings = match group.m.logical {
-                    true => e.descriptors(&mut arguments),
-                    false => Vec::new(),
-                };
+                e.entry();
+                if group.m.logical {
+                    e.descriptors();
+                }
                 e.zero_workgroup();
                 for made in [e.make_lock(), e.make_named()] {
                     if let Err(error) = made {
                         e.error(error, 0, 0, None);
                     }
                 }
-                out = (arguments, bindings);
             }
             false => e.parameters(&part.divergent),
         }
@@ -282,7 +279,7 @@ pub(crate) fn kernel(
         }
     }
     match errors.0.is_empty() {
-        true => Ok(out),
+        true => Ok(()),
         false => Err(errors),
     }
 }
@@ -386,7 +383,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     }
 
     /// The beginning of a kernel: its memory, and its arguments.
-    fn entry(&mut self) -> Vec<crate::Argument> {
+    fn entry(&mut self) {
         if self.slm_bytes > 0 {
             self.b.set_slm_bytes(self.slm_bytes);
         }
@@ -396,7 +393,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         }
         self.begin_private();
         self.begin_tables();
-        self.arguments()
+        self.arguments();
     }
 }
 

@@ -12,8 +12,12 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// The bytes of a text whose lines are named: of a longer one nothing is said.
+const MOST_LOCATED: usize = 256 << 10;
+
 /// Why a text is not translated.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WgslError {
     /// What naga says of the text, with its lines.
     #[error("{0}")]
@@ -80,6 +84,9 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let (module, info) = process_overrides(&module, &info, None, &values)
         .map_err(|e| WgslError::Text(e.to_string()))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
+    // naga counts the lines before each statement anew.
+    let named = options.source_name.as_deref();
+    let named = named.filter(|_| text.len() <= MOST_LOCATED);
     let options = spv::Options {
         lang_version: (1, 3),
         // Names are for messages and for who looks for a binding.
@@ -93,6 +100,11 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
         },
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,
         force_loop_bounding: false,
+        debug_info: named.map(|file_name| spv::DebugInfo {
+            source_code: text,
+            file_name,
+            language: spv::SourceLanguage::WGSL,
+        }),
         ..spv::Options::default()
     };
     let words = spv::write_vec(&module, &info, &options, None);

@@ -20,6 +20,7 @@ mod rng;
 #[path = "../common/targets.rs"]
 mod targets;
 
+mod assembly;
 mod blocks2d;
 mod branches;
 mod by_value;

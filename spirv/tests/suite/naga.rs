@@ -36,7 +36,6 @@ fn one(text: &str, simd: u32, target: &str) -> Result<(), String> {
             let line = e.lines().next().unwrap_or_default();
             return Err(format!("naga: {line}"));
         }
-        Err(e @ WgslError::Panic(_)) => return Err(e.to_string()),
         Err(WgslError::Spirv(e)) => {
             if let Some(e) = e.0.iter().find(|e| e.fault == Fault::Internal) {
                 panic!("{e}");
@@ -45,6 +44,7 @@ fn one(text: &str, simd: u32, target: &str) -> Result<(), String> {
             let what: Vec<String> = what.into_iter().collect();
             return Err(what.join("; "));
         }
+        Err(e) => return Err(e.to_string()),
     };
     let mut options = CompileOptions::for_target(target).unwrap();
     options.check = true;

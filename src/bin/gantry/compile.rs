@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
     #[arg(long)]
     exact_sums: bool,
+    /// Lines of IR text and WGSL in the result, for faults, profiles and traces; SPIR-V has its own
+    #[arg(short = 'g', long)]
+    debug: bool,
     /// Product to compile for; without it, that of the device that `gantry run` would use
     #[arg(long)]
     target: Option<String>,
@@ -144,6 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        source_name: args.debug.then(|| args.file.display().to_string()),
         constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         inline: options.inline,

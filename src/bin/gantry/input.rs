@@ -54,7 +54,7 @@ pub(crate) enum Language {
 pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("gir") => return Ok(Language::Gir),
-        Some("spv") => return Ok(Language::Spirv),
+        Some("spv" | "spvasm") => return Ok(Language::Spirv),
         Some("wgsl") => return Ok(Language::Wgsl),
         Some("asm") => return Ok(Language::Asm),
         Some("zebin" | "krn" | "bin") => return Ok(Language::Binary),
@@ -77,6 +77,8 @@ fn of_contents(bytes: &[u8]) -> Language {
     };
     if starts(&["kernel %", "function %"]) {
         Language::Gir
+    } else if is_assembly(bytes) {
+        Language::Spirv
     } else if text.contains("@compute") {
         Language::Wgsl
     } else if is_elf(bytes) || bytes.contains(&0) {
@@ -158,6 +160,35 @@ pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     (likeness(&best) >= ALIKE).then_some(best)
 }
 
+/// Whether SPIR-V is text.
+fn is_assembly(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_start);
+    !bytes.contains(&0) && lines.any(|l| l.starts_with(b"OpCapability "))
+}
+
+/// The words of a file of SPIR-V, or of several, linked.
+fn words(path: &Path, more: &[PathBuf]) -> Result<Vec<u32>, Failure> {
+    let words = |path: &Path| {
+        let bytes = read(path)?;
+        if is_assembly(&bytes) {
+            let text = without_header(&read_text(path)?);
+            return spirv::assemble(&text).map_err(|e| Failure::file(path, e));
+        }
+        let words = gantry::spirv_words(&bytes);
+        words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))
+    };
+    let first = words(path)?;
+    if more.is_empty() {
+        return Ok(first);
+    }
+    let mut all = vec![first];
+    for path in more {
+        all.push(words(path)?);
+    }
+    let modules: Vec<&[u32]> = all.iter().map(Vec::as_slice).collect();
+    spirv::link(&modules).map_err(Failure::new)
+}
+
 /// The kernels of a file of SPIR-V or WGSL.
 fn translated(
     path: &Path,
@@ -167,26 +198,13 @@ fn translated(
     if language(path)? == Language::Wgsl {
         only_one(more)?;
         #[cfg(feature = "wgsl")]
-        return gantry::translate_wgsl(&read_text(path)?, options)
+        return gantry::translate_wgsl(&without_header(&read_text(path)?), options)
             .map_err(|e| Failure::file(path, e));
         #[cfg(not(feature = "wgsl"))]
         return Err(Failure::file(path, "WGSL needs the feature `wgsl`"));
     }
-    let words = |path: &Path| {
-        let words = gantry::spirv_words(&read(path)?);
-        words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))
-    };
-    let mut all = vec![words(path)?];
-    for path in more {
-        all.push(words(path)?);
-    }
-    let modules: Vec<&[u32]> = all.iter().map(Vec::as_slice).collect();
-    let whole = match *modules.as_slice() {
-        [_] => None,
-        _ => Some(spirv::link(&modules).map_err(Failure::new)?),
-    };
-    let whole = whole.as_deref().or(modules.first().copied());
-    spirv::translate(whole.unwrap_or(&[]), options).map_err(|e| Failure::file(path, e))
+    let words = words(path, more)?;
+    spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
 }
 
 /// The SIMD width of a text.
@@ -212,29 +230,26 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
-/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank.
+/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank. With a name of the source,
+/// instructions come from its lines.
 pub(crate) fn module(
     path: &Path,
     more: &[PathBuf],
     options: &spirv::Options,
 ) -> Result<ir::Module, Failure> {
-    Ok(kernels(path, more, options)?.0)
-}
-
-/// The same, and what is known of kernels that were translated.
-pub(crate) fn kernels(
-    path: &Path,
-    more: &[PathBuf],
-    options: &spirv::Options,
-) -> Result<(ir::Module, Vec<spirv::Kernel>), Failure> {
     if matches!(language(path)?, Language::Spirv | Language::Wgsl) {
-        let translated = translated(path, more, options)?;
-        return Ok((translated.module, translated.kernels));
+        return Ok(translated(path, more, options)?.module);
     }
     only_one(more)?;
     let source = read_text(path)?;
     text::parse(&without_header(&source))
-        .and_then(|p| verify_parsed(&p).map(|()| (p.module, Vec::new())))
+        .and_then(|mut p| {
+            verify_parsed(&p)?;
+            if let Some(name) = &options.source_name {
+                p.locate(name);
+            }
+            Ok(p.module)
+        })
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
 }
 
@@ -270,14 +285,43 @@ pub(crate) fn cache(dir: &Path) -> Result<CodeCache, Failure> {
     CodeCache::open(dir).map_err(|e| Failure::file(dir, e))
 }
 
-/// A zebin from a cache, or compiled.
+/// A zebin of a module from a cache, or compiled.
 pub(crate) fn cached(
     cache: &CodeCache,
     module: &ir::Module,
     options: &CompileOptions,
 ) -> Result<Zebin, Failure> {
     let zebin = gantry::compile_cached(cache, &mut Context::new(), module, options);
-    let zebin = zebin.map_err(Failure::new)?;
+    kept(cache, zebin.map_err(Failure::new)?)
+}
+
+/// A zebin of a file from a cache, or compiled. SPIR-V and WGSL are looked at only where it is not there.
+pub(crate) fn cached_file(
+    cache: &CodeCache,
+    path: &Path,
+    more: &[PathBuf],
+    spirv: &spirv::Options,
+    options: &CompileOptions,
+) -> Result<Zebin, Failure> {
+    let context = &mut Context::new();
+    let zebin = match language(path)? {
+        Language::Spirv => {
+            let words = words(path, more)?;
+            gantry::compile_spirv_cached(cache, context, &words, spirv, options)
+        }
+        #[cfg(feature = "wgsl")]
+        Language::Wgsl => {
+            only_one(more)?;
+            let text = without_header(&read_text(path)?);
+            gantry::compile_wgsl_cached(cache, context, &text, spirv, options)
+        }
+        _ => return cached(cache, &module(path, more, spirv)?, options),
+    };
+    kept(cache, zebin.map_err(|e| Failure::file(path, e))?)
+}
+
+/// Says what could not be stored.
+fn kept(cache: &CodeCache, zebin: Zebin) -> Result<Zebin, Failure> {
     if let Zebin::Compiled { stored: Err(e), .. } = &zebin {
         eprintln!("warning: {}: not stored: {e}", cache.dir().display());
     }

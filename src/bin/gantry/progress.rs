@@ -36,3 +36,12 @@ pub(crate) fn with_bar<R>(progress: &Progress, work: impl FnOnce() -> R) -> R {
         out
     })
 }
+
+/// A bar that counts files; hidden where standard error is no terminal.
+pub(crate) fn of_files() -> ProgressBar {
+    let style = ProgressStyle::with_template("[{bar:40}] {pos}/{len} files, {eta} left");
+    let bar =
+        ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar
+}

@@ -1,6 +1,6 @@
 //! `gantry run`.
 
-use crate::args::{ArgForm, make};
+use crate::args::ArgForm;
 use crate::bindings::{self, Bound};
 use crate::input::Language;
 use crate::{Failure, input, progress, seen};
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
     #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
     specs: Vec<(String, spirv::SpecValue)>,
-    /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
+    /// Take compiled code from the cache in DIR if it is there, else compile and store it
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     /// Instructions that one simulated thread may run before its launch ends as an endless loop
@@ -146,44 +146,34 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let binds = args.binds.iter().map(|b| Bound::parse(b));
     let binds = binds.collect::<Result<Vec<_>, _>>()?;
     let device = open(kind, args)?;
-    let (zebin, hit, kernels) = zebin(args, &device)?;
+    let (zebin, hit) = zebin(args, &device)?;
     let module = device
         .load(&zebin)
         .map_err(|e| Failure::file(&args.file, e))?;
     let kernel = kernel(args, &module)?;
 
-    let mut values = Vec::new();
-    let mut after = Vec::new();
-    let translated = kernels.iter().find(|k| k.name == kernel.name());
-    let shader = translated.filter(|k| k.is_shader);
-    if let Some(shader) = shader {
-        let bound = bindings::bind(shader, forms, binds)?;
-        (values, after) = bindings::make_all(shader, &bound, &device, &kernel)?;
-    } else if !binds.is_empty() {
-        return Err(Failure::usage("--bind is for shaders; kernels have --arg"));
-    } else {
-        for (i, form) in forms.iter().enumerate() {
-            let kind = kernel.args().get(i).map(|a| a.kind);
-            let made = make(form, &device, kind)?;
-            values.push(made.arg);
-            after.extend(made.after);
+    let shader = bindings::is_shader(&kernel);
+    let size = args.local.or(kernel.group_size());
+    let mut grid = match args.groups {
+        Some(groups) if size.is_some() => Grid::groups(groups),
+        Some(_) => {
+            return Err(Failure::usage("--groups needs --local for this kernel"));
         }
-    }
-    let size = args.local.or(translated.and_then(|k| k.group_size));
-    let mut global = args.global;
-    if let Some(groups) = args.groups {
-        let size = size.ok_or_else(|| Failure::usage("--groups needs --local for this kernel"))?;
-        global = bindings::items(groups, size)?;
-    } else if let (Some(_), Some(size)) = (shader, size) {
-        let groups = [0, 1, 2].map(|d| global[d].div_ceil(size[d].max(1)));
-        global = bindings::items(groups, size)?;
-    }
-    let mut grid = Grid::new(global).offset(args.offset);
+        // Whole groups, as shaders have them.
+        None => match size.filter(|_| shader) {
+            Some(size) => Grid::groups([0, 1, 2].map(|d| args.global[d].div_ceil(size[d].max(1)))),
+            None => Grid::new(args.global),
+        },
+    };
+    grid = grid.offset(args.offset);
     if let Some(local) = args.local {
         grid = grid.group(local);
     }
+    let (values, after) = bindings::in_order(&forms, &device, &kernel)?;
+    let launch = kernel.launch(grid).args(values);
+    let (mut launch, bound) = bindings::bind(launch, &binds, &device, &kernel)?;
+    let after = after.into_iter().chain(bound);
     let watch = args.seen.watch(device.is_simulator())?;
-    let mut launch = kernel.launch(grid).args(values);
     if let Some(t) = args.timeout {
         launch = launch.timeout(t);
     }
@@ -222,8 +212,8 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
     })
 }
 
-/// A zebin; of one that a cache was asked for, whether it was there; what is known of kernels that were translated.
-type Zebin = (Vec<u8>, Option<bool>, Vec<spirv::Kernel>);
+/// A zebin; of one that a cache was asked for, whether it was there.
+type Zebin = (Vec<u8>, Option<bool>);
 
 fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     if matches!(
@@ -231,7 +221,7 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         Language::Asm | Language::Binary
     ) {
         input::only_one(&args.more)?;
-        return Ok((input::read(&args.file)?, None, Vec::new()));
+        return Ok((input::read(&args.file)?, None));
     }
     let mut options = input::options(args.target.as_deref(), device)?;
     options.opt = input::opt_level(&args.opt)?;
@@ -243,16 +233,18 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        source_name: Some(args.file.display().to_string()),
         constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         ..spirv::Options::default()
     };
-    let (module, kernels) = input::kernels(&args.file, &args.more, &spirv)?;
     let Some(dir) = &args.cache else {
-        return Ok((input::compiled(&module, &options)?.zebin, None, kernels));
+        let module = input::module(&args.file, &args.more, &spirv)?;
+        return Ok((input::compiled(&module, &options)?.zebin, None));
     };
-    let zebin = input::cached(&input::cache(dir)?, &module, &options)?;
-    Ok((zebin.to_vec(), Some(zebin.is_hit()), kernels))
+    let cache = input::cache(dir)?;
+    let zebin = input::cached_file(&cache, &args.file, &args.more, &spirv, &options)?;
+    Ok((zebin.to_vec(), Some(zebin.is_hit())))
 }
 
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {

@@ -8,7 +8,7 @@ use gantry::runtime::{
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::ops::RangeInclusive;
 
 /// How something is printed.
@@ -20,20 +20,28 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What to watch of a launch, and how to print it.
+/// The form of what is printed where none is asked for: text for a reader at a terminal, JSON for a program behind a pipe.
+fn by_output() -> &'static str {
+    match std::io::stdout().is_terminal() {
+        true => "text",
+        false => "json",
+    }
+}
+
+/// What to watch of a launch, and how to print it: each takes `=text` or `=json`; without, it is text at a terminal, else JSON.
 #[derive(clap::Args)]
 pub(crate) struct Watching {
     /// Print what ran, in all, by opcode and by message
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "json")]
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
     stats: Option<Form>,
     /// Print how often each source line (with debug information) and each instruction ran, and the modelled time of all threads
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
     profile: Option<Form>,
     /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails if there are some
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
     check_hazards: Option<Form>,
     /// Print each instruction as it runs, with its channels and the values of its operands
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
     trace: Option<Form>,
     /// Trace only the group with this id: X[,Y[,Z]]
     #[arg(long, value_name = "X,Y,Z", value_parser = group, requires = "trace")]

@@ -1,7 +1,9 @@
 //! `gantry test`.
 
-use crate::{Failure, print};
-use gantry::filetests::{Options, run_path};
+use crate::{Failure, input, print, progress};
+use gantry::codegen::Target;
+use gantry::filetests::{Options, Summary, run_path_with};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Run filetests
@@ -13,20 +15,66 @@ pub(crate) struct Args {
     /// Write what came out into the files where a blessable expectation differs; as GANTRY_BLESS=1 does
     #[arg(long)]
     bless: bool,
+    /// Product that `test run` compiles for, in place of every one; may be given several times
+    #[arg(long = "target", value_name = "NAME")]
+    targets: Vec<String>,
+    /// The only level at which `test run` compiles: 0, 1 or 2
+    #[arg(short = 'O', long = "opt-level", value_name = "LEVEL")]
+    opt: Option<String>,
+    /// Run those files alone whose path has TEXT in it
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// One JSON object a line: each failure, each file that was blessed, and the counts
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let target = |name: &String| Target::from_name(name).map_err(Failure::usage);
+    let targets: Vec<Target> = args.targets.iter().map(target).collect::<Result<_, _>>()?;
     let options = Options {
         bless: args.bless || Options::from_env().bless,
+        targets: (!targets.is_empty()).then_some(targets),
+        opt: args.opt.as_deref().map(input::opt_level).transpose()?,
+        filter: args.filter.clone(),
     };
-    let mut failures = 0;
+    let mut all = Summary::default();
     for path in &args.paths {
-        let summary = run_path(path, options);
-        failures += summary.failures.len();
-        print(&format!("{summary}\n"))?;
+        let bar = progress::of_files();
+        let summary = run_path_with(path, &options, &|done, of| {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+        });
+        bar.finish_and_clear();
+        match args.json {
+            true => lines(&summary)?,
+            false => print(&format!("{summary}\n"))?,
+        }
+        all.files += summary.files;
+        all.failures.extend(summary.failures);
     }
-    match failures {
-        0 => Ok(()),
-        n => Err(Failure::new(format!("{n} filetest commands failed"))),
+    match (all.failures.len(), &args.filter) {
+        (0, Some(text)) if all.files == 0 => Err(Failure::new(format!(
+            "no filetest has `{text}` in its path"
+        ))),
+        (0, _) => Ok(()),
+        (n, _) => Err(Failure::new(format!("{n} filetest commands failed"))),
     }
+}
+
+/// A summary as lines of JSON.
+fn lines(summary: &Summary) -> Result<(), Failure> {
+    for f in &summary.failures {
+        let line = json!({"failure": f.path, "command": f.command, "message": f.message});
+        print(&format!("{line}\n"))?;
+    }
+    for path in &summary.blessed {
+        print(&format!("{}\n", json!({"blessed": path})))?;
+    }
+    let line = json!({
+        "files": summary.files,
+        "commands": summary.commands,
+        "failures": summary.failures.len(),
+    });
+    print(&format!("{line}\n"))
 }

@@ -5,8 +5,9 @@ use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    Addressing, ArgKind, Block, FloatControls, FuncKind, Function, ImageAccess, ImageShape,
-    InstData, Opcode, Param, Sampler, Signature, SourceLoc, Type, Value,
+    Addressing, ArgKind, BindingPlace, Block, FloatControls, FuncKind, Function, ImageAccess,
+    ImageShape, InstData, Opcode, Param, ParamInfo, ParamRole, Reflection, Resource, Sampler,
+    Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -71,6 +72,7 @@ impl Parser<'_> {
         };
         self.at += 1;
         let mut sig = Signature::default();
+        let mut reflection = Reflection::default();
         self.expect('(')?;
         while !self.eat(')') {
             let ty = self.ty()?;
@@ -89,6 +91,8 @@ impl Parser<'_> {
                 ArgKind::Value
             };
             let noalias = self.eat_word("noalias");
+            let info = self.param_info(kind)?;
+            reflection.set(sig.params.len(), info);
             sig.params.push(Param { ty, kind, noalias });
             if !self.eat(',') && self.peek() != Token::Punct(')') {
                 return self.error(format!("expected `,` or `)`, found {}", self.found()));
@@ -123,6 +127,7 @@ impl Parser<'_> {
             labelled: Vec::new(),
         };
         body.func.samplers = samplers;
+        body.func.reflection = reflection;
         self.make_entities(&mut body)?;
         self.blocks(&mut body);
         self.define(&mut body);
@@ -136,6 +141,58 @@ impl Parser<'_> {
         let shape = ImageShape::ALL.into_iter().find(|s| s.name() == w)?;
         self.at += 1;
         Some(shape)
+    }
+
+    /// `"data" binding(0, 1) storage 16`, as far as it is there.
+    fn param_info(&mut self, kind: ArgKind) -> Res<ParamInfo> {
+        let name = match self.peek() {
+            Token::Text(_) => self.string("a parameter's name")?,
+            _ => String::new(),
+        };
+        let role = if self.eat_word("push") {
+            ParamRole::PushConstants
+        } else if self.eat_word("size_of") {
+            ParamRole::SizeOf(self.int("a parameter's number")?)
+        } else if self.eat_word("binding") {
+            self.expect('(')?;
+            let set = self.int("a descriptor set")?;
+            self.expect(',')?;
+            let binding = self.int("a binding")?;
+            let element = match self.eat(',') {
+                true => self.int("an element")?,
+                false => 0,
+            };
+            self.expect(')')?;
+            let place = BindingPlace {
+                set,
+                binding,
+                element,
+            };
+            ParamRole::Resource(place, self.resource(kind)?)
+        } else {
+            ParamRole::Argument
+        };
+        Ok(ParamInfo { name, role })
+    }
+
+    fn resource(&mut self, kind: ArgKind) -> Res<Resource> {
+        if self.eat_word("storage") {
+            let read_only = self.eat_word("read");
+            let least = self.int("bytes of a buffer")?;
+            return Ok(Resource::StorageBuffer { least, read_only });
+        }
+        if self.eat_word("uniform") {
+            let least = self.int("bytes of a buffer")?;
+            return Ok(Resource::UniformBuffer { least });
+        }
+        match kind {
+            ArgKind::Image(..) => Ok(Resource::Image),
+            ArgKind::Sampler => Ok(Resource::Sampler),
+            _ => self.error(format!(
+                "expected `storage` or `uniform`, found {}",
+                self.found()
+            )),
+        }
     }
 
     /// `(edge linear, repeat nearest norm)`.

@@ -52,6 +52,28 @@ pub struct Parsed {
     pub files: Vec<Span>,
 }
 
+impl Parsed {
+    /// Says of every instruction that comes from its line of this text, which is a file of this name: for texts that are a program of their own. What
+    /// says itself where it comes from keeps that.
+    pub fn locate(&mut self, file: &str) {
+        if self.module.files.len() >= SourceLoc::MOST_FILES {
+            return;
+        }
+        let file = self.module.source_file(file);
+        for (func, map) in self.module.functions.values_mut().zip(&self.maps) {
+            if func.has_srclocs() {
+                continue;
+            }
+            for n in 0..func.dfg.num_insts() {
+                let inst = Inst::from_u32(n as u32);
+                let Span { line, col, .. } = map.insts[inst];
+                let column = u16::try_from(col).unwrap_or(0);
+                func.set_srcloc(inst, SourceLoc::new(file, line, column));
+            }
+        }
+    }
+}
+
 /// Parses a text.
 ///
 /// # Errors

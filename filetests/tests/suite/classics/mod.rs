@@ -113,6 +113,8 @@ impl Launch {
         Run {
             kernel: kernel.to_owned(),
             global: self.global,
+            groups: None,
+            places: Vec::new(),
             local: None,
             offset: [0; 3],
             tolerance: Tolerance(self.tolerance),

@@ -184,7 +184,7 @@ pub(super) fn access(
         return a;
     }
     match &op.kind {
-        Kind::Special(Special::Systolic(d)) => {
+        Kind::Special(Special::Systolic(d) | Special::Unseen(d)) => {
             systolic(&mut a, op, d, d.src2_bytes(), grf);
             return a;
         }

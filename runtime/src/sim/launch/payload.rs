@@ -338,7 +338,7 @@ mod tests {
                 size: 12,
             }],
             per_thread: vec![per_thread],
-            bindings: Vec::new(),
+            binding_table: Vec::new(),
             samplers: Vec::new(),
             memory: Vec::new(),
             args: Vec::new(),

@@ -21,7 +21,7 @@ impl States {
     pub(super) fn new(request: &Request<'_>, memory: &Table) -> States {
         let arg = |index: u32| request.args.get(index as usize);
         let mut surfaces = Surfaces::default();
-        for (bti, index) in &request.kernel.bindings {
+        for (bti, index) in &request.kernel.binding_table {
             surfaces.bind(*bti as usize, surface(request, *index, memory));
         }
         let mut samplers = Samplers::default();

@@ -18,7 +18,7 @@ mod judge;
 mod reference;
 #[path = "../../../../runtime/tests/suite/opencl/simulated.rs"]
 mod simulated;
-mod source;
+pub mod source;
 #[path = "../../../../runtime/tests/suite/opencl/specs/mod.rs"]
 mod specs;
 

@@ -1,6 +1,7 @@
 //! Arrays of images and of samplers.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS, check, words};
+use gantry_codegen::ir::{ParamInfo, ParamRole};
 
 const DECORATIONS: &str = "
 OpDecorate %read Deco.DescriptorSet 0
@@ -214,8 +215,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             ..gantry_spirv::Options::default()
         };
         let t = gantry_spirv::wgsl::translate_wgsl(text, &options).unwrap();
-        let bindings = t.kernels[0].bindings.iter();
-        let bindings: Vec<_> = bindings.map(|b| (b.binding, b.element)).collect();
+        let infos = t.module.functions[t.kernels[0].function].reflection.iter();
+        let place = |i: &ParamInfo| match i.role {
+            ParamRole::Resource(at, _) => Some((at.binding, at.element)),
+            _ => None,
+        };
+        let bindings: Vec<_> = infos.filter_map(place).collect();
         let all = [(0, 3), (1, 2), (2, 4), (3, 2)].map(|(b, n)| (0..n).map(move |e| (b, e)));
         assert_eq!(bindings, all.into_iter().flatten().collect::<Vec<_>>());
         let options = gantry_codegen::CompileOptions::for_target(target).unwrap();

@@ -17,9 +17,9 @@ mod tables;
 
 use assemble::assemble;
 use gantry_codegen::interp::{self, Addressing, Arg, Component, Grid, Image, Sampler, launch};
-use gantry_codegen::ir::ImageShape;
+use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole, Resource};
 use gantry_codegen::verifier::verify_module;
-use gantry_spirv::{Options, Resource, Simd, SpecValue, Translated, translate};
+use gantry_spirv::{Options, Simd, SpecValue, Translated, translate};
 use std::collections::BTreeMap;
 
 /// What all have: types, the built-in id, and `main` in groups of 16.
@@ -145,17 +145,29 @@ impl Shader {
                 address
             });
             let k = &t.kernels[0];
-            let params = &t.module.functions[k.function].sig.params;
-            let mut args: Vec<Option<Arg>> = vec![None; k.arguments.len()];
-            for b in &k.bindings {
-                if let Resource::PushConstants { .. } = b.resource {
-                    let bytes = as_bytes(&pushed(&at));
-                    args[b.argument] = Arg::from_bytes(params[b.argument].ty, &bytes);
-                    continue;
-                }
-                if let Resource::Sampler = b.resource {
+            let function = &t.module.functions[k.function];
+            let params = &function.sig.params;
+            let mut args: Vec<Arg> = Vec::new();
+            let mut last = 0;
+            for (info, param) in function.reflection.iter().zip(params) {
+                let (place, resource) = match info.role {
+                    ParamRole::Resource(place, resource) => (place, resource),
+                    ParamRole::PushConstants => {
+                        let bytes = as_bytes(&pushed(&at));
+                        args.push(Arg::from_bytes(param.ty, &bytes).unwrap());
+                        continue;
+                    }
+                    // It follows its buffer.
+                    ParamRole::SizeOf(of) => {
+                        assert_eq!(of as usize + 1, args.len());
+                        args.push(Arg::i32(memory.bytes(last).len() as i32));
+                        continue;
+                    }
+                    ParamRole::Argument => panic!("a shader's own argument"),
+                };
+                if resource == Resource::Sampler {
                     // The second of an array repeats.
-                    let addressing = match b.element {
+                    let addressing = match place.element {
                         1 => Addressing::Repeat,
                         _ => Addressing::Edge,
                     };
@@ -164,30 +176,26 @@ impl Shader {
                         linear: false,
                         normalized: true,
                     });
-                    args[b.argument] = Some(Arg(vec![sampler]));
+                    args.push(Arg(vec![sampler]));
                     continue;
                 }
-                let address = at[&(b.binding, b.element)];
-                if let Resource::Image = b.resource {
+                last = at[&(place.binding, place.element)];
+                if resource == Resource::Image {
                     // A row of words.
-                    let words = memory.bytes(address).len() as u32 / 4;
+                    let words = memory.bytes(last).len() as u32 / 4;
                     let image = memory.add_image(Image {
                         shape: ImageShape::D2,
                         extent: [words, 1, 1],
                         samples: 1,
                         components: 1,
                         component: Component::Uint32,
-                        address,
+                        address: last,
                     });
-                    args[b.argument] = Some(Arg(vec![image]));
+                    args.push(Arg(vec![image]));
                     continue;
                 }
-                args[b.argument] = Some(Arg::ptr(address));
-                if let Some(n) = b.size_argument {
-                    args[n] = Some(Arg::i32(memory.bytes(address).len() as i32));
-                }
+                args.push(Arg::ptr(last));
             }
-            let args: Vec<Arg> = args.into_iter().map(Option::unwrap).collect();
             let size = k.group_size.unwrap();
             let grid = Grid::new([32, size[1], size[2]], size);
             let done = launch(&t.module, k.function, &grid, &args, &mut memory, 1 << 24);
@@ -349,16 +357,23 @@ OpStore %po %t
         let want = r1 + row(0, i % 3) + block[8 + 8 * k + 2 * k + 1];
         assert_eq!(f32::from_bits(*g), want, "{i}");
     }
-    let kernel = &shader.translate(8).unwrap().kernels[0];
-    let resources: Vec<Resource> = kernel.bindings.iter().map(|b| b.resource).collect();
+    let translated = shader.translate(8).unwrap();
+    let kernel = &translated.module.functions[translated.kernels[0].function];
+    let roles: Vec<ParamRole> = kernel.reflection.iter().map(|i| i.role).collect();
+    let at = |binding| BindingPlace {
+        binding,
+        ..BindingPlace::default()
+    };
+    let storage = Resource::StorageBuffer {
+        least: 4,
+        read_only: false,
+    };
     assert_eq!(
-        resources,
+        roles,
         [
-            Resource::UniformBuffer { least: 80 },
-            Resource::StorageBuffer {
-                least: 4,
-                read_only: false
-            }
+            ParamRole::Resource(at(0), Resource::UniformBuffer { least: 80 }),
+            ParamRole::Resource(at(1), storage),
+            ParamRole::SizeOf(1),
         ]
     );
 }

@@ -3,11 +3,12 @@
 use super::{Buffers, Shader, as_bytes, as_words};
 use crate::targets::TARGETS;
 use gantry_codegen::{CompileOptions, Target, compile};
+use gantry_runtime::zebin::{ArgRole, Resource};
 use gantry_runtime::{
-    AddressMode, Arg, ChannelOrder, ChannelType, Device, FilterMode, Grid, ImageDesc, ImageFormat,
+    AddressMode, Arg, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat,
     Sampler, SimOptions, Watch,
 };
-use gantry_spirv::{Resource, Translated};
+use gantry_spirv::Translated;
 use std::collections::BTreeMap;
 
 /// What push constants are, by the addresses of buffers.
@@ -24,9 +25,8 @@ pub fn run(
     let mut all = Vec::new();
     for name in TARGETS {
         let target = Target::from_name(name).unwrap();
-        let images = t.kernels[0].bindings.iter();
-        let mut images = images.filter(|b| matches!(b.resource, Resource::Image));
-        if !target.features().sampler && images.next().is_some() {
+        let kernel = &t.module.functions[t.kernels[0].function];
+        if !target.features().sampler && kernel.images().next().is_some() {
             continue;
         }
         let got = launch(shader, t, target, buffers, pushed);
@@ -53,7 +53,6 @@ pub fn launch(
         instruction_limit: 1 << 24,
         ..SimOptions::default()
     });
-    let kernel = &t.kernels[0];
     let run = || -> Result<(Vec<Vec<u32>>, Watch), gantry_runtime::Error> {
         let module = device.load(&compiled.zebin)?;
         let mut made = BTreeMap::new();
@@ -68,16 +67,26 @@ pub fn launch(
         if let Some(e) = failed {
             return Err(e);
         }
-        let mut args: Vec<Option<Arg>> = vec![None; kernel.arguments.len()];
-        for b in &kernel.bindings {
-            let arg = match b.resource {
-                Resource::PushConstants { .. } => {
+        let loaded = module.kernel(&t.kernels[0].name)?;
+        let size = loaded.group_size().unwrap();
+        let watch = Watch::new().hazards();
+        let mut launch = loaded.dispatch([32 / size[0], 1, 1]).watch(&watch);
+        for a in loaded.args() {
+            let (place, resource) = match a.role {
+                ArgRole::Resource(place, resource) => (place, resource),
+                ArgRole::PushConstants => {
                     let at = made.iter().map(|(k, b)| (*k, b.device_address()));
-                    Arg::bytes(&as_bytes(&pushed(&at.collect())))
+                    let pushed = as_bytes(&pushed(&at.collect()));
+                    launch = launch.push_constants(Arg::bytes(&pushed));
+                    continue;
                 }
+                _ => continue,
+            };
+            let (binding, element) = (place.binding, place.element);
+            let arg = match resource {
                 Resource::Sampler => {
                     // The second of an array repeats.
-                    let address = match b.element {
+                    let address = match element {
                         1 => AddressMode::Repeat,
                         _ => AddressMode::ClampToEdge,
                     };
@@ -87,31 +96,16 @@ pub fn launch(
                 }
                 Resource::Image => {
                     // A row of words.
-                    let buffer = &made[&(b.binding, b.element)];
+                    let buffer = &made[&(binding, element)];
                     let format = ImageFormat::new(ChannelOrder::R, ChannelType::UnsignedInt32)?;
                     let desc = ImageDesc::d2(buffer.len() as u32 / 4, 1);
                     Arg::from(device.image_of(buffer, format, desc)?)
                 }
-                _ => {
-                    let buffer = &made[&(b.binding, b.element)];
-                    if let Some(n) = b.size_argument {
-                        args[n] = Some(Arg::bytes(&(buffer.len() as u32).to_le_bytes()));
-                    }
-                    Arg::from(buffer)
-                }
+                _ => Arg::from(&made[&(binding, element)]),
             };
-            args[b.argument] = Some(arg);
+            launch = launch.bind_element(place.set, binding, element, arg);
         }
-        let args: Vec<Arg> = args.into_iter().map(Option::unwrap).collect();
-        let size = kernel.group_size.unwrap();
-        let grid = Grid::new([32, size[1], size[2]]).group(size);
-        let watch = Watch::new().hazards();
-        module
-            .kernel(&kernel.name)?
-            .launch(grid)
-            .args(args)
-            .watch(&watch)
-            .run()?;
+        launch.run()?;
         let mut left = Vec::new();
         for (binding, element, _) in buffers {
             left.push(as_words(&made[&(*binding, *element)].read::<u8>()?));

@@ -1,10 +1,10 @@
 //! A shader with its data and what should become of it.
 
 use gantry_codegen::{CompileOptions, compile};
-use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
+use gantry_runtime::zebin::{ArgKind, ArgRole, Zebin};
+use gantry_runtime::{Arg, Device, SimOptions, Watch};
 use gantry_spirv::wgsl::translate_wgsl;
-use gantry_spirv::{ArgumentKind, Options, Resource, Simd, SpecValue};
+use gantry_spirv::{Options, Simd, SpecValue};
 use std::collections::BTreeMap;
 
 /// What holds of buffers together.
@@ -163,7 +163,6 @@ impl Case {
             ..Options::default()
         };
         let translated = translate_wgsl(self.text, &options).map_err(|e| e.to_string())?;
-        let kernel = &translated.kernels[0];
         let mut target = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
         target.check = true;
         let zebin = compile(&translated.module, &target)
@@ -181,32 +180,26 @@ impl Case {
             let buffer = device.buffer_from(&b.bytes).map_err(|e| e.to_string())?;
             made.insert(b.binding, buffer);
         }
-        let mut args: Vec<Option<Arg>> = vec![None; kernel.arguments.len()];
-        for b in &kernel.bindings {
-            if let Resource::PushConstants { size } = b.resource {
-                assert_eq!(self.pushed.len(), size as usize);
-                args[b.argument] = Some(Arg::bytes(&self.pushed));
-                continue;
-            }
-            let at = made.get(&b.binding).filter(|_| b.set == 0);
-            let buffer = at.ok_or_else(|| format!("nothing is bound at {}", b.binding))?;
-            args[b.argument] = Some(Arg::from(buffer));
-            if let Some(size) = b.size_argument {
-                assert_eq!(
-                    kernel.arguments[size].kind,
-                    ArgumentKind::BufferSize { of: b.argument }
-                );
-                args[size] = Some(Arg::bytes(&(buffer.len() as u32).to_le_bytes()));
-            }
+        let loaded = module.kernel(self.entry).map_err(|e| e.to_string())?;
+        let mut launch = loaded.dispatch(self.groups);
+        for a in loaded.args() {
+            launch = match a.role {
+                ArgRole::Resource(at, _) => {
+                    let buffer = made.get(&at.binding).filter(|_| at.set == 0);
+                    let buffer =
+                        buffer.ok_or_else(|| format!("nothing is bound at {}", at.binding))?;
+                    launch.bind(at.set, at.binding, buffer)
+                }
+                ArgRole::PushConstants => {
+                    let size = self.pushed.len() as u32;
+                    assert_eq!(a.kind, ArgKind::Value { size });
+                    launch.push_constants(Arg::bytes(&self.pushed))
+                }
+                _ => launch,
+            };
         }
-        let args: Vec<Arg> = args.into_iter().map(Option::unwrap).collect();
-        let size = kernel.group_size.unwrap();
-        let global = [0, 1, 2].map(|d| self.groups[d] * size[d]);
-        let launch = module.kernel(self.entry).map_err(|e| e.to_string())?;
         let watch = Watch::new().hazards();
         launch
-            .launch(Grid::new(global).group(size))
-            .args(args)
             .watch(&watch)
             .run()
             .map_err(|e| format!("{e}\n{}", translated.module))?;

@@ -1,0 +1,25 @@
+//! Kernels of SPIR-V: compiles the file given, as OpenCL C and SYCL become it, and launches its kernel `add` over two buffers.
+
+use gantry::codegen::CompileOptions;
+use gantry::runtime::{Device, DeviceKind, Grid};
+use gantry::spirv::Options;
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::args().nth(1).ok_or("which file of SPIR-V?")?;
+    println!("{:?}", run(&std::fs::read(file)?)?);
+    Ok(())
+}
+
+/// What `y` holds after the launch.
+pub(crate) fn run(bytes: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
+    let words = gantry::spirv_words(bytes).ok_or("SPIR-V consists of words")?;
+    let device = Device::open(DeviceKind::Auto)?;
+    let target = CompileOptions::for_device(&device.info())?;
+    let zebin = gantry::compile_spirv(&words, &Options::default(), &target)?.zebin;
+    let add = device.load(&zebin)?.kernel("add")?;
+    let x = device.buffer_from(&[1.5f32; 64])?;
+    let y = device.buffer_from(&[1f32; 64])?;
+    add.launch(Grid::new([64, 1, 1])).arg(&x).arg(&y).run()?;
+    Ok(y.read()?)
+}

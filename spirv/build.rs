@@ -1,0 +1,12 @@
+//! Numbers the sources, for keys of compiled code.
+
+use gantry_meta::fingerprint;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!(
+        "cargo:rustc-env=GANTRY_SPIRV_SOURCES={}",
+        fingerprint(&["src"])?
+    );
+    Ok(())
+}
