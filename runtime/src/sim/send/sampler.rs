@@ -109,6 +109,15 @@ impl Header {
     }
 }
 
+/// Where a header's third doubleword points in the heap of sampler states, in bytes. With bit 0, in the bindless heap, where it may be any state: drivers put
+/// those of a kernel 16 bytes apart (compute-runtime, `inline_sampler`), and IGC 2.40 sets the bit.
+fn sampler_pointer(word: u32) -> u32 {
+    match word & 1 {
+        0 => word & !0x1f,
+        _ => word & !0xf,
+    }
+}
+
 /// A sampler message.
 pub(super) struct Sample {
     op: SampleOp,
@@ -195,7 +204,7 @@ impl Sample {
         let image = surface.image("a sampler message")?;
         // Without a header the table is the thread's own, which r0.3 of every thread says too.
         let (header, table) = match self.header {
-            Some(at) => (Header::read(t, at), t.regs.u32(at + 12) & !0x1f),
+            Some(at) => (Header::read(t, at), sampler_pointer(t.regs.u32(at + 12))),
             None => (Header::default(), 0),
         };
         let sampler = match self.op {
@@ -367,4 +376,15 @@ fn level(image: &SimImage, detail: f32) -> Option<u32> {
     let last = image.desc.levels().saturating_sub(1);
     let nearest = ((detail + 0.5).floor() as u32).min(last);
     (nearest > 0).then_some(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindless_states_are_16_bytes_apart() {
+        assert_eq!(sampler_pointer(0x40 | 0x10 | 1), 0x50);
+        assert_eq!(sampler_pointer(0x40 | 0x1e), 0x40);
+    }
 }
