@@ -18,8 +18,8 @@ pub(super) enum Special {
     },
     /// `dpas`.
     Systolic(Dpas),
-    /// `dpas` whose sums nobody sees ([`unseen`]).
-    Unseen(Dpas),
+    /// `dpas`, or `dpasw`, whose sums nobody sees ([`unseen`]).
+    Unseen { product: Dpas, fused: bool },
     /// `dpasw`: two threads have half of source 2 each.
     Fused(Dpas),
 }
@@ -63,7 +63,7 @@ pub(super) fn execute(
             alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
         }
         Special::Systolic(d) => systolic(t, op, &d, None),
-        Special::Unseen(_) => Ok(()),
+        Special::Unseen { .. } => Ok(()),
         Special::Fused(d) => match t.lent.take() {
             Some(src2) => systolic(t, op, &d, Some(&src2)),
             None => Err("`dpasw` without the other thread's half of source 2".to_owned()),
@@ -78,9 +78,10 @@ pub(super) fn execute(
 /// `visa/LocalScheduler`, `createADummyDpasRSWAInst`): were it to come first, the next one would add to its sums.
 pub(super) fn unseen(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
     let sums = |op: &MicroOp| match (&op.kind, &op.dst) {
-        (Kind::Special(Special::Systolic(d)), DstOp::Direct { at, .. }) => {
-            Some((*d, *at, *at + d.sum_bytes(d.dst)))
-        }
+        (
+            Kind::Special(s @ (Special::Systolic(d) | Special::Fused(d))),
+            DstOp::Direct { at, .. },
+        ) => Some((*s, *d, *at..*at + d.sum_bytes(d.dst))),
         _ => None,
     };
     for n in 1..ops.len() {
@@ -89,12 +90,13 @@ pub(super) fn unseen(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
             continue;
         }
         let of = |n: usize| ops.get(n).and_then(sums);
-        if let (Some((d, from, to)), Some((_, first, last))) = (of(n - 1), of(n))
-            && first <= from
-            && to <= last
+        if let (Some((special, product, sums)), Some((_, _, next))) = (of(n - 1), of(n))
+            && next.start <= sums.start
+            && sums.end <= next.end
             && let Some(op) = ops.get_mut(n - 1)
         {
-            op.kind = Kind::Special(Special::Unseen(d));
+            let fused = matches!(special, Special::Fused(_));
+            op.kind = Kind::Special(Special::Unseen { product, fused });
         }
     }
 }

@@ -184,11 +184,23 @@ pub(super) fn access(
         return a;
     }
     match &op.kind {
-        Kind::Special(Special::Systolic(d) | Special::Unseen(d)) => {
+        Kind::Special(
+            Special::Systolic(d)
+            | Special::Unseen {
+                product: d,
+                fused: false,
+            },
+        ) => {
             systolic(&mut a, op, d, d.src2_bytes(), grf);
             return a;
         }
-        Kind::Special(Special::Fused(d)) => {
+        Kind::Special(
+            Special::Fused(d)
+            | Special::Unseen {
+                product: d,
+                fused: true,
+            },
+        ) => {
             // Either half, if they are not the same, is as long as the second.
             systolic(&mut a, op, d, d.halves(grf)[1], grf);
             return a;
