@@ -46,7 +46,7 @@ pub fn legalize(
 ) -> Result<VCode, CodegenError> {
     room.clear();
     // Most become one instruction.
-    room.reserve(f.code.len() + f.code.len() / 4);
+    room.reserve_exact(f.code.len() + f.code.len() / 4);
     let mut l = Legalizer {
         target,
         grf: f.grf,

@@ -321,12 +321,16 @@ impl Assembler {
             | OperandKind::IdMemorySemantics
             | OperandKind::IdResultType
             | OperandKind::IdResult => {
-                // Some instructions of sets take numbers.
+                // Some instructions of sets take numbers, and roundings by name.
                 let next = rest.tokens.as_slice().first();
-                match next.filter(|t| op == Op::ExtInst && !t.starts_with('%')) {
-                    Some(_) => self.one(op, OperandKind::LiteralInteger, ty, rest),
-                    None => self.id(rest),
-                }
+                let kind = match next.filter(|t| op == Op::ExtInst && !t.starts_with('%')) {
+                    Some(t) if t.starts_with(|c: char| c.is_ascii_digit()) => {
+                        OperandKind::LiteralInteger
+                    }
+                    Some(_) => OperandKind::FPRoundingMode,
+                    None => return self.id(rest),
+                };
+                self.one(op, kind, ty, rest)
             }
             OperandKind::LiteralString => literal::string(rest.next("a string")?, &mut rest.words),
             OperandKind::LiteralInteger | OperandKind::LiteralFloat => {

@@ -59,7 +59,7 @@ fn of_opencl() {
         same(file.name, &file.words);
     }
     println!("{} modules", files.len());
-    assert!(files.len() > 50);
+    assert!(files.len() > 30);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn of_naga() {
         return;
     }
     let text = "
-        struct P { m: mat3x3<f32>, v: vec2<f32>, i: i32, h: array<u32, 3> }
+        struct P { m: mat3x3<f32>, v: vec2<f32>, i: i32, h: array<vec4<u32>, 3> }
         @group(0) @binding(0) var<uniform> p: P;
         @group(0) @binding(1) var t: texture_2d<f32>;
         @group(0) @binding(2) var s: sampler;
@@ -80,7 +80,7 @@ fn of_naga() {
             for (var k = 0u; k < n; k++) {
                 switch p.i { case 1, -7: { sum.x += pow(p.v.x, 2.5); } default: { sum *= 2.0; } }
             }
-            out[id.x] = sum + textureSampleLevel(t, s, p.v, f32(p.h[id.y])) + vec4(p.m[1], 0.0);
+            out[id.x] = sum + textureSampleLevel(t, s, p.v, f32(p.h[id.y].x)) + vec4(p.m[1], 0.0);
         }";
     same("wgsl", &to_spirv(text).unwrap());
 }
