@@ -45,8 +45,9 @@ pub const VERSION: &str = concat!(
 pub struct CacheKey([u8; 32]);
 
 impl CacheKey {
-    /// The key of what a front end makes a module of, and options: `front_end` is its name and version, `parts` are its source and its own options, as
-    /// bytes. A compile by way of it, when it is in the cache, needs no front end.
+    /// The key of a front end's source and of options. `front_end` is its name and version; `parts`
+    /// are its own options and its source, as bytes. What is in a cache under it is found without
+    /// the front end.
     pub fn of_source(front_end: &str, parts: &[&[u8]], options: &CompileOptions) -> CacheKey {
         let mut w = Writer::new(options);
         w.u8(1);

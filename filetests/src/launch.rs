@@ -155,7 +155,8 @@ pub struct Run {
     pub offset: [u32; 3],
     /// For floats.
     pub tolerance: Tolerance,
-    /// The arguments: in the order of the kernel's, sizes that launches fill in left out, or as `places` says.
+    /// The arguments: in the order of the kernel's without sizes that launches fill in, or as
+    /// `places` says.
     pub args: Vec<Arg>,
     /// Where a shader has each of the arguments; empty where they are in order.
     pub places: Vec<Slot>,

@@ -378,7 +378,8 @@ impl Interpreted<'_> {
             .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
     }
 
-    /// Which of what a run gives is each parameter: none where it is a size that a launch fills in, or not given.
+    /// The number of a run's argument for each parameter; none where it is not given, as sizes that
+    /// launches fill in are not.
     fn given(&self, kernel: FuncRef, run: &Run) -> Result<Vec<Option<usize>>, String> {
         let Some(func) = self.module.functions.get(kernel) else {
             return Ok(Vec::new());

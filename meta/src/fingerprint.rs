@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// A number of the sources of the package whose build script calls it: of `build.rs` and of these directories, beside the manifest. Those that are not
-/// there, since the package is built outside of the workspace, are left out. Cargo is told to look at them.
+/// Hash of the sources of the package whose build script calls it: `build.rs`, and these
+/// directories beside the manifest. Those that are not there, as outside of the workspace, are left
+/// out. Cargo is told to look at them.
 ///
 /// # Errors
 /// A file cannot be read, or nobody builds a package.

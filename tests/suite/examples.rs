@@ -5,7 +5,10 @@ mod builder;
 #[path = "../../examples/embed.rs"]
 mod embed;
 #[path = "../../examples/spirv.rs"]
-#[allow(dead_code, reason = "its file comes from the test")]
+#[expect(
+    dead_code,
+    reason = "`main` takes a file, which the tests give to `run`"
+)]
 mod spirv;
 #[cfg(feature = "wgsl")]
 #[path = "../../examples/wgsl.rs"]

@@ -113,7 +113,7 @@ pub struct FunctionBuilder<'f> {
     /// Where the next instructions come from.
     srcloc: SourceLoc,
     mistakes: Vec<String>,
-    /// Where in the host's source each instruction was asked for.
+    /// Place in the host's source that asked for each instruction.
     callers: SecondaryMap<Inst, Option<Caller>>,
     /// The place of what is asked for now, where it is not that of the call.
     caller: Option<Caller>,

@@ -162,7 +162,7 @@ pub struct Function {
     pub labels: ValueLabels,
     /// A kernel's own samplers, behind its arguments' in number.
     pub samplers: Vec<Sampler>,
-    /// What a host is told of a kernel's parameters.
+    /// Names of a kernel's parameters, and how a host finds them.
     pub reflection: Reflection,
 }
 

@@ -8,11 +8,11 @@ use super::function::{ArgKind, FuncKind, Function};
 pub struct ParamInfo {
     /// Its name in the source; empty where it has none.
     pub name: String,
-    /// How a host finds it.
+    /// The way in which a host finds it.
     pub role: ParamRole,
 }
 
-/// How a host finds a parameter.
+/// The way in which a host finds a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ParamRole {
     /// By its number.
@@ -22,7 +22,8 @@ pub enum ParamRole {
     Resource(BindingPlace, Resource),
     /// It is a shader's push constants.
     PushConstants,
-    /// It is the size in bytes of the buffer that is the parameter of this number, as `i32`. A runtime fills it in.
+    /// By nothing: it is the size in bytes, as `i32`, of the buffer that is the parameter of this
+    /// number. A runtime fills it in.
     SizeOf(u32),
 }
 

@@ -119,7 +119,8 @@ fn kernel(s: &mut String, func: &Function) {
     }
 }
 
-/// The type of an argument as Intel's compiler names it: the type, then its bytes. The IR has no signs: integers are signed ones.
+/// The type of an argument as Intel's compiler names it: the type, then its bytes. The IR has no
+/// signs: integers are signed ones.
 fn type_name(param: &Param) -> String {
     match param.kind {
         // What it points to is not known.

@@ -50,9 +50,10 @@ impl Command for Run {
             let module = source::module(file, simd)?;
             each_way(file, test, options, (&module, simd), &mut reports)?;
         }
-        match reports.0.is_empty() {
-            true => Ok(Outcome::Pass),
-            false => Err(reports.to_string()),
+        if reports.0.is_empty() {
+            Ok(Outcome::Pass)
+        } else {
+            Err(reports.to_string())
         }
     }
 }
@@ -102,7 +103,7 @@ fn each_way(
     Ok(())
 }
 
-/// What went wrong, by line and message: one wrong number is one report, on however many runners it is seen.
+/// Failures by line and message: one wrong number is one report, whatever the number of runners.
 #[derive(Default)]
 struct Reports(Vec<Report>);
 
@@ -133,7 +134,6 @@ impl std::fmt::Display for Reports {
             write!(f, "line {}, {first}", r.line)?;
             match r.on.len() {
                 0 | 1 => writeln!(f, ": {}", r.what)?,
-                2 => writeln!(f, " (the same on 1 more): {}", r.what)?,
                 n => writeln!(f, " (the same on {} more): {}", n - 1, r.what)?,
             }
         }
@@ -144,9 +144,10 @@ impl std::fmt::Display for Reports {
 /// A runner with what it compiles for.
 fn name(runner: &dyn Runner, target: &Target, way: Way) -> String {
     let who = format!("{}, {}", runner.name(), target.name());
-    match way == Way::default() {
-        true => who,
-        false => format!("{who}, {way}"),
+    if way == Way::default() {
+        who
+    } else {
+        format!("{who}, {way}")
     }
 }
 

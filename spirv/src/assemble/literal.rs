@@ -92,14 +92,14 @@ fn hexadecimal(negative: bool, text: &str, bits: u32) -> Option<u64> {
     let (mantissa, exponent) = text.split_once('p')?;
     let exponent: i32 = exponent.parse().ok()?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = fraction.len() as u32;
+    let below = i32::try_from(fraction.len()).ok()?.checked_mul(4)?;
     let mut value = u128::from_str_radix(&format!("{whole}{fraction}"), 16).ok()?;
     let sign = u64::from(negative) << (bits - 1);
     if value == 0 {
         return Some(sign);
     }
     // The value is `value * 2^scale`; its highest bit is made that of the mantissa.
-    let mut scale = exponent.checked_sub(4 * digits as i32)?;
+    let mut scale = exponent.checked_sub(below)?;
     let up = i32::try_from(value.leading_zeros())
         .ok()?
         .checked_sub(127 - mantissa_bits)?;

@@ -416,6 +416,8 @@ impl Assembler {
     fn of_constants(&mut self, ty: Option<u32>, rest: &mut Rest<'_>) -> Result<(), String> {
         let name = rest.next("an operation")?;
         let op = opcodes().get(name.strip_prefix("Op").unwrap_or(name));
+        // One in another has no meaning, and a line of them would be as deep as it is long.
+        let op = op.filter(|op| **op != Op::SpecConstantOp);
         let op = *op.ok_or_else(|| format!("unknown operation `{name}`"))?;
         rest.words.push(op as u32);
         let results = [OperandKind::IdResult, OperandKind::IdResultType];
@@ -506,6 +508,10 @@ OpStore %4 %x Volatile|Aligned 8
             (
                 "%x = OpExtInst %y %z sqrt %w",
                 "line 1: a set of instructions that was not imported",
+            ),
+            (
+                "%x = OpSpecConstantOp %y SpecConstantOp IAdd %z %z",
+                "line 1: unknown operation `SpecConstantOp`",
             ),
             (
                 "OpStore %x %y Volatile|Alined",

@@ -38,7 +38,7 @@ use std::panic::Location;
 #[derive(Debug)]
 pub struct KernelBuilder {
     b: RefCell<FunctionBuilder<'static>>,
-    /// Where it was used by what [`KernelBuilder::with`] runs.
+    /// Place in the host that used it from within what [`KernelBuilder::with`] runs.
     nested: Cell<Option<Caller>>,
 }
 

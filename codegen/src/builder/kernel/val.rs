@@ -8,8 +8,8 @@ use std::panic::Location;
 
 /// A value with operators, of integers (signed where that matters), floats, or predicates.
 ///
-/// Where one operand has one lane it is splat, and numbers of Rust's are constants of the other
-/// operand's type. What has a form for unsigned numbers has a method for it.
+/// An operand of one lane is splat where the other has more. A number of Rust is a constant of the
+/// other operand's type. What has a form for unsigned numbers has a method for it.
 #[derive(Clone, Copy)]
 pub struct Val<'k> {
     pub(super) k: &'k KernelBuilder,

@@ -508,8 +508,8 @@ impl<'k, 'f> Kit<'k, 'f> {
         (p, self.fma(a, b, minus))
     }
 
-    /// What is given by `slow` where a predicate is set, else `v`: which the thread skips where no
-    /// channel needs it.
+    /// Replaces `v` by what `slow` gives, where a predicate is set. A thread none of whose channels
+    /// needs it skips it.
     pub fn seldom<const N: usize>(
         &mut self,
         c: Value,

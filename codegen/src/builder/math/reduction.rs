@@ -173,8 +173,8 @@ fn product(k: &mut K<'_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] 
     out
 }
 
-/// What is left of a multiple of half of pi, of doubles what that lacks, and the multiple's low
-/// bits. Of infinities NaNs.
+/// Remainder of a multiple of half of pi, of doubles what that lacks, and the low bits of the
+/// multiple. Of infinities NaNs.
 pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     let top = k.top(x);
     let (by, bias) = k.format();

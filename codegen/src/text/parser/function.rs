@@ -158,9 +158,10 @@ impl Parser<'_> {
             let set = self.int("a descriptor set")?;
             self.expect(',')?;
             let binding = self.int("a binding")?;
-            let element = match self.eat(',') {
-                true => self.int("an element")?,
-                false => 0,
+            let element = if self.eat(',') {
+                self.int("an element")?
+            } else {
+                0
             };
             self.expect(')')?;
             let place = BindingPlace {

@@ -53,8 +53,8 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Says of every instruction that comes from its line of this text, which is a file of this name: for texts that are a program of their own. What
-    /// says itself where it comes from keeps that.
+    /// Gives every instruction its line of this text as its source location, the text being a file
+    /// of this name. A function that has locations of its own keeps them.
     pub fn locate(&mut self, file: &str) {
         if self.module.files.len() >= SourceLoc::MOST_FILES {
             return;
