@@ -51,19 +51,18 @@ impl Passing {
             }
         }
         let mut places: Vec<Option<Ty>> = vec![None; all.len()];
-        while bytes.iter().fold(0u64, |n, b| n.saturating_add(*b)) > MOST_BYTES {
-            // The largest that is left.
-            let left = (0..all.len()).filter(|n| places.get(*n) == Some(&None));
-            let largest = left.max_by_key(|n| bytes.get(*n))?;
-            let (ty, place, size) = (
-                *all.get(largest)?,
-                places.get_mut(largest)?,
-                bytes.get_mut(largest)?,
-            );
-            if *size <= ADDRESS || m.types.leaves(ty) > MOST_LEAVES {
+        // The largest go first.
+        let mut order: Vec<(u64, usize)> = bytes.into_iter().zip(0..).collect();
+        order.sort_unstable();
+        let mut sum: u128 = order.iter().map(|(n, _)| u128::from(*n)).sum();
+        while sum > u128::from(MOST_BYTES) {
+            let (size, largest) = order.pop()?;
+            let (ty, place) = (*all.get(largest)?, places.get_mut(largest)?);
+            if size <= ADDRESS || m.types.leaves(ty) > MOST_LEAVES {
                 return None;
             }
-            (*place, *size) = (Some(m.private_pointer(ty)?), ADDRESS);
+            *place = Some(m.private_pointer(ty)?);
+            sum -= u128::from(size - ADDRESS);
         }
         let result = result.and_then(|_| places.pop().flatten());
         Some(Passing {
