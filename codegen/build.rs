@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let lower = Rules {
         name: "lower",
+        room: "isel/lower",
         files: &["prelude", "root", "int", "float", "convert"],
         table: "RULES",
         doc: "The lowering rules that can match: file and line.",
@@ -31,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(out.join("operations.rs"), operations(&inputs, &rows)?)?;
     let opt = Rules {
         name: "opt",
+        room: "opt",
         files: &[
             "prelude", "arith", "bits", "compare", "select", "region", "convert",
         ],
@@ -41,9 +43,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rules of a room, `src/NAME/isle`.
+/// Rules of a room, `src/ROOM/isle`.
 struct Rules {
     name: &'static str,
+    room: &'static str,
     files: &'static [&'static str],
     /// The name of the table of their places, and what it says.
     table: &'static str,
@@ -57,12 +60,12 @@ impl Rules {
         opcodes: PathBuf,
         out: &Path,
     ) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-        let dir = format!("src/{}/isle", self.name);
-        let mut inputs = vec![opcodes, PathBuf::from("src/isle/ir.isle")];
+        let dir = format!("src/{}/isle", self.room);
+        let mut inputs = vec![opcodes, PathBuf::from("src/ir/isle/ir.isle")];
         let files = self.files.iter();
         inputs.extend(files.map(|f| PathBuf::from(format!("{dir}/{f}.isle"))));
         println!("cargo:rerun-if-changed={dir}");
-        println!("cargo:rerun-if-changed=src/isle");
+        println!("cargo:rerun-if-changed=src/ir/isle");
         let options = cranelift_isle::codegen::CodegenOptions {
             exclude_global_allow_pragmas: true,
             ..Default::default()

@@ -1,69 +1,74 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
 //!
-//! What is public here is for hosts and stays as it is from one minor version to the next: the IR with its [text](mod@text), its
-//! [builder], its [verifier] and its [interpreter](interp); [`compile()`] with its [`CompileOptions`], and what comes of it; [`CacheKey`].
-//! The stages in between are private; `docs/pipeline.md` tells of them.
+//! The public API is for hosts and stays compatible from one minor version to the next: the IR with
+//! its [text](mod@text), its [builder], its [verifier] and its [interpreter](interp); [`compile()`]
+//! with its [`CompileOptions`] and results; [`CacheKey`]. The stages in between are private;
+//! `docs/pipeline.md` describes them.
+//!
+//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
+//! below; `tests/suite/rooms.rs` holds the tree to it.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `graph` | graph algorithms that know nothing of code |
+//! | `entity_set` | maps and sets keyed by entities |
+//! | `error` | errors of compilation |
+//! | `ir` | the IR: types, data flow graph, text, builder, verifier, interpreter |
+//! | `fuzzing` | random valid IR, for tests |
+//! | `target` | products, what their platforms can do, ABIs, errata |
+//! | `rule_coverage` | rules and repairs that had a part in a kernel |
+//! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
+//! | `mir` | machine instructions and functions, display, verifier, liveness |
+//! | `isel` | IR to machine instructions: bales, messages, regions |
+//! | `regalloc` | flags, the GRF file, the checker |
+//! | `mir_opt` | passes over machine code around allocation |
+//! | `sched` | instruction scheduling |
+//! | `emit` | physical instructions and bytes |
+//! | `scoreboard` | SWSB annotations |
+//! | `zebin` | the ELF container |
+//! | `driver` | options, the pipeline, context, cache key |
 
-mod address;
-mod addresses;
-pub mod builder;
-mod by_address;
-mod coalesce;
-mod compile;
-mod constants;
-mod context;
-#[doc(hidden)]
-pub mod dominators;
+mod driver;
 mod emit;
-mod expand;
 #[doc(hidden)]
-pub mod fired;
-mod flags;
+pub mod entity_set;
+mod error;
 #[doc(hidden)]
 pub mod fuzzing;
-mod grf_mode;
-mod inline;
-pub mod interp;
-pub mod ir;
-mod key;
-mod legalize;
-mod liveness;
-mod lower;
 #[doc(hidden)]
-pub mod maps;
+pub mod graph;
+pub mod ir;
+mod isel;
+mod mir;
+mod mir_opt;
 mod opt;
-mod pipeline;
-mod printf;
 mod regalloc;
-mod result;
+#[doc(hidden)]
+pub mod rule_coverage;
 mod sched;
 mod scoreboard;
-mod sends;
-mod simdcf;
 mod target;
-pub mod text;
-mod vcode;
-pub mod verifier;
 mod zebin;
 
-pub use compile::{
+pub use driver::cache_key::{CacheKey, VERSION};
+pub use driver::context::Context;
+pub use driver::grf_mode::GrfMode;
+pub use driver::options::{
     Begun, CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel,
     listing,
 };
-pub use context::Context;
+pub use driver::pipeline::Stage;
 pub use emit::{Code, LabelRange, Located, Relocation};
-pub use grf_mode::GrfMode;
-pub use inline::Inline;
-pub use key::{CacheKey, VERSION};
-use maps::sized;
+use entity_set::sized;
+pub use error::CodegenError;
+pub use ir::{builder, interp, text, verifier};
+pub use isel::mask_stack::{Finding, Rule, SimdCf};
+pub use mir::SymbolPart;
+pub use opt::inline::Inline;
 pub use opt::{OptLevel, Pass, PassSet, PassStats};
-pub use pipeline::Stage;
-pub use regalloc::baseline::Allocator;
-pub use regalloc::phases::{Phase, Phases};
+pub use regalloc::grf::baseline::Allocator;
+pub use regalloc::grf::spill::Spilled;
 pub use regalloc::report;
-pub use regalloc::spill::Spilled;
-pub use result::CodegenError;
-pub use simdcf::{Finding, Rule, SimdCf};
+pub use regalloc::timing::{Phase, Phases};
 pub use target::abi::{LaunchFact, Payload, Slot};
 pub use target::{GrfFile, Target};
-pub use vcode::SymbolPart;

@@ -1,8 +1,8 @@
 //! What random kernels covered of the compiler: opcodes, lowering rules, repairs, and what became of SIMD control flow.
 
 use crate::differential::Outcome;
-use gantry_codegen::fired::{Fired, RULES, Repair};
 use gantry_codegen::ir::{Opcode, Scalar};
+use gantry_codegen::rule_coverage::{Fired, RULES, Repair};
 use gantry_codegen::{Compiled, Pass};
 use gantry_isa_gen::Op;
 use std::collections::BTreeMap;

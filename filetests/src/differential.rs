@@ -1,6 +1,6 @@
 //! Random kernels, differentially: what the compiled bytes do on the simulator is what the interpreter says.
 //!
-//! A library function with the target a parameter: `tests/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
+//! A library function with the target a parameter: `tests/suite/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;

@@ -9,7 +9,7 @@ use crate::body::{BInst, Body};
 use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use spirv::{Capability, Decoration, FPFastMathMode as Mode, Op};
 
 /// A sum or difference of a product and something else.

@@ -13,7 +13,7 @@ use crate::module::{BlockDef, Def, Func, FuncData, Module};
 use crate::passing::Passing;
 use crate::read::{self, Id, Inst, Kind};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 

@@ -15,7 +15,7 @@ use crate::module::constants::{Constant, fold};
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -21,7 +21,7 @@ use crate::place;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeSet;

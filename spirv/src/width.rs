@@ -21,7 +21,7 @@ use crate::parts::Part;
 use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};

@@ -1,7 +1,7 @@
 //! Instructions as bytes: each in its compact form where it has one, branches by the distances that come of it.
 
 use super::NATIVE;
-use crate::result::CodegenError;
+use crate::error::CodegenError;
 use gantry_isa_gen::{self as isa, Inst, InstOpts, Platform, Reg, Src, Target};
 
 /// Bytes of an instruction in its compact form.

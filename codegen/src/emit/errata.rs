@@ -1,7 +1,7 @@
 //! What is done about what hardware does wrong ([`crate::target::errata`] has the table), where it is done: before instructions whose places are known.
 
 use super::Physical;
-use crate::sends;
+use crate::isel::lower_sends;
 use crate::target::Target;
 use crate::target::errata::{Remedy, remedies};
 use gantry_isa_gen::message::{MessageError, MsgOp, Surface};
@@ -79,7 +79,7 @@ fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
         let wanted = spaces.iter().filter(|s| s.0);
         for (answer, (_, space)) in (1u8..).zip(wanted) {
             let answer = RegRef::new(Reg::Grf(beside(answer)), 0);
-            let fence = sends::end_fence(target, *space == Surface::Slm, header, answer)?;
+            let fence = lower_sends::end_fence(target, *space == Surface::Slm, header, answer)?;
             out.extend(fence.map(|i| (n, i)));
         }
     }

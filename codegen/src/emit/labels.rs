@@ -1,9 +1,9 @@
 //! Where labelled values are in compiled code: what a debugger asks for.
 
 use crate::ir::Type;
-use crate::liveness::Liveness;
+use crate::mir::VCode;
+use crate::mir::liveness::Liveness;
 use crate::regalloc::Allocation;
-use crate::vcode::VCode;
 
 /// A value with a name is in these registers while this code runs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

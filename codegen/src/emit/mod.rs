@@ -3,29 +3,29 @@
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
 //! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
 
+mod by_reference;
 mod bytes;
 mod errata;
 mod labels;
-mod passed;
+mod mask_stack;
 mod prologue;
 mod scratch;
-mod simdcf;
 #[cfg(test)]
 mod tests;
 
 pub use labels::LabelRange;
 
+use crate::error::CodegenError;
 use crate::ir::{DataRef, SourceLoc};
-use crate::liveness::Liveness;
+use crate::isel::lower_sends;
+use crate::mir::liveness::Liveness;
+use crate::mir::operand::{dst, imm, scalar, uniform};
+use crate::mir::srclocs::SrcLocs;
+use crate::mir::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use crate::regalloc::Allocation;
-use crate::result::CodegenError;
-use crate::sends;
 use crate::sized;
 use crate::target::abi::Payload;
 use crate::target::{GrfFile, Target};
-use crate::vcode::operand::{dst, imm, scalar, uniform};
-use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use bytes::Encoded;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -251,7 +251,7 @@ struct Emitter<'a> {
     passed: HashMap<VReg, Vec<Range<u32>>>,
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
-    masks: simdcf::Masks,
+    masks: mask_stack::Masks,
     /// Messages to and from scratch where what they write of the address register is read behind them.
     kept: HashSet<usize>,
     /// Copies between different places, so far.
@@ -339,9 +339,9 @@ pub(crate) fn physical(
         symbols: Vec::new(),
         reaches: Vec::new(),
         starts: Vec::with_capacity(code.blocks.len()),
-        masks: simdcf::Masks::default(),
+        masks: mask_stack::Masks::default(),
         kept: scratch::kept(code, alloc, target),
-        passed: passed::places(code, alloc),
+        passed: by_reference::places(code, alloc),
         moves: 0,
     };
     let mut locs = SrcLocs::default();
@@ -544,9 +544,9 @@ impl Emitter<'_> {
                 if let Some(e) = wrong {
                     return Err(e);
                 }
-                if let Some(all) = sends::spill::placed(self.target, &inst) {
+                if let Some(all) = lower_sends::spill::placed(self.target, &inst) {
                     let kept = self.kept.contains(&i);
-                    let around = kept.then(|| sends::spill::around(self.target));
+                    let around = kept.then(|| lower_sends::spill::around(self.target));
                     self.out.extend(around.map(|a| a[0]));
                     self.out.extend(all);
                     self.out.extend(around.map(|a| a[1]));
@@ -561,7 +561,7 @@ impl Emitter<'_> {
                     let last = self.out.last();
                     let all = match self.passed.get(&reg) {
                         // By the word that it is passed, a routine reaches what any of its callers passes.
-                        Some(all) if last.is_some_and(passed::reads_by_address) => &all[..],
+                        Some(all) if last.is_some_and(by_reference::reads_by_address) => &all[..],
                         Some(_) => &[],
                         // What is told of a call its routine says by itself.
                         None if last.is_some_and(|i| i.op == Op::Call) => &[],
@@ -690,7 +690,8 @@ impl Emitter<'_> {
             MInst::EndThread { payload } => {
                 self.masks.end = self.out.len();
                 let payload = self.grf(self.address(payload, 0))?;
-                let send = sends::end_thread(self.target, payload).map_err(|e| e.to_string())?;
+                let send =
+                    lower_sends::end_thread(self.target, payload).map_err(|e| e.to_string())?;
                 self.out.push(send);
             }
         }

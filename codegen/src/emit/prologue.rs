@@ -4,10 +4,10 @@
 //! group (`r0.2`). The last register is free then, and has the offset that is loaded from.
 
 use super::Physical;
-use crate::sends;
+use crate::isel::lower_sends;
+use crate::mir::operand::{dst, imm, scalar, uniform};
 use crate::target::Target;
 use crate::target::abi::Payload;
-use crate::vcode::operand::{dst, imm, scalar, uniform};
 use gantry_isa_gen::message::MessageError;
 use gantry_isa_gen::{Inst, Op, Reg, RegRef, Type};
 
@@ -113,8 +113,12 @@ impl Prologue<'_> {
             }
             let at = file.of(to + done);
             let at = RegRef::new(Reg::Grf(at.min(u8::MAX.into()) as u8), 0);
-            self.out
-                .push(sends::load_payload(self.target, n as u8, self.offset, at)?);
+            self.out.push(lower_sends::load_payload(
+                self.target,
+                n as u8,
+                self.offset,
+                at,
+            )?);
             self.step = n * Type::Ud.bytes();
             done += self.step;
         }

@@ -1,10 +1,11 @@
 //! What of the address register has to outlast messages to and from scratch: those of the load/store cache say in it where the surface is, which no stage before
 //! emission knows of.
 
+use crate::isel::lower_sends::spill;
+use crate::isel::lower_sends::spill::STATE;
+use crate::mir::{MInst, VCode, VirtReg};
 use crate::regalloc::Allocation;
-use crate::sends::spill::{self, STATE};
 use crate::target::Target;
-use crate::vcode::{MInst, VCode, VirtReg};
 use gantry_isa_gen::perf::{self, Store};
 use gantry_isa_gen::{Desc, Type};
 use std::collections::HashSet;

@@ -1,8 +1,8 @@
 //! Copies between places that overlap, as the bytes that they move.
 
 use super::*;
-use crate::liveness::liveness;
-use crate::vcode::{BlockData, Place, Routine, RoutineData, VRegData};
+use crate::mir::liveness::liveness;
+use crate::mir::{BlockData, Place, Routine, RoutineData, VRegData};
 use cranelift_entity::PrimaryMap;
 
 /// The moves of a copy of so many bytes between two addresses.

@@ -2,7 +2,7 @@
 
 use super::memory::FORMATS;
 use super::{Options, Rng, SHARED_BYTES};
-use crate::builder::FunctionBuilder;
+use crate::ir::builder::FunctionBuilder;
 use crate::ir::{
     Block, Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape,
     IntCC, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
@@ -530,7 +530,7 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    fn assign_random(&mut self, var: crate::builder::Variable, ty: Type) {
+    fn assign_random(&mut self, var: crate::ir::builder::Variable, ty: Type) {
         let v = self.value(ty);
         self.b.assign(var, v);
     }
@@ -589,7 +589,7 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    fn branch(&mut self, var: crate::builder::Variable, ty: Type, budget: u32, depth: u32) {
+    fn branch(&mut self, var: crate::ir::builder::Variable, ty: Type, budget: u32, depth: u32) {
         let before = self.pool.len();
         if self.rng.one_in(3) {
             // The execution mask as data.

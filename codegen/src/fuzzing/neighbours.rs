@@ -2,7 +2,7 @@
 
 use super::SHARED_BYTES;
 use super::generate::Gen;
-use crate::builder::Variable;
+use crate::ir::builder::Variable;
 use crate::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Type, Value};
 
 /// Elements behind all rows that are accessed too.

@@ -67,9 +67,9 @@ impl Gen<'_, '_, '_> {
 
     fn ring_step(
         &mut self,
-        number: crate::builder::Variable,
-        ring: crate::builder::Variable,
-        sum: crate::builder::Variable,
+        number: crate::ir::builder::Variable,
+        ring: crate::ir::builder::Variable,
+        sum: crate::ir::builder::Variable,
         (ty, elements): (Type, u32),
     ) {
         let word = Type::scalar_of(Scalar::I16);

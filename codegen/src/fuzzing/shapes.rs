@@ -1,7 +1,7 @@
 //! Functions of a known shape and any size, for measuring how time and memory grow: each is as many copies of a small piece as a
 //! number of instructions asks for, one after the other or one in the other.
 
-use crate::builder::{BuildError, FunctionBuilder, Variable};
+use crate::ir::builder::{BuildError, FunctionBuilder, Variable};
 use crate::ir::{
     Block, Dim, FuncRef, Function, IntCC, MAX_CASES, Module, Scalar, Type, Value, scalars::*,
 };

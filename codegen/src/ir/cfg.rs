@@ -2,7 +2,7 @@
 
 use super::entities::{Block, Inst};
 use super::function::Function;
-use crate::dominators::immediate_dominators;
+use crate::graph::dominators::immediate_dominators;
 use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
@@ -271,7 +271,7 @@ mod tests {
         let text = "kernel %k(i32) simd1 {\nblock0(v0: i32):\n    v1 = icmp eq v0, v0\n    jump block1\n\
             block1:\n    brif v1, block2, block3\nblock2:\n    jump block4\nblock3:\n    jump block4\n\
             block4:\n    brif v1, block1, block5\nblock5:\n    return\nblock6:\n    jump block5\n}\n";
-        let m = crate::text::parse(text).map(|p| p.module);
+        let m = crate::ir::text::parse(text).map(|p| p.module);
         let m = m.unwrap_or_default();
         let f = m.functions.values().next();
         let cfg = f.map(ControlFlow::new).unwrap_or_default();

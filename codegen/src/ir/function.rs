@@ -352,7 +352,7 @@ impl Module {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::FunctionBuilder;
+    use crate::ir::builder::FunctionBuilder;
     use crate::ir::scalars::I32;
 
     /// Flattened branches one behind the other make one long chain of masks: each asked for its begin all the way back.

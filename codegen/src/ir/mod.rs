@@ -5,6 +5,7 @@
 
 pub mod among;
 pub mod block2d;
+pub mod builder;
 pub mod cfg;
 pub mod condcodes;
 pub(crate) mod data;
@@ -15,14 +16,18 @@ pub mod function;
 pub mod image;
 mod infer;
 pub mod instructions;
+pub mod interp;
 pub mod layout;
 pub mod memory;
 pub mod opcode;
+pub(crate) mod printf;
 pub mod reflection;
 pub mod region;
 pub mod sourceloc;
 pub mod systolic;
+pub mod text;
 pub mod types;
+pub mod verifier;
 
 pub use block2d::{Block2dShape, BlockLayout};
 pub use cfg::ControlFlow;

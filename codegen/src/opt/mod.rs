@@ -1,7 +1,7 @@
 //! The optimizer: passes over the IR of a function group.
 //!
 //! ```text
-//!  ir::Function
+//!   ir::Function
 //!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
 //!      | unroll      loops of few iterations, known in number; the first iteration before a loop that is simpler then; several iterations at once of
 //!      |             others that load neighbours
@@ -15,38 +15,31 @@
 //!      | extracts    operations on elements of vectors, as one on the vectors
 //!      | lanes       values of which some lanes are read, as these
 //!      | egraph      what these left
-//!  ir::Function
+//!   ir::Function
 //! ```
 //!
 //! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more work for a function than a limit in its header
 //! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
 
-mod blocks;
-mod contract;
-mod copy;
+pub(crate) mod cfg;
+mod clone_insts;
 mod egraph;
-mod extracts;
-mod flatten;
-mod flow;
-mod lanes;
+mod fuse_fma;
+pub(crate) mod inline;
 pub(crate) mod loops;
-mod pairs;
+pub(crate) mod memory;
 mod passes;
-mod pieces;
-mod rotate;
-mod thread;
-mod unroll;
+pub(crate) mod vector;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
-use crate::address;
-use crate::fired::Fired;
-use crate::inline::{Group, calls};
+use crate::error::CodegenError;
 use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
-use crate::result::CodegenError;
+use crate::opt::inline::{Group, calls};
+use crate::rule_coverage::Fired;
 use crate::target::Target;
+use cfg::cfg_cache::Flow;
 use cranelift_entity::EntitySet;
-use flow::Flow;
 use std::time::{Duration, Instant};
 
 /// What a pass may ask besides the function.
@@ -99,7 +92,7 @@ pub(crate) struct State {
     /// The function's control flow.
     pub flow: Flow,
     /// Its values as sums.
-    pub sums: address::KeptSums,
+    pub sums: memory::KeptSums,
 }
 
 /// A pass: what it does to a function, and to how much of it.
@@ -108,29 +101,29 @@ type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 /// The passes in the order in which they run.
 const SEQUENCE: [(Pass, Run); 24] = [
     (Pass::Egraph, egraph::run),
-    (Pass::Unroll, unroll::run),
-    (Pass::Peel, unroll::peel),
-    (Pass::UnrollRuntime, unroll::runtime),
-    (Pass::Thread, thread::run),
-    (Pass::Rotate, rotate::run),
-    (Pass::Tidy, blocks::tidy),
-    (Pass::Contract, contract::run),
+    (Pass::Unroll, loops::unroll::run),
+    (Pass::Peel, loops::unroll::peel),
+    (Pass::UnrollRuntime, loops::unroll::runtime),
+    (Pass::Thread, cfg::jump_threading::run),
+    (Pass::Rotate, loops::rotate::run),
+    (Pass::Tidy, cfg::simplify_cfg::tidy),
+    (Pass::Contract, fuse_fma::run),
     (Pass::Egraph, egraph::run),
-    (Pass::Tidy, blocks::tidy),
-    (Pass::Pieces, pieces::run),
-    (Pass::Surfaces, address::surfaces),
-    (Pass::Offsets, address::offsets),
-    (Pass::Pack, address::pack),
-    (Pass::Forward, address::forward),
-    (Pass::DeadStores, address::dead_stores),
-    (Pass::HoistLoads, address::hoist),
-    (Pass::Pairs, pairs::run),
-    (Pass::MergeLoads, address::merge_loads),
-    (Pass::MergeStores, address::merge_stores),
-    (Pass::Extracts, extracts::run),
-    (Pass::Lanes, lanes::run),
+    (Pass::Tidy, cfg::simplify_cfg::tidy),
+    (Pass::Pieces, vector::sroa::run),
+    (Pass::Surfaces, memory::surfaces),
+    (Pass::Offsets, memory::offsets),
+    (Pass::Pack, memory::pack),
+    (Pass::Forward, memory::forward),
+    (Pass::DeadStores, memory::dead_stores),
+    (Pass::HoistLoads, memory::hoist),
+    (Pass::Pairs, vector::lower_int64::run),
+    (Pass::MergeLoads, memory::merge_loads),
+    (Pass::MergeStores, memory::merge_stores),
+    (Pass::Extracts, vector::slp::run),
+    (Pass::Lanes, vector::demanded_lanes::run),
     (Pass::Egraph, egraph::run),
-    (Pass::Flatten, flatten::run),
+    (Pass::Flatten, cfg::if_conversion::run),
 ];
 
 /// The group, each function optimized; and what was done.
@@ -186,7 +179,7 @@ pub(crate) fn optimize<'f>(
             }
         }
         if passes.contains(Pass::DeadStores) {
-            address::drop_scratch(func.to_mut());
+            memory::drop_scratch(func.to_mut());
         }
         if passes.contains(Pass::Egraph) || changed {
             keep_defined_labels(func.to_mut());

@@ -1,49 +1,38 @@
 //! Byte-granular allocation of the GRF file.
 //!
-//! The file is an address space of bytes. A value is a range of them with a size and an alignment; uniform values share GRFs.
-//! The parts follow regalloc2: copies merge live ranges into bundles ([`bundles`]), bundles get places from an
-//! allocation map keyed by program point ([`map`], [`place`]), and a separate checker ([`checker`]) proves the result on the code. A bundle keeps one
-//! place for its life. Where not all find one, wide registers fall into pieces ([`chunks`]), then values move aside for others ([`split`]). Where demand is
-//! more than the file, values leave for scratch while they are not wanted ([`spill`]). Registers that are left live for parts of a value's life.
+//! The GRF file is an address space of bytes. A value is a byte range with a size and an alignment;
+//! uniform values share GRFs. The algorithm follows regalloc2:
 //!
-//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put into it, and a byte address per virtual register.
+//! 1. Copies merge live ranges into bundles ([`grf::bundles`]).
+//! 2. Each bundle gets one place for its whole live range ([`grf::place`]) from an allocation map
+//!    keyed by program point ([`grf::allocation_map`]).
+//! 3. If some find none, wide registers are split into pieces ([`grf::split_wide`]), then values
+//!    move to make room for others ([`grf::split`]).
+//! 4. If demand exceeds the file, values are spilled to scratch ([`grf::spill`]). What remains of
+//!    their live ranges becomes registers of their own.
+//!
+//! A separate symbolic checker ([`verify::checker`]) proves the result on the code.
+//!
+//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put
+//! into it, and a byte address per virtual register.
 
-pub mod baseline;
-pub mod bundles;
-pub mod checker;
-pub(crate) mod chunks;
-#[cfg(test)]
-mod corruptions;
-mod hints;
-mod holes;
-pub(crate) mod local;
-mod loosen;
-#[cfg(test)]
-pub(crate) mod machine;
-pub mod map;
-mod overlay;
-pub mod phases;
-mod place;
-pub(crate) mod remake;
-#[cfg(test)]
-mod replay;
+pub(crate) mod flag_alloc;
+pub(crate) mod grf;
 pub mod report;
-mod sparse;
-pub mod spill;
-mod split;
-mod timeline;
+pub mod timing;
+pub(crate) mod verify;
 
-use crate::liveness::{Liveness, liveness};
-use crate::result::CodegenError;
+use crate::error::CodegenError;
+use crate::mir::liveness::{Liveness, liveness};
+use crate::mir::{VCode, VReg};
 use crate::target::Target;
-use crate::vcode::{VCode, VReg};
-use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
-use holes::Holes;
-use map::AllocationMap;
-use phases::{Phase, Phases};
-use spill::Spilled;
+use grf::allocation_map::AllocationMap;
+use grf::bundles::Bundles;
+use grf::fragmentation::Holes;
+use grf::spill::Spilled;
 use std::collections::BTreeSet;
+use timing::{Phase, Phases};
 
 /// Where every virtual register is.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +101,7 @@ impl Work<'_> {
         let (code, live, banks) = (&self.code, &self.live, self.banks);
         self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
-            let placed = place::place(code, live, &bundles, limit, map, (true, banks));
+            let placed = grf::place::place(code, live, &bundles, limit, map, (true, banks));
             placed.all(code, &mut bundles)
         })
     }
@@ -138,7 +127,7 @@ impl Work<'_> {
         let orders = self.spilled.registers + self.spilled.remats == 0;
         let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
-            let placed = place::place(code, live, &bundles, limit, map, (orders, banks));
+            let placed = grf::place::place(code, live, &bundles, limit, map, (orders, banks));
             let all = placed.all(code, &mut bundles);
             (bundles, placed, all)
         });
@@ -150,7 +139,7 @@ impl Work<'_> {
         }
         let mut origin = self.origin.clone();
         let split = self.phases.run(Phase::Split, || {
-            split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin)
+            grf::split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin)
         });
         let Some(split) = split else {
             return Ok(None);
@@ -179,7 +168,7 @@ impl Work<'_> {
             };
             let (code, live) = (&self.code, &self.live);
             let (code, live, spilled) =
-                spill::everywhere(self.name, code, live, room, &regs, &mut self.origin)?;
+                grf::spill::everywhere(self.name, code, live, room, &regs, &mut self.origin)?;
             (self.code, self.live) = (code, live);
             self.spilled.add(spilled);
         }
@@ -242,9 +231,9 @@ pub fn allocate(
     let pieces = work.phases.run(Phase::Pieces, || {
         // Where much more lives than there is room for, one place more is little.
         let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
-        let payload = more && loosen::payload(code, live, origin, room.target);
-        let loosened = loosen::loosen(code, origin, room.target) || payload;
-        chunks::split(code, origin, room.target, |_| true) || loosened
+        let payload = more && grf::relax_constraints::payload(code, live, origin, room.target);
+        let loosened = grf::relax_constraints::loosen(code, origin, room.target) || payload;
+        grf::split_wide::split(code, origin, room.target, |_| true) || loosened
     });
     if pieces {
         work.follow()?;
@@ -254,7 +243,7 @@ pub fn allocate(
     }
     let (mut joined, mut phases) = (None, work.phases);
     let apart = (work.code, work.live);
-    let coalesce = || spill::coalesce::coalesce(&apart.0, &apart.1);
+    let coalesce = || grf::spill::copy_webs::coalesce(&apart.0, &apart.1);
     if let Some(code) = phases.run(Phase::Join, coalesce) {
         let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
         joined = Some((code, live));
@@ -262,14 +251,14 @@ pub fn allocate(
     // Where little more lives than there is room for, what leaves is better chosen one by one.
     let (code, live) = joined.as_ref().unwrap_or(&apart);
     if live.peak().1 > bytes / 4 * 5 {
-        let pair = || spill::pairs::pair(code, live, room.target);
+        let pair = || grf::spill::paired_slots::pair(code, live, room.target);
         if let Some(code) = phases.run(Phase::Join, pair) {
             let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
             joined = Some((code, live));
         }
     }
     // For what messages want of their own there is room but at the first attempt.
-    let spare = spill::spare(&apart.0);
+    let spare = grf::spill::spare(&apart.0);
     let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
     let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
     // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly always one.
@@ -282,7 +271,7 @@ pub fn allocate(
             ..room
         };
         phases.attempts += 1;
-        let spill = || spill::to_fit(name, code, live, rest, cap, &mut origin);
+        let spill = || grf::spill::to_fit(name, code, live, rest, cap, &mut origin);
         let (code, live, more) = phases.run(Phase::Spill, spill)?;
         let mut spilled = work.spilled.clone();
         spilled.add(more);
@@ -309,12 +298,12 @@ pub fn allocate(
 /// The instruction that alone wants more than there is; without one, that where most is live, or, where that fits, where most is taken for the sake of
 /// alignment.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
-    let alone = spill::alone(code, live);
+    let alone = grf::spill::alone(code, live);
     let peak = live.peak();
     let (at, needed) = match (alone.1 > available, peak.1 > available) {
         (true, _) => alone,
         (false, true) => peak,
-        (false, false) => place::aligned(code, live),
+        (false, false) => grf::place::aligned(code, live),
     };
     let numbers = [needed, available];
     CodegenError::out_of_registers(name, code, at, numbers, alone.1 > available)

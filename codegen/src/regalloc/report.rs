@@ -2,9 +2,9 @@
 
 use super::{Allocated, Room};
 use crate::ir::{SourceLoc, Value};
-use crate::liveness::Liveness;
-use crate::vcode::insert::NEW;
-use crate::vcode::{VCode, VReg};
+use crate::mir::insert::NEW;
+use crate::mir::liveness::Liveness;
+use crate::mir::{VCode, VReg};
 use std::cmp::Reverse;
 use std::ops::Range;
 

@@ -6,9 +6,9 @@
 
 use super::Order;
 use super::space::{Space, Touch};
+use crate::mir::spans::Spans;
+use crate::mir::{Access as Named, MInst, VCode, VReg};
 use crate::target::Target;
-use crate::vcode::spans::Spans;
-use crate::vcode::{Access as Named, MInst, VCode, VReg};
 use gantry_isa_gen::perf::{Freedom, Store};
 use std::collections::HashMap;
 use std::ops::Range;

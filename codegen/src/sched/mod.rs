@@ -23,15 +23,15 @@ mod space;
 mod tests;
 mod units;
 
-use crate::liveness::{Liveness, Range, liveness};
+use crate::error::CodegenError;
+use crate::mir::liveness::{Liveness, Range, liveness};
+use crate::mir::srclocs::SrcLocs;
+use crate::mir::{MInst, VCode, VReg};
 use crate::regalloc::Allocation;
-use crate::result::CodegenError;
 use crate::sized;
 use crate::target::Target;
-use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{MInst, VCode, VReg};
 use cranelift_entity::SecondaryMap;
-use gantry_isa_gen::{self as isa};
+use gantry_isa_gen as isa;
 use graph::Graph;
 use isa::perf::Clock;
 use list::{List, Policy};
@@ -213,7 +213,7 @@ impl Joined {
             let to = root(r, &mut up);
             address[r] = match (data.place, to == r) {
                 // Payload registers may lie over each other: nobody writes them.
-                (crate::vcode::Place::Fixed(at), true) => at,
+                (crate::mir::Place::Fixed(at), true) => at,
                 (_, false) => address[to],
                 _ => {
                     let at = end;

@@ -1,6 +1,6 @@
 //! What instructions read and write, in chunks of everything that has a state.
 
-use crate::vcode::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
+use crate::mir::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::message::Message;
 use gantry_isa_gen::perf::{self, Access, Freedom, Store};
 use gantry_isa_gen::{Dst, Platform, Src, Type};

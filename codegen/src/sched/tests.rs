@@ -3,7 +3,7 @@
 use super::*;
 use crate::fuzzing::Rng;
 use crate::regalloc::Allocated;
-use crate::regalloc::machine::{Machine, Seen, machine, number};
+use crate::regalloc::verify::testgen::{Machine, Seen, machine, number};
 
 /// Any order that dependences allow, one as likely as another.
 struct Any(Vec<u32>);
@@ -52,10 +52,10 @@ fn random_machine_functions_keep_what_they_mean() {
         let Some((m, done)) = allocated(seed) else {
             continue;
         };
-        let text = crate::vcode::display::with_allocation(&done.code, &done.alloc);
+        let text = crate::mir::display::with_allocation(&done.code, &done.alloc);
         let last = reorder("k", done.code, &done.alloc, &m.target, true, &mut memory);
         let (code, n) = last.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
-        crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        crate::mir::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         moved += n;
     }
     eprintln!("{moved} instructions moved");
@@ -111,7 +111,7 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
                     assert!(
                         check(&order).is_err(),
                         "seed {seed}: {to} came before {from}\n{}",
-                        crate::vcode::display::with_allocation(code, &done.alloc)
+                        crate::mir::display::with_allocation(code, &done.alloc)
                     );
                     broken += 1;
                 }

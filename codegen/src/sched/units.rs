@@ -2,7 +2,7 @@
 
 use super::Order;
 use super::space::{Space, Touch};
-use crate::vcode::{MInst, VCode, VReg, VirtReg};
+use crate::mir::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::perf::{self, Clock, Freedom, Slot, Timing, Unit};
 use gantry_isa_gen::{Dst, Inst};
 use std::ops::Range;

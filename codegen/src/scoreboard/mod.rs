@@ -20,8 +20,8 @@ mod state;
 mod tests;
 
 use crate::emit::{Physical, Reach};
+use crate::mir::operand::synchronize;
 use crate::target::Target;
-use crate::vcode::operand::synchronize;
 use facts::{By, Fact, Facts, PIPES, pipe};
 use flow::Flow;
 use gantry_isa_gen::swsb::{Distance, Pipe, Token, TokenKind, pairs};

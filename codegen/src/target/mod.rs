@@ -7,7 +7,7 @@
 pub mod abi;
 pub(crate) mod errata;
 
-use crate::result::CodegenError;
+use crate::error::CodegenError;
 use abi::Abi;
 use gantry_isa_gen::{DeviceInfo, Features, PRODUCTS, Platform, Product};
 

@@ -5,7 +5,7 @@
 use crate::emit::Relocation;
 use crate::ir::data::ADDRESS_BYTES;
 use crate::ir::{Data, DataRef};
-use crate::vcode::SymbolPart;
+use crate::mir::SymbolPart;
 use cranelift_entity::PrimaryMap;
 
 /// The sections, in their order in a zebin.

@@ -3,8 +3,8 @@
 //! beside the code; addresses of code are relocations by the kernels' symbols.
 
 use crate::emit::{LabelRange, Located};
+use crate::error::CodegenError;
 use crate::ir::{Scalar, SourceFile, Type};
-use crate::result::CodegenError;
 use cranelift_entity::PrimaryMap;
 use gimli::write::{
     Address, AttributeValue, Dwarf, EndianVec, Expression, FileId, LineProgram, LineString,

@@ -10,21 +10,20 @@ mod debug;
 mod reflection;
 
 use crate::emit::{LabelRange, Located, Relocation};
+use crate::error::CodegenError;
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
     Addressing, ArgFact, ArgKind, FuncKind, Function, ImageAccess, ImageFact, ImageShape, Module,
     SamplerFact,
 };
-use crate::result::CodegenError;
+use crate::mir::SymbolPart;
 use crate::target::Target;
 use crate::target::abi::{PACKED_IDS, Payload};
-use crate::vcode::SymbolPart;
 use cranelift_entity::EntityRef;
 use data::DataSections;
 use debug::DebugKernel;
-use object::Endianness;
-use object::elf;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, Sym, Writer};
+use object::{Endianness, elf};
 use std::fmt::Write as _;
 
 /// `e_machine` of Intel Graphics Technology.

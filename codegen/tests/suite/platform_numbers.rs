@@ -1,4 +1,4 @@
-//! No number of one platform stands in the compiler outside of `target/` and `sends/`: stages ask the target.
+//! No number of one platform stands in the compiler outside of `target/` and `isel/lower_sends/`: stages ask the target.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Dominators of a graph whose nodes are numbers.
 
-use gantry_codegen::dominators::immediate_dominators;
+use gantry_codegen::graph::dominators::immediate_dominators;
 use smallvec::{SmallVec, smallvec};
 
 /// No node.

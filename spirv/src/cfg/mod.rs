@@ -13,7 +13,7 @@ use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 use dominators::{Edges, dominators};
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use numbered::Numbered;
 use smallvec::{SmallVec, smallvec};
 

@@ -9,7 +9,7 @@
 use super::{Graph, Loop};
 use crate::body::{Block, Body, Term};
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 
 /// A step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use crate::capabilities::{self, Standing};
 use crate::error::{Error, Errors};
 use crate::read::{self, Id, Inst, Kind, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
     FPFastMathMode, Op, StorageClass,

@@ -14,7 +14,7 @@ use crate::read::Id;
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
-use gantry_codegen::maps::sized;
+use gantry_codegen::entity_set::sized;
 use places::{As, Place};
 use smallvec::SmallVec;
 use spirv::Op;

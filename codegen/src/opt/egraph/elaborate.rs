@@ -6,8 +6,8 @@
 //! which flags have few, stay where they are.
 
 use super::{EGraph, Pass, taken};
+use crate::entity_set::Marks;
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
-use crate::maps::Marks;
 use crate::opt::Facts;
 use crate::opt::loops::{Loop, Loops};
 use crate::sized;

@@ -15,25 +15,24 @@
 
 mod bits;
 pub(super) mod cost;
-mod dot;
+mod dp4a;
 mod elaborate;
 mod fixed;
-mod parts;
+mod reassemble;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 use super::{Facts, Pass, State};
-use crate::Target;
-use crate::fired::Fired;
-use crate::interp::Lanes;
-use crate::interp::pure::evaluate;
+use crate::ir::interp::Lanes;
+use crate::ir::interp::pure::evaluate;
 use crate::ir::opcode::Out;
 use crate::ir::{
     BlockInsts, Constant, ControlFlow, DataFlowGraph, Function, Inst, InstData, Opcode, Region,
     Scalar, SourceLoc, Type, Value,
 };
-use crate::sized;
+use crate::rule_coverage::Fired;
+use crate::{Target, sized};
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;

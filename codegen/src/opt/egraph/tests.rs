@@ -4,14 +4,12 @@
 //! them open; where the rule has conditions, instances are drawn until they hold.
 
 use super::*;
-use crate::fired::OPT_RULES;
 use crate::fuzzing::Rng;
-use crate::ir::Block;
 use crate::ir::opcode::{Format, Info};
-use crate::ir::{FloatCC, FuncKind, IntCC, Module, Param, Signature};
+use crate::ir::{Block, FloatCC, FuncKind, IntCC, Module, Param, Signature, verifier};
 use crate::opt::{OptLevel, PassSet};
+use crate::rule_coverage::OPT_RULES;
 use crate::target::Target;
-use crate::verifier;
 use cranelift_isle::ast::{Def, Pattern, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,11 +1,11 @@
 //! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
 //! launch facts, as `.ze_info` lists them).
 
+use crate::error::{CodegenError, Origin};
 use crate::ir::{
     ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode, Value,
     ValueDef,
 };
-use crate::result::{CodegenError, Origin};
 use crate::target::{GrfFile, Target};
 
 /// A launch fact in the cross-thread data: three dwords (x, y, z), one, or an address.

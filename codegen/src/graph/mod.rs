@@ -1,0 +1,3 @@
+//! Graph algorithms that know nothing of code.
+
+pub mod dominators;

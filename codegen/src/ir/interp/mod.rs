@@ -1,0 +1,437 @@
+//! The reference semantics of the IR: executes functions instruction by instruction, all lanes of each. Slow and simple,
+//! it shares nothing with lowering, and judges it; what an operation computes is `isa-gen`'s meaning of the Gen operation.
+//!
+//! ```
+//! use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
+//! use gantry_codegen::text::parse;
+//!
+//! let text = "\
+//! kernel %twice(i64 ptr) simd8 {
+//! block0(v0: i64):
+//!     v1 = bload.i32x8 v0
+//!     v2 = iadd v1, v1
+//!     bstore v2, v0
+//!     return
+//! }
+//! ";
+//! let module = parse(text)?.module;
+//! let mut memory = Buffers::default();
+//! let buffer = memory.add((0..8u32).flat_map(u32::to_le_bytes).collect());
+//! let kernel = module.find("twice").ok_or("no kernel")?;
+//! launch(&module, kernel, &Grid::new([8, 1, 1], [8, 1, 1]), &[Arg::ptr(buffer)], &mut memory, 1000)?;
+//! assert_eq!(memory.bytes(buffer)[4..8], [2, 0, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alu;
+mod block2d;
+mod host;
+mod image;
+mod memory;
+mod print;
+pub(crate) mod pure;
+#[cfg(test)]
+mod reference;
+mod thread;
+
+pub use image::{Addressing, Component, Image, Sampler};
+pub use memory::{Buffers, Memory, MemoryError};
+
+use crate::error::Origin;
+use crate::ir::memory::SLM_ALIGN;
+use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
+use memory::{Contents, Spaces, Tables};
+use thread::{State, Thread};
+
+/// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
+pub type Lanes = Vec<u64>;
+
+/// Work-items and how they are grouped, by dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// Work-items.
+    pub global: [u32; 3],
+    /// Work-items of a group; the last group of a dimension may have fewer.
+    pub local: [u32; 3],
+    /// Offset of the global ids.
+    pub offset: [u32; 3],
+}
+
+impl Grid {
+    /// A grid without offset.
+    pub const fn new(global: [u32; 3], local: [u32; 3]) -> Grid {
+        Grid {
+            global,
+            local,
+            offset: [0; 3],
+        }
+    }
+
+    /// The last dimension of several work-items, from 1; 1 where there is none.
+    pub fn dimensions(&self) -> u32 {
+        let several = |d: &usize| self.global[*d] > 1 || self.local[*d] > 1;
+        [2, 1].into_iter().find(several).map_or(1, |d| d as u32 + 1)
+    }
+
+    /// Groups in each dimension.
+    pub fn groups(&self) -> [u32; 3] {
+        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
+    }
+}
+
+/// A kernel argument: the lanes of the parameter's value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arg(pub Lanes);
+
+impl Arg {
+    /// A buffer's address.
+    pub fn ptr(address: u64) -> Arg {
+        Arg(vec![address])
+    }
+
+    /// A 32-bit integer.
+    pub fn i32(v: i32) -> Arg {
+        Arg(vec![u64::from(v as u32)])
+    }
+
+    /// A single float.
+    pub fn f32(v: f32) -> Arg {
+        Arg(vec![u64::from(v.to_bits())])
+    }
+
+    /// The value of this type whose bytes in memory these are; `None` where the count of bytes is another.
+    pub fn from_bytes(ty: Type, bytes: &[u8]) -> Option<Arg> {
+        let size = ty.scalar().bytes() as usize;
+        if size == 0 || bytes.len() != ty.bytes() as usize {
+            return None;
+        }
+        Some(Arg(bytes.chunks_exact(size).map(memory::from_le).collect()))
+    }
+}
+
+/// What an execution came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Hardware threads run.
+    pub threads: u64,
+    /// Instructions executed, summed over threads.
+    pub instructions: u64,
+}
+
+/// Why an execution ended early.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InterpError {
+    /// The launch does not fit the kernel.
+    #[error("{0}")]
+    Launch(String),
+    /// An instruction failed.
+    #[error("%{function}, group {group:?}, thread {thread}, at `{at}`{origin}: {what}")]
+    Failed {
+        /// The function.
+        function: String,
+        /// The work-group.
+        group: [u32; 3],
+        /// The thread of the group.
+        thread: u32,
+        /// The instruction, as text.
+        at: String,
+        /// Where that is from.
+        origin: Origin,
+        /// What happened.
+        what: String,
+    },
+    /// Some threads of a group wait at a barrier that others have passed by.
+    #[error(
+        "%{function}, group {group:?}: {waiting} threads wait at a barrier and {ended} have ended"
+    )]
+    Barrier {
+        /// The kernel.
+        function: String,
+        /// The work-group.
+        group: [u32; 3],
+        /// Threads at the barrier.
+        waiting: usize,
+        /// Threads that ended.
+        ended: usize,
+    },
+}
+
+/// The most work-items of a group.
+const MAX_GROUP: u32 = 1024;
+
+/// What the threads of a group share.
+struct Group<'a> {
+    grid: &'a Grid,
+    id: [u32; 3],
+    /// Work-items that the group really has.
+    size: [u32; 3],
+}
+
+/// A module and what its variables hold, from one launch to the next.
+pub struct Loaded<'m> {
+    module: &'m Module,
+    contents: Contents,
+}
+
+impl<'m> Loaded<'m> {
+    /// A module of which nothing was launched.
+    pub fn new(module: &'m Module) -> Loaded<'m> {
+        Loaded {
+            module,
+            contents: Contents::new(module),
+        }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+
+    /// Launches a kernel: see [`launch`].
+    ///
+    /// # Errors
+    /// As [`launch`].
+    pub fn launch(
+        &mut self,
+        kernel: FuncRef,
+        grid: &Grid,
+        args: &[Arg],
+        memory: &mut dyn Memory,
+        fuel: u64,
+    ) -> Result<Stats, InterpError> {
+        let Loaded { module, contents } = self;
+        let func = module
+            .functions
+            .get(kernel)
+            .ok_or_else(|| InterpError::Launch("there is no such function".to_owned()))?;
+        let FuncKind::Kernel {
+            simd,
+            group_size,
+            slm_bytes,
+            ..
+        } = func.kind
+        else {
+            return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));
+        };
+        if args.len() != func.sig.params.len() {
+            return Err(InterpError::Launch(format!(
+                "%{} takes {} arguments, and {} are given",
+                func.name,
+                func.sig.params.len(),
+                args.len()
+            )));
+        }
+        for (n, (arg, p)) in args.iter().zip(&func.sig.params).enumerate() {
+            if arg.0.len() != p.ty.lanes() as usize {
+                return Err(InterpError::Launch(format!(
+                    "argument {n} of %{} is {}, and {} lanes are given",
+                    func.name,
+                    p.ty,
+                    arg.0.len()
+                )));
+            }
+        }
+        if group_size.is_some_and(|g| g != grid.local) {
+            return Err(InterpError::Launch(format!(
+                "%{} requires another work-group size",
+                func.name
+            )));
+        }
+        let items = grid.local.iter().try_fold(1u32, |n, &l| n.checked_mul(l));
+        if !items.is_some_and(|n| (1..=MAX_GROUP).contains(&n)) {
+            return Err(InterpError::Launch(format!(
+                "a work-group of {:?} work-items: it has 1 to {MAX_GROUP}",
+                grid.local
+            )));
+        }
+        // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
+        // behind the kernel's own.
+        let mut surfaces = Vec::new();
+        let mut tables = Tables::default();
+        let mut args = args.to_vec();
+        for (arg, p) in args.iter_mut().zip(&func.sig.params) {
+            match p.kind {
+                ArgKind::Surface => {
+                    surfaces.extend(arg.0.first());
+                    arg.0 = vec![0];
+                }
+                ArgKind::Slm => {
+                    let own = u64::from(slm_bytes.next_multiple_of(SLM_ALIGN));
+                    arg.0.iter_mut().for_each(|v| *v = v.wrapping_add(own));
+                }
+                ArgKind::Image(..) | ArgKind::Sampler => {
+                    let value = arg.0.first().copied().unwrap_or_default();
+                    let there = match p.kind {
+                        ArgKind::Sampler => memory.sampler(value).map(|s| tables.samplers.push(s)),
+                        _ => memory.image(value).map(|i| tables.images.push(i)),
+                    };
+                    if there.is_none() {
+                        let what = format!("%{}: an argument is not what it should be", func.name);
+                        return Err(InterpError::Launch(what));
+                    }
+                    arg.0 = vec![0];
+                }
+                ArgKind::Value | ArgKind::Ptr => {}
+            }
+        }
+        tables.samplers.extend_from_slice(&func.samplers);
+        let args = &args[..];
+        let mut stats = Stats::default();
+        let mut fuel = fuel;
+        let [nx, ny, nz] = grid.groups();
+        for z in 0..nz {
+            for y in 0..ny {
+                for x in 0..nx {
+                    let id = [x, y, z];
+                    let size = std::array::from_fn(|d| {
+                        let before = id[d].saturating_mul(grid.local[d]);
+                        grid.local[d].min(grid.global[d].saturating_sub(before))
+                    });
+                    let group = Group { grid, id, size };
+                    run_group(
+                        module,
+                        kernel,
+                        simd.max(1),
+                        &group,
+                        args,
+                        &mut Spaces::new(memory, &surfaces, &tables, &module.data, contents),
+                        &mut fuel,
+                        &mut stats,
+                    )?;
+                }
+            }
+        }
+        Ok(stats)
+    }
+}
+
+/// Launches a kernel over a grid. The module's variables hold what they do when it is loaded. Groups run one after the other; the threads of a group run in turn, each up to the next
+/// barrier. `fuel` is the most instructions that the whole launch may execute.
+///
+/// # Errors
+/// The function is no kernel, or the arguments are not its parameters; an access outside of memory; a barrier that not
+/// all threads reach; no fuel left. The module must have been verified: where it was not, an error may also say so.
+pub fn launch(
+    module: &Module,
+    kernel: FuncRef,
+    grid: &Grid,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: u64,
+) -> Result<Stats, InterpError> {
+    Loaded::new(module).launch(kernel, grid, args, memory, fuel)
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the state of a launch, passed on once"
+)]
+fn run_group(
+    module: &Module,
+    kernel: FuncRef,
+    simd: u32,
+    group: &Group<'_>,
+    args: &[Arg],
+    memory: &mut Spaces<'_>,
+    fuel: &mut u64,
+    stats: &mut Stats,
+) -> Result<(), InterpError> {
+    let [x, y, z] = group.size.map(u64::from);
+    let items = x * y * z;
+    let count = items.div_ceil(u64::from(simd));
+    let mut threads = Vec::new();
+    for n in 0..count {
+        threads.push(Thread::new(module, kernel, group, n as u32, simd, args)?);
+    }
+    stats.threads += count;
+    // What each thread waits for; none of one that runs.
+    let mut states: Vec<Option<State>> = vec![None; threads.len()];
+    loop {
+        let before = *fuel;
+        for (n, t) in threads.iter_mut().enumerate() {
+            if states[n].is_none() {
+                let state = t.run(memory, fuel)?;
+                arrive(&mut states, n, state).map_err(InterpError::Launch)?;
+            }
+        }
+        stats.instructions += before - *fuel;
+        if states.contains(&None) {
+            continue;
+        }
+        let are = |state| states.iter().filter(|s| **s == Some(state)).count();
+        let (waiting, ended) = (are(State::Barrier), are(State::Ended));
+        if ended == threads.len() {
+            return Ok(());
+        }
+        if waiting != threads.len() {
+            return Err(InterpError::Barrier {
+                function: module.functions[kernel].name.clone(),
+                group: group.id,
+                waiting: threads.len() - ended,
+                ended,
+            });
+        }
+        states.fill(None);
+    }
+}
+
+/// A thread comes to what it waits for. The last one of a barrier of a number lets the others go.
+fn arrive(states: &mut [Option<State>], thread: usize, state: State) -> Result<(), String> {
+    if let Some(own) = states.get_mut(thread) {
+        *own = Some(state);
+    }
+    let State::Named { number, threads } = state else {
+        return Ok(());
+    };
+    let is_here =
+        |s: &Option<State>| matches!(s, Some(State::Named { number: n, .. }) if *n == number);
+    let here: Vec<State> = states
+        .iter()
+        .filter(|s| is_here(s))
+        .flatten()
+        .copied()
+        .collect();
+    if here.iter().any(|s| *s != state) || threads == 0 {
+        return Err(format!(
+            "barrier {number} of {threads} threads, where others wait for another number of them"
+        ));
+    }
+    if here.len() == threads as usize {
+        states
+            .iter_mut()
+            .filter(|s| is_here(s))
+            .for_each(|s| *s = None);
+    }
+    Ok(())
+}
+
+/// Calls a function with these arguments and returns its results, outside of any launch: ids are 0, sizes 1.
+///
+/// # Errors
+/// As [`launch`].
+pub fn call(
+    module: &Module,
+    func: FuncRef,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: u64,
+) -> Result<Vec<Lanes>, InterpError> {
+    let grid = Grid::new([1; 3], [1; 3]);
+    let group = Group {
+        grid: &grid,
+        id: [0; 3],
+        size: [1; 3],
+    };
+    let mut fuel = fuel;
+    let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
+    let tables = Tables::default();
+    let mut contents = Contents::new(module);
+    let mut memory = Spaces::new(memory, &[], &tables, &module.data, &mut contents);
+    while thread.run(&mut memory, &mut fuel)? != State::Ended {}
+    Ok(thread.results())
+}
+
+/// The float of a lane's bits; integers and predicates count as their value.
+pub fn lane_float(scalar: Scalar, bits: u64) -> f64 {
+    alu::float(scalar, bits)
+}

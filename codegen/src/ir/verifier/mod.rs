@@ -1,0 +1,401 @@
+//! The rules of valid IR. Errors are collected and located, a file per group of rules; what passes never panics the
+//! compiler.
+//!
+//! - `structure`: blocks, terminators, entities that exist, signatures.
+//! - `ssa`: definitions dominate uses.
+//! - `types`: operand classes, equal operand types, result types, conversions.
+//! - `immediates`: constants fit their types, facts of the launch have the types that the kernel says.
+//! - `regions`: bounds, alignment, indices.
+//! - `predicates`: lanes of masks and of parts of predicates.
+//! - `memory`: addresses, masks of loads and stores.
+//! - `images`: which image, coordinates, texels.
+//! - `systolic`: shapes of products of matrices.
+//! - `block2d`: shapes of 2D blocks.
+//! - `control`: branch arguments, returns, calls.
+//! - `data`: constant data of a module.
+//! - `sources`: source files, locations, names of values.
+//! - `calls`: what is known of all functions of a module: names, recursion.
+
+mod block2d;
+mod calls;
+mod control;
+mod data;
+mod images;
+mod immediates;
+mod memory;
+mod predicates;
+mod printf;
+mod regions;
+mod sources;
+mod ssa;
+mod structure;
+mod systolic;
+mod types;
+
+use crate::ir::text::{Parsed, SourceMap};
+use crate::ir::{
+    Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, SourceLine, Type, Value,
+};
+use calls::Calls;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
+use std::fmt;
+
+/// What an error is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The function: its signature or kind.
+    Function,
+    /// A block.
+    Block(Block),
+    /// An instruction.
+    Inst(Inst),
+    /// The n-th value operand of an instruction, in the order of `InstData::for_each_arg`.
+    Operand(Inst, usize),
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifierError {
+    /// The function's name.
+    pub function: String,
+    /// Where.
+    pub place: Place,
+    /// The block that this is in.
+    pub block: Option<Block>,
+    /// The instruction as text, if it is about one.
+    pub at: String,
+    /// Where in a source text that is from, if somebody said.
+    pub source: Option<SourceLine>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for VerifierError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in %{}", self.function)?;
+        if let Some(b) = self.block {
+            write!(f, ", {b}")?;
+        }
+        if !self.at.is_empty() {
+            write!(f, ", at `{}`", self.at)?;
+        }
+        if let Some(line) = &self.source {
+            write!(f, " ({line})")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl VerifierError {
+    /// The error at its place in the text that the function came from.
+    pub fn locate(&self, map: &SourceMap) -> Diagnostic {
+        let span = match self.place {
+            Place::Function => map.header,
+            Place::Block(b) => map.blocks[b],
+            Place::Inst(i) => map.insts[i],
+            Place::Operand(i, n) => map.operand(i, n).unwrap_or(map.insts[i]),
+        };
+        let span = if span == Span::default() {
+            map.header
+        } else {
+            span
+        };
+        match &self.source {
+            Some(line) => Diagnostic::new(span, format!("{} ({line})", self.message)),
+            None => Diagnostic::new(span, self.message.clone()),
+        }
+    }
+}
+
+/// Verifies functions of one module; what is asked of all of them together is found once.
+pub struct ModuleVerifier<'m> {
+    module: &'m Module,
+    calls: Calls<'m>,
+}
+
+impl<'m> ModuleVerifier<'m> {
+    /// For a module.
+    pub fn new(module: &'m Module) -> Self {
+        ModuleVerifier {
+            module,
+            calls: Calls::new(module),
+        }
+    }
+
+    /// The rules that a function breaks, in no particular order; none for a function that the module does not have.
+    pub fn function(&self, func: FuncRef) -> Vec<VerifierError> {
+        let found = self.module.functions.get(func);
+        found.map_or(Vec::new(), |f| self.errors(f, Some(func)))
+    }
+
+    /// The rules that a function breaks, which may be one that the module does not have.
+    pub(crate) fn errors_of(&self, func: &Function) -> Vec<VerifierError> {
+        self.errors(func, self.module.find(&func.name))
+    }
+
+    fn errors(&self, func: &Function, name: Option<FuncRef>) -> Vec<VerifierError> {
+        let mut v = Verifier {
+            module: self.module,
+            func,
+            errors: Vec::new(),
+            blocks: None,
+        };
+        v.signature();
+        v.unique(&self.calls);
+        v.calls_end(&self.calls, name);
+        v.labels();
+        if v.structure() {
+            v.locations();
+            let cfg = ControlFlow::new(func);
+            v.ssa(&cfg);
+            for &block in func.layout.blocks() {
+                for &inst in func.layout.insts(block) {
+                    v.inst(inst);
+                }
+            }
+        }
+        v.errors
+    }
+}
+
+/// The rules that instructions of a sound function break by themselves, whatever else is in the
+/// function and its module.
+pub(crate) fn broken_alone(func: &Function) -> Vec<VerifierError> {
+    let mut v = Verifier {
+        module: &Module::default(),
+        func,
+        errors: Vec::new(),
+        blocks: None,
+    };
+    for &block in func.layout.blocks() {
+        for &inst in func.layout.insts(block) {
+            match func.dfg.data(inst) {
+                // Those name what is the module's.
+                InstData::Symbol { .. } | InstData::Printf { .. } | InstData::Call { .. } => {}
+                _ => v.inst(inst),
+            }
+        }
+    }
+    v.errors
+}
+
+/// Verifies one function of a module.
+///
+/// # Errors
+/// Every rule that it breaks; the diagnostics have no line, but name function and instruction.
+pub fn verify(module: &Module, func: &Function) -> Result<(), Diagnostics> {
+    diagnostics(errors(module, func))
+}
+
+/// Errors as diagnostics without lines.
+pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Diagnostics(
+        errors
+            .iter()
+            .map(|e| Diagnostic::new(Span::default(), e.to_string()))
+            .collect(),
+    ))
+}
+
+/// Verifies a parsed text.
+///
+/// # Errors
+/// Every broken rule, at its place in the text.
+pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
+    let mut out = Vec::new();
+    let verifier = ModuleVerifier::new(&parsed.module);
+    for (r, message) in data::errors(&parsed.module) {
+        let span = parsed.data.get(r.index()).copied().unwrap_or_default();
+        out.push(Diagnostic::new(span, message));
+    }
+    for (file, message) in sources::errors(&parsed.module) {
+        let span = parsed.files.get(file.index()).copied().unwrap_or_default();
+        out.push(Diagnostic::new(span, message));
+    }
+    for (func, map) in parsed.module.functions.keys().zip(&parsed.maps) {
+        out.extend(verifier.function(func).iter().map(|e| e.locate(map)));
+    }
+    out.sort_by_key(|d| (d.span.line, d.span.col));
+    match out.is_empty() {
+        true => Ok(()),
+        false => Err(Diagnostics(out)),
+    }
+}
+
+/// Verifies every function of a module, and that names are unique.
+///
+/// # Errors
+/// Every rule that is broken, as [`verify`].
+pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
+    verify_rest(module, |_| false)
+}
+
+/// The same, of a module some of whose functions were verified as they are, with all that they call and the data that they name.
+pub(crate) fn verify_rest(
+    module: &Module,
+    verified: impl Fn(FuncRef) -> bool,
+) -> Result<(), Diagnostics> {
+    let rest: Vec<FuncRef> = module.functions.keys().filter(|f| !verified(*f)).collect();
+    let mut found = Vec::new();
+    if !rest.is_empty() {
+        let verifier = ModuleVerifier::new(module);
+        found.extend(rest.into_iter().flat_map(|f| verifier.function(f)));
+    }
+    let mut all = match diagnostics(found) {
+        Ok(()) => Vec::new(),
+        Err(Diagnostics(list)) => list,
+    };
+    for (r, message) in data::errors(module) {
+        let name = module.data.get(r).map_or("", |d| d.name.as_str());
+        let what = format!("in %{name}: {message}");
+        all.push(Diagnostic::new(Span::default(), what));
+    }
+    for (file, message) in sources::errors(module) {
+        let what = format!("{file}: {message}");
+        all.push(Diagnostic::new(Span::default(), what));
+    }
+    match all.is_empty() {
+        true => Ok(()),
+        false => Err(Diagnostics(all)),
+    }
+}
+
+/// The rules that a function breaks, in no particular order. For many functions of a module, [`ModuleVerifier`] is faster.
+pub fn errors(module: &Module, func: &Function) -> Vec<VerifierError> {
+    ModuleVerifier::new(module).errors_of(func)
+}
+
+/// The state of verifying one function.
+struct Verifier<'a> {
+    module: &'a Module,
+    func: &'a Function,
+    errors: Vec<VerifierError>,
+    /// The blocks of instructions, once they are asked for.
+    blocks: Option<SecondaryMap<Inst, Option<Block>>>,
+}
+
+impl<'a> Verifier<'a> {
+    fn error(&mut self, place: Place, message: impl Into<String>) {
+        let (block, at, source) = match place {
+            Place::Function => (None, String::new(), None),
+            Place::Block(b) => (Some(b), String::new(), None),
+            Place::Inst(i) | Place::Operand(i, _) => {
+                let source = self.module.source_line(self.func.srclocs[i]);
+                (self.block_of(i), self.inst_text(i), source)
+            }
+        };
+        self.errors.push(VerifierError {
+            function: self.func.name.clone(),
+            place,
+            block,
+            at,
+            source,
+            message: message.into(),
+        });
+    }
+
+    /// The block of an instruction; all are noted at the first error.
+    fn block_of(&mut self, inst: Inst) -> Option<Block> {
+        let func = self.func;
+        let blocks = self.blocks.get_or_insert_with(|| {
+            let mut out = SecondaryMap::new();
+            for &block in func.layout.blocks() {
+                for &i in func.layout.insts(block) {
+                    if func.dfg.has_inst(i) {
+                        out[i] = Some(block);
+                    }
+                }
+            }
+            out
+        });
+        blocks[inst]
+    }
+
+    /// The instruction's text, or its number where its operands do not exist.
+    fn inst_text(&self, inst: Inst) -> String {
+        let dfg = &self.func.dfg;
+        let data = dfg.data(inst);
+        let whole = match *data {
+            InstData::ImmVec { constant, .. } => dfg.has_constant(constant),
+            _ => true,
+        };
+        match whole {
+            true => crate::ir::text::inst_text(self.func, Some(self.module), inst),
+            false => inst.to_string(),
+        }
+    }
+
+    /// Every rule about one instruction whose entities exist.
+    fn inst(&mut self, inst: Inst) {
+        let before = self.errors.len();
+        let data = self.data(inst);
+        self.types(inst, data);
+        self.immediates(inst, data);
+        // Lane counts and bounds mean nothing on operands of wrong kinds.
+        if self.errors.len() == before {
+            self.of_format(inst, data);
+        }
+    }
+
+    /// The rules about instructions of one format.
+    fn of_format(&mut self, inst: Inst, data: &InstData) {
+        use InstData::*;
+        match data {
+            Nullary { .. }
+            | Imm { .. }
+            | ImmVec { .. }
+            | Launch { .. }
+            | Unary { .. }
+            | Binary { .. }
+            | IntCompare { .. }
+            | FloatCompare { .. }
+            | Fence { .. }
+            | Symbol { .. } => {}
+            RdRegion { .. } | WrRegion { .. } => self.regions(inst),
+            Ternary { .. } | RdPred { .. } | WrPred { .. } => self.predicates(inst),
+            NamedBarrier { .. } => self.memory(inst),
+            Load { .. } | Store { .. } | Atomic { .. } => {
+                self.memory(inst);
+                self.lacks(inst);
+            }
+            Image { .. } | Media { .. } | Send { .. } | ArgQuery { .. } => {
+                self.images(inst);
+                self.lacks(inst);
+            }
+            Dpas { .. } => self.products(inst),
+            Block2d { .. } => self.blocks(inst),
+            Jump { .. } | Brif { .. } | Switch { .. } | Return { .. } | Call { .. } => {
+                self.control(inst);
+            }
+            Printf { .. } => self.printf(inst),
+        }
+    }
+
+    /// What an instruction names that the kernel does not have.
+    fn lacks(&mut self, inst: Inst) {
+        if let Some(what) = self.func.lacks(self.data(inst)) {
+            self.error(Place::Inst(inst), what);
+        }
+    }
+
+    fn data(&self, inst: Inst) -> &'a InstData {
+        self.func.dfg.data(inst)
+    }
+
+    fn ty(&self, v: Value) -> Type {
+        self.func.dfg.ty(v)
+    }
+
+    /// The type of the first result.
+    fn result(&self, inst: Inst) -> Option<Type> {
+        self.func.dfg.first_result(inst).map(|v| self.ty(v))
+    }
+
+    fn callee(&self, func: FuncRef) -> Option<&'a Function> {
+        self.module.functions.get(func)
+    }
+}

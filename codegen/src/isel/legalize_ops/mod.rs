@@ -1,0 +1,472 @@
+//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack `switch` and `printf`.
+//!
+//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
+//! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
+//! lanes it is good at a time, as predicates have only so many and long sequences need registers; the rest is done in parts. Moves, selects,
+//! logic and sums of 64-bit integers are not here: the legalizer takes them apart by doublewords.
+//!
+//! Rules that compute with floats do so under the function's own rounding and flushing of denormals.
+//!
+//! Needs: IR that verifies, inlined. Makes: IR of which every operation has a lowering on the target, or an error that names what has none.
+
+mod divide;
+mod exact;
+mod floats;
+mod ints;
+mod lanes;
+mod printf;
+mod switch;
+mod wide;
+
+use crate::error::CodegenError;
+use crate::ir::{
+    Block, BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode,
+    Region, Scalar, Signature, SourceLoc, Type, Types, Value, result_types,
+};
+use crate::target::Target;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen as isa;
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
+
+/// The values that take the place of an instruction's results.
+type Results = SmallVec<[Value; 2]>;
+
+/// How an instruction is rewritten.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// Its results, by what is appended.
+    rewrite: fn(&mut Expander<'_>, Inst) -> Results,
+    /// Lanes at a time.
+    lanes: u32,
+}
+
+impl Rule {
+    /// A rule for any number of lanes.
+    fn whole(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        let lanes = u32::MAX;
+        Rule { rewrite, lanes }
+    }
+
+    /// A rule for as many lanes as a predicate has.
+    fn masked(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        let lanes = Type::MAX_PRED_LANES;
+        Rule { rewrite, lanes }
+    }
+
+    /// A rule whose many steps are made for eight lanes.
+    fn long(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        Rule { rewrite, lanes: 8 }
+    }
+}
+
+/// The function with what the target lacks rewritten, or the function itself where it lacks nothing. Its floats behave as `float` says: a
+/// subroutine's are its kernel's.
+///
+/// # Errors
+/// An operation that the target lacks and that has no rule.
+pub fn expand<'f>(
+    module: &Module,
+    func: Cow<'f, Function>,
+    float: FloatControls,
+    target: &Target,
+) -> Result<Cow<'f, Function>, CodegenError> {
+    let mut needed = false;
+    for &block in func.layout.blocks() {
+        for &inst in func.layout.insts(block) {
+            lacks(&func, inst, target)?;
+            needed |= rule(&func, inst, target).is_some();
+            needed |= matches!(
+                func.dfg.data(inst).opcode(),
+                Opcode::Switch | Opcode::Printf
+            );
+        }
+    }
+    if !needed {
+        return Ok(func);
+    }
+    let mut e = Expander::new(func.into_owned(), float, target);
+    for block in e.func.layout.blocks().to_vec() {
+        for inst in std::mem::take(e.func.layout.insts_mut(block)) {
+            e.loc = e.func.srclocs[inst];
+            match rule(&e.func, inst, target) {
+                None if e.switch(inst) || e.printf(module, inst) => {}
+                None => e.out.push(inst),
+                Some(rule) => e.replace_inst(inst, rule),
+            }
+        }
+        *e.func.layout.insts_mut(block) = std::mem::take(&mut e.out);
+    }
+    e.rename();
+    Ok(Cow::Owned(e.func))
+}
+
+/// Rewrites what the target's ALU lacks of vectors of 64-bit integers, but quotients; gives how many instructions that were.
+pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
+    let wanted = |func: &Function, inst: Inst| -> Option<Rule> {
+        let dfg = &func.dfg;
+        let (data, result) = (dfg.data(inst), dfg.first_result(inst)?);
+        let mut from = None;
+        data.for_each_arg(dfg, |v| from = from.or(Some(dfg.ty(v).scalar())));
+        let (from, to) = (from?, dfg.ty(result));
+        if to.lanes() == 1 || from != Scalar::I64 && to.scalar() != Scalar::I64 {
+            return None;
+        }
+        ints::rule(data.opcode(), from, target).or_else(|| wide::rule(data.opcode()))
+    };
+    let insts = |func: &Function, block| func.layout.insts(block).to_vec();
+    let blocks = func.layout.blocks().to_vec();
+    let any = |&b: &Block| {
+        insts(func, b)
+            .into_iter()
+            .any(|i| wanted(func, i).is_some())
+    };
+    if !blocks.iter().any(any) {
+        return 0;
+    }
+    let empty = Function::new("", func.kind, Signature::default());
+    let mut e = Expander::new(std::mem::replace(func, empty), float, target);
+    let mut done = 0;
+    for block in blocks {
+        for inst in std::mem::take(e.func.layout.insts_mut(block)) {
+            e.loc = e.func.srclocs[inst];
+            match wanted(&e.func, inst) {
+                None => e.out.push(inst),
+                Some(rule) => {
+                    e.replace_inst(inst, rule);
+                    done += 1;
+                }
+            }
+        }
+        *e.func.layout.insts_mut(block) = std::mem::take(&mut e.out);
+    }
+    e.rename();
+    *func = e.func;
+    done
+}
+
+/// Refuses what no rule rewrites.
+fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenError> {
+    let data = func.dfg.data(inst);
+    let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v));
+    if let (InstData::Atomic { op, .. }, Some(ty)) = (data, result)
+        && ty.scalar().bits() == 16
+        && !target.features().word_atomics
+    {
+        return Err(CodegenError::Unsupported {
+            function: func.name.clone(),
+            what: format!(
+                "`atomic` {} of {ty} ({} has no atomics of words)",
+                op.name(),
+                target.name()
+            ),
+            at: None,
+            origin: func.srclocs[inst].into(),
+        });
+    }
+    if target.features().native_f64 || !computes(data.opcode()) {
+        return Ok(());
+    }
+    let mut double = None;
+    let mut look = |v: Value| {
+        if func.dfg.has_value(v) && func.dfg.ty(v).scalar() == Scalar::F64 {
+            double = Some(func.dfg.ty(v));
+        }
+    };
+    data.for_each_arg(&func.dfg, &mut look);
+    func.dfg.results(inst).iter().copied().for_each(&mut look);
+    match double {
+        None => Ok(()),
+        Some(ty) => Err(CodegenError::Unsupported {
+            function: func.name.clone(),
+            what: format!(
+                "`{}` of {ty} ({} has no double floats)",
+                data.opcode().name(),
+                target.name()
+            ),
+            at: None,
+            origin: func.srclocs[inst].into(),
+        }),
+    }
+}
+
+/// Whether an opcode does more to its operands than to move their bytes.
+fn computes(op: Opcode) -> bool {
+    !matches!(
+        op,
+        Opcode::Undef
+            | Opcode::Fconst
+            | Opcode::Vconst
+            | Opcode::Bitcast
+            | Opcode::Select
+            | Opcode::Rdregion
+            | Opcode::Shuffle
+            | Opcode::Wrregion
+            | Opcode::Load
+            | Opcode::Store
+            | Opcode::Bload
+            | Opcode::Bstore
+            | Opcode::Atomic
+            | Opcode::Call
+            | Opcode::Jump
+            | Opcode::Brif
+            | Opcode::Switch
+            | Opcode::Printf
+            | Opcode::Return
+    )
+}
+
+/// The rule for an instruction that the target cannot do as it stands.
+fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
+    let f = target.features();
+    let data = func.dfg.data(inst);
+    let opcode = data.opcode();
+    let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v).scalar());
+    let mut first = None;
+    data.for_each_arg(&func.dfg, |v| {
+        first = first.or(Some(func.dfg.ty(v).scalar()));
+    });
+    if opcode == Opcode::Flrp && isa::Op::Lrp.info(target.platform()).is_none() {
+        return Some(Rule::whole(flrp));
+    }
+    if opcode == Opcode::FdemoteBf16Rte && !f.bfloat {
+        return Some(Rule::masked(floats::to_bfloat));
+    }
+    if let Some(rule) = lanes::rule(opcode) {
+        return Some(rule);
+    }
+    let (from, to) = (first?, result?);
+    ints::rule(opcode, from, target)
+        .or_else(|| divide::rule(opcode, from, f.math_int_div))
+        .or_else(|| floats::rule(opcode, from, to))
+        .or_else(|| exact::rule(opcode, from))
+        .or_else(|| match f.math_div_pow {
+            true => None,
+            false => floats::without_math(opcode, from),
+        })
+        .or_else(
+            || match !f.i64_alu && (from == Scalar::I64 || to == Scalar::I64) {
+                true if f.i64_sums && wide::is_sum(opcode, from, to) => None,
+                true => wide::rule(opcode),
+                false => None,
+            },
+        )
+}
+
+/// `(1 - a) * c` and to it `a * b`, rounded as `lrp` does.
+fn flrp(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, b, c] = e.args(inst);
+    let one = e.float(e.ty(a), 1.0);
+    let rest = e.bin(Opcode::Fsub, one, a);
+    let rest = e.bin(Opcode::Fmul, rest, c);
+    smallvec![e.ter(Opcode::Fma, a, b, rest)]
+}
+
+/// The state of rewriting one function: what the rules build with.
+struct Expander<'t> {
+    func: Function,
+    /// How its floats are rounded, and which denormals it keeps.
+    float: FloatControls,
+    target: &'t Target,
+    /// The block being written.
+    out: BlockInsts,
+    /// Where the instruction comes from that is being rewritten, and what takes its place.
+    loc: SourceLoc,
+    /// What stands for results of rewritten instructions.
+    replaced: SecondaryMap<Value, PackedOption<Value>>,
+}
+
+impl<'t> Expander<'t> {
+    fn new(func: Function, float: FloatControls, target: &'t Target) -> Self {
+        Expander {
+            float,
+            func,
+            target,
+            out: BlockInsts::new(),
+            loc: SourceLoc::NONE,
+            replaced: SecondaryMap::new(),
+        }
+    }
+
+    /// Rewrites an instruction: something else stands for its results from here on.
+    fn replace_inst(&mut self, inst: Inst, rule: Rule) {
+        let new = self.rewrite(inst, rule);
+        let old: Results = self.func.dfg.results(inst).iter().copied().collect();
+        for (old, new) in old.into_iter().zip(new) {
+            self.replaced[old] = new.into();
+        }
+    }
+
+    /// What takes the place of an instruction's results: all at once, or as many lanes at a time as the rule is for.
+    fn rewrite(&mut self, inst: Inst, rule: Rule) -> Results {
+        let ty = self.result(inst);
+        if ty.lanes() <= rule.lanes {
+            return (rule.rewrite)(self, inst);
+        }
+        let types: SmallVec<[Type; 2]> = self
+            .func
+            .dfg
+            .results(inst)
+            .iter()
+            .map(|&v| self.ty(v))
+            .collect();
+        let opcode = Opcode::Undef;
+        let mut out: Results = types
+            .iter()
+            .map(|&t| self.one(InstData::Nullary { opcode }, Some(t)))
+            .collect();
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        let dfg = &self.func.dfg;
+        dfg.data(inst).for_each_arg(dfg, |v| args.push(v));
+        let mut first = 0;
+        while first < ty.lanes() {
+            let lanes = (ty.lanes() - first).min(rule.lanes);
+            let part = |of: Type| {
+                let at = first * of.scalar().bytes();
+                Region::contiguous(lanes as u16, at as u16)
+            };
+            let parts: SmallVec<[Value; 4]> = args
+                .iter()
+                .map(|&a| {
+                    let of = self.ty(a);
+                    self.region(of.by(lanes), a, part(of))
+                })
+                .collect();
+            let mut parts = parts.into_iter();
+            let mut data = *self.func.dfg.data(inst);
+            data.map_args(&mut self.func.dfg, |v| parts.next().unwrap_or(v));
+            let new = self.push(data, Some(ty.by(lanes)));
+            for ((out, new), ty) in out.iter_mut().zip(new).zip(&types) {
+                *out = self.replace(*out, new, part(*ty));
+            }
+            first += lanes;
+        }
+        out
+    }
+
+    fn ty(&self, v: Value) -> Type {
+        self.func.dfg.ty(v)
+    }
+
+    /// The first operands of an instruction; its first result where it has fewer, which a rule does not look at.
+    fn args<const N: usize>(&self, inst: Inst) -> [Value; N] {
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        let dfg = &self.func.dfg;
+        dfg.data(inst).for_each_arg(dfg, |v| args.push(v));
+        let none = Value::from_u32(0);
+        std::array::from_fn(|n| args.get(n).copied().unwrap_or(none))
+    }
+
+    /// The type of an instruction's first result.
+    fn result(&self, inst: Inst) -> Type {
+        let v = self.func.dfg.first_result(inst);
+        v.map_or(Type::scalar_of(Scalar::I32), |v| self.ty(v))
+    }
+
+    /// Appends an instruction, or what it is rewritten to.
+    fn push(&mut self, data: InstData, ctrl: Option<Type>) -> Results {
+        let dfg = &self.func.dfg;
+        let mut args: SmallVec<[Type; 4]> = SmallVec::new();
+        data.for_each_arg(dfg, |v| args.push(dfg.ty(v)));
+        let arg = |n: usize| args.get(n).copied();
+        let types = result_types(data.opcode(), ctrl, arg, |_| Types::new(), &data);
+        let inst = self.func.dfg.make_inst(data, &types);
+        self.func.set_srcloc(inst, self.loc);
+        match rule(&self.func, inst, self.target) {
+            Some(rule) => self.rewrite(inst, rule),
+            None => {
+                self.out.push(inst);
+                self.func.dfg.results(inst).iter().copied().collect()
+            }
+        }
+    }
+
+    fn one(&mut self, data: InstData, ctrl: Option<Type>) -> Value {
+        let results = self.push(data, ctrl);
+        results.first().copied().unwrap_or(Value::from_u32(0))
+    }
+
+    fn un(&mut self, opcode: Opcode, arg: Value) -> Value {
+        self.one(InstData::Unary { opcode, arg }, None)
+    }
+
+    /// A conversion to a type.
+    fn to(&mut self, opcode: Opcode, ty: Type, arg: Value) -> Value {
+        self.one(InstData::Unary { opcode, arg }, Some(ty))
+    }
+
+    fn bin(&mut self, opcode: Opcode, a: Value, b: Value) -> Value {
+        let args = [a, b];
+        self.one(InstData::Binary { opcode, args }, None)
+    }
+
+    fn ter(&mut self, opcode: Opcode, a: Value, b: Value, c: Value) -> Value {
+        let args = [a, b, c];
+        self.one(InstData::Ternary { opcode, args }, None)
+    }
+
+    fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        self.ter(Opcode::Select, mask, a, b)
+    }
+
+    fn icmp(&mut self, cond: IntCC, a: Value, b: Value) -> Value {
+        let (opcode, args) = (Opcode::Icmp, [a, b]);
+        self.one(InstData::IntCompare { opcode, cond, args }, None)
+    }
+
+    fn fcmp(&mut self, cond: FloatCC, a: Value, b: Value) -> Value {
+        let (opcode, args) = (Opcode::Fcmp, [a, b]);
+        self.one(InstData::FloatCompare { opcode, cond, args }, None)
+    }
+
+    /// An integer in every lane; its low bits are taken.
+    fn int(&mut self, ty: Type, value: i64) -> Value {
+        let (opcode, bits) = (Opcode::Iconst, value as u64 & ty.scalar().mask());
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// A number in every lane of singles or doubles, which have it exactly.
+    fn float(&mut self, ty: Type, value: f64) -> Value {
+        let bits = match ty.scalar() {
+            Scalar::F64 => value.to_bits(),
+            _ => u64::from((value as f32).to_bits()),
+        };
+        let opcode = Opcode::Fconst;
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// The same bytes as another type.
+    fn cast(&mut self, scalar: Scalar, v: Value) -> Value {
+        let ty = self.ty(v).with_scalar(scalar).unwrap_or(self.ty(v));
+        self.to(Opcode::Bitcast, ty, v)
+    }
+
+    fn region(&mut self, ty: Type, arg: Value, region: Region) -> Value {
+        let opcode = Opcode::Rdregion;
+        let index = PackedOption::default();
+        let data = InstData::RdRegion {
+            opcode,
+            arg,
+            region,
+            index,
+        };
+        self.one(data, Some(ty))
+    }
+
+    fn replace(&mut self, old: Value, new: Value, region: Region) -> Value {
+        let data = InstData::WrRegion {
+            opcode: Opcode::Wrregion,
+            args: [old, new],
+            region,
+            index: PackedOption::default(),
+            mask: PackedOption::default(),
+        };
+        self.one(data, None)
+    }
+
+    /// Puts what stands for results of rewritten instructions where they are used.
+    fn rename(&mut self) {
+        self.func.rename_by(&mut self.replaced);
+    }
+}

@@ -1,0 +1,155 @@
+//! Subroutines: their parameters and results, and calls of them.
+//!
+//! Each subroutine has registers of its own for what it takes and gives. A caller copies to them before the call and from them after it; where
+//! nothing is in the way, both are one place. Predicates go as doublewords.
+
+use super::{Interface, Lower};
+use crate::ir::instructions::ValueList;
+use crate::ir::{FuncRef, Function, Inst, Value};
+use crate::mir::lowered::Buffer;
+use crate::mir::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, uniform};
+use crate::mir::{MInst, Routine, VFlag, VReg, VRegData};
+use gantry_isa_gen::{ExecSize, Op, Type};
+
+/// Bytes of what a call leaves to return by: an address and a mask, doublewords each (PRM Vol. 2a, `call`).
+const LINK_BYTES: u32 = 8;
+/// The fewest channels of a `call`; in those that do not run it does nothing.
+const LEAST_EXEC: u32 = 8;
+
+impl Interface {
+    pub(super) fn new(func: &Function, routine: Routine, out: &mut Buffer) -> Interface {
+        let params = func
+            .layout
+            .entry()
+            .map_or(0, |b| func.dfg.block_params(b).len());
+        let link = VRegData {
+            align: out.grf.bytes,
+            ..VRegData::anywhere(LINK_BYTES, out.grf)
+        };
+        let results = func.sig.results.iter();
+        Interface {
+            routine,
+            params: vec![None; params],
+            results: results
+                .map(|ty| {
+                    out.temp(if ty.is_pred() {
+                        Type::Ud.bytes()
+                    } else {
+                        ty.bytes()
+                    })
+                })
+                .collect(),
+            link: out.vregs.push(link),
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// The register of a subroutine's parameter.
+    pub(super) fn own_param(&mut self, n: u16, bytes: u32) -> Option<VReg> {
+        let known = *self.own.as_ref()?.params.get(usize::from(n))?;
+        let r = known.unwrap_or_else(|| self.temp(bytes));
+        if let Some(slot) = self
+            .own
+            .as_mut()
+            .and_then(|o| o.params.get_mut(usize::from(n)))
+        {
+            *slot = Some(r);
+        }
+        Some(r)
+    }
+
+    fn calling(&self) -> Option<ExecSize> {
+        ExecSize::new(self.payload.simd.max(LEAST_EXEC))
+    }
+
+    fn flag_to_dword(&mut self, to: VReg, flag: VFlag, lanes: u32) {
+        let from = flag_src(flag, flag_type(lanes));
+        self.emit_op(uniform(Op::Mov, grf_dst(to, Type::Ud), [from]));
+    }
+
+    fn dword_to_flag(&mut self, flag: VFlag, from: VReg, lanes: u32) {
+        let ty = flag_type(lanes);
+        self.emit_op(uniform(
+            Op::Mov,
+            flag_dst(flag, ty),
+            [scalar_src(from, 0, ty)],
+        ));
+    }
+
+    /// At a subroutine's start: parameters that are predicates.
+    pub(super) fn flags_of_params(&mut self) {
+        let entry = self.func.layout.entry();
+        let params = entry
+            .map_or(&[][..], |b| self.func.dfg.block_params(b))
+            .to_vec();
+        for (n, v) in params.into_iter().enumerate() {
+            if let Some(flag) = self.value_flags[v].expand()
+                && let Some(r) = self.own_param(n as u16, Type::Ud.bytes())
+            {
+                self.dword_to_flag(flag, r, self.ty(v).lanes());
+            }
+        }
+    }
+
+    /// The end of a subroutine: what it gives, and the way back.
+    pub(super) fn lower_return(&mut self, args: ValueList) {
+        let args = args.as_slice(&self.func.dfg.pool).to_vec();
+        let (Some(own), Some(exec)) = (&self.own, self.calling()) else {
+            return;
+        };
+        let (results, link) = (own.results.clone(), own.link);
+        for (&dst, &v) in results.iter().zip(&args) {
+            if self.ty(v).is_pred() {
+                let flag = self.flag(v);
+                self.flag_to_dword(dst, flag, self.ty(v).lanes());
+            } else {
+                let src = self.reg(v);
+                self.emit(MInst::Copy { dst, src });
+            }
+        }
+        for &reg in &results {
+            self.emit(MInst::Touch { reg, write: false });
+        }
+        self.emit(MInst::Return { link, exec });
+    }
+
+    pub(super) fn lower_call(&mut self, inst: Inst, func: FuncRef, args: ValueList) {
+        let interfaces = self.interfaces;
+        let (Some(callee), Some(exec)) = (&interfaces[func], self.calling()) else {
+            return self.fail(Some(inst), "a call of a function that is not there");
+        };
+        let args = args.as_slice(&self.func.dfg.pool).to_vec();
+        let wanted = |p: &(&Option<VReg>, &Value)| p.0.map(|r| (r, *p.1));
+        let pairs: Vec<_> = callee.params.iter().zip(&args).collect();
+        let pairs: Vec<(VReg, Value)> = pairs.iter().filter_map(wanted).collect();
+        for &(dst, v) in &pairs {
+            if self.ty(v).is_pred() {
+                let flag = self.flag(v);
+                self.flag_to_dword(dst, flag, self.ty(v).lanes());
+            } else {
+                let src = self.reg(v);
+                self.emit(MInst::Copy { dst, src });
+            }
+        }
+        for &(reg, _) in &pairs {
+            self.emit(MInst::Touch { reg, write: false });
+        }
+        self.emit(MInst::Call {
+            routine: callee.routine,
+            link: callee.link,
+            exec,
+        });
+        for &dst in &callee.results {
+            self.emit(MInst::Start { dst });
+        }
+        let results = self.func.dfg.results(inst).to_vec();
+        for (&src, v) in callee.results.iter().zip(results) {
+            if let Some(flag) = self.value_flags[v].expand() {
+                self.dword_to_flag(flag, src, self.ty(v).lanes());
+            } else if let Some(dst) = self.value_regs[v].expand() {
+                self.emit(MInst::Copy { dst, src });
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What rules ask of opcodes, conditions, types and views, whatever function is lowered.
+
+use crate::ir::{FloatCC, IntCC, Opcode};
+use crate::mir::VirtReg;
+use crate::mir::bale::{BaleSrc, Operation, View};
+use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
+
+include!(concat!(env!("OUT_DIR"), "/operations.rs"));
+
+/// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate. (Constants are immediates.)
+pub(super) fn is_operation(op: Opcode) -> bool {
+    has_operation(op) && !matches!(op, Opcode::Iconst | Opcode::Fconst)
+}
+
+pub(super) fn fits_word(x: i64) -> bool {
+    i16::try_from(x).is_ok()
+}
+
+/// The hardware's condition, and the one for swapped operands.
+pub(super) fn int_conditions(cc: IntCC) -> (Cond, Cond) {
+    match cc {
+        IntCC::Equal => (Cond::Eq, Cond::Eq),
+        IntCC::NotEqual => (Cond::Ne, Cond::Ne),
+        IntCC::SignedLessThan | IntCC::UnsignedLessThan => (Cond::Lt, Cond::Gt),
+        IntCC::SignedLessThanOrEqual | IntCC::UnsignedLessThanOrEqual => (Cond::Le, Cond::Ge),
+        IntCC::SignedGreaterThan | IntCC::UnsignedGreaterThan => (Cond::Gt, Cond::Lt),
+        IntCC::SignedGreaterThanOrEqual | IntCC::UnsignedGreaterThanOrEqual => (Cond::Ge, Cond::Le),
+    }
+}
+
+/// The hardware's condition, and the one for swapped operands.
+pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
+    match cc {
+        FloatCC::Equal => (Cond::Eq, Cond::Eq),
+        FloatCC::NotEqual => (Cond::Ne, Cond::Ne),
+        FloatCC::LessThan => (Cond::Lt, Cond::Gt),
+        FloatCC::LessThanOrEqual => (Cond::Le, Cond::Ge),
+        FloatCC::GreaterThan => (Cond::Gt, Cond::Lt),
+        FloatCC::GreaterThanOrEqual => (Cond::Ge, Cond::Le),
+    }
+}
+
+/// The operation with sources in `old` that are exactly the lanes of `dst` read from `dst` instead.
+pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
+    for s in o.srcs.iter_mut().flatten() {
+        if let BaleSrc::View(v, _) = s
+            && v.reg == old
+            && v.index.is_none()
+            && dst.index.is_none()
+            && v.ty.bytes() == dst.ty.bytes()
+            && (0..lanes).all(|i| v.byte(i) == dst.byte(i))
+        {
+            v.reg = dst.reg;
+        }
+    }
+    o
+}
+
+/// A view read as a type, without modifiers.
+pub(super) fn view_src(view: View, ty: GenType) -> BaleSrc {
+    BaleSrc::View(View { ty, ..view }, SrcMods::default())
+}
+
+/// All bits of an element.
+pub(super) fn ones(ty: GenType) -> u64 {
+    u64::MAX >> (64 - 8 * ty.bytes().clamp(1, 8))
+}
+
+pub(super) fn negated(bits: u64, ty: GenType) -> u64 {
+    if ty.is_float() {
+        bits ^ (1 << (ty.bytes() * 8 - 1))
+    } else {
+        bits.wrapping_neg() & ones(ty)
+    }
+}
+
+/// The value of the low `bits` bits, signed.
+pub(super) fn sign_extend(x: u64, bits: u32) -> i64 {
+    let s = 64 - bits.clamp(1, 64);
+    ((x << s) as i64) >> s
+}

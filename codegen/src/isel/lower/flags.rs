@@ -1,0 +1,446 @@
+//! Predicates: compares, logic on flags, tests, and the values of `goto` and `join`.
+//!
+//! A predicate of up to 16 lanes is a 16-bit flag sub-register, a longer one a whole flag register. Bits above the lanes are
+//! undefined, so tests mask them.
+
+use super::Lower;
+use super::facts::{float_conditions, int_conditions};
+use crate::ir::{FloatCC, Inst, InstData, IntCC, Value};
+use crate::mir::bale::{Bale, BaleSrc, Operation, View};
+use crate::mir::lowered::Lowered;
+use crate::mir::operand::{
+    flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
+};
+use crate::mir::{MInst, VFlag, VirtReg};
+use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
+
+/// A compare's condition.
+#[derive(Clone, Copy)]
+pub(super) enum Compare {
+    Int(IntCC),
+    Float(FloatCC),
+    /// Of the common bits with zero, for equality.
+    Bits(IntCC),
+}
+
+impl Compare {
+    /// The hardware's condition, and the one for swapped operands.
+    fn conditions(self) -> (Cond, Cond) {
+        match self {
+            Compare::Int(cc) | Compare::Bits(cc) => int_conditions(cc),
+            Compare::Float(cc) => float_conditions(cc),
+        }
+    }
+
+    /// The one that is true where this is false: NaNs make an order and its opposite both false, but not equal and unequal.
+    fn inverse(self) -> Option<Compare> {
+        Some(match self {
+            Compare::Int(cc) => Compare::Int(cc.inverse()),
+            Compare::Bits(cc) => Compare::Bits(cc.inverse()),
+            Compare::Float(FloatCC::Equal) => Compare::Float(FloatCC::NotEqual),
+            Compare::Float(FloatCC::NotEqual) => Compare::Float(FloatCC::Equal),
+            Compare::Float(_) => return None,
+        })
+    }
+}
+
+impl Lower<'_> {
+    fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
+        let v = *self.func.dfg.results(inst).get(n)?;
+        Some((self.flag(v), self.ty(v).lanes()))
+    }
+
+    /// A flag cannot be a second source: it goes through a GRF.
+    pub(super) fn flag_op(
+        &mut self,
+        op: Op,
+        out: VFlag,
+        lanes: u32,
+        a: Src<VirtReg>,
+        b: Src<VirtReg>,
+    ) {
+        let ty = flag_type(lanes);
+        let b = match b {
+            Src::Direct { at, mods, .. } if at.reg.is_flag() => {
+                let r = self.temp(4);
+                self.emit_op(uniform(Op::Mov, grf_dst(r, ty), [scalar(at, ty)]));
+                let moved = scalar_src(r, 0, ty);
+                if mods.neg { inverted(moved) } else { moved }
+            }
+            b => b,
+        };
+        self.emit_op(uniform(op, flag_dst(out, ty), [a, b, Src::None]));
+    }
+
+    /// `out = (x & lanes) cond 0`, in bit 0.
+    pub(super) fn test(&mut self, out: VFlag, x: Src<VirtReg>, lanes: u32, cond: Cond) {
+        let ty = flag_type(lanes);
+        let mut i = uniform(
+            Op::And,
+            Dst::null(VirtReg::NULL, ty),
+            [x, imm(lane_mask(lanes), ty), Src::None],
+        );
+        i.cond = Some(CondMod {
+            cond,
+            flag: RegRef::new(VirtReg::flag(out), 0),
+        });
+        self.emit_op(i);
+    }
+
+    /// A compare into the flag of an instruction's result. Under a mask (inverted or not) its bits of disabled lanes stay: so `mask
+    /// & compare` and, inverted, `mask | compare` are one instruction.
+    pub(super) fn compare(
+        &mut self,
+        inst: Inst,
+        by: Compare,
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.compare_to(out, lanes, by, a, b, under);
+        }
+    }
+
+    fn compare_to(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
+        by: Compare,
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        let under = under.map(|(v, inverse)| (self.flag(v), inverse));
+        let (cond, swapped) = by.conditions();
+        let (cond, a, b) = match (a, b) {
+            (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
+            (BaleSrc::Imm(..), _) => (cond, self.force_reg(a), b),
+            _ => (cond, a, b),
+        };
+        // The null destination has the type that the comparison is made in; bytes compare as words.
+        let wide = if b.ty().bytes() > a.ty().bytes() {
+            b.ty()
+        } else {
+            a.ty()
+        };
+        let ty = match wide {
+            Type::B => Type::W,
+            Type::Ub => Type::Uw,
+            t => t,
+        };
+        let op = match by {
+            Compare::Bits(_) => Op::And,
+            _ => Op::Cmp,
+        };
+        let operation = Operation::new(op, ty, &[a, b]);
+        let null = View::contiguous(VirtReg::NULL, lanes, ty);
+        self.code.push(Lowered::Bale(Bale {
+            flag: Some((cond, out)),
+            under,
+            ..Bale::new(lanes, operation, null, true)
+        }));
+    }
+
+    pub(super) fn lower_flag_logic(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let ty = flag_type(lanes);
+            let (a, b) = (self.flag(a), self.flag(b));
+            self.flag_op(op, out, lanes, flag_src(a, ty), flag_src(b, ty));
+        }
+    }
+
+    pub(super) fn lower_flag_not(&mut self, inst: Inst, x: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let x = self.flag(x);
+            self.flag_op(
+                Op::Not,
+                out,
+                lanes,
+                flag_src(x, flag_type(lanes)),
+                Src::None,
+            );
+        }
+    }
+
+    pub(super) fn lower_flag_const(&mut self, inst: Inst, bits: u64) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.const_flag(out, lanes, bits);
+        }
+    }
+
+    pub(super) fn lower_flag_test(&mut self, inst: Inst, x: Value, any: bool) {
+        if let Some((out, _)) = self.result_flag(inst, 0) {
+            let lanes = self.ty(x).lanes();
+            let x = self.flag(x);
+            // All: no lane whose inverse is set.
+            let cond = if any { Cond::Ne } else { Cond::Eq };
+            let x = flag_src(x, flag_type(lanes));
+            self.test(out, if any { x } else { inverted(x) }, lanes, cond);
+        }
+    }
+
+    pub(super) fn lower_flag_select(&mut self, inst: Inst, m: Value, a: Value, b: Value) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let ty = flag_type(lanes);
+        let (m, a, b) = (self.flag(m), self.flag(a), self.flag(b));
+        let (x, y) = (self.temp_flag(lanes), self.temp_flag(lanes));
+        self.flag_op(Op::And, x, lanes, flag_src(a, ty), flag_src(m, ty));
+        self.flag_op(
+            Op::And,
+            y,
+            lanes,
+            flag_src(b, ty),
+            inverted(flag_src(m, ty)),
+        );
+        self.flag_op(Op::Or, out, lanes, flag_src(x, ty), flag_src(y, ty));
+    }
+
+    pub(super) fn lower_flag_read(&mut self, inst: Inst, x: Value, offset: u8) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let from = flag_type(self.ty(x).lanes());
+        let x = self.flag(x);
+        let r = self.temp(4);
+        self.emit_op(uniform(
+            Op::Shr,
+            grf_dst(r, Type::Ud),
+            [
+                flag_src(x, from),
+                imm(u64::from(offset), Type::Uw),
+                Src::None,
+            ],
+        ));
+        self.flag_op(
+            Op::Mov,
+            out,
+            lanes,
+            scalar_src(r, 0, flag_type(lanes)),
+            Src::None,
+        );
+    }
+
+    /// `out = (old & ~m) | ((new << offset) & m)` for the mask `m` of the lanes written.
+    pub(super) fn lower_flag_write(&mut self, inst: Inst, old: Value, new: Value, offset: u8) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let new_lanes = self.ty(new).lanes();
+        let mask = (lane_mask(new_lanes) << offset.min(31)) & lane_mask(lanes);
+        let ty = flag_type(lanes);
+        let (old, new) = (self.flag(old), self.flag(new));
+        let (kept, moved) = (self.temp(4), self.temp(4));
+        let grf = |r| grf_dst(r, Type::Ud);
+        self.emit_op(uniform(
+            Op::And,
+            grf(kept),
+            [
+                flag_src(old, ty),
+                imm(!mask & 0xffff_ffff, Type::Ud),
+                Src::None,
+            ],
+        ));
+        self.emit_op(uniform(
+            Op::Shl,
+            grf(moved),
+            [
+                flag_src(new, flag_type(new_lanes)),
+                imm(u64::from(offset), Type::Uw),
+                Src::None,
+            ],
+        ));
+        self.emit_op(uniform(
+            Op::And,
+            grf(moved),
+            [
+                scalar_src(moved, 0, Type::Ud),
+                imm(mask, Type::Ud),
+                Src::None,
+            ],
+        ));
+        self.flag_op(
+            Op::Or,
+            out,
+            lanes,
+            scalar_src(kept, 0, ty),
+            scalar_src(moved, 0, ty),
+        );
+    }
+
+    pub(super) fn lower_flag_to_bits(&mut self, inst: Inst, x: Value) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let lanes = self.ty(x).lanes();
+        let ty = flag_type(lanes);
+        let (out, x) = (self.reg(v), self.flag(x));
+        self.emit_op(uniform(
+            Op::And,
+            grf_dst(out, Type::Ud),
+            [flag_src(x, ty), imm(lane_mask(lanes), ty), Src::None],
+        ));
+    }
+
+    pub(super) fn lower_flag_from_bits(&mut self, inst: Inst, x: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let x = self.reg(x);
+            self.flag_op(
+                Op::Mov,
+                out,
+                lanes,
+                scalar_src(x, 0, flag_type(lanes)),
+                Src::None,
+            );
+        }
+    }
+
+    /// Whether a predicate is known to have no lane set.
+    fn is_empty(&self, v: Value) -> bool {
+        let inst = self.func.dfg.def_inst(v);
+        let data = inst.map(|i| *self.func.dfg.data(i));
+        matches!(data, Some(InstData::Imm { bits: 0, .. }))
+    }
+
+    /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
+    pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
+        if self.controls(inst) {
+            return self.leave_by(inst, cond);
+        }
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let (em, cond) = (self.flag(em), self.flag(cond));
+        let new_em = self.flag(results[0]);
+        // A flag cannot be a second source: the condition goes through a GRF, once.
+        let c = self.temp(4);
+        let none = Src::None;
+        self.emit_op(uniform(
+            Op::Mov,
+            grf_dst(c, ty),
+            [flag_src(cond, ty), none, none],
+        ));
+        let not_c = inverted(scalar_src(c, 0, ty));
+        self.flag_op(Op::And, new_em, lanes, flag_src(em, ty), not_c);
+        if self.value_flags[results[1]].is_some() {
+            let new_rm = self.flag(results[1]);
+            let leave = [flag_src(em, ty), scalar_src(c, 0, ty), none];
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::And, flag_dst(new_rm, ty), leave));
+            } else {
+                let rm = self.flag(rm);
+                let leaving = self.temp(4);
+                self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
+                let leaving = scalar_src(leaving, 0, ty);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), leaving);
+            }
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+
+    /// A `goto` by a compare that only it looks at, or, where channels stay where that is true, by its opposite.
+    pub(super) fn lower_goto_compare(
+        &mut self,
+        inst: Inst,
+        [em, rm]: [Value; 2],
+        stays: bool,
+        by: Compare,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        if self.controls(inst) {
+            let lanes = self.ty(em).lanes();
+            let flag = self.temp_flag(lanes);
+            self.compare_to(flag, lanes, by, a, b, None);
+            return self.leave(inst, Some((flag, stays)));
+        }
+        let opposite = match stays {
+            true => Some(by),
+            false => by.inverse(),
+        };
+        match opposite {
+            Some(by) => self.compare(inst, by, a, b, Some((em, false))),
+            None => self.lower_goto_staying(inst, em, by, a, b),
+        }
+        self.lower_goto_rest(inst, em, rm);
+    }
+
+    /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
+    fn lower_goto_staying(&mut self, inst: Inst, em: Value, by: Compare, a: BaleSrc, b: BaleSrc) {
+        let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let leaving = self.temp_flag(lanes);
+        self.compare_to(leaving, lanes, by, a, b, Some((em, false)));
+        let ty = flag_type(lanes);
+        let em = self.flag(em);
+        let (em, leaving) = (flag_src(em, ty), flag_src(leaving, ty));
+        self.flag_op(Op::Xor, new_em, lanes, em, leaving);
+    }
+
+    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
+    fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let new_em = self.flag(results[0]);
+        if self.value_flags[results[1]].is_some() {
+            let (new_rm, em) = (self.flag(results[1]), self.flag(em));
+            let left = self.temp(4);
+            let none = Src::None;
+            self.emit_op(uniform(
+                Op::Mov,
+                grf_dst(left, ty),
+                [flag_src(new_em, ty), none, none],
+            ));
+            let leave = [flag_src(em, ty), scalar_src(left, 0, ty), none];
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::Xor, flag_dst(new_rm, ty), leave));
+            } else {
+                self.emit(MInst::Op {
+                    inst: uniform(Op::Xor, grf_dst(left, ty), leave),
+                    starts: false,
+                    keeps: None.into(),
+                });
+                let left = scalar_src(left, 0, ty);
+                let rm = self.flag(rm);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
+            }
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+
+    /// `new_em = em | rm`, `none = !any(new_em)`.
+    pub(super) fn lower_join(&mut self, inst: Inst, em: Value, rm: Value) {
+        if self.controls(inst) {
+            return self.join_point(inst);
+        }
+        let results: [Value; 2] = match self.func.dfg.results(inst) {
+            &[a, b] => [a, b],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let (em, rm) = (self.flag(em), self.flag(rm));
+        let new_em = self.flag(results[0]);
+        self.flag_op(Op::Or, new_em, lanes, flag_src(em, ty), flag_src(rm, ty));
+        if self.value_flags[results[1]].is_some() {
+            let none = self.flag(results[1]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+}

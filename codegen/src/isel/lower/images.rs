@@ -1,0 +1,154 @@
+//! Images: logical sends.
+
+use super::{Lower, gen_signed};
+use crate::ir::{ImageAccess, Inst, InstData, Opcode, Value};
+use crate::isel::lower_sends::{Dir, ImageOp, Logical, Media, Raw, Texels};
+
+impl Lower<'_> {
+    pub(super) fn lower_image(&mut self, inst: Inst) {
+        let InstData::Image {
+            opcode,
+            at,
+            coords,
+            lod,
+            data,
+            mask,
+            old,
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
+        // Subroutines say nothing of the kernel's images.
+        let image = self.payload.image(at.image);
+        let Some((shape, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
+            let n = given.len();
+            let what = format!(
+                "image {} of {n} coordinates, which the kernel lacks",
+                at.image
+            );
+            return self.fail(Some(inst), what);
+        };
+        let used = match opcode {
+            Opcode::ImageStore => access.writes(),
+            Opcode::Sample => access == ImageAccess::Read,
+            _ => access.reads(),
+        };
+        if !used {
+            let what = format!("this use of an image for `{}`", access.name());
+            return self.fail(Some(inst), what);
+        }
+        let stored = opcode == Opcode::ImageStore;
+        let texels = match stored {
+            true => data.expand(),
+            false => self.func.dfg.first_result(inst),
+        };
+        let Some((texels, first)) = texels.zip(given.first().copied()) else {
+            return;
+        };
+        let lanes = self.ty(first).lanes();
+        let mut regs = [None; 4];
+        for (r, &v) in regs.iter_mut().zip(&given) {
+            *r = Some(self.reg(v));
+        }
+        let lod = lod.expand().map(|v| self.reg(v));
+        let op = match opcode {
+            Opcode::ImageStore => ImageOp::Store { lod },
+            Opcode::ImageLoad if shape.is_msaa() => ImageOp::LoadSample,
+            // What is stored too may not be in the sampler's cache.
+            Opcode::ImageLoad if access.writes() => ImageOp::LoadTyped { lod },
+            Opcode::ImageLoad => ImageOp::Load { lod },
+            _ => ImageOp::Sample {
+                sampler: at.sampler,
+                lod,
+            },
+        };
+        let keeps = stored || self.lanes_off(texels, old);
+        let logical = Texels {
+            op,
+            surface: self.payload.image_index(at.image),
+            header: self.header,
+            lanes,
+            ty: gen_signed(self.ty(texels).scalar()),
+            coords: regs,
+            mask: mask.expand().map(|m| self.mask(inst, m)),
+            texels: self.reg(texels),
+            keeps,
+        };
+        self.send(Logical::Texels(logical));
+    }
+
+    pub(super) fn lower_media(&mut self, inst: Inst) {
+        let InstData::Media {
+            opcode,
+            image,
+            width,
+            coords: [x, y],
+            data,
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let stored = opcode == Opcode::MediaStore;
+        let found = self.payload.image(image);
+        let fits = found.is_some_and(|(shape, access)| {
+            let used = if stored {
+                access.writes()
+            } else {
+                access.reads()
+            };
+            shape.has_rectangles() && used
+        });
+        if !fits {
+            let what = format!("image {image}, which is none of the kernel's for this");
+            return self.fail(Some(inst), what);
+        }
+        let value = match stored {
+            true => data.expand(),
+            false => self.func.dfg.first_result(inst),
+        };
+        let Some(value) = value else {
+            return;
+        };
+        let logical = Media {
+            dir: if stored { Dir::Write } else { Dir::Read },
+            surface: self.payload.image_index(image),
+            header: self.header,
+            width: width.into(),
+            bytes: self.ty(value).bytes(),
+            coords: [self.reg(x), self.reg(y)],
+            data: self.reg(value),
+        };
+        self.send(Logical::Media(logical));
+    }
+
+    pub(super) fn lower_message(&mut self, inst: Inst) {
+        let InstData::Send {
+            exec,
+            descs,
+            payload,
+            second,
+            mask,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let reply = self.func.dfg.first_result(inst);
+        let mut reg = |v: Option<Value>| v.map(|v| (self.reg(v), self.ty(v).bytes()));
+        let (payload, second) = (reg(Some(payload)), reg(second.expand()));
+        let reply = reg(reply);
+        let Some(payload) = payload else {
+            return;
+        };
+        let raw = Raw {
+            exec: exec.into(),
+            descs,
+            payload,
+            second,
+            reply,
+            mask: mask.expand().map(|m| self.mask(inst, m)),
+        };
+        self.send(Logical::Raw(raw));
+    }
+}

@@ -1,0 +1,250 @@
+//! `goto`, `join` and masks where SIMD control flow is the hardware's own: see [`crate::isel::mask_stack`].
+//!
+//! What a mask masks runs under the execution mask where the mask is the one that channels run under; everything else runs in all channels. A
+//! mask that is wanted elsewhere becomes a flag where it comes to be the execution mask.
+
+use super::Lower;
+use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
+use crate::isel::mask_stack::Role;
+use crate::mir::bale::{Bale, Operation, View};
+use crate::mir::lowered::Lowered;
+use crate::mir::operand::{flag_src, flag_type, inverted, lane_mask};
+use crate::mir::{MInst, VFlag, VirtReg};
+use gantry_isa_gen::{Cond, ExecSize, Op};
+
+impl Lower<'_> {
+    /// What a `goto` or `join` is on the mask stack, if that is used.
+    pub(super) fn role(&self, inst: Inst) -> Option<Role> {
+        self.masks.as_ref()?.role(inst)
+    }
+
+    /// Whether an instruction has code though nobody asked for its results as flags.
+    pub(super) fn controls(&self, inst: Inst) -> bool {
+        matches!(self.role(inst), Some(Role::Leave(_) | Role::Join(_)))
+    }
+
+    /// Whether a mask is the one that channels run under at an instruction.
+    pub(super) fn is_active(&self, inst: Inst, mask: Value) -> bool {
+        let masks = self.masks.as_ref();
+        masks.is_some_and(|m| m.is_active(inst, mask))
+    }
+
+    /// The mask of an instruction: the execution mask, or a flag.
+    pub(super) fn mask(&mut self, inst: Inst, mask: Value) -> VFlag {
+        match self.is_active(inst, mask) {
+            true => VFlag::EXEC,
+            false => self.flag(mask),
+        }
+    }
+
+    /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its lanes take part that run, where the mask is what
+    /// those and the flag have in common.
+    pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
+        if !self.is_active(inst, mask)
+            && let Some(of) = self.parted(inst, mask)
+        {
+            return (self.flag(of), true);
+        }
+        (self.mask(inst, mask), false)
+    }
+
+    /// The mask of a choice.
+    pub(super) fn chooses_by(&self, inst: Inst) -> Option<Value> {
+        match *self.func.dfg.data(inst) {
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, ..],
+            } => Some(mask),
+            _ => None,
+        }
+    }
+
+    /// Whether a mask is those lanes of a flag that run, and nobody has it as a flag.
+    pub(super) fn is_parted(&self, inst: Inst, mask: Value) -> bool {
+        self.value_flags[mask].is_none()
+            && !self.is_active(inst, mask)
+            && self.parted(inst, mask).is_some()
+    }
+
+    /// The flag of whose lanes a mask is those that run.
+    fn parted(&self, inst: Inst, mask: Value) -> Option<Value> {
+        let def = self.func.dfg.def_inst(mask);
+        let def = def.filter(|_| !self.chains.cut.contains(mask))?;
+        let InstData::Binary {
+            opcode: Opcode::Band,
+            args: [a, b],
+        } = *self.func.dfg.data(def)
+        else {
+            return None;
+        };
+        let mut both = [(a, b), (b, a)].into_iter();
+        both.find(|&(active, _)| self.is_active(inst, active))
+            .map(|(_, of)| of)
+    }
+
+    fn exec_size(&self) -> Option<ExecSize> {
+        ExecSize::new(self.payload.simd)
+    }
+
+    /// Whether every lane of a mask is known to be set.
+    fn is_all(&self, v: Value) -> bool {
+        let inst = self.func.dfg.def_inst(v);
+        let all = lane_mask(self.ty(v).lanes());
+        matches!(inst.map(|i| *self.func.dfg.data(i)), Some(InstData::Imm { bits, .. }) if bits & all == all)
+    }
+
+    /// A `goto` by any condition.
+    pub(super) fn leave_by(&mut self, inst: Inst, cond: Value) {
+        if self.is_all(cond) {
+            return self.leave(inst, None);
+        }
+        let (mut v, mut inverse) = (cond, false);
+        while let Some(i) = self.func.dfg.def_inst(v)
+            && let InstData::Unary {
+                opcode: Opcode::Bnot,
+                arg,
+            } = *self.func.dfg.data(i)
+            && !self.chains.cut.contains(v)
+        {
+            (v, inverse) = (arg, !inverse);
+        }
+        let flag = self.flag(v);
+        self.leave(inst, Some((flag, inverse)));
+    }
+
+    /// Channels leave where a flag is set, or, inverted, is not; without one, all that run.
+    pub(super) fn leave(&mut self, inst: Inst, leaving: Option<(VFlag, bool)>) {
+        let (Some(Role::Leave(to)), Some(exec)) = (self.role(inst), self.exec_size()) else {
+            return;
+        };
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(results[0]).lanes();
+        let none = self.value_flags[results[2]].expand();
+        if none.is_some() || self.value_flags[results[0]].is_some() {
+            let out = self.flag(results[0]);
+            match leaving {
+                Some((flag, inverse)) => {
+                    let (zero, ty) = (self.header, flag_type(lanes));
+                    let run = self.temp_flag(lanes);
+                    self.exec_to_flag(run, lanes, zero);
+                    let leaving = flag_src(flag, ty);
+                    let staying = if inverse { leaving } else { inverted(leaving) };
+                    self.flag_op(Op::And, out, lanes, flag_src(run, ty), staying);
+                }
+                None => self.const_flag(out, lanes, 0),
+            }
+            if let Some(none) = none {
+                self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
+            }
+        }
+        let flag = leaving.map(|(f, inverse)| (VirtReg::flag(f), 0, inverse));
+        self.emit(MInst::Leave { flag, to, exec });
+    }
+
+    /// A `join` on the mask stack.
+    pub(super) fn join_point(&mut self, inst: Inst) {
+        let (Some(Role::Join(at)), Some(exec)) = (self.role(inst), self.exec_size()) else {
+            return;
+        };
+        self.emit(MInst::Join { at, exec });
+        let results: [Value; 2] = match self.func.dfg.results(inst) {
+            &[a, b] => [a, b],
+            _ => return,
+        };
+        let lanes = self.ty(results[0]).lanes();
+        let none = self.value_flags[results[1]].expand();
+        if none.is_some() || self.value_flags[results[0]].is_some() {
+            let (out, zero) = (self.flag(results[0]), self.header);
+            self.exec_to_flag(out, lanes, zero);
+            if let Some(none) = none {
+                self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
+            }
+        }
+    }
+
+    /// At a block's start: its mask as a flag, where that is a parameter that somebody wants as one.
+    pub(super) fn mask_param(&mut self, block: Block) {
+        let Some(p) = self.masks.as_ref().and_then(|m| m.active_in(block)) else {
+            return;
+        };
+        let own = matches!(self.func.dfg.def(p), ValueDef::Param(b, _) if b == block);
+        if let (true, Some(out)) = (own, self.value_flags[p].expand()) {
+            let (lanes, zero) = (self.ty(p).lanes(), self.header);
+            self.exec_to_flag(out, lanes, zero);
+        }
+    }
+
+    /// Whether a parameter needs no flag.
+    pub(super) fn keeps_param(&self, block: Block, param: Value) -> bool {
+        let masks = self.masks.as_ref();
+        masks.is_some_and(|m| m.keeps_param(block, param))
+    }
+
+    /// A branch that asks whether any channel runs: whether its first destination is that of none.
+    pub(super) fn asks_exec(&self, inst: Inst, cond: Value) -> Option<bool> {
+        let mut none_first = false;
+        let mut v = cond;
+        let dfg = &self.func.dfg;
+        loop {
+            let ValueDef::Result(def, n) = dfg.def(v) else {
+                return None;
+            };
+            let of = match *dfg.data(def) {
+                InstData::Unary {
+                    opcode: Opcode::Bnot,
+                    arg,
+                } => {
+                    (v, none_first) = (arg, !none_first);
+                    continue;
+                }
+                InstData::Unary {
+                    opcode: Opcode::Any,
+                    arg,
+                } => arg,
+                data => {
+                    let none = data.opcode() == Opcode::Goto && n == 2
+                        || data.opcode() == Opcode::Join && n == 1;
+                    if !none {
+                        return None;
+                    }
+                    none_first = !none_first;
+                    *dfg.results(def).first()?
+                }
+            };
+            return self.is_active(inst, of).then_some(none_first);
+        }
+    }
+
+    pub(super) fn branch_exec(&mut self, none_first: bool) {
+        if let Some(exec) = self.exec_size() {
+            self.emit(MInst::BranchExec { none_first, exec });
+        }
+    }
+
+    /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`] says, an old value in the others.
+    pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
+        let (Some(mask), Some(v)) = (self.chooses_by(inst), self.func.dfg.first_result(inst))
+        else {
+            return;
+        };
+        let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
+        let def = self.func.dfg.def_inst(old);
+        let undefined = def.map(|i| self.func.dfg.data(i).opcode()) == Some(Opcode::Undef);
+        let mut operation = operation;
+        let view = View::contiguous(VirtReg::grf(dst), lanes, operation.ty);
+        if !undefined {
+            let src = self.reg(old);
+            self.emit(MInst::Copy { dst, src });
+            operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
+        }
+        let (flag, running) = self.lanes_of(inst, mask);
+        self.code.push(Lowered::Bale(Bale {
+            mask: Some(flag),
+            running,
+            ..Bale::new(lanes, operation, view, undefined)
+        }));
+    }
+}

@@ -1,0 +1,223 @@
+//! Memory and synchronization: logical sends.
+
+use super::{Lower, gen_signed};
+use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
+use crate::isel::lower_sends::{Atomic, Block, Dir, Logical, Scattered};
+use crate::mir::lowered::Lowered;
+use crate::mir::{MInst, SymbolPart, VFlag, VReg};
+use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen::Type as GenType;
+
+impl Lower<'_> {
+    pub(super) fn send(&mut self, logical: Logical) {
+        self.code.push(Lowered::Send(logical));
+    }
+
+    pub(super) fn lower_gather(
+        &mut self,
+        inst: Inst,
+        mem: MemFlags,
+        addr: Value,
+        offset: i32,
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+    ) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let keeps = self.lanes_off(v, old);
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        let slots = self.asked_slots(v);
+        self.scattered(Dir::Read, mem, v, slots, (addr, offset), mask, keeps);
+        if let Some(slots) = slots {
+            self.out_of_slots(v, slots);
+        }
+    }
+
+    /// An access to a value's lanes, in slots or in its own register. `mask`: as [`Lower::lanes_of`] gives it.
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
+    pub(super) fn scattered(
+        &mut self,
+        dir: Dir,
+        mem: MemFlags,
+        v: Value,
+        slots: Option<VReg>,
+        (addr, offset): (Value, i32),
+        mask: Option<(VFlag, bool)>,
+        keeps: bool,
+    ) {
+        let ty = self.ty(v);
+        let lanes = self.ty(addr).lanes();
+        let access = Scattered {
+            dir,
+            mem,
+            base: self.base_of(mem),
+            lanes,
+            count: ty.lanes() / lanes.max(1),
+            ty: slots.map_or(gen_signed(ty.scalar()), |_| GenType::Ud),
+            memory: ty.scalar().bytes(),
+            mask: mask.map(|m| m.0),
+            running: mask.is_some_and(|m| m.1),
+            addr: self.reg(addr),
+            offset,
+            data: slots.unwrap_or_else(|| self.reg(v)),
+            keeps,
+        };
+        self.send(Logical::Scattered(access));
+    }
+
+    /// What is added to every address of a space.
+    fn base_of(&mut self, mem: MemFlags) -> Option<VReg> {
+        if mem.space != Space::Scratch {
+            return None;
+        }
+        // Subroutines say nothing of the kernel's scratch.
+        if self.payload.scratch_bytes == 0 {
+            self.fail(None, "scratch in a kernel that has none");
+        }
+        let base = match self.scratch_base {
+            Some(r) => r,
+            None => self.temp(4),
+        };
+        self.scratch_base = Some(base);
+        Some(base)
+    }
+
+    /// Puts what lanes that are off keep where the result goes; whether there is anything.
+    pub(super) fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
+        let Some(old) = old.expand().filter(|&o| !self.func.dfg.is_undef(o)) else {
+            return false;
+        };
+        let (dst, src) = (self.reg(v), self.reg(old));
+        self.emit(MInst::Copy { dst, src });
+        true
+    }
+
+    pub(super) fn lower_scatter(
+        &mut self,
+        inst: Inst,
+        mem: MemFlags,
+        v: Value,
+        addr: Value,
+        offset: i32,
+        mask: PackedOption<Value>,
+    ) {
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        // What a load brought in slots is taken from there.
+        let slots = match self.has_slots(mem, v, addr) {
+            true => self.slots(v),
+            false => None,
+        };
+        self.scattered(Dir::Write, mem, v, slots, (addr, offset), mask, true);
+    }
+
+    pub(super) fn lower_block(
+        &mut self,
+        dir: Dir,
+        mem: MemFlags,
+        v: Value,
+        addr: Value,
+        offset: i32,
+    ) {
+        let ty = self.ty(v);
+        let known = match self.func.dfg.def_inst(addr) {
+            Some(i) => match *self.func.dfg.data(i) {
+                InstData::Imm { bits, .. } => Some(bits),
+                _ => None,
+            },
+            None => None,
+        };
+        let access = Block {
+            dir,
+            mem,
+            header: self.header,
+            base: self.base_of(mem),
+            known,
+            lanes: ty.lanes(),
+            ty: gen_signed(ty.scalar()),
+            addr: self.reg(addr),
+            offset,
+            data: self.reg(v),
+        };
+        self.send(Logical::Block(access));
+    }
+
+    pub(super) fn lower_barrier(&mut self) {
+        let header = self.header;
+        self.send(Logical::Barrier {
+            header,
+            named: None,
+        });
+    }
+
+    pub(super) fn lower_named_barrier(&mut self, inst: Inst) {
+        let InstData::NamedBarrier {
+            number, threads, ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let (header, threads) = (self.header, self.one_lane(threads));
+        self.send(Logical::Barrier {
+            header,
+            named: Some((number, threads)),
+        });
+    }
+
+    pub(super) fn lower_atomic(&mut self, inst: Inst) {
+        let InstData::Atomic {
+            op,
+            mem,
+            addr,
+            offset,
+            data,
+            mask,
+            old,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let ty = self.ty(v);
+        // Nobody asked for what was there before: then nothing comes back.
+        let wanted = self.value_regs[v].is_some();
+        let keeps = wanted && self.lanes_off(v, old);
+        let atomic = Atomic {
+            op,
+            mem,
+            lanes: ty.lanes(),
+            ty: gen_signed(ty.scalar()),
+            addr: self.reg(addr),
+            offset,
+            data: data.map(|d| d.expand().map(|d| self.reg(d))),
+            result: wanted.then(|| self.reg(v)),
+            mask: mask.expand().map(|m| self.mask(inst, m)),
+            keeps,
+        };
+        self.send(Logical::Atomic(atomic));
+    }
+
+    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else as two doublewords.
+    pub(super) fn lower_symbol(&mut self, inst: Inst, data: DataRef) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let dst = self.reg(v);
+        let f = self.target.features();
+        let parts: &[SymbolPart] = match f.i64_alu && !f.restricted_64bit {
+            true => &[SymbolPart::Whole],
+            false => &[SymbolPart::Low, SymbolPart::High],
+        };
+        for &part in parts {
+            self.emit(MInst::Symbol { dst, data, part });
+        }
+    }
+
+    pub(super) fn lower_fence(&mut self, spaces: FenceSpaces) {
+        let header = self.header;
+        self.send(Logical::Fence { header, spaces });
+    }
+}

@@ -1,0 +1,471 @@
+//! Lowering: from IR to bales, by the ISLE rules in `isle/`.
+//!
+//! Blocks are walked from the last to the first and each block upwards, so that when an instruction is met, everything that uses it has
+//! been lowered. What a rule folds into its user is then simply never asked for as a register, and no code is made for it.
+//!
+//! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
+//! split; block parameters in GRFs have become copies.
+
+mod block2d;
+mod calls;
+mod chains;
+mod context;
+mod control;
+mod facts;
+mod flags;
+mod images;
+mod launch;
+mod live_values;
+mod mask_stack;
+mod memory;
+mod multiply;
+mod sink;
+mod slots;
+mod systolic;
+mod ternary;
+
+use crate::entity_set::Marks;
+use crate::error::CodegenError;
+use crate::ir::{
+    ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc, Value,
+};
+use crate::isel::mask_stack::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
+use crate::mir::lowered::{Buffer, LoweredBlock, LoweredFunction};
+use crate::mir::{LabelTypes, Place, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
+use crate::opt::inline::Group;
+use crate::rule_coverage::Fired;
+use crate::target::Target;
+use crate::target::abi::Payload;
+use crate::{ir, sized};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use gantry_isa_gen as isa;
+use std::ops::{Deref, DerefMut};
+
+/// The rules, compiled.
+#[allow(
+    dead_code,
+    unreachable_patterns,
+    unused_imports,
+    unused_variables,
+    irrefutable_let_patterns,
+    clippy::all,
+    missing_docs,
+    non_snake_case,
+    reason = "generated code"
+)]
+mod generated {
+    use crate::ir::{
+        ArgFact, AtomicOp, Block2dShape, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape,
+        FenceSpaces, FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+        Scope, Value,
+    };
+    use crate::mir::bale::{BaleSrc, Operation, View};
+    use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
+    pub(super) type Unit = ();
+    pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(super) type OptValueArray2 = [OptValue; 2];
+    pub(super) type Descs = [u32; 2];
+    pub(super) type OptValueArray4 = [OptValue; 4];
+    pub(super) type ValueArray2 = [Value; 2];
+    pub(super) type ValueArray3 = [Value; 3];
+    pub(super) type ValueArray6 = [Value; 6];
+    pub(super) type BlockCall2 = [BlockCall; 2];
+    pub(super) type ValueList = crate::ir::instructions::ValueList;
+    pub(super) use rules::*;
+    pub(super) mod rules {
+        extern crate alloc;
+        use super::*;
+        include!(concat!(env!("OUT_DIR"), "/lower.rs"));
+    }
+}
+
+/// The state of lowering one function.
+pub(crate) struct Lower<'a> {
+    func: &'a Function,
+    target: &'a Target,
+    payload: &'a Payload,
+    /// How floats round and treat denormals: as the kernel says.
+    float: FloatControls,
+    /// Registers, and the code of the instruction being lowered, in order.
+    out: Buffer,
+    /// The subroutines that may be called.
+    interfaces: &'a SecondaryMap<FuncRef, Option<Interface>>,
+    /// Of a subroutine, its own.
+    own: Option<Interface>,
+    value_regs: SecondaryMap<Value, PackedOption<VReg>>,
+    value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
+    /// Slots of values that a message brings, where somebody reads them there.
+    value_slots: SecondaryMap<Value, PackedOption<VReg>>,
+    /// Values that the kernel's effects depend on.
+    needed: Marks<Value>,
+    chains: chains::Chains,
+    /// Uses of each value by instructions that are needed.
+    uses: SecondaryMap<Value, u32>,
+    inst_block: SecondaryMap<Inst, PackedOption<Block>>,
+    /// Where in its block each instruction is, and the one that is being lowered.
+    places: SecondaryMap<Inst, u32>,
+    place: u32,
+    /// SIMD control flow on the mask stack, where that is used.
+    masks: Option<MaskStack>,
+    header: VReg,
+    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
+    local_pointers: Vec<(VReg, u32)>,
+    /// Values of arguments that are in tables: zeros.
+    table_args: Vec<VReg>,
+    /// Where the thread's scratch begins, if anybody asks.
+    scratch_base: Option<VReg>,
+    /// The block being lowered.
+    block: Block,
+    /// The rules that matched.
+    fired: Fired,
+    /// The first thing that had no lowering.
+    failed: Option<CodegenError>,
+}
+
+/// A subroutine as its callers see it.
+#[derive(Clone)]
+struct Interface {
+    routine: Routine,
+    /// Per parameter its register, if the body wants it; a predicate's is a doubleword.
+    params: Vec<Option<VReg>>,
+    results: Vec<VReg>,
+    /// Where the hardware puts what it returns by.
+    link: VReg,
+}
+
+/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the mask stack, if that was wanted and
+/// some do.
+///
+/// # Errors
+/// An instruction without a lowering.
+pub fn lower(
+    group: &Group<'_>,
+    target: &Target,
+    payload: &Payload,
+    simd_cf: SimdCf,
+) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
+    let on_stack = simd_cf != SimdCf::Flags && group.subroutines.is_empty();
+    let normal = if on_stack {
+        normal(&group.kernel)
+    } else {
+        None
+    };
+    let kernel = normal.as_ref().unwrap_or(&group.kernel);
+    let grf = target.grf();
+    let mut out = Buffer::new(grf);
+    let header = out.vregs.push(VRegData {
+        bytes: grf.bytes,
+        align: grf.bytes,
+        place: Place::Fixed(0),
+        value: None.into(),
+    });
+    let mut interfaces: SecondaryMap<FuncRef, Option<Interface>> = SecondaryMap::new();
+    let mut fired = Fired::default();
+    let mut findings = Vec::new();
+    // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
+    let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let count: usize = group.functions().map(|f| f.layout.num_insts()).sum();
+    let mut code = Vec::with_capacity(2 * count);
+    // Most values have one.
+    out.vregs
+        .reserve(group.functions().map(|f| f.dfg.num_values()).sum());
+    let mut labels = Vec::new();
+    let mut label_types = LabelTypes::new();
+    let count = group.subroutines.len();
+    let subroutines = group.subroutines.iter().enumerate();
+    let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
+    for (name, func) in subroutines.chain([(None, kernel)]) {
+        let Some(entry) = func.layout.entry() else {
+            return Err(CodegenError::internal(
+                &func.name,
+                "a function without blocks",
+            ));
+        };
+        let own = name.map(|(_, number)| Interface::new(func, Routine::new(number), &mut out));
+        let mut l = Lower {
+            func,
+            target,
+            payload,
+            float: group.kernel.float_controls(),
+            out,
+            interfaces: &interfaces,
+            own,
+            value_regs: sized(func.dfg.num_values()),
+            value_flags: sized(func.dfg.num_values()),
+            value_slots: SecondaryMap::new(),
+            needed: live_values::needed(func),
+            chains: chains::Chains::new(func),
+            uses: sized(func.dfg.num_values()),
+            inst_block: sized(func.dfg.num_insts()),
+            places: sized(func.dfg.num_insts()),
+            place: 0,
+            masks: None,
+            header,
+            local_pointers: Vec::new(),
+            table_args: Vec::new(),
+            scratch_base: None,
+            block: entry,
+            fired,
+            failed: None,
+        };
+        l.count_uses();
+        let on_stack = on_stack && name.is_none();
+        let order = l.reverse_postorder(on_stack);
+        if on_stack {
+            (l.masks, findings) = analyse(func, &order, &l.needed);
+        } else if simd_cf != SimdCf::Flags {
+            findings.extend(by_subroutines(func));
+        }
+        if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
+            return Err(CodegenError::Unsupported {
+                function: func.name.clone(),
+                what: format!("the mask stack: {f}"),
+                at: None,
+                origin: f.origin(func).into(),
+            });
+        }
+        let blocks = l.blocks(&order, &mut code)?;
+        l.labels(&mut labels, &mut label_types);
+        let own = l.own.take();
+        (out, fired) = (l.out, l.fired);
+        if let Some((name, _)) = name {
+            interfaces[name] = own;
+        }
+        bodies.push((func.name.clone(), blocks));
+    }
+    let mut routines: PrimaryMap<Routine, RoutineData> = PrimaryMap::new();
+    let mut blocks: Vec<LoweredBlock> = Vec::new();
+    for (name, body) in bodies.into_iter().rev() {
+        let first = blocks.len();
+        match first {
+            0 => blocks = body,
+            _ => blocks.extend(body),
+        }
+        for to in blocks.iter_mut().skip(first).flat_map(|b| &mut b.succs) {
+            *to = VBlock::new(to.index() + first);
+        }
+        routines.push(RoutineData {
+            name,
+            first: first as u32,
+            end: blocks.len() as u32,
+        });
+    }
+    let lowered = LoweredFunction {
+        grf,
+        code,
+        blocks,
+        routines,
+        vregs: out.vregs,
+        flags: out.flags,
+        labels,
+        label_types,
+        lone_surfaces: group.kernel.lone_surfaces(),
+        fired,
+    };
+    Ok((lowered, findings))
+}
+
+impl Deref for Lower<'_> {
+    type Target = Buffer;
+
+    fn deref(&self) -> &Buffer {
+        &self.out
+    }
+}
+
+impl DerefMut for Lower<'_> {
+    fn deref_mut(&mut self) -> &mut Buffer {
+        &mut self.out
+    }
+}
+
+impl Lower<'_> {
+    fn count_uses(&mut self) {
+        for &block in self.func.layout.blocks() {
+            for (place, &inst) in self.func.layout.insts(block).iter().enumerate() {
+                self.inst_block[inst] = block.into();
+                self.places[inst] = place as u32;
+                let data = self.func.dfg.data(inst);
+                let results = self.func.dfg.results(inst);
+                if data.opcode().info().effect || results.iter().any(|&v| self.needed.contains(v)) {
+                    let uses = &mut self.uses;
+                    data.for_each_arg(&self.func.dfg, |v| uses[v] += 1);
+                }
+            }
+        }
+    }
+
+    /// Records that something has no lowering; the first such error is what the caller gets.
+    fn fail(&mut self, inst: Option<Inst>, what: impl ToString) {
+        if self.failed.is_none() {
+            self.failed = Some(CodegenError::Unsupported {
+                function: self.func.name.clone(),
+                what: what.to_string(),
+                at: inst.map(|i| self.func.dfg.data(i).opcode().name().to_string()),
+                origin: inst
+                    .map_or(SourceLoc::NONE, |i| self.func.srclocs[i])
+                    .into(),
+            });
+        }
+    }
+
+    /// The registers of labelled values, of those that have one.
+    fn labels(&self, out: &mut Vec<(String, VReg)>, types: &mut LabelTypes) {
+        for (name, values) in self.func.labels.iter() {
+            for v in values {
+                types.entry(name.to_owned()).or_insert_with(|| self.ty(v));
+                let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+                let reg = self.value_regs[v].expand();
+                out.extend(reg.map(|r| (name.to_owned(), r)));
+            }
+        }
+    }
+
+    fn ty(&self, v: Value) -> ir::Type {
+        self.func.dfg.ty(v)
+    }
+
+    /// Lowers one instruction if it does something or somebody asked for its result. The code is left in `self.code`.
+    fn lower_inst(&mut self, inst: Inst) {
+        self.code.clear();
+        self.place = self.places[inst];
+        let wanted = self.func.dfg.results(inst).iter().any(|&v| {
+            self.value_regs[v].is_some()
+                || self.value_flags[v].is_some()
+                || self.value_slots[v].is_some()
+        });
+        let data = self.func.dfg.data(inst);
+        if let InstData::Call { func, args, .. } = *data {
+            return self.lower_call(inst, func, args);
+        }
+        let effect = data.opcode().info().effect;
+        if !wanted && !effect && !self.controls(inst) {
+            return;
+        }
+        if generated::constructor_lower(self, inst).is_none() {
+            let name = data.opcode().name();
+            let of = self
+                .func
+                .dfg
+                .first_result(inst)
+                .map(|v| format!(" of {}", self.ty(v)));
+            self.fail(Some(inst), format!("`{name}`{}", of.unwrap_or_default()));
+        }
+    }
+
+    /// The register of a value, which makes its definition needed.
+    fn reg(&mut self, v: Value) -> VReg {
+        // The same bytes by another type.
+        let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+        if let Some(r) = self.value_regs[v].expand() {
+            return r;
+        }
+        let bytes = self.ty(v).bytes();
+        if let Some(at) = self.local_pointer(v) {
+            let r = self.temp(bytes);
+            self.vregs[r].value = v.into();
+            self.value_regs[v] = r.into();
+            self.local_pointers.push((r, at));
+            return r;
+        }
+        if self.is_table_arg(v) {
+            let r = self.temp(bytes);
+            self.vregs[r].value = v.into();
+            self.value_regs[v] = r.into();
+            self.table_args.push(r);
+            return r;
+        }
+        let place = match self.func.dfg.def(v) {
+            ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
+                if let Some(r) = self.own_param(n, bytes) {
+                    self.value_regs[v] = r.into();
+                    return r;
+                }
+                let slot = self.payload.args.get(usize::from(n));
+                slot.map(|(_, s)| self.payload.cross_address() + s.offset)
+            }
+            ir::ValueDef::Param(..) => None,
+            ir::ValueDef::Result(inst, _) => self.launch_address(inst),
+        }
+        .map_or(Place::Any, Place::Fixed);
+        let data = VRegData::anywhere(bytes, self.grf);
+        let r = self.vregs.push(VRegData { place, ..data });
+        self.vregs[r].value = v.into();
+        self.value_regs[v] = r.into();
+        r
+    }
+
+    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the kernel's own part lies before it.
+    fn local_pointer(&self, v: Value) -> Option<u32> {
+        let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
+            return None;
+        };
+        let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
+            return None;
+        };
+        let (kind, slot) = self.payload.args.get(usize::from(n))?;
+        let local = Some(block) == self.func.layout.entry() && *kind == ArgKind::Slm;
+        (local && slm_bytes > 0).then_some(self.payload.cross_address() + slot.offset)
+    }
+
+    /// Whether a value is an image or a sampler of the kernel.
+    fn is_table_arg(&self, v: Value) -> bool {
+        let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
+            return false;
+        };
+        let kind = self.payload.args.get(usize::from(n)).map(|a| a.0);
+        let kernel = matches!(self.func.kind, FuncKind::Kernel { .. });
+        kernel
+            && Some(block) == self.func.layout.entry()
+            && matches!(kind, Some(ArgKind::Image(..) | ArgKind::Sampler))
+    }
+
+    /// The flag of a predicate value, which makes its definition needed.
+    fn flag(&mut self, v: Value) -> VFlag {
+        let v = self.masks.as_ref().map_or(v, |m| m.canonical(v));
+        if let Some(f) = self.value_flags[v].expand() {
+            return f;
+        }
+        let lanes = self.ty(v).lanes();
+        let f = self.temp_flag(lanes);
+        self.value_flags[v] = f.into();
+        f
+    }
+}
+
+/// The Gen type of a lane, integers signed.
+pub(crate) fn gen_signed(s: ir::Scalar) -> isa::Type {
+    match s {
+        ir::Scalar::I8 => isa::Type::B,
+        ir::Scalar::I16 => isa::Type::W,
+        ir::Scalar::I32 => isa::Type::D,
+        ir::Scalar::I64 => isa::Type::Q,
+        ir::Scalar::F16 => isa::Type::Hf,
+        ir::Scalar::F32 => isa::Type::F,
+        ir::Scalar::F64 => isa::Type::Df,
+        ir::Scalar::B1 => isa::Type::Uw,
+    }
+}
+
+/// The unsigned integer type of the same size.
+pub(crate) fn to_unsigned(t: isa::Type) -> isa::Type {
+    match t {
+        isa::Type::B => isa::Type::Ub,
+        isa::Type::W => isa::Type::Uw,
+        isa::Type::D => isa::Type::Ud,
+        isa::Type::Q => isa::Type::Uq,
+        t => t,
+    }
+}
+
+/// The signed integer type of the same size.
+pub(crate) fn to_signed(t: isa::Type) -> isa::Type {
+    match t {
+        isa::Type::Ub => isa::Type::B,
+        isa::Type::Uw => isa::Type::W,
+        isa::Type::Ud => isa::Type::D,
+        isa::Type::Uq => isa::Type::Q,
+        t => t,
+    }
+}

@@ -1,0 +1,138 @@
+//! What becomes part of the instruction that uses it, and where results go: whether an operation may be computed at its use, so that rules see through it, and
+//! the bales that write a value or a part of one.
+
+use super::Lower;
+use super::facts::{is_operation, read_in_place};
+use super::generated::OptValue;
+use crate::ir::{Inst, InstData, Opcode, Region, Value};
+use crate::mir::bale::{Bale, Operation, View};
+use crate::mir::lowered::Lowered;
+use crate::mir::{MInst, VirtReg};
+
+impl Lower<'_> {
+    /// The operation that a value is, if its only use is in its block and it has no register yet.
+    pub(super) fn sinks(&self, v: Value) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        let data = self.func.dfg.data(inst);
+        (self.uses[v] == 1
+            && !self.chains.cut.contains(v)
+            && self.inst_block[inst].expand() == Some(self.block)
+            && self.value_regs[v].is_none()
+            && !self.ty(v).is_pred()
+            && is_operation(data.opcode()))
+        .then_some(inst)
+    }
+
+    /// The same where a predicate selects what is written.
+    pub(super) fn sinks_under_mask(&self, v: Value) -> Option<Inst> {
+        let inst = self.sinks(v)?;
+        let mut operation = inst;
+        // A saturation is a bit of the operation before it.
+        while let InstData::Unary {
+            opcode: Opcode::Fsat,
+            arg,
+        } = *self.func.dfg.data(operation)
+        {
+            match self.sinks_under_saturation(arg) {
+                Some(before) => operation = before,
+                None => break,
+            }
+        }
+        // `sel` takes a predicate or a condition, as what it selects by.
+        let sel = matches!(
+            self.func.dfg.data(operation).opcode(),
+            Opcode::Select
+                | Opcode::Smin
+                | Opcode::Smax
+                | Opcode::Umin
+                | Opcode::Umax
+                | Opcode::Fmin
+                | Opcode::Fmax
+        );
+        (!sel).then_some(inst)
+    }
+
+    /// The same where the result is saturated.
+    pub(super) fn sinks_under_saturation(&self, v: Value) -> Option<Inst> {
+        let inst = self.sinks(v)?;
+        // `frc` has no saturation.
+        (self.func.dfg.data(inst).opcode() != Opcode::Ffrac).then_some(inst)
+    }
+
+    /// The instruction that a condition is, if it may be part of the branch that uses it.
+    pub(super) fn sinks_into_branch(
+        &self,
+        v: Value,
+        wanted: impl FnOnce(Opcode) -> bool,
+    ) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        (self.uses[v] == 1
+            && !self.chains.cut.contains(v)
+            && self.inst_block[inst].expand() == Some(self.block)
+            && self.value_flags[v].is_none()
+            && wanted(self.func.dfg.data(inst).opcode()))
+        .then_some(inst)
+    }
+
+    /// The bale of an operation that is an instruction's result.
+    pub(super) fn define_result(&mut self, inst: Inst, operation: Operation) {
+        if let Some(v) = self.first_result(inst) {
+            let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
+            self.bale(dst, lanes, operation);
+        }
+    }
+
+    /// The bale of an operation that is a part of a vector, whose rest is the old one's.
+    pub(super) fn define_part(
+        &mut self,
+        inst: Inst,
+        old: Value,
+        region: Region,
+        [index, mask]: [OptValue; 2],
+        operation: Operation,
+    ) {
+        let InstData::WrRegion { args, .. } = *self.func.dfg.data(inst) else {
+            return;
+        };
+        let Some(v) = self.first_result(inst) else {
+            return;
+        };
+        let lanes = self.ty(args[1]).lanes();
+        let dst = self.reg(v);
+        let fresh = self
+            .func
+            .dfg
+            .def_inst(old)
+            .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef);
+        if !fresh {
+            let src = self.reg(old);
+            // Before whatever the operation needed, so that it stands in front of the write.
+            self.emit(MInst::Copy { dst, src });
+        }
+        let ty = operation.ty;
+        let index = self.index_of(index);
+        let view = View {
+            index,
+            ..View::region(VirtReg::grf(dst), &region, ty)
+        };
+        // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
+        // old one may then end at the copy, which makes the copy vanish.
+        let operation = match fresh {
+            true => operation,
+            false => {
+                let old = VirtReg::grf(self.reg(old));
+                read_in_place(operation, old, &view, lanes)
+            }
+        };
+        let mask = mask.expand().map(|m| self.mask(inst, m));
+        // The address of an indirect destination is taken before the write that would begin its value.
+        let starts = fresh && index.is_none();
+        if fresh && !starts {
+            self.emit(MInst::Start { dst });
+        }
+        self.code.push(Lowered::Bale(Bale {
+            mask,
+            ..Bale::new(lanes, operation, view, starts)
+        }));
+    }
+}

@@ -1,0 +1,292 @@
+//! Trees of operations that are one instruction of three sources: sums of three, and what logic makes of three values.
+//!
+//! What is folded is read by the root alone, in its block. A source is read as it stands: a register's lanes in order, one lane for all, or a constant of
+//! a word; what would have to be copied to be one stays an instruction of its own.
+
+use super::Lower;
+use super::context::generated_view;
+use super::facts::{fits_word, sign_extend, view_src};
+use super::generated::Context;
+use crate::ir::{Inst, InstData, Opcode, Scalar, Value};
+use crate::mir::bale::{BaleSrc, Operation};
+use gantry_isa_gen::{Op, SrcMods, Subfn, Type as GenType};
+use smallvec::SmallVec;
+
+/// Lanes from which on a tree is folded: what has fewer is rarely where three sources can be read.
+const LEAST_LANES: u32 = 8;
+/// The most logic operations of a tree.
+const LOGIC: usize = 12;
+/// The truth tables of sources 0, 1 and 2.
+const SOURCES: [u8; 3] = [0xAA, 0xCC, 0xF0];
+
+/// Values that a tree has as leaves.
+type Leaves = SmallVec<[Value; 3]>;
+
+/// Operations of a tree that are folded, by their results.
+type Folded = SmallVec<[Value; LOGIC]>;
+
+/// What a leaf comes to if it is folded.
+#[derive(Default)]
+struct Opened {
+    /// The leaves in its stead.
+    leaves: Leaves,
+    folded: Folded,
+}
+
+impl Opened {
+    fn leaf(&mut self, v: Value) {
+        if !self.leaves.contains(&v) {
+            self.leaves.push(v);
+        }
+    }
+}
+
+/// A part of a tree of logic.
+#[derive(Clone, Copy)]
+enum Logic {
+    Not(Value),
+    Two(Opcode, Value, Value),
+}
+
+impl Lower<'_> {
+    /// The scalar of an instruction's result, if it is one of words or doublewords of which trees are folded.
+    fn folds(&self, inst: Inst) -> Option<Scalar> {
+        let ty = self.ty(self.first_result(inst)?);
+        let wide = ty.lanes() >= LEAST_LANES;
+        (wide && matches!(ty.scalar(), Scalar::I16 | Scalar::I32)).then_some(ty.scalar())
+    }
+
+    /// The constant that a value is, as a signed number.
+    fn small_constant(&self, v: Value) -> Option<i64> {
+        match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
+            InstData::Imm { bits, .. } => Some(sign_extend(bits, self.ty(v).scalar().bits())),
+            _ => None,
+        }
+    }
+
+    /// Whether an instruction of three sources reads a value where it is.
+    fn is_read_as_it_is(&self, mut v: Value) -> bool {
+        for _ in 0..4 {
+            if let Some(k) = self.small_constant(v) {
+                return fits_word(k);
+            }
+            let Some(inst) = self.func.dfg.def_inst(v) else {
+                return true;
+            };
+            if self.chains.cut.contains(v) {
+                return true;
+            }
+            match *self.func.dfg.data(inst) {
+                InstData::RdRegion {
+                    arg, region, index, ..
+                } => {
+                    let lanes = self.ty(v).lanes();
+                    return index.is_none()
+                        && (region.last_element(lanes) == 0 || region.is_contiguous(lanes))
+                        && self.ty(arg).scalar().bytes() == self.ty(v).scalar().bytes();
+                }
+                InstData::Unary {
+                    opcode: Opcode::Bitcast,
+                    arg,
+                } if self.ty(arg).scalar().bytes() == self.ty(v).scalar().bytes() => v = arg,
+                InstData::Unary {
+                    opcode: Opcode::Bitcast | Opcode::Ireduce | Opcode::Sextend | Opcode::Uextend,
+                    ..
+                } => return false,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// A source of a type. Constants are words, whose signs the type of the word says.
+    fn third(&mut self, v: Value, ty: GenType, negative: bool) -> BaleSrc {
+        if let Some(k) = self.small_constant(v) {
+            let k = if negative { k.wrapping_neg() } else { k };
+            return BaleSrc::Imm(k as u64 & 0xffff, GenType::W);
+        }
+        let view = generated_view(self, v);
+        match (view_src(view, ty), negative) {
+            (BaleSrc::View(v, m), true) => BaleSrc::View(v, SrcMods { neg: !m.neg, ..m }),
+            (src, _) => src,
+        }
+    }
+
+    /// Leaves in the order of sources, of which the one in the middle is no constant: none where two and more are constants.
+    fn around<T: Copy>(&self, terms: [(Value, T); 3]) -> Option<[(Value, T); 3]> {
+        let constant = |t: &(Value, T)| self.small_constant(t.0).is_some();
+        let [a, b, c] = terms;
+        match terms.iter().filter(|t| constant(t)).count() {
+            0 => Some(terms),
+            1 if constant(&b) => Some([b, a, c]),
+            1 => Some(terms),
+            _ => None,
+        }
+    }
+
+    /// A sum or difference, one of whose operands is one that nothing else needs.
+    pub(super) fn fold_sum(&mut self, inst: Inst) -> Option<Operation> {
+        self.target.features().add3.then_some(())?;
+        let scalar = self.folds(inst)?;
+        let (outer, [x, y]) = self.sum(inst)?;
+        // The sum within is the first operand, or the second.
+        for (within, other, first) in [(x, y, true), (y, x, false)] {
+            let Some(inner) = self.sinkable(within) else {
+                continue;
+            };
+            let Some((op, [a, b])) = self.sum(inner) else {
+                continue;
+            };
+            let minus = outer == Opcode::Isub;
+            let sign = minus && !first;
+            let terms = [
+                (other, minus && first),
+                (a, sign),
+                (b, sign != (op == Opcode::Isub)),
+            ];
+            let there = terms.iter().all(|t| self.is_read_as_it_is(t.0));
+            let least = |t: &(Value, bool)| self.small_constant(t.0) != Some(i16::MIN.into());
+            if !there || !terms.iter().all(least) {
+                continue;
+            }
+            let Some(terms) = self.around(terms) else {
+                continue;
+            };
+            let ty = match scalar {
+                Scalar::I16 => GenType::W,
+                _ => GenType::D,
+            };
+            let srcs = terms.map(|(v, minus)| self.third(v, ty, minus));
+            return Some(Operation::new(Op::Add3, ty, &srcs));
+        }
+        None
+    }
+
+    fn sum(&self, inst: Inst) -> Option<(Opcode, [Value; 2])> {
+        match *self.func.dfg.data(inst) {
+            InstData::Binary { opcode, args } => {
+                matches!(opcode, Opcode::Iadd | Opcode::Isub).then_some((opcode, args))
+            }
+            _ => None,
+        }
+    }
+
+    fn logic(&self, inst: Inst) -> Option<Logic> {
+        match *self.func.dfg.data(inst) {
+            InstData::Unary {
+                opcode: Opcode::Bnot,
+                arg,
+            } => Some(Logic::Not(arg)),
+            InstData::Binary {
+                opcode: opcode @ (Opcode::Band | Opcode::Bor | Opcode::Bxor),
+                args: [a, b],
+            } => Some(Logic::Two(opcode, a, b)),
+            _ => None,
+        }
+    }
+
+    /// A tree of logic with three leaves at most, in which at least one operation of two operands is folded.
+    pub(super) fn fold_logic(&mut self, inst: Inst) -> Option<Operation> {
+        self.target.features().bfn.then_some(())?;
+        let scalar = self.folds(inst)?;
+        let root = self.logic(inst)?;
+        // What is folded: the root's operands first, as far as leaves stay few.
+        let mut leaves = Leaves::new();
+        let mut folded = Folded::new();
+        match root {
+            Logic::Not(a) => leaves.push(a),
+            Logic::Two(_, a, b) => {
+                leaves.push(a);
+                if a != b {
+                    leaves.push(b);
+                }
+            }
+        }
+        while let Some((leaf, opened)) = self.next_fold(&leaves, &folded) {
+            folded.extend(opened.folded);
+            leaves.retain(|l| *l != leaf);
+            for v in opened.leaves {
+                if !leaves.contains(&v) {
+                    leaves.push(v);
+                }
+            }
+        }
+        // `not` alone is none: instructions have it on their sources.
+        let two = |v: &&Value| {
+            let inst = self.func.dfg.def_inst(**v);
+            matches!(inst.and_then(|i| self.logic(i)), Some(Logic::Two(..)))
+        };
+        folded.iter().find(two)?;
+        if !leaves.iter().all(|v| self.is_read_as_it_is(*v)) {
+            return None;
+        }
+        let first = *leaves.first()?;
+        let at = |n: usize| (leaves.get(n).copied().unwrap_or(first), ());
+        let terms = self.around([at(0), at(1), at(2)])?;
+        let table = self.table(inst, &terms.map(|t| t.0), &folded, 0)?;
+        let ty = match scalar {
+            Scalar::I16 => GenType::Uw,
+            _ => GenType::Ud,
+        };
+        let srcs = terms.map(|(v, ())| self.third(v, ty, false));
+        Some(Operation {
+            subfn: Subfn::Bfn(table),
+            ..Operation::new(Op::Bfn, ty, &srcs)
+        })
+    }
+
+    /// A leaf that can be folded, and what that comes to: of all that is below it, or of it alone.
+    fn next_fold(&mut self, leaves: &Leaves, folded: &Folded) -> Option<(Value, Opened)> {
+        for &leaf in leaves {
+            for deep in [true, false] {
+                let mut opened = Opened::default();
+                self.open(leaf, deep, &mut opened);
+                let others = leaves.iter().filter(|l| **l != leaf);
+                let more = others.filter(|l| !opened.leaves.contains(l)).count();
+                let few = more + opened.leaves.len() <= SOURCES.len();
+                if !opened.folded.is_empty() && folded.len() + opened.folded.len() <= LOGIC && few {
+                    return Some((leaf, opened));
+                }
+            }
+        }
+        None
+    }
+
+    /// Opens a value: if it is logic that nothing else needs, its operands are leaves, or opened in their turn; else it is a leaf.
+    fn open(&mut self, v: Value, deep: bool, to: &mut Opened) {
+        let more = to.folded.len() < LOGIC && to.leaves.len() <= SOURCES.len();
+        let inst = if more { self.sinkable(v) } else { None };
+        let operands: SmallVec<[Value; 2]> = match inst.and_then(|i| self.logic(i)) {
+            Some(Logic::Not(a)) => SmallVec::from_slice(&[a]),
+            Some(Logic::Two(_, a, b)) => SmallVec::from_slice(&[a, b]),
+            None => return to.leaf(v),
+        };
+        to.folded.push(v);
+        for a in operands {
+            match deep {
+                true => self.open(a, deep, to),
+                false => to.leaf(a),
+            }
+        }
+    }
+
+    /// The truth table of a tree.
+    fn table(&self, inst: Inst, leaves: &[Value; 3], folded: &Folded, depth: usize) -> Option<u8> {
+        let of = |v: Value| -> Option<u8> {
+            if let Some(n) = leaves.iter().position(|l| *l == v) {
+                return SOURCES.get(n).copied();
+            }
+            let inst = self.func.dfg.def_inst(v)?;
+            let within = depth <= LOGIC && folded.contains(&v);
+            within
+                .then(|| self.table(inst, leaves, folded, depth + 1))
+                .flatten()
+        };
+        Some(match self.logic(inst)? {
+            Logic::Not(a) => !of(a)?,
+            Logic::Two(Opcode::Band, a, b) => of(a)? & of(b)?,
+            Logic::Two(Opcode::Bor, a, b) => of(a)? | of(b)?,
+            Logic::Two(_, a, b) => of(a)? ^ of(b)?,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Atomics: an operation on an element a lane.
+
+use super::scattered::model;
+use super::{Part, Payloads, Place, Sends, forms, lsc};
+use crate::ir::{AtomicOp, MemFlags};
+use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::lowered::at;
+use crate::mir::{MInst, VFlag, VReg};
+use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
+use gantry_isa_gen::{Op, Type};
+
+/// An operation on an element a lane, in one step each.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Atomic {
+    /// What it does.
+    pub op: AtomicOp,
+    /// Where.
+    pub mem: MemFlags,
+    /// Lanes, any number.
+    pub lanes: u32,
+    /// Element type: a dword, a qword, or where there are atomics of words one of those, each in a dword of the payload.
+    pub ty: Type,
+    /// The addresses, as wide as the space's are.
+    pub addr: VReg,
+    /// Bytes added to every address.
+    pub offset: i32,
+    /// As many operands as the operation has.
+    pub data: [Option<VReg>; 2],
+    /// Where what was there before goes, if anywhere.
+    pub result: Option<VReg>,
+    /// The lanes that take part; all without it.
+    pub mask: Option<VFlag>,
+    /// Whether the result keeps what its register holds in lanes that take no part; if not, its value begins here.
+    pub keeps: bool,
+}
+
+impl Atomic {
+    /// The types of an element in a register and in a payload.
+    fn moved(&self) -> (Type, Type) {
+        match self.ty.bytes() {
+            2 => (Type::Uw, Type::Ud),
+            _ => (self.ty, self.ty),
+        }
+    }
+
+    fn message(&self, part: &Part) -> MsgOp {
+        use message::AtomicOp as Int;
+        let (addr, _) = model(self.mem.space);
+        let returns = self.result.is_some();
+        let simd = part.simd;
+        let word = self.ty.bytes() == 2;
+        let float = |op| match word {
+            true => MsgOp::SizedFloatAtomic {
+                op,
+                bits: 16,
+                addr,
+                returns,
+                simd,
+            },
+            false => MsgOp::FloatAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            },
+        };
+        let op = match self.op {
+            AtomicOp::Fmin => return float(FloatAtomicOp::FMin),
+            AtomicOp::Fmax => return float(FloatAtomicOp::FMax),
+            AtomicOp::Fcmpxchg => return float(FloatAtomicOp::FCmpWr),
+            AtomicOp::Add => Int::Add,
+            AtomicOp::Sub => Int::Sub,
+            AtomicOp::Inc => Int::Inc,
+            AtomicOp::Dec => Int::Dec,
+            AtomicOp::And => Int::And,
+            AtomicOp::Or => Int::Or,
+            AtomicOp::Xor => Int::Xor,
+            AtomicOp::Xchg => Int::Mov,
+            AtomicOp::Smin => Int::IMin,
+            AtomicOp::Smax => Int::IMax,
+            AtomicOp::Umin => Int::UMin,
+            AtomicOp::Umax => Int::UMax,
+            AtomicOp::Cmpxchg => Int::CmpWr,
+        };
+        if word {
+            return MsgOp::HalfAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            };
+        }
+        MsgOp::Atomic {
+            op,
+            addr,
+            qword: self.ty.bytes() == 8,
+            returns,
+            simd,
+        }
+    }
+}
+
+impl Sends<'_> {
+    pub(super) fn atomic(&mut self, a: &Atomic) {
+        let mut starts = !a.keeps;
+        let (addr, _) = model(a.mem.space);
+        for part in self.parts(
+            a.lanes,
+            a.mask,
+            false,
+            forms::atomic_channels(self.target, addr),
+        ) {
+            let (src0, src1) = self.atomic_payload(a, &part);
+            let op = match self.target.features().lsc {
+                true => lsc::atomic(a.op, a.mem, a.ty),
+                false => a.message(&part),
+            };
+            let Some(out) = a.result else {
+                let p = Payloads {
+                    dst: None,
+                    src0,
+                    src1,
+                };
+                self.send(op, &part, p, false);
+                continue;
+            };
+            let (ty, slot) = a.moved();
+            let hold = part.channels * slot.bytes();
+            let t = self.out.temp_grfs(self.out.grf.hold(hold));
+            let p = Payloads {
+                dst: Some((t, 0)),
+                src0,
+                src1,
+            };
+            if part.pred.is_some() {
+                self.out.emit(MInst::Start { dst: t });
+            }
+            self.send(op, &part, p, true);
+            let from = at(t, 0, part.lanes, slot).narrowed(ty).plain();
+            let to = at(out, part.first * ty.bytes(), part.lanes, ty);
+            let mov = Operation::new(Op::Mov, ty, &[from]);
+            let begins = std::mem::replace(&mut starts, false);
+            self.out.code.push(part.given(mov, to, begins));
+        }
+    }
+
+    /// Addresses and operands: two payloads where sends are split and there are operands, else one.
+    fn atomic_payload(&mut self, a: &Atomic, part: &Part) -> (Place, Option<Place>) {
+        let grf = self.out.grf;
+        let channels = part.channels;
+        let (_, ty) = model(a.mem.space);
+        let operands: Vec<VReg> = a.data.into_iter().flatten().collect();
+        let addr_bytes = grf.hold(channels * ty.bytes()) * grf.bytes;
+        let (element, slot) = a.moved();
+        let each = grf.hold(channels * slot.bytes()) * grf.bytes;
+        let data_bytes = each * operands.len() as u32;
+        let split = self.target.split_sends() && !operands.is_empty();
+        let (addr, data) = match split {
+            true => {
+                let (x, y) = (self.out.temp(addr_bytes), self.out.temp(data_bytes));
+                ((x, 0), (y, 0))
+            }
+            false => {
+                let r = self.out.temp(addr_bytes + data_bytes);
+                ((r, 0), (r, addr_bytes))
+            }
+        };
+        let src = at(a.addr, part.first * ty.bytes(), part.lanes, ty).plain();
+        let o = match a.offset {
+            0 => Operation::new(Op::Mov, ty, &[src]),
+            n => {
+                let i = BaleSrc::Imm(u64::from(n as u32), Type::D);
+                Operation::new(Op::Add, ty, &[src, i])
+            }
+        };
+        self.out
+            .bale_at(at(addr.0, 0, part.lanes, ty), true, part.lanes, o);
+        for (n, reg) in operands.into_iter().enumerate() {
+            let first = part.first * element.bytes();
+            let from = at(reg, first, part.lanes, element).plain();
+            let to = View {
+                offset: data.1 + n as u32 * each,
+                ..at(data.0, 0, part.lanes, slot)
+            };
+            let mov = Operation::new(Op::Mov, slot, &[from]);
+            self.out.bale_at(to, split && n == 0, part.lanes, mov);
+        }
+        (addr, split.then_some(data))
+    }
+}

@@ -1,0 +1,377 @@
+//! Texels of images: the sampler's messages for what is only read, typed messages of the data port for the rest.
+
+use super::{Part, Payloads, Place, Sends, forms};
+use crate::mir::bale::{BaleSrc, Operation};
+use crate::mir::lowered::at;
+use crate::mir::{MInst, VFlag, VReg};
+use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
+use gantry_isa_gen::{Op, Type};
+
+/// Components of a texel.
+const COMPONENTS: u32 = 4;
+/// The most channels of a sampler message, and of a typed one.
+const SAMPLED: u32 = 16;
+const TYPED: u32 = 8;
+
+/// What is done with texels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ImageOp {
+    /// Read by the sampler's load.
+    Load {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+    /// Read by the data port.
+    LoadTyped {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+    /// A sample of a texel of several, by the sampler.
+    LoadSample,
+    /// Written.
+    Store {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+    /// Sampled.
+    Sample {
+        /// By which sampler.
+        sampler: u8,
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+}
+
+impl ImageOp {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ImageOp::Load { .. } => "image load",
+            ImageOp::LoadTyped { .. } => "image load typed",
+            ImageOp::LoadSample => "image load sample",
+            ImageOp::Store { .. } => "image store",
+            ImageOp::Sample { .. } => "image sample",
+        }
+    }
+}
+
+/// A texel of an image a lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Texels {
+    /// What is done.
+    pub op: ImageOp,
+    /// Binding table index.
+    pub surface: u8,
+    /// The thread header.
+    pub header: VReg,
+    /// Lanes, any number.
+    pub lanes: u32,
+    /// A component's type, of 32 bits.
+    pub ty: Type,
+    /// Coordinates, a dword a lane each.
+    pub coords: [Option<VReg>; 4],
+    /// The lanes that take part; all without it.
+    pub mask: Option<VFlag>,
+    /// All lanes' first components from the register's start, then the second ones.
+    pub texels: VReg,
+    /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
+    pub keeps: bool,
+}
+
+/// A row of a payload.
+#[derive(Clone, Copy)]
+enum Row {
+    /// The lanes of a register, from a byte offset.
+    Lanes(VReg, u32),
+    /// The lanes of a part alone.
+    Part(VReg, u32),
+    /// Zeros.
+    Zero,
+}
+
+impl Sends<'_> {
+    pub(super) fn texels(&mut self, t: &Texels) {
+        if !self.target.features().sampler {
+            return self.fail("an image where there is no sampler");
+        }
+        let mut starts = !t.keeps;
+        let most = match t.op {
+            ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,
+            _ => SAMPLED,
+        };
+        for part in self.parts(t.lanes, t.mask, false, most) {
+            match t.op {
+                ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => {
+                    self.typed(t, &part, &mut starts)
+                }
+                ImageOp::LoadSample => self.sample_of(t, &part, &mut starts),
+                _ => self.sampled(t, &part, &mut starts),
+            }
+        }
+    }
+
+    fn sampled(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let coords = t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0));
+        let mut rows: Vec<Row> = coords.collect();
+        let zero = forms::level_zero(self.target);
+        let (op, sampler) = match t.op {
+            ImageOp::Sample { sampler, lod } => {
+                let op = match lod {
+                    None if zero => SampleOp::SampleLz,
+                    lod => {
+                        rows.insert(0, lod.map_or(Row::Zero, |l| Row::Lanes(l, 0)));
+                        SampleOp::SampleL
+                    }
+                };
+                (op, sampler)
+            }
+            ImageOp::Load { lod: None } if zero => (SampleOp::LdLz, 0),
+            _ => {
+                let lod = match t.op {
+                    ImageOp::Load { lod: Some(lod) } => Row::Lanes(lod, 0),
+                    _ => Row::Zero,
+                };
+                // Behind two coordinates, or behind one.
+                let place = if zero { 2 } else { 1 };
+                rows.resize(rows.len().max(place), Row::Zero);
+                rows.insert(place, lod);
+                (SampleOp::Ld, 0)
+            }
+        };
+        self.sampler_message(t, part, (op, sampler), &rows, starts);
+    }
+
+    /// A sample: where it is in the texel's memory first (PRM, "Multisample Control Surface"), then itself.
+    fn sample_of(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let mut coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
+        let Some(number) = coords.pop() else {
+            return;
+        };
+        let coords: Vec<Row> = coords.into_iter().map(|r| Row::Lanes(r, 0)).collect();
+        let lanes = part.simd.channels();
+        let size = t.ty.bytes();
+        let grfs = COMPONENTS * self.out.grf.hold(lanes * size);
+        let places = self.out.temp_grfs(grfs);
+        let whole = Texels {
+            op: ImageOp::Load { lod: None },
+            lanes,
+            texels: places,
+            keeps: false,
+            ..*t
+        };
+        let mut begins = true;
+        self.sampler_message(&whole, part, (SampleOp::LdMcs, 0), &coords, &mut begins);
+        let wide = forms::wide_samples(self.target);
+        let dwords = if wide { 2 } else { 1 };
+        let op = if wide {
+            SampleOp::Ld2dmsW
+        } else {
+            SampleOp::Ld2dms
+        };
+        let mut rows = vec![Row::Lanes(number, 0)];
+        rows.extend((0..dwords).map(|n| Row::Part(places, n * lanes * size)));
+        rows.extend(coords);
+        self.sampler_message(t, part, (op, 0), &rows, starts);
+    }
+
+    fn sampler_message(
+        &mut self,
+        t: &Texels,
+        part: &Part,
+        (op, sampler): (SampleOp, u8),
+        rows: &[Row],
+        starts: &mut bool,
+    ) {
+        let op = MsgOp::Sample(Sample {
+            op,
+            mode: match part.simd {
+                Simd::S8 => 1,
+                _ => 2,
+            },
+            sampler,
+            surface: t.surface,
+            half_return: false,
+        });
+        let header = forms::sampler_header(self.target);
+        self.texel_message(t, part, op, rows, header, starts);
+    }
+
+    fn typed(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let mut rows: Vec<Row> = Vec::new();
+        rows.extend(t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0)));
+        let stored = matches!(t.op, ImageOp::Store { .. });
+        if let ImageOp::Store { lod: Some(lod) } | ImageOp::LoadTyped { lod: Some(lod) } = t.op {
+            // Behind all three coordinates.
+            rows.resize(3, Row::Zero);
+            rows.push(Row::Lanes(lod, 0));
+        }
+        if stored {
+            let size = t.ty.bytes();
+            rows.extend((0..COMPONENTS).map(|c| Row::Lanes(t.texels, c * t.lanes * size)));
+        }
+        let Some(rgba) = Rgba::first(COMPONENTS) else {
+            return;
+        };
+        let op = MsgOp::Typed {
+            dir: if stored { Dir::Write } else { Dir::Read },
+            surface: Surface::Bti(t.surface),
+            rgba,
+            slots: Slots::Low,
+            status: false,
+        };
+        let header = forms::typed_header(self.target);
+        self.texel_message(t, part, op, &rows, header, starts);
+    }
+
+    /// A message of rows of dwords, with all components of its texels as the response of one that reads.
+    fn texel_message(
+        &mut self,
+        t: &Texels,
+        part: &Part,
+        op: MsgOp,
+        rows: &[Row],
+        header: bool,
+        starts: &mut bool,
+    ) {
+        let grf = self.out.grf;
+        let size = t.ty.bytes();
+        let row = grf.hold(part.simd.channels() * size);
+        // Of split sends the first payload is the header, which messages of a block share, or the first row where it is.
+        let (first, rows) = match header {
+            true if self.target.split_sends() => (Some((self.shared_header(t), 0)), rows),
+            false => self.row_in_place(part, row, rows),
+            true => (None, rows),
+        };
+        let own_header = header && first.is_none();
+        let grfs = u32::from(own_header) + rows.len() as u32 * row;
+        let payload = self.out.temp_grfs(grfs);
+        if own_header {
+            self.texel_header(t, payload);
+        }
+        for (n, r) in rows.iter().enumerate() {
+            let place = (u32::from(own_header) + n as u32 * row) * grf.bytes;
+            let to = at(payload, place, part.lanes, Type::Ud);
+            let src = match *r {
+                Row::Lanes(reg, from) => {
+                    at(reg, from + part.first * size, part.lanes, Type::Ud).plain()
+                }
+                Row::Part(reg, from) => at(reg, from, part.lanes, Type::Ud).plain(),
+                Row::Zero => BaleSrc::Imm(0, Type::Ud),
+            };
+            let mov = Operation::new(Op::Mov, Type::Ud, &[src]);
+            self.out.bale_at(to, place == 0, part.lanes, mov);
+        }
+        let back = match t.op {
+            ImageOp::Store { .. } => 0,
+            _ => COMPONENTS * row,
+        };
+        let message = Message {
+            header,
+            src0_grfs: match first {
+                Some(_) if header => 1,
+                Some(_) => row as u8,
+                None => grfs.min(255) as u8,
+            },
+            src1_grfs: first.map_or(0, |_| grfs.min(255) as u8),
+            response_grfs: back as u8,
+            ..Message::new(self.target.platform(), op)
+        };
+        let (src0, src1) = match first {
+            Some(first) => (first, Some((payload, 0))),
+            None => ((payload, 0), None),
+        };
+        let dst: Option<Place> = match t.op {
+            ImageOp::Store { .. } => None,
+            // The message has all lanes: what comes back lies as the value does.
+            _ if t.lanes == part.simd.channels() => {
+                self.at_grf(t.texels);
+                let begins = std::mem::replace(starts, false);
+                if begins && part.pred.is_some() {
+                    self.out.emit(MInst::Start { dst: t.texels });
+                }
+                let p = Payloads {
+                    dst: Some((t.texels, 0)),
+                    src0,
+                    src1,
+                };
+                return self.send_message(message, part, p, begins);
+            }
+            _ => {
+                let r = self.out.temp_grfs(back);
+                if part.pred.is_some() {
+                    self.out.emit(MInst::Start { dst: r });
+                }
+                Some((r, 0))
+            }
+        };
+        let p = Payloads { dst, src0, src1 };
+        self.send_message(message, part, p, dst.is_some());
+        let Some((from, _)) = dst else {
+            return;
+        };
+        for c in 0..COMPONENTS {
+            let src = at(from, c * row * grf.bytes, part.lanes, t.ty).plain();
+            let to = at(
+                t.texels,
+                (c * t.lanes + part.first) * size,
+                part.lanes,
+                t.ty,
+            );
+            let begins = std::mem::replace(starts, false);
+            let mov = Operation::new(Op::Mov, t.ty, &[src]);
+            self.out.code.push(part.given(mov, to, begins));
+        }
+    }
+
+    /// The header of messages like this one, made once a block.
+    fn shared_header(&mut self, t: &Texels) -> VReg {
+        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
+        let known = self.texel_headers[usize::from(typed)];
+        if let Some(header) = known {
+            return header;
+        }
+        let header = self.out.temp_grfs(1);
+        self.texel_header(t, header);
+        self.texel_headers[usize::from(typed)] = Some(header);
+        header
+    }
+
+    /// The first row where it lies, if a message can take it from there, and the others.
+    fn row_in_place<'r>(
+        &mut self,
+        part: &Part,
+        grfs: u32,
+        rows: &'r [Row],
+    ) -> (Option<Place>, &'r [Row]) {
+        let grf = self.out.grf.bytes;
+        match rows {
+            [Row::Lanes(reg, from), rest @ ..] if self.target.split_sends() && !rest.is_empty() => {
+                let at = from + part.first * Type::Ud.bytes();
+                let whole = part.lanes * Type::Ud.bytes() == grfs * grf;
+                if !whole || !at.is_multiple_of(grf) {
+                    return (None, rows);
+                }
+                self.at_grf(*reg);
+                (Some((*reg, at)), rest)
+            }
+            _ => (None, rows),
+        }
+    }
+
+    /// Of the sampler: the thread's own, which says where the samplers are, asking for all components without offsets. Of typed messages:
+    /// all slots.
+    fn texel_header(&mut self, t: &Texels, to: VReg) {
+        let dwords = self.out.grf.bytes / Type::Ud.bytes();
+        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
+        let (src, dword, value) = match typed {
+            true => (BaleSrc::Imm(0, Type::Ud), 7, 0xffff),
+            false => (at(t.header, 0, dwords, Type::Ud).plain(), 2, 0),
+        };
+        let copy = Operation::new(Op::Mov, Type::Ud, &[src]);
+        let head = at(to, 0, dwords, Type::Ud);
+        self.out.bale_at(head, true, dwords, copy);
+        let set = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(value, Type::Ud)]);
+        let place = at(to, dword * Type::Ud.bytes(), 1, Type::Ud);
+        self.out.bale_at(place, false, 1, set);
+    }
+}

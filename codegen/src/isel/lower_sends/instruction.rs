@@ -1,0 +1,59 @@
+//! The `send` of a message, in the form that the platform has: with payloads in one register run or in two, descriptors that say everything or
+//! a shared function of its own.
+
+use crate::mir::operand::scalar;
+use crate::target::Target;
+use gantry_isa_gen::message::{Message, MessageError, SendBits};
+use gantry_isa_gen::{
+    Desc, Dst, ExecSize, Inst, InstOpts, Op, RegRef, Register, SendDescs, Src, Subfn, Type,
+};
+
+/// A `send` without a mask that says `bits`, its destination and second payload null, its first not there yet. `null`: the null register. `split`: it gets a
+/// second payload.
+pub(super) fn of_bits<R: Register>(
+    target: &Target,
+    bits: SendBits,
+    exec: ExecSize,
+    null: R,
+    split: bool,
+) -> Inst<R> {
+    let f = target.features();
+    let op = match split && f.split_send {
+        true => Op::Sends,
+        false => Op::Send,
+    };
+    let mut send = Inst::new(op, exec);
+    send.no_mask = true;
+    send.dst = Dst::null(null, Type::Ud);
+    send.opts.set(InstOpts::EOT, bits.eot);
+    if f.unified_send {
+        send.subfn = Subfn::Send(bits.sfid);
+        send.srcs[1] = scalar(RegRef::new(null, 0), Type::Ud);
+    }
+    send.send = Some(SendDescs {
+        ex: Desc::Imm(bits.ex_desc(target.platform())),
+        desc: Desc::Imm(bits.desc),
+        src1_len: f.src1_len.then_some(bits.src1_len),
+    });
+    send
+}
+
+/// The same of a message.
+///
+/// # Errors
+/// The platform lacks it.
+pub(super) fn of_message<R: Register>(
+    target: &Target,
+    message: &Message,
+    exec: ExecSize,
+    null: R,
+    split: bool,
+) -> Result<Inst<R>, MessageError> {
+    let bits = message.bits(target.platform())?;
+    Ok(of_bits(target, bits, exec, null, split))
+}
+
+/// Whether an instruction has a second payload.
+pub(crate) fn has_second<R: Copy + PartialEq>(inst: &Inst<R>, null: R) -> bool {
+    matches!(inst.srcs[1], Src::Direct { at, .. } if at.reg != null)
+}

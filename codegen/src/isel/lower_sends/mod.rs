@@ -1,0 +1,400 @@
+//! Messages: logical sends become payloads, descriptors and `send` instructions. Nothing else in the compiler knows a descriptor.
+//!
+//! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut into what one message takes, addresses and
+//! data are laid out as payloads of whole GRFs, by bales that the legalizer cuts afterwards, and the message is made from
+//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in `forms`. Operands of the systolic array are whole GRFs as
+//! payloads are, so that they are made here too.
+//!
+//! Needs: lowered blocks. Makes: the same without logical sends.
+
+mod atomic;
+mod block;
+mod block2d;
+mod forms;
+mod image;
+mod instruction;
+mod lsc;
+mod media;
+mod raw;
+mod scattered;
+pub(crate) mod spill;
+mod sync;
+mod systolic;
+
+pub use atomic::Atomic;
+pub use block::Block;
+pub use block2d::{Block2d, Lane};
+pub use image::{ImageOp, Texels};
+pub(crate) use instruction::has_second;
+pub use media::Media;
+pub use raw::Raw;
+pub use scattered::{Scattered, moves_slots};
+pub(crate) use sync::{end_fence, end_thread, load_payload};
+pub use systolic::Systolic;
+
+use crate::error::CodegenError;
+use crate::ir::{FenceSpaces, SourceLoc};
+use crate::mir::bale::{Bale, Operation, View};
+use crate::mir::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
+use crate::mir::operand::{
+    dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar, scalar_src, uniform,
+};
+use crate::mir::{MInst, VFlag, VReg, VirtReg};
+use crate::target::Target;
+use gantry_isa_gen::message::{Message, MsgOp, SendBits, Simd};
+use gantry_isa_gen::{
+    Arf, ChannelOffset, Desc, ExecSize, InstOpts, Op, PredCtrl, Predicate, Reg, RegRef, Type,
+};
+use std::ops::Range;
+
+/// What a thread asks of a shared function, over virtual registers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Logical {
+    /// Elements from or to an address a lane.
+    Scattered(Scattered),
+    /// An operation on an element a lane.
+    Atomic(Atomic),
+    /// Consecutive elements from or to one address.
+    Block(Block),
+    /// Texels of an image.
+    Texels(Texels),
+    /// A rectangle of an image's bytes.
+    Media(Media),
+    /// Blocks of a surface's elements.
+    Block2d(Block2d),
+    /// A message as the IR has it.
+    Raw(Raw),
+    /// A product of matrices: no message, but of operands that are payloads.
+    Systolic(Systolic),
+    /// Waits for all threads of the group, or for so many at its barrier of a number.
+    Barrier {
+        /// The thread header.
+        header: VReg,
+        /// The number, and how many threads.
+        named: Option<(u8, Lane)>,
+    },
+    /// Waits until the thread's accesses before it are done.
+    Fence {
+        /// The thread header.
+        header: VReg,
+        /// Of which memories.
+        spaces: FenceSpaces,
+    },
+}
+
+/// Whether memory is read or written: which registers take part.
+pub use gantry_isa_gen::message::Dir;
+
+/// Turns every logical send of a function into payloads and messages.
+///
+/// # Errors
+/// The platform lacks a message.
+pub fn expand(
+    name: &str,
+    f: LoweredFunction,
+    target: &Target,
+) -> Result<LoweredFunction, CodegenError> {
+    let LoweredFunction {
+        grf,
+        code,
+        blocks,
+        routines,
+        vregs,
+        flags,
+        labels,
+        label_types,
+        lone_surfaces,
+        fired,
+    } = f;
+    let mut s = Sends {
+        target,
+        out: Buffer {
+            grf,
+            vregs,
+            flags,
+            code,
+        },
+        loc: SourceLoc::NONE,
+        failed: None,
+        texel_headers: [None; 2],
+        surface: None,
+    };
+    for block in &blocks {
+        s.texel_headers = [None; 2];
+        let mut from = block.locs.cursor();
+        for n in block.code.start..block.code.end {
+            let at = n as usize;
+            let Some(Lowered::Send(logical)) = s.out.code.get(at).copied() else {
+                continue;
+            };
+            s.loc = from.at((n - block.code.start) as usize);
+            let start = s.out.code.len();
+            s.logical(&logical, n + 1..block.code.end);
+            s.out.code[at] = Lowered::Sent(CodeRange::since(start, &s.out.code));
+        }
+    }
+    if let Some((what, loc)) = s.failed {
+        return Err(CodegenError::Unsupported {
+            function: name.to_string(),
+            what,
+            at: None,
+            origin: loc.into(),
+        });
+    }
+    Ok(LoweredFunction {
+        grf,
+        code: s.out.code,
+        blocks,
+        routines,
+        vregs: s.out.vregs,
+        flags: s.out.flags,
+        labels,
+        label_types,
+        lone_surfaces,
+        fired,
+    })
+}
+
+/// The state of the stage.
+struct Sends<'a> {
+    target: &'a Target,
+    /// The headers of the block's sampler messages, and of its typed ones, where they have one of their own.
+    texel_headers: [Option<VReg>; 2],
+    out: Buffer,
+    /// Where the item at hand comes from.
+    loc: SourceLoc,
+    failed: Option<(String, SourceLoc)>,
+    /// Where the state of the surface is, as an offset, that the messages at hand are of.
+    surface: Option<VReg>,
+}
+
+/// One message's share of an access by lanes.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The first lane.
+    first: u32,
+    /// Lanes.
+    lanes: u32,
+    /// Channels of the message, where it is one that says them.
+    simd: Simd,
+    /// Channels that payloads have room for: those of half a full message at least.
+    channels: u32,
+    /// Channels of the instruction.
+    exec: ExecSize,
+    /// The lanes that take part, where not all channels do.
+    pred: Option<VFlag>,
+    /// Whether only those of them do that run: the flag has a bit for every channel of the thread.
+    running: bool,
+}
+
+impl Part {
+    /// The channel that a bale's first lane is, of the part's mask.
+    fn channel(&self) -> u32 {
+        match self.pred {
+            Some(VFlag::EXEC) => self.first,
+            _ if self.running => self.first,
+            _ => 0,
+        }
+    }
+
+    /// The bale that moves what the message gave its lanes to where it belongs: lanes that take no part keep what is there.
+    fn given(&self, mov: Operation, to: View, begins: bool) -> Lowered {
+        Lowered::Bale(Bale {
+            mask: self.pred,
+            running: self.running,
+            channel: self.channel(),
+            ..Bale::new(self.lanes, mov, to, begins)
+        })
+    }
+
+    /// A message of the whole thread.
+    const fn whole(exec: ExecSize) -> Part {
+        Part {
+            first: 0,
+            lanes: exec.channels(),
+            simd: Simd::S8,
+            channels: exec.channels(),
+            exec,
+            pred: None,
+            running: false,
+        }
+    }
+}
+
+/// A place in a register, in bytes, at a GRF's start.
+type Place = (VReg, u32);
+
+/// A send's operands.
+#[derive(Clone, Copy)]
+struct Payloads {
+    dst: Option<Place>,
+    src0: Place,
+    src1: Option<Place>,
+}
+
+impl Sends<'_> {
+    /// `behind`: the rest of the block, in `out.code`.
+    fn logical(&mut self, l: &Logical, behind: Range<u32>) {
+        match l {
+            Logical::Scattered(s) => self.scattered(s),
+            Logical::Block(b) => self.block(b),
+            Logical::Texels(t) => self.texels(t),
+            Logical::Media(m) => self.media(m),
+            Logical::Block2d(b) => self.block2d(b),
+            Logical::Raw(r) => self.raw(r),
+            Logical::Systolic(s) => self.systolic(s),
+            Logical::Barrier { header, named } => self.barrier(*header, *named),
+            Logical::Atomic(a) => self.atomic(a),
+            Logical::Fence { header, spaces } => {
+                let next = self.next_send(behind);
+                let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));
+                self.fence(*header, *spaces, before_barrier);
+            }
+        }
+    }
+
+    fn next_send(&self, mut code: Range<u32>) -> Option<&Logical> {
+        code.find_map(|n| match self.out.code.get(n as usize) {
+            Some(Lowered::Send(next)) => Some(next),
+            _ => None,
+        })
+    }
+
+    fn fail(&mut self, what: impl ToString) {
+        if self.failed.is_none() {
+            self.failed = Some((what.to_string(), self.loc));
+        }
+    }
+
+    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a constant predicate. `running`: of a mask's lanes, those that
+    /// run; there are as many as channels then.
+    fn parts(&mut self, lanes: u32, mask: Option<VFlag>, running: bool, most: u32) -> Vec<Part> {
+        let mut out = Vec::new();
+        let mut first = 0;
+        while first < lanes {
+            let n = (lanes - first).min(most);
+            let simd = if n > 8 { Simd::S16 } else { Simd::S8 };
+            let Some(exec) = ExecSize::new(n.next_power_of_two()) else {
+                self.fail(format!("an access of {lanes} lanes"));
+                break;
+            };
+            let whole = exec.channels() == n;
+            let pred = match mask {
+                None if whole => None,
+                None => {
+                    let bits = n.clamp(16, 32);
+                    let f = self.out.temp_flag(bits);
+                    self.out.const_flag(f, bits, lane_mask(n));
+                    Some(f)
+                }
+                Some(m) if running => Some(m),
+                Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
+            };
+            out.push(Part {
+                first,
+                lanes: n,
+                simd,
+                channels: exec
+                    .channels()
+                    .max(self.target.grf().bytes / Type::Ud.bytes()),
+                exec,
+                pred,
+                running,
+            });
+            first += n;
+        }
+        out
+    }
+
+    /// Lanes `first..first + n` of a mask as a flag of its own, clear above them.
+    fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
+        if mask == VFlag::EXEC || first == 0 && whole && (lanes <= 16 || lanes == n) {
+            return mask;
+        }
+        let bits = n.clamp(16, 32);
+        let (ty, own) = (flag_type(lanes), flag_type(bits));
+        let r = self.out.temp(4);
+        self.out.emit_op(uniform(
+            Op::Shr,
+            grf_dst(r, Type::Ud),
+            [flag_src(mask, ty), imm(u64::from(first), Type::Uw)],
+        ));
+        let f = self.out.temp_flag(bits);
+        self.out.emit_op(uniform(
+            Op::And,
+            flag_dst(f, own),
+            [scalar_src(r, 0, own), imm(lane_mask(n), own)],
+        ));
+        f
+    }
+
+    /// Emits the `send` of a message. `starts`: what comes back begins the destination's value.
+    fn send(&mut self, op: MsgOp, part: &Part, p: Payloads, starts: bool) {
+        let platform = self.target.platform();
+        let split = p.src1.is_some();
+        let message = if let MsgOp::Lsc(_) = op {
+            Message::split_for(platform, op, part.exec.channels())
+        } else if split {
+            Message::split(platform, op)
+        } else {
+            Message::new(platform, op)
+        };
+        self.send_message(message, part, p, starts);
+    }
+
+    /// The same with lengths of its own.
+    fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
+        // Without a destination nothing comes back.
+        let message = match p.dst {
+            Some(_) => message,
+            None => Message {
+                response_grfs: 0,
+                ..message
+            },
+        };
+        match message.bits(self.target.platform()) {
+            Ok(bits) => self.send_bits(bits, part, p, starts),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    /// The same with descriptors as they are.
+    fn send_bits(&mut self, bits: SendBits, part: &Part, p: Payloads, starts: bool) {
+        let place = |(r, at): Place| RegRef::new(VirtReg::grf(r), at as u16);
+        let null = VirtReg::NULL;
+        let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
+        let pred = part.pred.filter(|f| *f != VFlag::EXEC);
+        if part.running || part.pred.is_some() && pred.is_none() {
+            let Some(offset) = ChannelOffset::new(part.first) else {
+                return self.fail(format!("a message of channels from {}", part.first));
+            };
+            (send.no_mask, send.offset) = (false, offset);
+        }
+        send.pred = pred.map(|f| Predicate {
+            flag: RegRef::new(VirtReg::flag(f), 0),
+            inverse: false,
+            ctrl: PredCtrl::Sequential,
+        });
+        if let Some(to) = p.dst {
+            send.dst = dst(place(to), Type::Ud);
+        }
+        send.srcs[0] = scalar(place(p.src0), Type::Ud);
+        if let Some(second) = p.src1 {
+            send.srcs[1] = scalar(place(second), Type::Ud);
+        }
+        if let (Some(surface), Some(descs)) = (self.surface, &mut send.send) {
+            let address = Reg::Arf(Arf::Address, 0);
+            let state = RegRef::new(VirtReg::phys(address), spill::STATE);
+            let from = scalar_src(surface, 0, Type::Ud);
+            self.out
+                .emit_op(uniform(Op::Mov, dst(state, Type::Ud), [from]));
+            descs.ex = Desc::Reg(RegRef::new(address, spill::STATE));
+            send.opts |= InstOpts::EX_BSO;
+        }
+        self.out.emit(MInst::Op {
+            inst: send,
+            starts: starts && part.pred.is_none(),
+            keeps: None.into(),
+        });
+    }
+}

@@ -1,0 +1,436 @@
+//! The function as the hardware would run it: which mask channels run under, and who waits where.
+
+use super::waiting::{Map, Maps, Waiting};
+use super::webs::{Gotos, Webs, is_empty, split};
+use super::{Fault, Finding, MaskStack, Point, Role, Rule};
+use crate::entity_set::Marks;
+use crate::ir::{
+    Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
+};
+use crate::sized;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::SmallVec;
+
+/// What the hardware holds at a place of the function.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// The mask that channels run under; none if no value is it.
+    active: PackedOption<Value>,
+    waiting: Map,
+}
+
+struct Walk<'a> {
+    func: &'a Function,
+    of: &'a Gotos<'a>,
+    mask: Type,
+    webs: Webs,
+    maps: Maps,
+    out: MaskStack,
+    /// Position in the order of emission, from 1.
+    number: SecondaryMap<Block, u32>,
+    starts: SecondaryMap<Block, State>,
+    ends: SecondaryMap<Block, State>,
+    /// Of each point: the block, and its `join`.
+    joins: Vec<(Block, Inst)>,
+    joined: SecondaryMap<Point, PackedOption<Inst>>,
+}
+
+/// The edges into a block: from where, and as which branch.
+type Edges = SmallVec<[(Block, BlockCall); 2]>;
+
+/// A broken rule, and the `goto` or `join` that is at fault, if one is.
+type Broken = (Finding, Option<Inst>);
+
+/// What SIMD control flow is on the mask stack, but for what is left out.
+///
+/// # Errors
+/// Rules that are broken.
+pub(super) fn attempt(
+    func: &Function,
+    order: &[Block],
+    needed: &Marks<Value>,
+    left_out: &EntitySet<Inst>,
+) -> Result<MaskStack, Vec<Fault>> {
+    let Some(&block) = order.first() else {
+        return Ok(MaskStack::default());
+    };
+    let simd = match func.kind {
+        FuncKind::Kernel { simd, .. } => simd,
+        FuncKind::Subroutine => 0,
+    };
+    if !matches!(simd, 8 | 16 | 32) {
+        let blocks = order.iter();
+        let mut all = blocks.flat_map(|&b| func.layout.insts(b));
+        if !all.any(|&i| split(func, i).is_some()) {
+            return Err(Vec::new());
+        }
+        let (rule, value, insts) = (Rule::Width, None, Vec::new());
+        let finding = Finding { rule, block, value };
+        return Err(vec![Fault { finding, insts }]);
+    }
+    let of = Gotos {
+        func,
+        order,
+        needed,
+        left_out,
+    };
+    let mask = Type::clamped(Scalar::B1, simd);
+    let mut insts = order.iter().flat_map(|&b| func.layout.insts(b));
+    let diverges = insts.any(|&i| of.split(i).is_some());
+    let webs = match diverges {
+        true => Webs::new(&of, mask)?,
+        false => Webs::default(),
+    };
+    let mut number = sized(func.dfg.num_blocks());
+    for (n, &b) in order.iter().enumerate() {
+        number[b] = n as u32 + 1;
+    }
+    let mut w = Walk {
+        func,
+        of: &of,
+        mask,
+        maps: Maps::new(webs.points),
+        webs,
+        out: MaskStack::default(),
+        number,
+        starts: sized(func.dfg.num_blocks()),
+        ends: sized(func.dfg.num_blocks()),
+        joins: Vec::new(),
+        joined: SecondaryMap::new(),
+    };
+    for &b in order {
+        for &i in func.layout.insts(b) {
+            if let Some(s) = of.split(i)
+                && s.new_rm.is_none()
+                && !is_empty(func, s.rm)
+                && let Some(point) = w.webs.point(s.rm)
+            {
+                w.joined[point] = i.into();
+            }
+        }
+    }
+    let done = w.dispatch_mask(order).and_then(|first| match diverges {
+        true => w.function(order),
+        false => {
+            w.out.everywhere = first.into();
+            Ok(())
+        }
+    });
+    match done {
+        Ok(()) => Ok(w.out),
+        Err((finding, Some(inst))) => Err(vec![w.webs.fault(&of, finding, inst)]),
+        Err((finding, None)) => {
+            let insts = Vec::new();
+            Err(vec![Fault { finding, insts }])
+        }
+    }
+}
+
+impl Walk<'_> {
+    fn function(&mut self, order: &[Block]) -> Result<(), Broken> {
+        let mut into: SecondaryMap<Block, Edges> = sized(self.func.dfg.num_blocks());
+        for &b in order {
+            for call in self.destinations(b) {
+                into[call.block].push((b, call));
+            }
+        }
+        for &b in order {
+            self.start(b, &into[b])?;
+            self.block(b)?;
+            for call in self.destinations(b) {
+                if self.number[call.block] <= self.number[b] {
+                    self.back(b, &call)?;
+                }
+            }
+        }
+        self.forward(order)
+    }
+    fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
+        let last = self.func.layout.terminator(block);
+        last.map(|t| SmallVec::from_slice(self.func.dfg.destinations(t)))
+            .unwrap_or_default()
+    }
+
+    fn fail(&self, rule: Rule, block: Block, value: Value, inst: Option<Inst>) -> Broken {
+        let value = Some(value);
+        (Finding { rule, block, value }, inst)
+    }
+
+    /// The `goto` or `join` that made a mask.
+    fn maker(&self, v: Option<Value>) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v?)?;
+        self.of.split(inst).map(|_| inst)
+    }
+
+    /// The `join` of a web.
+    fn join_of(&self, point: Point) -> Option<Inst> {
+        self.joined[point].expand()
+    }
+
+    /// Every read of the dispatch mask is the first one, in the entry block: which.
+    fn dispatch_mask(&mut self, order: &[Block]) -> Result<Option<Value>, Broken> {
+        let mut first: Option<Value> = None;
+        for (n, &b) in order.iter().enumerate() {
+            let mut left = false;
+            for &i in self.func.layout.insts(b) {
+                let opcode = self.func.dfg.data(i).opcode();
+                left |= opcode == Opcode::Goto;
+                let Some(v) = self.func.dfg.first_result(i) else {
+                    continue;
+                };
+                if opcode != Opcode::DispatchMask || !self.of.needed.contains(v) {
+                    continue;
+                }
+                match first {
+                    None if n > 0 || left => return Err(self.fail(Rule::DispatchMask, b, v, None)),
+                    None => first = Some(v),
+                    Some(f) => self.out.same[v] = f.into(),
+                }
+            }
+        }
+        if let (Some(entry), Some(v)) = (order.first(), first) {
+            self.starts[*entry].active = v.into();
+        }
+        Ok(first)
+    }
+
+    /// Parameters of a block that are masks, with their numbers.
+    fn mask_params(&self, block: Block) -> SmallVec<[(usize, Value); 4]> {
+        let params = self.func.dfg.block_params(block).iter().enumerate();
+        params
+            .filter(|&(_, &p)| self.func.dfg.ty(p) == self.mask && self.of.needed.contains(p))
+            .map(|(n, &p)| (n, p))
+            .collect()
+    }
+
+    fn arg(&self, call: &BlockCall, n: usize) -> Option<Value> {
+        call.args.get(n, &self.func.dfg.pool)
+    }
+
+    fn is_active(&self, at: State, v: Value) -> bool {
+        at.active.expand() == Some(self.out.canonical(v))
+    }
+
+    /// Whether a resume mask is who waits at its point.
+    fn waits(&self, at: State, point: Point, v: Value) -> bool {
+        match self.maps.get(at.waiting, point) {
+            Waiting::Nobody => is_empty(self.func, v),
+            Waiting::Unknown => false,
+            Waiting::Mask(m) => m == v,
+        }
+    }
+
+    /// A resume mask that comes along an edge into a parameter.
+    fn edge_waits(&self, from: Block, call: &BlockCall, n: usize, point: Point) -> bool {
+        let arg = self.arg(call, n);
+        arg.is_some_and(|a| self.waits(self.ends[from], point, a))
+    }
+
+    /// The state at a block's start, by the edges from blocks before it; the others are looked at where they leave.
+    fn start(&mut self, block: Block, edges: &Edges) -> Result<(), Broken> {
+        let before: Edges = edges
+            .iter()
+            .filter(|(from, _)| self.number[*from] < self.number[block])
+            .copied()
+            .collect();
+        let mut state = self.starts[block];
+        if let Some(&(first, _)) = before.first() {
+            state = self.ends[first];
+            let actives = before.iter().map(|(from, _)| self.ends[*from].active);
+            if actives.clone().any(|a| a != state.active) {
+                state.active = None.into();
+            }
+        }
+        let params = match edges.is_empty() {
+            true => SmallVec::new(),
+            false => self.mask_params(block),
+        };
+        for &(from, _) in before.iter().skip(1) {
+            for point in self.maps.differing(state.waiting, self.ends[from].waiting) {
+                state.waiting = self.maps.set(state.waiting, point, Waiting::Unknown);
+            }
+        }
+        for &(n, p) in &params {
+            let class = self.webs.find(p);
+            if self.webs.is_rm[class] {
+                // No flag holds it.
+                self.out.resume_params[p] = true;
+                let Some(point) = self.webs.point(p) else {
+                    continue;
+                };
+                if !before
+                    .iter()
+                    .all(|(from, call)| self.edge_waits(*from, call, n, point))
+                {
+                    return Err(self.fail(Rule::WaitingChannels, block, p, self.join_of(point)));
+                }
+                state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(p));
+                continue;
+            }
+            let carries = |(from, call): &(Block, BlockCall)| {
+                self.arg(call, n)
+                    .is_some_and(|a| self.is_active(self.ends[*from], a))
+            };
+            if self.webs.is_em[class] && !before.is_empty() && before.iter().all(carries) {
+                state.active = p.into();
+            }
+        }
+        self.starts[block] = state;
+        self.out.active_in[block] = state.active;
+        Ok(())
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), Broken> {
+        let mut state = self.starts[block];
+        for &inst in self.func.layout.insts(block) {
+            if self.of.split(inst).is_some() {
+                self.control(block, inst, &mut state)?;
+                continue;
+            }
+            let data = self.func.dfg.data(inst);
+            let asks = matches!(
+                data,
+                InstData::WrRegion { .. }
+                    | InstData::Load { .. }
+                    | InstData::Store { .. }
+                    | InstData::Atomic { .. }
+                    | InstData::Image { .. }
+                    | InstData::Send { .. }
+                    | InstData::Ternary { .. }
+                    | InstData::Brif { .. }
+                    | InstData::Jump { .. }
+                    | InstData::Switch { .. }
+            );
+            if asks {
+                self.out.active_at[inst] = state.active;
+            }
+        }
+        self.ends[block] = state;
+        Ok(())
+    }
+
+    fn control(&mut self, block: Block, inst: Inst, state: &mut State) -> Result<(), Broken> {
+        let Some(s) = self.of.split(inst) else {
+            return Ok(());
+        };
+        if !self.is_active(*state, s.em) {
+            return Err(self.fail(Rule::CurrentMask, block, s.em, Some(inst)));
+        }
+        let role = match s.new_rm {
+            Some(new_rm) => {
+                let point = self.webs.point(new_rm);
+                if let Some(point) = point {
+                    if !self.waits(*state, point, s.rm) {
+                        return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
+                    }
+                    state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(new_rm));
+                }
+                state.active = s.new_em.into();
+                Role::Leave(point)
+            }
+            None if is_empty(self.func, s.rm) => {
+                // Channels that the empty mask leaves out wait for another join, or nobody waits.
+                self.out.same[s.new_em] = self.out.canonical(s.em).into();
+                Role::Nothing
+            }
+            None => {
+                let Some(point) = self.webs.point(s.rm) else {
+                    return Err(self.fail(Rule::ResumeMask, block, s.rm, Some(inst)));
+                };
+                if !self.waits(*state, point, s.rm) {
+                    return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
+                }
+                self.joins.push((block, inst));
+                state.waiting = self.maps.set(state.waiting, point, Waiting::Nobody);
+                state.active = s.new_em.into();
+                Role::Join(point)
+            }
+        };
+        self.out.roles[inst] = Some(role);
+        Ok(())
+    }
+
+    /// What a block's start was taken for is true of an edge back to it.
+    fn back(&mut self, from: Block, call: &BlockCall) -> Result<(), Broken> {
+        let to = call.block;
+        let (start, end) = (self.starts[to], self.ends[from]);
+        let params = self.mask_params(to);
+        let active = start.active.expand();
+        let is_param = params.iter().find(|(_, p)| Some(*p) == active);
+        let carried = match is_param {
+            Some(&(n, _)) => self.arg(call, n).is_some_and(|a| self.is_active(end, a)),
+            None => active.is_none() || start.active == end.active,
+        };
+        if !carried {
+            // Who changed it in the loop, or the next who asks.
+            let at_fault = self.maker(end.active.expand()).or(self.maker(active));
+            let value = active.or(end.active.expand());
+            let rule = Rule::CurrentMask;
+            let block = from;
+            return Err((Finding { rule, block, value }, at_fault));
+        }
+        for &(n, p) in &params {
+            if self.out.resume_params[p]
+                && let Some(point) = self.webs.point(p)
+                && !self.edge_waits(from, call, n, point)
+            {
+                return Err(self.fail(Rule::WaitingChannels, from, p, self.join_of(point)));
+            }
+        }
+        for point in self.maps.differing(start.waiting, end.waiting) {
+            match self.maps.get(start.waiting, point) {
+                // A parameter of the block, looked at above.
+                Waiting::Mask(v) if params.iter().any(|(_, p)| *p == v) => {}
+                Waiting::Unknown => {}
+                Waiting::Mask(_) | Waiting::Nobody => {
+                    let (rule, block, value) = (Rule::WaitingChannels, from, None);
+                    return Err((Finding { rule, block, value }, self.join_of(point)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every point is behind the channels that leave for it.
+    fn forward(&self, order: &[Block]) -> Result<(), Broken> {
+        let mut at: SecondaryMap<Point, u32> = SecondaryMap::new();
+        for &(block, inst) in &self.joins {
+            if let Some(Role::Join(p)) = self.out.roles[inst] {
+                at[p] = self.number[block];
+            }
+        }
+        let returns = |b: &&Block| self.destinations(**b).is_empty();
+        let end = order
+            .iter()
+            .rev()
+            .find(returns)
+            .map_or(0, |b| self.number[*b]);
+        for &block in order {
+            for &inst in self.func.layout.insts(block) {
+                let to = match self.out.roles[inst] {
+                    Some(Role::Leave(Some(p))) => at[p],
+                    Some(Role::Leave(None)) => end,
+                    _ => continue,
+                };
+                let here = self.number[block];
+                let behind = match self.out.roles[inst] {
+                    // In one block, the join may stand after it.
+                    Some(Role::Leave(Some(p))) if to == here => self.joins_after(block, inst, p),
+                    _ => to > here || to == end && to == here,
+                };
+                if !behind {
+                    let value = self.func.dfg.first_result(inst);
+                    let rule = Rule::Forward;
+                    return Err((Finding { rule, block, value }, Some(inst)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn joins_after(&self, block: Block, inst: Inst, point: Point) -> bool {
+        let mut insts = self.func.layout.insts(block).iter();
+        insts.any(|i| *i == inst) && insts.any(|i| self.out.roles[*i] == Some(Role::Join(point)))
+    }
+}

@@ -1,0 +1,272 @@
+//! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the `join` where their channels come back.
+
+use super::{Fault, Finding, Point, Rule};
+use crate::entity_set::Marks;
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+
+/// A `goto` or `join`, taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    pub(super) em: Value,
+    pub(super) rm: Value,
+    /// The new execution mask, and a `goto`'s new resume mask.
+    pub(super) new_em: Value,
+    pub(super) new_rm: Option<Value>,
+}
+
+/// An instruction as `goto` or `join`.
+pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
+    let data = func.dfg.data(inst);
+    // Few are, and many are asked.
+    if !matches!(data.opcode(), Opcode::Goto | Opcode::Join) {
+        return None;
+    }
+    match (*data, func.dfg.results(inst)) {
+        (
+            InstData::Ternary {
+                opcode: Opcode::Goto,
+                args: [em, rm, _],
+            },
+            &[new_em, new_rm, _],
+        ) => Some(Split {
+            em,
+            rm,
+            new_em,
+            new_rm: Some(new_rm),
+        }),
+        (
+            InstData::Binary {
+                opcode: Opcode::Join,
+                args: [em, rm],
+            },
+            &[new_em, _],
+        ) => Some(Split {
+            em,
+            rm,
+            new_em,
+            new_rm: None,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether a mask is the constant without channels.
+pub(super) fn is_empty(func: &Function, v: Value) -> bool {
+    let inst = func.dfg.def_inst(v);
+    inst.is_some_and(|i| matches!(func.dfg.data(i), InstData::Imm { bits: 0, .. }))
+}
+
+/// Classes of masks, by parameters and resume masks.
+#[derive(Default)]
+pub(super) struct Webs {
+    above: SecondaryMap<Value, PackedOption<Value>>,
+    /// By the class's first value.
+    point: SecondaryMap<Value, PackedOption<Point>>,
+    pub(super) is_rm: SecondaryMap<Value, bool>,
+    pub(super) is_em: SecondaryMap<Value, bool>,
+    /// How many points there are.
+    pub(super) points: usize,
+}
+
+impl Webs {
+    pub(super) fn find(&mut self, v: Value) -> Value {
+        let mut root = v;
+        while let Some(up) = self.above[root].expand() {
+            root = up;
+        }
+        let mut at = v;
+        while let Some(up) = self.above[at].expand() {
+            self.above[at] = root.into();
+            at = up;
+        }
+        root
+    }
+
+    fn unify(&mut self, a: Value, b: Value) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.above[b] = a.into();
+        }
+    }
+
+    /// Where the channels of a resume mask come back, if they do.
+    pub(super) fn point(&mut self, v: Value) -> Option<Point> {
+        let v = self.find(v);
+        self.point[v].expand()
+    }
+
+    /// The class that a `goto` or `join` belongs to.
+    fn class(&mut self, func: &Function, s: &Split) -> Option<Value> {
+        match s.new_rm {
+            Some(rm) => Some(self.find(rm)),
+            None if is_empty(func, s.rm) => None,
+            None => Some(self.find(s.rm)),
+        }
+    }
+
+    /// A fault of one of the `goto`s and `join`s of a function: they and all that share its resume mask are left out.
+    pub(super) fn fault(&mut self, of: &Gotos<'_>, finding: Finding, inst: Inst) -> Fault {
+        let mut insts = vec![inst];
+        let class = of.split(inst).and_then(|s| self.class(of.func, &s));
+        if let Some(class) = class {
+            for &b in of.order {
+                for &i in of.func.layout.insts(b) {
+                    let own = of.split(i).and_then(|s| self.class(of.func, &s));
+                    if own == Some(class) && i != inst {
+                        insts.push(i);
+                    }
+                }
+            }
+        }
+        Fault { finding, insts }
+    }
+
+    /// The webs of the needed values, or the rules that they break.
+    pub(super) fn new(of: &Gotos<'_>, mask: Type) -> Result<Webs, Vec<Fault>> {
+        let mut w = Webs::default();
+        let func = of.func;
+        let dfg = &func.dfg;
+        let insts = || {
+            let blocks = of.order.iter();
+            blocks.flat_map(|&b| func.layout.insts(b).iter().map(move |&i| (b, i)))
+        };
+        // Edges into parameters that are needed masks.
+        let carried = |inst: Inst, f: &mut dyn FnMut(Value, Value)| {
+            for call in dfg.destinations(inst) {
+                let args = call.args.as_slice(&dfg.pool);
+                for (&p, &a) in dfg.block_params(call.block).iter().zip(args) {
+                    if dfg.ty(p) == mask && of.needed.contains(p) && !is_empty(func, a) {
+                        f(p, a);
+                    }
+                }
+            }
+        };
+        let made = |v: Value| match dfg.def(v) {
+            ValueDef::Param(b, _) => Some(b) != func.layout.entry(),
+            ValueDef::Result(i, n) => n == 1 && of.split(i).is_some_and(|s| s.new_rm.is_some()),
+        };
+        let mut found: Vec<(Finding, Inst)> = Vec::new();
+        for (block, inst) in insts() {
+            carried(inst, &mut |p, a| w.unify(p, a));
+            let Some(s) = of.split(inst) else { continue };
+            if let Some(new_rm) = s.new_rm
+                && !is_empty(func, s.rm)
+            {
+                w.unify(s.rm, new_rm);
+            }
+            let mut fault = |rule, value| {
+                let value = Some(value);
+                found.push((Finding { rule, block, value }, inst));
+            };
+            // What no mask of channels that run can be.
+            let em = match dfg.def(s.em) {
+                ValueDef::Param(..) => true,
+                ValueDef::Result(i, n) => {
+                    n == 0
+                        && (of.split(i).is_some() || dfg.data(i).opcode() == Opcode::DispatchMask)
+                }
+            };
+            if !em {
+                fault(Rule::CurrentMask, s.em);
+            }
+            if !is_empty(func, s.rm) && !made(s.rm) {
+                fault(Rule::ResumeMask, s.rm);
+            }
+        }
+        // What is a resume mask, what an execution mask.
+        for (block, inst) in insts() {
+            let Some(s) = of.split(inst) else { continue };
+            for em in [s.em, s.new_em] {
+                let em = w.find(em);
+                w.is_em[em] = true;
+            }
+            let Some(rm) = w.class(func, &s) else {
+                continue;
+            };
+            w.is_rm[rm] = true;
+            if s.new_rm.is_none() {
+                if w.point[rm].is_some() {
+                    let (rule, value) = (Rule::OneJoin, Some(s.rm));
+                    found.push((Finding { rule, block, value }, inst));
+                }
+                w.point[rm] = Point::new(w.points).into();
+                w.points += 1;
+            }
+        }
+        // Other uses: by the class, since who breaks the rule is not who is left out.
+        let mut spoiled: SecondaryMap<Value, Option<(Rule, Block, PackedOption<Value>)>> =
+            SecondaryMap::new();
+        for (block, inst) in insts() {
+            let data = dfg.data(inst);
+            let s = of.split(inst);
+            let effect = data.opcode().info().effect;
+            let wanted = effect || dfg.results(inst).iter().any(|&v| of.needed.contains(v));
+            if wanted && data.destinations(dfg).is_empty() {
+                data.for_each_arg(dfg, |v| {
+                    if dfg.ty(v) != mask || s.is_some_and(|s| v == s.rm) {
+                        return;
+                    }
+                    let class = w.find(v);
+                    if w.is_rm[class] {
+                        let rule = match w.is_em[class] {
+                            true => Rule::ResumeMask,
+                            false => Rule::ResumeData,
+                        };
+                        spoiled[class].get_or_insert((rule, block, v.into()));
+                    }
+                });
+            }
+            carried(inst, &mut |p, a| {
+                let class = w.find(p);
+                if w.is_rm[class] && !made(a) {
+                    spoiled[class].get_or_insert((Rule::ResumeMask, block, a.into()));
+                }
+            });
+        }
+        for (_, inst) in insts() {
+            let Some(class) = of.split(inst).and_then(|s| w.class(func, &s)) else {
+                continue;
+            };
+            if let Some((rule, block, value)) = spoiled[class].take() {
+                let value = value.expand();
+                found.push((Finding { rule, block, value }, inst));
+            }
+        }
+        if found.is_empty() {
+            return Ok(w);
+        }
+        // Each web once.
+        let mut seen = EntitySet::new();
+        let mut out: Vec<Fault> = Vec::new();
+        for (finding, inst) in found {
+            if !seen.contains(inst) {
+                let fault = w.fault(of, finding, inst);
+                fault.insts.iter().for_each(|&i| {
+                    seen.insert(i);
+                });
+                out.push(fault);
+            }
+        }
+        Err(out)
+    }
+}
+
+/// The `goto`s and `join`s of a function that are looked at: those that anything depends on, but for those left out.
+pub(super) struct Gotos<'a> {
+    pub(super) func: &'a Function,
+    pub(super) order: &'a [Block],
+    pub(super) needed: &'a Marks<Value>,
+    pub(super) left_out: &'a EntitySet<Inst>,
+}
+
+impl Gotos<'_> {
+    /// An instruction as one of them.
+    pub(super) fn split(&self, inst: Inst) -> Option<Split> {
+        let s = split(self.func, inst)?;
+        let results = self.func.dfg.results(inst);
+        let needed = results.iter().any(|&v| self.needed.contains(v));
+        (needed && !self.left_out.contains(inst)).then_some(s)
+    }
+}

@@ -1,0 +1,296 @@
+//! Bales: what one Gen instruction does for several IR instructions.
+//!
+//! Lowering builds them with operands of any lane count and any region; legalization cuts them to what the hardware takes. A
+//! bale's every operand limits the cut, which is why they are cut whole.
+
+use crate::ir;
+use crate::mir::{VFlag, VReg, VirtReg};
+use gantry_isa_gen::{Cond, Op, Reg, SrcMods, Subfn, Type};
+use std::fmt;
+
+/// A variable index of an operand: a word in a register, in bytes, added to the region's offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Index {
+    /// The register that holds it.
+    pub reg: VReg,
+    /// Words, one per row for multi-indirect access; 1 for one index.
+    pub rows: u32,
+    /// Whether it is known to be a multiple of a GRF's bytes.
+    pub aligned: bool,
+}
+
+/// Elements of a register as lanes: lane `i` is at byte `offset + size * ((i / w) * vs + (i % w) * hs)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct View {
+    /// The register; [`View::FILE`] where the variable index is where in the file.
+    pub reg: VirtReg,
+    /// Start in bytes.
+    pub offset: u32,
+    /// Vertical stride in elements.
+    pub vs: u32,
+    /// Width in elements.
+    pub w: u32,
+    /// Horizontal stride in elements.
+    pub hs: u32,
+    /// Element type.
+    pub ty: Type,
+    /// Variable index.
+    pub index: Option<Index>,
+}
+
+impl View {
+    /// What a view is of that is at a place of the file that its variable index says.
+    pub const FILE: VirtReg = VirtReg::phys(Reg::Grf(0));
+
+    /// `lanes` neighbours from the register's start.
+    pub fn contiguous(reg: VirtReg, lanes: u32, ty: Type) -> View {
+        View {
+            reg,
+            offset: 0,
+            vs: lanes,
+            w: lanes,
+            hs: 1,
+            ty,
+            index: None,
+        }
+    }
+
+    /// One element for every lane.
+    pub fn scalar(reg: VirtReg, offset: u32, ty: Type) -> View {
+        View {
+            reg,
+            offset,
+            vs: 0,
+            w: 1,
+            hs: 0,
+            ty,
+            index: None,
+        }
+    }
+
+    /// The view of a region of a register.
+    pub fn region(reg: VirtReg, r: &ir::Region, ty: Type) -> View {
+        View {
+            reg,
+            offset: u32::from(r.offset),
+            vs: u32::from(r.vstride),
+            w: u32::from(r.width).max(1),
+            hs: u32::from(r.hstride),
+            ty,
+            index: None,
+        }
+    }
+
+    /// Byte offset of a lane from the register's start, without the variable index.
+    pub fn byte(&self, lane: u32) -> u32 {
+        let element = match lane < self.w || self.vs == self.w * self.hs {
+            true => lane * self.hs,
+            false => (lane / self.w) * self.vs + (lane % self.w) * self.hs,
+        };
+        self.offset + element * self.ty.bytes()
+    }
+
+    /// The elements from each of lanes `first..first + lanes` to the next, where that is the same number all the way.
+    pub fn step(&self, first: u32, lanes: u32) -> Option<u32> {
+        match self.w {
+            1 => Some(self.vs),
+            w if self.vs == w * self.hs => Some(self.hs),
+            w if first + lanes <= w || first % w + lanes <= w => Some(self.hs),
+            _ => None,
+        }
+    }
+
+    /// The view as a source without modifiers.
+    pub fn plain(self) -> BaleSrc {
+        BaleSrc::View(self, SrcMods::default())
+    }
+
+    /// The same lanes, each seen as its low part of another type.
+    pub fn narrowed(self, ty: Type) -> View {
+        let ratio = (self.ty.bytes() / ty.bytes()).max(1);
+        View {
+            vs: self.vs * ratio,
+            hs: self.hs * ratio,
+            ty,
+            ..self
+        }
+    }
+}
+
+/// A source of a bale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BaleSrc {
+    /// Elements of a register.
+    View(View, SrcMods),
+    /// One immediate for every lane: element bits, zero-extended.
+    Imm(u64, Type),
+}
+
+impl BaleSrc {
+    /// The element type.
+    pub fn ty(&self) -> Type {
+        match self {
+            BaleSrc::View(v, _) => v.ty,
+            BaleSrc::Imm(_, ty) => *ty,
+        }
+    }
+}
+
+/// An operation without its destination: what ISLE's `operation` builds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// Opcode.
+    pub op: Op,
+    /// Its control field.
+    pub subfn: Subfn,
+    /// Element type of the result.
+    pub ty: Type,
+    /// Sources.
+    pub srcs: [Option<BaleSrc>; 3],
+    /// Saturation.
+    pub sat: bool,
+    /// The bits of `cr0.0` that are inverted for it: those of the rounding mode, where it is not the function's.
+    pub mode: u32,
+    /// The selecting flag of `sel`.
+    pub select: Option<VFlag>,
+    /// `sel`'s condition: minimum and maximum.
+    pub cond: Option<Cond>,
+}
+
+impl Operation {
+    /// An operation of up to three sources.
+    pub fn new(op: Op, ty: Type, srcs: &[BaleSrc]) -> Operation {
+        let mut out = [None; 3];
+        for (o, s) in out.iter_mut().zip(srcs) {
+            *o = Some(*s);
+        }
+        Operation {
+            op,
+            subfn: Subfn::None,
+            ty,
+            srcs: out,
+            sat: false,
+            mode: 0,
+            select: None,
+            cond: None,
+        }
+    }
+}
+
+/// A bale: an operation on so many lanes, its destination and its mask.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bale {
+    /// Lanes, any number.
+    pub lanes: u32,
+    /// The operation.
+    pub operation: Operation,
+    /// Destination; the null register for compares.
+    pub dst: View,
+    /// Whether the write begins a new value of the destination register.
+    pub starts: bool,
+    /// Lanes that write, where not all: a flag's, or those that run ([`VFlag::EXEC`]).
+    pub mask: Option<VFlag>,
+    /// Of a mask that is a flag: whether only those of its lanes write that run.
+    pub running: bool,
+    /// The channel that lane 0 is, of a mask.
+    pub channel: u32,
+    /// The flag that a compare writes.
+    pub flag: Option<(Cond, VFlag)>,
+    /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's own bit in the flag.
+    pub under: Option<(VFlag, bool)>,
+    /// Where the carry or borrow of `addc` and `subb` goes, a doubleword a lane.
+    pub carry: Option<View>,
+}
+
+impl Bale {
+    /// An operation on so many lanes without a mask. `starts`: it begins a new value of the destination register.
+    pub fn new(lanes: u32, operation: Operation, dst: View, starts: bool) -> Bale {
+        Bale {
+            lanes,
+            operation,
+            dst,
+            starts,
+            mask: None,
+            running: false,
+            channel: 0,
+            flag: None,
+            under: None,
+            carry: None,
+        }
+    }
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.reg)?;
+        if self.offset != 0 {
+            write!(f, "+{}", self.offset)?;
+        }
+        if let Some(i) = self.index {
+            write!(f, "[{}]", i.reg)?;
+        }
+        write!(f, "<{};{},{}>:{}", self.vs, self.w, self.hs, self.ty)
+    }
+}
+
+impl fmt::Display for BaleSrc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaleSrc::View(v, m) => {
+                if m.neg {
+                    f.write_str("-")?;
+                }
+                if m.abs {
+                    f.write_str("(abs)")?;
+                }
+                v.fmt(f)
+            }
+            BaleSrc::Imm(bits, ty) => write!(f, "{bits:#x}:{ty}"),
+        }
+    }
+}
+
+impl fmt::Display for Bale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let o = &self.operation;
+        if self.mask.is_some() && self.running {
+            f.write_str("(exec) ")?;
+        }
+        for mask in [self.mask, o.select].into_iter().flatten() {
+            match mask {
+                VFlag::EXEC => f.write_str("(exec) ")?,
+                m => write!(f, "({m}) ")?,
+            }
+        }
+        if let Some((m, inverse)) = self.under {
+            write!(f, "({}{m}) ", if inverse { "~" } else { "" })?;
+        }
+        write!(f, "{}", o.op)?;
+        if let Subfn::Math(m) = o.subfn {
+            write!(f, ".{m}")?;
+        }
+        write!(f, " ({})", self.lanes)?;
+        if o.sat {
+            f.write_str(" (sat)")?;
+        }
+        if o.mode != 0 {
+            write!(f, " (cr0 ^ {:#x})", o.mode)?;
+        }
+        match (self.flag, o.cond) {
+            (Some((c, flag)), _) => write!(f, " ({c}){flag}")?,
+            (None, Some(c)) => write!(f, " ({c})")?,
+            (None, None) => {}
+        }
+        write!(f, " {}", self.dst)?;
+        if self.starts {
+            f.write_str("!")?;
+        }
+        if let Some(c) = self.carry {
+            write!(f, " carry {c}")?;
+        }
+        for s in o.srcs.iter().flatten() {
+            write!(f, " {s}")?;
+        }
+        Ok(())
+    }
+}

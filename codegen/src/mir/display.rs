@@ -1,0 +1,550 @@
+//! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
+
+use crate::ir::{BlockLayout, SourceLoc};
+use crate::isel::lower_sends::{Block2d, Dir, ImageOp, Lane, Logical, Media, Systolic};
+use crate::mir::bale::Bale;
+use crate::mir::liveness::Liveness;
+use crate::mir::lowered::{Lowered, LoweredFunction};
+use crate::mir::srclocs::Cursor;
+use crate::mir::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
+use crate::regalloc::Allocation;
+use cranelift_entity::{EntityRef, PrimaryMap};
+use gantry_isa_gen::{
+    Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Register, Src, SrcMods, Subfn, Target,
+};
+use std::fmt::{self, Write as _};
+
+fn place(f: &mut fmt::Formatter<'_>, at: &RegRef<impl Register>) -> fmt::Result {
+    write!(f, "{}", at.reg)?;
+    match at.sub {
+        0 => Ok(()),
+        n => write!(f, "+{n}"),
+    }
+}
+
+fn mods(f: &mut fmt::Formatter<'_>, m: SrcMods) -> fmt::Result {
+    f.write_str(if m.neg { "-" } else { "" })?;
+    f.write_str(if m.abs { "(abs)" } else { "" })
+}
+
+struct ShowSrc<'a>(&'a Src<VirtReg>);
+
+impl fmt::Display for ShowSrc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {
+            Src::None => Ok(()),
+            Src::Direct {
+                ref at,
+                region,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                place(f, at)?;
+                write!(f, "{region}:{ty}")
+            }
+            Src::Indirect {
+                ref addr,
+                imm,
+                region,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                f.write_str("r[")?;
+                place(f, addr)?;
+                write!(f, ",{imm}]{region}:{ty}")
+            }
+            Src::Macro {
+                ref at,
+                mme,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                place(f, at)?;
+                write!(f, ".mme{mme}:{ty}")
+            }
+            Src::Imm { bits, ty } => write!(f, "{bits:#x}:{ty}"),
+            Src::Target(Target::Label(l)) => write!(f, "L{l}"),
+            Src::Target(Target::Rel(d)) => write!(f, "{d}"),
+        }
+    }
+}
+
+struct ShowDesc<'a>(&'a Desc);
+
+impl fmt::Display for ShowDesc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Desc::Imm(v) => write!(f, "{v:#x}"),
+            Desc::Reg(r) => place(f, r),
+        }
+    }
+}
+
+fn inst(f: &mut fmt::Formatter<'_>, i: &Inst<VirtReg>, starts: bool) -> fmt::Result {
+    match (&i.pred, i.no_mask) {
+        (Some(p), w) => {
+            f.write_str(if w { "(W&" } else { "(" })?;
+            f.write_str(if p.inverse { "~" } else { "" })?;
+            place(f, &p.flag)?;
+            if p.ctrl != PredCtrl::Sequential {
+                write!(f, ".{:?}", p.ctrl)?;
+            }
+            f.write_str(") ")?;
+        }
+        (None, true) => f.write_str("(W) ")?,
+        (None, false) => {}
+    }
+    write!(f, "{}", i.op)?;
+    if let Subfn::Math(m) = i.subfn {
+        write!(f, ".{m}")?;
+    }
+    write!(f, " ({}|{})", i.exec, i.offset)?;
+    f.write_str(if i.sat { " (sat)" } else { "" })?;
+    if let Some(c) = &i.cond {
+        write!(f, " ({})", c.cond)?;
+        place(f, &c.flag)?;
+    }
+    match &i.dst {
+        Dst::None => {}
+        Dst::Direct { at, hs, ty } => {
+            f.write_char(' ')?;
+            place(f, at)?;
+            write!(f, "<{hs}>:{ty}")?;
+        }
+        Dst::Indirect { addr, imm, hs, ty } => {
+            f.write_str(" r[")?;
+            place(f, addr)?;
+            write!(f, ",{imm}]<{hs}>:{ty}")?;
+        }
+        Dst::Macro { at, mme, ty } => {
+            f.write_char(' ')?;
+            place(f, at)?;
+            write!(f, ".mme{mme}:{ty}")?;
+        }
+    }
+    f.write_str(
+        if starts && matches!(i.dst, Dst::Direct { at, .. } if at.reg.is_grf()) {
+            "!"
+        } else {
+            ""
+        },
+    )?;
+    for s in i.srcs.iter().filter(|s| !matches!(s, Src::None)) {
+        write!(f, " {}", ShowSrc(s))?;
+    }
+    if let Some(s) = &i.send {
+        write!(f, " {} {}", ShowDesc(&s.ex), ShowDesc(&s.desc))?;
+    }
+    if i.opts.contains(InstOpts::ACC_WR_EN) {
+        f.write_str(" {AccWrEn}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for MInst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MInst::Op {
+                inst: i,
+                starts,
+                keeps,
+            } => {
+                inst(f, i, *starts)?;
+                match keeps.expand() {
+                    Some(k) => write!(f, " keeps {k}"),
+                    None => Ok(()),
+                }
+            }
+            MInst::Start { dst } => write!(f, "start {dst}"),
+            MInst::Touch { reg, write } => {
+                write!(f, "{} {reg}", if *write { "written" } else { "read" })
+            }
+            MInst::Copy { dst, src } => write!(f, "copy {dst} {src}"),
+            MInst::Symbol { dst, data, part } => {
+                write!(f, "symbol {dst} {data} {}", part.name())
+            }
+            MInst::LoadAddress {
+                sub,
+                count,
+                base,
+                offset,
+                index,
+            } => {
+                write!(f, "address a0.{sub} ")?;
+                if count.channels() > 1 {
+                    write!(f, "({}) ", count.channels())?;
+                }
+                match base {
+                    Some(base) => write!(f, "{base}+{offset}")?,
+                    None => write!(f, "{offset}")?,
+                }
+                match index {
+                    Some((r, at)) => write!(f, " + {r}+{at}"),
+                    None => Ok(()),
+                }
+            }
+            MInst::PlaceOf { dst, base } => write!(f, "place {dst} {base}"),
+            MInst::Jump => f.write_str("jump"),
+            MInst::Branch { flag, sub, test } => {
+                f.write_str("branch ")?;
+                if test.inverse {
+                    f.write_str("~")?;
+                }
+                place(f, &RegRef::new(*flag, *sub))?;
+                match test.ctrl {
+                    PredCtrl::AnyH(n) => write!(f, ".any{n}h"),
+                    PredCtrl::AllH(n) => write!(f, ".all{n}h"),
+                    _ => Ok(()),
+                }
+            }
+            MInst::Leave { flag, to, .. } => {
+                f.write_str("leave")?;
+                if let Some((flag, sub, inverse)) = flag {
+                    f.write_str(if *inverse { " ~" } else { " " })?;
+                    place(f, &RegRef::new(*flag, *sub))?;
+                }
+                match to {
+                    Some(to) => write!(f, " to {to}"),
+                    None => f.write_str(" for good"),
+                }
+            }
+            MInst::Join { at, .. } => write!(f, "join {at}"),
+            MInst::BranchExec { none_first, .. } => {
+                write!(f, "branch {}", if *none_first { "none" } else { "any" })
+            }
+            MInst::Call { routine, link, .. } => write!(f, "call {routine} {link}!"),
+            MInst::Return { link, .. } => write!(f, "return {link}"),
+            MInst::EndThread { payload } => write!(f, "end {payload}"),
+        }
+    }
+}
+
+/// Before the first block of a subroutine.
+fn routine_header(out: &mut String, routines: &PrimaryMap<Routine, RoutineData>, block: usize) {
+    let found = routines
+        .iter()
+        .skip(1)
+        .find(|(_, d)| d.first as usize == block);
+    if let Some((r, d)) = found {
+        let _ = writeln!(out, "{r} %{}:", d.name);
+    }
+}
+
+fn block_header(out: &mut String, n: usize, params: &[impl fmt::Display]) {
+    let params: Vec<_> = params.iter().map(|p| p.to_string()).collect();
+    let list = if params.is_empty() {
+        String::new()
+    } else {
+        format!("({})", params.join(", "))
+    };
+    let _ = writeln!(out, "L{n}{list}:");
+}
+
+fn successors(out: &mut String, succs: impl Iterator<Item = (usize, String)>) {
+    let list: Vec<_> = succs.map(|(n, args)| format!("L{n}{args}")).collect();
+    if !list.is_empty() {
+        let _ = writeln!(out, "    -> {}", list.join(", "));
+    }
+}
+
+fn arguments(flags: &[impl fmt::Display]) -> String {
+    if flags.is_empty() {
+        return String::new();
+    }
+    let list: Vec<_> = flags.iter().map(|f| f.to_string()).collect();
+    format!("({})", list.join(", "))
+}
+
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |dir| match dir {
+            Dir::Read => "read",
+            Dir::Write => "write",
+        };
+        match self {
+            Logical::Scattered(s) => {
+                if let Some(m) = s.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if s.keeps { "" } else { "!" };
+                write!(
+                    f,
+                    "scattered {} {:?} ({}x{}) {}{keeps}:{} [{}{:+}]",
+                    way(s.dir),
+                    s.mem.space,
+                    s.lanes,
+                    s.count,
+                    s.data,
+                    s.ty,
+                    s.addr,
+                    s.offset
+                )
+            }
+            Logical::Block(b) => write!(
+                f,
+                "block {} {:?} ({}) {}:{} [{}{:+}]",
+                way(b.dir),
+                b.mem.space,
+                b.lanes,
+                b.data,
+                b.ty,
+                b.addr,
+                b.offset
+            ),
+            Logical::Media(m) => {
+                let Media {
+                    surface,
+                    width,
+                    bytes,
+                    coords: [x, y],
+                    data,
+                    ..
+                } = m;
+                let way = way(m.dir);
+                write!(
+                    f,
+                    "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
+                )
+            }
+            Logical::Block2d(b) => {
+                let Block2d {
+                    opcode,
+                    shape,
+                    base,
+                    sizes,
+                    place,
+                    data,
+                } = b;
+                let lane = |l: &Lane| match l {
+                    Lane::Known(n) => n.to_string(),
+                    Lane::Reg(r) => r.to_string(),
+                };
+                let [width, height, pitch] = sizes.each_ref().map(lane);
+                let [x, y] = place.each_ref().map(lane);
+                let (rows, columns, blocks) = (shape.rows, shape.columns, shape.blocks);
+                write!(f, "{opcode} ({rows}x{columns}x{blocks}:{}", shape.bytes)?;
+                match shape.layout {
+                    BlockLayout::Rows => write!(f, ")")?,
+                    other => write!(f, " {})", other.name())?,
+                }
+                if let Some(data) = data {
+                    write!(f, " {data}")?;
+                }
+                write!(f, " [{base} {width} {height} {pitch}] [{x} {y}]")
+            }
+            Logical::Systolic(s) => {
+                let Systolic {
+                    op,
+                    dst,
+                    acc,
+                    columns,
+                    rows,
+                } = s;
+                let (depth, repeat, channels) = (op.depth, op.repeat, op.channels);
+                write!(f, "dpas.{depth}x{repeat} ({channels}) {dst}:{} ", op.dst)?;
+                match (acc, op.src0) {
+                    (Some(acc), Some(ty)) => write!(f, "{acc}:{ty}")?,
+                    _ => write!(f, "null")?,
+                }
+                write!(f, " {columns}:{} {rows}:{}", op.src1, op.src2)
+            }
+            Logical::Raw(r) => {
+                if let Some(m) = r.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let [ex, desc] = r.descs;
+                write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
+                if let Some((v, _)) = r.reply {
+                    write!(f, " {v}!")?;
+                }
+                write!(f, " [{}]", r.payload.0)?;
+                r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
+            }
+            Logical::Texels(t) => {
+                if let Some(m) = t.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if t.keeps { "" } else { "!" };
+                let (name, surface, lanes) = (t.op.name(), t.surface, t.lanes);
+                write!(
+                    f,
+                    "{name} surface {surface} ({lanes}) {}{keeps}:{} [",
+                    t.texels, t.ty
+                )?;
+                for (n, c) in t.coords.iter().flatten().enumerate() {
+                    let comma = if n > 0 { " " } else { "" };
+                    write!(f, "{comma}{c}")?;
+                }
+                write!(f, "]")?;
+                match t.op {
+                    ImageOp::Sample { sampler, lod } => {
+                        write!(f, " sampler {sampler}")?;
+                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Logical::Barrier {
+                header,
+                named: None,
+            } => write!(f, "barrier {header}"),
+            Logical::Barrier {
+                named: Some((number, threads)),
+                ..
+            } => match threads {
+                Lane::Known(n) => write!(f, "barrier {number} of {n}"),
+                Lane::Reg(r) => write!(f, "barrier {number} of {r}"),
+            },
+            Logical::Atomic(a) => {
+                if let Some(m) = a.mask {
+                    write!(f, "({m}) ")?;
+                }
+                write!(f, "atomic {} {:?} ({})", a.op.name(), a.mem.space, a.lanes)?;
+                if let Some(r) = a.result {
+                    write!(f, " {r}{}", if a.keeps { "" } else { "!" })?;
+                }
+                write!(f, ":{} [{}{:+}]", a.ty, a.addr, a.offset)?;
+                a.data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
+            }
+            Logical::Fence { header, spaces } => write!(f, "fence {} {header}", spaces.name()),
+        }
+    }
+}
+
+/// Notes source locations where they change.
+struct Lines<'a> {
+    from: Cursor<'a>,
+    last: SourceLoc,
+}
+
+impl<'a> Lines<'a> {
+    fn new(from: Cursor<'a>) -> Lines<'a> {
+        let last = SourceLoc::NONE;
+        Lines { from, last }
+    }
+
+    fn note(&mut self, out: &mut String, at: usize) {
+        let loc = self.from.at(at);
+        if std::mem::replace(&mut self.last, loc) != loc {
+            let _ = match loc.is_none() {
+                true => writeln!(out, "    ; @none"),
+                false => writeln!(out, "    ; {loc}"),
+            };
+        }
+    }
+}
+
+impl fmt::Display for LoweredFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        for (n, b) in self.blocks.iter().enumerate() {
+            routine_header(&mut out, &self.routines, n);
+            block_header(&mut out, n, b.flags.params());
+            let mut from = Lines::new(b.locs.cursor());
+            for (n, c) in self.items(b) {
+                from.note(&mut out, n);
+                let _ = match c {
+                    Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
+                    Lowered::Send(s) => writeln!(out, "    {s}"),
+                    Lowered::Sent(_) => Ok(()),
+                    Lowered::Inst(m) => writeln!(out, "    {m}"),
+                };
+            }
+            let args = |n: usize| arguments(b.flags.args(n));
+            let succs = b.succs.iter().enumerate();
+            successors(&mut out, succs.map(|(n, to)| (to.index(), args(n))));
+        }
+        f.write_str(&out)
+    }
+}
+
+fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
+    let mut out = String::new();
+    let mut from = Lines::new(v.locs.cursor());
+    for (b, data) in &v.blocks {
+        routine_header(&mut out, &v.routines, b.index());
+        block_header(&mut out, b.index(), data.flags.params());
+        for i in data.start..data.end {
+            from.note(&mut out, i);
+            if let Some(m) = v.insts.get(i) {
+                let _ = writeln!(out, "    {m}{}", note(i));
+            }
+        }
+        let args = |n: usize| arguments(data.flags.args(n));
+        successors(
+            &mut out,
+            data.succs
+                .iter()
+                .enumerate()
+                .map(|(n, s): (usize, &VBlock)| (s.index(), args(n))),
+        );
+    }
+    out
+}
+
+impl fmt::Display for VCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&code(self, |_| String::new()))
+    }
+}
+
+/// A point as people count: an instruction, with `+` behind it.
+fn point(p: u32) -> String {
+    format!("{}{}", p / 2, if p.is_multiple_of(2) { "" } else { "+" })
+}
+
+/// Every register with its size, the value that it is of, and its live ranges, from one point to before another, as instructions (`7+`: behind 7); then
+/// the code with each instruction's number, demand in bytes before, across and behind it, and the registers that it kills.
+pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
+    let all = live.kills();
+    let mut out = String::new();
+    for (r, d) in &v.vregs {
+        let ranges = live.ranges[r].iter();
+        let ranges: Vec<_> = ranges
+            .map(|x| format!("{}..{}", point(x.start), point(x.end)))
+            .collect();
+        if ranges.is_empty() {
+            continue;
+        }
+        let value = d.value.expand().map(|v| format!(" {v}"));
+        let value = value.unwrap_or_default();
+        let _ = writeln!(out, "{r}: {} bytes{value} {}", d.bytes, ranges.join(" "));
+    }
+    out + &code(v, |i| {
+        let d = live.demand.get(i).copied().unwrap_or_default();
+        let first = all.partition_point(|k| (k.0 as usize) < i);
+        let here = all.iter().skip(first).take_while(|k| k.0 as usize == i);
+        let kills: Vec<_> = here.map(|k| k.1.to_string()).collect();
+        let kills = if kills.is_empty() {
+            String::new()
+        } else {
+            format!(" kills {}", kills.join(" "))
+        };
+        format!(" ; {i}: {}/{}/{}{kills}", d.before, d.during, d.after)
+    })
+}
+
+/// Where every register is: GRF and byte.
+pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
+    let mut out = String::new();
+    for (r, d) in &v.vregs {
+        let at = a.address[r];
+        let fixed = if matches!(d.place, Place::Fixed(_)) {
+            " fixed"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "{}: r{}.{} {} bytes{fixed}",
+            r as VReg,
+            at / v.grf.bytes,
+            at % v.grf.bytes,
+            d.bytes
+        );
+    }
+    out + &code(v, |_| String::new())
+}

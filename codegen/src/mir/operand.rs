@@ -1,0 +1,137 @@
+//! Short ways to write operands and one-channel instructions, for every stage that makes some.
+
+use crate::mir::{MInst, VFlag, VReg, VirtReg};
+use crate::target::Target;
+use gantry_isa_gen::{
+    Arf, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Subfn, SyncFn, Type,
+};
+
+/// The bits of a predicate's lanes.
+pub(crate) fn lane_mask(lanes: u32) -> u64 {
+    u64::MAX >> (64 - lanes.clamp(1, 64))
+}
+
+/// The element type of a flag of so many lanes.
+pub(crate) fn flag_type(lanes: u32) -> Type {
+    if lanes > 16 { Type::Ud } else { Type::Uw }
+}
+
+/// An immediate source.
+pub(crate) fn imm<R>(bits: u64, ty: Type) -> Src<R> {
+    Src::Imm { bits, ty }
+}
+
+/// One element as a source.
+pub(crate) fn scalar<R>(at: RegRef<R>, ty: Type) -> Src<R> {
+    Src::Direct {
+        at,
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+/// The element at a byte of a register as a source.
+pub(crate) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
+    scalar(RegRef::new(VirtReg::grf(r), sub), ty)
+}
+
+/// A flag as a source.
+pub(crate) fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
+    scalar(RegRef::new(VirtReg::flag(f), 0), ty)
+}
+
+/// A source of a logic operation, inverted.
+pub(crate) fn inverted(mut src: Src<VirtReg>) -> Src<VirtReg> {
+    if let Src::Direct { mods, .. } = &mut src {
+        mods.neg = !mods.neg;
+    }
+    src
+}
+
+/// Neighbours from a place as a destination.
+pub(crate) fn dst<R>(at: RegRef<R>, ty: Type) -> Dst<R> {
+    Dst::Direct { at, hs: 1, ty }
+}
+
+/// Neighbours from the start of a register as a destination.
+pub(crate) fn grf_dst(r: VReg, ty: Type) -> Dst<VirtReg> {
+    dst(RegRef::new(VirtReg::grf(r), 0), ty)
+}
+
+/// A flag as a destination.
+pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
+    dst(RegRef::new(VirtReg::flag(f), 0), ty)
+}
+
+/// `(W) op (1|M0) dst srcs`.
+pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R>; N]) -> Inst<R> {
+    let mut inst = Inst::new(op, ExecSize::S1);
+    inst.no_mask = true;
+    inst.dst = dst;
+    for (to, from) in inst.srcs.iter_mut().zip(srcs) {
+        *to = from;
+    }
+    inst
+}
+
+/// The option of an instruction behind which a thread lets others run, where hardware tracks what instructions wait for; none where code says it.
+pub(crate) fn thread_switch(target: &Target) -> InstOpts {
+    match target.features().swsb {
+        true => InstOpts::default(),
+        false => InstOpts::SWITCH,
+    }
+}
+
+/// A `sync`.
+pub(crate) fn synchronize<R: Copy>(function: SyncFn, null: R) -> Inst<R> {
+    let mut inst = Inst::new(Op::Sync, ExecSize::S1);
+    inst.subfn = Subfn::Sync(function);
+    inst.srcs[0] = scalar(RegRef::new(null, 0), Type::Ub);
+    inst
+}
+
+/// A change of the control register: what of floating-point modes is in it takes effect at once.
+pub(crate) fn control(target: &Target, op: Op, bits: u32) -> MInst {
+    let at = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Control, 0)), 0);
+    let ty = if bits >> 16 == 0 { Type::Uw } else { Type::Ud };
+    let src = [scalar(at, Type::Ud), imm(bits.into(), ty)];
+    let mut inst = uniform(op, dst(at, Type::Ud), src);
+    inst.opts = thread_switch(target);
+    begins(inst)
+}
+
+/// An instruction that begins a new value of its destination.
+pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
+    MInst::Op {
+        inst,
+        starts: true,
+        keeps: None.into(),
+    }
+}
+
+/// A move of doublewords in all channels, which may begin the destination's value.
+pub(crate) fn whole_move(
+    exec: ExecSize,
+    to: (VReg, u32),
+    from: (VReg, u32),
+    starts: bool,
+) -> MInst {
+    let mut inst = Inst::new(Op::Mov, exec);
+    inst.no_mask = true;
+    inst.dst = grf_dst(to.0, Type::Ud);
+    if let Dst::Direct { at, .. } = &mut inst.dst {
+        at.sub = to.1 as u16;
+    }
+    inst.srcs[0] = Src::Direct {
+        at: RegRef::new(VirtReg::grf(from.0), from.1 as u16),
+        region: Region::Rect { vs: 8, w: 8, hs: 1 },
+        ty: Type::Ud,
+        mods: SrcMods::default(),
+    };
+    MInst::Op {
+        inst,
+        starts,
+        keeps: None.into(),
+    }
+}

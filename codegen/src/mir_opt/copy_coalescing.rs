@@ -1,0 +1,691 @@
+//! Moves to and from parts of registers, done without: what a message gives is read where it came, and what a message takes is made where it goes.
+//!
+//! Needs code whose flags have their places. Regalloc joins registers that whole copies connect. What it does not see is a register that is a part of another: a
+//! component of a message's answer, a part of a payload, half the lanes of either. Here a move of whole GRFs from register to register is taken out where
+//!
+//! - all that is written of its destination comes from one register, by moves a constant number of bytes apart, and that is written no more: the destination
+//!   is a name for that part of it;
+//! - or its destination is a register that is filled and then read, as payloads are, and its source lives in the same block alone: the source is made there.
+//!   Several moves that bring all of a source, each a part, count as one.
+//!
+//! Registers that are filled piece by piece are often a chain of copies, each with one piece more than the one before: those are one register first.
+//!
+//! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one may go elsewhere than the other.
+//!
+//! A pass over the code for each of the two; each register's accesses are looked at a constant number of times for each move that it is in.
+
+use crate::entity_set::Marks;
+use crate::mir::insert::remove;
+use crate::mir::operand::whole_move;
+use crate::mir::spans::Spans;
+use crate::mir::{Access, MInst, Place, VCode, VReg, VirtReg};
+use crate::regalloc::grf::split_wide;
+use crate::sized;
+use crate::target::Target;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Region, Src};
+use smallvec::SmallVec;
+
+/// How many instructions before its payload is filled a value may be made in it: what of a payload is not made yet takes room as well.
+const AHEAD: usize = 96;
+/// The most accesses of a register that is looked at.
+const ACCESSES: usize = 64;
+
+/// Bytes that go from one register to another as they are.
+#[derive(Clone, Copy)]
+struct Move {
+    to: VReg,
+    /// Bytes from the destination's start on.
+    at: u32,
+    from: VReg,
+    /// Bytes from the source's start on.
+    of: u32,
+    bytes: u32,
+}
+
+/// A write or a read of some bytes.
+#[derive(Clone, Copy)]
+struct Touched {
+    inst: usize,
+    start: u32,
+    end: u32,
+}
+
+/// What is done with a register.
+#[derive(Clone, Default)]
+struct Uses {
+    writes: SmallVec<[Touched; 4]>,
+    reads: SmallVec<[Touched; 4]>,
+    /// Where a value of it begins.
+    begins: SmallVec<[usize; 2]>,
+    /// Whether it has to stay as it is.
+    stays: bool,
+    /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it may be another register, but no part of one.
+    whole: bool,
+    /// Where a value of it begins now, if others are made in it.
+    begun: Option<usize>,
+    /// Reads of what is made in it.
+    made: Vec<Touched>,
+}
+
+/// A register that is a part of another: which, and from which of its bytes on.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    of: PackedOption<VReg>,
+    at: u32,
+}
+
+struct Coalescer<'a> {
+    code: &'a mut VCode,
+    block: Vec<u32>,
+    /// Per register that is moved, its number in `uses`, from 1.
+    moved: SecondaryMap<VReg, u32>,
+    /// What is done with registers that are moved; first nothing, for all others.
+    uses: Vec<Uses>,
+    parts: SecondaryMap<VReg, Part>,
+    gone: Vec<bool>,
+    count: u32,
+}
+
+/// The bytes of a contiguous operand of so many elements; none of one that is not.
+fn packed(region: Region, exec: ExecSize) -> bool {
+    let n = exec.channels();
+    match region {
+        Region::Rect { vs, w, hs } => {
+            n == 1 || hs == 1 && (u32::from(w) == n || vs == w) || w == 1 && vs == 1
+        }
+        _ => false,
+    }
+}
+
+/// A plain move between registers of the GRF file, of bytes in a row.
+fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
+    if inst.op != Op::Mov || inst.pred.is_some() || inst.cond.is_some() || inst.sat {
+        return None;
+    }
+    let &Dst::Direct { at: to, hs: 1, ty } = &inst.dst else {
+        return None;
+    };
+    let &Src::Direct {
+        at: from,
+        region,
+        ty: of,
+        mods,
+    } = &inst.srcs[0]
+    else {
+        return None;
+    };
+    let (Some(d), Some(s)) = (to.reg.as_grf(), from.reg.as_grf()) else {
+        return None;
+    };
+    let same = ty == of || ty.bytes() == of.bytes() && !ty.is_float() && !of.is_float();
+    let fits = same && mods == Default::default() && packed(region, inst.exec);
+    fits.then(|| Move {
+        to: d,
+        at: to.sub.into(),
+        from: s,
+        of: from.sub.into(),
+        bytes: inst.exec.channels() * ty.bytes(),
+    })
+}
+
+/// The channels of a move that does what a copy of so many bytes does, if one can.
+fn copied(bytes: u32) -> Option<ExecSize> {
+    match bytes {
+        32 => Some(ExecSize::S8),
+        64 => Some(ExecSize::S16),
+        _ => None,
+    }
+}
+
+impl Move {
+    /// Whether it is of whole GRFs of so many bytes.
+    fn is_whole(&self, grf: u32) -> bool {
+        let whole = |n: u32| n.is_multiple_of(grf);
+        whole(self.at) && whole(self.of) && whole(self.bytes) && self.to != self.from
+    }
+}
+
+/// The registers that moves of whole GRFs connect, and those that copies connect with them; none where nothing is moved so.
+fn connected(code: &VCode) -> Option<Marks<VReg>> {
+    let grf = code.grf.bytes;
+    let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
+    fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
+        while let Some(next) = up[r].expand() {
+            if let Some(after) = up[next].expand() {
+                up[r] = after.into();
+            }
+            r = next;
+        }
+        r
+    }
+    let mut moves = Vec::new();
+    for m in &code.insts {
+        match m {
+            MInst::Copy { dst, src } => {
+                let (a, b) = (root(&mut up, *dst), root(&mut up, *src));
+                if a != b {
+                    up[a] = b.into();
+                }
+            }
+            MInst::Op { inst, .. } => moves.extend(moved(inst).filter(|m| m.is_whole(grf))),
+            _ => {}
+        }
+    }
+    if moves.is_empty() {
+        return None;
+    }
+    let mut roots: Marks<VReg> = Marks::sized(code.vregs.len());
+    for m in moves {
+        roots.insert(root(&mut up, m.to));
+        roots.insert(root(&mut up, m.from));
+    }
+    let mut out: Marks<VReg> = Marks::sized(code.vregs.len());
+    for r in code.vregs.keys() {
+        if roots.contains(root(&mut up, r)) {
+            out.insert(r);
+        }
+    }
+    Some(out)
+}
+
+/// Joins the two registers of each copy whose source is done with there, of those that are wanted: a block's own until the copy, where the destination begins.
+/// Gives how many copies went.
+fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
+    /// Where a register is named.
+    #[derive(Clone, Copy, Default)]
+    struct Named {
+        /// The block of all its names, if it is one; none before the first.
+        block: Option<u32>,
+        many: bool,
+        last: usize,
+        begins: u32,
+    }
+    let mut insts = code.insts.iter();
+    if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if wanted.contains(*src))) {
+        return 0;
+    }
+    let block = code.block_of();
+    let mut named: SecondaryMap<VReg, Named> = sized(code.vregs.len());
+    for (i, (m, &b)) in code.insts.iter().zip(&block).enumerate() {
+        m.for_each_vreg(|r, access| {
+            let n = &mut named[r];
+            n.many |= n.block.is_some_and(|other| other != b);
+            n.block = Some(b);
+            n.last = i;
+            n.begins += u32::from(access == Access::Def);
+        });
+    }
+    let mut joined: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
+    // The block that a register was last named in so far.
+    let mut seen: SecondaryMap<VReg, Option<u32>> = sized(code.vregs.len());
+    let mut gone = vec![false; code.insts.len()];
+    let mut count = 0;
+    for (i, (m, &b)) in code.insts.iter_mut().zip(&block).enumerate() {
+        let before = match *m {
+            MInst::Copy { dst, src } => Some((dst, seen[dst], joined[src].expand().unwrap_or(src))),
+            _ => None,
+        };
+        m.for_each_vreg(|r, _| seen[r] = Some(b));
+        let Some((dst, seen_before, src)) = before else {
+            continue;
+        };
+        let (from, to) = (named[src], named[dst]);
+        let alike = {
+            let (a, b) = (code.vregs[src], code.vregs[dst]);
+            a.place == Place::Any
+                && b.place == Place::Any
+                && a.bytes == b.bytes
+                && a.align == b.align
+        };
+        let done = !from.many && from.last == i;
+        if wanted.contains(src) && alike && done && to.begins == 1 && seen_before != Some(b) {
+            joined[dst] = src.into();
+            named[src] = Named {
+                begins: from.begins,
+                ..to
+            };
+            gone[i] = true;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        return 0;
+    }
+    let to = |r: VReg| joined[r].expand().unwrap_or(r);
+    for m in &mut code.insts {
+        m.map_vregs(|r, _| to(r));
+    }
+    for (_, r) in &mut code.labels {
+        *r = to(*r);
+    }
+    remove(code, |i| gone.get(i).copied().unwrap_or(false));
+    count
+}
+
+/// The pass; gives how many moves went.
+pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
+    // What routines pass each other is not said by instructions alone.
+    if code.routines.len() > 1 {
+        return 0;
+    }
+    let Some(wanted) = connected(code) else {
+        return 0;
+    };
+    let chained = join_chains(code, &wanted);
+    let mut origin = vec![0; code.insts.len()];
+    split_wide::split(code, &mut origin, target, |r| wanted.contains(r));
+    let mut c = Coalescer {
+        block: code.block_of(),
+        moved: sized(code.vregs.len()),
+        uses: vec![Uses::default()],
+        parts: sized(code.vregs.len()),
+        gone: vec![false; code.insts.len()],
+        count: chained,
+        code,
+    };
+    c.drop_copies_of_nothing();
+    let moves = c.movements();
+    c.look(target);
+    for &i in &moves {
+        c.forward(i);
+    }
+    for i in moves {
+        c.backward(i);
+    }
+    c.finish()
+}
+
+impl Coalescer<'_> {
+    /// Copies of what nobody wrote begin their destination, and write nothing.
+    fn drop_copies_of_nothing(&mut self) {
+        let anywhere = |r: VReg| self.code.vregs[r].place == Place::Any;
+        let mut insts = self.code.insts.iter();
+        if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if anywhere(*src))) {
+            return;
+        }
+        let mut writes: SecondaryMap<VReg, u32> = sized(self.code.vregs.len());
+        for m in &self.code.insts {
+            m.for_each_vreg(|r, a| {
+                let begins = matches!(m, MInst::Start { .. });
+                writes[r] += u32::from(a != Access::Use && !begins);
+            });
+        }
+        for m in &mut self.code.insts {
+            if let MInst::Copy { dst, src } = *m
+                && writes[src] == 0
+                && self.code.vregs[src].place == Place::Any
+            {
+                *m = MInst::Start { dst };
+                writes[dst] -= 1;
+            }
+        }
+    }
+
+    /// The instructions that move whole GRFs; gives the registers that they name their numbers.
+    fn movements(&mut self) -> Vec<usize> {
+        let mut out = Vec::new();
+        let mut count = self.uses.len() as u32;
+        for i in 0..self.code.insts.len() {
+            let Some(m) = self.movement(i) else {
+                continue;
+            };
+            out.push(i);
+            for r in [m.to, m.from] {
+                if self.moved[r] == 0 {
+                    self.moved[r] = count;
+                    count += 1;
+                }
+            }
+        }
+        self.uses.resize_with(count as usize, Uses::default);
+        out
+    }
+
+    /// What is done with a register.
+    fn of(&self, r: VReg) -> &Uses {
+        &self.uses[self.moved[r] as usize]
+    }
+
+    fn of_mut(&mut self, r: VReg) -> &mut Uses {
+        &mut self.uses[self.moved[r] as usize]
+    }
+
+    fn look(&mut self, target: &Target) {
+        let code = &*self.code;
+        let spans = Spans {
+            platform: target.platform(),
+            grf: code.grf.bytes,
+            size: |r: VReg| code.vregs[r].bytes,
+        };
+        for (i, m) in code.insts.iter().enumerate() {
+            let mut any = false;
+            m.for_each_vreg(|r, _| any |= self.moved[r] != 0);
+            if !any {
+                continue;
+            }
+            let plain = match m {
+                MInst::Op { inst, .. } => {
+                    let macros = |s: &Src<VirtReg>| matches!(s, Src::Macro { .. });
+                    !matches!(inst.dst, Dst::Macro { .. }) && !inst.srcs.iter().any(macros)
+                }
+                m => matches!(m, MInst::Start { .. } | MInst::Copy { .. }),
+            };
+            let whole = match m {
+                MInst::Copy { dst, .. } => copied(code.vregs[*dst].bytes).is_none(),
+                _ => false,
+            };
+            let begins = matches!(m, MInst::Start { .. });
+            spans.each(m, |r, bytes, access| {
+                let n = self.moved[r] as usize;
+                if n == 0 {
+                    return;
+                }
+                let uses = &mut self.uses[n];
+                uses.whole |= whole;
+                uses.stays |= !plain || uses.writes.len() + uses.reads.len() > ACCESSES;
+                if access == Access::Def {
+                    uses.begins.push(i);
+                }
+                let touched = Touched {
+                    inst: i,
+                    start: bytes.start,
+                    end: bytes.end,
+                };
+                match access {
+                    Access::Use => uses.reads.push(touched),
+                    _ if !begins => uses.writes.push(touched),
+                    _ => {}
+                }
+            });
+        }
+    }
+
+    /// The move that an instruction is, of whole GRFs.
+    fn movement(&self, i: usize) -> Option<Move> {
+        let m = match *self.code.insts.get(i)? {
+            MInst::Op { ref inst, .. } => moved(inst)?,
+            MInst::Copy { dst, src } => Move {
+                to: dst,
+                at: 0,
+                from: src,
+                of: 0,
+                bytes: self.code.vregs[dst].bytes,
+            },
+            _ => return None,
+        };
+        m.is_whole(self.code.grf.bytes).then_some(m)
+    }
+
+    /// The register that one is a part of, itself if of none, and from which byte on.
+    fn part(&self, mut r: VReg) -> (VReg, u32) {
+        let mut at = 0;
+        while let Some(of) = self.parts[r].of.expand() {
+            at += self.parts[r].at;
+            r = of;
+        }
+        (r, at)
+    }
+
+    fn of_block(&self, i: usize) -> Option<u32> {
+        self.block.get(i).copied()
+    }
+
+    /// Whether a part fits a register, by its size and alignment.
+    fn fits(&self, part: VReg, of: VReg, at: u32) -> bool {
+        let whole = self.of(part).whole;
+        let (part, of) = (self.code.vregs[part], self.code.vregs[of]);
+        (!whole || at == 0 && part.bytes == of.bytes)
+            && part.place == Place::Any
+            && at + part.bytes <= of.bytes
+            && of.align >= part.align
+            && at.is_multiple_of(part.align)
+    }
+
+    /// Whether no message reads a register besides what is read here: its two payloads lie apart.
+    fn sent_apart(&self, reads: &[Touched], from: VReg) -> bool {
+        reads.iter().all(|r| match self.code.insts.get(r.inst) {
+            Some(MInst::Op { inst, .. }) if inst.op.is_send() => {
+                inst.srcs.iter().all(|s| match s {
+                    Src::Direct { at, .. } => {
+                        at.reg.as_grf().is_none_or(|r| self.part(r).0 != from)
+                    }
+                    _ => true,
+                })
+            }
+            _ => true,
+        })
+    }
+
+    /// Where the instruction is the last that writes its destination, which then may be a name for what it was moved from.
+    fn forward(&mut self, i: usize) {
+        let Some(last) = self.movement(i) else {
+            return;
+        };
+        let to = last.to;
+        let uses = self.of(to);
+        let block = self.of_block(i);
+        if uses.stays
+            || self.parts[to].of.is_some()
+            || uses.writes.last().is_none_or(|w| w.inst != i)
+        {
+            return;
+        }
+        let (of, base) = self.part(last.from);
+        let Some(at) = (base + last.of).checked_sub(last.at) else {
+            return;
+        };
+        let from = self.of(of);
+        let first = uses.writes.first().map_or(i, |w| w.inst);
+        let same = |w: &Touched| {
+            self.movement(w.inst).is_some_and(|m| {
+                let (r, base) = self.part(m.from);
+                r == of && base + m.of == at + m.at
+            })
+        };
+        let ok = of != to
+            && !from.stays
+            && self.fits(to, of, at)
+            && self.of_block(first) == block
+            && uses.writes.iter().all(same)
+            // Nothing of what was there before is kept.
+            && matches!(*uses.begins, [b] if b <= first && self.of_block(b) == block)
+            && from.writes.iter().all(|w| w.inst < first && self.of_block(w.inst) == block)
+            && (from.writes.is_empty() || !from.begins.is_empty())
+            && uses.reads.iter().all(|r| r.inst > i || self.of_block(r.inst) != block)
+            && self.sent_apart(&uses.reads, of);
+        if !ok {
+            return;
+        }
+        // A move that goes reads nothing.
+        let gone: SmallVec<[usize; 4]> = uses.writes.iter().map(|w| w.inst).collect();
+        let begin = uses.begins.first().copied();
+        let (reads, whole) = (uses.reads.clone(), uses.whole);
+        for &n in &gone {
+            self.gone[n] = true;
+            self.count += 1;
+        }
+        if let Some(b) = begin {
+            self.gone[b] = true;
+        }
+        let from = self.of_mut(of);
+        from.whole |= whole;
+        from.reads.retain(|r| !gone.contains(&r.inst));
+        from.reads.extend(reads.iter().map(|r| Touched {
+            inst: r.inst,
+            start: r.start + at,
+            end: r.end + at,
+        }));
+        self.parts[to] = Part { of: of.into(), at };
+    }
+
+    /// The moves that bring all of a register to another, each a part, of which the instruction is the last; and from which byte on.
+    fn all_of(&self, i: usize) -> Option<(SmallVec<[usize; 4]>, u32)> {
+        let m = self.movement(i)?;
+        let (value, base) = self.part(m.from);
+        let at = m.at.checked_sub(base + m.of)?;
+        let bytes = self.code.vregs[value].bytes;
+        if self.of(value).stays {
+            return None;
+        }
+        if m.bytes == bytes {
+            return Some((SmallVec::from_slice(&[i]), at));
+        }
+        let (mut moves, mut moved) = (SmallVec::new(), 0);
+        for r in &self.of(value).reads {
+            let Some(other) = self.movement(r.inst).filter(|_| !self.gone[r.inst]) else {
+                continue;
+            };
+            let (from, base) = self.part(other.from);
+            let same = from == value && other.to == m.to && other.at == at + base + other.of;
+            // Each byte once: the next move brings what follows.
+            if same && base + other.of == moved {
+                moves.push(r.inst);
+                moved += other.bytes;
+            }
+        }
+        let last = moves.last().is_some_and(|&n| n == i);
+        (last && moved == bytes).then_some((moves, at))
+    }
+
+    /// Makes what the instruction moves where it moves it to.
+    fn backward(&mut self, i: usize) {
+        if self.gone[i] {
+            return;
+        }
+        let (Some(m), Some((moves, at))) = (self.movement(i), self.all_of(i)) else {
+            return;
+        };
+        let (value, _) = self.part(m.from);
+        let payload = m.to;
+        let bytes = self.code.vregs[value].bytes;
+        let first_move = moves.first().copied().unwrap_or(i);
+        let (uses, whole) = (self.of(value), self.of(payload));
+        let block = self.of_block(i);
+        let here = |t: &Touched| self.of_block(t.inst) == block;
+        let (Some(first), Some(&begin)) = (uses.begins.first(), whole.begins.first()) else {
+            return;
+        };
+        let begin_now = whole.begun.unwrap_or(begin);
+        let first_now = uses.begun.unwrap_or(*first);
+        // What a copy begins, it begins whole.
+        let copy = |n: usize| matches!(self.code.insts.get(n), Some(MInst::Copy { .. }));
+        let is_value = value != payload
+            && !uses.stays
+            && self.fits(value, payload, at)
+            && uses.begins.len() == 1
+            && self.of_block(*first) == block
+            && uses
+                .writes
+                .iter()
+                .all(|w| here(w) && w.inst < first_move && w.inst >= *first)
+            && uses.reads.iter().all(here)
+            && first_now + AHEAD >= i
+            && !copy(first_now)
+            && (moves.contains(&begin_now) || !copy(begin_now));
+        // What is not read behind it may be written over.
+        let read_before = uses.reads.iter().chain(&uses.made).all(|r| r.inst <= i);
+        let written = whole.writes.last().map_or(0, |w| w.inst);
+        let is_payload = !whole.stays
+            && self.code.vregs[payload].place == Place::Any
+            && self.parts[payload].of.is_none()
+            && whole.begins.len() == 1
+            && self.of_block(begin) == block
+            && whole.writes.iter().all(|w| here(w) && w.inst >= begin)
+            && whole.reads.iter().all(|r| here(r) && r.inst > written)
+            && whole.writes.iter().all(|w| {
+                let behind = w.inst > i && read_before;
+                moves.contains(&w.inst) || behind || w.end <= at || w.start >= at + bytes
+            });
+        let apart = || {
+            self.sent_apart(&uses.reads, payload)
+                && self.sent_apart(&uses.made, payload)
+                && self.sent_apart(&whole.reads, value)
+        };
+        if !is_value || !is_payload || !apart() {
+            return;
+        }
+        let last = begin_now.max(first_now);
+        self.unbegin(last);
+        for &n in &moves {
+            self.gone[n] = true;
+            self.count += 1;
+        }
+        let uses = self.of(value);
+        let reads = uses.reads.iter().chain(&uses.made);
+        let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
+        let whole = uses.whole;
+        let of = self.of_mut(payload);
+        of.begun = Some(begin_now.min(first_now));
+        of.made.extend(reads);
+        of.whole |= whole;
+        self.parts[value] = Part {
+            of: payload.into(),
+            at,
+        };
+    }
+
+    /// The instruction begins a value of the register no longer: it is a part of one that has begun.
+    fn unbegin(&mut self, i: usize) {
+        match self.code.insts.get_mut(i) {
+            Some(MInst::Op { starts, .. }) => *starts = false,
+            Some(MInst::Start { .. }) => self.gone[i] = true,
+            _ => {}
+        }
+    }
+
+    /// Names registers anew, and takes out what went.
+    fn finish(self) -> u32 {
+        if self.count == 0 {
+            return 0;
+        }
+        let mut parts: SecondaryMap<VReg, (VReg, u32)> =
+            SecondaryMap::with_default((VReg::new(0), 0));
+        parts.resize(self.code.vregs.len());
+        for r in self.code.vregs.keys() {
+            parts[r] = self.part(r);
+        }
+        let name = |reg: &mut VirtReg, sub: &mut u16| {
+            if let Some(r) = reg.as_grf() {
+                let (of, at) = parts[r];
+                *reg = VirtReg::grf(of);
+                *sub += at as u16;
+            }
+        };
+        for m in &mut self.code.insts {
+            match m {
+                MInst::Op { inst, .. } => {
+                    for s in &mut inst.srcs {
+                        if let Src::Direct { at, .. } = s {
+                            name(&mut at.reg, &mut at.sub);
+                        }
+                    }
+                    if let Dst::Direct { at, .. } = &mut inst.dst {
+                        name(&mut at.reg, &mut at.sub);
+                    }
+                }
+                MInst::Start { dst } => *dst = parts[*dst].0,
+                MInst::Copy { dst, src } => {
+                    let bytes = self.code.vregs[*dst].bytes;
+                    let ((d, da), (s, sa)) = (parts[*dst], parts[*src]);
+                    let whole = |r: VReg| self.code.vregs[r].bytes == bytes;
+                    *m = match (copied(bytes), whole(d) && whole(s)) {
+                        (Some(exec), false) => whole_move(exec, (d, da), (s, sa), d == *dst),
+                        _ => MInst::Copy { dst: d, src: s },
+                    };
+                }
+                _ => {}
+            }
+        }
+        let vregs = &self.code.vregs;
+        self.code.labels.retain_mut(|(_, r)| {
+            let (of, at) = parts[*r];
+            let kept = at == 0 && vregs[of].bytes == vregs[*r].bytes;
+            *r = of;
+            kept
+        });
+        remove(self.code, |i| self.gone.get(i).copied().unwrap_or(false));
+        self.count
+    }
+}

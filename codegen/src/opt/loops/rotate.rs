@@ -1,0 +1,157 @@
+//! Loops that begin with their condition end with it: one branch less for each iteration.
+//!
+//! The condition, a block that only computes and branches, is copied to the end of each block that jumps to it. What it computes and its parameters become
+//! parameters of the two blocks that it branches to. What is left of it, nothing reaches.
+//!
+//! Bounds: [`COMPUTES`] instructions, [`JUMPS`] blocks that jump to a condition, [`LOOPS`] loops of a function.
+
+use super::Loops;
+use crate::ir::{Block, Function, InstData, Value};
+use crate::opt::clone_insts::Copied;
+use crate::opt::egraph::is_node;
+use crate::opt::{Facts, State};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+/// Instructions of a condition, constants aside.
+const COMPUTES: usize = 4;
+/// Blocks that jump to one.
+const JUMPS: usize = 2;
+/// Loops of a function: each asks who uses what its condition computes.
+const LOOPS: usize = 64;
+
+/// The pass. Gives how many loops end with their condition now.
+pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
+    let loops = Loops::new(func, &cfg);
+    if loops.loops.is_empty() {
+        return 0;
+    }
+    let intervals = cfg.dominator_intervals();
+    let mut done = 0;
+    // Blocks that end with a condition now, and with a jump as the graph was made.
+    let mut ends: EntitySet<Block> = EntitySet::new();
+    for data in loops.loops.values().take(LOOPS) {
+        let header = data.header;
+        if ends.contains(header) {
+            continue;
+        }
+        let jumps = cfg.preds(header);
+        let jump = |&(_, inst): &(Block, _)| matches!(func.dfg.data(inst), InstData::Jump { .. });
+        if jumps.len() > JUMPS || !jumps.iter().all(jump) {
+            continue;
+        }
+        let Some((&end, computes)) = func.layout.insts(header).split_last() else {
+            continue;
+        };
+        let InstData::Brif { dests, .. } = *func.dfg.data(end) else {
+            continue;
+        };
+        let only = |b: Block| b != header && cfg.preds(b).len() == 1;
+        let counts = computes
+            .iter()
+            .filter(|&&i| !matches!(func.dfg.data(i), InstData::Imm { .. }));
+        if !dests.iter().all(|d| only(d.block))
+            || dests[0].block == dests[1].block
+            || counts.count() > COMPUTES
+            || !computes.iter().all(|&i| is_node(func.dfg.data(i)))
+        {
+            continue;
+        }
+        let within = |b: Block, of: Block| {
+            intervals[of].0 <= intervals[b].0 && intervals[b].1 <= intervals[of].1
+        };
+        let Some(used) = used(func, header, |b| dests.iter().any(|d| within(b, d.block))) else {
+            continue;
+        };
+        let side = |b: Block| dests.iter().position(|d| within(b, d.block));
+        let jumps: Vec<Block> = jumps.iter().map(|&(b, _)| b).collect();
+        jumps.iter().for_each(|&b| {
+            ends.insert(b);
+        });
+        rotate(func, header, &jumps, &used, side);
+        done += 1;
+    }
+    if done > 0 {
+        state.flow.changed();
+        state.flow.remove_unreachable(func);
+    }
+    done
+}
+
+/// What a block defines that others use, in order; none where one uses it that is not among `those`.
+fn used(func: &Function, block: Block, those: impl Fn(Block) -> bool) -> Option<Vec<Value>> {
+    let mut own: EntitySet<Value> = EntitySet::new();
+    let insts = func.layout.insts(block);
+    let results = insts.iter().flat_map(|&i| func.dfg.results(i));
+    let all: Vec<Value> = func
+        .dfg
+        .block_params(block)
+        .iter()
+        .chain(results)
+        .copied()
+        .collect();
+    for &v in &all {
+        own.insert(v);
+    }
+    let mut found: EntitySet<Value> = EntitySet::new();
+    for &other in func.layout.blocks().iter().filter(|&&b| b != block) {
+        let mut asks = false;
+        for &inst in func.layout.insts(other) {
+            func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
+                if own.contains(v) {
+                    found.insert(v);
+                    asks = true;
+                }
+            });
+        }
+        if asks && !those(other) {
+            return None;
+        }
+    }
+    Some(all.into_iter().filter(|&v| found.contains(v)).collect())
+}
+
+fn rotate(
+    func: &mut Function,
+    header: Block,
+    jumps: &[Block],
+    used: &[Value],
+    side: impl Fn(Block) -> Option<usize>,
+) {
+    let head = func.layout.insts(header).to_vec();
+    let Some((&end, head)) = head.split_last() else {
+        return;
+    };
+    // The blocks that it branches to have what it defines as parameters.
+    let dests: Vec<Block> = func.dfg.destinations(end).iter().map(|d| d.block).collect();
+    let mut inside: [SecondaryMap<Value, PackedOption<Value>>; 2] = Default::default();
+    for (dest, inside) in dests.iter().zip(&mut inside) {
+        for &v in used {
+            let ty = func.dfg.ty(v);
+            inside[v] = func.dfg.append_block_param(*dest, ty).into();
+        }
+    }
+    for block in func.layout.blocks().to_vec() {
+        if let Some(n) = side(block).filter(|_| block != header) {
+            for inst in func.layout.insts(block).to_vec() {
+                func.dfg
+                    .map_args(inst, |v| inside[n][v].expand().unwrap_or(v));
+            }
+        }
+    }
+    for &from in jumps {
+        let mut copied = Copied::entering(func, header, from);
+        func.layout.insts_mut(from).pop();
+        for &inst in head.iter().chain([&end]) {
+            copied.inst(func, inst, from);
+        }
+        if let Some(branch) = func.layout.terminator(from) {
+            let args: Vec<Value> = used.iter().map(|&v| copied.value(v)).collect();
+            let (dests, pool) = func.dfg.destinations_mut(branch);
+            for dest in dests {
+                dest.args.extend(args.iter().copied(), pool);
+            }
+        }
+    }
+}

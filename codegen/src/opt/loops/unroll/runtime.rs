@@ -1,0 +1,577 @@
+//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where what one iteration loads or stores and what the next one does are neighbours.
+//!
+//! ```text
+//!     for (i = a; i < b; i += 1) body           for (i = a; i < b - 3; ) { body i += 1, four times }
+//!                                         ->    for (; i < b; i += 1) body
+//! ```
+//!
+//! `b - 3` is taken of what is at least three more than the least number, so that it does not wrap around; then it is less for all four. What is behind the
+//! loop is left as it was: it is reached from the second loop, which is the one that was there.
+//!
+//! Nothing is gained but by messages (`opt/memory/vectorize_accesses.rs` makes one of the loads, and of the stores) and by what ends an iteration. So the body is to load or store
+//! in every iteration, by an address that a step moves by as many bytes as are read or written. All iterations' loads stand before the first of them, and so are
+//! only of what no store of the loop reaches, whatever its address; a store counts if nothing of the loop that stands between two of it may reach
+//! what it writes.
+//!
+//! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
+
+use super::shape::Shape;
+use super::{shape, size};
+use crate::ir::{
+    Block, BlockCall, ControlFlow, Function, Inst, InstData, IntCC, MemFlags, Opcode, Space, Type,
+    Value, ValueDef,
+};
+use crate::opt::clone_insts::{Copied, branch, jump_args};
+use crate::opt::loops::Loops;
+use crate::opt::memory::Accesses;
+use crate::opt::{Facts, State};
+use cranelift_entity::EntitySet;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Instructions of one iteration.
+const BODY: usize = 64;
+/// Instructions of the copies of all loops of a function.
+const FUNCTION: usize = 1000;
+/// Loops of a function.
+const LOOPS: usize = 64;
+/// Operands between an address and what is counted.
+const DEEP: u32 = 12;
+/// Iterations at once: as many dwords as a message has of a lane.
+const TIMES: u32 = 4;
+
+/// A loop that does several iterations at once.
+struct Gain {
+    shape: Shape,
+    /// What is counted, by how much, and the condition under which it goes on, of that and the bound.
+    number: Value,
+    step: i64,
+    goes_on: IntCC,
+    bound: Value,
+    /// Loads of neighbours, which go before the first iteration.
+    loads: Vec<Inst>,
+    /// What the loop defines, and what an iteration adds to that.
+    own: EntitySet<Value>,
+    steps: FxHashMap<Value, Option<i64>>,
+}
+
+/// A load or a store.
+struct Access {
+    inst: Inst,
+    mem: MemFlags,
+    addr: Value,
+    /// What is loaded or stored.
+    ty: Type,
+    /// Whether it is of neighbours at one address.
+    block: bool,
+    /// The lanes that take part, and what a load gives in the others.
+    masks: [Option<Value>; 2],
+    writes: bool,
+}
+
+impl Access {
+    fn of(func: &Function, inst: Inst) -> Option<Access> {
+        let (mem, addr, of, masks) = match *func.dfg.data(inst) {
+            InstData::Load {
+                mem,
+                addr,
+                mask,
+                old,
+                ..
+            } => (mem, addr, func.dfg.first_result(inst)?, [mask, old]),
+            InstData::Store {
+                mem, args, mask, ..
+            } => (mem, args[1], args[0], [mask, None.into()]),
+            _ => return None,
+        };
+        let opcode = func.dfg.data(inst).opcode();
+        Some(Access {
+            inst,
+            mem,
+            addr,
+            ty: func.dfg.ty(of),
+            block: matches!(opcode, Opcode::Bload | Opcode::Bstore),
+            masks: masks.map(|m| m.expand()),
+            writes: matches!(opcode, Opcode::Store | Opcode::Bstore),
+        })
+    }
+}
+
+/// The pass. Gives how many loops do several iterations at once.
+pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
+    let loops = Loops::new(func, &cfg);
+    if loops.loops.is_empty() {
+        return 0;
+    }
+    let mut left = FUNCTION;
+    let room = facts.target.grf().size() / 2;
+    let gains = shape::innermost(func, &cfg, &loops).take(LOOPS);
+    let gains: Vec<Gain> = gains
+        .filter_map(|shape| gain(func, &cfg, shape, room, &mut left))
+        .collect();
+    for gain in &gains {
+        unroll(func, gain);
+    }
+    if !gains.is_empty() {
+        state.flow.changed();
+    }
+    gains.len() as u32
+}
+
+/// What a loop would gain, if it does. `room`: bytes of registers that what it loads may take.
+fn gain(
+    func: &Function,
+    cfg: &ControlFlow,
+    shape: Shape,
+    room: u32,
+    left: &mut usize,
+) -> Option<Gain> {
+    let one = size(func, &shape.blocks, None);
+    if one > BODY {
+        return None;
+    }
+    let insts = || shape.blocks.iter().flat_map(|&b| func.layout.insts(b));
+    let allowed = |i: &Inst| match func.dfg.data(*i) {
+        InstData::Load { mem, .. } | InstData::Store { mem, .. } => !mem.volatile,
+        InstData::Jump { .. } | InstData::Brif { .. } | InstData::Switch { .. } => true,
+        data => !data.opcode().info().effect,
+    };
+    if !insts().all(allowed) {
+        return None;
+    }
+    let InstData::IntCompare { cond, args, .. } = *func.dfg.data(func.dfg.def_inst(shape.cond)?)
+    else {
+        return None;
+    };
+    let mut own: EntitySet<Value> = EntitySet::new();
+    let params = shape.blocks.iter().flat_map(|&b| func.dfg.block_params(b));
+    for &v in params.chain(insts().flat_map(|&i| func.dfg.results(i))) {
+        own.insert(v);
+    }
+    // What is counted first.
+    let (number, bound, cond) = match own.contains(args[0]) {
+        true => (args[0], args[1], cond),
+        false => (args[1], args[0], cond.exchanged()),
+    };
+    let ty = func.dfg.ty(number);
+    if ty.lanes() != 1 || own.contains(bound) {
+        return None;
+    }
+    let goes_on = match shape.body {
+        0 => cond,
+        _ => cond.inverse(),
+    };
+    let signed = |bits: u64, ty: Type| {
+        let unused = 64 - ty.scalar().bits();
+        (bits << unused) as i64 >> unused
+    };
+    let (_, step) = shape.counts(func, number)?;
+    let step = signed(step, ty);
+    let up = match goes_on {
+        IntCC::SignedLessThan | IntCC::SignedLessThanOrEqual => true,
+        IntCC::UnsignedLessThan | IntCC::UnsignedLessThanOrEqual => true,
+        IntCC::Equal | IntCC::NotEqual => return None,
+        _ => false,
+    };
+    // So few that numbers of eight bits count some iterations, too.
+    if up != (step > 0) || !(1..=16).contains(&step.unsigned_abs()) {
+        return None;
+    }
+
+    // What each iteration adds to what the header has, and so to addresses.
+    let mut steps: FxHashMap<Value, Option<i64>> = FxHashMap::default();
+    for &p in func.dfg.block_params(shape.header) {
+        let step = shape.counts(func, p).map(|c| signed(c.1, func.dfg.ty(p)));
+        steps.insert(p, step);
+    }
+    let intervals = cfg.dominator_intervals();
+    let latch = intervals[shape.latch];
+    let always = |b: &&Block| intervals[**b].0 <= latch.0 && latch.1 <= intervals[**b].1;
+    let accesses: Vec<Access> = insts().filter_map(|&i| Access::of(func, i)).collect();
+    let writes = accesses.iter().any(|a| a.writes);
+    let mut facts = writes.then(|| Accesses::new(func));
+    let (mut loads, mut stores, mut moving) = (Vec::new(), 0, 0);
+    for access in shape
+        .blocks
+        .iter()
+        .filter(always)
+        .flat_map(|&b| func.layout.insts(b))
+        .filter_map(|&i| Access::of(func, i))
+    {
+        let mut of = |v: Value| moved(func, &own, &mut steps, v, DEEP);
+        let masked = access.masks.into_iter().flatten();
+        if masked.map(&mut of).any(|by| by != Some(0)) {
+            continue;
+        }
+        let Access { ty, addr, mem, .. } = access;
+        let lanes = func.dfg.ty(addr).lanes();
+        let bytes = ty.bytes() / lanes;
+        let block = access.block || lanes == 1 && access.masks[0].is_none();
+        let merges = match block {
+            true => !access.writes && matches!(mem.space, Space::Global | Space::Surface(_)),
+            false => ty.lanes() == lanes && bytes <= 4,
+        };
+        if !merges || of(addr).is_none_or(|by| by.unsigned_abs() != u64::from(bytes)) {
+            continue;
+        }
+        let free = facts.as_mut().is_none_or(|facts| {
+            let may = |o: &&Access| o.inst != access.inst && (o.writes || access.writes);
+            let place = |a: &Access| (a.mem.space, a.addr);
+            let apart = |o: &Access| facts.never_meet(place(o), place(&access));
+            let alone = accesses.iter().filter(may).all(apart);
+            alone && (!access.writes || facts.has_rows(func, access.inst, TIMES * bytes))
+        });
+        if free || mem.constant {
+            match access.writes {
+                true => stores += 1,
+                false => loads.push(access.inst),
+            }
+            moving += TIMES * ty.bytes();
+        }
+    }
+    let all = one * TIMES as usize;
+    if loads.is_empty() && stores == 0 || moving > room || all > *left {
+        return None;
+    }
+    *left -= all;
+    Some(Gain {
+        shape,
+        number,
+        step,
+        goes_on,
+        bound,
+        loads,
+        own,
+        steps,
+    })
+}
+
+/// What an iteration adds to a value in each lane, if that is a constant and nothing wraps around.
+fn moved(
+    func: &Function,
+    own: &EntitySet<Value>,
+    known: &mut FxHashMap<Value, Option<i64>>,
+    v: Value,
+    deep: u32,
+) -> Option<i64> {
+    if !own.contains(v) {
+        return Some(0);
+    }
+    if let Some(&by) = known.get(&v) {
+        return by;
+    }
+    let ValueDef::Result(inst, _) = func.dfg.def(v) else {
+        return None;
+    };
+    let deep = deep.checked_sub(1)?;
+    let mut of = |v: Value| moved(func, own, known, v, deep);
+    let factor = |v: Value| number(func, v);
+    let mut product = |x: Value, y: Value| match (factor(y), factor(x)) {
+        (Some(n), _) => of(x).map(|x| x.wrapping_mul(n)),
+        (_, Some(n)) => of(y).map(|y| y.wrapping_mul(n)),
+        _ => of(x).zip(of(y)).filter(|by| *by == (0, 0)).map(|_| 0),
+    };
+    let by = match *func.dfg.data(inst) {
+        InstData::Imm { .. } | InstData::ImmVec { .. } => Some(0),
+        InstData::Nullary {
+            opcode: Opcode::Undef,
+        } => Some(0),
+        InstData::Unary {
+            opcode: Opcode::Sextend | Opcode::Uextend | Opcode::Ireduce,
+            arg,
+        } => of(arg),
+        InstData::RdRegion {
+            arg, index: none, ..
+        } if none.is_none() => of(arg),
+        InstData::Binary { opcode, args } => {
+            let [x, y] = args;
+            match opcode {
+                Opcode::Iadd => of(x).zip(of(y)).map(|(x, y)| x.wrapping_add(y)),
+                Opcode::Isub => of(x).zip(of(y)).map(|(x, y)| x.wrapping_sub(y)),
+                Opcode::Ishl => {
+                    let by = factor(y).and_then(|n| u32::try_from(n).ok());
+                    of(x).zip(by).and_then(|(x, n)| x.checked_shl(n))
+                }
+                Opcode::Imul => product(x, y),
+                _ => of(x).zip(of(y)).filter(|by| *by == (0, 0)).map(|_| 0),
+            }
+        }
+        InstData::Ternary {
+            opcode: Opcode::Imad,
+            args: [x, y, z],
+        } => {
+            let product = product(x, y);
+            product.zip(of(z)).map(|(x, y)| x.wrapping_add(y))
+        }
+        _ => None,
+    };
+    known.insert(v, by);
+    by
+}
+
+/// The number that a constant is in every lane, with its sign.
+fn number(func: &Function, v: Value) -> Option<i64> {
+    let bits = func.dfg.same_constant(v)?;
+    let unused = 64 - func.dfg.ty(v).scalar().bits();
+    Some((bits << unused) as i64 >> unused)
+}
+
+/// Adds the loop of several iterations before one.
+fn unroll(func: &mut Function, gain: &Gain) {
+    let l = &gain.shape;
+    let head = func.layout.insts(l.header).to_vec();
+    let Some((&end, head)) = head.split_last() else {
+        return;
+    };
+    let loc = func.srclocs[end];
+    let params = func.dfg.block_params(l.header).to_vec();
+
+    // The bound: before the loop.
+    let ty = func.dfg.ty(gain.number);
+    let mut made: SmallVec<[Inst; 5]> = SmallVec::new();
+    let mut one = |func: &mut Function, data: InstData| {
+        let inst = func.dfg.make_inst(data, &[ty]);
+        func.set_srcloc(inst, loc);
+        made.push(inst);
+        func.dfg.results(inst)[0]
+    };
+    let mask = ty.scalar().mask();
+    let bits = |n: u64| InstData::Imm {
+        opcode: Opcode::Iconst,
+        bits: n & mask,
+    };
+    let further = gain.step.unsigned_abs() * u64::from(TIMES - 1);
+    let signed = gain.goes_on.is_signed();
+    // The least and the greatest number.
+    let (least, greatest) = match signed {
+        true => ((mask >> 1) + 1, mask >> 1),
+        false => (0, mask),
+    };
+    let (furthest, within, back, cond) = match (gain.step > 0, signed) {
+        (true, true) => (
+            least.wrapping_add(further),
+            Opcode::Smax,
+            Opcode::Isub,
+            IntCC::SignedLessThan,
+        ),
+        (true, false) => (
+            least.wrapping_add(further),
+            Opcode::Umax,
+            Opcode::Isub,
+            IntCC::UnsignedLessThan,
+        ),
+        (false, true) => (
+            greatest.wrapping_sub(further),
+            Opcode::Smin,
+            Opcode::Iadd,
+            IntCC::SignedGreaterThan,
+        ),
+        (false, false) => (
+            greatest.wrapping_sub(further),
+            Opcode::Umin,
+            Opcode::Iadd,
+            IntCC::UnsignedGreaterThan,
+        ),
+    };
+    let furthest = one(func, bits(furthest));
+    let further = one(func, bits(further));
+    let within = InstData::Binary {
+        opcode: within,
+        args: [gain.bound, furthest],
+    };
+    let within = one(func, within);
+    let limit = InstData::Binary {
+        opcode: back,
+        args: [within, further],
+    };
+    let limit = one(func, limit);
+    let before = func.layout.insts_mut(l.before);
+    let at = before.len().saturating_sub(1);
+    before.insert_many(at, made);
+
+    // Where several begin, the first of them, and where no more do.
+    let [main, first, no_more] = [(); 3].map(|()| func.dfg.make_block());
+    let mut order = vec![main, first];
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    for &p in &params {
+        let ty = func.dfg.ty(p);
+        values.insert(p, func.dfg.append_block_param(main, ty));
+    }
+    let began: SmallVec<[Value; 8]> = params.iter().map(|p| values[p]).collect();
+    let opcode = Opcode::Icmp;
+    let args = [values[&gain.number], limit];
+    let compare = InstData::IntCompare { opcode, cond, args };
+    let flag = func.dfg.ty(l.cond);
+    let compare = func.dfg.make_inst(compare, &[flag]);
+    let go_on = func.dfg.results(compare)[0];
+    let to = |func: &mut Function, block: Block, args: &[Value]| BlockCall {
+        block,
+        args: cranelift_entity::EntityList::from_slice(args, &mut func.dfg.pool),
+    };
+    let dests = [to(func, first, &[]), to(func, no_more, &[])];
+    let dest = to(func, l.header, &began);
+    let opcode = Opcode::Brif;
+    let split = InstData::Brif {
+        opcode,
+        cond: go_on,
+        dests,
+    };
+    let split = func.dfg.make_inst(split, &[]);
+    let opcode = Opcode::Jump;
+    let leave = func.dfg.make_inst(InstData::Jump { opcode, dest }, &[]);
+    for (block, inst) in [(main, compare), (main, split), (no_more, leave)] {
+        func.set_srcloc(inst, loc);
+        func.layout.append_inst(block, inst);
+    }
+    lead(func, l.before, main);
+
+    // Loads of all iterations.
+    let mut loaded: Vec<FxHashMap<Value, Value>> = Vec::new();
+    for n in 0..TIMES {
+        let mut ahead = Ahead {
+            gain,
+            began: &values,
+            iteration: i64::from(n),
+            to: first,
+            copied: Copied::default(),
+        };
+        let results = gain.loads.iter().filter_map(|&i| func.dfg.first_result(i));
+        let results: Vec<Value> = results.collect();
+        loaded.push(
+            results
+                .into_iter()
+                .map(|v| (v, ahead.value(func, v)))
+                .collect(),
+        );
+    }
+
+    let mut from = first;
+    for n in 0..TIMES {
+        let mut copied = Copied::default();
+        match n {
+            0 => copied.values.extend(values.iter().map(|(&p, &v)| (p, v))),
+            _ => {
+                let args = jump_args(func, from);
+                copied.values.extend(params.iter().copied().zip(args));
+                func.layout.insts_mut(from).pop();
+            }
+        }
+        copied.make_blocks(func, &l.blocks[1..], &mut order);
+        let loaded = &loaded[n as usize];
+        for &inst in head {
+            copy(func, &mut copied, loaded, inst, from);
+        }
+        branch(func, &mut copied, end, l.body, from);
+        for &block in &l.blocks[1..] {
+            let to = copied.block(block);
+            for inst in func.layout.insts(block).to_vec() {
+                copy(func, &mut copied, loaded, inst, to);
+            }
+        }
+        from = copied.block(l.latch);
+        name(func, &copied);
+    }
+    lead(func, from, main);
+    order.push(no_more);
+    func.layout.insert_before(l.header, &order);
+}
+
+/// Copies what was not loaded already.
+fn copy(
+    func: &mut Function,
+    copied: &mut Copied,
+    loaded: &FxHashMap<Value, Value>,
+    inst: Inst,
+    to: Block,
+) {
+    let result = func.dfg.first_result(inst);
+    match result.and_then(|v| Some((v, *loaded.get(&v)?))) {
+        Some((result, v)) => {
+            copied.values.insert(result, v);
+        }
+        None => copied.inst(func, inst, to),
+    }
+}
+
+/// Computes what an iteration loads before any of them.
+struct Ahead<'g> {
+    gain: &'g Gain,
+    /// What the header's parameters are where the first iteration begins.
+    began: &'g FxHashMap<Value, Value>,
+    /// How many are before this one.
+    iteration: i64,
+    to: Block,
+    copied: Copied,
+}
+
+impl Ahead<'_> {
+    /// What stands for a value that [`moved`] knows, and for a load.
+    fn value(&mut self, func: &mut Function, v: Value) -> Value {
+        if !self.gain.own.contains(v) {
+            return v;
+        }
+        if let Some(&known) = self.copied.values.get(&v) {
+            return known;
+        }
+        if let Some(&began) = self.began.get(&v) {
+            let step = self.gain.steps.get(&v).copied().flatten().unwrap_or(0);
+            let now = self.moved(func, began, step.wrapping_mul(self.iteration));
+            self.copied.values.insert(v, now);
+        } else if let Some(inst) = func.dfg.def_inst(v) {
+            let mut args: SmallVec<[Value; 3]> = SmallVec::new();
+            func.dfg
+                .data(inst)
+                .for_each_arg(&func.dfg, |v| args.push(v));
+            for arg in args {
+                self.value(func, arg);
+            }
+            self.copied.inst(func, inst, self.to);
+        }
+        self.copied.value(v)
+    }
+
+    /// A parameter and a constant.
+    fn moved(&self, func: &mut Function, v: Value, by: i64) -> Value {
+        if by == 0 {
+            return v;
+        }
+        let ty = func.dfg.ty(v);
+        let constant = InstData::Imm {
+            opcode: Opcode::Iconst,
+            bits: by as u64 & ty.scalar().mask(),
+        };
+        let constant = func.dfg.make_inst(constant, &[ty]);
+        let sum = InstData::Binary {
+            opcode: Opcode::Iadd,
+            args: [v, func.dfg.results(constant)[0]],
+        };
+        let sum = func.dfg.make_inst(sum, &[ty]);
+        func.layout.append_inst(self.to, constant);
+        func.layout.append_inst(self.to, sum);
+        func.dfg.results(sum)[0]
+    }
+}
+
+/// Has a block jump elsewhere, with the same arguments.
+fn lead(func: &mut Function, from: Block, to: Block) {
+    if let Some(jump) = func.layout.terminator(from) {
+        for dest in func.dfg.destinations_mut(jump).0 {
+            dest.block = to;
+        }
+    }
+}
+
+/// Gives copies the names of what they stand for.
+fn name(func: &mut Function, copied: &Copied) {
+    if func.labels.is_empty() {
+        return;
+    }
+    let named = func.labels.iter().flat_map(|(name, values)| {
+        let copies = values.filter_map(|v| copied.values.get(&v));
+        copies.map(move |&v| (name.to_owned(), v))
+    });
+    for (name, v) in named.collect::<Vec<_>>() {
+        func.labels.add(&name, v);
+    }
+}

@@ -1,0 +1,153 @@
+//! What is added to 64-bit addresses, computed in 32 bits.
+//!
+//! Accesses that stay by address (`stateless_to_stateful.rs` has why) are at a pointer and a number. Where that number is one of 32 bits (`ranges.rs`), with or without a sign, and is
+//! made of extensions of such, it is the extension of its low half (`low_halves.rs`): then only the last sum is of 64 bits, which matters most on
+//! targets whose ALU has no 64-bit integers.
+//!
+//! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked at, and [`PARTS`] of what a number is made of.
+
+use super::alias_analysis::access;
+use super::low_halves::Halves;
+use super::value_range::Ranges;
+use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Scalar, Space, Value};
+use crate::opt::{Facts, State};
+use crate::sized;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::{SmallVec, smallvec};
+
+/// Operands of one address.
+const STEPS: usize = 16;
+/// Operands of one number.
+const PARTS: usize = 16;
+
+/// Computes offsets in 32 bits; gives how many.
+pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
+    let mut ranges = Ranges::of_numbers(func, &cfg);
+    let mut seen: SecondaryMap<Value, bool> = SecondaryMap::new();
+    // By number: how its low half is extended.
+    let mut found: Vec<(Value, Opcode)> = Vec::new();
+    // Where they are added.
+    let mut sums: EntitySet<Inst> = EntitySet::new();
+    for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
+        let Some((Space::Global, addr)) = access(func.dfg.data(inst)) else {
+            continue;
+        };
+        let mut work: SmallVec<[Value; 8]> = smallvec![addr];
+        let mut steps = STEPS;
+        while let Some(v) = work.pop() {
+            if std::mem::replace(&mut seen[v], true) || steps == 0 {
+                continue;
+            }
+            steps -= 1;
+            let Some(inst) = func.dfg.def_inst(v) else {
+                continue;
+            };
+            match *func.dfg.data(inst) {
+                InstData::Binary {
+                    opcode: Opcode::Iadd,
+                    args,
+                } => {
+                    for arg in args {
+                        match extension(func, &mut ranges, arg) {
+                            Some(opcode) => {
+                                found.push((arg, opcode));
+                                sums.insert(inst);
+                            }
+                            None => work.push(arg),
+                        }
+                    }
+                }
+                InstData::RdRegion { arg, .. } => work.push(arg),
+                _ => {}
+            }
+        }
+    }
+    if found.is_empty() {
+        return 0;
+    }
+    let mut halves = Halves::default();
+    let mut extends: SecondaryMap<Value, Option<Opcode>> = sized(func.dfg.num_values());
+    for &(v, opcode) in &found {
+        halves.want(func, v);
+        extends[v] = Some(opcode);
+    }
+    let mut extended: SecondaryMap<Value, PackedOption<Value>> = sized(func.dfg.num_values());
+    for &block in cfg.order() {
+        let mut out = BlockInsts::new();
+        for v in func.dfg.block_params(block).to_vec() {
+            halves.make(func, v, &mut out);
+        }
+        for inst in std::mem::take(func.layout.insts_mut(block)) {
+            out.push(inst);
+            for v in SmallVec::<[Value; 3]>::from_slice(func.dfg.results(inst)) {
+                halves.make(func, v, &mut out);
+                if let Some(opcode) = extends[v] {
+                    let arg = halves.of(v);
+                    let ty = func.dfg.ty(v);
+                    let data = InstData::Unary { opcode, arg };
+                    let loc = func.srclocs[inst];
+                    let new = func.dfg.make_inst(data, &[ty]);
+                    func.set_srcloc(new, loc);
+                    out.push(new);
+                    extended[v] = func.dfg.first_result(new).into();
+                }
+            }
+            // Its own half is of what it was.
+            if sums.contains(inst) {
+                let of = |v: Value| extended[v].expand().unwrap_or(v);
+                func.dfg.map_args(inst, of);
+            }
+        }
+        *func.layout.insts_mut(block) = out;
+    }
+    found.len() as u32
+}
+
+/// How the low half of a number is extended to what it is, if that is less work than it is now.
+fn extension(func: &Function, ranges: &mut Ranges<'_>, v: Value) -> Option<Opcode> {
+    let inst = func.dfg.def_inst(v)?;
+    let (InstData::Binary { .. } | InstData::Ternary { .. }) = func.dfg.data(inst) else {
+        return None;
+    };
+    let range = ranges.of(v);
+    let opcode = if range.positive() && range.most <= i64::from(u32::MAX) {
+        Opcode::Uextend
+    } else if range.least >= i64::from(i32::MIN) && range.most <= i64::from(i32::MAX) {
+        Opcode::Sextend
+    } else {
+        return None;
+    };
+    // Nothing of it is there in 64 bits alone.
+    let mut work: SmallVec<[Value; 8]> = smallvec![v];
+    let mut parts = PARTS;
+    while let Some(v) = work.pop() {
+        parts = parts.checked_sub(1)?;
+        let inst = func.dfg.def_inst(v)?;
+        match *func.dfg.data(inst) {
+            InstData::Unary {
+                opcode: Opcode::Uextend | Opcode::Sextend,
+                arg,
+            } if func.dfg.ty(arg).scalar().bits() <= Scalar::I32.bits() => {}
+            InstData::Imm { .. } | InstData::ImmVec { .. } => {}
+            InstData::RdRegion { arg, index, .. } if index.is_none() => work.push(arg),
+            InstData::Binary { opcode, args } => match opcode {
+                Opcode::SmulWide | Opcode::UmulWide => {}
+                Opcode::Iadd | Opcode::Isub | Opcode::Imul => work.extend(args),
+                Opcode::Ishl
+                    if func.dfg.same_constant(args[1])? < u64::from(Scalar::I32.bits()) =>
+                {
+                    work.push(args[0]);
+                }
+                _ => return None,
+            },
+            InstData::Ternary {
+                opcode: Opcode::Imad,
+                args,
+            } => work.extend(args),
+            _ => return None,
+        }
+    }
+    Some(opcode)
+}

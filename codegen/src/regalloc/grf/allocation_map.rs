@@ -1,0 +1,471 @@
+//! The allocation map: which bytes of the file are taken at which program points.
+//!
+//! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of all GRFs at once which are free all of a value's
+//! life. Of GRFs that values have parts of, others have a bit for each byte: so many that they take memory by values, not by points ([`Sparse`]).
+
+use super::sparse_map::Sparse;
+use super::timeline::Timeline;
+use crate::mir::liveness::Range;
+use crate::target::GrfFile;
+use std::ops::BitOrAssign;
+
+/// GRFs, a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Taken {
+    /// All of their bytes by one value.
+    whole: u128,
+    /// Some of their bytes.
+    part: u128,
+}
+
+impl BitOrAssign for Taken {
+    fn bitor_assign(&mut self, other: Taken) {
+        self.whole |= other.whole;
+        self.part |= other.part;
+    }
+}
+
+/// Bits of a timeline.
+const BANK: u32 = u128::BITS;
+
+/// Bytes of a few GRFs, as many as there are bits; its memory is cleared when the first of them is taken.
+#[derive(Default)]
+struct Bytes {
+    used: bool,
+    taken: Sparse,
+}
+
+/// What is taken by values of one kind.
+#[derive(Default)]
+struct File {
+    points: u32,
+    /// Of so many GRFs each.
+    grfs: Vec<Timeline<Taken>>,
+    /// Of so many bytes each.
+    bytes: Vec<Bytes>,
+    any: bool,
+}
+
+impl File {
+    fn clear(&mut self, file: GrfFile, points: u32) {
+        (self.points, self.any) = (points, false);
+        self.grfs
+            .resize_with(file.count.div_ceil(BANK) as usize, Timeline::default);
+        self.grfs.iter_mut().for_each(|b| b.clear(points));
+        self.bytes
+            .resize_with(file.size().div_ceil(BANK) as usize, Bytes::default);
+        self.bytes.iter_mut().for_each(|b| b.used = false);
+    }
+
+    /// The bytes of a bank that are taken in parts of GRFs somewhere in ranges.
+    fn parts(&self, bank: usize, ranges: &[Range]) -> u128 {
+        let mut out = 0;
+        if let Some(b) = self.bytes.get(bank).filter(|b| b.used) {
+            ranges.iter().for_each(|r| out |= b.taken.taken(*r));
+        }
+        out
+    }
+
+    /// Takes `bytes` bytes at `at`, of GRFs of `size` bytes, over ranges.
+    fn take(&mut self, size: u32, at: u32, bytes: u32, ranges: &[Range]) {
+        self.any |= !ranges.is_empty();
+        let end = at + bytes;
+        let grfs = at / size..end.div_ceil(size);
+        let whole = at.div_ceil(size)..end / size;
+        for (n, bank) in (0u32..).zip(&mut self.grfs) {
+            let inside = |of: &std::ops::Range<u32>| bits(n, of);
+            let whole = inside(&whole);
+            let part = inside(&grfs) & !whole;
+            if whole | part != 0 {
+                let more = Taken { whole, part };
+                ranges.iter().for_each(|r| bank.take(*r, more));
+            }
+        }
+        if whole == grfs {
+            return;
+        }
+        // What is whole is known already.
+        let parts = match whole.start < whole.end {
+            true => [at..whole.start * size, whole.end * size..end],
+            false => [at..end, end..end],
+        };
+        for part in parts.iter().filter(|p| p.start < p.end) {
+            for n in part.start / BANK..part.end.div_ceil(BANK) {
+                let Some(b) = self.bytes.get_mut(n as usize) else {
+                    break;
+                };
+                if !std::mem::replace(&mut b.used, true) {
+                    b.taken.clear(self.points);
+                }
+                let more = bits(n, part);
+                ranges.iter().for_each(|r| b.taken.take(*r, more));
+            }
+        }
+    }
+}
+
+/// Those of a range that are in a bank.
+fn bits(bank: u32, of: &std::ops::Range<u32>) -> u128 {
+    let first = of.start.max(bank * BANK);
+    let end = of.end.min((bank + 1) * BANK);
+    match end.checked_sub(first) {
+        None | Some(0) => 0,
+        Some(n) => u128::MAX >> (BANK - n) << (first - bank * BANK),
+    }
+}
+
+/// The map of a file; its memory is kept from one function to the next.
+pub struct AllocationMap {
+    file: GrfFile,
+    strong: File,
+    /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
+    weak: File,
+    /// While a place is looked for: what is taken of each bank.
+    taken: Vec<Taken>,
+}
+
+/// When a value lives.
+#[derive(Clone, Copy, Debug)]
+pub struct Life<'a> {
+    /// In order.
+    pub ranges: &'a [Range],
+    /// The bodies of routines that it lives across.
+    pub weak: &'a [Range],
+}
+
+/// The bytes of GRF `n`, of `grf` bytes (64 at most), that `bytes` bytes from address `at` cover.
+pub(in crate::regalloc) fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
+    let first = at.max(n * grf) - n * grf;
+    let last = (at + bytes).min((n + 1) * grf) - n * grf;
+    u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
+}
+
+/// The first GRF from one on that is in a set, or is not.
+fn next(set: impl Fn(usize) -> Option<u128>, from: u32, is: bool) -> u32 {
+    let mut grf = from;
+    while let Some(bits) = set((grf / BANK) as usize) {
+        let bits = (if is { bits } else { !bits }) >> (grf % BANK);
+        if bits != 0 {
+            return grf + bits.trailing_zeros();
+        }
+        grf = (grf / BANK + 1) * BANK;
+    }
+    grf
+}
+
+impl Default for AllocationMap {
+    /// Of a file without registers.
+    fn default() -> Self {
+        AllocationMap {
+            file: GrfFile { bytes: 1, count: 0 },
+            strong: File::default(),
+            weak: File::default(),
+            taken: Vec::new(),
+        }
+    }
+}
+
+impl AllocationMap {
+    /// Empties it for another function, of so many program points; its memory stays.
+    pub fn clear(&mut self, file: GrfFile, points: u32) {
+        self.strong.clear(file, points);
+        if self.weak.any || self.file != file {
+            self.weak.clear(file, 0);
+        }
+        self.file = file;
+    }
+
+    /// Finds out which GRFs a value with such a life cannot have.
+    fn ask(&mut self, life: Life<'_>) {
+        self.taken.clear();
+        let banks = self.strong.grfs.iter().zip(&self.weak.grfs);
+        self.taken.extend(banks.map(|(strong, weak)| {
+            let mut out = Taken::default();
+            for range in life.ranges {
+                out |= strong.taken(*range);
+                if out.whole == u128::MAX {
+                    break;
+                }
+            }
+            life.weak.iter().for_each(|r| out |= strong.taken(*r));
+            if self.weak.any {
+                life.ranges.iter().for_each(|r| out |= weak.taken(*r));
+            }
+            out
+        }));
+    }
+
+    /// The bytes of a GRF that a value with such a life cannot have. `last`: the bank that was asked last, and what is taken in it.
+    fn blocked(&self, grf: u32, life: Life<'_>, last: &mut (u32, u128)) -> u64 {
+        let Some(taken) = self.taken.get((grf / BANK) as usize) else {
+            return u64::MAX;
+        };
+        let bit = 1 << (grf % BANK);
+        if taken.whole & bit != 0 {
+            return u64::MAX;
+        }
+        if taken.part & bit == 0 {
+            return 0;
+        }
+        let at = grf * self.file.bytes;
+        let n = at / BANK;
+        if last.0 != n {
+            let bank = n as usize;
+            let strong = self.strong.parts(bank, life.ranges) | self.strong.parts(bank, life.weak);
+            *last = (n, strong | self.weak.parts(bank, life.ranges));
+        }
+        (last.1 >> (at % BANK)) as u64
+    }
+
+    /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with such a life. In bytes.
+    pub fn find(
+        &mut self,
+        bytes: u32,
+        align: u32,
+        within: std::ops::Range<u32>,
+        life: Life<'_>,
+    ) -> Option<u32> {
+        let grf = self.file.bytes;
+        let end = within.end.min(self.file.size());
+        let align = align.max(1);
+        let mut at = within.start.next_multiple_of(align);
+        self.ask(life);
+        let whole = |n: usize| self.taken.get(n).map(|t| t.whole);
+        if align >= grf && bytes.is_multiple_of(grf) {
+            let any = |n: usize| self.taken.get(n).map(|t| t.whole | t.part);
+            while at + bytes <= end {
+                let taken = next(any, at / grf, true);
+                if taken >= (at + bytes) / grf {
+                    return Some(at);
+                }
+                at = (next(any, taken, false) * grf).next_multiple_of(align);
+            }
+            return None;
+        }
+        let mut last = (u32::MAX, 0);
+        if bytes <= align && align < grf {
+            // In one GRF: all of its places at once.
+            let starts = (u64::MAX / ((1 << align) - 1)) & mask(grf, 0, 0, grf);
+            while at + bytes <= end {
+                let g = at / grf;
+                // From each byte on what is taken of so many.
+                let mut taken = self.blocked(g, life, &mut last);
+                let mut have = 1;
+                while have < bytes {
+                    let more = have.min(bytes - have);
+                    taken |= taken >> more;
+                    have += more;
+                }
+                let free = !taken & starts & (u64::MAX << (at - g * grf));
+                if free != 0 {
+                    let found = g * grf + free.trailing_zeros();
+                    return Some(found).filter(|at| at + bytes <= end);
+                }
+                at = next(whole, g + 1, false) * grf;
+            }
+            return None;
+        }
+        while at + bytes <= end {
+            let blocked = (at / grf..(at + bytes).div_ceil(grf))
+                .find(|&g| self.blocked(g, life, &mut last) & mask(grf, g, at, bytes) != 0);
+            let behind = |g: u32| (g * grf).next_multiple_of(align);
+            at = match blocked {
+                None => return Some(at),
+                // It goes on behind what is in its way.
+                Some(g) if align >= grf => behind(g + 1),
+                Some(g) => match next(whole, g, false) {
+                    free if free == g => at + align,
+                    free => behind(free),
+                },
+            };
+        }
+        None
+    }
+
+    /// Bytes of memory that it has.
+    #[cfg(test)]
+    fn memory(&self) -> usize {
+        let of = |file: &File| {
+            let grfs = file.grfs.iter().map(Timeline::bytes).sum::<usize>();
+            let bytes = file.bytes.iter().map(|b| b.taken.bytes()).sum::<usize>();
+            grfs + bytes
+        };
+        of(&self.strong) + of(&self.weak)
+    }
+
+    /// Takes `bytes` bytes at `at` for a value with such a life.
+    pub fn insert(&mut self, at: u32, bytes: u32, life: Life<'_>) {
+        let size = self.file.bytes;
+        self.strong.take(size, at, bytes, life.ranges);
+        if !life.weak.is_empty() {
+            if !self.weak.any {
+                self.weak.clear(self.file, self.strong.points);
+            }
+            self.weak.take(size, at, bytes, life.weak);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing::Rng;
+
+    const FILE: GrfFile = GrfFile {
+        bytes: 32,
+        count: 2,
+    };
+
+    const fn range(start: u32, end: u32) -> Range {
+        Range { start, end }
+    }
+
+    fn empty(file: GrfFile) -> AllocationMap {
+        let mut map = AllocationMap::default();
+        map.clear(file, 1000);
+        map
+    }
+
+    fn life(ranges: &[Range]) -> Life<'_> {
+        Life { ranges, weak: &[] }
+    }
+
+    #[test]
+    fn small_values_share_a_grf() {
+        let mut m = empty(FILE);
+        m.insert(0, 4, life(&[range(0, 10)]));
+        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(5, 6)])), Some(4));
+        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(10, 12)])), Some(0));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, life(&[range(9, 12)])), Some(32));
+        assert_eq!(m.find(64, 32, 0..u32::MAX, life(&[range(9, 12)])), None);
+    }
+
+    #[test]
+    fn values_of_different_callers_share_a_place() {
+        let mut m = empty(FILE);
+        let weak = [range(100, 200)];
+        let (first, later, both) = ([range(0, 10)], [range(10, 20)], [range(5, 20)]);
+        let across = |ranges| Life {
+            ranges,
+            weak: &weak,
+        };
+        m.insert(0, 32, across(&first));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&later)), Some(0));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), Some(32));
+        // Not with what is in the routine.
+        assert_eq!(
+            m.find(32, 32, 0..u32::MAX, life(&[range(150, 151)])),
+            Some(32)
+        );
+        m.insert(32, 32, life(&[range(150, 151)]));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), None);
+    }
+
+    /// A table of its points and bytes would have 64 MiB.
+    #[test]
+    fn parts_of_grfs_take_memory_by_values() {
+        let file = GrfFile {
+            bytes: 64,
+            count: 128,
+        };
+        let (points, values) = (1 << 16, 1 << 12);
+        let mut m = AllocationMap::default();
+        m.clear(file, points);
+        let start = |n: u32| n * (points / values);
+        for n in 0..values {
+            let ranges = [range(start(n), start(n) + 300)];
+            let at = m.find(32, 32, 0..u32::MAX, life(&ranges)).unwrap();
+            m.insert(at, 32, life(&ranges));
+        }
+        let all = range(0, points);
+        assert_eq!(m.find(32, 32, 0..19 * 32, life(&[all])), None);
+        assert!(m.memory() < 8 << 20, "{} bytes", m.memory());
+    }
+
+    /// Against a plain table of points by bytes, over random insertions.
+    #[test]
+    fn agrees_with_a_table() {
+        const SEED: u64 = 12;
+        eprintln!("seed {SEED}");
+        let mut rng = Rng::new(SEED);
+        let (mut found, mut none) = (0, 0);
+        let mut m = AllocationMap::default();
+        for n in 0..60 {
+            let points = [60, 300, 1100][n % 3];
+            let grfs = [(4, 32), (140, 32), (256, 64), (3, 64)][n % 4];
+            let file = GrfFile {
+                count: grfs.0,
+                bytes: grfs.1,
+            };
+            let size = file.size();
+            // Of two routines the second is the last third; nobody in it is weak.
+            let body = range(points / 3 * 2, points);
+            let weak = n % 2 == 1;
+            m.clear(file, points);
+            // Per byte the points, of those that live there and those that only live across.
+            let mut table = vec![vec![[false; 2]; points as usize]; size as usize];
+            for _ in 0..150 {
+                let mut ranges = Vec::new();
+                let inside = weak && rng.below(3) == 0;
+                let (mut at, end) = match inside {
+                    true => (body.start, body.end),
+                    false if weak => (0, body.start),
+                    false => (0, points),
+                };
+                while at + 1 < end && ranges.len() < 4 {
+                    let start = at + rng.below(end - at);
+                    let most = 1 + rng.below(1 + [4, 40, 600][n % 3]);
+                    at = end.min(start + 1 + rng.below(most));
+                    ranges.push(range(start, at));
+                    at += 1;
+                }
+                let across: &[Range] = if weak && !inside && rng.below(2) == 0 {
+                    &[body]
+                } else {
+                    &[]
+                };
+                let life = Life {
+                    ranges: &ranges,
+                    weak: across,
+                };
+                let bytes = match rng.below(3) {
+                    0 => 1 << rng.below(8),
+                    1 => 1 + rng.below(5 * file.bytes),
+                    _ => file.bytes * (1 + rng.below(4)),
+                };
+                let align = 1 << rng.below(file.bytes.trailing_zeros() + 1);
+                let first = rng.below(2) * rng.below(size);
+                let all = |ranges: &'_ [Range], of: &[[bool; 2]], kinds: &[usize]| {
+                    ranges.iter().all(|r| {
+                        let points = &of[r.start as usize..r.end as usize];
+                        points.iter().all(|p| kinds.iter().all(|&k| !p[k]))
+                    })
+                };
+                let free: Vec<bool> = table
+                    .iter()
+                    .map(|b| all(&ranges, b, &[0, 1]) && all(across, b, &[0]))
+                    .collect();
+                let places = (0..size).filter(|at| at % align == 0 && *at >= first);
+                let mut places = places.filter(|at| at + bytes <= size);
+                let place = |at: u32| at as usize..(at + bytes) as usize;
+                let expect = places.find(|&at| free[place(at)].iter().all(|f| *f));
+                assert_eq!(m.find(bytes, align, first..u32::MAX, life), expect);
+                let Some(at) = expect else {
+                    none += 1;
+                    continue;
+                };
+                found += 1;
+                m.insert(at, bytes, life);
+                for b in &mut table[place(at)] {
+                    for (kind, list) in [(0, &ranges[..]), (1, across)] {
+                        for r in list {
+                            let points = &mut b[r.start as usize..r.end as usize];
+                            points.iter_mut().for_each(|p| p[kind] = true);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found > 3000 && none > 500, "{found}, {none}");
+    }
+}

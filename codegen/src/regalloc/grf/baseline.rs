@@ -1,0 +1,273 @@
+//! Coarser allocators, to measure the real one by (`docs/regalloc.md`): the same one with registers of whole GRFs, and a linear scan.
+
+use super::spill;
+use super::spill::Spilled;
+use crate::error::CodegenError;
+use crate::mir::liveness::Liveness;
+use crate::mir::{MInst, Place, VCode, VReg, routines};
+use crate::regalloc::timing::Phases;
+use crate::regalloc::{Allocated, Allocation, Room, out_of_registers};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use std::collections::BTreeSet;
+
+/// How registers get their places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Allocator {
+    /// By bytes.
+    #[default]
+    Bytes,
+    /// The same, where each register is as large as the GRFs that it touches, and begins at one.
+    Grfs,
+    /// One place for all of a register's life, from its first point to its last, the lowest that is free, in the order of where lives begin. Copies join
+    /// nothing. What lives longest is in scratch everywhere where there is no place.
+    LinearScan,
+}
+
+impl Allocator {
+    /// All of them.
+    pub const ALL: [Allocator; 3] = [Allocator::Bytes, Allocator::Grfs, Allocator::LinearScan];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Allocator::Bytes => "bytes",
+            Allocator::Grfs => "grfs",
+            Allocator::LinearScan => "linear-scan",
+        }
+    }
+}
+
+/// Makes registers as large as the GRFs that hold them. What is copied to or from the payload has its size, and a GRF of its own all the same.
+pub(crate) fn round(code: &mut VCode) {
+    let grf = code.grf.bytes;
+    let mut kept: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    for (r, d) in &code.vregs {
+        kept[r] = d.place != Place::Any;
+    }
+    loop {
+        let mut more = false;
+        for m in &code.insts {
+            if let MInst::Copy { dst, src } = *m
+                && kept[dst] != kept[src]
+            {
+                (kept[dst], kept[src], more) = (true, true, true);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    for (r, d) in code.vregs.iter_mut() {
+        if d.place == Place::Any {
+            d.align = d.align.max(grf);
+        }
+        if !kept[r] {
+            d.bytes = d.bytes.next_multiple_of(grf);
+        }
+    }
+}
+
+/// Lives of at most so many points are those of registers that spilling made.
+const SHORTEST: u32 = 8;
+
+/// A register's life, without holes.
+#[derive(Clone, Copy)]
+struct Interval {
+    start: u32,
+    end: u32,
+    reg: VReg,
+}
+
+/// Where registers live, by where they begin. What lives across a routine lives in all of it.
+fn intervals(code: &VCode, live: &Liveness) -> Vec<Interval> {
+    let mut out = Vec::new();
+    for reg in code.vregs.keys() {
+        let ranges = live.ranges[reg].iter().map(|r| (r.start, r.end));
+        let bodies = live.weak[reg].iter().map(|r| {
+            let insts = code.routine_insts(*r);
+            (insts.start as u32 * 2, insts.end as u32 * 2)
+        });
+        let hull = ranges.chain(bodies);
+        let hull = hull.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        out.extend(hull.map(|(start, end)| Interval { start, end, reg }));
+    }
+    out.sort_by_key(|i| (i.start, i.reg));
+    out
+}
+
+/// The registers that have a place now.
+struct Scan<'a> {
+    code: &'a VCode,
+    taken: Vec<bool>,
+    active: Vec<(Interval, u32)>,
+    fixed: Vec<(Interval, u32)>,
+}
+
+impl Scan<'_> {
+    fn mark(&mut self, at: u32, bytes: u32, taken: bool) {
+        let range = at as usize..(at + bytes) as usize;
+        self.taken.get_mut(range).unwrap_or(&mut []).fill(taken);
+    }
+
+    /// Forgets what ended before a point.
+    fn expire(&mut self, point: u32) {
+        for n in (0..self.active.len()).rev() {
+            if self.active[n].0.end <= point {
+                let (i, at) = self.active.swap_remove(n);
+                self.mark(at, self.code.vregs[i.reg].bytes, false);
+            }
+        }
+    }
+
+    /// The lowest free place within some bytes.
+    fn place(&self, i: Interval, within: std::ops::Range<u32>) -> Option<u32> {
+        let data = self.code.vregs[i.reg];
+        let align = data.align.max(1);
+        let mut at = within.start.next_multiple_of(align);
+        while at + data.bytes <= within.end {
+            let bytes = self.taken.get(at as usize..(at + data.bytes) as usize)?;
+            let met = |&&(f, place): &&(Interval, u32)| {
+                let size = self.code.vregs[f.reg].bytes;
+                f.start < i.end && i.start < f.end && place < at + data.bytes && at < place + size
+            };
+            if bytes.iter().all(|t| !t) && self.fixed.iter().find(met).is_none() {
+                return Some(at);
+            }
+            at += align;
+        }
+        None
+    }
+}
+
+/// One scan: a place for each register, or those that leave the file.
+fn scan(
+    code: &VCode,
+    live: &Liveness,
+    limit: u32,
+    may_leave: impl Fn(VReg) -> bool,
+) -> Result<Allocation, Result<Vec<VReg>, VReg>> {
+    let file = code.grf;
+    let mut out = Allocation::default();
+    let mut leave: Vec<VReg> = Vec::new();
+    let (fixed, rest): (Vec<Interval>, Vec<Interval>) = intervals(code, live)
+        .into_iter()
+        .partition(|i| matches!(code.vregs[i.reg].place, Place::Fixed(_)));
+    let place_of = |i: &Interval| match code.vregs[i.reg].place {
+        Place::Fixed(at) => at,
+        _ => 0,
+    };
+    let mut s = Scan {
+        code,
+        taken: vec![false; file.size() as usize],
+        active: Vec::new(),
+        fixed: fixed.iter().map(|i| (*i, place_of(i))).collect(),
+    };
+    for (i, at) in &s.fixed {
+        out.address[i.reg] = *at;
+    }
+    for i in rest {
+        s.expire(i.start);
+        let bytes = code.vregs[i.reg].bytes;
+        let within = match code.vregs[i.reg].place {
+            Place::AtLeast(first) => first..file.size(),
+            _ => 0..limit,
+        };
+        let long = |x: &Interval| x.end - x.start > SHORTEST && may_leave(x.reg);
+        let at = loop {
+            if let Some(at) = s.place(i, within.clone()) {
+                break Some(at);
+            }
+            // What lives longest leaves, this one if it is that.
+            let others = s.active.iter().enumerate();
+            let last = others
+                .filter(|(_, (x, _))| long(x) && (x.end > i.end || !long(&i)))
+                .max_by_key(|(_, (x, _))| x.end);
+            let Some((n, _)) = last else { break None };
+            let (x, at) = s.active.swap_remove(n);
+            s.mark(at, code.vregs[x.reg].bytes, false);
+            leave.push(x.reg);
+        };
+        match at {
+            Some(at) => {
+                s.mark(at, bytes, true);
+                s.active.push((i, at));
+                out.address[i.reg] = at;
+            }
+            None if long(&i) => leave.push(i.reg),
+            None if leave.is_empty() => return Err(Err(i.reg)),
+            None => {}
+        }
+    }
+    match leave.is_empty() {
+        true => Ok(out),
+        false => Err(Ok(leave)),
+    }
+}
+
+/// Places every virtual register by linear scan.
+///
+/// # Errors
+/// What may not leave the file finds no place; messages of scratch do not reach all slots.
+pub(crate) fn linear_scan(
+    name: &str,
+    code: VCode,
+    live: Liveness,
+    room: Room<'_>,
+) -> Result<Allocated, CodegenError> {
+    let limit = room.grfs.min(code.grf.count) * code.grf.bytes;
+    let mut stays = routines::shared(&code);
+    for m in &code.insts {
+        // Its place is known by its address.
+        if let MInst::LoadAddress {
+            base: Some(base), ..
+        } = *m
+        {
+            stays[base] = true;
+        }
+    }
+    let registers = code.vregs.len();
+    let mut spilled: BTreeSet<VReg> = BTreeSet::new();
+    let mut now = Allocated {
+        alloc: Allocation::default(),
+        origin: Vec::new(),
+        spilled: Spilled {
+            scratch: room.scratch,
+            ..Spilled::default()
+        },
+        code,
+        live,
+        splits: 0,
+        phases: Phases::default(),
+    };
+    let first = (now.code.clone(), now.live.clone());
+    loop {
+        let (code, live) = (&now.code, &now.live);
+        let may_leave = |r: VReg| {
+            let any = code.vregs[r].place == Place::Any;
+            any && r.index() < registers && !stays[r] && !spilled.contains(&r)
+        };
+        let reg = match scan(code, live, limit, may_leave) {
+            Ok(alloc) => return Ok(Allocated { alloc, ..now }),
+            Err(Ok(leave)) => {
+                spilled.extend(leave);
+                None
+            }
+            Err(Err(reg)) => Some(reg),
+        };
+        if reg.is_some() {
+            return Err(out_of_registers(name, (code, live), limit));
+        }
+        let (code, live) = &first;
+        let mut origin = (0..code.insts.len() as u32).collect();
+        let (code, live, all) = spill::everywhere(name, code, live, room, &spilled, &mut origin)?;
+        now = Allocated {
+            code,
+            live,
+            origin,
+            alloc: Allocation::default(),
+            spilled: all,
+            splits: 0,
+            phases: Phases::default(),
+        };
+    }
+}

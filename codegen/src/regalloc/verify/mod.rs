@@ -1,0 +1,9 @@
+//! Judges of allocations: the checker, and the tests that judge the checker.
+
+pub mod checker;
+#[cfg(test)]
+pub(crate) mod corruptions;
+#[cfg(test)]
+pub(crate) mod oracle;
+#[cfg(test)]
+pub(crate) mod testgen;

@@ -1,0 +1,227 @@
+//! Random machine functions, made without IR: every kind of operand, constraint and shape, at any pressure, for files of several shapes. What
+//! allocation makes of them the checker must accept, and the oracle ([`super::oracle`]) too.
+//!
+//! `GANTRY_CASES=2000000` takes so many, from the seed `GANTRY_SEED` on.
+
+mod cases;
+mod generate;
+mod lives;
+mod ops;
+mod seen;
+
+pub(crate) use generate::{Machine, machine};
+pub(crate) use seen::Seen;
+
+use super::checker;
+use super::oracle::{Pair, Replay};
+use crate::error::CodegenError;
+use crate::mir::liveness::{Liveness, liveness, within};
+use crate::mir::{MInst, Routine, VCode, VReg, display, routines, verify};
+use crate::regalloc::{Allocated, allocate};
+use cranelift_entity::EntityRef;
+use gantry_isa_gen::Op;
+use seen::Feature;
+use std::collections::BTreeSet;
+
+/// A number from the environment.
+pub(crate) fn number(name: &str, default: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value.map_or(default, |s| s.parse().expect("a number"))
+}
+
+/// The bytes that are there for one instruction at least: what it names, and what is never spilled, which is what callers and routines share and the
+/// thread's header.
+fn need(code: &VCode) -> u32 {
+    let shared = routines::shared(code);
+    let bytes = |r: VReg| {
+        let d = &code.vregs[r];
+        d.bytes.next_multiple_of(d.align)
+    };
+    let stays = |r: VReg| shared[r] || r.index() == 0;
+    let kept: u32 = code.vregs.keys().filter(|r| stays(*r)).map(bytes).sum();
+    // What an address is of stays from where that is made to where it is used last.
+    let mut pinned: BTreeSet<VReg> = BTreeSet::new();
+    let mut most = 0;
+    for m in &code.insts {
+        let mut all = pinned.clone();
+        m.for_each_vreg(|r, _| {
+            all.insert(r);
+        });
+        let own = all.into_iter().filter(|r| !stays(*r));
+        most = most.max(own.map(bytes).sum::<u32>());
+        match *m {
+            MInst::LoadAddress {
+                base: Some(base), ..
+            } => pinned.insert(base),
+            MInst::Touch { reg, .. } => pinned.remove(&reg),
+            _ => false,
+        };
+    }
+    kept + most
+}
+
+/// GRFs that spilling wants for itself: the longest message of a store with its header, and one to move a part of a GRF through.
+const NEAR: u32 = 6;
+
+/// What became of an allocation, for the table.
+fn note(m: &Machine, live: &Liveness, done: &Result<Allocated, CodegenError>, seen: &mut Seen) {
+    let room = m.grfs * m.code.grf.bytes;
+    let peak = live.peak().1;
+    let share = [
+        (room / 4, Feature::Peak25),
+        (room / 2, Feature::Peak50),
+        (room / 4 * 3, Feature::Peak75),
+        (room, Feature::Peak100),
+        (room * 2, Feature::Peak200),
+    ];
+    let found = share.iter().find(|s| peak <= s.0);
+    seen.add(found.map_or(Feature::PeakMore, |s| s.1));
+    match done {
+        Ok(a) => {
+            let all_in_file = a.spilled.registers + a.spilled.remats == 0;
+            if !a.origin.is_empty() && all_in_file && a.splits == 0 {
+                seen.add(Feature::Pieces);
+            }
+            if a.splits > 0 {
+                seen.add(Feature::Moved);
+                if all_in_file {
+                    seen.add(Feature::MovedUnspilled);
+                }
+                if a.code.routines.len() > 1 {
+                    seen.add(Feature::MovedCalls);
+                }
+            }
+            if !live.abandoned.is_empty() {
+                seen.add(Feature::Abandoned);
+            }
+            if a.spilled.registers > 0 {
+                seen.add(Feature::Spilled);
+                if m.code.grf.bytes == 64 {
+                    seen.add(Feature::SpilledWide);
+                }
+                let add = |m: &MInst| matches!(m, MInst::Op { inst, .. } if inst.op == Op::Add);
+                let mut made = a.code.insts.iter().zip(&a.origin);
+                if made.any(|(m, from)| *from == u32::MAX && add(m)) {
+                    seen.add(Feature::SpilledWindows);
+                }
+                let first = a.code.routine_insts(Routine::new(0)).end;
+                let new = |i: &usize| a.origin[*i] == u32::MAX;
+                if (first..a.code.insts.len()).any(|i| new(&i)) {
+                    seen.add(Feature::SpilledCalls);
+                }
+            }
+            if a.spilled.remats > 0 {
+                seen.add(Feature::Remade);
+            }
+        }
+        Err(CodegenError::OutOfRegisters { .. }) => {
+            let need = need(&m.code);
+            seen.add(match need {
+                n if n > room => Feature::Refused,
+                n if n + NEAR * m.code.grf.bytes > room => Feature::RefusedNear,
+                _ => Feature::RefusedHoles,
+            });
+        }
+        Err(_) => seen.add(Feature::RefusedReach),
+    }
+}
+
+/// Does all with one function.
+fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
+    let m = machine(seed, seen);
+    verify::code(&m.code, false).map_err(|e| format!("it does not verify: {e}"))?;
+    // Sometimes hardly anything may live long.
+    let live = match seed % 16 {
+        0 => within("k", &m.code, m.grfs * m.code.grf.bytes / 8),
+        _ => liveness("k", &m.code),
+    };
+    let Ok(live) = live else {
+        seen.add(Feature::RefusedLoad);
+        return Ok(());
+    };
+    let map = &mut Default::default();
+    let done = allocate("k", m.code.clone(), live.clone(), m.room(), map);
+    let holes = seen.of(Feature::RefusedHoles);
+    note(&m, &live, &done, seen);
+    if seen.of(Feature::RefusedHoles) > holes {
+        eprintln!("seed {seed} is refused for lack of a hole");
+    }
+    let after = match done {
+        Ok(after) => after,
+        Err(e) => {
+            if std::env::var_os("GANTRY_SHOW").is_some() {
+                eprintln!("{}\n{} GRFs, {} needed: {e}", m.code, m.grfs, need(&m.code));
+            }
+            return Ok(());
+        }
+    };
+    if std::env::var_os("GANTRY_SHOW").is_some() {
+        for r in m.code.vregs.keys() {
+            eprintln!("{r} {:?} weak {:?}", live.ranges[r], live.weak[r]);
+        }
+        for (r, d) in &m.code.routines {
+            eprintln!("{r} {d:?} {:?}", m.code.routine_insts(r));
+        }
+        eprintln!(
+            "{}\n{}",
+            m.code,
+            display::with_allocation(&after.code, &after.alloc)
+        );
+    }
+    verify::code(&after.code, false).map_err(|e| format!("allocated, it does not verify: {e}"))?;
+    if let Ok(again) = liveness("k", &after.code)
+        && again.abandoned.is_empty()
+        && !again.same(&after.live)
+    {
+        return Err("liveness is not that of the code".to_owned());
+    }
+    let checked = checker::check(&m.code, &live, &after, &m.target, m.scratch);
+    let pair = Pair {
+        before: &m.code,
+        after: &after,
+        target: &m.target,
+        own: m.scratch,
+    };
+    // A refusal is looked at longer.
+    let ways = if checked.is_ok() { 2 } else { 200 };
+    let most = 2 * after.code.insts.len() + 200;
+    let mut walks = (0..ways).map(|way| replay.walk(pair, seed ^ way << 50, most));
+    match (checked, walks.find_map(Result::err)) {
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(e)) => Err(format!("only the oracle: {e}")),
+        (Err(e), None) => Err(format!("only the checker: {e}")),
+        (Err(e), Some(o)) => Err(format!("{e}; the oracle: {o}")),
+    }
+}
+
+#[test]
+fn random_machine_functions_are_allocated_right() {
+    let first = number("GANTRY_SEED", 1);
+    let some = if cfg!(debug_assertions) {
+        6_000
+    } else {
+        20_000
+    };
+    let cases = number("GANTRY_CASES", some);
+    eprintln!(
+        "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
+        first + cases - 1
+    );
+    let (mut seen, mut replay) = (Seen::default(), Replay::default());
+    let mut bad = Vec::new();
+    for seed in first..first + cases {
+        if let Err(e) = run(seed, &mut replay, &mut seen) {
+            eprintln!("seed {seed}: {e}");
+            bad.push(seed);
+            if bad.len() >= 20 {
+                break;
+            }
+        }
+    }
+    eprint!("{seen}");
+    assert!(bad.is_empty(), "{bad:?}");
+    assert_eq!(seen.of(Feature::RefusedHoles), 0);
+    if cases >= 5_000 {
+        assert_eq!(seen.missing(), Vec::<&str>::new(), "never seen");
+    }
+}
