@@ -1,35 +1,8 @@
 //! Errors of compilation.
 
-use crate::ir::{Module, SourceLine, SourceLoc, Value};
-use crate::mir::{Access, VCode};
+use crate::ir::{Module, Origin, Value};
 use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::message::MessageError;
-use std::fmt;
-
-/// Where in a source text that is from which an error is about, as far as anybody said.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Origin {
-    /// The location.
-    pub loc: SourceLoc,
-    /// The same with its file's name, once that is known.
-    pub line: Option<Box<SourceLine>>,
-}
-
-impl Origin {
-    /// The place that a location of a module is.
-    pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
-        Origin {
-            loc,
-            line: module.source_line(loc).map(Box::new),
-        }
-    }
-}
-
-impl From<SourceLoc> for Origin {
-    fn from(loc: SourceLoc) -> Origin {
-        Origin { loc, line: None }
-    }
-}
 
 /// Behind an instruction, the IR value that it is about: `, v12`, or nothing.
 fn of(value: &Option<Value>) -> String {
@@ -39,17 +12,6 @@ fn of(value: &Option<Value>) -> String {
 /// Behind an instruction that takes more than there is by itself.
 fn by_itself(alone: &bool) -> &'static str {
     if *alone { " alone" } else { "" }
-}
-
-/// Behind what it is the origin of: ` (saxpy.cl:12:5)`, or nothing.
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.line {
-            Some(line) => write!(f, " ({line})"),
-            None if self.loc.is_none() => Ok(()),
-            None => write!(f, " ({})", self.loc),
-        }
-    }
 }
 
 /// Why a function was not compiled. Each variant says whose matter it is.
@@ -136,39 +98,6 @@ impl CodegenError {
         CodegenError::Internal {
             function: function.to_string(),
             what: what.to_string(),
-        }
-    }
-
-    /// So many bytes of registers are needed at a machine instruction, and so many there are.
-    pub(crate) fn out_of_registers(
-        name: &str,
-        code: &VCode,
-        at: usize,
-        [needed, available]: [u32; 2],
-        alone: bool,
-    ) -> CodegenError {
-        let inst = code.insts.get(at);
-        let mut value: Option<(bool, u32, Value)> = None;
-        if let Some(m) = inst {
-            m.for_each_vreg(|r, a| {
-                let data = code.vregs[r];
-                let more = |v: Value| (a != Access::Use, data.bytes, v);
-                let new = data.value.expand().map(more);
-                let key = |x: &(bool, u32, Value)| (x.0, x.1);
-                if new.as_ref().map(key) > value.as_ref().map(key) {
-                    value = new;
-                }
-            });
-        }
-        CodegenError::OutOfRegisters {
-            function: name.to_string(),
-            needed,
-            available,
-            alone,
-            at,
-            text: inst.map(|m| m.to_string()).unwrap_or_default(),
-            value: value.map(|v| v.2),
-            origin: code.locs.get(at).into(),
         }
     }
 

@@ -12,11 +12,12 @@
 //! |---|---|
 //! | `graph` | graph algorithms that know nothing of code |
 //! | `entity_set` | maps and sets keyed by entities |
-//! | `error` | errors of compilation |
 //! | `ir` | the IR: types, data flow graph, text, builder, verifier, interpreter |
+//! | `error` | errors of compilation |
 //! | `fuzzing` | random valid IR, for tests |
 //! | `target` | products, what their platforms can do, ABIs, errata |
 //! | `rule_coverage` | rules and repairs that had a part in a kernel |
+//! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
 //! | `mir` | machine instructions and functions, display, verifier, liveness |
 //! | `isel` | IR to machine instructions: bales, messages, regions |
@@ -39,6 +40,7 @@ pub mod fuzzing;
 pub mod graph;
 pub mod ir;
 mod isel;
+mod legalize_ops;
 mod mir;
 mod mir_opt;
 mod opt;

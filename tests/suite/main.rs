@@ -21,6 +21,7 @@ mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
 mod examples;
+mod house;
 #[cfg(feature = "cli")]
 mod intel_kernels;
 mod library_alone;

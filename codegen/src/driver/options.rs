@@ -9,7 +9,7 @@ use crate::error::CodegenError;
 use crate::ir::verifier::ModuleVerifier;
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module, verifier};
 use crate::isel::mask_stack::{Finding, SimdCf};
-use crate::opt::inline::{Inline, calls};
+use crate::opt::inline::Inline;
 use crate::opt::{OptLevel, Pass, PassSet, PassStats};
 use crate::regalloc::grf::baseline::Allocator;
 use crate::regalloc::grf::spill::Spilled;
@@ -211,7 +211,7 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<Vec<FuncRef>,
     let mut errors = verifier.errors_of(func);
     let mut work = vec![func];
     while let Some(f) = work.pop() {
-        for inst in calls(f) {
+        for inst in f.calls() {
             if let InstData::Call { func: callee, .. } = *f.dfg.data(inst)
                 && let Some(next) = module.functions.get(callee)
                 && !std::mem::replace(&mut seen[callee], true)

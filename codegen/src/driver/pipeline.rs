@@ -30,11 +30,11 @@ use crate::driver::options::{CompileOptions, CompiledKernel, Demand, KernelStats
 use crate::emit::{Code, Physical, add_prologue, emit, physical};
 use crate::error::CodegenError;
 use crate::ir::{Function, InstData, MOST_BARRIERS, Module, Opcode, verifier};
-use crate::isel::legalize_ops::expand;
 use crate::isel::lower::lower;
 use crate::isel::lower_sends;
 use crate::isel::mask_stack::Finding;
 use crate::isel::split_regions::legalize;
+use crate::legalize_ops::expand;
 use crate::mir::liveness::{Liveness, liveness};
 use crate::mir::lowered::LoweredFunction;
 use crate::mir::{VCode, display, verify};
@@ -48,9 +48,10 @@ use crate::regalloc::grf::{baseline, lane_sharing, remat};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::verify::checker;
 use crate::regalloc::{Allocated, Allocation, Room, allocate};
+use crate::sched;
+use crate::scoreboard;
 use crate::target::Target;
 use crate::target::abi::{Payload, has_what_is_asked};
-use crate::{sched, scoreboard};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -261,7 +262,7 @@ struct PlacedCode(VCode, Liveness, Allocation);
 
 impl Form for PlacedCode {
     fn text(&self) -> String {
-        display::with_allocation(&self.0, &self.2)
+        crate::regalloc::display::with_allocation(&self.0, &self.2)
     }
 
     fn verify(&self) -> Result<(), String> {
@@ -280,7 +281,7 @@ struct Placed<'a> {
 
 impl Form for Placed<'_> {
     fn text(&self) -> String {
-        display::with_allocation(&self.after.code, &self.after.alloc)
+        crate::regalloc::display::with_allocation(&self.after.code, &self.after.alloc)
     }
 
     fn verify(&self) -> Result<(), String> {

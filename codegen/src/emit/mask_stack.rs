@@ -6,7 +6,7 @@
 //! saves an instruction, the others in [`Masks::finish`].
 
 use super::{Emitter, NATIVE};
-use crate::isel::mask_stack::Point;
+use crate::mir::JoinPoint;
 use crate::mir::VBlock;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{ExecSize, Inst, Op, Predicate, Reg, Src, Target as BranchTarget};
@@ -34,7 +34,7 @@ enum Form {
 
 struct Leaving {
     inst: usize,
-    to: Option<Point>,
+    to: Option<JoinPoint>,
     jip: Jip,
     /// The channels that leave; without it, all.
     by: Option<Predicate<Reg>>,
@@ -43,7 +43,7 @@ struct Leaving {
 
 struct Joining {
     inst: usize,
-    at: Option<Point>,
+    at: Option<JoinPoint>,
     jip: Jip,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Masks {
     leaves: Vec<Leaving>,
     joins: Vec<Joining>,
     /// Who leaves for a point.
-    of_point: SecondaryMap<Point, SmallVec<[usize; 2]>>,
+    of_point: SecondaryMap<JoinPoint, SmallVec<[usize; 2]>>,
     /// Where channels wait, as the number of an instruction.
-    at: SecondaryMap<Point, usize>,
+    at: SecondaryMap<JoinPoint, usize>,
     /// The last `while`, and the instruction it goes back to.
     last_while: Option<(usize, usize)>,
     /// The last instruction, of a block that is still being emitted.
@@ -83,13 +83,13 @@ impl Masks {
     }
 
     /// Whether all that leave for a point are of one kind.
-    fn all(&self, at: Point, is: impl Fn(&Leaving) -> bool) -> bool {
+    fn all(&self, at: JoinPoint, is: impl Fn(&Leaving) -> bool) -> bool {
         self.of_point[at]
             .iter()
             .all(|&l| self.leaves.get(l).is_some_and(&is))
     }
 
-    fn turn(&mut self, at: Point, form: Form) {
+    fn turn(&mut self, at: JoinPoint, form: Form) {
         for &l in &self.of_point[at] {
             if let Some(l) = self.leaves.get_mut(l) {
                 l.form = form;
@@ -134,7 +134,7 @@ impl Masks {
             Src::Target(BranchTarget::Rel((to as i32 - from as i32) * NATIVE))
         };
         for l in &self.leaves {
-            let at = |p: Option<Point>| p.map_or(self.end, |p| self.at[p]);
+            let at = |p: Option<JoinPoint>| p.map_or(self.end, |p| self.at[p]);
             let (jip, own) = (place(l.jip, l.inst), at(l.to));
             let (op, stays, [jip, uip]) = match l.form {
                 Form::Goto => (Op::Goto, !goto_on_true, [jip, own]),
@@ -177,7 +177,12 @@ impl Emitter<'_> {
     }
 
     /// Channels leave.
-    pub(super) fn leave(&mut self, by: Option<Predicate<Reg>>, to: Option<Point>, exec: ExecSize) {
+    pub(super) fn leave(
+        &mut self,
+        by: Option<Predicate<Reg>>,
+        to: Option<JoinPoint>,
+        exec: ExecSize,
+    ) {
         let form = match (to, by) {
             (None, _) => Form::Halt,
             (Some(_), None) => Form::Else,
@@ -199,7 +204,7 @@ impl Emitter<'_> {
     }
 
     /// Channels that wait come back. `start`: the block's first instruction.
-    pub(super) fn join(&mut self, block: VBlock, start: usize, at: Point, exec: ExecSize) {
+    pub(super) fn join(&mut self, block: VBlock, start: usize, at: JoinPoint, exec: ExecSize) {
         let here = self.out.len();
         let m = &mut self.masks;
         m.at[at] = here;
@@ -226,7 +231,7 @@ impl Emitter<'_> {
         self.join_instruction(Some(at), Jip::Next, exec);
     }
 
-    fn join_instruction(&mut self, at: Option<Point>, jip: Jip, exec: ExecSize) {
+    fn join_instruction(&mut self, at: Option<JoinPoint>, jip: Jip, exec: ExecSize) {
         let inst = self.push(Op::Join, exec);
         let n = self.masks.joins.len();
         self.masks.joins.push(Joining { inst, at, jip });

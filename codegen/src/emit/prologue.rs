@@ -45,7 +45,7 @@ pub(super) fn add(
     };
     // What is no cross-thread data is one entry all the same.
     let used = match payload.cross_is_empty() {
-        true => crate::zebin::NO_CROSS_BYTES,
+        true => crate::target::abi::NO_CROSS_BYTES,
         false => payload.cross_used,
     };
     let cross = used.next_multiple_of(CROSS_UNIT);

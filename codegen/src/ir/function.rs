@@ -167,6 +167,17 @@ pub struct Function {
 }
 
 impl Function {
+    /// Call instructions of the function, in layout order.
+    pub fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
+        let insts = self
+            .layout
+            .blocks()
+            .iter()
+            .flat_map(|&b| self.layout.insts(b));
+        let insts = insts.copied().filter(|&i| self.dfg.has_inst(i));
+        insts.filter(|&i| self.dfg.data(i).opcode() == Opcode::Call)
+    }
+
     /// An empty function.
     pub fn new(name: impl Into<String>, kind: FuncKind, sig: Signature) -> Self {
         Function {

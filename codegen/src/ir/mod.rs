@@ -48,6 +48,6 @@ pub use memory::{AtomicOp, FenceSpaces, MOST_BARRIERS, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use reflection::{BindingPlace, ParamInfo, ParamRole, Reflection, Resource};
 pub use region::Region;
-pub use sourceloc::{SourceLine, SourceLoc, ValueLabels};
+pub use sourceloc::{Origin, SourceLine, SourceLoc, ValueLabels};
 pub use systolic::{DpasShape, DpasTypes, Factor};
 pub use types::{Scalar, Type, scalars};

@@ -1,6 +1,7 @@
 //! Where instructions come from in a source text, and what values are called there.
 
 use super::entities::{SourceFile, Value};
+use super::function::Module;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -144,6 +145,42 @@ impl ValueLabels {
             *values = values.iter().filter_map(|&v| f(v)).collect();
         }
         self.0.retain(|_, values| !values.is_empty());
+    }
+}
+
+/// Place in a source text that an error is about, as far as it is known.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// Source location.
+    pub loc: SourceLoc,
+    /// Source location with the name of its file, once that is known.
+    pub line: Option<Box<SourceLine>>,
+}
+
+impl Origin {
+    /// Returns the place of a source location of a module.
+    pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
+        Origin {
+            loc,
+            line: module.source_line(loc).map(Box::new),
+        }
+    }
+}
+
+impl From<SourceLoc> for Origin {
+    fn from(loc: SourceLoc) -> Origin {
+        Origin { loc, line: None }
+    }
+}
+
+/// Writes the suffix of an error message: ` (saxpy.cl:12:5)`, or nothing.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.line {
+            Some(line) => write!(f, " ({line})"),
+            None if self.loc.is_none() => Ok(()),
+            None => write!(f, " ({})", self.loc),
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
 
 use crate::ir::{BlockLayout, SourceLoc};
-use crate::isel::lower_sends::{Block2d, Dir, ImageOp, Lane, Logical, Media, Systolic};
 use crate::mir::bale::Bale;
 use crate::mir::liveness::Liveness;
+use crate::mir::logical::{Block2d, Dir, ImageOp, Lane, Logical, Media, Systolic};
 use crate::mir::lowered::{Lowered, LoweredFunction};
 use crate::mir::srclocs::Cursor;
-use crate::mir::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
-use crate::regalloc::Allocation;
+use crate::mir::{MInst, Routine, RoutineData, VBlock, VCode, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{
     Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Register, Src, SrcMods, Subfn, Target,
@@ -461,7 +460,7 @@ impl fmt::Display for LoweredFunction {
     }
 }
 
-fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
+pub(crate) fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut out = String::new();
     let mut from = Lines::new(v.locs.cursor());
     for (b, data) in &v.blocks {
@@ -525,26 +524,4 @@ pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
         };
         format!(" ; {i}: {}/{}/{}{kills}", d.before, d.during, d.after)
     })
-}
-
-/// Where every register is: GRF and byte.
-pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
-    let mut out = String::new();
-    for (r, d) in &v.vregs {
-        let at = a.address[r];
-        let fixed = if matches!(d.place, Place::Fixed(_)) {
-            " fixed"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            out,
-            "{}: r{}.{} {} bytes{fixed}",
-            r as VReg,
-            at / v.grf.bytes,
-            at % v.grf.bytes,
-            d.bytes
-        );
-    }
-    out + &code(v, |_| String::new())
 }

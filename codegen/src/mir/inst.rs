@@ -1,8 +1,7 @@
 //! The machine instruction before allocation.
 
-use super::{Routine, VFlag, VReg, VirtReg};
+use super::{JoinPoint, Routine, VFlag, VReg, VirtReg};
 use crate::ir::DataRef;
-use crate::isel::mask_stack::Point;
 use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen as isa;
@@ -119,14 +118,14 @@ pub enum MInst {
         /// The channels that leave, where its bits are set (or, inverted, where they are not); without it all that run.
         flag: Option<(VirtReg, u16, bool)>,
         /// Where they wait, if they come back.
-        to: Option<Point>,
+        to: Option<JoinPoint>,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
     /// The channels that wait at a point run again.
     Join {
         /// The point.
-        at: Point,
+        at: JoinPoint,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },

@@ -1,8 +1,8 @@
 //! The form between lowering and legalization: blocks of bales, logical sends and instructions that are legal as they are, over virtual
 //! registers; and the buffer that stages write it through.
 
-use crate::isel::lower_sends::Logical;
 use crate::mir::bale::{Bale, BaleSrc, Operation, View};
+use crate::mir::logical::Logical;
 use crate::mir::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{LabelTypes, MInst, Routine, RoutineData, VBlock, VFlag, VReg, VRegData, VirtReg};

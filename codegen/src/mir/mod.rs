@@ -9,6 +9,7 @@ pub mod display;
 pub(crate) mod insert;
 mod inst;
 pub(crate) mod liveness;
+pub mod logical;
 pub(crate) mod loops;
 pub mod lowered;
 pub(crate) mod operand;
@@ -23,6 +24,7 @@ pub use inst::{Access, FlagTest, MInst, SymbolPart};
 pub(crate) use virt_reg::check_counts;
 pub use virt_reg::{RegKind, VirtReg};
 
+use crate::error::CodegenError;
 use crate::ir::{Type, Value};
 use crate::mir::srclocs::SrcLocs;
 use crate::rule_coverage::Fired;
@@ -57,6 +59,11 @@ entity_impl!(VBlock, "L");
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Routine(u32);
 entity_impl!(Routine, "routine");
+
+/// Point where channels wait for others: a `join`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JoinPoint(u32);
+entity_impl!(JoinPoint, "J");
 
 /// What a routine is. Routines come before those that they call.
 #[derive(Clone, Debug, Default)]
@@ -208,6 +215,41 @@ impl VCode {
             for s in self.blocks[b].succs.clone() {
                 self.blocks[s].preds.push(b);
             }
+        }
+    }
+}
+
+impl VCode {
+    /// Returns the error of a machine instruction that needs more bytes of registers than there are.
+    pub(crate) fn out_of_registers(
+        &self,
+        name: &str,
+        at: usize,
+        [needed, available]: [u32; 2],
+        alone: bool,
+    ) -> CodegenError {
+        let inst = self.insts.get(at);
+        let mut value: Option<(bool, u32, Value)> = None;
+        if let Some(m) = inst {
+            m.for_each_vreg(|r, a| {
+                let data = self.vregs[r];
+                let more = |v: Value| (a != Access::Use, data.bytes, v);
+                let new = data.value.expand().map(more);
+                let key = |x: &(bool, u32, Value)| (x.0, x.1);
+                if new.as_ref().map(key) > value.as_ref().map(key) {
+                    value = new;
+                }
+            });
+        }
+        CodegenError::OutOfRegisters {
+            function: name.to_string(),
+            needed,
+            available,
+            alone,
+            at,
+            text: inst.map(|m| m.to_string()).unwrap_or_default(),
+            value: value.map(|v| v.2),
+            origin: self.locs.get(at).into(),
         }
     }
 }

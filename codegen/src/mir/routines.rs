@@ -2,10 +2,8 @@
 
 use crate::mir::insert::{Inserted, insert};
 use crate::mir::{MInst, Place, Routine, VCode, VReg};
+use crate::target::abi::MAX_ROUTINES;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-
-/// The most subroutines that a kernel may be compiled with.
-pub(crate) const MOST: usize = 200;
 
 /// Marks what subroutines read of the thread's payload as read where they are called, so that it is kept up to there; and the thread's header
 /// always: spilling may come to read it, and where a call is in a loop without end, nothing behind the loop does.
@@ -96,7 +94,7 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
             if let MInst::Call { routine, .. } = m {
                 all.extend_from_slice(&out[*routine]);
                 // Many calls of many: not one list of all of them.
-                if all.len() > 4 * MOST {
+                if all.len() > 4 * MAX_ROUTINES {
                     all.sort_unstable();
                     all.dedup();
                 }

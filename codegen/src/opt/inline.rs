@@ -11,7 +11,7 @@ use crate::ir::{
     Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, SourceLoc,
     Value,
 };
-use crate::mir::routines;
+use crate::target::abi::MAX_ROUTINES;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::borrow::Cow;
@@ -109,7 +109,7 @@ pub fn group<'f>(
         kernel: Cow::Borrowed(func),
         subroutines: Vec::new(),
     };
-    if calls(func).next().is_none() {
+    if func.calls().next().is_none() {
         return Ok(group);
     }
     let plan = Plan::new(module, func, inline);
@@ -150,7 +150,7 @@ impl Plan {
             callees(func).for_each(|f| sites[f] += 1);
         }
         let mut sizes: SecondaryMap<FuncRef, usize> = SecondaryMap::new();
-        let mut most = routines::MOST;
+        let mut most = MAX_ROUTINES;
         for &name in &order {
             let Some(func) = module.functions.get(name) else {
                 continue;
@@ -179,7 +179,7 @@ impl Plan {
 fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
     // Not `ControlFlow`, whose dominators this is asked too often for.
     let mut reached: EntitySet<Block> = EntitySet::new();
-    if calls(func).next().is_some() {
+    if func.calls().next().is_some() {
         let mut work: Vec<Block> = func.layout.entry().into_iter().collect();
         while let Some(b) = work.pop() {
             if reached.insert(b) {
@@ -252,18 +252,6 @@ fn with_callees<'f>(
         .collect();
     inliner.bodies(func, &args)?;
     Ok(Cow::Owned(inliner.out))
-}
-
-/// The calls of a function.
-pub fn calls(func: &Function) -> impl Iterator<Item = Inst> + '_ {
-    let insts = func
-        .layout
-        .blocks()
-        .iter()
-        .flat_map(|&b| func.layout.insts(b));
-    insts
-        .copied()
-        .filter(|&i| func.dfg.has_inst(i) && func.dfg.data(i).opcode() == Opcode::Call)
 }
 
 /// Reachable blocks in layout order, but each behind those that dominate it, so that definitions are copied before uses.

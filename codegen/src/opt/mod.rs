@@ -35,7 +35,7 @@ pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
 use crate::error::CodegenError;
 use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
-use crate::opt::inline::{Group, calls};
+use crate::opt::inline::Group;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
 use cfg::cfg_cache::Flow;
@@ -194,7 +194,7 @@ pub(crate) fn optimize<'f>(
 fn drop_uncalled(group: &mut Group<'_>) {
     let mut called: EntitySet<FuncRef> = EntitySet::new();
     fn mark(func: &Function, called: &mut EntitySet<FuncRef>) {
-        for inst in calls(func) {
+        for inst in func.calls() {
             if let InstData::Call { func, .. } = *func.dfg.data(inst) {
                 called.insert(func);
             }

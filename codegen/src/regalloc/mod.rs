@@ -16,6 +16,7 @@
 //! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put
 //! into it, and a byte address per virtual register.
 
+pub(crate) mod display;
 pub(crate) mod flag_alloc;
 pub(crate) mod grf;
 pub mod report;
@@ -306,5 +307,5 @@ fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u3
         (false, false) => grf::place::aligned(code, live),
     };
     let numbers = [needed, available];
-    CodegenError::out_of_registers(name, code, at, numbers, alone.1 > available)
+    code.out_of_registers(name, at, numbers, alone.1 > available)
 }

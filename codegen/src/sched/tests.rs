@@ -52,7 +52,7 @@ fn random_machine_functions_keep_what_they_mean() {
         let Some((m, done)) = allocated(seed) else {
             continue;
         };
-        let text = crate::mir::display::with_allocation(&done.code, &done.alloc);
+        let text = crate::regalloc::display::with_allocation(&done.code, &done.alloc);
         let last = reorder("k", done.code, &done.alloc, &m.target, true, &mut memory);
         let (code, n) = last.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
         crate::mir::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
@@ -111,7 +111,7 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
                     assert!(
                         check(&order).is_err(),
                         "seed {seed}: {to} came before {from}\n{}",
-                        crate::mir::display::with_allocation(code, &done.alloc)
+                        crate::regalloc::display::with_allocation(code, &done.alloc)
                     );
                     broken += 1;
                 }

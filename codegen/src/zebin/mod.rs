@@ -18,6 +18,7 @@ use crate::ir::{
 };
 use crate::mir::SymbolPart;
 use crate::target::Target;
+use crate::target::abi::NO_CROSS_BYTES;
 use crate::target::abi::{PACKED_IDS, Payload};
 use cranelift_entity::EntityRef;
 use data::DataSections;
@@ -34,9 +35,6 @@ const SHT_ZEBIN_ZEINFO: elf::SectionType = elf::SectionType(0xff00_0011);
 const ZE_INFO_VERSION: &str = "1.15";
 /// The driver prefetches past the end of a kernel; this many zero bytes stand there.
 const PADDING: usize = 128;
-
-/// Size of the entry of the cross-thread data where nothing else is there.
-pub(crate) const NO_CROSS_BYTES: u32 = 12;
 
 /// A compiled kernel for a zebin.
 #[derive(Clone, Copy, Debug)]

@@ -40,7 +40,7 @@ pub use kernel::{KernelBuilder, Operand, Val, Var};
 pub use math::Math;
 pub use simd::SimdLabel;
 
-use crate::error::Origin;
+use crate::ir::Origin;
 use crate::ir::verifier::Place;
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,

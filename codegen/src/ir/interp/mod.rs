@@ -37,7 +37,7 @@ mod thread;
 pub use image::{Addressing, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
-use crate::error::Origin;
+use crate::ir::Origin;
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
 use memory::{Contents, Spaces, Tables};

@@ -5,7 +5,7 @@ use super::memory::{Spaces, from_le};
 use super::print::print;
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
-use crate::error::Origin;
+use crate::ir::Origin;
 use crate::ir::{
     ArgFact, AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, ImageFact, Inst,
     InstData, MAX_SCRATCH, MemFlags, Module, Opcode, Scalar, SourceLoc, Type, Value,

@@ -2,7 +2,6 @@
 
 use super::{Place, Verifier};
 use crate::ir::{FuncRef, Function, Inst, InstData, Module};
-use crate::opt::inline::calls;
 use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ pub(super) struct Calls<'m> {
 
 /// The calls of a function, with their callees.
 fn callees(func: &Function) -> impl Iterator<Item = (Inst, FuncRef)> + '_ {
-    calls(func).filter_map(|i| match *func.dfg.data(i) {
+    func.calls().filter_map(|i| match *func.dfg.data(i) {
         InstData::Call { func, .. } => Some((i, func)),
         _ => None,
     })

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use crate::ir::{Inst, InstData, Opcode, Value};
-use crate::isel::lower_sends::{Block2d, Lane, Logical};
+use crate::mir::logical::{Block2d, Lane, Logical};
 
 impl Lower<'_> {
     pub(super) fn lower_block2d(&mut self, inst: Inst) {

@@ -8,8 +8,8 @@ use crate::ir::{
     Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region,
     Scalar, Scope, Value,
 };
-use crate::isel::lower_sends::Dir;
 use crate::mir::bale::{BaleSrc, Index, Operation, View};
+use crate::mir::logical::Dir;
 use crate::mir::{MInst, VirtReg};
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};

@@ -2,7 +2,7 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{ImageAccess, Inst, InstData, Opcode, Value};
-use crate::isel::lower_sends::{Dir, ImageOp, Logical, Media, Raw, Texels};
+use crate::mir::logical::{Dir, ImageOp, Logical, Media, Raw, Texels};
 
 impl Lower<'_> {
     pub(super) fn lower_image(&mut self, inst: Inst) {

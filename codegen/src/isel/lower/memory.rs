@@ -2,7 +2,7 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
-use crate::isel::lower_sends::{Atomic, Block, Dir, Logical, Scattered};
+use crate::mir::logical::{Atomic, Block, Dir, Logical, Scattered};
 use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;

@@ -25,7 +25,9 @@ mod systolic;
 mod ternary;
 
 use crate::entity_set::Marks;
+use crate::entity_set::sized;
 use crate::error::CodegenError;
+use crate::ir;
 use crate::ir::{
     ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc, Value,
 };
@@ -36,7 +38,6 @@ use crate::opt::inline::Group;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
 use crate::target::abi::Payload;
-use crate::{ir, sized};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;

@@ -5,8 +5,9 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
-use crate::isel::lower_sends::{Dir, moves_slots};
+use crate::isel::lower_sends::moves_slots;
 use crate::mir::bale::{Operation, View};
+use crate::mir::logical::Dir;
 use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::{Op, Type as GenType};
 

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use crate::ir::{DpasTypes, Inst, InstData, Value};
-use crate::isel::lower_sends::{Logical, Systolic};
+use crate::mir::logical::{Logical, Systolic};
 
 impl Lower<'_> {
     pub(super) fn lower_dpas(&mut self, inst: Inst) {

@@ -2,37 +2,13 @@
 
 use super::scattered::model;
 use super::{Part, Payloads, Place, Sends, forms, lsc};
-use crate::ir::{AtomicOp, MemFlags};
+use crate::ir::AtomicOp;
 use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::logical::Atomic;
 use crate::mir::lowered::at;
-use crate::mir::{MInst, VFlag, VReg};
+use crate::mir::{MInst, VReg};
 use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
 use gantry_isa_gen::{Op, Type};
-
-/// An operation on an element a lane, in one step each.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Atomic {
-    /// What it does.
-    pub op: AtomicOp,
-    /// Where.
-    pub mem: MemFlags,
-    /// Lanes, any number.
-    pub lanes: u32,
-    /// Element type: a dword, a qword, or where there are atomics of words one of those, each in a dword of the payload.
-    pub ty: Type,
-    /// The addresses, as wide as the space's are.
-    pub addr: VReg,
-    /// Bytes added to every address.
-    pub offset: i32,
-    /// As many operands as the operation has.
-    pub data: [Option<VReg>; 2],
-    /// Where what was there before goes, if anywhere.
-    pub result: Option<VReg>,
-    /// The lanes that take part; all without it.
-    pub mask: Option<VFlag>,
-    /// Whether the result keeps what its register holds in lanes that take no part; if not, its value begins here.
-    pub keeps: bool,
-}
 
 impl Atomic {
     /// The types of an element in a register and in a payload.

@@ -1,9 +1,10 @@
 //! Block access: consecutive elements at one address.
 
 use super::scattered::model;
-use super::{Dir, Part, Payloads, Scattered, Sends, lsc};
-use crate::ir::{MemFlags, Space};
+use super::{Part, Payloads, Sends, lsc};
+use crate::ir::Space;
 use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::logical::{Block, Dir, Scattered};
 use crate::mir::lowered::at;
 use crate::mir::{VReg, VirtReg};
 use crate::target::Target;
@@ -24,31 +25,6 @@ pub(super) fn most_hwords(target: &Target) -> u32 {
 }
 /// The offset field of a scratch message has 12 bits.
 pub(super) const HWORD_OFFSETS: u64 = 4096;
-
-/// Consecutive elements from or to one address, a multiple of the element size.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Block {
-    /// Read or write.
-    pub dir: Dir,
-    /// Where, and what is promised.
-    pub mem: MemFlags,
-    /// The thread header.
-    pub header: VReg,
-    /// What is added to the address, a dword, if anything.
-    pub base: Option<VReg>,
-    /// The address, where it is a constant.
-    pub known: Option<u64>,
-    /// Elements, any number.
-    pub lanes: u32,
-    /// Element type.
-    pub ty: Type,
-    /// One address, as wide as the space's are.
-    pub addr: VReg,
-    /// Bytes added to the address.
-    pub offset: i32,
-    /// What is read, beginning the register's value, or written: neighbours from the register's start.
-    pub data: VReg,
-}
 
 /// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message of so many reaches them.
 fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {

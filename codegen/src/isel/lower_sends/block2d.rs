@@ -1,8 +1,9 @@
 //! 2D blocks: rectangles of a surface that the payload describes, which Xe-HPC's load/store cache moves (XeHPC PRM, A2DBLOCK_PAYLOAD).
 
-use super::{Dir, Part, Payloads, Place, Sends};
+use super::{Part, Payloads, Place, Sends};
 use crate::ir::{Block2dShape, BlockLayout, Opcode};
 use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::logical::{Block2d, Dir, Lane};
 use crate::mir::lowered::at;
 use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::message::{LscCaching, LscData, LscPort, LscSurface, Message, MsgOp};
@@ -12,32 +13,6 @@ use gantry_isa_gen::{ExecSize, Op, Type};
 const MOST_GRFS: u32 = 31;
 /// Where in the payload the surface's sizes and the place begin, in bytes; the address is at its start.
 const SIZES: u32 = 8;
-
-/// A number of one lane, 32 bits.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Lane {
-    /// It is this.
-    Known(u32),
-    /// It begins a register.
-    Reg(VReg),
-}
-
-/// Blocks of a surface's elements.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Block2d {
-    /// Load, store or prefetch.
-    pub opcode: Opcode,
-    /// What of the surface.
-    pub shape: Block2dShape,
-    /// Its address, 64 bits.
-    pub base: VReg,
-    /// Bytes of a row, rows, bytes from row to row.
-    pub sizes: [Lane; 3],
-    /// The first column, elements, and row.
-    pub place: [Lane; 2],
-    /// What is loaded, beginning the register's value, or stored: block after block. Nothing of a prefetch.
-    pub data: Option<VReg>,
-}
 
 /// What one message moves of an access: blocks or rows from a first one on.
 #[derive(Clone, Copy)]

@@ -2,8 +2,9 @@
 
 use super::{Part, Payloads, Place, Sends, forms};
 use crate::mir::bale::{BaleSrc, Operation};
+use crate::mir::logical::{ImageOp, Texels};
 use crate::mir::lowered::at;
-use crate::mir::{MInst, VFlag, VReg};
+use crate::mir::{MInst, VReg};
 use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
 use gantry_isa_gen::{Op, Type};
 
@@ -12,35 +13,6 @@ const COMPONENTS: u32 = 4;
 /// The most channels of a sampler message, and of a typed one.
 const SAMPLED: u32 = 16;
 const TYPED: u32 = 8;
-
-/// What is done with texels.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum ImageOp {
-    /// Read by the sampler's load.
-    Load {
-        /// The level of detail of each lane; level 0 without it.
-        lod: Option<VReg>,
-    },
-    /// Read by the data port.
-    LoadTyped {
-        /// The level of detail of each lane; level 0 without it.
-        lod: Option<VReg>,
-    },
-    /// A sample of a texel of several, by the sampler.
-    LoadSample,
-    /// Written.
-    Store {
-        /// The level of detail of each lane; level 0 without it.
-        lod: Option<VReg>,
-    },
-    /// Sampled.
-    Sample {
-        /// By which sampler.
-        sampler: u8,
-        /// The level of detail of each lane; level 0 without it.
-        lod: Option<VReg>,
-    },
-}
 
 impl ImageOp {
     /// The name in dumps.
@@ -53,29 +25,6 @@ impl ImageOp {
             ImageOp::Sample { .. } => "image sample",
         }
     }
-}
-
-/// A texel of an image a lane.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Texels {
-    /// What is done.
-    pub op: ImageOp,
-    /// Binding table index.
-    pub surface: u8,
-    /// The thread header.
-    pub header: VReg,
-    /// Lanes, any number.
-    pub lanes: u32,
-    /// A component's type, of 32 bits.
-    pub ty: Type,
-    /// Coordinates, a dword a lane each.
-    pub coords: [Option<VReg>; 4],
-    /// The lanes that take part; all without it.
-    pub mask: Option<VFlag>,
-    /// All lanes' first components from the register's start, then the second ones.
-    pub texels: VReg,
-    /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
-    pub keeps: bool,
 }
 
 /// A row of a payload.

@@ -4,9 +4,9 @@
 //! a lane follow each other row by row, as in messages of the data port; a run at one address is "transposed". (XeHPG and XeHPC PRMs, "Shared
 //! Functions - Data Port"; policies as Intel's compiler asks for.)
 
-use super::Dir;
 use super::scattered::Unit;
 use crate::ir::{AtomicOp, MemFlags, Space};
+use crate::mir::logical::Dir;
 use gantry_isa_gen::Type;
 use gantry_isa_gen::message::{
     CacheOpt, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector, MsgOp,

@@ -1,7 +1,8 @@
 //! Rectangles of an image's bytes: the data port's media blocks.
 
-use super::{Dir, Part, Payloads, Sends};
+use super::{Part, Payloads, Sends};
 use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::logical::{Dir, Media};
 use crate::mir::lowered::at;
 use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Surface};
@@ -12,25 +13,6 @@ const MOST: u32 = 256;
 const MOST_ROWS: u32 = 64;
 /// Rows are apart by a power of two of bytes, this at least.
 const LEAST_PITCH: u32 = 4;
-
-/// A rectangle of an image's bytes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Media {
-    /// Read or write.
-    pub dir: Dir,
-    /// Binding table index.
-    pub surface: u8,
-    /// The thread header.
-    pub header: VReg,
-    /// Bytes of a row, a multiple of 4.
-    pub width: u32,
-    /// Bytes of all rows.
-    pub bytes: u32,
-    /// Where: bytes from a row's start, and rows; a dword each.
-    pub coords: [VReg; 2],
-    /// What is read, beginning the register's value, or written: row after row.
-    pub data: VReg,
-}
 
 impl Sends<'_> {
     pub(super) fn media(&mut self, m: &Media) {

@@ -21,20 +21,14 @@ pub(crate) mod spill;
 mod sync;
 mod systolic;
 
-pub use atomic::Atomic;
-pub use block::Block;
-pub use block2d::{Block2d, Lane};
-pub use image::{ImageOp, Texels};
 pub(crate) use instruction::has_second;
-pub use media::Media;
-pub use raw::Raw;
-pub use scattered::{Scattered, moves_slots};
+pub use scattered::moves_slots;
 pub(crate) use sync::{end_fence, end_thread, load_payload};
-pub use systolic::Systolic;
 
 use crate::error::CodegenError;
-use crate::ir::{FenceSpaces, SourceLoc};
+use crate::ir::SourceLoc;
 use crate::mir::bale::{Bale, Operation, View};
+use crate::mir::logical::Logical;
 use crate::mir::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::mir::operand::{
     dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar, scalar_src, uniform,
@@ -46,44 +40,6 @@ use gantry_isa_gen::{
     Arf, ChannelOffset, Desc, ExecSize, InstOpts, Op, PredCtrl, Predicate, Reg, RegRef, Type,
 };
 use std::ops::Range;
-
-/// What a thread asks of a shared function, over virtual registers.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Logical {
-    /// Elements from or to an address a lane.
-    Scattered(Scattered),
-    /// An operation on an element a lane.
-    Atomic(Atomic),
-    /// Consecutive elements from or to one address.
-    Block(Block),
-    /// Texels of an image.
-    Texels(Texels),
-    /// A rectangle of an image's bytes.
-    Media(Media),
-    /// Blocks of a surface's elements.
-    Block2d(Block2d),
-    /// A message as the IR has it.
-    Raw(Raw),
-    /// A product of matrices: no message, but of operands that are payloads.
-    Systolic(Systolic),
-    /// Waits for all threads of the group, or for so many at its barrier of a number.
-    Barrier {
-        /// The thread header.
-        header: VReg,
-        /// The number, and how many threads.
-        named: Option<(u8, Lane)>,
-    },
-    /// Waits until the thread's accesses before it are done.
-    Fence {
-        /// The thread header.
-        header: VReg,
-        /// Of which memories.
-        spaces: FenceSpaces,
-    },
-}
-
-/// Whether memory is read or written: which registers take part.
-pub use gantry_isa_gen::message::Dir;
 
 /// Turns every logical send of a function into payloads and messages.
 ///

@@ -2,28 +2,12 @@
 
 use super::{Part, Payloads, Place, Sends, instruction};
 use crate::mir::bale::Operation;
+use crate::mir::logical::Raw;
 use crate::mir::lowered::at;
 use crate::mir::operand::{dst, scalar};
-use crate::mir::{MInst, VFlag, VReg};
+use crate::mir::{MInst, VReg};
 use gantry_isa_gen::message::{Message, SendBits, Simd};
 use gantry_isa_gen::{self as isa, ExecSize, Op, Reg, RegRef, Type};
-
-/// A message as the IR has it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Raw {
-    /// Channels of the instruction.
-    pub exec: u32,
-    /// The extended descriptor and the descriptor.
-    pub descs: [u32; 2],
-    /// The first payload and its bytes.
-    pub payload: (VReg, u32),
-    /// The second, in a message of two.
-    pub second: Option<(VReg, u32)>,
-    /// What comes back.
-    pub reply: Option<(VReg, u32)>,
-    /// The channels that take part; all without it.
-    pub mask: Option<VFlag>,
-}
 
 impl Sends<'_> {
     pub(super) fn raw(&mut self, r: &Raw) {

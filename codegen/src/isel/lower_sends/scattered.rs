@@ -1,46 +1,16 @@
 //! Scattered access: an address a lane, and one to four elements at each.
 
-use super::{Dir, Part, Payloads, Place, Sends, forms, lsc};
+use super::{Part, Payloads, Place, Sends, forms, lsc};
 use crate::ir::{MemFlags, Space};
 use crate::mir;
 use crate::mir::bale::{BaleSrc, Operation, View};
+use crate::mir::logical::{Dir, Scattered};
 use crate::mir::lowered::at;
-use crate::mir::{MInst, VFlag, VReg, VirtReg};
+use crate::mir::{MInst, VReg, VirtReg};
 use crate::target::Target;
 use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};
 use smallvec::SmallVec;
-
-/// Elements from or to an address a lane.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Scattered {
-    /// Read or write.
-    pub dir: Dir,
-    /// Where, and what is promised.
-    pub mem: MemFlags,
-    /// Lanes, any number.
-    pub lanes: u32,
-    /// Elements of a lane, 1 to 4, that follow on each other in memory.
-    pub count: u32,
-    /// Element type, in the register.
-    pub ty: Type,
-    /// Bytes of an element in memory: as many as in the register, or 1 or 2 where that has slots, a doubleword for each.
-    pub memory: u32,
-    /// What is added to every address, a dword, if anything.
-    pub base: Option<VReg>,
-    /// The addresses, as wide as the space's are.
-    pub addr: VReg,
-    /// Bytes added to every address.
-    pub offset: i32,
-    /// What is read or written: all lanes' first elements from the register's start, then the second ones.
-    pub data: VReg,
-    /// The lanes that take part; all without it.
-    pub mask: Option<VFlag>,
-    /// Whether only those of the mask's lanes do that run.
-    pub running: bool,
-    /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
-    pub keeps: bool,
-}
 
 /// What one message moves of each lane.
 #[derive(Clone, Copy, PartialEq, Debug)]

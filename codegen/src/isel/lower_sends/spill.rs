@@ -1,7 +1,8 @@
 //! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the thread header is the header.
 
 use super::block::{HWORD, HWORD_OFFSETS, most_hwords};
-use super::{Dir, instruction};
+use super::instruction;
+use crate::mir::logical::Dir;
 use crate::mir::operand::{dst, grf_dst, scalar, uniform};
 use crate::mir::{MInst, VReg, VRegData, VirtReg};
 use crate::target::Target;

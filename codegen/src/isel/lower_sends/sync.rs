@@ -1,8 +1,9 @@
 //! Barriers, fences and the end of the thread.
 
-use super::{Lane, Part, Payloads, Sends, forms, instruction};
+use super::{Part, Payloads, Sends, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::mir::bale::{BaleSrc, Operation};
+use crate::mir::logical::Lane;
 use crate::mir::operand::{dst, imm, scalar, scalar_src, synchronize, thread_switch, uniform};
 use crate::mir::{MInst, VReg, VirtReg};
 use crate::target::Target;

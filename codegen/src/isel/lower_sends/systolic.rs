@@ -2,27 +2,13 @@
 
 use super::Sends;
 use crate::mir::bale::Operation;
+use crate::mir::logical::Systolic;
 use crate::mir::lowered::at;
 use crate::mir::operand::{begins, dst, scalar};
 use crate::mir::{Place, VReg, VirtReg};
 use crate::target::Target;
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{self as isa, ExecSize, Inst, Op, Reg, RegRef, Subfn, Type};
-
-/// A product of matrices.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Systolic {
-    /// The operation.
-    pub op: Dpas,
-    /// The sums.
-    pub dst: VReg,
-    /// What is added to: of `op`'s type of source 0, or nothing.
-    pub acc: Option<VReg>,
-    /// The columns.
-    pub columns: VReg,
-    /// The rows.
-    pub rows: VReg,
-}
 
 impl Systolic {
     /// Whether the target's array has an operation.

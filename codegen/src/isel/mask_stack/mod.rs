@@ -19,8 +19,9 @@ pub(crate) use normal::normal;
 
 use crate::entity_set::Marks;
 use crate::ir::{Block, Function, Inst, SourceLoc, Value};
+use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap, entity_impl};
+use cranelift_entity::{EntitySet, SecondaryMap};
 use std::fmt;
 
 /// How SIMD control flow is lowered.
@@ -210,18 +211,13 @@ pub(crate) fn analyse(
     (None, findings)
 }
 
-/// A place where channels wait: a `join`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Point(u32);
-entity_impl!(Point, "J");
-
 /// What a `goto` or `join` is on the mask stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// Channels leave for a join, or for good.
-    Leave(Option<Point>),
+    Leave(Option<JoinPoint>),
     /// Channels that wait come back.
-    Join(Point),
+    Join(JoinPoint),
     /// Nobody waits: the mask stays.
     Nothing,
 }

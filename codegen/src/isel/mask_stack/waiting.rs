@@ -1,7 +1,7 @@
 //! Which channels wait at each point: maps that share all that is equal, as trees of two ways whose nodes are never changed.
 
-use super::Point;
 use crate::ir::Value;
+use crate::mir::JoinPoint;
 use cranelift_entity::EntityRef;
 
 /// The channels that wait at a point.
@@ -59,7 +59,7 @@ impl Maps {
         self.nodes.get(n as usize).copied().unwrap_or_default()
     }
 
-    pub(super) fn get(&self, map: Map, at: Point) -> Waiting {
+    pub(super) fn get(&self, map: Map, at: JoinPoint) -> Waiting {
         let key = at.index();
         let mut n = map.0;
         for level in (0..self.levels).rev() {
@@ -68,7 +68,7 @@ impl Maps {
         Waiting::of(n)
     }
 
-    pub(super) fn set(&mut self, map: Map, at: Point, to: Waiting) -> Map {
+    pub(super) fn set(&mut self, map: Map, at: JoinPoint, to: Waiting) -> Map {
         let key = at.index();
         let mut path = [[0; 2]; usize::BITS as usize];
         let mut n = map.0;
@@ -90,7 +90,7 @@ impl Maps {
     }
 
     /// The points that two maps say different things of.
-    pub(super) fn differing(&self, a: Map, b: Map) -> Vec<Point> {
+    pub(super) fn differing(&self, a: Map, b: Map) -> Vec<JoinPoint> {
         let mut out = Vec::new();
         let mut work = vec![(a.0, b.0, self.levels, 0)];
         while let Some((a, b, level, key)) = work.pop() {
@@ -98,7 +98,7 @@ impl Maps {
                 continue;
             }
             let Some(below) = level.checked_sub(1) else {
-                out.push(Point::new(key));
+                out.push(JoinPoint::new(key));
                 continue;
             };
             let (x, y) = (self.node(a), self.node(b));
@@ -121,17 +121,17 @@ mod tests {
             let mut map = Map::default();
             let mask = |n: usize| Waiting::Mask(Value::from_u32(n as u32));
             for n in 0..points {
-                map = maps.set(map, Point::new(n), mask(n));
+                map = maps.set(map, JoinPoint::new(n), mask(n));
             }
             for n in 0..points {
-                assert_eq!(maps.get(map, Point::new(n)), mask(n));
+                assert_eq!(maps.get(map, JoinPoint::new(n)), mask(n));
             }
-            let other = maps.set(map, Point::new(points / 2), Waiting::Unknown);
-            assert_eq!(maps.differing(map, other), [Point::new(points / 2)]);
-            let back = maps.set(other, Point::new(points / 2), mask(points / 2));
+            let other = maps.set(map, JoinPoint::new(points / 2), Waiting::Unknown);
+            assert_eq!(maps.differing(map, other), [JoinPoint::new(points / 2)]);
+            let back = maps.set(other, JoinPoint::new(points / 2), mask(points / 2));
             assert_eq!(maps.differing(map, back), []);
             for n in 0..points {
-                map = maps.set(map, Point::new(n), Waiting::Nobody);
+                map = maps.set(map, JoinPoint::new(n), Waiting::Nobody);
             }
             assert_eq!(map, Map::default());
         }

@@ -2,11 +2,12 @@
 
 use super::waiting::{Map, Maps, Waiting};
 use super::webs::{Gotos, Webs, is_empty, split};
-use super::{Fault, Finding, MaskStack, Point, Role, Rule};
+use super::{Fault, Finding, MaskStack, Role, Rule};
 use crate::entity_set::Marks;
 use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
 };
+use crate::mir::JoinPoint;
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -33,7 +34,7 @@ struct Walk<'a> {
     ends: SecondaryMap<Block, State>,
     /// Of each point: the block, and its `join`.
     joins: Vec<(Block, Inst)>,
-    joined: SecondaryMap<Point, PackedOption<Inst>>,
+    joined: SecondaryMap<JoinPoint, PackedOption<Inst>>,
 }
 
 /// The edges into a block: from where, and as which branch.
@@ -164,7 +165,7 @@ impl Walk<'_> {
     }
 
     /// The `join` of a web.
-    fn join_of(&self, point: Point) -> Option<Inst> {
+    fn join_of(&self, point: JoinPoint) -> Option<Inst> {
         self.joined[point].expand()
     }
 
@@ -213,7 +214,7 @@ impl Walk<'_> {
     }
 
     /// Whether a resume mask is who waits at its point.
-    fn waits(&self, at: State, point: Point, v: Value) -> bool {
+    fn waits(&self, at: State, point: JoinPoint, v: Value) -> bool {
         match self.maps.get(at.waiting, point) {
             Waiting::Nobody => is_empty(self.func, v),
             Waiting::Unknown => false,
@@ -222,7 +223,7 @@ impl Walk<'_> {
     }
 
     /// A resume mask that comes along an edge into a parameter.
-    fn edge_waits(&self, from: Block, call: &BlockCall, n: usize, point: Point) -> bool {
+    fn edge_waits(&self, from: Block, call: &BlockCall, n: usize, point: JoinPoint) -> bool {
         let arg = self.arg(call, n);
         arg.is_some_and(|a| self.waits(self.ends[from], point, a))
     }
@@ -394,7 +395,7 @@ impl Walk<'_> {
 
     /// Every point is behind the channels that leave for it.
     fn forward(&self, order: &[Block]) -> Result<(), Broken> {
-        let mut at: SecondaryMap<Point, u32> = SecondaryMap::new();
+        let mut at: SecondaryMap<JoinPoint, u32> = SecondaryMap::new();
         for &(block, inst) in &self.joins {
             if let Some(Role::Join(p)) = self.out.roles[inst] {
                 at[p] = self.number[block];
@@ -429,7 +430,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn joins_after(&self, block: Block, inst: Inst, point: Point) -> bool {
+    fn joins_after(&self, block: Block, inst: Inst, point: JoinPoint) -> bool {
         let mut insts = self.func.layout.insts(block).iter();
         insts.any(|i| *i == inst) && insts.any(|i| self.out.roles[*i] == Some(Role::Join(point)))
     }

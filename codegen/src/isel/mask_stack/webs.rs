@@ -1,8 +1,9 @@
 //! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the `join` where their channels come back.
 
-use super::{Fault, Finding, Point, Rule};
+use super::{Fault, Finding, Rule};
 use crate::entity_set::Marks;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
+use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
@@ -63,7 +64,7 @@ pub(super) fn is_empty(func: &Function, v: Value) -> bool {
 pub(super) struct Webs {
     above: SecondaryMap<Value, PackedOption<Value>>,
     /// By the class's first value.
-    point: SecondaryMap<Value, PackedOption<Point>>,
+    point: SecondaryMap<Value, PackedOption<JoinPoint>>,
     pub(super) is_rm: SecondaryMap<Value, bool>,
     pub(super) is_em: SecondaryMap<Value, bool>,
     /// How many points there are.
@@ -92,7 +93,7 @@ impl Webs {
     }
 
     /// Where the channels of a resume mask come back, if they do.
-    pub(super) fn point(&mut self, v: Value) -> Option<Point> {
+    pub(super) fn point(&mut self, v: Value) -> Option<JoinPoint> {
         let v = self.find(v);
         self.point[v].expand()
     }
@@ -191,7 +192,7 @@ impl Webs {
                     let (rule, value) = (Rule::OneJoin, Some(s.rm));
                     found.push((Finding { rule, block, value }, inst));
                 }
-                w.point[rm] = Point::new(w.points).into();
+                w.point[rm] = JoinPoint::new(w.points).into();
                 w.points += 1;
             }
         }

@@ -299,7 +299,7 @@ impl Load {
         let blocks = self.bytes.iter().zip(code.blocks.values());
         let worst = blocks.max_by_key(|(bytes, _)| **bytes);
         let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
-        CodegenError::out_of_registers(name, code, at, [needed, file], false)
+        code.out_of_registers(name, at, [needed, file], false)
     }
 }
 

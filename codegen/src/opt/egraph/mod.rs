@@ -24,6 +24,7 @@ mod rules;
 mod tests;
 
 use super::{Facts, Pass, State};
+use crate::entity_set::sized;
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
 use crate::ir::opcode::Out;
@@ -32,7 +33,7 @@ use crate::ir::{
     Scalar, SourceLoc, Type, Value,
 };
 use crate::rule_coverage::Fired;
-use crate::{Target, sized};
+use crate::target::Target;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;

@@ -7,11 +7,15 @@ mod before_xe;
 mod payload;
 mod xe;
 
+pub(crate) use payload::NO_CROSS_BYTES;
 pub(crate) use payload::PACKED_IDS;
 pub(crate) use payload::has_what_is_asked;
 pub use payload::{LaunchFact, Payload, Slot};
 
 use gantry_isa_gen::Platform;
+
+/// Most routines that a kernel has: subroutines that are called in hardware.
+pub(crate) const MAX_ROUTINES: usize = 200;
 
 /// The contract between a thread and who dispatches it.
 #[derive(PartialEq, Eq, Debug)]

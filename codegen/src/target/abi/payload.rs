@@ -1,12 +1,16 @@
 //! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
 //! launch facts, as `.ze_info` lists them).
 
-use crate::error::{CodegenError, Origin};
+use crate::error::CodegenError;
+use crate::ir::Origin;
 use crate::ir::{
     ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode, Value,
     ValueDef,
 };
 use crate::target::{GrfFile, Target};
+
+/// Size in bytes of the cross-thread data entry of a kernel that has no cross-thread data.
+pub(crate) const NO_CROSS_BYTES: u32 = 12;
 
 /// A launch fact in the cross-thread data: three dwords (x, y, z), one, or an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]

@@ -14,7 +14,7 @@ use crate::ir::{
     Block, BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, SourceLoc, Type,
     Value,
 };
-use crate::isel::legalize_ops;
+use crate::legalize_ops;
 use crate::opt::memory::{doublewords, halved};
 use crate::opt::{Facts, Pass, State};
 use cranelift_entity::SecondaryMap;

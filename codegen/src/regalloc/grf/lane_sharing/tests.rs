@@ -1,7 +1,7 @@
 //! Each condition on a small loop that channels leave one by one.
 
 use super::share;
-use crate::isel::mask_stack::Point;
+use crate::mir::JoinPoint;
 use crate::mir::liveness::liveness;
 use crate::mir::operand::{begins, dst, grf_dst, imm, scalar_src};
 use crate::mir::{
@@ -142,7 +142,7 @@ fn code(p: Parts) -> VCode {
     let target = Target::from_name("skl").unwrap();
     let grf = target.grf();
     let exec = ExecSize::S8;
-    let (others, gone) = (Point::from_u32(0), Point::from_u32(1));
+    let (others, gone) = (JoinPoint::from_u32(0), JoinPoint::from_u32(1));
     let flag = Some((flag().reg, 0, false));
     let leave = |flag, to| MInst::Leave {
         flag,

@@ -17,9 +17,9 @@ use super::fragmentation::Holes;
 use crate::error::CodegenError;
 use crate::ir::MAX_SCRATCH;
 use crate::isel::lower_sends;
-use crate::isel::lower_sends::Dir;
 use crate::mir::insert::{Inserted, NEW};
 use crate::mir::liveness::Liveness;
+use crate::mir::logical::Dir;
 use crate::mir::{
     Access, MInst, Place, Routine, VCode, VReg, VRegData, insert, liveness, routines,
 };

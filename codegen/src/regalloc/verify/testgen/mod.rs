@@ -16,7 +16,7 @@ use super::checker;
 use super::oracle::{Pair, Replay};
 use crate::error::CodegenError;
 use crate::mir::liveness::{Liveness, liveness, within};
-use crate::mir::{MInst, Routine, VCode, VReg, display, routines, verify};
+use crate::mir::{MInst, Routine, VCode, VReg, routines, verify};
 use crate::regalloc::{Allocated, allocate};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::Op;
@@ -165,7 +165,7 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         eprintln!(
             "{}\n{}",
             m.code,
-            display::with_allocation(&after.code, &after.alloc)
+            crate::regalloc::display::with_allocation(&after.code, &after.alloc)
         );
     }
     verify::code(&after.code, false).map_err(|e| format!("allocated, it does not verify: {e}"))?;

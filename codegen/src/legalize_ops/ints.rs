@@ -2,7 +2,7 @@
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
-use crate::isel::legalize_ops::wide::{Pair, half};
+use crate::legalize_ops::wide::{Pair, half};
 use crate::target::Target;
 use gantry_isa_gen as isa;
 use smallvec::smallvec;

@@ -6,7 +6,7 @@
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
-use crate::isel::legalize_ops::wide::Pair;
+use crate::legalize_ops::wide::Pair;
 use smallvec::smallvec;
 
 /// The rule for an operation on floats of a type.

@@ -6,7 +6,7 @@
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
-use crate::isel::legalize_ops::wide::Pair;
+use crate::legalize_ops::wide::Pair;
 use smallvec::smallvec;
 
 /// The rule for a division of 64-bit integers, and of others where the math box divides none.

@@ -1,0 +1,267 @@
+//! Logical sends: accesses before their payloads and descriptors exist.
+//!
+//! Lowering says what is accessed, by which lanes, under which mask. `isel::lower_sends` turns that
+//! into payloads, descriptors and `send` instructions. Operands of the systolic array are whole GRFs
+//! as payloads are, so its products are logical sends too.
+//!
+//! Addresses are as wide as those of their memory: 64 bits for A64, 32 bits otherwise. A mask of
+//! `None` means all lanes.
+
+use crate::ir::{AtomicOp, Block2dShape, FenceSpaces, MemFlags, Opcode};
+use crate::mir::{VFlag, VReg};
+use gantry_isa_gen::Type;
+use gantry_isa_gen::sem::dpas::Dpas;
+
+/// Direction of an access: read or write.
+pub use gantry_isa_gen::message::Dir;
+
+/// Access or request to a shared function, over virtual registers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Logical {
+    /// Access with an address per lane.
+    Scattered(Scattered),
+    /// Atomic with an address per lane.
+    Atomic(Atomic),
+    /// Access to consecutive elements at one address.
+    Block(Block),
+    /// Access to the texels of an image.
+    Texels(Texels),
+    /// Media block: a rectangle of an image's bytes.
+    Media(Media),
+    /// 2D blocks of a surface in memory.
+    Block2d(Block2d),
+    /// Message that the IR describes by its descriptors.
+    Raw(Raw),
+    /// Product of matrices on the systolic array. Not a message, but its operands are payloads.
+    Systolic(Systolic),
+    /// Barrier of the thread group.
+    Barrier {
+        /// Thread header.
+        header: VReg,
+        /// Number of a named barrier and how many threads it waits for. `None` is the barrier of
+        /// the whole group.
+        named: Option<(u8, Lane)>,
+    },
+    /// Fence: waits until the thread's earlier accesses are done.
+    Fence {
+        /// Thread header.
+        header: VReg,
+        /// Memories that it orders.
+        spaces: FenceSpaces,
+    },
+}
+
+/// Scattered access: one to four elements per lane, at an address per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scattered {
+    /// Read or write.
+    pub dir: Dir,
+    /// Address space, alignment and what is promised.
+    pub mem: MemFlags,
+    /// Number of lanes, any.
+    pub lanes: u32,
+    /// Elements of a lane, 1 to 4, consecutive in memory.
+    pub count: u32,
+    /// Element type, in the register.
+    pub ty: Type,
+    /// Bytes of an element in memory: as many as in the register, or 1 or 2 where each has a dword
+    /// slot in the register.
+    pub memory: u32,
+    /// Dword that is added to every address.
+    pub base: Option<VReg>,
+    /// Addresses, one per lane.
+    pub addr: VReg,
+    /// Byte offset that is added to every address.
+    pub offset: i32,
+    /// Data: the first elements of all lanes from the start of the register, then the second ones.
+    pub data: VReg,
+    /// Lanes that take part.
+    pub mask: Option<VFlag>,
+    /// True if only lanes under the execution mask take part.
+    pub running: bool,
+    /// True if a read keeps the old value in lanes that take no part. Otherwise the read starts the
+    /// live range of `data`.
+    pub keeps: bool,
+}
+
+/// Atomic operation on one element per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Atomic {
+    /// Operation.
+    pub op: AtomicOp,
+    /// Address space and what is promised.
+    pub mem: MemFlags,
+    /// Number of lanes, any.
+    pub lanes: u32,
+    /// Element type: dword, qword, or word on platforms with atomics of words. A word has a dword of
+    /// the payload.
+    pub ty: Type,
+    /// Addresses, one per lane.
+    pub addr: VReg,
+    /// Byte offset that is added to every address.
+    pub offset: i32,
+    /// Operands, as many as the operation has.
+    pub data: [Option<VReg>; 2],
+    /// Destination of the old value.
+    pub result: Option<VReg>,
+    /// Lanes that take part.
+    pub mask: Option<VFlag>,
+    /// True if the result keeps its old value in lanes that take no part. Otherwise its live range
+    /// starts here.
+    pub keeps: bool,
+}
+
+/// Block access: consecutive elements at one address, which is a multiple of the element size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Block {
+    /// Read or write.
+    pub dir: Dir,
+    /// Address space, alignment and what is promised.
+    pub mem: MemFlags,
+    /// Thread header.
+    pub header: VReg,
+    /// Dword that is added to the address.
+    pub base: Option<VReg>,
+    /// Address, if it is a constant.
+    pub known: Option<u64>,
+    /// Number of elements, any.
+    pub lanes: u32,
+    /// Element type.
+    pub ty: Type,
+    /// Address.
+    pub addr: VReg,
+    /// Byte offset that is added to the address.
+    pub offset: i32,
+    /// Data, packed from the start of the register. A read starts its live range.
+    pub data: VReg,
+}
+
+/// Operation on texels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ImageOp {
+    /// Read by the sampler's load message.
+    Load {
+        /// Level of detail per lane. `None` is level 0.
+        lod: Option<VReg>,
+    },
+    /// Read by the data port.
+    LoadTyped {
+        /// Level of detail per lane. `None` is level 0.
+        lod: Option<VReg>,
+    },
+    /// Read of one sample of a multisampled texel, by the sampler.
+    LoadSample,
+    /// Write by the data port.
+    Store {
+        /// Level of detail per lane. `None` is level 0.
+        lod: Option<VReg>,
+    },
+    /// Sample with filtering.
+    Sample {
+        /// Number of the sampler.
+        sampler: u8,
+        /// Level of detail per lane. `None` is level 0.
+        lod: Option<VReg>,
+    },
+}
+
+/// Image access: one texel per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Texels {
+    /// Operation.
+    pub op: ImageOp,
+    /// Binding table index.
+    pub surface: u8,
+    /// Thread header.
+    pub header: VReg,
+    /// Number of lanes, any.
+    pub lanes: u32,
+    /// Type of a component, 32 bits.
+    pub ty: Type,
+    /// Coordinates, each a dword per lane.
+    pub coords: [Option<VReg>; 4],
+    /// Lanes that take part.
+    pub mask: Option<VFlag>,
+    /// Texels: the first components of all lanes from the start of the register, then the second.
+    pub texels: VReg,
+    /// True if a read keeps the old value in lanes that take no part. Otherwise the read starts the
+    /// live range of `data`.
+    pub keeps: bool,
+}
+
+/// Media block: a rectangle of an image's bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Media {
+    /// Read or write.
+    pub dir: Dir,
+    /// Binding table index.
+    pub surface: u8,
+    /// Thread header.
+    pub header: VReg,
+    /// Bytes of a row, a multiple of 4.
+    pub width: u32,
+    /// Bytes of all rows.
+    pub bytes: u32,
+    /// Position: byte in the row, and row. A dword each.
+    pub coords: [VReg; 2],
+    /// Data, row after row. A read starts its live range.
+    pub data: VReg,
+}
+
+/// 2D blocks of a surface in memory.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Block2d {
+    /// Load, store or prefetch.
+    pub opcode: Opcode,
+    /// Shape: block size, number of blocks, transformation.
+    pub shape: Block2dShape,
+    /// Address of the surface, 64 bits.
+    pub base: VReg,
+    /// Bytes of a row, rows, pitch in bytes.
+    pub sizes: [Lane; 3],
+    /// First column, in elements, and first row.
+    pub place: [Lane; 2],
+    /// Data, block after block; `None` for a prefetch. A load starts its live range.
+    pub data: Option<VReg>,
+}
+
+/// Uniform number of 32 bits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Lane {
+    /// Constant.
+    Known(u32),
+    /// First element of a register.
+    Reg(VReg),
+}
+
+/// Message that the IR describes by its descriptors.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Raw {
+    /// Exec size.
+    pub exec: u32,
+    /// Extended descriptor and descriptor.
+    pub descs: [u32; 2],
+    /// First payload and its bytes.
+    pub payload: (VReg, u32),
+    /// Second payload of a split send, and its bytes.
+    pub second: Option<(VReg, u32)>,
+    /// Response and its bytes.
+    pub reply: Option<(VReg, u32)>,
+    /// Channels that take part.
+    pub mask: Option<VFlag>,
+}
+
+/// Product of matrices on the systolic array.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Systolic {
+    /// Shape and types.
+    pub op: Dpas,
+    /// Destination: the sums.
+    pub dst: VReg,
+    /// Accumulator, of the type of source 0. `None` is zero.
+    pub acc: Option<VReg>,
+    /// Matrix whose columns are multiplied.
+    pub columns: VReg,
+    /// Matrix whose rows are multiplied.
+    pub rows: VReg,
+}
