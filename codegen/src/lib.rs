@@ -18,6 +18,7 @@
 //! | `target` | products, what their platforms can do, ABIs, errata |
 //! | `rule_coverage` | rules and repairs that had a part in a kernel |
 //! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
+//! | `passes` | names and levels of passes |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
 //! | `mir` | machine instructions and functions, display, verifier, liveness |
 //! | `isel` | IR to machine instructions: bales, messages, regions |
@@ -44,6 +45,7 @@ mod legalize_ops;
 mod mir;
 mod mir_opt;
 mod opt;
+mod passes;
 mod regalloc;
 #[doc(hidden)]
 pub mod rule_coverage;
@@ -54,12 +56,12 @@ mod zebin;
 
 pub use driver::cache_key::{CacheKey, VERSION};
 pub use driver::context::Context;
-pub use driver::grf_mode::GrfMode;
 pub use driver::options::{
     Begun, CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel,
     listing,
 };
-pub use driver::pipeline::Stage;
+pub use driver::policy::GrfMode;
+pub use driver::stage::{FormKind, Stage};
 pub use emit::{Code, LabelRange, Located, Relocation};
 use entity_set::sized;
 pub use error::CodegenError;
@@ -67,7 +69,7 @@ pub use ir::{builder, interp, text, verifier};
 pub use isel::mask_stack::{Finding, Rule, SimdCf};
 pub use mir::SymbolPart;
 pub use opt::inline::Inline;
-pub use opt::{OptLevel, Pass, PassSet, PassStats};
+pub use passes::{OptLevel, Pass, PassSet, PassStats};
 pub use regalloc::grf::baseline::Allocator;
 pub use regalloc::grf::spill::Spilled;
 pub use regalloc::report;

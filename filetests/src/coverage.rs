@@ -32,7 +32,7 @@ impl Coverage {
         let changes = |p: &Pass| self.passes.get(p.name()).map_or(0, |(_, changes)| *changes);
         let idle = Pass::ALL
             .iter()
-            .filter(|p| **p != Pass::Contract && changes(p) == 0);
+            .filter(|p| **p != Pass::FuseFma && changes(p) == 0);
         idle.map(|p| p.name()).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The filetest runner and its corpus.
 //!
 //! A filetest is a text file: header lines (`test COMMAND [OPTIONS]`, `target NAME`), then what is tested, with the
-//! expectations beside it as comments. `docs/filetests.md` describes every command; [`COMMANDS`] lists them.
+//! expectations beside it as comments. `docs/filetests.md` describes every command; [`commands`] lists them.
 //!
 //! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test` both call it.
 
@@ -17,7 +17,7 @@ pub mod pressure;
 pub mod runner;
 pub mod source;
 
-pub use command::{COMMANDS, Command, Outcome};
+pub use command::{Command, Outcome, commands};
 pub use file::TestFile;
 
 /// The walkthroughs' examples, as documentation tests.
@@ -225,8 +225,7 @@ pub fn run_file(path: &Path, options: &Options) -> Summary {
                 .and_then(|()| c.run(&file, &test, options)),
             None => Err(format!(
                 "unknown test command; there are {}",
-                COMMANDS
-                    .iter()
+                command::commands()
                     .map(|c| c.name())
                     .collect::<Vec<_>>()
                     .join(", ")

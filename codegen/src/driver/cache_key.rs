@@ -10,7 +10,7 @@ use crate::ir::{
     DpasShape, FuncKind, Function, Inst, InstData, MemFlags, Module, Param, ParamInfo, ParamRole,
     Region, Resource, SourceFile, SourceLoc, Space, Type, Value,
 };
-use crate::opt::Pass;
+use crate::passes::Pass;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use sha2::{Digest, Sha256};

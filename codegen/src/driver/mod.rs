@@ -2,6 +2,9 @@
 
 pub(crate) mod cache_key;
 pub(crate) mod context;
-pub(crate) mod grf_mode;
+mod form;
 pub(crate) mod options;
 pub(crate) mod pipeline;
+pub(crate) mod policy;
+pub(crate) mod stage;
+mod steps;

@@ -1,16 +1,16 @@
 //! What an embedder gives and gets: options, modules, compiled kernels and their figures.
 
 use crate::driver::context::Context;
-use crate::driver::grf_mode::GrfMode;
 use crate::driver::pipeline;
-use crate::driver::pipeline::Stage;
+use crate::driver::policy::GrfMode;
+use crate::driver::stage::Stage;
 use crate::emit::Code;
 use crate::error::CodegenError;
 use crate::ir::verifier::ModuleVerifier;
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module, verifier};
 use crate::isel::mask_stack::{Finding, SimdCf};
 use crate::opt::inline::Inline;
-use crate::opt::{OptLevel, Pass, PassSet, PassStats};
+use crate::passes::{OptLevel, Pass, PassSet, PassStats};
 use crate::regalloc::grf::baseline::Allocator;
 use crate::regalloc::grf::spill::Spilled;
 use crate::regalloc::report::AllocationReport;
@@ -85,7 +85,7 @@ impl CompileOptions {
     pub(crate) fn passes(&self) -> PassSet {
         let passes = PassSet::of(self.opt).without(self.without);
         match self.large_buffers {
-            true => passes.without(PassSet::from_iter([Pass::Surfaces])),
+            true => passes.without(PassSet::from_iter([Pass::StatelessToStateful])),
             false => passes,
         }
     }
@@ -270,7 +270,10 @@ pub(crate) fn demand_in(
     options: &CompileOptions,
 ) -> Result<Demand, CodegenError> {
     let verify = || verify_with_callees(module, func).map(|_| ());
-    let begun = pipeline::begin(context, module, func, options, false, verify);
+    // The order of loads does not change whether all values fit.
+    let schedule = PassSet::from_iter([Pass::PreRaSchedule]);
+    let passes = options.passes().without(schedule);
+    let begun = pipeline::begin(context, module, func, options, passes, verify);
     let begun = begun.map_err(|e| e.in_module(module))?;
     let demand = begun.demand();
     begun.give_back(context);
@@ -319,7 +322,14 @@ impl<'o> Begun<'o> {
             calls = verify_with_callees(module, func)?;
             Ok(())
         };
-        let begun = pipeline::begin(context, module, func, self.options, true, verify);
+        let begun = pipeline::begin(
+            context,
+            module,
+            func,
+            self.options,
+            self.options.passes(),
+            verify,
+        );
         let begun = begun.map_err(|e| e.in_module(module))?;
         let demand = begun.demand();
         self.forget(context, kernel);

@@ -67,6 +67,14 @@ pub struct Group<'f> {
 }
 
 impl<'f> Group<'f> {
+    /// Group of a kernel alone, before any inlining.
+    pub fn of(kernel: &'f Function) -> Group<'f> {
+        Group {
+            kernel: Cow::Borrowed(kernel),
+            subroutines: Vec::new(),
+        }
+    }
+
     /// Every function of the group, the kernel last.
     pub fn functions(&self) -> impl Iterator<Item = &Function> {
         let subroutines = self.subroutines.iter().map(|(_, f)| f.as_ref());

@@ -28,10 +28,10 @@ mod fuse_fma;
 pub(crate) mod inline;
 pub(crate) mod loops;
 pub(crate) mod memory;
-mod passes;
+
 pub(crate) mod vector;
 
-pub use passes::{OptLevel, Pass, PassSet, PassStats};
+use crate::passes::{Pass, PassSet, PassStats};
 
 use crate::error::CodegenError;
 use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
@@ -104,26 +104,26 @@ const SEQUENCE: [(Pass, Run); 24] = [
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
     (Pass::UnrollRuntime, loops::unroll::runtime),
-    (Pass::Thread, cfg::jump_threading::run),
-    (Pass::Rotate, loops::rotate::run),
-    (Pass::Tidy, cfg::simplify_cfg::tidy),
-    (Pass::Contract, fuse_fma::run),
+    (Pass::JumpThreading, cfg::jump_threading::run),
+    (Pass::RotateLoops, loops::rotate::run),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::FuseFma, fuse_fma::run),
     (Pass::Egraph, egraph::run),
-    (Pass::Tidy, cfg::simplify_cfg::tidy),
-    (Pass::Pieces, vector::sroa::run),
-    (Pass::Surfaces, memory::surfaces),
-    (Pass::Offsets, memory::offsets),
-    (Pass::Pack, memory::pack),
-    (Pass::Forward, memory::forward),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::Sroa, vector::sroa::run),
+    (Pass::StatelessToStateful, memory::surfaces),
+    (Pass::NarrowOffsets, memory::offsets),
+    (Pass::WidenAccesses, memory::pack),
+    (Pass::LoadForwarding, memory::forward),
     (Pass::DeadStores, memory::dead_stores),
-    (Pass::HoistLoads, memory::hoist),
-    (Pass::Pairs, vector::lower_int64::run),
-    (Pass::MergeLoads, memory::merge_loads),
-    (Pass::MergeStores, memory::merge_stores),
-    (Pass::Extracts, vector::slp::run),
-    (Pass::Lanes, vector::demanded_lanes::run),
+    (Pass::LoadLicm, memory::hoist),
+    (Pass::LowerInt64, vector::lower_int64::run),
+    (Pass::VectorizeLoads, memory::merge_loads),
+    (Pass::VectorizeStores, memory::merge_stores),
+    (Pass::Slp, vector::slp::run),
+    (Pass::DemandedLanes, vector::demanded_lanes::run),
     (Pass::Egraph, egraph::run),
-    (Pass::Flatten, cfg::if_conversion::run),
+    (Pass::IfConversion, cfg::if_conversion::run),
 ];
 
 /// The group, each function optimized; and what was done.

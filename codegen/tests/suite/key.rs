@@ -83,7 +83,7 @@ fn every_option_counts_but_dumps() {
         ..base.clone()
     };
     let without = CompileOptions {
-        without: PassSet::from_iter([Pass::Surfaces]),
+        without: PassSet::from_iter([Pass::StatelessToStateful]),
         ..base.clone()
     };
     let none = CompileOptions {

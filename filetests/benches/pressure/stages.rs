@@ -14,7 +14,13 @@ const LEAST: Duration = Duration::from_millis(300);
 
 /// The stages that the table has a column for beside allocation.
 const STAGES: [&str; 7] = [
-    "opt", "lower", "legalize", "flags", "raise", "schedule", "emit",
+    "opt",
+    "lower",
+    "split-regions",
+    "flag-alloc",
+    "pre-ra-schedule",
+    "schedule",
+    "emit",
 ];
 /// Of them, that which follows what lives where, if loads are to come early: allocation goes on with that.
 const RAISE: usize = 4;

@@ -48,37 +48,25 @@ pub trait Command: Sync {
     fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String>;
 }
 
-/// Every command there is.
-pub const COMMANDS: [&dyn Command; 24] = [
+/// Commands other than those of stages.
+const OTHERS: [&dyn Command; 6] = [
     &cat::Cat,
     &verifier::Verifier,
-    &stage::INLINE,
-    &stage::OPT,
-    &stage::EXPAND,
-    &stage::LOWER,
-    &stage::SENDS,
-    &stage::BY_ADDRESS,
-    &stage::LEGALIZE,
-    &stage::FLAGS,
-    &stage::COALESCE,
-    &stage::CONSTANTS,
-    &stage::RAISE,
-    &stage::LIVENESS,
-    &stage::REGALLOC,
-    &stage::ADDRESSES,
-    &stage::SCHEDULE,
-    &stage::PHYSICAL,
-    &stage::SCOREBOARD,
-    &stage::COMPILE,
     &run::Run,
     &asm::Asm,
     &disasm::Disasm,
     &hazards::Hazards,
 ];
 
-/// The command of a name.
+/// Returns every command.
+pub fn commands() -> impl Iterator<Item = &'static dyn Command> {
+    let stages = stage::STAGES.iter().map(|s| s as &dyn Command);
+    OTHERS.into_iter().chain(stages)
+}
+
+/// Returns the command of a name.
 pub fn find(name: &str) -> Option<&'static dyn Command> {
-    COMMANDS.into_iter().find(|c| c.name() == name)
+    commands().find(|c| c.name() == name)
 }
 
 /// The module that a file's body is; it verifies.

@@ -9,37 +9,25 @@ use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 /// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered,
 /// `O0` to `O2` how much is optimized: without them nothing, but by the tests of stages that optimize. With an `; error:` the compiler must
 /// refuse the file with that text.
-pub(super) struct StageTest {
-    name: &'static str,
-    stage: Stage,
-}
+pub(super) struct StageTest(Stage);
 
-const fn of(name: &'static str, stage: Stage) -> StageTest {
-    StageTest { name, stage }
-}
-
-pub(super) const INLINE: StageTest = of("inline", Stage::Inline);
-pub(super) const OPT: StageTest = of("opt", Stage::Opt);
-pub(super) const EXPAND: StageTest = of("expand", Stage::Expand);
-pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
-pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
-pub(super) const BY_ADDRESS: StageTest = of("by-address", Stage::ByAddress);
-pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
-pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
-pub(super) const COALESCE: StageTest = of("coalesce", Stage::Coalesce);
-pub(super) const CONSTANTS: StageTest = of("constants", Stage::Constants);
-pub(super) const RAISE: StageTest = of("raise", Stage::Raise);
-pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
-pub(super) const REGALLOC: StageTest = of("regalloc", Stage::Regalloc);
-pub(super) const ADDRESSES: StageTest = of("addresses", Stage::Addresses);
-pub(super) const SCHEDULE: StageTest = of("schedule", Stage::Schedule);
-pub(super) const PHYSICAL: StageTest = of("physical", Stage::Physical);
-pub(super) const SCOREBOARD: StageTest = of("scoreboard", Stage::Scoreboard);
-pub(super) const COMPILE: StageTest = of("compile", Stage::Emit);
+/// One command a stage, but for the verifier, whose command has its own form.
+pub(super) static STAGES: [StageTest; Stage::ALL.len() - 1] = {
+    let mut commands = [const { StageTest(Stage::Verify) }; Stage::ALL.len() - 1];
+    let mut n = 0;
+    while n < commands.len() {
+        commands[n] = StageTest(Stage::ALL[n + 1]);
+        n += 1;
+    }
+    commands
+};
 
 impl Command for StageTest {
     fn name(&self) -> &'static str {
-        self.name
+        match self.0 {
+            Stage::Emit => "compile",
+            stage => stage.name(),
+        }
     }
 
     fn options(&self) -> &'static [&'static str] {
@@ -61,21 +49,17 @@ impl Command for StageTest {
     fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String> {
         let mut compile_options =
             CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
-        compile_options.dump = vec![self.stage];
+        compile_options.dump = vec![self.0];
         compile_options.check = true;
         if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
             compile_options.simd_cf = way;
         }
-        // The stages behind are tested with what the file says, not with what the optimizer makes of it.
-        compile_options.opt = match self.stage {
-            Stage::Opt
-            | Stage::ByAddress
-            | Stage::Coalesce
-            | Stage::Constants
-            | Stage::Raise
-            | Stage::Addresses
-            | Stage::Schedule => OptLevel::O2,
-            _ => OptLevel::O0,
+        // Without a level, passes are tested at the highest, and other stages on the file as it is.
+        let optimizes = self.0 == Stage::Opt || self.0.pass().is_some();
+        compile_options.opt = if optimizes {
+            OptLevel::O2
+        } else {
+            OptLevel::O0
         };
         for level in OptLevel::ALL {
             if test.has(&format!("O{}", level.name())) {
@@ -94,10 +78,10 @@ impl Command for StageTest {
             (Err(e), Some(d)) => return Err(format!("expected the error `{}`, got: {e}", d.text)),
             (Err(e), None) => return Err(e),
         };
-        let text = compiled.dump(self.stage);
+        let text = compiled.dump(self.0);
         expect::checks(file, &text)?;
         match test.has("precise-output") {
-            true => expect::section(file, self.name, &text, options),
+            true => expect::section(file, self.name(), &text, options),
             false => Ok(Outcome::Pass),
         }
     }

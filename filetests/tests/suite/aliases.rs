@@ -429,11 +429,11 @@ fn buffers_that_are_one_another_do_what_the_interpreter_says() {
         seed + cases - 1
     );
     for pass in [
-        Pass::Forward,
+        Pass::LoadForwarding,
         Pass::DeadStores,
-        Pass::HoistLoads,
-        Pass::MergeLoads,
-        Pass::MergeStores,
+        Pass::LoadLicm,
+        Pass::VectorizeLoads,
+        Pass::VectorizeStores,
         Pass::UnrollRuntime,
     ] {
         let changed = seen.get(&format!("kernels that {} changes", pass.name()));

@@ -69,21 +69,49 @@ fn test_targets_that_are_named_exist() {
     }
 }
 
+/// Compares a generated part of a document with what is there, or writes it with `GANTRY_BLESS=1`.
+/// The part stands between `<!-- NAME -->` and `<!-- end -->`.
+fn generated(document: &str, name: &str, text: &str) {
+    let path = root().join(document);
+    let old = std::fs::read_to_string(&path).unwrap();
+    let start = format!("<!-- {name} -->\n");
+    let (before, rest) = old.split_once(&start).expect(name);
+    let (_, after) = rest.split_once("<!-- end -->").expect("end");
+    let new = format!("{before}{start}{text}<!-- end -->{after}");
+    if std::env::var_os("GANTRY_BLESS").is_some() {
+        std::fs::write(&path, new).unwrap();
+    } else {
+        assert!(
+            old == new,
+            "{document}: `{name}` is old: GANTRY_BLESS=1 writes it"
+        );
+    }
+}
+
 #[test]
 fn the_pipeline_has_its_stages() {
-    let text = std::fs::read_to_string(root().join("docs/pipeline.md")).unwrap();
-    let rows = text.lines().filter_map(|l| l.strip_prefix("| `"));
-    let rows: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
-    assert_eq!(rows, Stage::ALL.map(Stage::name));
+    let mut text = "| stage | takes | makes | in | |\n|---|---|---|---|---|\n".to_string();
+    for stage in Stage::ALL {
+        let (name, room) = (stage.name(), stage.room());
+        assert!(root().join("codegen/src").join(room).exists(), "{room}");
+        let forms = [stage.input(), stage.output()].map(|f| f.name());
+        let summary = stage.summary();
+        text += &format!(
+            "| `{name}` | {} | {} | `{room}` | {summary} |\n",
+            forms[0], forms[1]
+        );
+    }
+    generated("docs/pipeline.md", "stages", &text);
 }
 
 #[test]
 fn the_optimizer_has_its_passes() {
-    let text = std::fs::read_to_string(root().join("docs/optimizer.md")).unwrap();
+    let mut text = "| pass | level | |\n|---|---|---|\n".to_string();
     for pass in Pass::ALL {
-        let name = pass.name();
-        assert!(text.contains(&format!("`{name}`")), "{name}");
+        let (name, level) = (pass.name(), pass.level().name());
+        text += &format!("| `{name}` | `-O {level}` | {} |\n", pass.summary());
     }
+    generated("docs/optimizer.md", "passes", &text);
 }
 
 /// The fuzz targets, their manifest and their smoke tests are one list.

@@ -237,7 +237,7 @@ fn interpreter_simulator_and_assembler_agree() {
     }
     // What costs registers is given up where there are few.
     let mut idle = coverage.idle();
-    idle.retain(|p| grfs().is_none() || !["unroll", "coalesce", "hoist-loads"].contains(p));
+    idle.retain(|p| grfs().is_none() || !["unroll", "copy-coalescing", "load-licm"].contains(p));
     assert_eq!(idle, [""; 0], "passes that changed nothing");
     for part in coverage.parts() {
         let never = part.never.join(" ");

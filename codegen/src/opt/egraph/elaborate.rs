@@ -1,7 +1,7 @@
 //! Puts the chosen nodes of an e-graph back into blocks.
 //!
 //! Blocks are visited down the dominator tree. What only computes is put where the program had it, so that what was close together stays so, if
-//! anything needs it and it is not there already; operands that were not there are put before it. With [`Pass::Invariants`] what a
+//! anything needs it and it is not there already; operands that were not there are put before it. With [`Pass::Licm`] what a
 //! loop does not change goes to the end of the block before the loop, up to [`HOISTED`] of the register file for each loop; predicates, of
 //! which flags have few, stay where they are.
 
@@ -354,7 +354,7 @@ impl Elaborator<'_, '_> {
         let mut depth = self.loops.depth(self.block);
         let ty = self.graph.ty(node);
         let stays = ty.is_pred()
-            || !self.facts.passes.contains(Pass::Invariants)
+            || !self.facts.passes.contains(Pass::Licm)
             // An index out of bounds is an error where nobody meant to read.
             || matches!(data, InstData::RdRegion { index, .. } | InstData::WrRegion { index, .. } if index.is_some());
         let mut scope = here;

@@ -171,8 +171,8 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
     if facts.passes.contains(Pass::Rules) {
         counts.add(Pass::Rules, replaced, Duration::ZERO);
     }
-    if facts.passes.contains(Pass::Invariants) {
-        counts.add(Pass::Invariants, hoisted, Duration::ZERO);
+    if facts.passes.contains(Pass::Licm) {
+        counts.add(Pass::Licm, hoisted, Duration::ZERO);
     }
     changes
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::fuzzing::Rng;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{Block, FloatCC, FuncKind, IntCC, Module, Param, Signature, verifier};
-use crate::opt::{OptLevel, PassSet};
+use crate::passes::{OptLevel, PassSet};
 use crate::rule_coverage::OPT_RULES;
 use crate::target::Target;
 use cranelift_isle::ast::{Def, Pattern, Rule};

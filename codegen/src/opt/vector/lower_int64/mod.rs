@@ -16,7 +16,8 @@ use crate::ir::{
 };
 use crate::legalize_ops;
 use crate::opt::memory::{doublewords, halved};
-use crate::opt::{Facts, Pass, State};
+use crate::opt::{Facts, State};
+use crate::passes::Pass;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gain::Sets;

@@ -1,8 +1,27 @@
-//! How many registers a kernel's threads have, where the platform lets kernels choose: twice as many, for half of the threads.
+//! Policy: what is tried for a kernel, and which result is taken.
+//!
+//! - Passes that cost registers are left out in a second attempt, if demand exceeds the GRF file.
+//! - Where the platform lets kernels choose, 256 registers are tried for a kernel that spills.
 
 use crate::driver::options::{CompileOptions, CompiledKernel};
 use crate::error::CodegenError;
+use crate::passes::{Pass, PassSet, PassStats};
 use std::borrow::Cow;
+
+/// Passes that may cost registers: loops stay, loads stay in them, and payloads are filled where
+/// they are sent, if the alternative is to spill.
+const COSTLY: [Pass; 4] = [
+    Pass::Unroll,
+    Pass::CopyCoalescing,
+    Pass::LoadLicm,
+    Pass::PassByReference,
+];
+
+/// Passes that cost registers and changed something.
+pub(super) fn costly(passes: &[PassStats]) -> PassSet {
+    let did = |pass: &Pass| passes.iter().any(|p| p.pass == *pass && p.changes > 0);
+    COSTLY.into_iter().filter(did).collect()
+}
 
 /// How many registers a kernel's threads have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
