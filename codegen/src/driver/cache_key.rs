@@ -425,9 +425,10 @@ impl<'a> Body<'a> {
         w.len(func.layout.blocks().len());
         for &block in func.layout.blocks() {
             self.block(block);
-            let params = match func.dfg.has_block(block) {
-                true => func.dfg.block_params(block),
-                false => &[],
+            let params = if func.dfg.has_block(block) {
+                func.dfg.block_params(block)
+            } else {
+                &[]
             };
             self.defined(params);
             let insts = func.layout.insts(block);
@@ -498,9 +499,10 @@ impl<'a> Body<'a> {
     }
 
     fn constant(&mut self, constant: Constant) {
-        let lanes = match self.func.dfg.has_constant(constant) {
-            true => self.func.dfg.constant(constant),
-            false => &[],
+        let lanes = if self.func.dfg.has_constant(constant) {
+            self.func.dfg.constant(constant)
+        } else {
+            &[]
         };
         self.w.len(lanes.len());
         lanes.iter().for_each(|&bits| self.w.u64(bits));

@@ -84,9 +84,10 @@ impl CompileOptions {
     /// The passes of the optimizer that these options come to.
     pub(crate) fn passes(&self) -> PassSet {
         let passes = PassSet::of(self.opt).without(self.without);
-        match self.large_buffers {
-            true => passes.without(PassSet::from_iter([Pass::StatelessToStateful])),
-            false => passes,
+        if self.large_buffers {
+            passes.without(PassSet::from_iter([Pass::StatelessToStateful]))
+        } else {
+            passes
         }
     }
 
@@ -386,9 +387,10 @@ pub(crate) fn module_in(
     let mut verified = false;
     for (name, func) in &module.functions {
         if matches!(func.kind, FuncKind::Kernel { .. }) {
-            let mut verify = || match std::mem::replace(&mut verified, true) {
-                true => Ok(()),
-                false => {
+            let mut verify = || {
+                if std::mem::replace(&mut verified, true) {
+                    Ok(())
+                } else {
                     verifier::verify_rest(module, |f| known[f]).map_err(CodegenError::Verifier)
                 }
             };

@@ -74,9 +74,10 @@ pub(crate) fn first(options: &CompileOptions) -> Result<Cow<'_, CompileOptions>,
 pub(crate) fn second(options: &CompileOptions, kernel: &CompiledKernel) -> Option<CompileOptions> {
     let spilled = &kernel.stats.spilled;
     let asked = options.grf_mode == GrfMode::Auto && options.grfs.is_none();
-    match asked && (spilled.registers > 0 || spilled.remats > 0) {
-        true => large(options),
-        false => None,
+    if asked && (spilled.registers > 0 || spilled.remats > 0) {
+        large(options)
+    } else {
+        None
     }
 }
 
@@ -100,8 +101,9 @@ pub(crate) fn faster(
         let cycles = k.code.cycles(target.platform());
         cycles.of_threads(threads) / u64::from(threads.max(1))
     };
-    match share(&large) < share(&standard) {
-        true => large,
-        false => standard,
+    if share(&large) < share(&standard) {
+        large
+    } else {
+        standard
     }
 }

@@ -18,9 +18,10 @@ pub(super) struct Encoded {
 
 /// The bytes of an instruction.
 pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
-    match inst.opts.contains(InstOpts::COMPACTED) {
-        true => COMPACT,
-        false => NATIVE as u32,
+    if inst.opts.contains(InstOpts::COMPACTED) {
+        COMPACT
+    } else {
+        NATIVE as u32
     }
 }
 
@@ -58,9 +59,10 @@ pub(super) fn encode(
             continue;
         }
         let native = native(name, platform, i, inst, check)?;
-        let short = match compact && !stays {
-            true => isa::compact::compact(platform, &native),
-            false => None,
+        let short = if compact && !stays {
+            isa::compact::compact(platform, &native)
+        } else {
+            None
         };
         match short {
             Some(short) => {

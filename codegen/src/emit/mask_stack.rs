@@ -276,9 +276,10 @@ impl Emitter<'_> {
         }
         // Channels that wait at the very next instruction would keep control from going where it shall.
         let waited = self.begins_with_join(some) && self.follows(block, some);
-        match waited {
-            true => self.jump_to(some, None),
-            false => self.jump(block, 1 - turned, None),
+        if waited {
+            self.jump_to(some, None)
+        } else {
+            self.jump(block, 1 - turned, None)
         }
         Ok(())
     }

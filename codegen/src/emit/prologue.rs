@@ -44,9 +44,10 @@ pub(super) fn add(
         step: 0,
     };
     // What is no cross-thread data is one entry all the same.
-    let used = match payload.cross_is_empty() {
-        true => crate::target::abi::NO_CROSS_BYTES,
-        false => payload.cross_used,
+    let used = if payload.cross_is_empty() {
+        crate::target::abi::NO_CROSS_BYTES
+    } else {
+        payload.cross_used
     };
     let cross = used.next_multiple_of(CROSS_UNIT);
     let ids = payload.per_thread_bytes();

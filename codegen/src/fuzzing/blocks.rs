@@ -26,17 +26,14 @@ impl Gen<'_, '_, '_> {
         let pitch = SURFACE_ALIGN + 16 * self.rng.below(4);
         let rows = 1 + self.rng.below(12);
         let width = SURFACE_ALIGN + 4 * self.rng.below((pitch - SURFACE_ALIGN) / 4 + 1);
-        let base = match stored {
-            true => {
-                let Some(first) = self.room(Space::Global, pitch * rows + SURFACE_ALIGN) else {
-                    return;
-                };
-                (self.output, first.next_multiple_of(SURFACE_ALIGN))
-            }
-            false => {
-                let most = (IN_BYTES / 2 - pitch * rows) / SURFACE_ALIGN;
-                (self.input, SURFACE_ALIGN * self.rng.below(most + 1))
-            }
+        let base = if stored {
+            let Some(first) = self.room(Space::Global, pitch * rows + SURFACE_ALIGN) else {
+                return;
+            };
+            (self.output, first.next_multiple_of(SURFACE_ALIGN))
+        } else {
+            let most = (IN_BYTES / 2 - pitch * rows) / SURFACE_ALIGN;
+            (self.input, SURFACE_ALIGN * self.rng.below(most + 1))
         };
         let i64 = Type::scalar_of(Scalar::I64);
         let offset = self.b.ins().iconst(i64, base.1.into());
@@ -68,9 +65,10 @@ impl Gen<'_, '_, '_> {
         if shape.check(Opcode::Block2dLoad).is_err() {
             return;
         }
-        let place = match self.rng.one_in(2) {
-            true => place,
-            false => [self.block_place(), self.block_place()],
+        let place = if self.rng.one_in(2) {
+            place
+        } else {
+            [self.block_place(), self.block_place()]
         };
         let at = self.whole_columns(shape, place);
         self.load_block(shape, surface, at);
@@ -92,9 +90,10 @@ impl Gen<'_, '_, '_> {
     fn block_type(&mut self, shape: Block2dShape) -> Type {
         let drawn = self.int();
         let bytes = shape.value_bytes();
-        let scalar = match bytes.is_multiple_of(drawn.bytes()) {
-            true => drawn,
-            false => Scalar::I32,
+        let scalar = if bytes.is_multiple_of(drawn.bytes()) {
+            drawn
+        } else {
+            Scalar::I32
         };
         Type::clamped(scalar, bytes / scalar.bytes())
     }
@@ -124,18 +123,21 @@ impl Gen<'_, '_, '_> {
         };
         let bytes = bytes.unwrap_or(4u8);
         let one = layout == BlockLayout::Transposed || opcode == Opcode::Block2dStore;
-        let blocks = match one {
-            true => 1,
-            false => self.rng.pick(&[1, 1, 2, 4]).unwrap_or(1),
+        let blocks = if one {
+            1
+        } else {
+            self.rng.pick(&[1, 1, 2, 4]).unwrap_or(1)
         };
         // Rows of 4 to 16 bytes, now and then as long as they may be.
-        let row = match self.rng.one_in(4) {
-            true => 64 / u32::from(blocks),
-            false => 4 << self.rng.below(3),
+        let row = if self.rng.one_in(4) {
+            64 / u32::from(blocks)
+        } else {
+            4 << self.rng.below(3)
         };
-        let row = match self.rng.one_in(4) {
-            true => (row + 4).min(64),
-            false => row,
+        let row = if self.rng.one_in(4) {
+            (row + 4).min(64)
+        } else {
+            row
         };
         let rows = match (layout, bytes) {
             (BlockLayout::Transposed, 8) => 8,

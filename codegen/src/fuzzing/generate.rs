@@ -490,9 +490,10 @@ impl Gen<'_, '_, '_> {
         let (head, end) = (self.b.create_block(), self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
-        let cc = match self.rng.one_in(2) {
-            true => IntCC::SignedLessThan,
-            false => IntCC::NotEqual,
+        let cc = if self.rng.one_in(2) {
+            IntCC::SignedLessThan
+        } else {
+            IntCC::NotEqual
         };
         let again = |g: &mut Self| {
             let n = g.b.use_var(count);
@@ -516,12 +517,11 @@ impl Gen<'_, '_, '_> {
         let (n, step) = (self.b.use_var(count), self.b.ins().iconst(i32, step));
         let n = self.b.ins().iadd(n, step);
         self.b.def_var_all_lanes(count, n);
-        match at_end {
-            true => {
-                let again = again(self);
-                self.b.ins().brif(again, head, &[], end, &[]);
-            }
-            false => self.b.ins().jump(head, &[]),
+        if at_end {
+            let again = again(self);
+            self.b.ins().brif(again, head, &[], end, &[]);
+        } else {
+            self.b.ins().jump(head, &[])
         }
         self.b.seal_block(head);
         self.b.seal_block(end);
@@ -685,9 +685,10 @@ impl Gen<'_, '_, '_> {
             });
             for &(on, _, add) in &pairs {
                 let v = b.use_var(on);
-                let v = match add {
-                    true => b.ins().iadd(v, rounds),
-                    false => b.ins().imul(v, few),
+                let v = if add {
+                    b.ins().iadd(v, rounds)
+                } else {
+                    b.ins().imul(v, few)
                 };
                 b.assign(on, v);
             }
@@ -725,9 +726,10 @@ impl Gen<'_, '_, '_> {
         let last = self.pool.len().saturating_sub(24);
         let out = self.output;
         for v in self.pool.split_off(last) {
-            let v = match self.b.ty(v).is_pred() {
-                true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
-                false => v,
+            let v = if self.b.ty(v).is_pred() {
+                self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
+            } else {
+                v
             };
             let bytes = self.b.ty(v).bytes();
             if at + bytes <= super::OUT_BYTES {

@@ -29,12 +29,11 @@ impl Gen<'_, '_, '_> {
 
     /// A mask and what lanes that are off take, now and then.
     fn texel_mask(&mut self, lanes: u32, ty: Type) -> Option<(Value, Value)> {
-        match self.rng.one_in(2) {
-            true => {
-                let mask = self.value(Type::clamped(Scalar::B1, lanes));
-                Some((mask, self.value(ty)))
-            }
-            false => None,
+        if self.rng.one_in(2) {
+            let mask = self.value(Type::clamped(Scalar::B1, lanes));
+            Some((mask, self.value(ty)))
+        } else {
+            None
         }
     }
 
@@ -48,9 +47,10 @@ impl Gen<'_, '_, '_> {
             Opcode::ImageLoad => {
                 let at = [(); 2].map(|()| self.whole_coordinate(lanes));
                 let masked = self.texel_mask(lanes, ty);
-                let lod = match self.rng.one_in(3) {
-                    true => Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0)),
-                    false => None,
+                let lod = if self.rng.one_in(3) {
+                    Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0))
+                } else {
+                    None
                 };
                 let v = self.b.ins().image_load_level(ty, 0, &at, lod, masked);
                 self.pool.push(v);
@@ -63,9 +63,10 @@ impl Gen<'_, '_, '_> {
                     let v = self.b.ins().fcvt_from_sint(f32, v);
                     self.b.ins().fadd(v, half)
                 });
-                let lod = match self.rng.one_in(3) {
-                    true => Some(self.b.ins().fconst(f32, 0.0)),
-                    false => None,
+                let lod = if self.rng.one_in(3) {
+                    Some(self.b.ins().fconst(f32, 0.0))
+                } else {
+                    None
                 };
                 let masked = self.texel_mask(lanes, ty);
                 let place = ImagePlace::default();
@@ -85,13 +86,15 @@ impl Gen<'_, '_, '_> {
                 let y = along(|n| n / IMAGE_SIDE);
                 let at = [x, y].map(|c| self.b.ins().ints(Scalar::I32, &c));
                 let v = self.value(ty);
-                let mask = match self.rng.one_in(2) {
-                    true => Some(self.value(Type::clamped(Scalar::B1, lanes))),
-                    false => None,
+                let mask = if self.rng.one_in(2) {
+                    Some(self.value(Type::clamped(Scalar::B1, lanes)))
+                } else {
+                    None
                 };
-                let lod = match self.rng.one_in(3) {
-                    true => Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0)),
-                    false => None,
+                let lod = if self.rng.one_in(3) {
+                    Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0))
+                } else {
+                    None
                 };
                 self.b.ins().image_store_level(v, 1, &at, lod, mask);
             }
@@ -128,9 +131,10 @@ impl Gen<'_, '_, '_> {
             return;
         }
         let at = self.value(Type::clamped(Scalar::I32, 8));
-        let mask = match self.rng.one_in(2) {
-            true => Some(self.value(Type::clamped(Scalar::B1, 8))),
-            false => None,
+        let mask = if self.rng.one_in(2) {
+            Some(self.value(Type::clamped(Scalar::B1, 8)))
+        } else {
+            None
         };
         if opcode == Opcode::SendReply {
             let ty = Type::clamped(Scalar::I32, 8);

@@ -42,9 +42,10 @@ impl Gen<'_, '_, '_> {
                     self.pool.push(v);
                     return;
                 }
-                let bits = match ty.is_pred() {
-                    true => self.rng.bits() & ((1 << ty.lanes()) - 1),
-                    false => self.lane(ty.scalar()),
+                let bits = if ty.is_pred() {
+                    self.rng.bits() & ((1 << ty.lanes()) - 1)
+                } else {
+                    self.lane(ty.scalar())
                 };
                 self.push(InstData::Imm { opcode, bits }, Some(ty));
             }
@@ -131,9 +132,10 @@ impl Gen<'_, '_, '_> {
 
     /// Stores a value, so that it is needed.
     pub(super) fn show(&mut self, v: Value) {
-        let v = match self.b.ty(v).is_pred() {
-            true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
-            false => v,
+        let v = if self.b.ty(v).is_pred() {
+            self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
+        } else {
+            v
         };
         if let Some(at) = self.out_room(self.b.ty(v)) {
             let out = self.output;
@@ -238,9 +240,10 @@ impl Gen<'_, '_, '_> {
         let lanes = from.lanes();
         let ty = |s| Type::clamped(s, lanes);
         let ints = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
-        let floats = match self.options.doubles {
-            true => &[Scalar::F16, Scalar::F32, Scalar::F64][..],
-            false => &[Scalar::F16, Scalar::F32],
+        let floats = if self.options.doubles {
+            &[Scalar::F16, Scalar::F32, Scalar::F64][..]
+        } else {
+            &[Scalar::F16, Scalar::F32]
         };
         // Two different ones of a list, the narrower first.
         let mut two = |list: &[Scalar]| {
@@ -312,13 +315,15 @@ impl Gen<'_, '_, '_> {
 
     fn rdregion(&mut self) {
         let whole = self.data_type();
-        let part = match self.rng.one_in(2) {
-            true => 1 + self.rng.below(whole.lanes().min(8)),
-            false => self.lanes(),
+        let part = if self.rng.one_in(2) {
+            1 + self.rng.below(whole.lanes().min(8))
+        } else {
+            self.lanes()
         };
-        let slack = match self.rng.one_in(4) {
-            true => self.rng.below(whole.lanes()),
-            false => 0,
+        let slack = if self.rng.one_in(4) {
+            self.rng.below(whole.lanes())
+        } else {
+            0
         };
         let part = match slack {
             0 => part,
@@ -345,16 +350,18 @@ impl Gen<'_, '_, '_> {
     fn wrregion(&mut self) {
         let whole = self.data_type();
         let part = 1 + self.rng.below(whole.lanes());
-        let slack = match self.rng.one_in(4) {
-            true => self.rng.below(whole.lanes() - part + 1),
-            false => 0,
+        let slack = if self.rng.one_in(4) {
+            self.rng.below(whole.lanes() - part + 1)
+        } else {
+            0
         };
         let (old, new) = (self.value(whole), self.value(whole.by(part)));
         let region = self.region(whole, part, slack, true);
         let index = (slack > 0).then(|| self.index(whole.scalar().bytes(), slack, 1));
-        let mask = match part <= Type::MAX_PRED_LANES && self.rng.one_in(3) {
-            true => Some(self.value(Type::clamped(Scalar::B1, part))),
-            false => None,
+        let mask = if part <= Type::MAX_PRED_LANES && self.rng.one_in(3) {
+            Some(self.value(Type::clamped(Scalar::B1, part)))
+        } else {
+            None
         };
         let v = self.b.ins().wrregion_at(old, region, index, new, mask);
         self.pool.push(v);

@@ -16,26 +16,22 @@ impl Gen<'_, '_, '_> {
         let came = self.b.append_block_param(again, int);
         let beside = self.b.append_block_param(again, ty);
         let brings = |g: &mut Self| {
-            let number = match g.rng.one_in(4) {
-                true => g.value(int),
-                false => {
-                    let few = i64::from(g.rng.below(4));
-                    g.b.ins().iconst(int, few)
-                }
+            let number = if g.rng.one_in(4) {
+                g.value(int)
+            } else {
+                let few = i64::from(g.rng.below(4));
+                g.b.ins().iconst(int, few)
             };
             [number, g.value(ty)]
         };
         // One way may go there at once.
-        let blocks = match self.rng.one_in(2) {
-            true => {
-                let args = brings(self);
-                self.b.ins().brif(first, then, &[], again, &args);
-                vec![then]
-            }
-            false => {
-                self.b.ins().brif(first, then, &[], other, &[]);
-                vec![then, other]
-            }
+        let blocks = if self.rng.one_in(2) {
+            let args = brings(self);
+            self.b.ins().brif(first, then, &[], again, &args);
+            vec![then]
+        } else {
+            self.b.ins().brif(first, then, &[], other, &[]);
+            vec![then, other]
         };
         for block in blocks {
             self.b.seal_block(block);

@@ -56,23 +56,19 @@ impl Gen<'_, '_, '_> {
         let most = (room - bytes) / unit;
         let mask = ((most + 1).next_power_of_two() >> u32::from(!(most + 1).is_power_of_two())) - 1;
         let last = i64::from(mask) << unit.trailing_zeros();
-        let index = match mask != 0 && self.rng.one_in(2) {
-            true => {
-                let by = self.b.ins().iconst(i32, i64::from(mask.leading_zeros()));
-                self.b.ins().ushr(any, by)
-            }
-            false => {
-                let mask = self.b.ins().iconst(i32, i64::from(mask));
-                self.b.ins().band(any, mask)
-            }
+        let index = if mask != 0 && self.rng.one_in(2) {
+            let by = self.b.ins().iconst(i32, i64::from(mask.leading_zeros()));
+            self.b.ins().ushr(any, by)
+        } else {
+            let mask = self.b.ins().iconst(i32, i64::from(mask));
+            self.b.ins().band(any, mask)
         };
         let shift = i64::from(unit.trailing_zeros());
-        let base = match table {
-            true => {
-                let table = self.table;
-                self.b.ins().symbol_addr(table)
-            }
-            false => self.input,
+        let base = if table {
+            let table = self.table;
+            self.b.ins().symbol_addr(table)
+        } else {
+            self.input
         };
         if space == Space::Global && self.rng.one_in(2) {
             return self.far_address(index, shift, last, base);
@@ -86,9 +82,10 @@ impl Gen<'_, '_, '_> {
     fn far_address(&mut self, index: Value, shift: i64, last: i64, base: Value) -> Value {
         let lanes = self.b.ty(index).lanes();
         let i64 = Type::clamped(Scalar::I64, lanes);
-        let wide = match self.rng.one_in(2) {
-            true => self.b.ins().uextend(i64, index),
-            false => self.b.ins().sextend(i64, index),
+        let wide = if self.rng.one_in(2) {
+            self.b.ins().uextend(i64, index)
+        } else {
+            self.b.ins().sextend(i64, index)
         };
         let by = self.b.ins().iconst(i64, shift);
         let offset = self.b.ins().ishl(wide, by);
@@ -97,17 +94,14 @@ impl Gen<'_, '_, '_> {
             return self.b.ins().iadd(base, offset);
         }
         let last = self.b.ins().iconst(i64, last);
-        match self.rng.one_in(2) {
-            true => {
-                let rest = self.b.ins().isub(last, offset);
-                self.b.ins().iadd(rest, base)
-            }
-            false => {
-                let zero = self.b.ins().iconst(i64, 0);
-                let back = self.b.ins().isub(zero, offset);
-                let end = self.b.ins().iadd(base, last);
-                self.b.ins().iadd(end, back)
-            }
+        if self.rng.one_in(2) {
+            let rest = self.b.ins().isub(last, offset);
+            self.b.ins().iadd(rest, base)
+        } else {
+            let zero = self.b.ins().iconst(i64, 0);
+            let back = self.b.ins().isub(zero, offset);
+            let end = self.b.ins().iadd(base, last);
+            self.b.ins().iadd(end, back)
         }
     }
 
@@ -223,12 +217,11 @@ impl Gen<'_, '_, '_> {
             mem = mem.aligned(aligned);
         }
         let offset = (self.rng.below(64 / aligned) * aligned) as i32;
-        let masked = match self.rng.one_in(2) {
-            true => {
-                let mask = self.value(Type::clamped(Scalar::B1, lanes));
-                Some((mask, self.value(ty)))
-            }
-            false => None,
+        let masked = if self.rng.one_in(2) {
+            let mask = self.value(Type::clamped(Scalar::B1, lanes));
+            Some((mask, self.value(ty)))
+        } else {
+            None
         };
         let v = self.b.ins().load_from(mem, ty, addr, offset, masked);
         self.pool.push(v);
@@ -241,9 +234,10 @@ impl Gen<'_, '_, '_> {
         let space = self.space();
         if opcode == Opcode::Bstore {
             // Only of the output it is known where floats are, of whose NaNs the bits are not said.
-            let ty = match space != Space::Global && self.options.runnable {
-                true => Type::clamped(self.int(), self.lanes()),
-                false => self.data_type(),
+            let ty = if space != Space::Global && self.options.runnable {
+                Type::clamped(self.int(), self.lanes())
+            } else {
+                self.data_type()
             };
             let v = self.value(ty);
             let (addr, offset) = match space {
@@ -276,9 +270,10 @@ impl Gen<'_, '_, '_> {
         };
         let v = self.value(ty);
         let mem = self.flags(space, scalar.bytes());
-        let mask = match self.rng.one_in(2) {
-            true => Some(self.value(Type::clamped(Scalar::B1, lanes))),
-            false => None,
+        let mask = if self.rng.one_in(2) {
+            Some(self.value(Type::clamped(Scalar::B1, lanes)))
+        } else {
+            None
         };
         self.b.ins().store_to(mem, v, addr, 0, mask);
         if space != Space::Global {
@@ -327,10 +322,7 @@ impl Gen<'_, '_, '_> {
         let lanes = self.lanes_in_mask();
         let ty = Type::clamped(scalar, lanes);
         // Each lane's place, or one for all.
-        let places = match self.rng.one_in(4) {
-            true => 1,
-            false => lanes,
-        };
+        let places = if self.rng.one_in(4) { 1 } else { lanes };
         let Some(addr) = self.write_addresses(space, places, scalar.bytes()) else {
             return;
         };
@@ -343,12 +335,11 @@ impl Gen<'_, '_, '_> {
         let operands: Vec<Value> = (0..op.operands())
             .map(|_| self.atomic_operand(ty))
             .collect();
-        let masked = match self.rng.one_in(2) {
-            true => {
-                let mask = self.value(Type::clamped(Scalar::B1, lanes));
-                Some((mask, self.value(ty)))
-            }
-            false => None,
+        let masked = if self.rng.one_in(2) {
+            let mask = self.value(Type::clamped(Scalar::B1, lanes));
+            Some((mask, self.value(ty)))
+        } else {
+            None
         };
         let mem = MemFlags::of(space);
         let v = self.b.ins().atomic(op, mem, ty, addr, 0, &operands, masked);

@@ -72,9 +72,10 @@ impl Gen<'_, '_, '_> {
         let rounds = self.b.ins().band(any, few);
         let zero = self.b.ins().iconst(i32, 0);
         let up = self.rng.one_in(2);
-        let (first, bound, step) = match up {
-            true => (zero, rounds, 1),
-            false => (rounds, zero, -1),
+        let (first, bound, step) = if up {
+            (zero, rounds, 1)
+        } else {
+            (rounds, zero, -1)
         };
         let by_lanes = self.rng.one_in(2);
         let addr = if by_lanes { rows.lanes } else { rows.first };
@@ -103,21 +104,21 @@ impl Gen<'_, '_, '_> {
         self.b.ins().brif(cond, dests[0], &[], dests[1], &[]);
         self.b.seal_block(body);
         self.b.switch_to_block(body);
-        let at = match up || self.rng.one_in(2) {
-            true => n,
-            false => self.b.ins().isub(most, n),
+        let at = if up || self.rng.one_in(2) {
+            n
+        } else {
+            self.b.ins().isub(most, n)
         };
         if let Some(to) = stored.filter(|_| self.rng.one_in(2)) {
             self.store_element(&to, at, mask);
         }
         let element = at;
         let at = self.element(&rows, addr, at);
-        let v = match by_lanes {
-            true => {
-                let masked = masked.map(|m| (m, self.b.ins().iconst(ty, 7)));
-                self.b.ins().load_from(rows.mem, ty, at, 0, masked)
-            }
-            false => self.b.ins().bload_from(rows.mem, ty, at, 0),
+        let v = if by_lanes {
+            let masked = masked.map(|m| (m, self.b.ins().iconst(ty, 7)));
+            self.b.ins().load_from(rows.mem, ty, at, 0, masked)
+        } else {
+            self.b.ins().bload_from(rows.mem, ty, at, 0)
         };
         let old = self.b.use_var(sum);
         let new = self.b.ins().iadd(old, v);
@@ -189,9 +190,10 @@ impl Gen<'_, '_, '_> {
     /// A branch around what changes a variable.
     fn one_way(&mut self, cond: Value, var: Variable) {
         let [then, end] = [(); 2].map(|()| self.b.create_block());
-        let dests = match self.rng.one_in(2) {
-            true => [then, end],
-            false => [end, then],
+        let dests = if self.rng.one_in(2) {
+            [then, end]
+        } else {
+            [end, then]
         };
         self.b.ins().brif(cond, dests[0], &[], dests[1], &[]);
         self.b.seal_block(then);
@@ -234,13 +236,12 @@ impl Gen<'_, '_, '_> {
         // What begins one element later is within it too.
         let at = self.room(space, (elements + 1) * size)?;
         let i32 = Type::scalar_of(Scalar::I32);
-        let later = match self.rng.one_in(2) {
-            true => {
-                let any = self.value(i32);
-                let one = self.b.ins().iconst(i32, 1);
-                self.b.ins().band(any, one)
-            }
-            false => self.b.ins().iconst(i32, 0),
+        let later = if self.rng.one_in(2) {
+            let any = self.value(i32);
+            let one = self.b.ins().iconst(i32, 1);
+            self.b.ins().band(any, one)
+        } else {
+            self.b.ins().iconst(i32, 0)
         };
         let each = self.b.ins().iconst(i32, i64::from(size));
         let later = self.b.ins().imul(later, each);

@@ -40,9 +40,10 @@ impl Gen<'_, '_, '_> {
 
     /// Integers or floats.
     pub(super) fn data(&mut self) -> Scalar {
-        match self.options.floats && self.rng.one_in(2) {
-            true => self.float(),
-            false => self.int(),
+        if self.options.floats && self.rng.one_in(2) {
+            self.float()
+        } else {
+            self.int()
         }
     }
 
@@ -63,10 +64,13 @@ impl Gen<'_, '_, '_> {
             Class::I32 => Type::clamped(Scalar::I32, lanes),
             Class::Float => Type::clamped(self.float(), lanes),
             Class::Pred => self.pred_type(),
-            Class::Bits | Class::Any | Class::None => match self.rng.one_in(3) {
-                true => self.pred_type(),
-                false => Type::clamped(self.int(), lanes),
-            },
+            Class::Bits | Class::Any | Class::None => {
+                if self.rng.one_in(3) {
+                    self.pred_type()
+                } else {
+                    Type::clamped(self.int(), lanes)
+                }
+            }
             Class::Data => self.data_type(),
         }
     }
@@ -91,9 +95,12 @@ impl Gen<'_, '_, '_> {
     /// A constant's lanes; often such that four bits hold each of them.
     pub(super) fn lane_list(&mut self, ty: Type) -> Vec<u64> {
         let small = !ty.scalar().is_float() && self.rng.one_in(3);
-        let mut lane = || match small {
-            true => u64::from(self.rng.below(8)) & ty.scalar().mask(),
-            false => self.lane(ty.scalar()),
+        let mut lane = || {
+            if small {
+                u64::from(self.rng.below(8)) & ty.scalar().mask()
+            } else {
+                self.lane(ty.scalar())
+            }
         };
         (0..ty.lanes()).map(|_| lane()).collect()
     }

@@ -42,9 +42,10 @@ impl Gen<'_, '_, '_> {
         let ty = Type::clamped(scalar, lanes);
         let first = self.value(ty);
         let other = self.value(ty);
-        let last = match self.memory && self.rng.one_in(3) {
-            true => self.carried(first, other),
-            false => self.wide_steps(first, other),
+        let last = if self.memory && self.rng.one_in(3) {
+            self.carried(first, other)
+        } else {
+            self.wide_steps(first, other)
         };
         for _ in 0..1 + self.rng.below(2) {
             let (part, region) = self.lanes_of(ty, false);
@@ -85,15 +86,17 @@ impl Gen<'_, '_, '_> {
             return v;
         };
         let slack = self.b.ty(whole).lanes() - ty.lanes();
-        let at = match self.rng.one_in(2) {
-            true => self.rng.below(slack + 1),
-            false => slack / ty.lanes() * ty.lanes(),
+        let at = if self.rng.one_in(2) {
+            self.rng.below(slack + 1)
+        } else {
+            slack / ty.lanes() * ty.lanes()
         };
         let region = Region::contiguous(ty.lanes() as u16, (at * ty.scalar().bytes()) as u16);
         let part = self.b.ins().rdregion(ty, whole, region);
-        match ty.scalar().is_int() {
-            true => self.b.ins().bxor(v, part),
-            false => part,
+        if ty.scalar().is_int() {
+            self.b.ins().bxor(v, part)
+        } else {
+            part
         }
     }
 
@@ -118,9 +121,10 @@ impl Gen<'_, '_, '_> {
                 0 => {
                     let (part, region) = self.lanes_of(ty, true);
                     let new = self.value(ty.by(part));
-                    let mask = match self.rng.one_in(2) {
-                        true => Some(self.value(Type::clamped(Scalar::B1, part))),
-                        false => None,
+                    let mask = if self.rng.one_in(2) {
+                        Some(self.value(Type::clamped(Scalar::B1, part)))
+                    } else {
+                        None
                     };
                     self.b.ins().wrregion_at(v, region, None, new, mask)
                 }

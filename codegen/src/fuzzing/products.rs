@@ -14,14 +14,12 @@ impl Gen<'_, '_, '_> {
         // Singles of 19 bits are not everywhere that there is an array.
         kinds.retain(|k| k.is_float() == floats && (*k != Factor::Tf32 || channels == 16));
         let columns = self.rng.pick(&kinds).unwrap_or(Factor::S8);
-        let rows = match floats {
-            true => columns,
-            false => self.rng.pick(&kinds).unwrap_or(Factor::S8),
+        let rows = if floats {
+            columns
+        } else {
+            self.rng.pick(&kinds).unwrap_or(Factor::S8)
         };
-        let most = match self.rng.one_in(4) {
-            true => MOST_ROWS,
-            false => 2,
-        };
+        let most = if self.rng.one_in(4) { MOST_ROWS } else { 2 };
         let shape = DpasShape {
             columns,
             rows,

@@ -40,9 +40,10 @@ impl Results {
     }
 
     fn as_slice<'a>(&'a self, pool: &'a ValueListPool) -> &'a [Value] {
-        match self.one.is_reserved_value() {
-            true => self.many.as_slice(pool),
-            false => std::slice::from_ref(&self.one),
+        if self.one.is_reserved_value() {
+            self.many.as_slice(pool)
+        } else {
+            std::slice::from_ref(&self.one)
         }
     }
 

@@ -99,9 +99,10 @@ impl FloatControls {
     /// The hardware's mode.
     pub const fn mode(self) -> FpMode {
         FpMode {
-            round: match self.toward_zero {
-                true => Round::Zero,
-                false => Round::Nearest,
+            round: if self.toward_zero {
+                Round::Zero
+            } else {
+                Round::Nearest
             },
             keep_hf: !self.flush_f16,
             keep_f: !self.flush_f32,
@@ -271,11 +272,14 @@ impl Function {
         let FuncKind::Kernel { scratch_bytes, .. } = self.kind else {
             return None;
         };
-        let few = |what: &str, n: u8, have: usize| match usize::from(n) < have {
-            true => None,
-            false => Some(format!(
-                "{what} {n}: the kernel has {have} {what} arguments"
-            )),
+        let few = |what: &str, n: u8, have: usize| {
+            if usize::from(n) < have {
+                None
+            } else {
+                Some(format!(
+                    "{what} {n}: the kernel has {have} {what} arguments"
+                ))
+            }
         };
         let image = |n| few("image", n, self.images().count());
         let given = self.count(ArgKind::Sampler);

@@ -91,9 +91,10 @@ pub struct SourceLine {
 impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.file.chars() {
-            match c.is_control() {
-                true => write!(f, "{}", c.escape_default())?,
-                false => write!(f, "{c}")?,
+            if c.is_control() {
+                write!(f, "{}", c.escape_default())?
+            } else {
+                write!(f, "{c}")?
             }
         }
         write!(f, ":{}", self.line)?;

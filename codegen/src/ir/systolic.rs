@@ -139,9 +139,10 @@ impl DpasShape {
             ));
         }
         let lanes = types.result.lanes();
-        let channels = match lanes.is_multiple_of(repeat.into()) {
-            true => lanes / u32::from(repeat),
-            false => 0,
+        let channels = if lanes.is_multiple_of(repeat.into()) {
+            lanes / u32::from(repeat)
+        } else {
+            0
         };
         if !matches!(channels, 8 | 16) {
             let ty = types.result;

@@ -63,9 +63,10 @@ impl Scalar {
     /// A number's bits: the low ones of one that fits, signed or not, else all.
     pub const fn low_bits(self, number: u64) -> u64 {
         let mask = self.mask();
-        match number | (mask >> 1) == u64::MAX {
-            true => number & mask,
-            false => number,
+        if number | (mask >> 1) == u64::MAX {
+            number & mask
+        } else {
+            number
         }
     }
 

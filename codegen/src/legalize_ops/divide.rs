@@ -141,9 +141,10 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [n, d] = e.args(inst);
     let unsigned = matches!(op, Opcode::Udiv | Opcode::Urem);
     let quotient = matches!(op, Opcode::Sdiv | Opcode::Udiv);
-    let (a, b) = match unsigned {
-        true => (n, d),
-        false => (e.un(Opcode::Iabs, n), e.un(Opcode::Iabs, d)),
+    let (a, b) = if unsigned {
+        (n, d)
+    } else {
+        (e.un(Opcode::Iabs, n), e.un(Opcode::Iabs, d))
     };
     let (q, r) = e.udivrem(a, b);
     let v = if quotient { q } else { r };
@@ -151,9 +152,10 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     if unsigned {
         return smallvec![if wide { v } else { e.or_largest(v, d, None) }];
     }
-    let sign = match quotient {
-        true => e.bin(Opcode::Bxor, n, d),
-        false => n,
+    let sign = if quotient {
+        e.bin(Opcode::Bxor, n, d)
+    } else {
+        n
     };
     let sign = match e.ty(sign).scalar() {
         Scalar::I64 => e.signs(sign),

@@ -33,28 +33,23 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let args: [Value; 2] = e.args(inst);
     let root = op == Opcode::FsqrtRn;
     let a = e.to(Opcode::Fpromote, f32, args[0]);
-    let b = match root {
-        true => a,
-        false => e.to(Opcode::Fpromote, f32, args[1]),
+    let b = if root {
+        a
+    } else {
+        e.to(Opcode::Fpromote, f32, args[1])
     };
     // That the sum is rounded to nearest is part of it.
     if e.float.toward_zero {
-        let r = match root {
-            true => e.un(op, a),
-            false => e.bin(op, a, b),
-        };
+        let r = if root { e.un(op, a) } else { e.bin(op, a, b) };
         return smallvec![e.to(Opcode::FdemoteRte, ty, r)];
     }
-    let (estimate, by, slope) = match root {
-        true => {
-            let (g, r) = (e.un(Opcode::Fsqrt, a), e.un(Opcode::Frsqrt, a));
-            let half = e.float(f32, 0.5);
-            (g, g, e.bin(Opcode::Fmul, r, half))
-        }
-        false => {
-            let r = e.un(Opcode::Finv, b);
-            (e.bin(Opcode::Fmul, a, r), b, r)
-        }
+    let (estimate, by, slope) = if root {
+        let (g, r) = (e.un(Opcode::Fsqrt, a), e.un(Opcode::Frsqrt, a));
+        let half = e.float(f32, 0.5);
+        (g, g, e.bin(Opcode::Fmul, r, half))
+    } else {
+        let r = e.un(Opcode::Finv, b);
+        (e.bin(Opcode::Fmul, a, r), b, r)
     };
     let minus = e.un(Opcode::Fneg, estimate);
     let rest = e.ter(Opcode::Fma, minus, by, a);
@@ -146,12 +141,11 @@ impl Expander<'_> {
         let x = self.select(tiny, large, x);
         let (up, zero) = (self.int(f.i32, up.into()), self.int(f.i32, 0));
         let up = self.select(tiny, up, zero);
-        let (low, high, at) = match f.double() {
-            true => {
-                let p = self.split(x);
-                (Some(p.low), p.high, 20)
-            }
-            false => (None, self.bits_of(f, x), 23),
+        let (low, high, at) = if f.double() {
+            let p = self.split(x);
+            (Some(p.low), p.high, 20)
+        } else {
+            (None, self.bits_of(f, x), 23)
         };
         let (shift, fraction) = (self.int(f.i32, at), self.int(f.i32, (1 << at) - 1));
         let one = self.int(f.i32, f.bias << at);
@@ -187,12 +181,11 @@ impl Expander<'_> {
     fn placed(&mut self, f: Format, exponent: Value) -> Value {
         let at = self.int(f.i32, if f.double() { 20 } else { 23 });
         let high = self.bin(Opcode::Ishl, exponent, at);
-        match f.double() {
-            true => {
-                let low = self.int(f.i32, 0);
-                self.join(Pair { low, high })
-            }
-            false => high,
+        if f.double() {
+            let low = self.int(f.i32, 0);
+            self.join(Pair { low, high })
+        } else {
+            high
         }
     }
 
@@ -314,9 +307,10 @@ fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Val
     let down = e.bin(Opcode::Isub, one, exponent);
     let down = e.bin(Opcode::Smin, down, deep);
     let down = e.bin(Opcode::Smax, down, zero);
-    let down = match f.double() {
-        true => e.to(Opcode::Uextend, f.int, down),
-        false => down,
+    let down = if f.double() {
+        e.to(Opcode::Uextend, f.int, down)
+    } else {
+        down
     };
     let kept = e.bin(Opcode::Ushr, bits, down);
     let back = e.bin(Opcode::Ishl, kept, down);

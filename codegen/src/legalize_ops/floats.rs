@@ -216,9 +216,10 @@ fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
         Opcode::Fdemote => !e.float.toward_zero,
         _ => false,
     };
-    let x = match e.float.flush_f32 {
-        true => at_least_normal(e, x),
-        false => x,
+    let x = if e.float.flush_f32 {
+        at_least_normal(e, x)
+    } else {
+        x
     };
     let s = e.to(op, f32, x);
     if !nearest {

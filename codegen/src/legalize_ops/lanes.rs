@@ -13,10 +13,13 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
         Opcode::Shuffle => Rule::whole(shuffle),
         Opcode::SubgroupId => Rule::whole(subgroup_id),
         Opcode::SubgroupCount => Rule::whole(subgroup_count),
-        op => match op.among_lanes()?.scan {
-            true => Rule::whole(scan),
-            false => Rule::whole(reduce),
-        },
+        op => {
+            if op.among_lanes()?.scan {
+                Rule::whole(scan)
+            } else {
+                Rule::whole(reduce)
+            }
+        }
     })
 }
 
@@ -118,12 +121,11 @@ fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
     }
     // A number that a type cannot hold is not too large.
     let most = e.ty(by).scalar().mask();
-    let by = match u64::from(last) < most {
-        true => {
-            let last = e.int(e.ty(by), last.into());
-            e.bin(Opcode::Umin, by, last)
-        }
-        false => by,
+    let by = if u64::from(last) < most {
+        let last = e.int(e.ty(by), last.into());
+        e.bin(Opcode::Umin, by, last)
+    } else {
+        by
     };
     let words = Type::clamped(Scalar::I16, lanes);
     let by = match e.ty(by).scalar().bytes() {

@@ -241,9 +241,12 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         .or_else(|| divide::rule(opcode, from, f.math_int_div))
         .or_else(|| floats::rule(opcode, from, to))
         .or_else(|| exact::rule(opcode, from))
-        .or_else(|| match f.math_div_pow {
-            true => None,
-            false => floats::without_math(opcode, from),
+        .or_else(|| {
+            if f.math_div_pow {
+                None
+            } else {
+                floats::without_math(opcode, from)
+            }
         })
         .or_else(
             || match !f.i64_alu && (from == Scalar::I64 || to == Scalar::I64) {

@@ -56,12 +56,13 @@ impl Expander<'_> {
             }
         }
         // Many leaves go there: its arguments are given once.
-        let otherwise = match otherwise.args.is_empty() || clusters.len() < 2 {
-            true => otherwise,
-            false => BlockCall {
+        let otherwise = if otherwise.args.is_empty() || clusters.len() < 2 {
+            otherwise
+        } else {
+            BlockCall {
                 block: self.jump_from_new(otherwise),
                 args: ValueList::new(),
-            },
+            }
         };
         let ty = self.ty(arg);
         let mut work = vec![Node {
@@ -73,27 +74,26 @@ impl Expander<'_> {
         while let Some(node) = work.pop() {
             let outer = node.block.map(|_| std::mem::take(&mut self.out));
             let of = node.clusters.clone();
-            match of.len() <= LEAF {
-                true => self.leaf(arg, &clusters, &node, otherwise),
-                false => {
-                    let middle = of.start + of.len() / 2;
-                    let first = clusters.get(middle).map_or(0, |c| c.low);
-                    let less = self.compare(IntCC::UnsignedLessThan, arg, ty, first);
-                    let [below, above] = [self.block(), self.block()];
-                    self.branch(less, call(below), call(above));
-                    work.push(Node {
-                        block: Some(above),
-                        clusters: middle..of.end,
-                        low: first,
-                        high: node.high,
-                    });
-                    work.push(Node {
-                        block: Some(below),
-                        clusters: of.start..middle,
-                        low: node.low,
-                        high: first.saturating_sub(1),
-                    });
-                }
+            if of.len() <= LEAF {
+                self.leaf(arg, &clusters, &node, otherwise)
+            } else {
+                let middle = of.start + of.len() / 2;
+                let first = clusters.get(middle).map_or(0, |c| c.low);
+                let less = self.compare(IntCC::UnsignedLessThan, arg, ty, first);
+                let [below, above] = [self.block(), self.block()];
+                self.branch(less, call(below), call(above));
+                work.push(Node {
+                    block: Some(above),
+                    clusters: middle..of.end,
+                    low: first,
+                    high: node.high,
+                });
+                work.push(Node {
+                    block: Some(below),
+                    clusters: of.start..middle,
+                    low: node.low,
+                    high: first.saturating_sub(1),
+                });
             }
             self.end(node.block, outer);
         }

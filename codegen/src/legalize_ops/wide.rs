@@ -313,15 +313,17 @@ fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
         _ => (0, (1i64 << bits) - 1),
     };
     let unsigned = matches!(op, Opcode::UstruncSat | Opcode::UutruncSat);
-    let below = match unsigned {
-        true => IntCC::UnsignedLessThan,
-        false => IntCC::SignedLessThan,
+    let below = if unsigned {
+        IntCC::UnsignedLessThan
+    } else {
+        IntCC::SignedLessThan
     };
     let (least, most) = (e.int(ty, least), e.int(ty, most));
     let x = e.pick(below, x, most);
-    let x = match unsigned {
-        true => x,
-        false => e.pick(IntCC::SignedGreaterThan, x, least),
+    let x = if unsigned {
+        x
+    } else {
+        e.pick(IntCC::SignedGreaterThan, x, least)
     };
     smallvec![e.to(Opcode::Ireduce, to, x)]
 }
@@ -342,29 +344,25 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
         // All beyond what a half holds is rounded as this is.
         let limit = e.int(ty, 1 << 20);
         let minus = e.int(ty, -(1 << 20));
-        let x = match signed {
-            true => {
-                let x = e.pick(IntCC::SignedLessThan, x, limit);
-                e.pick(IntCC::SignedGreaterThan, x, minus)
-            }
-            false => e.pick(IntCC::UnsignedLessThan, x, limit),
+        let x = if signed {
+            let x = e.pick(IntCC::SignedLessThan, x, limit);
+            e.pick(IntCC::SignedGreaterThan, x, minus)
+        } else {
+            e.pick(IntCC::UnsignedLessThan, x, limit)
         };
         let x = e.to(Opcode::Ireduce, i32, x);
         return smallvec![e.to(op, to, x)];
     }
     let one = e.int(i32, 1);
-    let n = match signed {
-        true => {
-            let signs = e.signs(x);
-            let unlike = e.bin(Opcode::Bxor, x, signs);
-            let unlike = e.split(unlike);
-            let n = e.clz_of(unlike);
-            e.bin(Opcode::Isub, n, one)
-        }
-        false => {
-            let p = e.split(x);
-            e.clz_of(p)
-        }
+    let n = if signed {
+        let signs = e.signs(x);
+        let unlike = e.bin(Opcode::Bxor, x, signs);
+        let unlike = e.split(unlike);
+        let n = e.clz_of(unlike);
+        e.bin(Opcode::Isub, n, one)
+    } else {
+        let p = e.split(x);
+        e.clz_of(p)
     };
     // By 64 of zero, which is by none.
     let count = e.to(Opcode::Uextend, ty, n);
@@ -398,10 +396,7 @@ fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
         _ => e.to(Opcode::Fpromote, f32, x),
     };
     let signed = op == Opcode::FcvtToSint;
-    let magnitude = match signed {
-        true => e.un(Opcode::Fabs, x),
-        false => x,
-    };
+    let magnitude = if signed { e.un(Opcode::Fabs, x) } else { x };
     let whole = e.un(Opcode::Ftrunc, magnitude);
     let down = e.float(f32, 1.0 / 4_294_967_296.0);
     let up = e.float(f32, -4_294_967_296.0);
@@ -411,15 +406,14 @@ fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let high = e.to(Opcode::FcvtToUint, i32, upper);
     let low = e.to(Opcode::FcvtToUint, i32, lower);
     let v = e.join(Pair { low, high });
-    let (v, least, most, limit) = match signed {
-        true => {
-            let minus = e.un(Opcode::Ineg, v);
-            let nothing = e.float(f32, 0.0);
-            let negative = e.fcmp(FloatCC::LessThan, x, nothing);
-            let v = e.select(negative, minus, v);
-            (v, i64::MIN, i64::MAX, 9_223_372_036_854_775_808.0)
-        }
-        false => (v, 0, -1, 18_446_744_073_709_551_616.0),
+    let (v, least, most, limit) = if signed {
+        let minus = e.un(Opcode::Ineg, v);
+        let nothing = e.float(f32, 0.0);
+        let negative = e.fcmp(FloatCC::LessThan, x, nothing);
+        let v = e.select(negative, minus, v);
+        (v, i64::MIN, i64::MAX, 9_223_372_036_854_775_808.0)
+    } else {
+        (v, 0, -1, 18_446_744_073_709_551_616.0)
     };
     let beyond = e.float(f32, limit);
     let over = e.fcmp(FloatCC::GreaterThanOrEqual, x, beyond);

@@ -83,9 +83,10 @@ impl View {
 
     /// Byte offset of a lane from the register's start, without the variable index.
     pub fn byte(&self, lane: u32) -> u32 {
-        let element = match lane < self.w || self.vs == self.w * self.hs {
-            true => lane * self.hs,
-            false => (lane / self.w) * self.vs + (lane % self.w) * self.hs,
+        let element = if lane < self.w || self.vs == self.w * self.hs {
+            lane * self.hs
+        } else {
+            (lane / self.w) * self.vs + (lane % self.w) * self.hs
         };
         self.offset + element * self.ty.bytes()
     }

@@ -428,9 +428,10 @@ impl<'a> Lines<'a> {
     fn note(&mut self, out: &mut String, at: usize) {
         let loc = self.from.at(at);
         if std::mem::replace(&mut self.last, loc) != loc {
-            let _ = match loc.is_none() {
-                true => writeln!(out, "    ; @none"),
-                false => writeln!(out, "    ; {loc}"),
+            let _ = if loc.is_none() {
+                writeln!(out, "    ; @none")
+            } else {
+                writeln!(out, "    ; {loc}")
             };
         }
     }

@@ -28,9 +28,10 @@ impl FlagTest {
             return None;
         }
         let n = lanes as u8;
-        let ctrl = match all {
-            true => isa::PredCtrl::AllH(n),
-            false => isa::PredCtrl::AnyH(n),
+        let ctrl = if all {
+            isa::PredCtrl::AllH(n)
+        } else {
+            isa::PredCtrl::AnyH(n)
         };
         Some(FlagTest {
             ctrl,

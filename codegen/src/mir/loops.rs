@@ -76,10 +76,10 @@ impl Loops {
         // Per block the first one that a branch back leads to on some way ahead.
         let mut back = vec![u32::MAX; code.blocks.len()];
         for (b, data) in code.blocks.iter().rev() {
-            let ahead = data.succs.iter().map(|s| match *s <= b {
-                true => s.as_u32(),
-                false => back[s.index()],
-            });
+            let ahead = data
+                .succs
+                .iter()
+                .map(|s| if *s <= b { s.as_u32() } else { back[s.index()] });
             back[b.index()] = ahead.min().unwrap_or(u32::MAX);
             let mut of = self.of[b.index()];
             while let Some(l) = of.and_then(|l| self.all.get(l as usize))

@@ -77,9 +77,10 @@ pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R
 
 /// The option of an instruction behind which a thread lets others run, where hardware tracks what instructions wait for; none where code says it.
 pub(crate) fn thread_switch(target: &Target) -> InstOpts {
-    match target.features().swsb {
-        true => InstOpts::default(),
-        false => InstOpts::SWITCH,
+    if target.features().swsb {
+        InstOpts::default()
+    } else {
+        InstOpts::SWITCH
     }
 }
 

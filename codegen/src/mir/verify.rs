@@ -184,9 +184,10 @@ impl Verifier<'_> {
             }
             next = d.end;
         }
-        match next as usize == blocks {
-            true => Ok(()),
-            false => Err(format!("routines have {next} blocks of {blocks}")),
+        if next as usize == blocks {
+            Ok(())
+        } else {
+            Err(format!("routines have {next} blocks of {blocks}"))
         }
     }
 
@@ -212,11 +213,12 @@ impl Verifier<'_> {
         if !last.is_terminator() || !only {
             return Err(format!("{block} does not end in its one terminator"));
         }
-        match succs == wanted {
-            true => Ok(()),
-            false => Err(format!(
+        if succs == wanted {
+            Ok(())
+        } else {
+            Err(format!(
                 "{block} ends in `{last}` and has {succs} successors"
-            )),
+            ))
         }
     }
 
@@ -235,16 +237,18 @@ impl Verifier<'_> {
         }
         let lanes = |f: &VFlag| self.flags.get(*f);
         let same = |(a, p)| lanes(a).is_some() && lanes(a) == lanes(p);
-        match args.len() == params.len() && args.iter().zip(params).all(same) {
-            true => Ok(()),
-            false => Err(format!("flags from {from} are not the parameters of {to}")),
+        if args.len() == params.len() && args.iter().zip(params).all(same) {
+            Ok(())
+        } else {
+            Err(format!("flags from {from} are not the parameters of {to}"))
         }
     }
 
     fn flag(&self, f: VFlag) -> Result<(), String> {
-        match self.virtual_flags && self.flags.is_valid(f) {
-            true => Ok(()),
-            false => Err(format!("{f} is no flag here")),
+        if self.virtual_flags && self.flags.is_valid(f) {
+            Ok(())
+        } else {
+            Err(format!("{f} is no flag here"))
         }
     }
 
@@ -258,12 +262,13 @@ impl Verifier<'_> {
         let Some(d) = self.vregs.get(r) else {
             return Err(format!("{r} is no register"));
         };
-        match end <= d.bytes {
-            true => Ok(()),
-            false => Err(format!(
+        if end <= d.bytes {
+            Ok(())
+        } else {
+            Err(format!(
                 "bytes {start} to {end} of {r}, which has {}",
                 d.bytes
-            )),
+            ))
         }
     }
 

@@ -124,13 +124,14 @@ impl fmt::Debug for VirtReg {
 
 /// Fails where code has a register or a flag whose number a [`VirtReg`] has no bits for. Memory ends long before.
 pub(crate) fn check_counts(code: &VCode) -> Result<(), String> {
-    match code.vregs.len() <= MAX_REGS as usize && code.flags.len() <= MAX_FLAGS as usize {
-        true => Ok(()),
-        false => Err(format!(
+    if code.vregs.len() <= MAX_REGS as usize && code.flags.len() <= MAX_FLAGS as usize {
+        Ok(())
+    } else {
+        Err(format!(
             "{} registers and {} flags; {MAX_REGS} and {MAX_FLAGS} are the most",
             code.vregs.len(),
             code.flags.len()
-        )),
+        ))
     }
 }
 

@@ -313,16 +313,15 @@ fn rewrite(f: &mut LoweredFunction, params: &[&Param]) {
         }
         for s in &p.sites {
             let new = new.entry(s.block).or_default();
-            let base = match is_aligned(f, s.from) {
-                true => s.from,
-                false => {
-                    let base = f
-                        .vregs
-                        .push(VRegData::anywhere(f.vregs[p.reg].bytes, f.grf));
-                    let (dst, src) = (base, s.from);
-                    new.push((s.copy, MInst::Copy { dst, src }));
-                    base
-                }
+            let base = if is_aligned(f, s.from) {
+                s.from
+            } else {
+                let base = f
+                    .vregs
+                    .push(VRegData::anywhere(f.vregs[p.reg].bytes, f.grf));
+                let (dst, src) = (base, s.from);
+                new.push((s.copy, MInst::Copy { dst, src }));
+                base
             };
             let read = |reg: VReg| MInst::Touch { reg, write: false };
             let changes = [

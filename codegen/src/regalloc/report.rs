@@ -115,15 +115,12 @@ fn touched(placed: &[Placed], grf: u32) -> u32 {
             if values.len() <= n {
                 values.resize(n + 1, 0u32);
             }
-            match comes {
-                true => {
-                    here += u32::from(values[n] == 0);
-                    values[n] += 1;
-                }
-                false => {
-                    values[n] -= 1;
-                    here -= u32::from(values[n] == 0);
-                }
+            if comes {
+                here += u32::from(values[n] == 0);
+                values[n] += 1;
+            } else {
+                values[n] -= 1;
+                here -= u32::from(values[n] == 0);
             }
         }
         most = most.max(here);
@@ -176,9 +173,10 @@ impl AllocationReport {
             placed.push(Placed { held, at, ranges });
         }
         let mut next = before.insts.len() as u32;
-        let mut origin: Vec<u32> = match after.origin.is_empty() {
-            true => (0..next).collect(),
-            false => after.origin.clone(),
+        let mut origin: Vec<u32> = if after.origin.is_empty() {
+            (0..next).collect()
+        } else {
+            after.origin.clone()
         };
         for n in origin.iter_mut().rev() {
             match *n {

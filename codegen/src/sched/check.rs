@@ -64,9 +64,10 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
             }
             let at = (self.space.address)(r);
             let begins_all = named == Named::Def && self.space.values;
-            let bytes = match begins_all {
-                true => at..at + (self.space.size)(r),
-                false => at + bytes.start..at + bytes.end,
+            let bytes = if begins_all {
+                at..at + (self.space.size)(r)
+            } else {
+                at + bytes.start..at + bytes.end
             };
             if named == Named::Use {
                 for b in bytes {

@@ -92,9 +92,10 @@ impl Order {
             let mut to = first;
             while !std::mem::replace(&mut done[to], true) {
                 let from = next(to);
-                code.insts[to] = match from == first {
-                    true => kept,
-                    false => code.insts[from],
+                code.insts[to] = if from == first {
+                    kept
+                } else {
+                    code.insts[from]
                 };
                 to = from;
             }

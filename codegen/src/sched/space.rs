@@ -152,9 +152,10 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                         });
                     }
                 });
-                match anywhere && !told {
-                    true => Freedom::Fixed,
-                    false => freedom,
+                if anywhere && !told {
+                    Freedom::Fixed
+                } else {
+                    freedom
                 }
             }
             MInst::Start { .. } => Freedom::Free,

@@ -106,19 +106,16 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
             });
             let Some((from, to)) = pair else { continue };
             let place = |n: usize| order.from.iter().position(|&x| x as usize == n);
-            match place(to) < place(from) {
-                true => {
-                    assert!(
-                        check(&order).is_err(),
-                        "seed {seed}: {to} came before {from}\n{}",
-                        crate::regalloc::display::with_allocation(code, &done.alloc)
-                    );
-                    broken += 1;
-                }
-                false => {
-                    check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-                    kept += 1;
-                }
+            if place(to) < place(from) {
+                assert!(
+                    check(&order).is_err(),
+                    "seed {seed}: {to} came before {from}\n{}",
+                    crate::regalloc::display::with_allocation(code, &done.alloc)
+                );
+                broken += 1;
+            } else {
+                check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                kept += 1;
             }
         }
     }

@@ -108,12 +108,13 @@ pub(super) fn distances(f: &Features, insts: &[Inst<Reg>], facts: &Facts) -> Vec
             let all = fact.serial || behind;
             for (p, (w, d)) in windows.iter_mut().zip(&mut distances).enumerate() {
                 let deep = depth(pipe(p as u8)) as u32;
-                let found = match all {
-                    true => (w.issued > w.ended).then_some(1),
-                    false => w.distance(deep, |e| {
+                let found = if all {
+                    (w.issued > w.ended).then_some(1)
+                } else {
+                    w.distance(deep, |e| {
                         let earlier = facts.insts.get(e as usize);
                         earlier.is_some_and(|e| rules.waits(facts, e, fact))
-                    }),
+                    })
                 };
                 if let Some(back) = found {
                     let back = back.min(FARTHEST);

@@ -202,9 +202,10 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             );
         }
         if k.payload.local_ids {
-            let (kind, size) = match k.payload.packed_ids() {
-                true => ("packed_local_ids", PACKED_IDS),
-                false => ("local_id", k.payload.per_thread_bytes()),
+            let (kind, size) = if k.payload.packed_ids() {
+                ("packed_local_ids", PACKED_IDS)
+            } else {
+                ("local_id", k.payload.per_thread_bytes())
             };
             let _ = writeln!(
                 s,
@@ -406,9 +407,10 @@ pub fn write(
     sections.extend(data_sections.iter().map(|d| Section {
         name: d.name.into(),
         kind: elf::SHT_PROGBITS,
-        flags: match d.written {
-            true => elf::SHF_ALLOC | elf::SHF_WRITE,
-            false => elf::SHF_ALLOC,
+        flags: if d.written {
+            elf::SHF_ALLOC | elf::SHF_WRITE
+        } else {
+            elf::SHF_ALLOC
         },
         align: d.align,
         data: &d.bytes,

@@ -120,9 +120,10 @@ fn doubling(levels: usize) -> Module {
         .to_string();
     for n in 1..=levels {
         text += &format!("\nfunction %f{n}(i64) -> i64 {{\nblock0(v0: i64):\n");
-        text += &match n < levels {
-            true => format!("    v1 = call %f{0}(v0)\n    v2 = call %f{0}(v1)\n", n + 1),
-            false => "    v2 = iadd v0, v0\n".to_string(),
+        text += &if n < levels {
+            format!("    v1 = call %f{0}(v0)\n    v2 = call %f{0}(v1)\n", n + 1)
+        } else {
+            "    v2 = iadd v0, v0\n".to_string()
         };
         text += "    return v2\n}\n";
     }

@@ -77,9 +77,10 @@ impl Ins<'_, '_> {
     /// The lane's bits in every lane, of integers or floats.
     #[track_caller]
     pub(crate) fn imm(self, ty: Type, bits: u64) -> Value {
-        let opcode = match ty.scalar().is_float() {
-            true => Opcode::Fconst,
-            false => Opcode::Iconst,
+        let opcode = if ty.scalar().is_float() {
+            Opcode::Fconst
+        } else {
+            Opcode::Iconst
         };
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
@@ -439,9 +440,10 @@ impl Ins<'_, '_> {
         args: &[Value],
         cases: &[(i64, Block, &[Value])],
     ) {
-        let scalar = match self.b.func.dfg.has_value(arg) {
-            true => self.b.ty(arg).scalar(),
-            false => Scalar::I64,
+        let scalar = if self.b.func.dfg.has_value(arg) {
+            self.b.ty(arg).scalar()
+        } else {
+            Scalar::I64
         };
         let mut dests = vec![self.dest(otherwise, args)];
         let mut values = Vec::with_capacity(cases.len());

@@ -322,9 +322,10 @@ impl<'f> FunctionBuilder<'f> {
 
     /// The type of a value; `b1` for one that the function does not have, which whatever uses it tells.
     pub fn ty(&self, v: Value) -> Type {
-        match self.func.dfg.has_value(v) {
-            true => self.func.dfg.ty(v),
-            false => Type::scalar_of(Scalar::B1),
+        if self.func.dfg.has_value(v) {
+            self.func.dfg.ty(v)
+        } else {
+            Type::scalar_of(Scalar::B1)
         }
     }
 
@@ -528,11 +529,12 @@ impl<'f> FunctionBuilder<'f> {
     /// Says what a debugger would call a value. Several values may have one name, as a variable has one value after the other.
     #[track_caller]
     pub fn label(&mut self, value: Value, name: &str) {
-        match self.func.dfg.has_value(value) {
-            true => self.func.labels.add(name, value),
-            false => self.mistake(format!(
+        if self.func.dfg.has_value(value) {
+            self.func.labels.add(name, value)
+        } else {
+            self.mistake(format!(
                 "the label {name:?} of {value}, which is not a value of this function"
-            )),
+            ))
         }
     }
 

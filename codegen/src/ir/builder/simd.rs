@@ -434,9 +434,10 @@ impl<'f> FunctionBuilder<'f> {
     /// Takes the channels where `cond` is set to the end of a block of channels that is still open, out of whatever was begun in it.
     #[track_caller]
     pub fn simd_leave_to_if(&mut self, label: SimdLabel, cond: Value) {
-        match self.is_open(label) {
-            true => self.leave_scope(cond, label.depth, label.left),
-            false => self.mistake("channels leave for a block of channels that is not open"),
+        if self.is_open(label) {
+            self.leave_scope(cond, label.depth, label.left)
+        } else {
+            self.mistake("channels leave for a block of channels that is not open")
         }
     }
 
@@ -574,9 +575,10 @@ impl<'f> FunctionBuilder<'f> {
         let returned = self.read(returned);
         let merge = |(&var, &v): (&Variable, &Value)| {
             let early = self.read(var);
-            match self.ty(early) == self.ty(v) {
-                true => self.ins().select(returned, early, v),
-                false => v,
+            if self.ty(early) == self.ty(v) {
+                self.ins().select(returned, early, v)
+            } else {
+                v
             }
         };
         vars.iter().zip(results).map(merge).collect()

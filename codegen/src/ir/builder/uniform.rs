@@ -192,9 +192,10 @@ impl FunctionBuilder<'_> {
             .take_while(|s| !s.is_simd())
             .find(|s| matches!(s.kind, Kind::Loop { .. }));
         let Some(to) = found.map(|s| s.to) else {
-            self.mistake(match self.is_divergent() {
-                true => "a uniform break in a divergent construct, whose other channels wait",
-                false => "a uniform break outside of a uniform loop",
+            self.mistake(if self.is_divergent() {
+                "a uniform break in a divergent construct, whose other channels wait"
+            } else {
+                "a uniform break outside of a uniform loop"
             });
             return;
         };

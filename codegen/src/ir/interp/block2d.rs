@@ -117,9 +117,10 @@ pub(super) fn blocks(
         let Some(address) = surface.address(shape.bytes.into(), column, row) else {
             return Ok(());
         };
-        let done = match data.is_some() {
-            true => memory.memory.write(address, element),
-            false => memory.memory.read(address, element),
+        let done = if data.is_some() {
+            memory.memory.write(address, element)
+        } else {
+            memory.memory.read(address, element)
         };
         done.map_err(|e| e.to_string())
     })?;

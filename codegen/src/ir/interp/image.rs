@@ -118,9 +118,10 @@ struct Axis {
 
 impl Image {
     fn one(&self) -> u32 {
-        match self.component.is_integer() {
-            true => 1,
-            false => 1f32.to_bits(),
+        if self.component.is_integer() {
+            1
+        } else {
+            1f32.to_bits()
         }
     }
 
@@ -302,10 +303,13 @@ impl Sampler {
                 Addressing::Mirror => 4,
             },
             SamplerFact::Normalized => u32::from(self.normalized) * 8,
-            SamplerFact::Snap => match !self.linear && self.addressing == Addressing::Border {
-                true => u32::MAX,
-                false => 0,
-            },
+            SamplerFact::Snap => {
+                if !self.linear && self.addressing == Addressing::Border {
+                    u32::MAX
+                } else {
+                    0
+                }
+            }
         }
     }
 

@@ -249,9 +249,10 @@ impl<'m> Spaces<'m> {
 
     /// Where data is.
     pub(super) fn data_address(&self, data: DataRef) -> Result<u64, String> {
-        match self.data.is_valid(data) {
-            true => Ok(place_of(data)),
-            false => Err(format!("{data} does not exist")),
+        if self.data.is_valid(data) {
+            Ok(place_of(data))
+        } else {
+            Err(format!("{data} does not exist"))
         }
     }
 

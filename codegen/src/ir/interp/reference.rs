@@ -17,9 +17,10 @@ fn round(scalar: Scalar, v: f64) -> u64 {
 /// A number clamped to the signed or unsigned range of a lane.
 fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
     let mask = i128::from(scalar.mask());
-    let (low, high) = match to_signed {
-        true => (-(mask / 2) - 1, mask / 2),
-        false => (0, mask),
+    let (low, high) = if to_signed {
+        (-(mask / 2) - 1, mask / 2)
+    } else {
+        (0, mask)
     };
     v.clamp(low, high) as u64 & scalar.mask()
 }
@@ -165,9 +166,10 @@ fn field(width: u64, offset: u64, v: u64, sign: bool) -> u64 {
     let width = width.min(32 - offset);
     let bits = (v >> offset) & ((1 << width) - 1);
     let top = bits >> (width - 1) & 1 == 1;
-    match sign && top {
-        true => (bits | u64::MAX << width) & 0xffff_ffff,
-        false => bits,
+    if sign && top {
+        (bits | u64::MAX << width) & 0xffff_ffff
+    } else {
+        bits
     }
 }
 

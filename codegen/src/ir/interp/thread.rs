@@ -594,12 +594,11 @@ impl Access {
             let on = mask
                 .expand()
                 .is_none_or(|m| frame.values[m].get(item) == Some(&1));
-            let at = match block {
-                true => base.first().map(|b| b.wrapping_add(lane as u64 * size)),
-                false => {
-                    let element = (lane / each) as u64 * size;
-                    base.get(item).map(|b| b.wrapping_add(element))
-                }
+            let at = if block {
+                base.first().map(|b| b.wrapping_add(lane as u64 * size))
+            } else {
+                let element = (lane / each) as u64 * size;
+                base.get(item).map(|b| b.wrapping_add(element))
             };
             if let (true, Some(at)) = (on, at) {
                 list.push((lane, at.wrapping_add_signed(i64::from(offset)) & wrap));

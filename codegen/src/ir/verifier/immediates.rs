@@ -102,9 +102,10 @@ impl Verifier<'_> {
             );
             return;
         }
-        let width = match ty.is_pred() {
-            true => ty.lanes(),
-            false => ty.scalar().bits(),
+        let width = if ty.is_pred() {
+            ty.lanes()
+        } else {
+            ty.scalar().bits()
         };
         if width < 64 && bits >> width != 0 {
             self.error(Place::Inst(inst), format!("{bits:#x} does not fit in {ty}"));

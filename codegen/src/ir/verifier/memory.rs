@@ -177,9 +177,10 @@ impl Verifier<'_> {
             (false, _) => false,
         };
         if !ok {
-            let what = match op.is_float() {
-                true => "f16 or f32",
-                false => "i16, i32, or i64 in global memory",
+            let what = if op.is_float() {
+                "f16 or f32"
+            } else {
+                "i16, i32, or i64 in global memory"
             };
             self.error(
                 Place::Inst(inst),

@@ -220,9 +220,10 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
         out.extend(verifier.function(func).iter().map(|e| e.locate(map)));
     }
     out.sort_by_key(|d| (d.span.line, d.span.col));
-    match out.is_empty() {
-        true => Ok(()),
-        false => Err(Diagnostics(out)),
+    if out.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(out))
     }
 }
 
@@ -258,9 +259,10 @@ pub(crate) fn verify_rest(
         let what = format!("{file}: {message}");
         all.push(Diagnostic::new(Span::default(), what));
     }
-    match all.is_empty() {
-        true => Ok(()),
-        false => Err(Diagnostics(all)),
+    if all.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(all))
     }
 }
 
@@ -323,9 +325,10 @@ impl<'a> Verifier<'a> {
             InstData::ImmVec { constant, .. } => dfg.has_constant(constant),
             _ => true,
         };
-        match whole {
-            true => crate::ir::text::inst_text(self.func, Some(self.module), inst),
-            false => inst.to_string(),
+        if whole {
+            crate::ir::text::inst_text(self.func, Some(self.module), inst)
+        } else {
+            inst.to_string()
         }
     }
 

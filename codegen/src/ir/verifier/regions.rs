@@ -42,9 +42,10 @@ impl Verifier<'_> {
     fn elements(&mut self, inst: Inst, n: usize, whole: Type, part: Type) -> bool {
         let ok = whole.scalar() == part.scalar() && !whole.is_pred();
         if !ok {
-            let why = match whole.is_pred() || part.is_pred() {
-                true => "predicates have no regions",
-                false => "both sides of a region have the same elements",
+            let why = if whole.is_pred() || part.is_pred() {
+                "predicates have no regions"
+            } else {
+                "both sides of a region have the same elements"
             };
             self.error(
                 Place::Operand(inst, n),
@@ -119,9 +120,10 @@ impl Verifier<'_> {
             return;
         };
         let per_row = index.expand().is_some_and(|v| self.ty(v).lanes() > 1);
-        let lanes = match per_row {
-            true => part.lanes().min(u32::from(r.width)),
-            false => part.lanes(),
+        let lanes = if per_row {
+            part.lanes().min(u32::from(r.width))
+        } else {
+            part.lanes()
         };
         let mut seen = vec![false; whole.lanes() as usize];
         for lane in 0..lanes {

@@ -46,16 +46,22 @@ impl Verifier<'_> {
                     let (def, number) = defs[v];
                     let what = match def.expand() {
                         None => format!("{v} is not defined"),
-                        Some(def) if def == block => match number > n as u32 {
-                            true => format!("{v} is used before it is defined"),
-                            false => return,
-                        },
-                        Some(def) => match cfg.is_reachable(block) && !dominates(def, block) {
-                            true => format!(
-                                "{v} is not defined on every path here: it is defined in {def}"
-                            ),
-                            false => return,
-                        },
+                        Some(def) if def == block => {
+                            if number > n as u32 {
+                                format!("{v} is used before it is defined")
+                            } else {
+                                return;
+                            }
+                        }
+                        Some(def) => {
+                            if cfg.is_reachable(block) && !dominates(def, block) {
+                                format!(
+                                    "{v} is not defined on every path here: it is defined in {def}"
+                                )
+                            } else {
+                                return;
+                            }
+                        }
                     };
                     self.error(place, what);
                 });

@@ -362,10 +362,7 @@ impl Lower<'_> {
             self.compare_to(flag, lanes, by, a, b, None);
             return self.leave(inst, Some((flag, stays)));
         }
-        let opposite = match stays {
-            true => Some(by),
-            false => by.inverse(),
-        };
+        let opposite = if stays { Some(by) } else { by.inverse() };
         match opposite {
             Some(by) => self.compare(inst, by, a, b, Some((em, false))),
             None => self.lower_goto_staying(inst, em, by, a, b),

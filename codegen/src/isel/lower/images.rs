@@ -39,9 +39,10 @@ impl Lower<'_> {
             return self.fail(Some(inst), what);
         }
         let stored = opcode == Opcode::ImageStore;
-        let texels = match stored {
-            true => data.expand(),
-            false => self.func.dfg.first_result(inst),
+        let texels = if stored {
+            data.expand()
+        } else {
+            self.func.dfg.first_result(inst)
         };
         let Some((texels, first)) = texels.zip(given.first().copied()) else {
             return;
@@ -103,9 +104,10 @@ impl Lower<'_> {
             let what = format!("image {image}, which is none of the kernel's for this");
             return self.fail(Some(inst), what);
         }
-        let value = match stored {
-            true => data.expand(),
-            false => self.func.dfg.first_result(inst),
+        let value = if stored {
+            data.expand()
+        } else {
+            self.func.dfg.first_result(inst)
         };
         let Some(value) = value else {
             return;

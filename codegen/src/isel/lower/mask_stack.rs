@@ -31,9 +31,10 @@ impl Lower<'_> {
 
     /// The mask of an instruction: the execution mask, or a flag.
     pub(super) fn mask(&mut self, inst: Inst, mask: Value) -> VFlag {
-        match self.is_active(inst, mask) {
-            true => VFlag::EXEC,
-            false => self.flag(mask),
+        if self.is_active(inst, mask) {
+            VFlag::EXEC
+        } else {
+            self.flag(mask)
         }
     }
 

@@ -104,9 +104,10 @@ impl Lower<'_> {
     ) {
         let mask = mask.expand().map(|m| self.lanes_of(inst, m));
         // What a load brought in slots is taken from there.
-        let slots = match self.has_slots(mem, v, addr) {
-            true => self.slots(v),
-            false => None,
+        let slots = if self.has_slots(mem, v, addr) {
+            self.slots(v)
+        } else {
+            None
         };
         self.scattered(Dir::Write, mem, v, slots, (addr, offset), mask, true);
     }
@@ -207,9 +208,10 @@ impl Lower<'_> {
         };
         let dst = self.reg(v);
         let f = self.target.features();
-        let parts: &[SymbolPart] = match f.i64_alu && !f.restricted_64bit {
-            true => &[SymbolPart::Whole],
-            false => &[SymbolPart::Low, SymbolPart::High],
+        let parts: &[SymbolPart] = if f.i64_alu && !f.restricted_64bit {
+            &[SymbolPart::Whole]
+        } else {
+            &[SymbolPart::Low, SymbolPart::High]
         };
         for &part in parts {
             self.emit(MInst::Symbol { dst, data, part });

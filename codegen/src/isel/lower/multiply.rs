@@ -100,9 +100,10 @@ impl Lower<'_> {
     /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.
     pub(super) fn lower_mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
-        let (wide, narrow) = match a.ty().is_signed() {
-            true => (GenType::Q, GenType::D),
-            false => (GenType::Uq, GenType::Ud),
+        let (wide, narrow) = if a.ty().is_signed() {
+            (GenType::Q, GenType::D)
+        } else {
+            (GenType::Uq, GenType::Ud)
         };
         let (a, b) = (self.force_reg(a), self.force_reg(b));
         let f = self.target.features();

@@ -117,12 +117,11 @@ impl Lower<'_> {
         };
         // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
         // old one may then end at the copy, which makes the copy vanish.
-        let operation = match fresh {
-            true => operation,
-            false => {
-                let old = VirtReg::grf(self.reg(old));
-                read_in_place(operation, old, &view, lanes)
-            }
+        let operation = if fresh {
+            operation
+        } else {
+            let old = VirtReg::grf(self.reg(old));
+            read_in_place(operation, old, &view, lanes)
         };
         let mask = mask.expand().map(|m| self.mask(inst, m));
         // The address of an indirect destination is taken before the write that would begin its value.

@@ -40,9 +40,10 @@ impl Lower<'_> {
         let two = 2 * self.grf.bytes;
         let (ty, f) = (self.ty(v), self.target.features());
         // Halves that are apart are put together for each instruction where floats are read in step with what is written.
-        let cheap = match ty.scalar() == Scalar::F16 && f.regioning_in_step {
-            true => self.uses[v] == 1,
-            false => ty.lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY,
+        let cheap = if ty.scalar() == Scalar::F16 && f.regioning_in_step {
+            self.uses[v] == 1
+        } else {
+            ty.lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY
         };
         // What is read far behind its load has less room packed.
         let near = self.place.saturating_sub(self.places[inst]) <= NEAR;

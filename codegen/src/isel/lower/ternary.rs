@@ -263,9 +263,10 @@ impl Lower<'_> {
         };
         to.folded.push(v);
         for a in operands {
-            match deep {
-                true => self.open(a, deep, to),
-                false => to.leaf(a),
+            if deep {
+                self.open(a, deep, to)
+            } else {
+                to.leaf(a)
             }
         }
     }

@@ -25,20 +25,23 @@ impl Atomic {
         let returns = self.result.is_some();
         let simd = part.simd;
         let word = self.ty.bytes() == 2;
-        let float = |op| match word {
-            true => MsgOp::SizedFloatAtomic {
-                op,
-                bits: 16,
-                addr,
-                returns,
-                simd,
-            },
-            false => MsgOp::FloatAtomic {
-                op,
-                addr,
-                returns,
-                simd,
-            },
+        let float = |op| {
+            if word {
+                MsgOp::SizedFloatAtomic {
+                    op,
+                    bits: 16,
+                    addr,
+                    returns,
+                    simd,
+                }
+            } else {
+                MsgOp::FloatAtomic {
+                    op,
+                    addr,
+                    returns,
+                    simd,
+                }
+            }
         };
         let op = match self.op {
             AtomicOp::Fmin => return float(FloatAtomicOp::FMin),
@@ -87,9 +90,10 @@ impl Sends<'_> {
             forms::atomic_channels(self.target, addr),
         ) {
             let (src0, src1) = self.atomic_payload(a, &part);
-            let op = match self.target.features().lsc {
-                true => lsc::atomic(a.op, a.mem, a.ty),
-                false => a.message(&part),
+            let op = if self.target.features().lsc {
+                lsc::atomic(a.op, a.mem, a.ty)
+            } else {
+                a.message(&part)
             };
             let Some(out) = a.result else {
                 let p = Payloads {
@@ -131,15 +135,12 @@ impl Sends<'_> {
         let each = grf.hold(channels * slot.bytes()) * grf.bytes;
         let data_bytes = each * operands.len() as u32;
         let split = self.target.split_sends() && !operands.is_empty();
-        let (addr, data) = match split {
-            true => {
-                let (x, y) = (self.out.temp(addr_bytes), self.out.temp(data_bytes));
-                ((x, 0), (y, 0))
-            }
-            false => {
-                let r = self.out.temp(addr_bytes + data_bytes);
-                ((r, 0), (r, addr_bytes))
-            }
+        let (addr, data) = if split {
+            let (x, y) = (self.out.temp(addr_bytes), self.out.temp(data_bytes));
+            ((x, 0), (y, 0))
+        } else {
+            let r = self.out.temp(addr_bytes + data_bytes);
+            ((r, 0), (r, addr_bytes))
         };
         let src = at(a.addr, part.first * ty.bytes(), part.lanes, ty).plain();
         let o = match a.offset {

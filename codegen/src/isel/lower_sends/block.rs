@@ -195,9 +195,10 @@ impl Sends<'_> {
 
     /// Channels of the `send` of a block of so many bytes.
     fn block_exec(&self, bytes: u32) -> ExecSize {
-        match bytes > self.out.grf.bytes {
-            true => ExecSize::S16,
-            false => ExecSize::S8,
+        if bytes > self.out.grf.bytes {
+            ExecSize::S16
+        } else {
+            ExecSize::S8
         }
     }
 
@@ -304,9 +305,10 @@ impl Sends<'_> {
         self.element_addresses(b, lanes, addr);
         // The rest as a value of its own, where it is not the whole.
         let whole = first == 0;
-        let data = match whole {
-            true => b.data,
-            false => self.out.temp(lanes * size),
+        let data = if whole {
+            b.data
+        } else {
+            self.out.temp(lanes * size)
         };
         let own = at(b.data, first * size, lanes, b.ty);
         let rest = at(data, 0, lanes, b.ty);

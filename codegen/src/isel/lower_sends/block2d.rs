@@ -152,12 +152,11 @@ impl Sends<'_> {
                 }
             }
             Dir::Write => {
-                let from: Place = match alike {
-                    true => {
-                        self.at_grf(data);
-                        (data, share.at)
-                    }
-                    false => (self.out.temp_grfs(grfs), 0),
+                let from: Place = if alike {
+                    self.at_grf(data);
+                    (data, share.at)
+                } else {
+                    (self.out.temp_grfs(grfs), 0)
                 };
                 if !alike {
                     for (n, (near, far, dwords)) in
@@ -185,9 +184,10 @@ impl Sends<'_> {
         let (step, grfs) = message_block(s, grf);
         let (run, runs) = s.runs();
         // Runs without gaps are one.
-        let (run, runs, step) = match step == run {
-            true => (run * runs, 1, 0),
-            false => (run, runs, step),
+        let (run, runs, step) = if step == run {
+            (run * runs, 1, 0)
+        } else {
+            (run, runs, step)
         };
         let mut out = Vec::new();
         for block in 0..u32::from(s.blocks) {

@@ -22,9 +22,10 @@ pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
 
 /// The most channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
 pub(super) fn atomic_channels(target: &Target, addr: AddrModel) -> u32 {
-    match addr.is_a64() && !target.features().lsc {
-        true => 8,
-        false => channels(target, addr),
+    if addr.is_a64() && !target.features().lsc {
+        8
+    } else {
+        channels(target, addr)
     }
 }
 
@@ -52,9 +53,10 @@ pub(super) fn typed_header(target: &Target) -> bool {
 /// The message that ends a thread: to the thread spawner, or, where that is gone, to the gateway.
 pub(super) fn thread_end(target: &Target) -> MsgOp {
     let no_dereference = true;
-    match target.features().lsc {
-        true => MsgOp::Gateway(GatewayOp::ThreadEnd { no_dereference }),
-        false => MsgOp::ThreadEnd { no_dereference },
+    if target.features().lsc {
+        MsgOp::Gateway(GatewayOp::ThreadEnd { no_dereference })
+    } else {
+        MsgOp::ThreadEnd { no_dereference }
     }
 }
 

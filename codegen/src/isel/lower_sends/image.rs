@@ -312,9 +312,10 @@ impl Sends<'_> {
     fn texel_header(&mut self, t: &Texels, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
-        let (src, dword, value) = match typed {
-            true => (BaleSrc::Imm(0, Type::Ud), 7, 0xffff),
-            false => (at(t.header, 0, dwords, Type::Ud).plain(), 2, 0),
+        let (src, dword, value) = if typed {
+            (BaleSrc::Imm(0, Type::Ud), 7, 0xffff)
+        } else {
+            (at(t.header, 0, dwords, Type::Ud).plain(), 2, 0)
         };
         let copy = Operation::new(Op::Mov, Type::Ud, &[src]);
         let head = at(to, 0, dwords, Type::Ud);

@@ -18,9 +18,10 @@ pub(super) fn of_bits<R: Register>(
     split: bool,
 ) -> Inst<R> {
     let f = target.features();
-    let op = match split && f.split_send {
-        true => Op::Sends,
-        false => Op::Send,
+    let op = if split && f.split_send {
+        Op::Sends
+    } else {
+        Op::Send
     };
     let mut send = Inst::new(op, exec);
     send.no_mask = true;

@@ -69,9 +69,10 @@ pub(super) fn lanes(dir: Dir, mem: MemFlags, unit: Unit) -> MsgOp {
 /// An access of a run of so many bytes at most, a multiple of four, at an address that is a multiple of `align`; and how many bytes it moves.
 pub(super) fn run(dir: Dir, mem: MemFlags, bytes: u32, align: u32) -> (MsgOp, u32) {
     let (qword, dword) = (Type::Uq.bytes(), Type::Ud.bytes());
-    let (data, size) = match align >= qword && bytes >= LONGEST * qword {
-        true => (LscData::D64, qword),
-        false => (LscData::D32, dword),
+    let (data, size) = if align >= qword && bytes >= LONGEST * qword {
+        (LscData::D64, qword)
+    } else {
+        (LscData::D32, dword)
     };
     let n = 1u32 << (bytes / size).clamp(1, LONGEST).ilog2();
     let vector = LscVector::Count {

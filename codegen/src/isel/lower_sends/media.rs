@@ -54,9 +54,10 @@ impl Sends<'_> {
             Dir::Read => {
                 let header = self.out.temp_grfs(1);
                 self.media_header(m, first, rows, header);
-                let to = match alike {
-                    true => (m.data, place),
-                    false => (self.out.temp_grfs(grfs), 0),
+                let to = if alike {
+                    (m.data, place)
+                } else {
+                    (self.out.temp_grfs(grfs), 0)
                 };
                 let p = Payloads {
                     dst: Some(to),
@@ -115,9 +116,10 @@ impl Sends<'_> {
     ) -> Vec<((View, u32), impl Fn(VReg, u32) -> View + use<>)> {
         let (width, data) = (m.width, m.data);
         // Rows without gaps are one run.
-        let (runs, run) = match pitch == width {
-            true => (1, rows * width),
-            false => (rows, width),
+        let (runs, run) = if pitch == width {
+            (1, rows * width)
+        } else {
+            (rows, width)
         };
         let dwords = run / Type::Ud.bytes();
         let places = (0..runs).map(|n| {

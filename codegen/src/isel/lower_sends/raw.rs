@@ -42,12 +42,11 @@ impl Sends<'_> {
             return self.send_bits(bits, &part, p, false);
         };
         // Whole registers come back.
-        let t = match self.holds(reply, 0, grf.hold(bytes) * grf.bytes) {
-            true => {
-                self.at_grf(reply);
-                reply
-            }
-            false => self.out.temp_grfs(grf.hold(bytes)),
+        let t = if self.holds(reply, 0, grf.hold(bytes) * grf.bytes) {
+            self.at_grf(reply);
+            reply
+        } else {
+            self.out.temp_grfs(grf.hold(bytes))
         };
         if part.pred.is_some() {
             self.out.emit(MInst::Start { dst: t });

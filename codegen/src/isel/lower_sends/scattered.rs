@@ -172,9 +172,10 @@ impl Sends<'_> {
 
     /// The message of a unit.
     fn message_of(&self, s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
-        match self.target.features().lsc {
-            true => Some(lsc::lanes(s.dir, s.mem, unit)),
-            false => Self::message(s, unit, simd),
+        if self.target.features().lsc {
+            Some(lsc::lanes(s.dir, s.mem, unit))
+        } else {
+            Self::message(s, unit, simd)
         }
     }
 
@@ -350,9 +351,10 @@ impl Sends<'_> {
         self.send(op, part, p, true);
         for (n, from) in Self::slots(t, 0, part, unit).into_iter().enumerate() {
             let to = s.column(part, within + unit.piece() * n as u32, unit);
-            let from = match to.ty.bytes() < from.ty.bytes() {
-                true => from.narrowed(to.ty),
-                false => from,
+            let from = if to.ty.bytes() < from.ty.bytes() {
+                from.narrowed(to.ty)
+            } else {
+                from
             };
             let mov = Operation::new(Op::Mov, to.ty, &[from.plain()]);
             let begins = std::mem::replace(starts, false);

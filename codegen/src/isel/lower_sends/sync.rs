@@ -110,18 +110,15 @@ impl Sends<'_> {
             src1: None,
         };
         self.send(MsgOp::Barrier, &Part::whole(ExecSize::S1), p, false);
-        self.out.emit_op(match self.target.features().swsb {
-            true => {
-                let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
-                if let Some((number, _)) = named {
-                    wait.srcs[0] = imm(number.into(), Type::Ud);
-                }
-                wait
+        self.out.emit_op(if self.target.features().swsb {
+            let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
+            if let Some((number, _)) = named {
+                wait.srcs[0] = imm(number.into(), Type::Ud);
             }
-            false => {
-                let n0 = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Notification, 0)), 0);
-                uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)])
-            }
+            wait
+        } else {
+            let n0 = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Notification, 0)), 0);
+            uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)])
         });
     }
 

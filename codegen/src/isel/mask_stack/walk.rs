@@ -79,9 +79,10 @@ pub(super) fn attempt(
     let mask = Type::clamped(Scalar::B1, simd);
     let mut insts = order.iter().flat_map(|&b| func.layout.insts(b));
     let diverges = insts.any(|&i| of.split(i).is_some());
-    let webs = match diverges {
-        true => Webs::new(&of, mask)?,
-        false => Webs::default(),
+    let webs = if diverges {
+        Webs::new(&of, mask)?
+    } else {
+        Webs::default()
     };
     let mut number = sized(func.dfg.num_blocks());
     for (n, &b) in order.iter().enumerate() {
@@ -111,9 +112,10 @@ pub(super) fn attempt(
             }
         }
     }
-    let done = w.dispatch_mask(order).and_then(|first| match diverges {
-        true => w.function(order),
-        false => {
+    let done = w.dispatch_mask(order).and_then(|first| {
+        if diverges {
+            w.function(order)
+        } else {
             w.out.everywhere = first.into();
             Ok(())
         }
@@ -243,9 +245,10 @@ impl Walk<'_> {
                 state.active = None.into();
             }
         }
-        let params = match edges.is_empty() {
-            true => SmallVec::new(),
-            false => self.mask_params(block),
+        let params = if edges.is_empty() {
+            SmallVec::new()
+        } else {
+            self.mask_params(block)
         };
         for &(from, _) in before.iter().skip(1) {
             for point in self.maps.differing(state.waiting, self.ends[from].waiting) {

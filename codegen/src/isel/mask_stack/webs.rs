@@ -211,9 +211,10 @@ impl Webs {
                     }
                     let class = w.find(v);
                     if w.is_rm[class] {
-                        let rule = match w.is_em[class] {
-                            true => Rule::ResumeMask,
-                            false => Rule::ResumeData,
+                        let rule = if w.is_em[class] {
+                            Rule::ResumeMask
+                        } else {
+                            Rule::ResumeData
                         };
                         spoiled[class].get_or_insert((rule, block, v.into()));
                     }

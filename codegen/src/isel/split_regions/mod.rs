@@ -200,13 +200,12 @@ impl Legalizer<'_> {
             return self.in_mode(bale);
         }
         let shaped;
-        let bale = match self.is_plain(bale) {
-            true => bale,
-            false => {
-                let Some(bale) = self.shape(bale) else { return };
-                shaped = bale;
-                &shaped
-            }
+        let bale = if self.is_plain(bale) {
+            bale
+        } else {
+            let Some(bale) = self.shape(bale) else { return };
+            shaped = bale;
+            &shaped
         };
         let pieces = self.pieces(bale);
         let masked = self.reachable_mask(bale, &pieces);

@@ -105,9 +105,10 @@ impl Legalizer<'_> {
         }
         if b.is_ternary() {
             let b = self.ternary(b)?;
-            let b = match self.in_step(&b) {
-                true => b,
-                false => self.put_in_step(b)?,
+            let b = if self.in_step(&b) {
+                b
+            } else {
+                self.put_in_step(b)?
             };
             self.keep_in_step(&b);
             return Some(b);
@@ -126,9 +127,10 @@ impl Legalizer<'_> {
             }
         }
         let b = self.stride_destination(b)?;
-        let b = match self.in_step(&b) {
-            true => b,
-            false => self.put_in_step(b)?,
+        let b = if self.in_step(&b) {
+            b
+        } else {
+            self.put_in_step(b)?
         };
         self.keep_in_step(&b);
         Some(b)
@@ -383,16 +385,15 @@ impl Legalizer<'_> {
             ],
             BaleSrc::View(v, m) => {
                 // The words of a modified factor are not those of the modified whole.
-                let v = match m == SrcMods::default() {
-                    true => v,
-                    false => {
-                        self.fired.repair(Repair::DwordModified);
-                        let r = self.temp(b.lanes * v.ty.bytes());
-                        let t = View::contiguous(VirtReg::grf(r), b.lanes, v.ty);
-                        let mov = Operation::new(Op::Mov, v.ty, &[BaleSrc::View(v, m)]);
-                        self.plain_bale(b.lanes, mov, t);
-                        t
-                    }
+                let v = if m == SrcMods::default() {
+                    v
+                } else {
+                    self.fired.repair(Repair::DwordModified);
+                    let r = self.temp(b.lanes * v.ty.bytes());
+                    let t = View::contiguous(VirtReg::grf(r), b.lanes, v.ty);
+                    let mov = Operation::new(Op::Mov, v.ty, &[BaleSrc::View(v, m)]);
+                    self.plain_bale(b.lanes, mov, t);
+                    t
                 };
                 let low = v.narrowed(Type::Uw);
                 let high = View {
@@ -449,9 +450,10 @@ impl Legalizer<'_> {
 
     /// Of what the distances of lanes in step are multiples, in bytes: of quadwords where those and products of doublewords alone are restricted.
     fn step_unit(&self, b: &Bale) -> u32 {
-        match self.target.features().regioning_in_step {
-            true => b.operation.ty.bytes(),
-            false => 8,
+        if self.target.features().regioning_in_step {
+            b.operation.ty.bytes()
+        } else {
+            8
         }
     }
 
@@ -532,9 +534,12 @@ impl Legalizer<'_> {
             .map(|s| s.ty().bytes())
             .min();
         let most = 4 * narrowest.unwrap_or(unit);
-        let fits = |to: u32| match self.target.features().regioning_in_step {
-            true => to >= unit && to <= most,
-            false => to == 8,
+        let fits = |to: u32| {
+            if self.target.features().regioning_in_step {
+                to >= unit && to <= most
+            } else {
+                to == 8
+            }
         };
         let quad = step.filter(|(to, _)| null || fits(*to) || b.lanes == 1);
         let Some((to, at)) = quad else {

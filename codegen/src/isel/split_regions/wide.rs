@@ -229,22 +229,21 @@ impl Legalizer<'_> {
                     _ => low,
                 };
                 let low = spread(low);
-                let high = match v.ty.is_signed() {
-                    false => ud(0),
-                    true => {
-                        let r = self.temp(n * 4);
-                        let high = View::contiguous(VirtReg::grf(r), n, Type::D);
-                        let count = BaleSrc::Imm(31, Type::Uw);
-                        let operation = Operation::new(Op::Asr, Type::D, &[low.plain(), count]);
-                        self.plain_bale(n, operation, high);
-                        BaleSrc::View(
-                            View {
-                                ty: Type::Ud,
-                                ..spread(high)
-                            },
-                            Default::default(),
-                        )
-                    }
+                let high = if v.ty.is_signed() {
+                    let r = self.temp(n * 4);
+                    let high = View::contiguous(VirtReg::grf(r), n, Type::D);
+                    let count = BaleSrc::Imm(31, Type::Uw);
+                    let operation = Operation::new(Op::Asr, Type::D, &[low.plain(), count]);
+                    self.plain_bale(n, operation, high);
+                    BaleSrc::View(
+                        View {
+                            ty: Type::Ud,
+                            ..spread(high)
+                        },
+                        Default::default(),
+                    )
+                } else {
+                    ud(0)
                 };
                 Halves {
                     low: View {

@@ -131,9 +131,10 @@ impl<'a> Places<'a> {
     fn common(&mut self, tree: &Tree, mut a: u32, mut b: u32) -> Option<u32> {
         while a != b {
             let depth = |b: u32| tree.depth[b as usize];
-            match depth(a) >= depth(b) {
-                true => a = self.up(tree, a)?,
-                false => b = self.up(tree, b)?,
+            if depth(a) >= depth(b) {
+                a = self.up(tree, a)?
+            } else {
+                b = self.up(tree, b)?
             }
         }
         Some(a)

@@ -333,23 +333,20 @@ fn apply(
             ..Copied::default()
         };
         let is_jump = matches!(func.dfg.data(e.inst), InstData::Jump { .. });
-        let to = match is_jump {
-            true => {
-                func.layout.insts_mut(e.from).pop();
-                e.from
+        let to = if is_jump {
+            func.layout.insts_mut(e.from).pop();
+            e.from
+        } else {
+            let edge = func.dfg.make_block();
+            made.push((t.block, edge));
+            let (dests, _) = func.dfg.destinations_mut(e.inst);
+            if let Some(dest) = dests.get_mut(e.dest) {
+                *dest = BlockCall {
+                    block: edge,
+                    args: Default::default(),
+                };
             }
-            false => {
-                let edge = func.dfg.make_block();
-                made.push((t.block, edge));
-                let (dests, _) = func.dfg.destinations_mut(e.inst);
-                if let Some(dest) = dests.get_mut(e.dest) {
-                    *dest = BlockCall {
-                        block: edge,
-                        args: Default::default(),
-                    };
-                }
-                edge
-            }
+            edge
         };
         for &inst in computes {
             copied.inst(func, inst, to);

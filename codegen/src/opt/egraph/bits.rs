@@ -32,9 +32,10 @@ impl Bits {
     fn shifted(self, down: i64) -> Bits {
         let by = usize::try_from(down.unsigned_abs()).map_or(BITS, |n| n.min(BITS));
         let mut from = [ZERO; BITS];
-        match down < 0 {
-            true => from[by..].copy_from_slice(&self.from[..BITS - by]),
-            false => from[..BITS - by].copy_from_slice(&self.from[by..]),
+        if down < 0 {
+            from[by..].copy_from_slice(&self.from[..BITS - by])
+        } else {
+            from[..BITS - by].copy_from_slice(&self.from[by..])
         }
         Bits { from, ..self }
     }

@@ -174,9 +174,10 @@ impl Elaborator<'_, '_> {
         // Of two ways each would have to be written.
         let jumps = matches!(data, InstData::Jump { .. });
         for v in &mut args {
-            *v = match jumps {
-                true => self.written(*v),
-                false => self.value(*v),
+            *v = if jumps {
+                self.written(*v)
+            } else {
+                self.value(*v)
             };
         }
         let mut args = args.into_iter();
@@ -299,20 +300,17 @@ impl Elaborator<'_, '_> {
         let mut args = operands.iter();
         new.map_args(&mut func.dfg, |v| args.next().map_or(v, |p| p.value));
         let first = self.used.insert(node);
-        let (inst, value) = match first {
-            true => {
-                *func.dfg.data_mut(inst) = new;
-                (inst, node)
-            }
-            false => {
-                let ty = func.dfg.ty(node);
-                let loc = func.srclocs[inst];
-                let copy = func.dfg.make_inst(new, &[ty]);
-                func.set_srcloc(copy, loc);
-                let value = func.dfg.first_result(copy).unwrap_or(node);
-                self.copied[value] = node.into();
-                (copy, value)
-            }
+        let (inst, value) = if first {
+            *func.dfg.data_mut(inst) = new;
+            (inst, node)
+        } else {
+            let ty = func.dfg.ty(node);
+            let loc = func.srclocs[inst];
+            let copy = func.dfg.make_inst(new, &[ty]);
+            func.set_srcloc(copy, loc);
+            let value = func.dfg.first_result(copy).unwrap_or(node);
+            self.copied[value] = node.into();
+            (copy, value)
         };
         // What is written over is a constant of its own.
         if let InstData::WrRegion { args, .. } = data {
@@ -326,10 +324,7 @@ impl Elaborator<'_, '_> {
                 self.copied[fresh] = old.into();
                 let mut first = true;
                 func.dfg
-                    .map_args(inst, |v| match std::mem::take(&mut first) {
-                        true => fresh,
-                        false => v,
-                    });
+                    .map_args(inst, |v| if std::mem::take(&mut first) { fresh } else { v });
                 self.append(at, copy);
             }
         }
@@ -342,9 +337,10 @@ impl Elaborator<'_, '_> {
     /// Puts an instruction at the end of what is written of a block; of one that is ended before the branch.
     fn append(&mut self, at: Block, inst: Inst) {
         let insts = self.graph.func.layout.insts_mut(at);
-        match at == self.block {
-            true => insts.push(inst),
-            false => insts.insert(insts.len().saturating_sub(1), inst),
+        if at == self.block {
+            insts.push(inst)
+        } else {
+            insts.insert(insts.len().saturating_sub(1), inst)
         }
     }
 
@@ -415,9 +411,10 @@ impl Elaborator<'_, '_> {
         func.labels.map_values(|v| {
             let class = known[v].class.expand().unwrap_or(v);
             let best = known[class].best.value;
-            let node = match best.is_reserved_value() {
-                true => class,
-                false => best,
+            let node = if best.is_reserved_value() {
+                class
+            } else {
+                best
             };
             match dfg.def(node) {
                 ValueDef::Param(..) => Some(node),

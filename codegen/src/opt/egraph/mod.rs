@@ -359,12 +359,13 @@ impl<'a> EGraph<'a> {
     /// The cheapest way to a class; of what is no node that itself, which costs nothing.
     fn best_of(&self, class: Value) -> Best {
         let best = self.known[class].best;
-        match best.value.is_reserved_value() {
-            true => Best {
+        if best.value.is_reserved_value() {
+            Best {
                 cost: 0,
                 value: class,
-            },
-            false => best,
+            }
+        } else {
+            best
         }
     }
 
@@ -425,9 +426,10 @@ impl<'a> EGraph<'a> {
         let ty = self.ty(class);
         if let Some(bits) = self.immediate(class) {
             let lanes = 0..ty.lanes();
-            return Some(match ty.is_pred() {
-                true => lanes.map(|l| bits >> l & 1).collect(),
-                false => lanes.map(|_| bits).collect(),
+            return Some(if ty.is_pred() {
+                lanes.map(|l| bits >> l & 1).collect()
+            } else {
+                lanes.map(|_| bits).collect()
             });
         }
         let constant = self.known[class].lanes.expand()?;
@@ -465,9 +467,10 @@ impl<'a> EGraph<'a> {
             });
         }
         data.for_each_arg(&self.func.dfg, |v| {
-            let lanes = match same {
-                true => self.immediate(v).map(|bits| Lanes::from([bits])),
-                false => self.constant(v),
+            let lanes = if same {
+                self.immediate(v).map(|bits| Lanes::from([bits]))
+            } else {
+                self.constant(v)
             };
             args.extend(lanes.map(|lanes| (v, lanes)));
         });
@@ -500,9 +503,10 @@ impl<'a> EGraph<'a> {
                 bits: lanes.iter().rev().fold(0, |v, b| v << 1 | b & 1),
             },
             (scalar, Some(&bits)) if lanes.iter().all(|&l| l == bits) => InstData::Imm {
-                opcode: match scalar.is_float() {
-                    true => Opcode::Fconst,
-                    false => Opcode::Iconst,
+                opcode: if scalar.is_float() {
+                    Opcode::Fconst
+                } else {
+                    Opcode::Iconst
                 },
                 bits,
             },
@@ -593,9 +597,10 @@ impl<'a> EGraph<'a> {
             return None;
         }
         if let Some(bits) = self.immediate(v) {
-            let opcode = match ty.scalar().is_float() {
-                true => Opcode::Fconst,
-                false => Opcode::Iconst,
+            let opcode = if ty.scalar().is_float() {
+                Opcode::Fconst
+            } else {
+                Opcode::Iconst
             };
             return Some(self.node(ty, InstData::Imm { opcode, bits }, None));
         }

@@ -139,9 +139,10 @@ pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
         width += 1;
     }
     for (width, h) in [(width, within), (1, 0)] {
-        let v = match width < n {
-            true => step(0, width)?,
-            false => within * width as u32,
+        let v = if width < n {
+            step(0, width)?
+        } else {
+            within * width as u32
         };
         let region = Region::new(fits(v)?, fits(width as u32)?, fits(h)?, offset);
         if all(&region) {
@@ -250,9 +251,10 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn node(&mut self, v: Value, returns: &mut Self::node_returns) {
-        match self.is_alone(v) {
-            true => returns.only = Some(v),
-            false => returns.values = self.members(v),
+        if self.is_alone(v) {
+            returns.only = Some(v)
+        } else {
+            returns.values = self.members(v)
         }
     }
 
@@ -482,10 +484,7 @@ impl<'a> Context for EGraph<'a> {
                 | IntCC::UnsignedLessThanOrEqual
                 | IntCC::UnsignedGreaterThanOrEqual
         );
-        match holds {
-            true => self.full(ty),
-            false => 0,
-        }
+        if holds { self.full(ty) } else { 0 }
     }
 
     fn opposite(&mut self, cond: IntCC) -> IntCC {

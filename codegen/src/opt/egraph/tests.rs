@@ -229,10 +229,13 @@ impl Maker<'_> {
                     _ => None,
                 }
             }
-            Opcode::FcvtFromSint | Opcode::FcvtFromUint => match ty.scalar().is_float() {
-                true => some(INTS.to_vec(), self.rng),
-                false => None,
-            },
+            Opcode::FcvtFromSint | Opcode::FcvtFromUint => {
+                if ty.scalar().is_float() {
+                    some(INTS.to_vec(), self.rng)
+                } else {
+                    None
+                }
+            }
             Opcode::Any | Opcode::All => Type::new(Scalar::B1, 32),
             Opcode::BitsToPred => Some(Type::scalar_of(Scalar::I32)),
             Opcode::PredToBits => Some(Type::scalar_of(Scalar::B1)),
@@ -242,9 +245,10 @@ impl Maker<'_> {
 
     /// A number that a pattern matches, mostly one that something happens at.
     fn bits(&mut self, p: &Pattern, ty: Type) -> Option<u64> {
-        let mask = match ty.is_pred() {
-            true => u64::MAX >> (64 - ty.lanes()),
-            false => ty.scalar().mask(),
+        let mask = if ty.is_pred() {
+            u64::MAX >> (64 - ty.lanes())
+        } else {
+            ty.scalar().mask()
         };
         match p {
             Pattern::ConstInt { val, .. } => Some(*val as u64),

@@ -214,12 +214,11 @@ impl Sums {
                 let whole = from == ty && region.offset == 0 && region.is_contiguous(ty.lanes());
                 // One lane for all.
                 let spread = from.lanes() == 1 && last == 0;
-                match whole || spread {
-                    true => {
-                        let n = operand(arg);
-                        Some(self.all[n].clone())
-                    }
-                    false => None,
+                if whole || spread {
+                    let n = operand(arg);
+                    Some(self.all[n].clone())
+                } else {
+                    None
                 }
             }
             _ => None,

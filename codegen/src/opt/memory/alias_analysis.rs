@@ -332,9 +332,10 @@ impl Effect {
             InstData::Fence { spaces, .. } => Effect::Others(spaces),
             // Images and the printf buffer are global memory, and may be a buffer's.
             InstData::Image { opcode, .. } | InstData::Media { opcode, .. } => {
-                match opcode.info().effect {
-                    true => Effect::Others(FenceSpaces::Global),
-                    false => Effect::None,
+                if opcode.info().effect {
+                    Effect::Others(FenceSpaces::Global)
+                } else {
+                    Effect::None
                 }
             }
             // What is stored before a load of 2D blocks is in what it reads.

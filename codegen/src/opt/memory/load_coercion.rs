@@ -223,10 +223,7 @@ impl Assembler<'_> {
             };
         }
         // As it is, where it is whole.
-        let scalar = match size == each {
-            true => ty.scalar(),
-            false => scalar,
-        };
+        let scalar = if size == each { ty.scalar() } else { scalar };
         let arg = self.cast(part.value, Type::new(scalar, ty.bytes() / each)?)?;
         let offset = (part.element * lanes * size + part.within) as u16;
         let region = match (lanes, size / each) {

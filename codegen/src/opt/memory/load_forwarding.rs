@@ -153,9 +153,10 @@ impl Known {
     /// Whether anything is still known behind a store; what that writes is not.
     fn keeps(&mut self, store: &Place, step: i128, func: &Function) -> bool {
         let here = &self.place;
-        let apart = match here.beside(store) {
-            true => here.apart_by(store, step),
-            false => here.apart(store),
+        let apart = if here.beside(store) {
+            here.apart_by(store, step)
+        } else {
+            here.apart(store)
         };
         if apart {
             return true;
@@ -199,17 +200,16 @@ fn replace(
 ) -> bool {
     let old = old.expand().filter(|&v| !func.dfg.is_undef(v));
     let same = func.dfg.ty(found) == place.ty;
-    let copy = match same {
-        true => InstData::RdRegion {
+    let copy = if same {
+        InstData::RdRegion {
             opcode: Opcode::Rdregion,
             arg: found,
             region: Region::contiguous(place.ty.lanes() as u16, 0),
             index: PackedOption::default(),
-        },
-        false => {
-            let (opcode, arg) = (Opcode::Bitcast, found);
-            InstData::Unary { opcode, arg }
         }
+    } else {
+        let (opcode, arg) = (Opcode::Bitcast, found);
+        InstData::Unary { opcode, arg }
     };
     let (Some(mask), Some(old)) = (place.mask, old) else {
         *func.dfg.data_mut(inst) = copy;

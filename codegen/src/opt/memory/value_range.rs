@@ -42,9 +42,10 @@ impl Range {
     /// The range, or every integer of so many bits where it has others.
     fn within(least: i128, most: i128, bits: u32) -> Range {
         let all = Range::all(bits);
-        match least >= i128::from(all.least) && most <= i128::from(all.most) {
-            true => Range::of(least as i64, most as i64),
-            false => all,
+        if least >= i128::from(all.least) && most <= i128::from(all.most) {
+            Range::of(least as i64, most as i64)
+        } else {
+            all
         }
     }
 
@@ -151,9 +152,10 @@ impl<'f> Ranges<'f> {
     /// A number without its sign: of a range as it is where none is negative.
     fn unsigned(&mut self, v: Value, depth: u32) -> (u64, u64) {
         let r = self.range(v, depth);
-        match r.positive() {
-            true => (r.least as u64, r.most as u64),
-            false => (0, u64::MAX >> (64 - self.bits(v).clamp(1, 64))),
+        if r.positive() {
+            (r.least as u64, r.most as u64)
+        } else {
+            (0, u64::MAX >> (64 - self.bits(v).clamp(1, 64)))
         }
     }
 
@@ -254,10 +256,7 @@ impl<'f> Ranges<'f> {
             Opcode::SmulWide => Range::within(
                 wide(a.least, b.least, |x, y| x * y),
                 wide(a.most, b.most, |x, y| x * y),
-                match both {
-                    true => bits,
-                    false => return all,
-                },
+                if both { bits } else { return all },
             ),
             Opcode::Ishl => match by {
                 Some(k) => {

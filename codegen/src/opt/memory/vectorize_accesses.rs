@@ -62,9 +62,10 @@ fn merge(func: &mut Function, state: &mut State, target: &Target, writes: bool) 
         let mut edits = Edits::default();
         for group in std::mem::take(&mut groups.done) {
             for run in group.runs(writes) {
-                changed += match writes {
-                    true => edits.store(func, &run),
-                    false => edits.load(func, &run),
+                changed += if writes {
+                    edits.store(func, &run)
+                } else {
+                    edits.load(func, &run)
                 };
             }
         }
@@ -240,10 +241,7 @@ impl Groups<'_> {
     fn close(&mut self, which: impl Fn(&Group) -> bool) {
         let mut n = 0;
         while let Some(g) = self.open.get(n) {
-            match which(g) {
-                true => self.end(n),
-                false => n += 1,
-            }
+            if which(g) { self.end(n) } else { n += 1 }
         }
     }
 }
@@ -360,9 +358,10 @@ impl Run {
         // Quadwords may be dwords apart.
         let bytes = i64::from(first.bytes());
         let mut at = self.members.iter().map(|(d, _)| d - self.start);
-        match all.all(|s| s == first) && at.all(|d| d % bytes == 0) {
-            true => first,
-            false => Scalar::I32,
+        if all.all(|s| s == first) && at.all(|d| d % bytes == 0) {
+            first
+        } else {
+            Scalar::I32
         }
     }
 
@@ -404,9 +403,10 @@ impl Run {
         let size = m.place.ty.scalar().bytes();
         let align = m.place.mem.alignment(size);
         let mem = m.place.mem;
-        Some(match align == scalar.bytes() {
-            true => MemFlags { align: 0, ..mem },
-            false => mem.aligned(align),
+        Some(if align == scalar.bytes() {
+            MemFlags { align: 0, ..mem }
+        } else {
+            mem.aligned(align)
         })
     }
 }
@@ -479,13 +479,15 @@ impl Edits {
             (Some(_), Off::Bits(bits)) => {
                 // The element's bits in each part of a larger one.
                 let element = first.place.ty.scalar().mask();
-                let bits = match first.narrow() {
-                    true => (bits & element) * (ty.scalar().mask() / element),
-                    false => bits,
+                let bits = if first.narrow() {
+                    (bits & element) * (ty.scalar().mask() / element)
+                } else {
+                    bits
                 };
-                let opcode = match ty.scalar().is_float() {
-                    true => Opcode::Fconst,
-                    false => Opcode::Iconst,
+                let opcode = if ty.scalar().is_float() {
+                    Opcode::Fconst
+                } else {
+                    Opcode::Iconst
                 };
                 Some(self.put(func, place, InstData::Imm { opcode, bits }, ty)?)
             }
@@ -515,13 +517,12 @@ impl Edits {
                 region,
                 index,
             };
-            *func.dfg.data_mut(m.inst) = match part == m.place.ty {
-                true => data,
-                false => {
-                    let arg = self.put(func, (m.at, m.inst), data, part)?;
-                    let opcode = Opcode::Bitcast;
-                    InstData::Unary { opcode, arg }
-                }
+            *func.dfg.data_mut(m.inst) = if part == m.place.ty {
+                data
+            } else {
+                let arg = self.put(func, (m.at, m.inst), data, part)?;
+                let opcode = Opcode::Bitcast;
+                InstData::Unary { opcode, arg }
             };
         }
         Some(run.members.len() as u32 - 1)

@@ -80,9 +80,10 @@ impl Packed {
             ty: Type::new(scalar, ty.bytes() / whole)?,
             elements: ty,
             mem: mem.aligned(mem.alignment(size)),
-            parts: match block {
-                true => Vec::new(),
-                false => (0..bytes / size).map(part).collect(),
+            parts: if block {
+                Vec::new()
+            } else {
+                (0..bytes / size).map(part).collect()
             },
         })
     }

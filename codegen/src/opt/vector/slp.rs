@@ -236,9 +236,12 @@ fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vect
         // Half of the lanes at least are of somebody.
         let near =
             lane > last && lane <= 2 * taken.len() as i64 && lane < i64::from(Type::MAX_PRED_LANES);
-        let here = |k: usize| match is_element(&k) && lane > 0 {
-            true => distance(&m, k) / lane,
-            false => 0,
+        let here = |k: usize| {
+            if is_element(&k) && lane > 0 {
+                distance(&m, k) / lane
+            } else {
+                0
+            }
         };
         let by = steps.unwrap_or_else(|| std::array::from_fn(here));
         let fits = (0..OPERANDS).filter(is_element).all(|k| {
@@ -351,9 +354,10 @@ fn make(
                 let lanes = constants(vector, k);
                 let data = match (lanes.len(), lanes.first()) {
                     (1, Some(&bits)) => InstData::Imm {
-                        opcode: match ty.scalar().is_float() {
-                            true => Opcode::Fconst,
-                            false => Opcode::Iconst,
+                        opcode: if ty.scalar().is_float() {
+                            Opcode::Fconst
+                        } else {
+                            Opcode::Iconst
                         },
                         bits,
                     },

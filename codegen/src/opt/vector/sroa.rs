@@ -380,9 +380,10 @@ impl Split {
             let lanes = lanes.get((from / size) as usize..(to / size) as usize);
             match lanes {
                 Some(&[bits]) => InstData::Imm {
-                    opcode: match ty.scalar().is_float() {
-                        true => Opcode::Fconst,
-                        false => Opcode::Iconst,
+                    opcode: if ty.scalar().is_float() {
+                        Opcode::Fconst
+                    } else {
+                        Opcode::Iconst
                     },
                     bits,
                 },

@@ -479,9 +479,10 @@ pub fn allocate_flags(
         let vast = is_vast(&code, &view);
         let options = RegallocOptions {
             validate_ssa: cfg!(debug_assertions) && !vast,
-            algorithm: match vast {
-                true => Algorithm::Fastalloc,
-                false => Algorithm::Ion,
+            algorithm: if vast {
+                Algorithm::Fastalloc
+            } else {
+                Algorithm::Ion
             },
             ..Default::default()
         };

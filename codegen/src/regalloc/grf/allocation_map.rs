@@ -85,9 +85,10 @@ impl File {
             return;
         }
         // What is whole is known already.
-        let parts = match whole.start < whole.end {
-            true => [at..whole.start * size, whole.end * size..end],
-            false => [at..end, end..end],
+        let parts = if whole.start < whole.end {
+            [at..whole.start * size, whole.end * size..end]
+        } else {
+            [at..end, end..end]
         };
         for part in parts.iter().filter(|p| p.start < p.end) {
             for n in part.start / BANK..part.end.div_ceil(BANK) {

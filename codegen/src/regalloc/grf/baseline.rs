@@ -198,9 +198,10 @@ fn scan(
             None => {}
         }
     }
-    match leave.is_empty() {
-        true => Ok(out),
-        false => Err(Ok(leave)),
+    if leave.is_empty() {
+        Ok(out)
+    } else {
+        Err(Ok(leave))
     }
 }
 

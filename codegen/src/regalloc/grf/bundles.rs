@@ -99,9 +99,10 @@ impl<'a> Bundles<'a> {
                 align: d.align,
                 order: r,
                 count: live.ranges[r].len() as u32,
-                weak: match calls {
-                    true => live.weak[r].clone(),
-                    false => Weak::new(),
+                weak: if calls {
+                    live.weak[r].clone()
+                } else {
+                    Weak::new()
                 },
                 joined: None,
             });
@@ -117,9 +118,10 @@ impl<'a> Bundles<'a> {
             if to == from || !b.may_share(to, from) {
                 continue;
             }
-            let (large, small) = match b.roots[to].count >= b.roots[from].count {
-                true => (to, from),
-                false => (from, to),
+            let (large, small) = if b.roots[to].count >= b.roots[from].count {
+                (to, from)
+            } else {
+                (from, to)
             };
             if apart.contains(&(large, small)) || apart.contains(&(small, large)) {
                 continue;
@@ -159,9 +161,10 @@ impl<'a> Bundles<'a> {
     /// the payload where it reaches the file's last register (PRM, "send": r127 as the return address); no answer reaches it.
     pub(in crate::regalloc) fn limit(&self, root: VReg, limit: u32) -> u32 {
         let file = self.code.grf;
-        match self.answers.contains(root) {
-            true => limit.min(file.size() - file.bytes),
-            false => limit,
+        if self.answers.contains(root) {
+            limit.min(file.size() - file.bytes)
+        } else {
+            limit
         }
     }
 
@@ -252,9 +255,10 @@ impl<'a> Bundles<'a> {
 
     /// Whether what two ranges share is the making of one's value over the other's.
     fn laid_over(&mut self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
-        let (old, new, begin, from, to) = match x.start < y.start {
-            true => (x, y, y.start, a, b),
-            false => (y, x, x.start, b, a),
+        let (old, new, begin, from, to) = if x.start < y.start {
+            (x, y, y.start, a, b)
+        } else {
+            (y, x, x.start, b, a)
         };
         let end = old.end.min(new.end);
         let first = begin / 2;

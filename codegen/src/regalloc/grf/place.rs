@@ -63,9 +63,10 @@ pub(in crate::regalloc) fn place(
         }
     }
     // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
-    let needed = match orders {
-        true => aligned(code, live).1,
-        false => u32::MAX,
+    let needed = if orders {
+        aligned(code, live).1
+    } else {
+        u32::MAX
     };
     let tries = if needed <= limit { TRIES } else { 0 };
     let spreads = (needed <= limit / ROOM.1 * ROOM.0).then_some(banks);
@@ -145,11 +146,12 @@ fn behind(
     let first = if whole { *next } else { 0 };
     let mut from = |first: u32| map.find(b.bytes, b.align, first..limit, life);
     let found = from(first).or_else(|| if first > 0 { from(0) } else { None })?;
-    let found = match whole && clashes(found) {
-        true => from(found + grf)
+    let found = if whole && clashes(found) {
+        from(found + grf)
             .filter(|at| !clashes(*at))
-            .unwrap_or(found),
-        false => found,
+            .unwrap_or(found)
+    } else {
+        found
     };
     if whole {
         *next = (found + b.bytes).next_multiple_of(grf);

@@ -63,9 +63,10 @@ fn moved(inst: &Inst<VirtReg>) -> Option<[(VReg, i32); 2]> {
     };
     let same = from.bytes() == ty.bytes() && from.is_float() == ty.is_float();
     let plain = !mods.neg && !mods.abs;
-    match plain && same && neighbours {
-        true => Some([grf(to)?, grf(at)?]),
-        false => None,
+    if plain && same && neighbours {
+        Some([grf(to)?, grf(at)?])
+    } else {
+        None
     }
 }
 

@@ -164,9 +164,10 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
                 return None;
             };
             let slots = good.spilled.scratch / lower_sends::spill::Scratch::UNIT;
-            *desc = match rng.one_in(2) {
-                true => *desc ^ 1 << rng.below(3),
-                false => *desc & !0xfff | rng.below(slots),
+            *desc = if rng.one_in(2) {
+                *desc ^ 1 << rng.below(3)
+            } else {
+                *desc & !0xfff | rng.below(slots)
             };
         }
         Wrong::Place => {
@@ -198,9 +199,10 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             let mut blocks = good.code.blocks.values();
             let block = blocks.find(|b| (b.start..b.end).contains(&from))?;
             let room = (block.end - 1 - block.start) as u32;
-            let to = match rng.one_in(2) {
-                true => block.start + rng.below(room) as usize,
-                false => from.saturating_sub(3) + rng.below(7) as usize,
+            let to = if rng.one_in(2) {
+                block.start + rng.below(room) as usize
+            } else {
+                from.saturating_sub(3) + rng.below(7) as usize
             };
             if to < block.start || to + 1 >= block.end || to == from {
                 return None;
@@ -294,9 +296,10 @@ fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
         let mut rng = Rng::new(seed);
         // Few of each, of many.
         for n in 0..24 {
-            let kind = match new.is_empty() {
-                true => [Wrong::Address, Wrong::Renamed][n % 2],
-                false => ALL[n % 7],
+            let kind = if new.is_empty() {
+                [Wrong::Address, Wrong::Renamed][n % 2]
+            } else {
+                ALL[n % 7]
             };
             let Some(bad) = corrupt(&case, &new, kind, &mut rng) else {
                 continue;

@@ -129,14 +129,13 @@ fn constant(inst: &Inst<VirtReg>, lane: u32, byte: u32) -> Option<u64> {
         return None;
     }
     let vector = matches!(of, Type::Uv | Type::V | Type::Vf);
-    Some(match ty == of && !inst.sat && !vector {
-        true => token(Token::Constant, bits >> (8 * byte) & 0xff),
-        false => {
-            let lane = if vector { lane } else { 0 };
-            let kind = (ty as u64) << 16 | (of as u64) << 8 | u64::from(inst.sat) << 24;
-            let byte = u64::from(lane) << 40 | u64::from(byte) << 32;
-            token(Token::Constant, mix(bits) ^ (kind | byte | 1 << 48))
-        }
+    Some(if ty == of && !inst.sat && !vector {
+        token(Token::Constant, bits >> (8 * byte) & 0xff)
+    } else {
+        let lane = if vector { lane } else { 0 };
+        let kind = (ty as u64) << 16 | (of as u64) << 8 | u64::from(inst.sat) << 24;
+        let byte = u64::from(lane) << 40 | u64::from(byte) << 32;
+        token(Token::Constant, mix(bits) ^ (kind | byte | 1 << 48))
     })
 }
 
@@ -231,9 +230,10 @@ impl Replay {
 
     fn step(&mut self, p: &Pair<'_>, i: usize, m: &MInst) {
         let origin = &p.after.origin;
-        let old = match origin.is_empty() {
-            true => Some(i as u32),
-            false => Some(origin[i]).filter(|n| *n != NEW),
+        let old = if origin.is_empty() {
+            Some(i as u32)
+        } else {
+            Some(origin[i]).filter(|n| *n != NEW)
         };
         match old {
             Some(old) => self.old(p, &p.before.insts[old as usize], m),

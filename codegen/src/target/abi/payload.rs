@@ -221,9 +221,10 @@ impl Payload {
             cross_used: end,
             cross_bytes: end.next_multiple_of(grf.bytes).max(grf.bytes),
             grf,
-            id_grfs: match local_ids {
-                true => grf.hold(simd * abi.local_id_bytes),
-                false => abi.no_id_grfs,
+            id_grfs: if local_ids {
+                grf.hold(simd * abi.local_id_bytes)
+            } else {
+                abi.no_id_grfs
             },
         };
         // One register has the address that the payload is loaded from.
@@ -281,9 +282,10 @@ impl Payload {
 
     /// Byte address in the register file of the cross-thread data.
     pub fn cross_address(&self) -> u32 {
-        let rest = match self.local_ids {
-            true => 0,
-            false => self.id_grfs * self.grf.bytes,
+        let rest = if self.local_ids {
+            0
+        } else {
+            self.id_grfs * self.grf.bytes
         };
         self.grf.bytes + self.per_thread_bytes().max(rest)
     }

@@ -237,14 +237,12 @@ fn based(k: &mut K<'_, '_>, x: Value, [high, low]: [f64; 2], [unit, rest]: [f64;
     let second = k.add(second, part);
     let v = k.times(first, low);
     let v = k.fma_n(second, high, v);
-    let v = match rest == 0.0 {
-        true => v,
-        false => k.fma_n(n, rest, v),
-    };
+    let v = if rest == 0.0 { v } else { k.fma_n(n, rest, v) };
     let v = k.fma_n(first, high, v);
-    let v = match unit == 1.0 {
-        true => k.add(n, v),
-        false => k.fma_n(n, unit, v),
+    let v = if unit == 1.0 {
+        k.add(n, v)
+    } else {
+        k.fma_n(n, unit, v)
     };
     log_ends(k, x, v)
 }

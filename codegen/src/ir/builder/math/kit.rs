@@ -58,10 +58,7 @@ impl<'k, 'f> Kit<'k, 'f> {
 
     /// What is said for the type.
     pub fn by<T>(&self, of: By<T>) -> T {
-        match self.wide {
-            true => of.double,
-            false => of.single,
-        }
+        if self.wide { of.double } else { of.single }
     }
 
     /// The bits of a fraction, and an exponent's bias.
@@ -311,9 +308,10 @@ impl<'k, 'f> Kit<'k, 'f> {
 
     /// A single's bits, or a double's upper ones.
     pub fn top(&mut self, a: Value) -> Value {
-        match self.wide {
-            true => self.word(a, 1),
-            false => self.b.ins().bitcast(self.int, a),
+        if self.wide {
+            self.word(a, 1)
+        } else {
+            self.b.ins().bitcast(self.int, a)
         }
     }
 
@@ -347,16 +345,18 @@ impl<'k, 'f> Kit<'k, 'f> {
     }
 
     pub fn narrowed(&mut self, a: Value) -> Value {
-        match self.wide {
-            true => self.b.ins().fdemote(self.single, a),
-            false => a,
+        if self.wide {
+            self.b.ins().fdemote(self.single, a)
+        } else {
+            a
         }
     }
 
     pub fn widened(&mut self, a: Value) -> Value {
-        match self.wide {
-            true => self.b.ins().fpromote(self.float, a),
-            false => a,
+        if self.wide {
+            self.b.ins().fpromote(self.float, a)
+        } else {
+            a
         }
     }
 

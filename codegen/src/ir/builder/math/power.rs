@@ -35,32 +35,29 @@ pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let s_low = k.mul(rest, r);
     let twice = k.add(s_low, s_low);
     let high = k.add(s, s);
-    let (sum, low) = match k.wide {
-        false => {
-            let z = k.mul(s, s);
-            let p = k.series(z, ATANH);
-            let cube = k.mul(s, z);
-            let low = k.fma(cube, p, twice);
-            k.sum(high, low)
-        }
-        true => {
-            // The cube and two thirds of it in two parts too; the second of `s` by the derivative.
-            let (z, z_low) = k.product(s, s);
-            let q = k.series(z, ATANH);
-            let q = k.mul(q, z);
-            let thirds = k.n(2.0 / 3.0);
-            let (p, p_low) = k.sum(thirds, q);
-            let p_low = k.plus(p_low, 3.700_743_415_417_188e-17);
-            let (cube, cube_low) = k.product(s, z);
-            let cube_low = k.fma(s, z_low, cube_low);
-            let (t, t_low) = k.product(cube, p);
-            let t_low = k.fma(cube, p_low, t_low);
-            let t_low = k.fma(cube_low, p, t_low);
-            let twice = k.fma(twice, z, twice);
-            let (sum, low) = k.sum(high, t);
-            let low = k.add(low, t_low);
-            (sum, k.add(low, twice))
-        }
+    let (sum, low) = if k.wide {
+        // The cube and two thirds of it in two parts too; the second of `s` by the derivative.
+        let (z, z_low) = k.product(s, s);
+        let q = k.series(z, ATANH);
+        let q = k.mul(q, z);
+        let thirds = k.n(2.0 / 3.0);
+        let (p, p_low) = k.sum(thirds, q);
+        let p_low = k.plus(p_low, 3.700_743_415_417_188e-17);
+        let (cube, cube_low) = k.product(s, z);
+        let cube_low = k.fma(s, z_low, cube_low);
+        let (t, t_low) = k.product(cube, p);
+        let t_low = k.fma(cube, p_low, t_low);
+        let t_low = k.fma(cube_low, p, t_low);
+        let twice = k.fma(twice, z, twice);
+        let (sum, low) = k.sum(high, t);
+        let low = k.add(low, t_low);
+        (sum, k.add(low, twice))
+    } else {
+        let z = k.mul(s, s);
+        let p = k.series(z, ATANH);
+        let cube = k.mul(s, z);
+        let low = k.fma(cube, p, twice);
+        k.sum(high, low)
     };
     let [e_high, e_low] = k.by(LOG2E);
     let e = k.n(e_high);

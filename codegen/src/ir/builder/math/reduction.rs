@@ -185,9 +185,10 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     let (below, hidden) = (k.i((1 << by) - 1), k.i(1 << by));
     let m = k.b.ins().band(top, below);
     let m = k.b.ins().bor(m, hidden);
-    let (factor, bits) = match k.wide {
-        true => (vec![k.lower(x), m], 52),
-        false => (vec![m], 23),
+    let (factor, bits) = if k.wide {
+        (vec![k.lower(x), m], 52)
+    } else {
+        (vec![m], 23)
     };
     // The window's first bit is that which times the argument's last one is 2.
     let off = k.i(ZEROS - 2 - bias - bits);

@@ -150,20 +150,17 @@ fn reduced(k: &mut K<'_, '_>, x: Value) -> Rest {
     let [first, second, third] = k.by(HALF_PI);
     // Exact, as are the differences of doubles below.
     let r = k.fma_n(t, -first, x);
-    let (r, low) = match k.wide {
-        false => {
-            let r = k.fma_n(t, -second, r);
-            (k.fma_n(t, -third, r), None)
-        }
-        true => {
-            let second = k.n(second);
-            let (w, lost) = k.product(t, second);
-            let v = k.sub(r, w);
-            let low = k.sub(r, v);
-            let low = k.sub(low, w);
-            let low = k.sub(low, lost);
-            (v, Some(k.fma_n(t, -third, low)))
-        }
+    let (r, low) = if k.wide {
+        let second = k.n(second);
+        let (w, lost) = k.product(t, second);
+        let v = k.sub(r, w);
+        let low = k.sub(r, v);
+        let low = k.sub(low, w);
+        let low = k.sub(low, lost);
+        (v, Some(k.fma_n(t, -third, low)))
+    } else {
+        let r = k.fma_n(t, -second, r);
+        (k.fma_n(t, -third, r), None)
     };
     // Halves are not so large.
     if k.half {
@@ -206,13 +203,12 @@ pub(super) fn in_turns(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let (t, n) = k.nearest(two);
     let q = k.fma_n(t, -0.5, x1);
     let high = k.times(q, PI);
-    let low = match k.wide {
-        false => None,
-        true => {
-            let minus = k.neg(high);
-            let low = k.fma_n(q, PI, minus);
-            Some(k.fma_n(q, 1.224_646_799_147_353_2e-16, low))
-        }
+    let low = if k.wide {
+        let minus = k.neg(high);
+        let low = k.fma_n(q, PI, minus);
+        Some(k.fma_n(q, 1.224_646_799_147_353_2e-16, low))
+    } else {
+        None
     };
     let rest = Rest { r: high, low, n };
     let (s, c) = turned(k, rest);

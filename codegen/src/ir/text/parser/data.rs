@@ -21,9 +21,10 @@ impl Parser<'_> {
             ));
         };
         self.at += 1;
-        let align = match self.eat_word("align") {
-            true => Some(self.int("an alignment in bytes")?),
-            false => None,
+        let align = if self.eat_word("align") {
+            Some(self.int("an alignment in bytes")?)
+        } else {
+            None
         };
         self.expect('=')?;
         if let Token::Text(text) = self.peek() {
@@ -46,9 +47,10 @@ impl Parser<'_> {
             return self.error(format!("data is of elements such as `i32`, not of {ty}"));
         }
         let bytes = self.elements(ty.scalar())?;
-        let relocs = match self.eat_word("relocs") {
-            true => self.relocs()?,
-            false => Vec::new(),
+        let relocs = if self.eat_word("relocs") {
+            self.relocs()?
+        } else {
+            Vec::new()
         };
         self.end_of_line()?;
         let data = Data::new(name, ty.scalar(), &[]);
@@ -67,9 +69,10 @@ impl Parser<'_> {
         let mut out = Vec::new();
         self.list(|p| {
             let element = p.literal(scalar)?.to_le_bytes();
-            let count = match p.eat_word("x") {
-                true => p.int::<u32>("a count of elements")? as usize,
-                false => 1,
+            let count = if p.eat_word("x") {
+                p.int::<u32>("a count of elements")? as usize
+            } else {
+                1
             };
             p.data_bytes = p.data_bytes.saturating_add(count.saturating_mul(size));
             if p.data_bytes > MOST {
@@ -91,9 +94,10 @@ impl Parser<'_> {
             p.expect(':')?;
             let data = p.data_name("data such as `%table`")?;
             let negative = matches!(p.peek(), Token::Number(n) if n.starts_with('-'));
-            let addend = match p.eat('+') || negative {
-                true => p.int("a number of bytes")?,
-                false => 0,
+            let addend = if p.eat('+') || negative {
+                p.int("a number of bytes")?
+            } else {
+                0
             };
             out.push(DataReloc {
                 offset,

@@ -110,9 +110,10 @@ impl Parser<'_> {
         } else {
             FuncKind::Subroutine
         };
-        let samplers = match kernel && self.eat_word("samplers") {
-            true => self.samplers()?,
-            false => Vec::new(),
+        let samplers = if kernel && self.eat_word("samplers") {
+            self.samplers()?
+        } else {
+            Vec::new()
         };
         self.expect('{')?;
         self.end_of_line()?;

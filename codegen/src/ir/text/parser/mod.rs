@@ -336,9 +336,10 @@ impl<'a> Parser<'a> {
             self.at -= 1;
             return self.error("lines are numbered from 1");
         }
-        let column = match self.eat(':') {
-            true => self.int("a column")?,
-            false => 0,
+        let column = if self.eat(':') {
+            self.int("a column")?
+        } else {
+            0
         };
         Ok(SourceLoc::new(SourceFile::from_u32(file), line, column))
     }

@@ -162,15 +162,14 @@ fn counted(func: &Function, shape: Shape, left: usize, mode: &FpMode) -> Option<
         }
     }
     let fits = |n: u32, most: usize| size * n as usize <= most.min(left);
-    let some = match iterations <= ITERATIONS && fits(iterations, LOOP) {
-        true => None,
-        false => {
-            let n = ring(func, &shape.blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
-            if step != 1 || !fits(n, RING_LOOP) {
-                return None;
-            }
-            Some((args[0], start, n))
+    let some = if iterations <= ITERATIONS && fits(iterations, LOOP) {
+        None
+    } else {
+        let n = ring(func, &shape.blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
+        if step != 1 || !fits(n, RING_LOOP) {
+            return None;
         }
+        Some((args[0], start, n))
     };
     Some(Counted {
         iterations,

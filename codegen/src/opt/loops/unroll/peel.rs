@@ -202,9 +202,12 @@ impl Counted {
                     return later(cond, 1, 0).filter(|then| later(cond, 0, 0) != Some(*then));
                 }
                 let bits = func.dfg.ty(self.number).scalar().bits();
-                let number = |n: u64| match signed {
-                    true => i128::from((n << (64 - bits)) as i64 >> (64 - bits)),
-                    false => i128::from(n),
+                let number = |n: u64| {
+                    if signed {
+                        i128::from((n << (64 - bits)) as i64 >> (64 - bits))
+                    } else {
+                        i128::from(n)
+                    }
                 };
                 let (start, with) = (number(start?), number(with?));
                 // Once it is something else, it stays so, as the number grows.

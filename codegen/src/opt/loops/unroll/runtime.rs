@@ -150,9 +150,10 @@ fn gain(
         own.insert(v);
     }
     // What is counted first.
-    let (number, bound, cond) = match own.contains(args[0]) {
-        true => (args[0], args[1], cond),
-        false => (args[1], args[0], cond.exchanged()),
+    let (number, bound, cond) = if own.contains(args[0]) {
+        (args[0], args[1], cond)
+    } else {
+        (args[1], args[0], cond.exchanged())
     };
     let ty = func.dfg.ty(number);
     if ty.lanes() != 1 || own.contains(bound) {
@@ -208,9 +209,10 @@ fn gain(
         let lanes = func.dfg.ty(addr).lanes();
         let bytes = ty.bytes() / lanes;
         let block = access.block || lanes == 1 && access.masks[0].is_none();
-        let merges = match block {
-            true => !access.writes && matches!(mem.space, Space::Global | Space::Surface(_)),
-            false => ty.lanes() == lanes && bytes <= 4,
+        let merges = if block {
+            !access.writes && matches!(mem.space, Space::Global | Space::Surface(_))
+        } else {
+            ty.lanes() == lanes && bytes <= 4
         };
         if !merges || of(addr).is_none_or(|by| by.unsigned_abs() != u64::from(bytes)) {
             continue;
@@ -223,9 +225,10 @@ fn gain(
             alone && (!access.writes || facts.has_rows(func, access.inst, TIMES * bytes))
         });
         if free || mem.constant {
-            match access.writes {
-                true => stores += 1,
-                false => loads.push(access.inst),
+            if access.writes {
+                stores += 1
+            } else {
+                loads.push(access.inst)
             }
             moving += TIMES * ty.bytes();
         }
@@ -344,9 +347,10 @@ fn unroll(func: &mut Function, gain: &Gain) {
     let further = gain.step.unsigned_abs() * u64::from(TIMES - 1);
     let signed = gain.goes_on.is_signed();
     // The least and the greatest number.
-    let (least, greatest) = match signed {
-        true => ((mask >> 1) + 1, mask >> 1),
-        false => (0, mask),
+    let (least, greatest) = if signed {
+        ((mask >> 1) + 1, mask >> 1)
+    } else {
+        (0, mask)
     };
     let (furthest, within, back, cond) = match (gain.step > 0, signed) {
         (true, true) => (

@@ -426,9 +426,10 @@ impl<'a> Lanes<'a> {
                             self.add(old, bits(lanes, span), false);
                         }
                         None => {
-                            let all = match mask.is_none() {
-                                true => self.touched(new, &region, result).1,
-                                false => 0,
+                            let all = if mask.is_none() {
+                                self.touched(new, &region, result).1
+                            } else {
+                                0
                             };
                             self.add(old, self.need[result].read & !all, true);
                         }

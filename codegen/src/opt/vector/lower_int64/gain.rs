@@ -326,9 +326,10 @@ fn def(func: &Function, v: Value) -> Option<Def> {
     }
     let inst = match func.dfg.def(v) {
         ValueDef::Param(block, _) => {
-            return Some(match func.layout.entry() == Some(block) {
-                true => Def::Whole,
-                false => Def::Pair(0),
+            return Some(if func.layout.entry() == Some(block) {
+                Def::Whole
+            } else {
+                Def::Pair(0)
             });
         }
         ValueDef::Result(inst, 0) => inst,
@@ -347,9 +348,10 @@ fn def(func: &Function, v: Value) -> Option<Def> {
         InstData::Unary {
             opcode: Opcode::Bitcast,
             arg,
-        } if func.dfg.ty(arg).scalar() == Scalar::I32 => Def::Pair(match is_join(func, arg) {
-            true => MEETING,
-            false => -MEETING,
+        } if func.dfg.ty(arg).scalar() == Scalar::I32 => Def::Pair(if is_join(func, arg) {
+            MEETING
+        } else {
+            -MEETING
         }),
         InstData::Unary {
             opcode: Opcode::Bnot,

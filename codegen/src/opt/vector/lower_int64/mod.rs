@@ -300,9 +300,10 @@ impl Pairs<'_> {
                 opcode: opcode @ (Opcode::Sextend | Opcode::Uextend),
                 arg,
             }) => {
-                let low = match self.func.dfg.ty(arg) == ty {
-                    true => arg,
-                    false => self.unary(opcode, arg, ty),
+                let low = if self.func.dfg.ty(arg) == ty {
+                    arg
+                } else {
+                    self.unary(opcode, arg, ty)
                 };
                 let high = match opcode {
                     Opcode::Sextend => {
@@ -345,9 +346,10 @@ impl Pairs<'_> {
                 arg,
             } => {
                 let pairs = Type::clamped(Scalar::I32, 2 * ty.lanes());
-                let arg = match self.func.dfg.ty(arg) == pairs {
-                    true => arg,
-                    false => self.unary(Opcode::Bitcast, arg, pairs),
+                let arg = if self.func.dfg.ty(arg) == pairs {
+                    arg
+                } else {
+                    self.unary(Opcode::Bitcast, arg, pairs)
                 };
                 [false, true].map(|high| self.read(arg, every_other(high), ty))
             }

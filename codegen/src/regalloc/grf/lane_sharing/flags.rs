@@ -17,9 +17,10 @@ fn bits(at: RegRef<VirtReg>, first: u32, count: u32) -> u64 {
         return 0;
     };
     let start = u32::from(n) * 32 + u32::from(at.sub) * 8 + first;
-    match start < BITS {
-        true => (u64::MAX >> (BITS - count.clamp(1, BITS))) << start,
-        false => 0,
+    if start < BITS {
+        (u64::MAX >> (BITS - count.clamp(1, BITS))) << start
+    } else {
+        0
     }
 }
 

@@ -221,9 +221,10 @@ impl Flow<'_> {
                 while let Some((_, w, begins)) = changes.next_if(|c| c.0 <= 2 * i + 1) {
                     let n = &mut count[usize::from(w)];
                     *n += if begins { 1 } else { -1 };
-                    match *n > 0 {
-                        true => now |= bit(w),
-                        false => now &= !bit(w),
+                    if *n > 0 {
+                        now |= bit(w)
+                    } else {
+                        now &= !bit(w)
                     }
                 }
                 now
@@ -390,10 +391,10 @@ impl Flow<'_> {
                 for (at, (m, reads)) in insts.iter().zip(reads.iter().rev()).enumerate() {
                     let e = self.event(m);
                     if let Some(w) = e.web.filter(|_| !e.ends) {
-                        let lost = match e.whole {
-                            true => out.behind[s.start + at] & thread[0],
-                            false => each(e.some)
-                                .fold(0, |all, g| all | reads[g] & (wrote[g] | thread[1])),
+                        let lost = if e.whole {
+                            out.behind[s.start + at] & thread[0]
+                        } else {
+                            each(e.some).fold(0, |all, g| all | reads[g] & (wrote[g] | thread[1]))
                         };
                         out.with[usize::from(w)] |= lost & !bit(w);
                     }
@@ -425,8 +426,9 @@ fn back(state: &mut Sets, e: &Event, reads: Set) {
 /// What a channel has written behind an instruction.
 fn forth(state: &mut Sets, e: &Event) {
     let Some(w) = e.web else { return };
-    match e.ends {
-        true => state.iter_mut().for_each(|s| *s &= !bit(w)),
-        false => each(e.some).for_each(|g| state[g] |= bit(w)),
+    if e.ends {
+        state.iter_mut().for_each(|s| *s &= !bit(w))
+    } else {
+        each(e.some).for_each(|g| state[g] |= bit(w))
     }
 }

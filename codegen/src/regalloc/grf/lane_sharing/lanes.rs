@@ -318,9 +318,10 @@ impl<'a> Lanes<'a> {
             MInst::Op { inst, .. } => inst,
             &MInst::Copy { dst, src } => {
                 let same = self.code.vregs[src].bytes == self.code.vregs[dst].bytes;
-                match same && !self.layouts.contains_key(&src) && !self.layouts.contains_key(&dst) {
-                    true => self.steps.push((node(src), node(dst), true)),
-                    false => self.read_across[src] = true,
+                if same && !self.layouts.contains_key(&src) && !self.layouts.contains_key(&dst) {
+                    self.steps.push((node(src), node(dst), true))
+                } else {
+                    self.read_across[src] = true
                 }
                 return;
             }
@@ -426,9 +427,10 @@ impl<'a> Lanes<'a> {
             }
             Made::Lost => false,
         });
-        match right {
-            true => self.steps.extend(steps),
-            false => self.read_across[r] = true,
+        if right {
+            self.steps.extend(steps)
+        } else {
+            self.read_across[r] = true
         }
     }
 
@@ -488,11 +490,10 @@ impl<'a> Lanes<'a> {
             self.written_across[r] = true;
         }
         if let Some(p) = &inst.pred {
-            match inst.no_mask || p.ctrl != PredCtrl::Sequential {
-                true => nodes.lose(p.flag, 64),
-                false => {
-                    nodes.read(p.flag, inst.offset.channels(), inst.exec.channels());
-                }
+            if inst.no_mask || p.ctrl != PredCtrl::Sequential {
+                nodes.lose(p.flag, 64)
+            } else {
+                nodes.read(p.flag, inst.offset.channels(), inst.exec.channels());
             }
         }
     }

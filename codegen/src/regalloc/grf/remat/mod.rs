@@ -358,9 +358,10 @@ fn recipe(
             continue;
         }
         let more = cheap[s].as_ref().map_or(MOST + 1, |c| c.writes.len());
-        match out.insts.len() + more + pending <= MOST {
-            true => recipe(cheap, live, (s, reader), pending, out),
-            false => out.leaves.push(s),
+        if out.insts.len() + more + pending <= MOST {
+            recipe(cheap, live, (s, reader), pending, out)
+        } else {
+            out.leaves.push(s)
         }
     }
     out.insts.extend_from_slice(&made.writes);

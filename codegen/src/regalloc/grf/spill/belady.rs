@@ -488,9 +488,10 @@ impl<'a> Walk<'a> {
                 }
             }
             let dies = !self.live_at(r, i * 2 + 1) && !defs.contains(&r);
-            match dies && !early {
-                true => self.take(r),
-                false => self.put(r, i + 1),
+            if dies && !early {
+                self.take(r)
+            } else {
+                self.put(r, i + 1)
             }
             if dies && early {
                 dying.push(r);

@@ -138,9 +138,10 @@ fn rewrite(
             }
             MInst::Start { dst } => {
                 if let Some((other, name, _)) = found[*dst] {
-                    *dst = match alive(other, i * 2 + 1) {
-                        true => nothing,
-                        false => name,
+                    *dst = if alive(other, i * 2 + 1) {
+                        nothing
+                    } else {
+                        name
                     };
                 }
             }

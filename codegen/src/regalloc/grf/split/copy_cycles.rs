@@ -23,15 +23,16 @@ fn in_parts(moves: &[Move], grf: u32) -> Option<Vec<Move>> {
     }
     let mut out = Vec::with_capacity(moves.len() * 2);
     for m in moves {
-        match falls(m) {
-            true => out.extend((0..m.bytes).step_by(grf as usize).map(|part| Move {
+        if falls(m) {
+            out.extend((0..m.bytes).step_by(grf as usize).map(|part| Move {
                 part,
                 from: m.from + part,
                 to: m.to + part,
                 bytes: grf,
                 ..*m
-            })),
-            false => out.push(*m),
+            }))
+        } else {
+            out.push(*m)
         }
     }
     Some(out)
@@ -50,9 +51,10 @@ impl Scan<'_> {
         in_order(moves, |m, left| {
             let within = self.within(m.who);
             // A part is of a whole GRF.
-            let align = match m.bytes == self.bytes(m.who) {
-                true => self.align[m.who],
-                false => m.bytes,
+            let align = if m.bytes == self.bytes(m.who) {
+                self.align[m.who]
+            } else {
+                m.bytes
             };
             let mut now = taken.clone();
             for l in left {
@@ -106,18 +108,15 @@ impl Scan<'_> {
                 Some(temp) => (temp, 0),
                 None => (self.name(r, from), m.part),
             };
-            let (dst, starts) = match m.to == to + m.part {
-                true => {
-                    let name = self.name(r, to);
-                    ((name, m.part), begun.insert(name))
-                }
-                false => {
-                    let temp = VRegData::anywhere(m.bytes, self.code.grf);
-                    let temp = self.vregs.push(temp);
-                    self.address[temp] = m.to;
-                    away.insert((m.who, m.part), temp);
-                    ((temp, 0), true)
-                }
+            let (dst, starts) = if m.to == to + m.part {
+                let name = self.name(r, to);
+                ((name, m.part), begun.insert(name))
+            } else {
+                let temp = VRegData::anywhere(m.bytes, self.code.grf);
+                let temp = self.vregs.push(temp);
+                self.address[temp] = m.to;
+                away.insert((m.who, m.part), temp);
+                ((temp, 0), true)
             };
             let exec = ExecSize::new(m.bytes / 4)?;
             self.new.push(Inserted {

@@ -214,13 +214,12 @@ impl<'a> Scan<'a> {
         if let Some(n) = self.names[r].iter().find(|n| n.0 == at) {
             return n.1;
         }
-        let name = match self.names[r].is_empty() {
-            true => r,
-            false => {
-                let mut data = self.code.vregs[r];
-                data.place = Place::Any;
-                self.vregs.push(data)
-            }
+        let name = if self.names[r].is_empty() {
+            r
+        } else {
+            let mut data = self.code.vregs[r];
+            data.place = Place::Any;
+            self.vregs.push(data)
         };
         self.names[r].push((at, name));
         self.address[name] = at;
@@ -582,9 +581,10 @@ impl<'a> Scan<'a> {
         let mut fixed = self.file.emptied();
         let mut order: Vec<VReg> = Vec::new();
         for w in self.file.who(&(0..self.code.grf.size())) {
-            match self.moves(w) {
-                true => order.push(w),
-                false => fixed.put(w, &self.place(w)),
+            if self.moves(w) {
+                order.push(w)
+            } else {
+                fixed.put(w, &self.place(w))
             }
         }
         order.sort_by_key(|&w| (Reverse(self.size(w)), self.at[w], w));

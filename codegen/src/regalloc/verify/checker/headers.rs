@@ -130,12 +130,13 @@ impl Checker<'_> {
                     && is(place + base.0, self.base_of(window), (0, 4))
             }
         };
-        match right {
-            true => Ok(()),
-            false => Err(format!(
+        if right {
+            Ok(())
+        } else {
+            Err(format!(
                 "has no thread header at byte {place} of the file for window {} of scratch",
                 self.window(inst)
-            )),
+            ))
         }
     }
 }

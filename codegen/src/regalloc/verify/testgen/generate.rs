@@ -413,9 +413,10 @@ impl Gen<'_> {
             0 => self.end_thread(),
             _ if self.rng.one_in(25) => {
                 self.seen.add(Feature::NeverReturns);
-                match self.rng.one_in(3) {
-                    true => self.end_thread(),
-                    false => self.endless(),
+                if self.rng.one_in(3) {
+                    self.end_thread()
+                } else {
+                    self.endless()
                 }
             }
             _ => self.return_from(n),
@@ -578,16 +579,15 @@ impl Gen<'_> {
         if !one {
             self.seq(depth);
         }
-        self.seen.add(match one {
-            true => Feature::Arm,
-            false => Feature::Diamond,
-        });
+        self.seen
+            .add(if one { Feature::Arm } else { Feature::Diamond });
         phis.iter().for_each(|r| self.give(*r));
         self.close(&scope);
         from.push(self.end(MInst::Jump, &[]));
-        self.blocks[head].succs = match self.rng.one_in(2) {
-            true => smallvec![then, other],
-            false => smallvec![other, then],
+        self.blocks[head].succs = if self.rng.one_in(2) {
+            smallvec![then, other]
+        } else {
+            smallvec![other, then]
         };
         self.join(&from);
         self.env.extend(phis);
@@ -636,9 +636,10 @@ impl Gen<'_> {
             carried.iter().for_each(|r| self.give(*r));
             self.end(MInst::Jump, &[head]);
             let out = self.next();
-            self.blocks[test].succs = match self.rng.one_in(2) {
-                true => smallvec![back, out],
-                false => smallvec![out, back],
+            self.blocks[test].succs = if self.rng.one_in(2) {
+                smallvec![back, out]
+            } else {
+                smallvec![out, back]
             };
         }
         self.loops -= 1;

@@ -44,9 +44,10 @@ impl Gen<'_> {
         let most = self.vregs[r].bytes.min(self.vregs[r].align).min(8);
         let sizes = most.max(1).ilog2() + 1;
         // Mostly the largest.
-        match self.rng.one_in(3) {
-            true => 1 << self.rng.below(sizes),
-            false => 1 << (sizes - 1),
+        if self.rng.one_in(3) {
+            1 << self.rng.below(sizes)
+        } else {
+            1 << (sizes - 1)
         }
     }
 
@@ -95,9 +96,10 @@ impl Gen<'_> {
                     continue;
                 }
                 let row = (w - 1) * hs + 1;
-                self.seen.add(match vs < row && u32::from(w) < lanes {
-                    true => Feature::Overlapping,
-                    false => Feature::Strided,
+                self.seen.add(if vs < row && u32::from(w) < lanes {
+                    Feature::Overlapping
+                } else {
+                    Feature::Strided
                 });
                 let span = span_bytes(region, exec(lanes), size).unwrap_or(size);
                 let sub = self.sub(r, span, size);
@@ -168,9 +170,10 @@ impl Gen<'_> {
             };
             let bytes = self.vregs[r].bytes;
             let span = span_bytes(region, exec(lanes), size).unwrap_or(size);
-            let region = match span <= bytes || self.rng.one_in(4) {
-                true => region,
-                false => Region::Scalar3 { hs: 0 },
+            let region = if span <= bytes || self.rng.one_in(4) {
+                region
+            } else {
+                Region::Scalar3 { hs: 0 }
             };
             self.seen.add(Feature::Ternary);
             if span_bytes(region, exec(lanes), size).is_some_and(|s| s > bytes) {
@@ -417,9 +420,10 @@ impl Gen<'_> {
     fn symbol(&mut self) {
         let dst = self.reg(8);
         let data = DataRef::from_u32(0);
-        let parts: &[SymbolPart] = match self.rng.one_in(2) {
-            true => &[SymbolPart::Whole],
-            false => &[SymbolPart::Low, SymbolPart::High],
+        let parts: &[SymbolPart] = if self.rng.one_in(2) {
+            &[SymbolPart::Whole]
+        } else {
+            &[SymbolPart::Low, SymbolPart::High]
         };
         self.seen.add(match parts.len() {
             1 => Feature::Symbol,
@@ -513,9 +517,10 @@ impl Gen<'_> {
         } else {
             0
         };
-        let n = match self.rng.one_in(2) {
-            true => have - first,
-            false => 1 + self.rng.below(have - first),
+        let n = if self.rng.one_in(2) {
+            have - first
+        } else {
+            1 + self.rng.below(have - first)
         };
         ((r, first * grf), n)
     }
@@ -563,16 +568,15 @@ impl Gen<'_> {
         };
         let response = answer.map_or(0, |a| a.1);
         let known = grfs <= 15 && response <= 31 && !self.rng.one_in(12);
-        let descs = match known {
-            true => (
+        let descs = if known {
+            (
                 Desc::Imm(second << 6),
                 Desc::Imm(grfs << 25 | response << 20),
-            ),
-            false => {
-                self.seen.add(Feature::SendUnknown);
-                let reg = |sub| Desc::Reg(RegRef::new(ADDRESS, sub));
-                (reg(8), reg(12))
-            }
+            )
+        } else {
+            self.seen.add(Feature::SendUnknown);
+            let reg = |sub| Desc::Reg(RegRef::new(ADDRESS, sub));
+            (reg(8), reg(12))
         };
         inst.send = Some(SendDescs {
             ex: descs.0,
