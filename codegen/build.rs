@@ -54,7 +54,8 @@ struct Rules {
 }
 
 impl Rules {
-    /// Compiles them, with what the opcodes are to them, to `NAME.rs` and `NAME_rules.rs`. Gives the files.
+    /// Compiles them, with what the opcodes are to them, to `NAME.rs` and `NAME_rules.rs`. Gives
+    /// the files.
     fn compile(
         &self,
         opcodes: PathBuf,
@@ -78,8 +79,8 @@ impl Rules {
         Ok(inputs)
     }
 
-    /// The compiled rules with a call of `fired` where each rule has matched, and the table that gives the calls' numbers a place in the sources. ISLE
-    /// marks those places by a comment.
+    /// The compiled rules with a call of `fired` where each rule has matched, and the table that
+    /// gives the calls' numbers a place in the sources. ISLE marks those places by a comment.
     fn marked(&self, code: &str) -> Result<(String, String), String> {
         let mut out = String::with_capacity(code.len() * 9 / 8);
         let mut rules: Vec<(&str, u32)> = Vec::new();

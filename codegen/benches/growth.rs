@@ -1,14 +1,19 @@
-//! How time and memory grow with the size of a function: per level, shape and size the seconds of each stage and the peak memory, and how many
-//! times more ten times the instructions take.
+//! How time and memory grow with the size of a function: per level, shape and size the seconds of
+//! each stage and the peak memory, and how many times more ten times the instructions take.
 //!
-//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes 1000,10000,100000] [--rounds 9] [--inside] [--text]]`
+//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes
+//! 1000,10000,100000] [--rounds 9] [--inside] [--text]]`
 //!
-//! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of allocation as well. `--text`: building, printing, parsing and
-//! checking the IR too. Each measurement is a process of its own, so that its peak memory is its own, and the least of several rounds counts. The columns `build`, `print`, `parse`, `check` (the
-//! parsed text verified) and `compile` are seconds of the processor where the host says (Linux), the pipeline's stages seconds of the
-//! wall. Below the figures of the second size and the larger ones is how many times as long each takes for ten times the instructions, if it takes a millisecond at all:
-//! the median of what each round says, whose sizes are measured one behind the other. A shared machine may be half as fast again from one second to the next, and
-//! the least of the rounds finds its fast moments for what takes twenty milliseconds more often than for what takes two hundred.
+//! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of
+//! allocation as well. `--text`: building, printing, parsing and checking the IR too. Each
+//! measurement is a process of its own, so that its peak memory is its own, and the least of
+//! several rounds counts. The columns `build`, `print`, `parse`, `check` (the parsed text verified)
+//! and `compile` are seconds of the processor where the host says (Linux), the pipeline's stages
+//! seconds of the wall. Below the figures of the second size and the larger ones is how many times
+//! as long each takes for ten times the instructions, if it takes a millisecond at all: the median
+//! of what each round says, whose sizes are measured one behind the other. A shared machine may be
+//! half as fast again from one second to the next, and the least of the rounds finds its fast
+//! moments for what takes twenty milliseconds more often than for what takes two hundred.
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
@@ -39,7 +44,8 @@ fn instructions(module: &Module) -> usize {
     module.functions.values().map(blocks).sum()
 }
 
-/// Seconds that this process has had a processor, which do not count other processes' share; of the wall where the host does not say.
+/// Seconds that this process has had a processor, which do not count other processes' share; of the
+/// wall where the host does not say.
 fn seconds(start: Instant) -> f64 {
     // The count is brought up to date when the thread gives way.
     std::thread::yield_now();
@@ -169,7 +175,8 @@ impl Asked {
         Ok(out)
     }
 
-    /// Figures of one shape and level by size: those of each round. Each round measures all sizes, as what else a machine does changes with the minute.
+    /// Figures of one shape and level by size: those of each round. Each round measures all sizes,
+    /// as what else a machine does changes with the minute.
     fn figures(&self, shape: Shape, level: OptLevel) -> Res<Vec<Figures>> {
         let mut out: Vec<Figures> = vec![BTreeMap::new(); self.sizes.len()];
         for _ in 0..self.rounds {

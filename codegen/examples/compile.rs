@@ -1,4 +1,5 @@
-//! The least that compiles: IR by the builder, a zebin out. Its size is what a host pays for the compiler alone (README).
+//! The least that compiles: IR by the builder, a zebin out. Its size is what a host pays for the
+//! compiler alone (README).
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::ir::{Function, Module, scalars::I32};

@@ -1,4 +1,5 @@
-//! Maps from entities, and sets of them, that have an entry for each from the start: a map that grows entry by entry asks for memory again and again.
+//! Maps from entities, and sets of them, that have an entry for each from the start: a map that
+//! grows entry by entry asks for memory again and again.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::marker::PhantomData;
@@ -10,8 +11,9 @@ pub fn sized<K: EntityRef, V: Clone + Default>(count: usize) -> SecondaryMap<K, 
     map
 }
 
-/// A set of entities, a bit each. Unlike an [`EntitySet`](cranelift_entity::EntitySet) it asks for memory only where there is no bit: that
-/// is a call for each entity otherwise, and passes over whole functions put all values in one.
+/// A set of entities, a bit each. Unlike an [`EntitySet`](cranelift_entity::EntitySet) it asks for
+/// memory only where there is no bit: that is a call for each entity otherwise, and passes over
+/// whole functions put all values in one.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<K> {
     words: Vec<u64>,

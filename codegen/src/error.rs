@@ -39,7 +39,8 @@ pub enum CodegenError {
         /// What is wrong with them.
         what: String,
     },
-    /// What one instruction reads and writes, with what must stay in registers, takes more of them than there are. Everything else is spilled.
+    /// What one instruction reads and writes, with what must stay in registers, takes more of them
+    /// than there are. Everything else is spilled.
     #[error(
         "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at}{} (`{text}`{}){origin}, and {available} there are for values",
         by_itself(alone),
@@ -52,13 +53,15 @@ pub enum CodegenError {
         needed: u32,
         /// Bytes of the registers that values may be in.
         available: u32,
-        /// Whether that instruction takes them by itself: what it names, what is never in scratch, and two registers for the messages that bring the rest there and back.
+        /// Whether that instruction takes them by itself: what it names, what is never in scratch,
+        /// and two registers for the messages that bring the rest there and back.
         alone: bool,
         /// Where demand is highest: index of the machine instruction.
         at: usize,
         /// That instruction.
         text: String,
-        /// The IR value that it writes, or else the largest that it reads, as numbered after inlining and expansion, if it is of any.
+        /// The IR value that it writes, or else the largest that it reads, as numbered after
+        /// inlining and expansion, if it is of any.
         value: Option<Value>,
         /// Where it is from.
         origin: Origin,

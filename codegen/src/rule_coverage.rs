@@ -1,4 +1,5 @@
-//! Which rules of the optimizer and of lowering, and which repairs of the legalizer had a part in a compiled kernel: what a test generator is measured by.
+//! Which rules of the optimizer and of lowering, and which repairs of the legalizer had a part in a
+//! compiled kernel: what a test generator is measured by.
 
 include!(concat!(env!("OUT_DIR"), "/lower_rules.rs"));
 include!(concat!(env!("OUT_DIR"), "/opt_rules.rs"));

@@ -1,5 +1,5 @@
-//! Compiling in a `Context` that is kept: it gives what a new one gives, and asks for less memory; which it does seldom for each instruction.
-//! `--nocapture` shows the figures.
+//! Compiling in a `Context` that is kept: it gives what a new one gives, and asks for less memory;
+//! which it does seldom for each instruction. `--nocapture` shows the figures.
 #![allow(clippy::unwrap_used, reason = "test code")]
 #![allow(unsafe_code, reason = "a global allocator that counts")]
 
@@ -55,7 +55,8 @@ fn requests<T>(f: impl FnOnce() -> T) -> (u64, u64) {
     found
 }
 
-/// What was begun to know what it asks of the file comes out as if it had not been, also where functions were added since, or another was begun and dropped.
+/// What was begun to know what it asks of the file comes out as if it had not been, also where
+/// functions were added since, or another was begun and dropped.
 #[test]
 fn what_was_begun_is_finished() {
     let mut context = Context::new();

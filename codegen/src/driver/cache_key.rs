@@ -1,7 +1,8 @@
 //! Keys under which compiled modules are kept.
 //!
-//! A key is the SHA-256 of a canonical serialization of the compiler's version, the options and the module: fields one after the other, integers
-//! little-endian, lists and names behind their lengths, options behind a flag. Nothing of a process, a host or a build goes in.
+//! A key is the SHA-256 of a canonical serialization of the compiler's version, the options and the
+//! module: fields one after the other, integers little-endian, lists and names behind their
+//! lengths, options behind a flag. Nothing of a process, a host or a build goes in.
 
 use crate::driver::options::CompileOptions;
 use crate::ir::instructions::ValueList;
@@ -16,18 +17,22 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The compiler's version: that of the package, and a fingerprint of the sources that it was built of.
+/// The compiler's version: that of the package, and a fingerprint of the sources that it was built
+/// of.
 pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "+",
     env!("GANTRY_CODEGEN_SOURCES")
 );
 
-/// What a module compiled with some options is known by: the same in every process, on every host, in every build of one version.
+/// What a module compiled with some options is known by: the same in every process, on every host,
+/// in every build of one version.
 ///
-/// Two modules have one key if they compile alike: numbers of values and blocks do not count, nor what no instruction names. Names of functions and
-/// of data do, since loaders ask for them, and so do source locations, which become debug information, but not names of values. Of the options everything counts but [`CompileOptions::dump`], which changes no code. The
-/// module need not be valid.
+/// Two modules have one key if they compile alike: numbers of values and blocks do not count, nor
+/// what no instruction names. Names of functions and of data do, since loaders ask for them, and so
+/// do source locations, which become debug information, but not names of values. Of the options
+/// everything counts but [`CompileOptions::dump`], which changes no code. The module need not be
+/// valid.
 ///
 /// ```
 /// use gantry_codegen::{CacheKey, CompileOptions, text};
@@ -362,7 +367,8 @@ impl Writer {
     }
 }
 
-/// A function being written. Values and blocks are numbered from 1 in the order in which they are met.
+/// A function being written. Values and blocks are numbered from 1 in the order in which they are
+/// met.
 struct Body<'a> {
     w: &'a mut Writer,
     func: &'a Function,

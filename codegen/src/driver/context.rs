@@ -11,9 +11,10 @@ use crate::sched;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Compiles one module after the other in the same memory: that of machine instructions, of flag allocation, of scheduling and of the map of the
-/// register file. What a compile gives does not depend on what was compiled before, even where that failed. A host that compiles often has one for each of
-/// its threads; it holds as much as its largest module took, until it is dropped.
+/// Compiles one module after the other in the same memory: that of machine instructions, of flag
+/// allocation, of scheduling and of the map of the register file. What a compile gives does not
+/// depend on what was compiled before, even where that failed. A host that compiles often has one
+/// for each of its threads; it holds as much as its largest module took, until it is dropped.
 ///
 /// ```
 /// use gantry_codegen::{CompileOptions, Context, text};
@@ -67,10 +68,12 @@ impl Context {
         kernel_in(self, module, func, options)
     }
 
-    /// What a kernel's values ask of the register file: the compiler's way as far as it must go to know, about two thirds of it.
+    /// What a kernel's values ask of the register file: the compiler's way as far as it must go to
+    /// know, about two thirds of it.
     ///
     /// # Errors
-    /// As [`compile_kernel`](crate::driver::options::compile_kernel), but that registers do not run out.
+    /// As [`compile_kernel`](crate::driver::options::compile_kernel), but that registers do not run
+    /// out.
     pub fn demand(
         &mut self,
         module: &Module,

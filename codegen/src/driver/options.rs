@@ -42,11 +42,13 @@ pub struct CompileOptions {
     pub opt: OptLevel,
     /// Passes of that level that are left out: for comparisons, and to find what is at fault.
     pub without: PassSet,
-    /// Buffers may be larger than 4 GiB, or accesses through a `ptr` argument go outside of its buffer: then none becomes a surface
-    /// (`-cl-intel-greater-than-4GB-buffer-required` of Intel's compiler).
+    /// Buffers may be larger than 4 GiB, or accesses through a `ptr` argument go outside of its
+    /// buffer: then none becomes a surface (`-cl-intel-greater-than-4GB-buffer-required` of Intel's
+    /// compiler).
     pub large_buffers: bool,
-    /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
-    /// threads fit. Without room for all values, the others are in scratch.
+    /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for
+    /// tests of spilling, and for code of which more threads fit. Without room for all values, the
+    /// others are in scratch.
     pub grfs: Option<u32>,
     /// How many registers threads have, where the platform leaves that to the kernel.
     pub grf_mode: GrfMode,
@@ -54,10 +56,11 @@ pub struct CompileOptions {
     pub report: bool,
     /// How registers get their places: anything but the default is for comparisons.
     pub allocator: Allocator,
-    /// Whether values that different channels hold may be in one place, where there are too many for the file: without it, for comparisons.
+    /// Whether values that different channels hold may be in one place, where there are too many
+    /// for the file: without it, for comparisons.
     pub by_channel: bool,
-    /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
-    /// emitted. (The IR verifier always runs.)
+    /// Verify what each stage makes: machine code, the places that registers have (by a symbolic
+    /// checker), and by the legality rules what is emitted. (The IR verifier always runs.)
     pub check: bool,
 }
 
@@ -157,7 +160,8 @@ pub struct KernelStats {
     pub fired: Fired,
     /// What each pass of the optimizer did.
     pub passes: Vec<PassStats>,
-    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None where all is on it, or was not asked to be.
+    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None
+    /// where all is on it, or was not asked to be.
     pub simd_cf: Vec<Finding>,
 }
 
@@ -281,8 +285,9 @@ pub(crate) fn demand_in(
     Ok(demand)
 }
 
-/// Kernels of a module whose first stages are done, up to where registers get their places: it is known what they ask of the register file, and what was done for that
-/// is not done again where they are compiled. They hold their machine code until then.
+/// Kernels of a module whose first stages are done, up to where registers get their places: it is
+/// known what they ask of the register file, and what was done for that is not done again where
+/// they are compiled. They hold their machine code until then.
 #[derive(Clone)]
 pub struct Begun<'o> {
     options: &'o CompileOptions,
@@ -345,8 +350,9 @@ impl<'o> Begun<'o> {
         }
     }
 
-    /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the module since kernels were begun; those that were begun, what
-    /// they call and the data that they name are as they were. They are not verified again.
+    /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the
+    /// module since kernels were begun; those that were begun, what they call and the data that
+    /// they name are as they were. They are not verified again.
     ///
     /// # Errors
     /// As [`compile`].

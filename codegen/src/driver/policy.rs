@@ -31,7 +31,8 @@ pub enum GrfMode {
     Standard,
     /// 256, which platforms have from Xe-HP on; half as many threads run at a time.
     Large,
-    /// 256 where 128 are too few for a kernel's values and that many threads with all values in registers are faster by the model of cycles; else 128.
+    /// 256 where 128 are too few for a kernel's values and that many threads with all values in
+    /// registers are faster by the model of cycles; else 128.
     Auto,
 }
 
@@ -54,7 +55,8 @@ impl GrfMode {
     }
 }
 
-/// The options with the register file that they ask for at once: that of [`GrfMode::Auto`] is the standard one first.
+/// The options with the register file that they ask for at once: that of [`GrfMode::Auto`] is the
+/// standard one first.
 ///
 /// # Errors
 /// The platform has no other.
@@ -70,7 +72,8 @@ pub(crate) fn first(options: &CompileOptions) -> Result<Cow<'_, CompileOptions>,
     }
 }
 
-/// The options with the large file, for a kernel that spilled with the standard one and may have either.
+/// The options with the large file, for a kernel that spilled with the standard one and may have
+/// either.
 pub(crate) fn second(options: &CompileOptions, kernel: &CompiledKernel) -> Option<CompileOptions> {
     let spilled = &kernel.stats.spilled;
     let asked = options.grf_mode == GrfMode::Auto && options.grfs.is_none();
@@ -89,7 +92,8 @@ fn large(options: &CompileOptions) -> Option<CompileOptions> {
     })
 }
 
-/// Which of the same kernel's two is faster, by what one thread's share of an EU takes when all that fit run.
+/// Which of the same kernel's two is faster, by what one thread's share of an EU takes when all
+/// that fit run.
 pub(crate) fn faster(
     options: &CompileOptions,
     standard: CompiledKernel,

@@ -45,13 +45,13 @@ impl FormKind {
 
 macro_rules! stages {
     ($(
-        #[doc = $doc:literal]
+        $(#[doc = $doc:literal])*
         $stage:ident $name:literal $from:ident => $to:ident $room:literal $(if $pass:ident)?,
     )*) => {
         /// Stage of the pipeline.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Stage {
-            $(#[doc = $doc] $stage,)*
+            $($(#[doc = $doc])* $stage,)*
         }
 
         impl Stage {
@@ -68,7 +68,7 @@ macro_rules! stages {
             /// Summary of what it does.
             pub const fn summary(self) -> &'static str {
                 match self {
-                    $(Stage::$stage => $doc.trim_ascii(),)*
+                    $(Stage::$stage => concat!($($doc),*).trim_ascii(),)*
                 }
             }
 
@@ -108,7 +108,8 @@ macro_rules! stages {
 stages! {
     /// Checks the rules of the IR, so that nothing behind it panics.
     Verify "verify" Ir => Ir "ir/verifier/",
-    /// Inlines subroutines and makes a function group: a kernel, and the subroutines that it still calls.
+    /// Inlines subroutines and makes a function group: a kernel, and the subroutines that it still
+    /// calls.
     Inline "inline" Ir => Ir "opt/inline.rs",
     /// Optimizes: value numbering, folding, rules, memory, loops, vectors.
     Opt "opt" Ir => Ir "opt/",
@@ -122,7 +123,8 @@ stages! {
     PassByReference "pass-by-reference" Lowered => Lowered "mir_opt/pass_by_reference.rs" if PassByReference,
     /// Splits bales into instructions that the hardware takes.
     SplitRegions "split-regions" Lowered => VirtualFlags "isel/split_regions/",
-    /// Allocates flags: the lowest free one within a block, else by regalloc2, which spills to dwords of the GRF file.
+    /// Allocates flags: the lowest free one within a block, else by regalloc2, which spills to
+    /// dwords of the GRF file.
     FlagAlloc "flag-alloc" VirtualFlags => Machine "regalloc/flag_alloc/",
     /// Coalesces copies: payloads are made in place, responses are read where they came.
     CopyCoalescing "copy-coalescing" Machine => Machine "mir_opt/copy_coalescing.rs" if CopyCoalescing,

@@ -27,12 +27,12 @@ use crate::scoreboard as swsb;
 use crate::target::abi::{Payload, has_what_is_asked};
 use std::time::Duration;
 
-/// Numbers of barriers that a thread group can be given. Intel's driver has these, and its compiler,
-/// which asks for 4 where a kernel has 3.
+/// Numbers of barriers that a thread group can be given. Intel's driver has these, and its
+/// compiler, which asks for 4 where a kernel has 3.
 const BARRIER_COUNTS: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 32];
 
-/// Barriers of a thread group that a function waits at: its highest number plus one. The group's own
-/// barrier is number 0.
+/// Barriers of a thread group that a function waits at: its highest number plus one. The group's
+/// own barrier is number 0.
 fn barriers(func: &Function) -> u32 {
     let blocks = func.layout.blocks().iter();
     let insts = blocks.flat_map(|&b| func.layout.insts(b));

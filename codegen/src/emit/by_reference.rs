@@ -1,4 +1,5 @@
-//! What routines are passed by where it is: where the registers are that a word may be the place of.
+//! What routines are passed by where it is: where the registers are that a word may be the place
+//! of.
 
 use crate::mir::{MInst, VCode, VReg};
 use crate::regalloc::Allocation;
@@ -14,7 +15,8 @@ pub(super) fn reads_by_address(inst: &Inst<Reg>) -> bool {
 /// The most places that a routine's parameter is told to be in one by one.
 const MOST_PASSED: usize = 8;
 
-/// By the word that a routine is passed, where the registers are that it may be the place of; what lies between them too, where there are many.
+/// By the word that a routine is passed, where the registers are that it may be the place of; what
+/// lies between them too, where there are many.
 pub(super) fn places(code: &VCode, alloc: &Allocation) -> HashMap<VReg, Vec<Range<u32>>> {
     let mut out: HashMap<VReg, Vec<Range<u32>>> = HashMap::new();
     if code.routines.len() < 2 {

@@ -1,4 +1,5 @@
-//! Instructions as bytes: each in its compact form where it has one, branches by the distances that come of it.
+//! Instructions as bytes: each in its compact form where it has one, branches by the distances that
+//! come of it.
 
 use super::NATIVE;
 use crate::error::CodegenError;
@@ -25,16 +26,19 @@ pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
     }
 }
 
-/// Whether control may go elsewhere. Such instructions stay as they are, as Intel's assembler has them: how far they go depends on how long others are.
+/// Whether control may go elsewhere. Such instructions stay as they are, as Intel's assembler has
+/// them: how far they go depends on how long others are.
 fn goes_elsewhere(inst: &Inst<Reg>) -> bool {
     inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
 }
 
-/// Encodes instructions whose targets are as far as if none were compact, and says in their options which are. `compact`: where an instruction has a compact form,
-/// but for those at `fixed`, in order, in which the loader writes. `check`: every instruction also passes the legality rules.
+/// Encodes instructions whose targets are as far as if none were compact, and says in their options
+/// which are. `compact`: where an instruction has a compact form, but for those at `fixed`, in
+/// order, in which the loader writes. `check`: every instruction also passes the legality rules.
 ///
 /// # Errors
-/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
+/// An instruction that the encoder or the legality check refuses, which is a bug of the stages
+/// before.
 pub(super) fn encode(
     name: &str,
     platform: Platform,

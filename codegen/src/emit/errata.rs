@@ -1,4 +1,5 @@
-//! What is done about what hardware does wrong ([`crate::target::errata`] has the table), where it is done: before instructions whose places are known.
+//! What is done about what hardware does wrong ([`crate::target::errata`] has the table), where it
+//! is done: before instructions whose places are known.
 
 use super::Physical;
 use crate::isel::lower_sends;
@@ -58,8 +59,8 @@ fn writes(insts: &[Inst<Reg>], target: &Target) -> [bool; 2] {
     out
 }
 
-/// A fence and what waits for it, for each memory that is written, before each end of the thread. Nothing lives there but the payload of the last message,
-/// which is the thread header.
+/// A fence and what waits for it, for each memory that is written, before each end of the thread.
+/// Nothing lives there but the payload of the last message, which is the thread header.
 fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
     let [global, slm] = writes(insts, target);
     let mut out = Found::new();
@@ -86,7 +87,8 @@ fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
     Ok(out)
 }
 
-/// A selection of the first four words of a register among themselves. It has a condition, and writes no flag.
+/// A selection of the first four words of a register among themselves. It has a condition, and
+/// writes no flag.
 fn read_again() -> Inst<Reg> {
     let at = RegRef::new(Reg::Grf(0), 0);
     let ty = Type::W;

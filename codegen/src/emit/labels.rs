@@ -16,15 +16,16 @@ pub struct LabelRange {
     pub address: u32,
     /// Its size in bytes.
     pub bytes: u32,
-    /// The first instruction that finds it there, in bytes from the code's start. Where several instructions write it, it is what comes after the
-    /// first: it may not be whole yet.
+    /// The first instruction that finds it there, in bytes from the code's start. Where several
+    /// instructions write it, it is what comes after the first: it may not be whole yet.
     pub start: u64,
     /// One past the last instruction that does.
     pub end: u64,
 }
 
-/// Where the labelled values of a function are, by name and place. A value that is folded into its users, or a predicate in a flag, is nowhere.
-/// `places`: where the code of each machine instruction begins, and at the end all of it ends, in bytes.
+/// Where the labelled values of a function are, by name and place. A value that is folded into its
+/// users, or a predicate in a flag, is nowhere. `places`: where the code of each machine
+/// instruction begins, and at the end all of it ends, in bytes.
 pub(crate) fn ranges(
     code: &VCode,
     live: &Liveness,

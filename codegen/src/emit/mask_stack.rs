@@ -1,9 +1,11 @@
-//! Emission of the mask stack: channels that leave, points where they wait, branches that ask whether any runs.
+//! Emission of the mask stack: channels that leave, points where they wait, branches that ask
+//! whether any runs.
 //!
-//! Channels leave by `goto`, for good by `halt`. Where the place that control goes to when nobody is left is the point itself, that is `if` and
-//! `endif`; a first side's `goto` of all channels is `else`; what leads out of a loop, or to its end, is `break` and `cont`.
-//! Only here are addresses known, so that a form is chosen from what was emitted: by [`Masks::join`] and [`Masks::again`] where that
-//! saves an instruction, the others in [`Masks::finish`].
+//! Channels leave by `goto`, for good by `halt`. Where the place that control goes to when nobody
+//! is left is the point itself, that is `if` and `endif`; a first side's `goto` of all channels is
+//! `else`; what leads out of a loop, or to its end, is `break` and `cont`. Only here are addresses
+//! known, so that a form is chosen from what was emitted: by [`Masks::join`] and [`Masks::again`]
+//! where that saves an instruction, the others in [`Masks::finish`].
 
 use super::{Emitter, NATIVE};
 use crate::mir::JoinPoint;
@@ -208,7 +210,8 @@ impl Emitter<'_> {
         let here = self.out.len();
         let m = &mut self.masks;
         m.at[at] = here;
-        // All others have left just before: an `else`, if that begins the block that those who come back were sent to.
+        // All others have left just before: an `else`, if that begins the block that those who come
+        // back were sent to.
         if let Some(Open::Leaving(n)) = m.open(here)
             && m.leaves.get(n).is_some_and(|l| l.form == Form::Else)
             && here == start + 1
@@ -274,7 +277,8 @@ impl Emitter<'_> {
             }
             _ => self.join_instruction(None, jip, exec),
         }
-        // Channels that wait at the very next instruction would keep control from going where it shall.
+        // Channels that wait at the very next instruction would keep control from going where it
+        // shall.
         let waited = self.begins_with_join(some) && self.follows(block, some);
         if waited {
             self.jump_to(some, None)

@@ -1,7 +1,8 @@
 //! Emission: machine code with places becomes instructions of the ISA crate, then bytes.
 //!
-//! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
-//! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
+//! Copies between different places become moves; terminators become `jmpi`, or nothing where
+//! control falls through; branch targets become distances in bytes. Blocks that only jump are left
+//! out. The mask stack's instructions are in `simdcf`.
 
 mod by_reference;
 mod bytes;
@@ -50,11 +51,13 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// How many of them are in their compact form, which their options say.
     pub compacted: u32,
-    /// Bytes from the start to where threads begin whose ids the hardware made: 0 where nothing is loaded before.
+    /// Bytes from the start to where threads begin whose ids the hardware made: 0 where nothing is
+    /// loaded before.
     pub entry: u32,
     /// Addresses that the loader fills in.
     pub relocations: Vec<Relocation>,
-    /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
+    /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where
+    /// the IR has no source locations.
     pub locations: Vec<Located>,
     /// Where values with labels are, by name and place. Empty where the IR has no labels.
     pub labels: Vec<LabelRange>,
@@ -134,7 +137,8 @@ pub(crate) struct Physical {
 const ENTRY_UNIT: usize = 64;
 
 impl Physical {
-    /// Puts instructions before all others; threads whose ids the hardware made begin with that of number `entry`.
+    /// Puts instructions before all others; threads whose ids the hardware made begin with that of
+    /// number `entry`.
     fn prepend(&mut self, mut more: Vec<isa::Inst<Reg>>, entry: usize) {
         let by = more.len();
         more.append(&mut self.insts);
@@ -156,7 +160,8 @@ impl Physical {
         self.entry = entry;
     }
 
-    /// Puts instructions that do nothing before the entry, so that it is where threads may begin if those before it are not compact.
+    /// Puts instructions that do nothing before the entry, so that it is where threads may begin if
+    /// those before it are not compact.
     fn align_entry(&mut self) {
         let entry = self.entry;
         let unit = ENTRY_UNIT / NATIVE as usize;
@@ -180,8 +185,9 @@ impl Physical {
         out
     }
 
-    /// Puts instructions before others, given by number and in their order. What goes to one of those goes to what is before it; but channels that
-    /// leave for the end of a loop meet at the `while` itself.
+    /// Puts instructions before others, given by number and in their order. What goes to one of
+    /// those goes to what is before it; but channels that leave for the end of a loop meet at the
+    /// `while` itself.
     pub(crate) fn insert(&mut self, more: Vec<(usize, isa::Inst<Reg>)>) {
         if more.is_empty() {
             return;
@@ -252,7 +258,8 @@ struct Emitter<'a> {
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: mask_stack::Masks,
-    /// Messages to and from scratch where what they write of the address register is read behind them.
+    /// Messages to and from scratch where what they write of the address register is read behind
+    /// them.
     kept: HashSet<usize>,
     /// Copies between different places, so far.
     moves: usize,
@@ -267,7 +274,8 @@ fn only_jumps(code: &VCode, alloc: &Allocation, block: VBlock) -> bool {
     })
 }
 
-/// Per block, where control goes that is sent to it. Blocks that only lead to each other, in a ring, stay.
+/// Per block, where control goes that is sent to it. Blocks that only lead to each other, in a
+/// ring, stay.
 fn goals(code: &VCode, alloc: &Allocation) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
     let mut out: SecondaryMap<VBlock, PackedOption<VBlock>> = sized(code.blocks.len());
     let mut on_path: SecondaryMap<VBlock, bool> = sized(code.blocks.len());
@@ -416,11 +424,12 @@ pub(crate) fn add_prologue(
         .map_err(|e| CodegenError::internal(name, e.to_string()))
 }
 
-/// Emits physical instructions of a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality
-/// rules.
+/// Emits physical instructions of a function. `compact`: instructions in their compact form where
+/// they have one. `check`: every instruction also passes the legality rules.
 ///
 /// # Errors
-/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
+/// An instruction that the encoder or the legality check refuses, which is a bug of the stages
+/// before.
 pub(crate) fn emit(
     name: &str,
     mut physical: Physical,
@@ -560,7 +569,8 @@ impl Emitter<'_> {
                     let own = [self.bytes_of(reg)];
                     let last = self.out.last();
                     let all = match self.passed.get(&reg) {
-                        // By the word that it is passed, a routine reaches what any of its callers passes.
+                        // By the word that it is passed, a routine reaches what any of its callers
+                        // passes.
                         Some(all) if last.is_some_and(by_reference::reads_by_address) => &all[..],
                         Some(_) => &[],
                         // What is told of a call its routine says by itself.
@@ -737,8 +747,8 @@ impl Emitter<'_> {
         self.out.push(inst);
     }
 
-    /// Moves of the widest units that both addresses allow. Places may overlap: then upwards or downwards, a GRF at a time, so
-    /// that nothing is overwritten before it was read.
+    /// Moves of the widest units that both addresses allow. Places may overlap: then upwards or
+    /// downwards, a GRF at a time, so that nothing is overwritten before it was read.
     fn copy(&mut self, dst: u32, src: u32, bytes: u32) -> Result<(), String> {
         if dst == src {
             return Ok(());

@@ -1,7 +1,9 @@
-//! The first instructions of a kernel whose payload is in memory: they load it to the registers that it is in where the hardware puts it there itself.
+//! The first instructions of a kernel whose payload is in memory: they load it to the registers
+//! that it is in where the hardware puts it there itself.
 //!
-//! `r0.0` holds where it begins, as a 32-bit offset of general state base: cross-thread data, then the ids of one thread after the other, by the number of the thread in its
-//! group (`r0.2`). The last register is free then, and has the offset that is loaded from.
+//! `r0.0` holds where it begins, as a 32-bit offset of general state base: cross-thread data, then
+//! the ids of one thread after the other, by the number of the thread in its group (`r0.2`). The
+//! last register is free then, and has the offset that is loaded from.
 
 use super::Physical;
 use crate::isel::lower_sends;
@@ -99,7 +101,8 @@ impl Prologue<'_> {
         self.push(Op::Add, offset, [own(offset), own(base)]);
     }
 
-    /// Loads so many bytes, from the offset on, to a byte address of the file that begins a register.
+    /// Loads so many bytes, from the offset on, to a byte address of the file that begins a
+    /// register.
     fn load(&mut self, to: u32, bytes: u32) -> Result<(), MessageError> {
         let file = self.target.grf();
         let mut done = 0;

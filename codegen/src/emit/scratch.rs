@@ -1,5 +1,5 @@
-//! What of the address register has to outlast messages to and from scratch: those of the load/store cache say in it where the surface is, which no stage before
-//! emission knows of.
+//! What of the address register has to outlast messages to and from scratch: those of the
+//! load/store cache say in it where the surface is, which no stage before emission knows of.
 
 use crate::isel::lower_sends::spill;
 use crate::isel::lower_sends::spill::STATE;
@@ -16,8 +16,8 @@ fn bits(start: u32, end: u32) -> u32 {
     below(end) & !below(start)
 }
 
-/// The instructions that are messages to or from scratch behind which something reads what was where they write. Addresses are loaded in the block that they are
-/// read in.
+/// The instructions that are messages to or from scratch behind which something reads what was
+/// where they write. Addresses are loaded in the block that they are read in.
 pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !target.features().lsc {

@@ -59,7 +59,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A load of a surface that was written, there or elsewhere, and now and then a store behind it: in their order.
+    /// A load of a surface that was written, there or elsewhere, and now and then a store behind
+    /// it: in their order.
     fn after_block(&mut self, surface: [Value; 4], place: [Value; 2]) {
         let shape = self.block_shape(Opcode::Block2dLoad);
         if shape.check(Opcode::Block2dLoad).is_err() {

@@ -46,7 +46,8 @@ pub(super) struct State<'o> {
     pub(super) callee: Option<Callee>,
 }
 
-/// A function being generated: its state, and the builder, which closures of SIMD control flow pass on.
+/// A function being generated: its state, and the builder, which closures of SIMD control flow pass
+/// on.
 pub(super) struct Gen<'a, 'f, 'o> {
     pub(super) b: &'a mut FunctionBuilder<'f>,
     pub(super) state: &'a mut State<'o>,
@@ -406,7 +407,8 @@ impl Gen<'_, '_, '_> {
         self.meet(&[then, other], (end, merged), budget, depth);
     }
 
-    /// Fills in blocks that go on to one block, each with a value for its parameter, and goes on there.
+    /// Fills in blocks that go on to one block, each with a value for its parameter, and goes on
+    /// there.
     pub(super) fn meet(
         &mut self,
         blocks: &[Block],
@@ -429,8 +431,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(merged);
     }
 
-    /// A branch to one of several places, some of which are the same, and some of which pass values. What the value is is near to the cases
-    /// more often than not.
+    /// A branch to one of several places, some of which are the same, and some of which pass
+    /// values. What the value is is near to the cases more often than not.
     fn uniform_switch(&mut self, budget: u32, depth: u32) {
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
         let scalar = self.rng.pick(&scalars).unwrap_or(Scalar::I32);
@@ -655,8 +657,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A loop that each channel leaves with results which it has only then, of values that the others go on with; what is done with them is done by
-    /// channels.
+    /// A loop that each channel leaves with results which it has only then, of values that the
+    /// others go on with; what is done with them is done by channels.
     fn escaping_loop(&mut self) {
         let i32 = Type::clamped(Scalar::I32, self.simd);
         let any = self.value(i32);

@@ -23,8 +23,8 @@ fn not_of_doubles(opcode: Opcode) -> bool {
 }
 
 impl Gen<'_, '_, '_> {
-    /// Appends an instruction of this opcode, and what its operands need; nothing for those that the control flow brings
-    /// or that the options leave out.
+    /// Appends an instruction of this opcode, and what its operands need; nothing for those that
+    /// the control flow brings or that the options leave out.
     pub(super) fn instruction(&mut self, opcode: Opcode) {
         let info = opcode.info();
         match info.format {
@@ -276,8 +276,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index; contiguous if no other
-    /// is found.
+    /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index;
+    /// contiguous if no other is found.
     pub(super) fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
         let size = whole.scalar().bytes().max(1);
         let room = whole.lanes() - slack;

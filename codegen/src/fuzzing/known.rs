@@ -1,11 +1,12 @@
-//! Branches that some come to knowing which way they go: by a constant that they bring, or by a branch on the same condition.
+//! Branches that some come to knowing which way they go: by a constant that they bring, or by a
+//! branch on the same condition.
 
 use super::generate::Gen;
 use crate::ir::{IntCC, Scalar, Type};
 
 impl Gen<'_, '_, '_> {
-    /// A uniform branch around a block, and behind it one on what came, or on the same condition. What is computed between is used by both ways of that, and
-    /// half the time behind them.
+    /// A uniform branch around a block, and behind it one on what came, or on the same condition.
+    /// What is computed between is used by both ways of that, and half the time behind them.
     pub(super) fn known_branch(&mut self, budget: u32, depth: u32) {
         let first = self.value(Type::scalar_of(Scalar::B1));
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];

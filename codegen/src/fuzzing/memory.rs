@@ -1,4 +1,5 @@
-//! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever the order of lanes.
+//! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever
+//! the order of lanes.
 
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
@@ -37,7 +38,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Addresses in a space, `lanes` of them, each in bounds of what is read there, multiples of `unit` bytes with room for `bytes`.
+    /// Addresses in a space, `lanes` of them, each in bounds of what is read there, multiples of
+    /// `unit` bytes with room for `bytes`.
     pub(super) fn read_addresses(
         &mut self,
         space: Space,
@@ -78,7 +80,8 @@ impl Gen<'_, '_, '_> {
         self.based(space, offset, base)
     }
 
-    /// An address whose offset is computed in 64 bits: from the base on, or back from the last that there may be.
+    /// An address whose offset is computed in 64 bits: from the base on, or back from the last that
+    /// there may be.
     fn far_address(&mut self, index: Value, shift: i64, last: i64, base: Value) -> Value {
         let lanes = self.b.ty(index).lanes();
         let i64 = Type::clamped(Scalar::I64, lanes);
@@ -105,7 +108,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A load by lanes of the input, at addresses whose offsets are computed in 64 bits and have 32.
+    /// A load by lanes of the input, at addresses whose offsets are computed in 64 bits and have
+    /// 32.
     pub(super) fn far_load(&mut self) {
         if !self.memory {
             return;
@@ -143,7 +147,8 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iadd(base, wide)
     }
 
-    /// Addresses of different elements of `bytes` bytes for so many lanes, in room that nothing else is written to.
+    /// Addresses of different elements of `bytes` bytes for so many lanes, in room that nothing
+    /// else is written to.
     fn write_addresses(&mut self, space: Space, lanes: u32, bytes: u32) -> Option<Value> {
         let all = lanes * bytes;
         let first = self.room(space, all)?;
@@ -350,7 +355,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(after);
     }
 
-    /// Floats that are whole numbers: what becomes of a NaN's bits in memory would have to be followed.
+    /// Floats that are whole numbers: what becomes of a NaN's bits in memory would have to be
+    /// followed.
     fn atomic_operand(&mut self, ty: Type) -> Value {
         if !ty.scalar().is_float() {
             return self.value(ty);

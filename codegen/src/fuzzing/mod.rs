@@ -1,4 +1,5 @@
-//! Random valid IR, for tests of everything that takes IR. A seed and options give the same module on every host.
+//! Random valid IR, for tests of everything that takes IR. A seed and options give the same module
+//! on every host.
 
 mod blocks;
 mod generate;
@@ -60,7 +61,8 @@ impl Rng {
 /// What to generate.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only what has one meaning and ends without an error: no `undef`, accesses and indices in bounds.
+    /// Only what has one meaning and ends without an error: no `undef`, accesses and indices in
+    /// bounds.
     pub runnable: bool,
     /// Whether kernels call subroutines.
     pub calls: bool,
@@ -147,17 +149,19 @@ pub const IN_BYTES: u32 = 4096;
 /// Bytes of the buffer that a generated kernel writes, its second argument.
 pub const OUT_BYTES: u32 = 16384;
 
-/// Texels along both sides of the images of a generated kernel, its sixth argument, which it reads, and its seventh, which it writes: of four
-/// unsigned integers of 32 bits each.
+/// Texels along both sides of the images of a generated kernel, its sixth argument, which it reads,
+/// and its seventh, which it writes: of four unsigned integers of 32 bits each.
 pub const IMAGE_SIDE: u32 = 16;
 
-/// Bytes of local memory that a generated kernel has, and of the buffer of its surface, its fifth argument.
+/// Bytes of local memory that a generated kernel has, and of the buffer of its surface, its fifth
+/// argument.
 pub const SHARED_BYTES: u32 = 4096;
 
-/// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32 with the arguments
-/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32 surface` of [`SHARED_BYTES`], `i32 image2d read` and `i32 image2d write` of
-/// [`IMAGE_SIDE`], `i32 sampler` to the nearest texel of the edge, `i32 image2d_block readwrite` of
-/// [`IMAGE_SIDE`] rows of as many bytes, two a texel), meant to be launched as one thread.
+/// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32
+/// with the arguments (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32
+/// surface` of [`SHARED_BYTES`], `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`], `i32
+/// sampler` to the nearest texel of the edge, `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows
+/// of as many bytes, two a texel), meant to be launched as one thread.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }

@@ -1,4 +1,5 @@
-//! Random accesses beside each other: to elements of the same few rows, in any order, some of which meet; and in loops, to one element after the other.
+//! Random accesses beside each other: to elements of the same few rows, in any order, some of which
+//! meet; and in loops, to one element after the other.
 
 use super::SHARED_BYTES;
 use super::generate::Gen;
@@ -54,7 +55,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A loop of a number of iterations that only the launch knows, which loads an element and then the next of it.
+    /// A loop of a number of iterations that only the launch knows, which loads an element and then
+    /// the next of it.
     pub(super) fn neighbours_loop(&mut self) {
         if !self.memory {
             return;
@@ -171,7 +173,8 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iadd(first, at)
     }
 
-    /// Stores something to an element of rows whose number is in a register: of each lane, or of one alone.
+    /// Stores something to an element of rows whose number is in a register: of each lane, or of
+    /// one alone.
     fn store_element(&mut self, rows: &Rows, number: Value, mask: Value) {
         if self.rng.one_in(3) {
             let at = self.element(rows, rows.first, number);

@@ -1,4 +1,5 @@
-//! What is read of vectors in parts: operations of which only some lanes are read, and the same operations on several elements.
+//! What is read of vectors in parts: operations of which only some lanes are read, and the same
+//! operations on several elements.
 
 use super::generate::Gen;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -74,7 +75,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A value for a subroutine to give: with a part of one of some vectors in it, where one is of the same.
+    /// A value for a subroutine to give: with a part of one of some vectors in it, where one is of
+    /// the same.
     pub(super) fn result(&mut self, ty: Type, of: &[Value]) -> Value {
         let v = self.value(ty);
         let alike = |w: &&Value| {
@@ -100,7 +102,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Some of a vector's lanes: often a half or a quarter of its beginning. `once`: each of them once.
+    /// Some of a vector's lanes: often a half or a quarter of its beginning. `once`: each of them
+    /// once.
     fn lanes_of(&mut self, ty: Type, once: bool) -> (u32, Region) {
         let lanes = ty.lanes();
         if self.rng.one_in(2) {
@@ -169,7 +172,8 @@ impl Gen<'_, '_, '_> {
         self.b.use_var(all)
     }
 
-    /// The same operations on several elements of a vector, with one value, constants, or elements of another.
+    /// The same operations on several elements of a vector, with one value, constants, or elements
+    /// of another.
     pub(super) fn on_elements(&mut self) {
         let scalar = self.data();
         let size = scalar.bytes().max(1) as u16;

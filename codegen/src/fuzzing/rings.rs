@@ -1,10 +1,12 @@
-//! Loops of many iterations over a ring of values, as hashes have them: the number is taken modulo a power of two.
+//! Loops of many iterations over a ring of values, as hashes have them: the number is taken modulo
+//! a power of two.
 
 use super::generate::Gen;
 use crate::ir::{IntCC, Region, Scalar, Type};
 
 impl Gen<'_, '_, '_> {
-    /// A counted loop that reads and writes the elements of a vector by its number and a constant, modulo how many they are.
+    /// A counted loop that reads and writes the elements of a vector by its number and a constant,
+    /// modulo how many they are.
     pub(super) fn ring_loop(&mut self) {
         let scalar = match self.rng.below(3) {
             0 => Scalar::I16,

@@ -1,5 +1,6 @@
-//! Functions of a known shape and any size, for measuring how time and memory grow: each is as many copies of a small piece as a
-//! number of instructions asks for, one after the other or one in the other.
+//! Functions of a known shape and any size, for measuring how time and memory grow: each is as many
+//! copies of a small piece as a number of instructions asks for, one after the other or one in the
+//! other.
 
 use crate::ir::builder::{BuildError, FunctionBuilder, Variable};
 use crate::ir::{
@@ -39,7 +40,8 @@ pub enum Shape {
     PressureLoops,
 }
 
-/// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any number of them.
+/// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any
+/// number of them.
 const NEST: usize = 32;
 
 /// Vectors of 64 bytes that live at once where there is pressure.

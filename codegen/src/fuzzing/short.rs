@@ -4,7 +4,8 @@ use super::generate::Gen;
 use crate::ir::{Type, Value};
 
 impl Gen<'_, '_, '_> {
-    /// A branch of lanes around one operation or load, whose result the lanes have that go there, and the others what they had.
+    /// A branch of lanes around one operation or load, whose result the lanes have that go there,
+    /// and the others what they had.
     pub(super) fn short_branch(&mut self) {
         let cond = self.mask();
         let ty = self.simd_type();
@@ -29,7 +30,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A load of an element for each lane that runs; half the time for those of them that a flag has, and then all lanes of the result are looked at.
+    /// A load of an element for each lane that runs; half the time for those of them that a flag
+    /// has, and then all lanes of the result are looked at.
     fn load_for(&mut self, ty: Type) -> Value {
         let space = self.space();
         let unit = ty.scalar().bytes();

@@ -48,7 +48,8 @@ const PRED_OPS: [Opcode; 5] = [
 ];
 
 impl Gen<'_, '_, '_> {
-    /// A value of a type made by a fresh expression that nothing else uses, if one is to be made here.
+    /// A value of a type made by a fresh expression that nothing else uses, if one is to be made
+    /// here.
     pub(super) fn tree(&mut self, ty: Type) -> Option<Value> {
         if self.depth >= DEPTH || !self.rng.one_in(4) {
             return None;

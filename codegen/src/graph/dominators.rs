@@ -8,7 +8,8 @@ const NONE: u32 = u32::MAX;
 /// The forest of vertices that the search for dominators has been at, by preorder number.
 struct Forest<'a> {
     above: &'a mut [u32],
-    /// Of the path from the vertex up to, not including, the root: the vertex whose semidominator is smallest.
+    /// Of the path from the vertex up to, not including, the root: the vertex whose semidominator
+    /// is smallest.
     best: &'a mut [u32],
     path: SmallVec<[u32; 16]>,
 }
@@ -35,16 +36,18 @@ impl Forest<'_> {
     }
 }
 
-/// Each vertex's immediate dominator; the root's is itself (Lengauer, Tarjan: "A Fast Algorithm for Finding Dominators in a Flowgraph", with path
-/// compression alone: at worst a logarithm more than linear, however deep the graph is). `parents`: each vertex's parent in the tree of the walk. `preds`:
-/// calls with each predecessor of a vertex.
+/// Each vertex's immediate dominator; the root's is itself (Lengauer, Tarjan: "A Fast Algorithm for
+/// Finding Dominators in a Flowgraph", with path compression alone: at worst a logarithm more than
+/// linear, however deep the graph is). `parents`: each vertex's parent in the tree of the walk.
+/// `preds`: calls with each predecessor of a vertex.
 pub fn immediate_dominators(
     parents: &[u32],
     preds: impl Fn(usize, &mut dyn FnMut(u32)),
 ) -> Vec<u32> {
     let count = parents.len();
     let mut idom = vec![0u32; count];
-    // By preorder number: semidominator, the forest's parent and the best vertex on the path to it; vertices by their semidominator, as linked lists.
+    // By preorder number: semidominator, the forest's parent and the best vertex on the path to it;
+    // vertices by their semidominator, as linked lists.
     let mut room = vec![NONE; 5 * count];
     let (semi, rest) = room.split_at_mut(count);
     let (above, rest) = rest.split_at_mut(count);

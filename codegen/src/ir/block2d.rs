@@ -1,7 +1,9 @@
-//! 2D blocks: rectangles of elements of a surface in memory that is told by its address, its size and its pitch.
+//! 2D blocks: rectangles of elements of a surface in memory that is told by its address, its size
+//! and its pitch.
 //!
-//! What one message of Xe-HPC's load/store cache moves is what an instruction may ask for. (Limits: the XeHPC PRM's A2DBLOCK_PAYLOAD, and the `load_2d`,
-//! `store_2d` and `prefetch_2d` of Intel's ESIMD extension.)
+//! What one message of Xe-HPC's load/store cache moves is what an instruction may ask for. (Limits:
+//! the XeHPC PRM's A2DBLOCK_PAYLOAD, and the `load_2d`, `store_2d` and `prefetch_2d` of Intel's
+//! ESIMD extension.)
 
 use super::opcode::Opcode;
 
@@ -21,7 +23,8 @@ pub enum BlockLayout {
     Rows,
     /// Column after column.
     Transposed,
-    /// Doublewords, row after row of them: each has the elements of a column of as many rows as fill it (VNNI).
+    /// Doublewords, row after row of them: each has the elements of a column of as many rows as
+    /// fill it (VNNI).
     Packed,
 }
 
@@ -43,7 +46,8 @@ impl BlockLayout {
     }
 }
 
-/// What `block2d_load`, `block2d_store` and `block2d_prefetch` move: blocks of elements that stand side by side.
+/// What `block2d_load`, `block2d_store` and `block2d_prefetch` move: blocks of elements that stand
+/// side by side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Block2dShape {
     /// How a value has the elements.
@@ -136,7 +140,8 @@ impl Block2dShape {
         self.bytes as u32 * self.rows as u32 * self.columns as u32
     }
 
-    /// Elements that lie beside each other come in runs: bytes of one, and how many of them a block has.
+    /// Elements that lie beside each other come in runs: bytes of one, and how many of them a block
+    /// has.
     pub const fn runs(&self) -> (u32, u32) {
         let (bytes, rows, columns) = (self.bytes as u32, self.rows as u32, self.columns as u32);
         match self.layout {
@@ -166,7 +171,8 @@ impl Block2dShape {
 mod tests {
     use super::*;
 
-    /// Every shape that is allowed has each place once, and no more than a message of Xe-HPC brings.
+    /// Every shape that is allowed has each place once, and no more than a message of Xe-HPC
+    /// brings.
     #[test]
     fn places_fill_values() {
         let mut shapes = 0;
@@ -204,7 +210,8 @@ mod tests {
                 }
             }
         }
-        // Of 1, 2, 4 and 8 bytes: rows of 1 to 16, so many in one, two or four blocks, and the other layouts.
+        // Of 1, 2, 4 and 8 bytes: rows of 1 to 16, so many in one, two or four blocks, and the
+        // other layouts.
         assert!(shapes > 1500, "{shapes}");
     }
 

@@ -7,7 +7,8 @@ use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
-/// The control-flow graph of a function, as it was when this was made. Branches to blocks that do not exist are left out.
+/// The control-flow graph of a function, as it was when this was made. Branches to blocks that do
+/// not exist are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ControlFlow {
     /// The branches, by the block they go to; where each block's begin and end.
@@ -72,8 +73,8 @@ impl ControlFlow {
         cfg
     }
 
-    /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk: blocks in preorder, each with its
-    /// parent's place.
+    /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk:
+    /// blocks in preorder, each with its parent's place.
     fn sort(&mut self, entry: Block, succs: &Succs) -> Vec<(Block, u32)> {
         let mut seen: SecondaryMap<Block, bool> = sized(self.number.capacity());
         let mut tree = Vec::with_capacity(self.order.capacity());
@@ -138,7 +139,8 @@ impl ControlFlow {
         self.number[block] != 0
     }
 
-    /// Whether any block leads to one that is not behind it in the order: without that there are no loops.
+    /// Whether any block leads to one that is not behind it in the order: without that there are no
+    /// loops.
     pub fn goes_back(&self) -> bool {
         let back = |b: &Block| {
             let preds = self.preds(*b).iter();
@@ -154,8 +156,8 @@ impl ControlFlow {
         self.idom[block].expand()
     }
 
-    /// For each reachable block by its index, the interval of numbers of what it dominates: `a` dominates `b` if its
-    /// interval contains `b`'s. (0, 0) for the others.
+    /// For each reachable block by its index, the interval of numbers of what it dominates: `a`
+    /// dominates `b` if its interval contains `b`'s. (0, 0) for the others.
     pub fn dominator_intervals(&self) -> SecondaryMap<Block, (u32, u32)> {
         // Blocks that each dominates, itself included: what is dominated comes later in the order.
         let blocks = self.number.capacity();

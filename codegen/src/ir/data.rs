@@ -15,11 +15,14 @@ pub struct Data {
     pub align: u32,
     /// What it consists of, as its text shows it.
     pub scalar: Scalar,
-    /// Contents; of a variable those that it has when the module is loaded. Where an address is to be, they are zeros.
+    /// Contents; of a variable those that it has when the module is loaded. Where an address is to
+    /// be, they are zeros.
     pub bytes: Vec<u8>,
-    /// Whether it is a string for `printf`, of bytes and a zero. Nobody else can read it: it may be in memory of the host.
+    /// Whether it is a string for `printf`, of bytes and a zero. Nobody else can read it: it may be
+    /// in memory of the host.
     pub string: bool,
-    /// Whether it is a variable: kernels may write to it, and what they wrote is there for later launches of the loaded module.
+    /// Whether it is a variable: kernels may write to it, and what they wrote is there for later
+    /// launches of the loaded module.
     pub written: bool,
     /// The addresses that it holds, which the loader fills in, in the order of their places.
     pub relocs: Vec<DataReloc>,

@@ -146,7 +146,8 @@ impl DataFlowGraph {
         inst
     }
 
-    /// Makes values up to a count, for a reader that knows their numbers: each must be attached before it is used.
+    /// Makes values up to a count, for a reader that knows their numbers: each must be attached
+    /// before it is used.
     pub(crate) fn reserve_values(&mut self, count: usize) {
         while self.values.len() < count {
             let n = self.values.len() as u16;
@@ -188,8 +189,8 @@ impl DataFlowGraph {
         self.values.push(ValueData { ty, def })
     }
 
-    /// Leaves a block the parameters that are to be kept. The other values stay, detached, with their types; branches still pass
-    /// arguments for them.
+    /// Leaves a block the parameters that are to be kept. The other values stay, detached, with
+    /// their types; branches still pass arguments for them.
     pub(crate) fn retain_block_params(&mut self, block: Block, keep: &[bool]) {
         let old = self.block_params(block).to_vec();
         self.blocks[block].clear(&mut self.pool);
@@ -272,7 +273,8 @@ impl DataFlowGraph {
         }
     }
 
-    /// The bits that every lane of a value has: those of a constant that is the same in all of them, or of lanes of such.
+    /// The bits that every lane of a value has: those of a constant that is the same in all of
+    /// them, or of lanes of such.
     pub fn same_constant(&self, v: Value) -> Option<u64> {
         match *self.data(self.def_inst(v)?) {
             InstData::Imm { bits, .. } => Some(bits),

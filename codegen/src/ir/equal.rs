@@ -6,9 +6,10 @@ use super::function::Function;
 use super::instructions::{BlockCall, InstData};
 
 impl Function {
-    /// Whether two functions are equal: name, kind, signature, order of blocks and instructions, numbers and types of all
-    /// values, every operand and immediate, source locations, names of values. How their arenas are filled (numbers of instructions and constants, values
-    /// that nothing defines) does not count.
+    /// Whether two functions are equal: name, kind, signature, order of blocks and instructions,
+    /// numbers and types of all values, every operand and immediate, source locations, names of
+    /// values. How their arenas are filled (numbers of instructions and constants, values that
+    /// nothing defines) does not count.
     pub fn same_code(&self, other: &Function) -> bool {
         self.name == other.name
             && self.kind == other.kind

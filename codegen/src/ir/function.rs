@@ -25,17 +25,19 @@ pub enum ArgKind {
     Ptr,
     /// Local memory the host sizes; the value is its SLM offset in bytes, `i32`.
     Slm,
-    /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in it, in bytes, at which the buffer begins,
-    /// `i32`.
+    /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in
+    /// it, in bytes, at which the buffer begins, `i32`.
     Surface,
-    /// An image; the value, an `i32`, is 0: operations say which image they mean by its number among those arguments.
+    /// An image; the value, an `i32`, is 0: operations say which image they mean by its number
+    /// among those arguments.
     Image(ImageShape, ImageAccess),
     /// A sampler, in the same way.
     Sampler,
 }
 
 impl ArgKind {
-    /// The word in text after the type; none for a value. Behind an image's stands what is done with it.
+    /// The word in text after the type; none for a value. Behind an image's stands what is done
+    /// with it.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             ArgKind::Value => None,
@@ -55,8 +57,9 @@ pub struct Param {
     pub ty: Type,
     /// What it is to the host; always [`ArgKind::Value`] in subroutines.
     pub kind: ArgKind,
-    /// Of a buffer: in what one work-item does between two barriers or fences, no byte that is written is reached by addresses that are computed from this
-    /// argument, or in its surface, and by others: C's `restrict`, SPIR-V's `NoAlias`.
+    /// Of a buffer: in what one work-item does between two barriers or fences, no byte that is
+    /// written is reached by addresses that are computed from this argument, or in its surface, and
+    /// by others: C's `restrict`, SPIR-V's `NoAlias`.
     pub noalias: bool,
 }
 
@@ -80,7 +83,8 @@ pub struct Signature {
     pub results: Vec<Type>,
 }
 
-/// How a kernel's float operations round and treat denormals, and those of the subroutines that it calls.
+/// How a kernel's float operations round and treat denormals, and those of the subroutines that it
+/// calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatControls {
     /// Denormals of halves are zero.
@@ -91,7 +95,8 @@ pub struct FloatControls {
     pub flush_f64: bool,
     /// Results are rounded toward zero, not to nearest even.
     pub toward_zero: bool,
-    /// A product and the sum that it is a part of may be rounded once, as `fma` does: the optimizer's choice, of which the interpreter knows nothing.
+    /// A product and the sum that it is a part of may be rounded once, as `fma` does: the
+    /// optimizer's choice, of which the interpreter knows nothing.
     pub contract: bool,
 }
 
@@ -144,7 +149,8 @@ pub enum FuncKind {
     Subroutine,
 }
 
-/// A function. Two are equal if their text is: numbers of values and blocks and source locations included, storage order not.
+/// A function. Two are equal if their text is: numbers of values and blocks and source locations
+/// included, storage order not.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Name, without the `%`.
@@ -201,7 +207,8 @@ impl Function {
         }
     }
 
-    /// A new instruction with one result, that comes from where another does; it is in no block yet.
+    /// A new instruction with one result, that comes from where another does; it is in no block
+    /// yet.
     pub(crate) fn make_like(&mut self, like: Inst, data: InstData, ty: Type) -> (Inst, Value) {
         let inst = self.dfg.make_inst(data, &[ty]);
         let loc = self.srclocs[like];
@@ -220,8 +227,8 @@ impl Function {
         self.labels.map_values(|v| Some(of(v)));
     }
 
-    /// The same by a table: what stands for a value, and for that, and so on. The way to the last is made short for all on it, since it may be as long as
-    /// the function.
+    /// The same by a table: what stands for a value, and for that, and so on. The way to the last
+    /// is made short for all on it, since it may be as long as the function.
     pub(crate) fn rename_by(&mut self, same: &mut SecondaryMap<Value, PackedOption<Value>>) {
         self.rename(|v| {
             let mut last = v;
@@ -250,7 +257,8 @@ impl Function {
         })
     }
 
-    /// A bit for each of the first [`WAYS`] surfaces of a kernel, but the last, that is [`noalias`](Param::noalias).
+    /// A bit for each of the first [`WAYS`] surfaces of a kernel, but the last, that is
+    /// [`noalias`](Param::noalias).
     pub(crate) fn lone_surfaces(&self) -> u64 {
         let surfaces = self
             .sig
@@ -266,8 +274,8 @@ impl Function {
         self.sig.params.iter().filter(|p| p.kind == kind).count()
     }
 
-    /// What an instruction, of this kernel or of a subroutine that it calls, asks of the kernel in vain: an argument by its number, or scratch.
-    /// Nothing is known of subroutines themselves.
+    /// What an instruction, of this kernel or of a subroutine that it calls, asks of the kernel in
+    /// vain: an argument by its number, or scratch. Nothing is known of subroutines themselves.
     pub fn lacks(&self, data: &InstData) -> Option<String> {
         let FuncKind::Kernel { scratch_bytes, .. } = self.kind else {
             return None;
@@ -305,7 +313,8 @@ impl Function {
         }
     }
 
-    /// How the function's float operations round and treat denormals; a subroutine's are its kernel's.
+    /// How the function's float operations round and treat denormals; a subroutine's are its
+    /// kernel's.
     pub fn float_controls(&self) -> FloatControls {
         match self.kind {
             FuncKind::Kernel { float, .. } => float,
@@ -313,7 +322,8 @@ impl Function {
         }
     }
 
-    /// Sets how a kernel's float operations round and treat denormals; does nothing to a subroutine.
+    /// Sets how a kernel's float operations round and treat denormals; does nothing to a
+    /// subroutine.
     pub fn set_float_controls(&mut self, controls: FloatControls) {
         if let FuncKind::Kernel { float, .. } = &mut self.kind {
             *float = controls;
@@ -370,7 +380,8 @@ mod tests {
     use crate::ir::builder::FunctionBuilder;
     use crate::ir::scalars::I32;
 
-    /// Flattened branches one behind the other make one long chain of masks: each asked for its begin all the way back.
+    /// Flattened branches one behind the other make one long chain of masks: each asked for its
+    /// begin all the way back.
     #[test]
     fn chains_of_names_become_short() {
         let mut func = Function::kernel("k", 16);

@@ -125,7 +125,8 @@ impl ImageAccess {
 pub struct ImagePlace {
     /// The n-th image argument of the kernel.
     pub image: u8,
-    /// The n-th sampler argument of the kernel, or one of its own behind those; 0 where there is no sampler in it.
+    /// The n-th sampler argument of the kernel, or one of its own behind those; 0 where there is no
+    /// sampler in it.
     pub sampler: u8,
 }
 
@@ -197,11 +198,13 @@ impl ImageFact {
 /// What can be asked of a sampler, in the numbers of Intel's driver (`sampler_patch_values.h`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum SamplerFact {
-    /// What is outside of images: 0 undefined, 1 zeros, 2 the edge, 3 the image again, 4 the image mirrored.
+    /// What is outside of images: 0 undefined, 1 zeros, 2 the edge, 3 the image again, 4 the image
+    /// mirrored.
     Addressing,
     /// 8 where coordinates from 0 to 1 span an image, else 0.
     Normalized,
-    /// All ones where the kernel itself must move coordinates below 0 outside (it takes the nearest texel, and zeros are outside), else 0.
+    /// All ones where the kernel itself must move coordinates below 0 outside (it takes the nearest
+    /// texel, and zeros are outside), else 0.
     Snap,
 }
 

@@ -9,8 +9,9 @@ use smallvec::{SmallVec, smallvec};
 /// Types of an instruction's results: few, but for calls.
 pub type Types = SmallVec<[Type; 3]>;
 
-/// The result types of an instruction: `ctrl` is the type written after the opcode, `arg` gives the type of the n-th value
-/// operand, `callee` the results of a function. Operands of unknown type count as `i32`; the verifier says what is wrong.
+/// The result types of an instruction: `ctrl` is the type written after the opcode, `arg` gives the
+/// type of the n-th value operand, `callee` the results of a function. Operands of unknown type
+/// count as `i32`; the verifier says what is wrong.
 pub fn result_types(
     opcode: Opcode,
     ctrl: Option<Type>,

@@ -74,7 +74,8 @@ pub struct Cases {
 pub enum InstData {
     /// No operands: `dispatch_mask`, `undef`, `barrier`.
     Nullary { opcode: Opcode },
-    /// One immediate for every lane, the bits of the element zero-extended: `iconst`, `fconst`. For `bconst`: bit i is lane i.
+    /// One immediate for every lane, the bits of the element zero-extended: `iconst`, `fconst`. For
+    /// `bconst`: bit i is lane i.
     Imm { opcode: Opcode, bits: u64 },
     /// An immediate per lane: `vconst`.
     ImmVec { opcode: Opcode, constant: Constant },
@@ -98,7 +99,8 @@ pub enum InstData {
         cond: FloatCC,
         args: [Value; 2],
     },
-    /// `rdregion`: with an index of one lane the region is indirect, with a lane per row multi-indirect (bytes, `i16`).
+    /// `rdregion`: with an index of one lane the region is indirect, with a lane per row
+    /// multi-indirect (bytes, `i16`).
     RdRegion {
         opcode: Opcode,
         arg: Value,
@@ -125,8 +127,8 @@ pub enum InstData {
         args: [Value; 2],
         offset: u8,
     },
-    /// `load` (one address per lane) and `bload` (one address, neighbouring lanes); `offset` in bytes is added to every address.
-    /// With a mask, disabled lanes take the value of `old`.
+    /// `load` (one address per lane) and `bload` (one address, neighbouring lanes); `offset` in
+    /// bytes is added to every address. With a mask, disabled lanes take the value of `old`.
     Load {
         opcode: Opcode,
         mem: MemFlags,
@@ -143,7 +145,8 @@ pub enum InstData {
         offset: i32,
         mask: PackedOption<Value>,
     },
-    /// `atomic`: an operation, addresses, and as many operands as the operation has; with a mask, disabled lanes take the value of `old`.
+    /// `atomic`: an operation, addresses, and as many operands as the operation has; with a mask,
+    /// disabled lanes take the value of `old`.
     Atomic {
         opcode: Opcode,
         op: AtomicOp,
@@ -160,8 +163,9 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
-    /// `image_load`, `image_store` and `sample`: coordinates, the level of detail where one is given, and the texels that are stored. With a
-    /// mask, disabled lanes of what is read take the value of `old`.
+    /// `image_load`, `image_store` and `sample`: coordinates, the level of detail where one is
+    /// given, and the texels that are stored. With a mask, disabled lanes of what is read take the
+    /// value of `old`.
     Image {
         opcode: Opcode,
         at: ImagePlace,
@@ -185,7 +189,8 @@ pub enum InstData {
         coords: [Value; 2],
         data: PackedOption<Value>,
     },
-    /// `send`, `send_reply`: channels, descriptors, one or two payloads, the channels that take part.
+    /// `send`, `send_reply`: channels, descriptors, one or two payloads, the channels that take
+    /// part.
     Send {
         opcode: Opcode,
         exec: u8,
@@ -201,7 +206,8 @@ pub enum InstData {
         shape: DpasShape,
         args: [Value; 3],
     },
-    /// `block2d_load`, `block2d_store`, `block2d_prefetch`: the surface's address, width, height and pitch, the first column and row, what is stored.
+    /// `block2d_load`, `block2d_store`, `block2d_prefetch`: the surface's address, width, height
+    /// and pitch, the first column and row, what is stored.
     Block2d {
         opcode: Opcode,
         shape: Block2dShape,

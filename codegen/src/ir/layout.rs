@@ -37,7 +37,8 @@ impl Layout {
         self.blocks.splice(at..at, blocks.iter().copied());
     }
 
-    /// Puts each second block of the pairs before the first one of its pair, in time that grows with all blocks.
+    /// Puts each second block of the pairs before the first one of its pair, in time that grows
+    /// with all blocks.
     pub fn insert_each_before(&mut self, mut pairs: Vec<(Block, Block)>) {
         if pairs.is_empty() {
             return;

@@ -37,7 +37,8 @@ impl Space {
 pub struct MemFlags {
     /// Where.
     pub space: Space,
-    /// The alignment that every address is promised to have: its logarithm in bytes and 1; 0: that of an element.
+    /// The alignment that every address is promised to have: its logarithm in bytes and 1; 0: that
+    /// of an element.
     pub align: u8,
     /// It is neither left out, nor merged or exchanged with others.
     pub volatile: bool,

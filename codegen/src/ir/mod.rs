@@ -1,7 +1,8 @@
-//! The IR: typed SSA over vectors of any lane count, with register regions, predicates and SIMD control flow.
+//! The IR: typed SSA over vectors of any lane count, with register regions, predicates and SIMD
+//! control flow.
 //!
-//! One function describes a whole EU thread. An operation computes all its lanes, always; divergence acts only where a
-//! mask operand says so.
+//! One function describes a whole EU thread. An operation computes all its lanes, always;
+//! divergence acts only where a mask operand says so.
 
 pub mod among;
 pub mod block2d;

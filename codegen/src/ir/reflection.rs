@@ -1,5 +1,6 @@
-//! What a host is told of a kernel's parameters beyond their kinds: names, and places among a shader's resources. No code depends on it: it goes into the
-//! zebin, from where a runtime binds by place and fills in sizes of buffers.
+//! What a host is told of a kernel's parameters beyond their kinds: names, and places among a
+//! shader's resources. No code depends on it: it goes into the zebin, from where a runtime binds by
+//! place and fills in sizes of buffers.
 
 use super::function::{ArgKind, FuncKind, Function};
 
@@ -43,7 +44,8 @@ pub struct BindingPlace {
 pub enum Resource {
     /// A storage buffer.
     StorageBuffer {
-        /// Bytes that it must have: what is always there, and one element of the array that it ends in.
+        /// Bytes that it must have: what is always there, and one element of the array that it ends
+        /// in.
         least: u32,
         /// Whether the shader only reads it.
         read_only: bool,

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-/// Which elements of a vector a `rdregion` reads or a `wrregion` writes. Lane `i` of the narrow side is the element
-/// `(i / width) * vstride + (i % width) * hstride` after the start offset. Strides are in elements, the start in bytes.
-/// Any strides and widths are legal here; the hardware's limits are the legalizer's business.
+/// Which elements of a vector a `rdregion` reads or a `wrregion` writes. Lane `i` of the narrow
+/// side is the element `(i / width) * vstride + (i % width) * hstride` after the start offset.
+/// Strides are in elements, the start in bytes. Any strides and widths are legal here; the
+/// hardware's limits are the legalizer's business.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Region {
     /// Elements from a row's start to the next row's.
@@ -15,7 +16,8 @@ pub struct Region {
     pub hstride: u16,
     /// Start, in bytes; added to the variable index where there is one.
     pub offset: u16,
-    /// With a variable index: a promise that the index never leaves a row of so many elements of the parent. 0: none.
+    /// With a variable index: a promise that the index never leaves a row of so many elements of
+    /// the parent. 0: none.
     pub parent_width: u16,
 }
 

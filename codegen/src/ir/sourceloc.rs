@@ -5,7 +5,8 @@ use super::function::Module;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A place in a source text: a file of the module, a line and a column. Most instructions of a program have one, so it is small.
+/// A place in a source text: a file of the module, a line and a column. Most instructions of a
+/// program have one, so it is small.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct SourceLoc {
     /// From 1; 0 where there is no location.
@@ -105,8 +106,8 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// What a debugger would call the values of a function. Several values may have one name, as a variable has one value after the other, and a
-/// value may have several names.
+/// What a debugger would call the values of a function. Several values may have one name, as a
+/// variable has one value after the other, and a value may have several names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueLabels(BTreeMap<String, BTreeSet<Value>>);
 

@@ -82,7 +82,8 @@ impl Factor {
         }
     }
 
-    /// The type of a sum of such products that is held in lanes of a scalar; `None` if sums are not held so. Words hold the upper halves of singles.
+    /// The type of a sum of such products that is held in lanes of a scalar; `None` if sums are not
+    /// held so. Words hold the upper halves of singles.
     fn sum(self, scalar: Scalar) -> Option<GenType> {
         match (self, scalar) {
             (Factor::F16 | Factor::Bf16 | Factor::Tf32, Scalar::F32) => Some(GenType::F),

@@ -114,7 +114,8 @@ impl Type {
     /// The most lanes of a predicate.
     pub const MAX_PRED_LANES: u32 = 32;
 
-    /// A type of so many lanes; `None` for no lanes or for more than the register file (32 for a predicate) holds.
+    /// A type of so many lanes; `None` for no lanes or for more than the register file (32 for a
+    /// predicate) holds.
     pub const fn new(scalar: Scalar, lanes: u32) -> Option<Type> {
         let fits = match scalar {
             Scalar::B1 => lanes <= Type::MAX_PRED_LANES,
@@ -129,8 +130,8 @@ impl Type {
         })
     }
 
-    /// A type of so many lanes; as many as fit where that is too many, one where it is none. For callers that know
-    /// their widths; [`Type::new`] tells.
+    /// A type of so many lanes; as many as fit where that is too many, one where it is none. For
+    /// callers that know their widths; [`Type::new`] tells.
     pub const fn clamped(scalar: Scalar, lanes: u32) -> Type {
         let most = match scalar {
             Scalar::B1 => Type::MAX_PRED_LANES,

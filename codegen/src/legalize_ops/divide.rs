@@ -1,8 +1,10 @@
-//! Division of 64-bit integers, by an estimate of the reciprocal; and of 32-bit ones by one step of the same, where the math box has none.
+//! Division of 64-bit integers, by an estimate of the reciprocal; and of 32-bit ones by one step of
+//! the same, where the math box has none.
 //!
-//! A single's reciprocal of the divisor `d`, made a little smaller than it is, gives `r <= 2^64 / d` with 20 good bits. Two steps of Newton's
-//! iteration in integers, `r += r * (2^64 - d * r) / 2^64`, leave `2^64 / d - r < 2`, so that the upper half of `n * r` is the quotient or
-//! one or two less: each of two corrections adds one where the rest is not below the divisor.
+//! A single's reciprocal of the divisor `d`, made a little smaller than it is, gives `r <= 2^64 /
+//! d` with 20 good bits. Two steps of Newton's iteration in integers, `r += r * (2^64 - d * r) /
+//! 2^64`, leave `2^64 / d - r < 2`, so that the upper half of `n * r` is the quotient or one or two
+//! less: each of two corrections adds one where the rest is not below the divisor.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
@@ -52,7 +54,8 @@ impl Expander<'_> {
         self.to(Opcode::FcvtToUint, i32, r)
     }
 
-    /// What the math box gives by 0 where it divides: quotient and remainder are the largest number, of the dividend's sign if there are signs.
+    /// What the math box gives by 0 where it divides: quotient and remainder are the largest
+    /// number, of the dividend's sign if there are signs.
     fn or_largest(&mut self, v: Value, d: Value, signed: Option<Value>) -> Value {
         let ty = self.ty(v);
         let largest = match signed {
@@ -99,7 +102,8 @@ impl Expander<'_> {
         self.join(Pair { low, high })
     }
 
-    /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend, of 64 bits.
+    /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend,
+    /// of 64 bits.
     fn udivrem(&mut self, n: Value, d: Value) -> (Value, Value) {
         let ty = self.ty(n);
         // Bits double with each step.
@@ -135,7 +139,8 @@ impl Expander<'_> {
     }
 }
 
-/// A quotient of numbers with signs is that of their magnitudes with the sign of both together, a remainder with the dividend's.
+/// A quotient of numbers with signs is that of their magnitudes with the sign of both together, a
+/// remainder with the dividend's.
 fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let op = e.func.dfg.data(inst).opcode();
     let [n, d] = e.args(inst);

@@ -1,8 +1,11 @@
-//! Correctly rounded division and square roots, of singles and doubles by one algorithm; halves by way of singles.
+//! Correctly rounded division and square roots, of singles and doubles by one algorithm; halves by
+//! way of singles.
 //!
-//! Significands between 1 and 2 (for roots, 4) are divided by an estimate of the reciprocal, which leaves a result that is less than two units
-//! wrong. Then the remainder, which multiplication with addition gives exactly, says which float the exact result is nearest to. The result
-//! is put together from integers, so that results below the normal ones are rounded once. Nothing depends on how the sums are rounded.
+//! Significands between 1 and 2 (for roots, 4) are divided by an estimate of the reciprocal, which
+//! leaves a result that is less than two units wrong. Then the remainder, which multiplication with
+//! addition gives exactly, says which float the exact result is nearest to. The result is put
+//! together from integers, so that results below the normal ones are rounded once. Nothing depends
+//! on how the sums are rounded.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
@@ -25,8 +28,10 @@ pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
     })
 }
 
-/// 24 bits are enough to round a quotient or root of 11 bits twice. The math box's is some units of 24 bits off: what it leaves of the dividend, which is exact, says by how much, and
-/// with that added it is rounded as the exact one is: none of those is within 2^-26 of its size of where two singles part that round to different halves.
+/// 24 bits are enough to round a quotient or root of 11 bits twice. The math box's is some units of
+/// 24 bits off: what it leaves of the dividend, which is exact, says by how much, and with that
+/// added it is rounded as the exact one is: none of those is within 2^-26 of its size of where two
+/// singles part that round to different halves.
 fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let f32 = Type::clamped(Scalar::F32, ty.lanes());
@@ -233,7 +238,8 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let q = e.ter(Opcode::Fma, rest, r, q);
     let q = e.bin(Opcode::Fmax, q, one);
 
-    // Down to the float below the exact quotient: then the rest is from 0 to a unit times the divisor.
+    // Down to the float below the exact quotient: then the rest is from 0 to a unit times the
+    // divisor.
     let mut rest = e.ter(Opcode::Fma, minus, q, top);
     let unit = e.float(f.float, f.unit());
     let unit = e.bin(Opcode::Fmul, m, unit);
@@ -256,7 +262,8 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
         rest = e.select(beyond, next, rest);
     }
 
-    // The significand with its hidden bit, and below it whether half a unit or more is left, and whether anything.
+    // The significand with its hidden bit, and below it whether half a unit or more is left, and
+    // whether anything.
     let hidden = e.int(f.int, (f.bias - 1) << f.fraction);
     let bits = e.bin(Opcode::Isub, bits, hidden);
     let two = e.int(f.int, 2);
@@ -300,7 +307,8 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.flushed(q)]
 }
 
-/// The bits of a positive float from a significand with two bits more, of which the last stands for all below, and an exponent of any size.
+/// The bits of a positive float from a significand with two bits more, of which the last stands for
+/// all below, and an exponent of any size.
 fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Value {
     let (one, zero) = (e.int(f.i32, 1), e.int(f.i32, 0));
     let deep = e.int(f.i32, i64::from(f.fraction) + 3);
@@ -335,8 +343,8 @@ fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Val
     e.bin(Opcode::Umin, bits, infinite)
 }
 
-/// The root of a significand from 1 to 4, by Goldschmidt's iteration; then the exact rest says which float is nearest. A root is never a
-/// denormal, nor halfway between two floats.
+/// The root of a significand from 1 to 4, by Goldschmidt's iteration; then the exact rest says
+/// which float is nearest. A root is never a denormal, nor halfway between two floats.
 fn root(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x] = e.args(inst);
     let f = Format::of(e.ty(x));

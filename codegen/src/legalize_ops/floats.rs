@@ -1,4 +1,5 @@
-//! Rounding of doubles, conversions that are two steps, and quotients and powers where the math box makes none.
+//! Rounding of doubles, conversions that are two steps, and quotients and powers where the math box
+//! makes none.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
@@ -41,8 +42,8 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Fdemote, ty, r)]
 }
 
-/// The product with the reciprocal. That of a large divisor is none that the box makes, and that of a small one none that there is: those are made smaller and
-/// larger, and so is the product.
+/// The product with the reciprocal. That of a large divisor is none that the box makes, and that of
+/// a small one none that there is: those are made smaller and larger, and so is the product.
 fn quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b] = e.args(inst);
     let ty = e.ty(a);
@@ -75,7 +76,8 @@ fn power(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(trivial, one, power)]
 }
 
-/// The upper half of a single, one more where the lower half is more than half of that, or just that and the upper one odd.
+/// The upper half of a single, one more where the lower half is more than half of that, or just
+/// that and the upper one odd.
 pub(super) fn to_bfloat(e: &mut Expander<'_>, inst: Inst) -> Results {
     let ty = e.result(inst);
     let [x] = e.args(inst);
@@ -136,8 +138,9 @@ impl Expander<'_> {
     }
 }
 
-/// The sum with 2^52 and its difference from that is an integer less than one away from the number, whatever the rounding; one up or down
-/// from there is the one wanted. What is 2^52 or more is an integer.
+/// The sum with 2^52 and its difference from that is an integer less than one away from the number,
+/// whatever the rounding; one up or down from there is the one wanted. What is 2^52 or more is an
+/// integer.
 fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
     let op = e.func.dfg.data(inst).opcode();
     let [x] = e.args(inst);
@@ -206,7 +209,8 @@ fn fraction(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(over, most, f)]
 }
 
-/// Doubles to halves by way of singles: rounded to odd there where it is to nearest, so that the second rounding is that of the double.
+/// Doubles to halves by way of singles: rounded to odd there where it is to nearest, so that the
+/// second rounding is that of the double.
 fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -230,7 +234,8 @@ fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
         e.fcmp(FloatCC::GreaterThan, x, back),
         e.fcmp(FloatCC::LessThan, x, back),
     );
-    // An even one that is not it: its odd neighbour on the side where the double is. For negative ones more bits are less.
+    // An even one that is not it: its odd neighbour on the side where the double is. For negative
+    // ones more bits are less.
     let bits = e.cast(Scalar::I32, s);
     let i32 = e.ty(bits);
     let (one, zero, minus) = (e.int(i32, 1), e.int(i32, 0), e.int(i32, -1));

@@ -67,7 +67,8 @@ impl Expander<'_> {
         }
     }
 
-    /// A byte of each doubleword: what was put there, where four were put together, or a region of them.
+    /// A byte of each doubleword: what was put there, where four were put together, or a region of
+    /// them.
     fn byte_of(&mut self, dwords: Value, n: u16) -> Value {
         let lanes = self.ty(dwords).lanes();
         let ty = Type::clamped(Scalar::I8, lanes);
@@ -230,7 +231,8 @@ fn dot(e: &mut Expander<'_>, inst: Inst) -> Results {
     }]
 }
 
-/// A sum overflows where its sign is neither operand's, a difference where it is not the first one's and the signs differ.
+/// A sum overflows where its sign is neither operand's, a difference where it is not the first
+/// one's and the signs differ.
 fn signed_clamp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, _) = e.shape(inst);
     let [a, b] = e.args(inst);
@@ -376,7 +378,8 @@ fn ctz(e: &mut Expander<'_>, inst: Inst) -> Results {
     }]
 }
 
-/// Bit fields and their masks, of which none reaches beyond 32 bits; what is beyond the value is zeros or its sign.
+/// Bit fields and their masks, of which none reaches beyond 32 bits; what is beyond the value is
+/// zeros or its sign.
 fn narrow_field(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = e.shape(inst);
     let [width, offset, x] = e.args(inst);

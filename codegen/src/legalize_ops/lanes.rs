@@ -1,10 +1,12 @@
-//! Operations among the lanes of a vector, by regions of it: halves on each other, the last of a half on the next one. And the thread's number.
+//! Operations among the lanes of a vector, by regions of it: halves on each other, the last of a
+//! half on the next one. And the thread's number.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Dim, FuncKind, Inst, InstData, Opcode, Region, Scalar, Type, Value};
 use smallvec::smallvec;
 
-/// Elements from one to the next up to which one instruction writes many of them (PRM Vol. 7, "Horizontal Stride").
+/// Elements from one to the next up to which one instruction writes many of them (PRM Vol. 7,
+/// "Horizontal Stride").
 const MOST_STEP: u32 = 4;
 
 /// The rule for an operation among lanes.
@@ -72,7 +74,8 @@ fn reduce(e: &mut Expander<'_>, inst: Inst) -> Results {
     }
 }
 
-/// In each `2 * d` lanes the last one of the lower half with each of the upper one, for `d` of 1, 2, 4 and so on.
+/// In each `2 * d` lanes the last one of the lower half with each of the upper one, for `d` of 1,
+/// 2, 4 and so on.
 fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [mut v] = e.args(inst);
     let among = e.func.dfg.data(inst).opcode().among_lanes();
@@ -82,7 +85,8 @@ fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     let mut d = 1;
     while d < n {
         let both = 2 * d;
-        // Where a destination can step over so many lanes, those at one place of all upper halves at once; else each upper half.
+        // Where a destination can step over so many lanes, those at one place of all upper halves
+        // at once; else each upper half.
         if both <= MOST_STEP {
             for here in d..both.min(n) {
                 let lanes = (n - here).div_ceil(both);
@@ -154,7 +158,8 @@ fn numbers(e: &Expander<'_>, v: Value) -> Option<Vec<u64>> {
     }
 }
 
-/// Lanes from known bytes of a vector on: as a region, where those are a constant apart, else by an index for each.
+/// Lanes from known bytes of a vector on: as a region, where those are a constant apart, else by an
+/// index for each.
 fn known_shuffle(e: &mut Expander<'_>, v: Value, bytes: Vec<u64>, ty: Type) -> Value {
     let size = u64::from(ty.scalar().bytes());
     let first = bytes.first().copied().unwrap_or(0);

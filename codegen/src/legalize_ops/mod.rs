@@ -1,13 +1,18 @@
-//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack `switch` and `printf`.
+//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack
+//! `switch` and `printf`.
 //!
-//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
-//! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
-//! lanes it is good at a time, as predicates have only so many and long sequences need registers; the rest is done in parts. Moves, selects,
-//! logic and sums of 64-bit integers are not here: the legalizer takes them apart by doublewords.
+//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types,
+//! whether and how it is rewritten; the rules are functions from an instruction to its results, a
+//! file a family. What a rule makes may be rewritten in its turn. A rule says for how many lanes it
+//! is good at a time, as predicates have only so many and long sequences need registers; the rest
+//! is done in parts. Moves, selects, logic and sums of 64-bit integers are not here: the legalizer
+//! takes them apart by doublewords.
 //!
-//! Rules that compute with floats do so under the function's own rounding and flushing of denormals.
+//! Rules that compute with floats do so under the function's own rounding and flushing of
+//! denormals.
 //!
-//! Needs: IR that verifies, inlined. Makes: IR of which every operation has a lowering on the target, or an error that names what has none.
+//! Needs: IR that verifies, inlined. Makes: IR of which every operation has a lowering on the
+//! target, or an error that names what has none.
 
 mod divide;
 mod exact;
@@ -61,8 +66,8 @@ impl Rule {
     }
 }
 
-/// The function with what the target lacks rewritten, or the function itself where it lacks nothing. Its floats behave as `float` says: a
-/// subroutine's are its kernel's.
+/// The function with what the target lacks rewritten, or the function itself where it lacks
+/// nothing. Its floats behave as `float` says: a subroutine's are its kernel's.
 ///
 /// # Errors
 /// An operation that the target lacks and that has no rule.
@@ -102,7 +107,8 @@ pub fn expand<'f>(
     Ok(Cow::Owned(e.func))
 }
 
-/// Rewrites what the target's ALU lacks of vectors of 64-bit integers, but quotients; gives how many instructions that were.
+/// Rewrites what the target's ALU lacks of vectors of 64-bit integers, but quotients; gives how
+/// many instructions that were.
 pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
     let wanted = |func: &Function, inst: Inst| -> Option<Rule> {
         let dfg = &func.dfg;
@@ -301,7 +307,8 @@ impl<'t> Expander<'t> {
         }
     }
 
-    /// What takes the place of an instruction's results: all at once, or as many lanes at a time as the rule is for.
+    /// What takes the place of an instruction's results: all at once, or as many lanes at a time as
+    /// the rule is for.
     fn rewrite(&mut self, inst: Inst, rule: Rule) -> Results {
         let ty = self.result(inst);
         if ty.lanes() <= rule.lanes {
@@ -352,7 +359,8 @@ impl<'t> Expander<'t> {
         self.func.dfg.ty(v)
     }
 
-    /// The first operands of an instruction; its first result where it has fewer, which a rule does not look at.
+    /// The first operands of an instruction; its first result where it has fewer, which a rule does
+    /// not look at.
     fn args<const N: usize>(&self, inst: Inst) -> [Value; N] {
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         let dfg = &self.func.dfg;

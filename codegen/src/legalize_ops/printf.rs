@@ -1,7 +1,9 @@
-//! `printf` as what Intel's compiler makes of it: room in the printf buffer, taken by one atomic for all lanes that print, and stores to it.
+//! `printf` as what Intel's compiler makes of it: room in the printf buffer, taken by one atomic
+//! for all lanes that print, and stores to it.
 //!
-//! A call is the address of the format, and for each value a type and the value, in whole doublewords. Past the end of the buffer nothing is
-//! stored, but for a mark where there is room for that. (Source: what `ocloc` makes of a `printf`, and compute-runtime's `print_formatter.h`.)
+//! A call is the address of the format, and for each value a type and the value, in whole
+//! doublewords. Past the end of the buffer nothing is stored, but for a mark where there is room
+//! for that. (Source: what `ocloc` makes of a `printf`, and compute-runtime's `print_formatter.h`.)
 
 use super::Expander;
 use crate::ir::instructions::ValueList;

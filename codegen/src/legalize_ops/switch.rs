@@ -25,8 +25,8 @@ struct Node {
 }
 
 impl Expander<'_> {
-    /// Ends the block with what chooses among the cases, if the instruction is a `switch`. Each cluster of cases is in one leaf, and a leaf is as
-    /// deep as the logarithm of their number.
+    /// Ends the block with what chooses among the cases, if the instruction is a `switch`. Each
+    /// cluster of cases is in one leaf, and a leaf is as deep as the logarithm of their number.
     pub(super) fn switch(&mut self, inst: Inst) -> bool {
         let InstData::Switch { arg, cases, .. } = *self.func.dfg.data(inst) else {
             return false;
@@ -100,7 +100,8 @@ impl Expander<'_> {
         true
     }
 
-    /// Asks for the clusters one by one; for the last not at all where the value can be nothing else.
+    /// Asks for the clusters one by one; for the last not at all where the value can be nothing
+    /// else.
     fn leaf(&mut self, arg: Value, clusters: &[Cluster], node: &Node, otherwise: BlockCall) {
         let ty = self.ty(arg);
         let (mut low, mut high) = (node.low, node.high);
@@ -184,7 +185,8 @@ impl Expander<'_> {
         block
     }
 
-    /// Puts what was appended into a new block, and goes on where that was made; without one, the block being written has it.
+    /// Puts what was appended into a new block, and goes on where that was made; without one, the
+    /// block being written has it.
     fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
         if let (Some(block), Some(outer)) = (block, outer) {
             *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);

@@ -27,7 +27,8 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
     })
 }
 
-/// Whether an operation is one that the ALU has where it has sums of quadwords: shifts, and moves between integers and doubles.
+/// Whether an operation is one that the ALU has where it has sums of quadwords: shifts, and moves
+/// between integers and doubles.
 pub(super) fn is_sum(op: Opcode, from: Scalar, to: Scalar) -> bool {
     use Opcode::*;
     let converts = !matches!(
@@ -56,7 +57,8 @@ pub(super) fn half(high: bool) -> Region {
 }
 
 impl Expander<'_> {
-    /// The halves of a 64-bit integer or double: of a number that was extended without a sign, that and nothing.
+    /// The halves of a 64-bit integer or double: of a number that was extended without a sign, that
+    /// and nothing.
     pub(super) fn split(&mut self, v: Value) -> Pair {
         let lanes = self.ty(v).lanes();
         if let Some(&InstData::Unary {
@@ -171,8 +173,8 @@ fn icmp(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Bor, high, tie)]
 }
 
-/// What shifts share: the count below 32, and whether it is 32 or more. The bits that go from one half to the other are shifted in two steps,
-/// as a count of 32 means none.
+/// What shifts share: the count below 32, and whether it is 32 or more. The bits that go from one
+/// half to the other are shifted in two steps, as a count of 32 means none.
 struct Count {
     few: Value,
     /// `31 - few`.
@@ -328,8 +330,9 @@ fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Ireduce, to, x)]
 }
 
-/// It is shifted until its highest bit, or the highest below its signs, is the last; the upper doubleword, with the rest of the bits gathered
-/// in its lowest, converts with the right rounding, and is scaled by a power of two.
+/// It is shifted until its highest bit, or the highest below its signs, is the last; the upper
+/// doubleword, with the rest of the bits gathered in its lowest, converts with the right rounding,
+/// and is scaled by a power of two.
 fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -382,7 +385,8 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Fmul, f, scale)]
 }
 
-/// The magnitude's upper and lower doublewords, each by a saturating conversion; what is beyond both is clamped.
+/// The magnitude's upper and lower doublewords, each by a saturating conversion; what is beyond
+/// both is clamped.
 fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);

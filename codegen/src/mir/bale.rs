@@ -1,7 +1,7 @@
 //! Bales: what one Gen instruction does for several IR instructions.
 //!
-//! Lowering builds them with operands of any lane count and any region; legalization cuts them to what the hardware takes. A
-//! bale's every operand limits the cut, which is why they are cut whole.
+//! Lowering builds them with operands of any lane count and any region; legalization cuts them to
+//! what the hardware takes. A bale's every operand limits the cut, which is why they are cut whole.
 
 use crate::ir;
 use crate::mir::{VFlag, VReg, VirtReg};
@@ -19,7 +19,8 @@ pub struct Index {
     pub aligned: bool,
 }
 
-/// Elements of a register as lanes: lane `i` is at byte `offset + size * ((i / w) * vs + (i % w) * hs)`.
+/// Elements of a register as lanes: lane `i` is at byte `offset + size * ((i / w) * vs + (i % w) *
+/// hs)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
     /// The register; [`View::FILE`] where the variable index is where in the file.
@@ -91,7 +92,8 @@ impl View {
         self.offset + element * self.ty.bytes()
     }
 
-    /// The elements from each of lanes `first..first + lanes` to the next, where that is the same number all the way.
+    /// The elements from each of lanes `first..first + lanes` to the next, where that is the same
+    /// number all the way.
     pub fn step(&self, first: u32, lanes: u32) -> Option<u32> {
         match self.w {
             1 => Some(self.vs),
@@ -150,7 +152,8 @@ pub struct Operation {
     pub srcs: [Option<BaleSrc>; 3],
     /// Saturation.
     pub sat: bool,
-    /// The bits of `cr0.0` that are inverted for it: those of the rounding mode, where it is not the function's.
+    /// The bits of `cr0.0` that are inverted for it: those of the rounding mode, where it is not
+    /// the function's.
     pub mode: u32,
     /// The selecting flag of `sel`.
     pub select: Option<VFlag>,
@@ -197,14 +200,16 @@ pub struct Bale {
     pub channel: u32,
     /// The flag that a compare writes.
     pub flag: Option<(Cond, VFlag)>,
-    /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's own bit in the flag.
+    /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's
+    /// own bit in the flag.
     pub under: Option<(VFlag, bool)>,
     /// Where the carry or borrow of `addc` and `subb` goes, a doubleword a lane.
     pub carry: Option<View>,
 }
 
 impl Bale {
-    /// An operation on so many lanes without a mask. `starts`: it begins a new value of the destination register.
+    /// An operation on so many lanes without a mask. `starts`: it begins a new value of the
+    /// destination register.
     pub fn new(lanes: u32, operation: Operation, dst: View, starts: bool) -> Bale {
         Bale {
             lanes,

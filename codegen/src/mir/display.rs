@@ -1,4 +1,5 @@
-//! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
+//! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with
+//! virtual registers and byte offsets.
 
 use crate::ir::{BlockLayout, SourceLoc};
 use crate::mir::bale::Bale;
@@ -496,8 +497,9 @@ fn point(p: u32) -> String {
     format!("{}{}", p / 2, if p.is_multiple_of(2) { "" } else { "+" })
 }
 
-/// Every register with its size, the value that it is of, and its live ranges, from one point to before another, as instructions (`7+`: behind 7); then
-/// the code with each instruction's number, demand in bytes before, across and behind it, and the registers that it kills.
+/// Every register with its size, the value that it is of, and its live ranges, from one point to
+/// before another, as instructions (`7+`: behind 7); then the code with each instruction's number,
+/// demand in bytes before, across and behind it, and the registers that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
     let all = live.kills();
     let mut out = String::new();

@@ -9,7 +9,8 @@ pub(crate) const NEW: u32 = u32::MAX;
 pub(crate) struct Inserted {
     /// The instruction that comes behind it.
     pub(crate) at: usize,
-    /// Whether it belongs to the instruction before it: comes from the same place of a source text, and stands in its block.
+    /// Whether it belongs to the instruction before it: comes from the same place of a source text,
+    /// and stands in its block.
     pub(crate) after: bool,
     /// The instruction.
     pub(crate) inst: MInst,
@@ -22,9 +23,10 @@ impl Inserted {
     }
 }
 
-/// The start of what an instruction must follow at once: what a call's arguments are kept by up to it, the call, and what its results begin with live
-/// in registers of the routine, which liveness knows nothing of in between.
-/// `stays`: whether a register is one of those; what else begins there is no call's.
+/// The start of what an instruction must follow at once: what a call's arguments are kept by up to
+/// it, the call, and what its results begin with live in registers of the routine, which liveness
+/// knows nothing of in between. `stays`: whether a register is one of those; what else begins there
+/// is no call's.
 pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) -> usize {
     let inst = |n: usize| code.insts.get(n);
     let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if stays(*dst));
@@ -41,14 +43,16 @@ pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) ->
     n
 }
 
-/// What is said before a call of the registers that its routine reads stands right before it: new instructions come before that.
+/// What is said before a call of the registers that its routine reads stands right before it: new
+/// instructions come before that.
 fn before_calls(code: &VCode, new: &mut [Inserted]) {
     for m in new.iter_mut().filter(|m| !m.after) {
         m.at = together(code, m.at, |_| false);
     }
 }
 
-/// Puts instructions, in order, between those that are there. `origin`: a number for each that is there; the new ones get [`NEW`].
+/// Puts instructions, in order, between those that are there. `origin`: a number for each that is
+/// there; the new ones get [`NEW`].
 pub(crate) fn insert_into(code: &mut VCode, mut new: Vec<Inserted>, origin: &mut Vec<u32>) {
     before_calls(code, &mut new);
     number(&new, origin);
@@ -74,7 +78,8 @@ pub(crate) fn insert(code: &mut VCode, mut new: Vec<Inserted>) {
     put(code, &new);
 }
 
-/// Code with instructions, in order, put between those that are there, as [`insert_into`] does; and what number each has now that was there.
+/// Code with instructions, in order, put between those that are there, as [`insert_into`] does; and
+/// what number each has now that was there.
 pub(crate) fn with(
     code: &VCode,
     mut new: Vec<Inserted>,
@@ -238,7 +243,8 @@ mod tests {
         assert_eq!(lines, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
     }
 
-    /// What must be before a call stands before what is said of the registers that its routine reads, and behind what was written by an address.
+    /// What must be before a call stands before what is said of the registers that its routine
+    /// reads, and behind what was written by an address.
     #[test]
     fn what_is_written_before_a_call_is_written_before_what_is_new() {
         let touch = |n, write| MInst::Touch {

@@ -47,25 +47,30 @@ pub enum MInst {
     Op {
         /// The instruction.
         inst: isa::Inst<VirtReg>,
-        /// Whether this write begins a new value of the destination: what was there before is dead, though bytes
-        /// may stay unwritten. Without it a destination is a partial write that keeps the rest.
+        /// Whether this write begins a new value of the destination: what was there before is dead,
+        /// though bytes may stay unwritten. Without it a destination is a partial write that keeps
+        /// the rest.
         starts: bool,
-        /// For a flag modifier that writes only some of its flag's bits: the flag whose other bits it keeps.
+        /// For a flag modifier that writes only some of its flag's bits: the flag whose other bits
+        /// it keeps.
         keeps: PackedOption<VFlag>,
     },
-    /// Begins a value of a register that later writes fill in part; the bytes they leave are undefined. No instruction.
+    /// Begins a value of a register that later writes fill in part; the bytes they leave are
+    /// undefined. No instruction.
     Start {
         /// The register.
         dst: VReg,
     },
-    /// All bytes of one virtual register from another of the same size. Vanishes when both get the same place.
+    /// All bytes of one virtual register from another of the same size. Vanishes when both get the
+    /// same place.
     Copy {
         /// Destination.
         dst: VReg,
         /// Source.
         src: VReg,
     },
-    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand; as many words as it has rows with an index each.
+    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand; as many
+    /// words as it has rows with an index each.
     LoadAddress {
         /// Word of `a0`.
         sub: u16,
@@ -78,8 +83,9 @@ pub enum MInst {
         /// Indices in bytes, unsigned words from a byte offset of a register on.
         index: Option<(VReg, u32)>,
     },
-    /// The byte of the file where a register is, as a word: what a routine reaches it by. The register keeps its place; [`MInst::Touch`] behind the call says
-    /// until when the routine reads it.
+    /// The byte of the file where a register is, as a word: what a routine reaches it by. The
+    /// register keeps its place; [`MInst::Touch`] behind the call says until when the routine reads
+    /// it.
     PlaceOf {
         /// Where to.
         dst: VReg,
@@ -95,8 +101,8 @@ pub enum MInst {
         /// Which part.
         part: SymbolPart,
     },
-    /// Stands behind an instruction with indirect operands: the register is read, or partly written, through an
-    /// address that was loaded before. No instruction.
+    /// Stands behind an instruction with indirect operands: the register is read, or partly
+    /// written, through an address that was loaded before. No instruction.
     Touch {
         /// The register.
         reg: VReg,
@@ -116,7 +122,8 @@ pub enum MInst {
     },
     /// Channels leave: they wait at a point, or run nothing any more.
     Leave {
-        /// The channels that leave, where its bits are set (or, inverted, where they are not); without it all that run.
+        /// The channels that leave, where its bits are set (or, inverted, where they are not);
+        /// without it all that run.
         flag: Option<(VirtReg, u16, bool)>,
         /// Where they wait, if they come back.
         to: Option<JoinPoint>,
@@ -137,7 +144,8 @@ pub enum MInst {
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
-    /// Runs a routine. Its parameters and results are in registers of its own, to and from which there are copies around this.
+    /// Runs a routine. Its parameters and results are in registers of its own, to and from which
+    /// there are copies around this.
     Call {
         /// The routine.
         routine: Routine,

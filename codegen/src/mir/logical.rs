@@ -1,8 +1,8 @@
 //! Logical sends: accesses before their payloads and descriptors exist.
 //!
 //! Lowering says what is accessed, by which lanes, under which mask. `isel::lower_sends` turns that
-//! into payloads, descriptors and `send` instructions. Operands of the systolic array are whole GRFs
-//! as payloads are, so its products are logical sends too.
+//! into payloads, descriptors and `send` instructions. Operands of the systolic array are whole
+//! GRFs as payloads are, so its products are logical sends too.
 //!
 //! Addresses are as wide as those of their memory: 64 bits for A64, 32 bits otherwise. A mask of
 //! `None` means all lanes.
@@ -93,8 +93,8 @@ pub struct Atomic {
     pub mem: MemFlags,
     /// Number of lanes, any.
     pub lanes: u32,
-    /// Element type: dword, qword, or word on platforms with atomics of words. A word has a dword of
-    /// the payload.
+    /// Element type: dword, qword, or word on platforms with atomics of words. A word has a dword
+    /// of the payload.
     pub ty: Type,
     /// Addresses, one per lane.
     pub addr: VReg,

@@ -71,7 +71,8 @@ impl Loops {
         loops
     }
 
-    /// Takes blocks out of the loops that they only stand in: no way leads from them back to the first block, as none does from where a kernel ends.
+    /// Takes blocks out of the loops that they only stand in: no way leads from them back to the
+    /// first block, as none does from where a kernel ends.
     fn leave_out(&mut self, code: &VCode) {
         // Per block the first one that a branch back leads to on some way ahead.
         let mut back = vec![u32::MAX; code.blocks.len()];
@@ -152,7 +153,8 @@ mod tests {
             [of(1), of(3), of(5)],
             [Some((1, 4)), Some((2, 3)), Some((5, 5))]
         );
-        // A block that stands in a loop, and leaves it for good, is not in it; one that goes on round the loop around is in that.
+        // A block that stands in a loop, and leaves it for good, is not in it; one that goes on
+        // round the loop around is in that.
         let l = loops(&[&[1], &[2, 4], &[3, 5], &[], &[6], &[1], &[]]);
         let depth = |b| l.depth(VBlock::new(b));
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(depth), [0, 1, 1, 0, 0, 1, 0]);

@@ -1,5 +1,5 @@
-//! The form between lowering and legalization: blocks of bales, logical sends and instructions that are legal as they are, over virtual
-//! registers; and the buffer that stages write it through.
+//! The form between lowering and legalization: blocks of bales, logical sends and instructions that
+//! are legal as they are, over virtual registers; and the buffer that stages write it through.
 
 use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::mir::logical::Logical;
@@ -57,7 +57,8 @@ impl CodeRange {
 /// Flags that go by value along an edge: mostly a mask or two.
 pub type Flags = SmallVec<[VFlag; 4]>;
 
-/// The flags that go by value along a block's edges. Of most blocks there are none, which takes one word of what every pass over blocks reads.
+/// The flags that go by value along a block's edges. Of most blocks there are none, which takes one
+/// word of what every pass over blocks reads.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeFlags(pub(super) Option<Box<ByValue>>);
 
@@ -126,7 +127,8 @@ pub struct LoweredFunction {
     pub labels: Vec<(String, VReg)>,
     /// The types that values of these names have, each of its first.
     pub label_types: LabelTypes,
-    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached by its number alone.
+    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached
+    /// by its number alone.
     pub lone_surfaces: u64,
     /// The rules that made it.
     pub fired: Fired,
@@ -139,7 +141,8 @@ impl LoweredFunction {
         self.code.get(start as usize..end as usize).unwrap_or(&[])
     }
 
-    /// A block's code, each item with its number there, which is that of the access for what an access became.
+    /// A block's code, each item with its number there, which is that of the access for what an
+    /// access became.
     pub fn items(&self, block: &LoweredBlock) -> impl Iterator<Item = (usize, &Lowered)> {
         let code = self.code(block.code).iter().enumerate();
         code.flat_map(|(n, item)| {
@@ -228,8 +231,8 @@ impl Buffer {
         View::contiguous(VirtReg::grf(r), 8, Type::W)
     }
 
-    /// The channels that run, of so many, as a flag: a compare that is always true, under the execution mask, into a flag that was
-    /// clear. `zero` is any doubleword.
+    /// The channels that run, of so many, as a flag: a compare that is always true, under the
+    /// execution mask, into a flag that was clear. `zero` is any doubleword.
     pub(crate) fn exec_to_flag(&mut self, out: VFlag, lanes: u32, zero: VReg) {
         let mut before = self.temp_flag(lanes);
         self.const_flag(before, lanes, 0);
@@ -250,7 +253,8 @@ impl Buffer {
     }
 }
 
-/// A compare that is always true, of the channels from `first` that run, into `next`; its other bits are those of `before`.
+/// A compare that is always true, of the channels from `first` that run, into `next`; its other
+/// bits are those of `before`.
 pub(crate) fn exec_compare(
     first: u32,
     lanes: u32,

@@ -1,8 +1,10 @@
-//! Machine code before allocation: blocks of [`isa_gen::Inst`](gantry_isa_gen::Inst) over virtual registers ([`VCode`]), and, up to
-//! legalization, of bales and logical sends among them ([`lowered`]).
+//! Machine code before allocation: blocks of [`isa_gen::Inst`](gantry_isa_gen::Inst) over virtual
+//! registers ([`VCode`]), and, up to legalization, of bales and logical sends among them
+//! ([`lowered`]).
 //!
-//! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
-//! things that are not instructions until places are known (copies, terminators, the address of a register).
+//! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the
+//! register type, plus the few things that are not instructions until places are known (copies,
+//! terminators, the address of a register).
 
 pub mod bale;
 pub mod display;
@@ -55,7 +57,8 @@ impl VFlag {
 pub struct VBlock(u32);
 entity_impl!(VBlock, "L");
 
-/// A part of a kernel's code that is entered at its first block alone: the kernel itself, which is the first, or a subroutine.
+/// A part of a kernel's code that is entered at its first block alone: the kernel itself, which is
+/// the first, or a subroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Routine(u32);
 entity_impl!(Routine, "routine");
@@ -96,7 +99,8 @@ pub struct VRegData {
     pub align: u32,
     /// Constraint.
     pub place: Place,
-    /// The value of the IR (as it is after inlining and expansion, which keep the numbers of what was there) that it was made for.
+    /// The value of the IR (as it is after inlining and expansion, which keep the numbers of what
+    /// was there) that it was made for.
     pub value: PackedOption<Value>,
 }
 
@@ -151,7 +155,8 @@ pub struct VCode {
     pub labels: Vec<(String, VReg)>,
     /// The types that values of these names have, each of its first.
     pub label_types: LabelTypes,
-    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached by its number alone.
+    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached
+    /// by its number alone.
     pub lone_surfaces: u64,
     /// The rules and repairs that made it.
     pub fired: Fired,
@@ -220,7 +225,8 @@ impl VCode {
 }
 
 impl VCode {
-    /// Returns the error of a machine instruction that needs more bytes of registers than there are.
+    /// Returns the error of a machine instruction that needs more bytes of registers than there
+    /// are.
     pub(crate) fn out_of_registers(
         &self,
         name: &str,

@@ -75,7 +75,8 @@ pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R
     inst
 }
 
-/// The option of an instruction behind which a thread lets others run, where hardware tracks what instructions wait for; none where code says it.
+/// The option of an instruction behind which a thread lets others run, where hardware tracks what
+/// instructions wait for; none where code says it.
 pub(crate) fn thread_switch(target: &Target) -> InstOpts {
     if target.features().swsb {
         InstOpts::default()

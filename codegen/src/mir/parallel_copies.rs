@@ -10,8 +10,9 @@ pub(crate) type Copies = SmallVec<[(VReg, VReg); 8]>;
 /// How many copies are compared each with each.
 const FEW: usize = 8;
 
-/// The same effect by copies `(to, from)` in order. No register is copied to twice. Where copies go round in a ring, `save` gives a register
-/// like the one it is asked for, which takes its value first.
+/// The same effect by copies `(to, from)` in order. No register is copied to twice. Where copies go
+/// round in a ring, `save` gives a register like the one it is asked for, which takes its value
+/// first.
 pub(crate) fn sequence(copies: &[(VReg, VReg)], mut save: impl FnMut(VReg) -> VReg) -> Copies {
     let mut copies: Copies = copies.iter().copied().filter(|(t, f)| t != f).collect();
     // Mostly none is in another's way.

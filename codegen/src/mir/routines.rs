@@ -1,12 +1,14 @@
-//! The routines of a kernel: what its subroutines need of it, and what of its values lives while they run.
+//! The routines of a kernel: what its subroutines need of it, and what of its values lives while
+//! they run.
 
 use crate::mir::insert::{Inserted, insert};
 use crate::mir::{MInst, Place, Routine, VCode, VReg};
 use crate::target::abi::MAX_ROUTINES;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// Marks what subroutines read of the thread's payload as read where they are called, so that it is kept up to there; and the thread's header
-/// always: spilling may come to read it, and where a call is in a loop without end, nothing behind the loop does.
+/// Marks what subroutines read of the thread's payload as read where they are called, so that it is
+/// kept up to there; and the thread's header always: spilling may come to read it, and where a call
+/// is in a loop without end, nothing behind the loop does.
 pub(crate) fn keep_payload(code: &mut VCode) {
     let calls = code.calls();
     if calls.is_empty() {
@@ -50,8 +52,8 @@ pub(crate) fn keep_payload(code: &mut VCode) {
     insert(code, new);
 }
 
-/// Marks the way back as read where a routine begins that never returns. A call writes it where the routine's parameters live already; nothing else of
-/// the routine would say so.
+/// Marks the way back as read where a routine begins that never returns. A call writes it where the
+/// routine's parameters live already; nothing else of the routine would say so.
 pub(crate) fn keep_links(code: &mut VCode) {
     let calls = code.calls();
     if calls.is_empty() {
@@ -84,7 +86,8 @@ pub(crate) fn keep_links(code: &mut VCode) {
     insert(code, new);
 }
 
-/// For each routine those that run while it runs: itself, and what it calls, at any depth; in order.
+/// For each routine those that run while it runs: itself, and what it calls, at any depth; in
+/// order.
 pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     let mut out: SecondaryMap<Routine, Vec<Routine>> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
@@ -107,7 +110,8 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     out
 }
 
-/// The registers that stay where they are: those that instructions of several routines name, and those that are passed by where they are.
+/// The registers that stay where they are: those that instructions of several routines name, and
+/// those that are passed by where they are.
 pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = SecondaryMap::new();
     if code.routines.len() < 2 {

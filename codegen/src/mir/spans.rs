@@ -6,7 +6,8 @@ use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Platform, Src, Type, perf};
 use std::ops::Range;
 
-/// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
+/// What an instruction names of a register that has so many bytes, for a platform with GRFs of so
+/// many.
 pub(crate) struct Spans<F> {
     pub(crate) platform: Platform,
     pub(crate) grf: u32,
@@ -14,8 +15,9 @@ pub(crate) struct Spans<F> {
     pub(crate) size: F,
 }
 
-/// Bytes of the sources and of the destination of an instruction whose operands are runs of GRFs: a message's payloads and its response, what the
-/// systolic array takes and gives; within, `None` if they are not known. `None` for other instructions.
+/// Bytes of the sources and of the destination of an instruction whose operands are runs of GRFs: a
+/// message's payloads and its response, what the systolic array takes and gives; within, `None` if
+/// they are not known. `None` for other instructions.
 fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[u32; 4]>> {
     if !inst.op.has_runs() {
         return None;
@@ -30,7 +32,8 @@ fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[
 }
 
 impl<F: Fn(VReg) -> u32> Spans<F> {
-    /// Calls `f` with every register and the bytes of it, from its start, from the first to the last one that count; uses first.
+    /// Calls `f` with every register and the bytes of it, from its start, from the first to the
+    /// last one that count; uses first.
     pub(crate) fn each(&self, m: &MInst, mut f: impl FnMut(VReg, Range<u32>, Access)) {
         let MInst::Op { inst, starts, .. } = m else {
             return m.for_each_vreg(|r, a| {
@@ -98,7 +101,8 @@ mod tests {
     use cranelift_entity::EntityRef;
     use gantry_isa_gen::{ExecSize, Op, RegRef, Subfn};
 
-    /// The systolic array reads and writes rows, of which regions and the number of channels say nothing.
+    /// The systolic array reads and writes rows, of which regions and the number of channels say
+    /// nothing.
     #[test]
     fn products_name_all_their_rows() {
         let at = |n| RegRef::new(VirtReg::grf(VReg::new(n)), 0);

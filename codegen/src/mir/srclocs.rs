@@ -1,11 +1,13 @@
-//! Source locations beside code: by runs, so that code without locations has nothing beside it and code with them little.
+//! Source locations beside code: by runs, so that code without locations has nothing beside it and
+//! code with them little.
 
 use crate::ir::SourceLoc;
 
 /// The locations of a sequence of items: which each run of them is from.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SrcLocs {
-    /// The first item of each run, and where it is from, which is not where the run before is from. Before the first there is no location.
+    /// The first item of each run, and where it is from, which is not where the run before is from.
+    /// Before the first there is no location.
     runs: Vec<(u32, SourceLoc)>,
 }
 

@@ -1,5 +1,5 @@
-//! What machine code must keep to between stages, whatever stage made it: run on what each stage makes, in tests and with
-//! [`CompileOptions::check`](crate::CompileOptions::check).
+//! What machine code must keep to between stages, whatever stage made it: run on what each stage
+//! makes, in tests and with [`CompileOptions::check`](crate::CompileOptions::check).
 
 use super::bale::{Bale, BaleSrc, View};
 use super::lowered::{Lowered, LoweredFunction};
@@ -161,7 +161,8 @@ impl Verifier<'_> {
         let file = self.grf.size();
         for (r, d) in self.vregs {
             let fits = match d.place {
-                // One that is larger than the file is refused by allocation, in a sentence about the IR.
+                // One that is larger than the file is refused by allocation, in a sentence about
+                // the IR.
                 Place::Any => true,
                 Place::Fixed(at) | Place::AtLeast(at) => {
                     at.checked_add(d.bytes).is_some_and(|end| end <= file)
@@ -386,7 +387,8 @@ impl Verifier<'_> {
                     let row = (last / w).saturating_sub(1) * vs + (w - 1) * hs;
                     if last >= w { whole.max(row) } else { whole }
                 }
-                // What three-source instructions read of channels behind a register's end goes nowhere.
+                // What three-source instructions read of channels behind a register's end goes
+                // nowhere.
                 Region::Ternary { .. } | Region::Scalar3 { .. } | Region::VxH { .. } => 0,
             };
             run(at, reached, ty.bytes())?;

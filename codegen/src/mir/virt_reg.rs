@@ -1,4 +1,5 @@
-//! The register of an instruction before allocation, in 32 bits: instructions have many of them, and are copied a lot.
+//! The register of an instruction before allocation, in 32 bits: instructions have many of them,
+//! and are copied a lot.
 
 use super::{VCode, VFlag, VReg};
 use gantry_isa_gen as isa;
@@ -27,7 +28,8 @@ pub enum RegKind {
     Grf(VReg),
     /// A flag.
     Flag(VFlag),
-    /// A physical register: null, accumulators, address and state registers, and flags after their allocation.
+    /// A physical register: null, accumulators, address and state registers, and flags after their
+    /// allocation.
     Phys(isa::Reg),
 }
 
@@ -35,13 +37,15 @@ impl VirtReg {
     /// The null register.
     pub const NULL: VirtReg = VirtReg::phys(isa::Reg::NULL);
 
-    /// A register in the GRF file. There are bits for numbers below 2^31; emission fails on code that has more.
+    /// A register in the GRF file. There are bits for numbers below 2^31; emission fails on code
+    /// that has more.
     #[inline]
     pub const fn grf(r: VReg) -> VirtReg {
         VirtReg(r.0 & !NOT_GRF)
     }
 
-    /// A flag, or [`VFlag::EXEC`]. There are bits for numbers below 2^30; emission fails on code that has more.
+    /// A flag, or [`VFlag::EXEC`]. There are bits for numbers below 2^30; emission fails on code
+    /// that has more.
     #[inline]
     pub const fn flag(f: VFlag) -> VirtReg {
         VirtReg(f.0 & !PHYS | NOT_GRF)
@@ -122,7 +126,8 @@ impl fmt::Debug for VirtReg {
     }
 }
 
-/// Fails where code has a register or a flag whose number a [`VirtReg`] has no bits for. Memory ends long before.
+/// Fails where code has a register or a flag whose number a [`VirtReg`] has no bits for. Memory
+/// ends long before.
 pub(crate) fn check_counts(code: &VCode) -> Result<(), String> {
     if code.vregs.len() <= MAX_REGS as usize && code.flags.len() <= MAX_FLAGS as usize {
         Ok(())

@@ -1,18 +1,25 @@
-//! Moves to and from parts of registers, done without: what a message gives is read where it came, and what a message takes is made where it goes.
+//! Moves to and from parts of registers, done without: what a message gives is read where it came,
+//! and what a message takes is made where it goes.
 //!
-//! Needs code whose flags have their places. Regalloc joins registers that whole copies connect. What it does not see is a register that is a part of another: a
-//! component of a message's answer, a part of a payload, half the lanes of either. Here a move of whole GRFs from register to register is taken out where
+//! Needs code whose flags have their places. Regalloc joins registers that whole copies connect.
+//! What it does not see is a register that is a part of another: a component of a message's answer,
+//! a part of a payload, half the lanes of either. Here a move of whole GRFs from register to
+//! register is taken out where
 //!
-//! - all that is written of its destination comes from one register, by moves a constant number of bytes apart, and that is written no more: the destination
-//!   is a name for that part of it;
-//! - or its destination is a register that is filled and then read, as payloads are, and its source lives in the same block alone: the source is made there.
-//!   Several moves that bring all of a source, each a part, count as one.
+//! - all that is written of its destination comes from one register, by moves a constant number of
+//!   bytes apart, and that is written no more: the destination is a name for that part of it;
+//! - or its destination is a register that is filled and then read, as payloads are, and its source
+//!   lives in the same block alone: the source is made there. Several moves that bring all of a
+//!   source, each a part, count as one.
 //!
-//! Registers that are filled piece by piece are often a chain of copies, each with one piece more than the one before: those are one register first.
+//! Registers that are filled piece by piece are often a chain of copies, each with one piece more
+//! than the one before: those are one register first.
 //!
-//! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one may go elsewhere than the other.
+//! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one
+//! may go elsewhere than the other.
 //!
-//! A pass over the code for each of the two; each register's accesses are looked at a constant number of times for each move that it is in.
+//! A pass over the code for each of the two; each register's accesses are looked at a constant
+//! number of times for each move that it is in.
 
 use crate::entity_set::Marks;
 use crate::mir::insert::remove;
@@ -27,7 +34,8 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Region, Src};
 use smallvec::SmallVec;
 
-/// How many instructions before its payload is filled a value may be made in it: what of a payload is not made yet takes room as well.
+/// How many instructions before its payload is filled a value may be made in it: what of a payload
+/// is not made yet takes room as well.
 const AHEAD: usize = 96;
 /// The most accesses of a register that is looked at.
 const ACCESSES: usize = 64;
@@ -61,7 +69,8 @@ struct Uses {
     begins: SmallVec<[usize; 2]>,
     /// Whether it has to stay as it is.
     stays: bool,
-    /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it may be another register, but no part of one.
+    /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it
+    /// may be another register, but no part of one.
     whole: bool,
     /// Where a value of it begins now, if others are made in it.
     begun: Option<usize>,
@@ -147,7 +156,8 @@ impl Move {
     }
 }
 
-/// The registers that moves of whole GRFs connect, and those that copies connect with them; none where nothing is moved so.
+/// The registers that moves of whole GRFs connect, and those that copies connect with them; none
+/// where nothing is moved so.
 fn connected(code: &VCode) -> Option<Marks<VReg>> {
     let grf = code.grf.bytes;
     let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
@@ -190,8 +200,8 @@ fn connected(code: &VCode) -> Option<Marks<VReg>> {
     Some(out)
 }
 
-/// Joins the two registers of each copy whose source is done with there, of those that are wanted: a block's own until the copy, where the destination begins.
-/// Gives how many copies went.
+/// Joins the two registers of each copy whose source is done with there, of those that are wanted:
+/// a block's own until the copy, where the destination begins. Gives how many copies went.
 fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
     /// Where a register is named.
     #[derive(Clone, Copy, Default)]
@@ -458,7 +468,8 @@ impl Coalescer<'_> {
         })
     }
 
-    /// Where the instruction is the last that writes its destination, which then may be a name for what it was moved from.
+    /// Where the instruction is the last that writes its destination, which then may be a name for
+    /// what it was moved from.
     fn forward(&mut self, i: usize) {
         let Some(last) = self.movement(i) else {
             return;
@@ -520,7 +531,8 @@ impl Coalescer<'_> {
         self.parts[to] = Part { of: of.into(), at };
     }
 
-    /// The moves that bring all of a register to another, each a part, of which the instruction is the last; and from which byte on.
+    /// The moves that bring all of a register to another, each a part, of which the instruction is
+    /// the last; and from which byte on.
     fn all_of(&self, i: usize) -> Option<(SmallVec<[usize; 4]>, u32)> {
         let m = self.movement(i)?;
         let (value, base) = self.part(m.from);
@@ -626,7 +638,8 @@ impl Coalescer<'_> {
         };
     }
 
-    /// The instruction begins a value of the register no longer: it is a part of one that has begun.
+    /// The instruction begins a value of the register no longer: it is a part of one that has
+    /// begun.
     fn unbegin(&mut self, i: usize) {
         match self.code.insts.get_mut(i) {
             Some(MInst::Op { starts, .. }) => *starts = false,

@@ -1,15 +1,20 @@
 //! Large parameters of subroutines, passed by where they are.
 //!
-//! A routine has a register of its own for each parameter, which its callers copy to. Where what they pass lives on behind the call, or is there while the routine is called
-//! for something else, each call copies it whole. So a register that the routine reads only where an instruction could read it by an address is not copied: the parameter is
-//! a word that says where in the file it is, and the routine reads it by indirect operands. What is passed so keeps its place ([`routines::shared`](crate::mir::routines)),
-//! and is read behind the call ([`MInst::Touch`]), so that the routine's own registers are elsewhere.
+//! A routine has a register of its own for each parameter, which its callers copy to. Where what
+//! they pass lives on behind the call, or is there while the routine is called for something else,
+//! each call copies it whole. So a register that the routine reads only where an instruction could
+//! read it by an address is not copied: the parameter is a word that says where in the file it is,
+//! and the routine reads it by indirect operands. What is passed so keeps its place
+//! ([`routines::shared`](crate::mir::routines)), and is read behind the call ([`MInst::Touch`]), so
+//! that the routine's own registers are elsewhere.
 //!
-//! Instructions are counted, by how deep in loops they are: the copies that are not made, against the places that are passed, the addresses that are loaded of them, and
-//! what bales are cut to more, their operands indirect. Which copies there would be liveness says of code that is cut for this alone; only kernels that call subroutines with
-//! such parameters pay for that.
+//! Instructions are counted, by how deep in loops they are: the copies that are not made, against
+//! the places that are passed, the addresses that are loaded of them, and what bales are cut to
+//! more, their operands indirect. Which copies there would be liveness says of code that is cut for
+//! this alone; only kernels that call subroutines with such parameters pay for that.
 //!
-//! Needs: lowered code whose messages have their payloads. Makes: the same with some parameters as words.
+//! Needs: lowered code whose messages have their payloads. Makes: the same with some parameters as
+//! words.
 
 use crate::isel::split_regions::{Counter, legalize};
 use crate::mir::bale::{Bale, BaleSrc, Index, View};
@@ -31,7 +36,8 @@ const DEEPEST: usize = 4;
 /// A call, and what it passes.
 struct Site {
     block: usize,
-    /// Of the function's code: the copy to the parameter's register, what says that it is read, and the call.
+    /// Of the function's code: the copy to the parameter's register, what says that it is read, and
+    /// the call.
     copy: usize,
     touch: usize,
     call: usize,
@@ -49,7 +55,8 @@ struct Param {
     whole: bool,
 }
 
-/// Makes words of the parameters that it pays for, and says how many those are. `shares`: addresses are loaded once for several operands.
+/// Makes words of the parameters that it pays for, and says how many those are. `shares`: addresses
+/// are loaded once for several operands.
 pub(crate) fn pass(name: &str, f: &mut LoweredFunction, target: &Target, shares: bool) -> u32 {
     let mut params = calls(f);
     if params.is_empty() {
@@ -190,7 +197,8 @@ fn read(bale: &Bale) -> impl Iterator<Item = &View> {
     })
 }
 
-/// Calls `f` with the registers that a bale names and no address could: those that it writes, and those with or as a variable index.
+/// Calls `f` with the registers that a bale names and no address could: those that it writes, and
+/// those with or as a variable index.
 fn others(bale: &Bale, mut f: impl FnMut(VReg)) {
     let sources = bale.operation.srcs.iter().flatten();
     let sources = sources.filter_map(|s| match s {

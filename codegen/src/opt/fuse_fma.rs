@@ -1,7 +1,9 @@
 //! Contraction: a product and the sum that it is a part of become one operation, rounded once.
 //!
-//! Only of kernels that say that they may be ([`FloatControls::contract`](crate::ir::FloatControls)): what is computed is another number then. A product goes into a sum of its block
-//! that alone reads it; of two products of a sum the second.
+//! Only of kernels that say that they may be
+//! ([`FloatControls::contract`](crate::ir::FloatControls)): what is computed is another number
+//! then. A product goes into a sum of its block that alone reads it; of two products of a sum the
+//! second.
 //!
 //! Needs: IR that verifies. Makes: the same. Work: linear.
 

@@ -1,9 +1,11 @@
 //! Which subroutines become part of their callers, and which are called.
 //!
-//! A kernel and the subroutines that it calls, at any depth, are compiled together: a function group. A call of a small subroutine, or the only call
-//! of one, is replaced by the callee's blocks; the others stay, and the group has their functions behind the kernel.
+//! A kernel and the subroutines that it calls, at any depth, are compiled together: a function
+//! group. A call of a small subroutine, or the only call of one, is replaced by the callee's
+//! blocks; the others stay, and the group has their functions behind the kernel.
 //!
-//! Needs: functions that verify (so calls do not recurse). Makes: a kernel, and the subroutines that it still calls.
+//! Needs: functions that verify (so calls do not recurse). Makes: a kernel, and the subroutines
+//! that it still calls.
 
 use crate::error::CodegenError;
 use crate::ir::instructions::ValueList;
@@ -17,7 +19,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// The most instructions that a kernel may have once its calls are replaced, its subroutines included.
+/// The most instructions that a kernel may have once its calls are replaced, its subroutines
+/// included.
 pub const MAX_INSTRUCTIONS: usize = 500_000;
 
 /// The most instructions of a subroutine that is made part of its callers however many they are.
@@ -107,7 +110,8 @@ impl std::fmt::Display for Group<'_> {
 /// The kernel's group.
 ///
 /// # Errors
-/// A call of a function that the module does not have: such IR does not verify. More than [`MAX_INSTRUCTIONS`].
+/// A call of a function that the module does not have: such IR does not verify. More than
+/// [`MAX_INSTRUCTIONS`].
 pub fn group<'f>(
     module: &'f Module,
     func: &'f Function,
@@ -228,7 +232,8 @@ fn callees_first(module: &Module, func: &Function) -> Vec<FuncRef> {
     out
 }
 
-/// A function with the calls replaced that the plan replaces, or the function itself where there are none.
+/// A function with the calls replaced that the plan replaces, or the function itself where there
+/// are none.
 fn with_callees<'f>(
     module: &'f Module,
     func: &'f Function,
@@ -262,7 +267,8 @@ fn with_callees<'f>(
     Ok(Cow::Owned(inliner.out))
 }
 
-/// Reachable blocks in layout order, but each behind those that dominate it, so that definitions are copied before uses.
+/// Reachable blocks in layout order, but each behind those that dominate it, so that definitions
+/// are copied before uses.
 fn order(func: &Function) -> Vec<Block> {
     let cfg = ControlFlow::new(func);
     let mut placed: SecondaryMap<Block, bool> = SecondaryMap::new();
@@ -320,7 +326,8 @@ struct Copied {
 }
 
 impl<'m> Inliner<'m, '_> {
-    /// Appends a function's body behind the current block. Calls are a stack here, not in the host's: they may be deep.
+    /// Appends a function's body behind the current block. Calls are a stack here, not in the
+    /// host's: they may be deep.
     fn bodies(&mut self, func: &'m Function, args: &[Value]) -> Result<(), CodegenError> {
         let mut stack = vec![self.body(func, order(func).into(), args, None)];
         while let Some(body) = stack.last_mut() {

@@ -18,8 +18,9 @@
 //!   ir::Function
 //! ```
 //!
-//! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more work for a function than a limit in its header
-//! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
+//! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more
+//! work for a function than a limit in its header says. A pass needs IR that verifies and makes IR
+//! that verifies; source locations and labels of values that stay are kept.
 
 pub(crate) mod cfg;
 mod clone_insts;
@@ -157,7 +158,8 @@ pub(crate) fn optimize<'f>(
         state.sums.changed();
         for (at, (pass, run)) in SEQUENCE.into_iter().enumerate() {
             let egraph = pass == Pass::Egraph;
-            // Before loops are unrolled their bounds have to be constants; without that, what is behind does as well.
+            // Before loops are unrolled their bounds have to be constants; without that, what is
+            // behind does as well.
             let bounds = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
             let early = egraph && Some(at) != last;
             if early && (bounds || !passes.contains(Pass::EarlyEgraph)) {

@@ -49,7 +49,8 @@ pub struct Allocated {
     pub code: VCode,
     /// Its liveness.
     pub live: Liveness,
-    /// Per instruction the number that it had; of those that are new [`u32::MAX`]. Empty where nothing was changed.
+    /// Per instruction the number that it had; of those that are new [`u32::MAX`]. Empty where
+    /// nothing was changed.
     pub origin: Vec<u32>,
     /// Its registers.
     pub alloc: Allocation,
@@ -74,10 +75,12 @@ pub struct Room<'a> {
     pub report: bool,
 }
 
-/// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There is less room than bytes: values are aligned.
+/// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There
+/// is less room than bytes: values are aligned.
 const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
 
-/// How often registers may turn out to be too long-lived to follow: what is left of them in the file is short.
+/// How often registers may turn out to be too long-lived to follow: what is left of them in the
+/// file is short.
 const ROUNDS: u32 = 4;
 
 /// Code on its way, and what is known of it.
@@ -124,7 +127,8 @@ impl Work<'_> {
             return Ok(None);
         }
         let (code, live, banks) = (&self.code, &self.live, self.banks);
-        // Behind spilling the file is full wherever it can be: another order of placement helps next to never.
+        // Behind spilling the file is full wherever it can be: another order of placement helps
+        // next to never.
         let orders = self.spilled.registers + self.spilled.remats == 0;
         let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
@@ -153,7 +157,8 @@ impl Work<'_> {
         Ok(Some(Allocation { address }))
     }
 
-    /// Keeps in scratch, but for the instructions that name them, registers that liveness did not follow.
+    /// Keeps in scratch, but for the instructions that name them, registers that liveness did not
+    /// follow.
     fn leave_abandoned(&mut self, room: Room<'_>) -> Result<(), CodegenError> {
         for _ in 0..ROUNDS {
             if self.live.abandoned.is_empty() {
@@ -262,7 +267,8 @@ pub fn allocate(
     let spare = grf::spill::spare(&apart.0);
     let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
     let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
-    // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly always one.
+    // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly
+    // always one.
     let attempts = joined.iter().chain([&apart]);
     let mut failed = None;
     for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
@@ -296,8 +302,8 @@ pub fn allocate(
     Err(out_of_registers(name, (code, live), bytes))
 }
 
-/// The instruction that alone wants more than there is; without one, that where most is live, or, where that fits, where most is taken for the sake of
-/// alignment.
+/// The instruction that alone wants more than there is; without one, that where most is live, or,
+/// where that fits, where most is taken for the sake of alignment.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
     let alone = grf::spill::alone(code, live);
     let peak = live.peak();

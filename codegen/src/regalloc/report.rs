@@ -1,4 +1,5 @@
-//! What allocation came to, for people: where demand is highest and what is live there, what was spilled and for what, where everything was.
+//! What allocation came to, for people: where demand is highest and what is live there, what was
+//! spilled and for what, where everything was.
 
 use super::{Allocated, Room};
 use crate::ir::{SourceLoc, Value};
@@ -11,10 +12,12 @@ use std::ops::Range;
 /// The most values that are named at the peak.
 const NAMED: usize = 16;
 
-/// A value where it matters, or a register that is of no value of the IR: a part of an instruction's work.
+/// A value where it matters, or a register that is of no value of the IR: a part of an
+/// instruction's work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held {
-    /// The value, as numbered after inlining and expansion, which keep the numbers of what was there.
+    /// The value, as numbered after inlining and expansion, which keep the numbers of what was
+    /// there.
     pub value: Option<Value>,
     /// The virtual register.
     pub register: u32,
@@ -84,7 +87,8 @@ pub struct AllocationReport {
     pub peak: Peak,
     /// Bytes that live at once at most in the file, behind spilling.
     pub live: u32,
-    /// Bytes of all GRFs that anything lives in at one instruction, at most. What this is more than `live` is lost between values.
+    /// Bytes of all GRFs that anything lives in at one instruction, at most. What this is more than
+    /// `live` is lost between values.
     pub used: u32,
     /// What was spilled.
     pub spilled: Vec<SpilledValue>,
@@ -92,7 +96,8 @@ pub struct AllocationReport {
     pub splits: u32,
     /// Where everything was.
     pub placed: Vec<Placed>,
-    /// Per instruction of the code as it was placed, the one that it was before anything was spilled, or the next one for those that are new.
+    /// Per instruction of the code as it was placed, the one that it was before anything was
+    /// spilled, or the next one for those that are new.
     pub origin: Vec<u32>,
 }
 

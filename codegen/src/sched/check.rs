@@ -1,8 +1,10 @@
-//! A walk over code as it was and as it is: what each instruction reads must have been written by the same ones, in the same order, and so must be what a block
-//! leaves behind.
+//! A walk over code as it was and as it is: what each instruction reads must have been written by
+//! the same ones, in the same order, and so must be what a block leaves behind.
 //!
-//! It knows nothing of dependences. Each byte of each register has a history, a number that every write makes another one; an instruction's reads, folded together, must be the same
-//! number before and after. Which bytes of the register file an instruction names it asks [`Spans`], which scheduling does not.
+//! It knows nothing of dependences. Each byte of each register has a history, a number that every
+//! write makes another one; an instruction's reads, folded together, must be the same number before
+//! and after. Which bytes of the register file an instruction names it asks [`Spans`], which
+//! scheduling does not.
 
 use super::Order;
 use super::space::{Space, Touch};
@@ -33,7 +35,8 @@ struct Walk<'a, A, S> {
 }
 
 impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
-    /// Runs an instruction, whose number in the code as it was is `id`: what it has read, as a number.
+    /// Runs an instruction, whose number in the code as it was is `id`: what it has read, as a
+    /// number.
     fn step(&mut self, m: &MInst, id: u32) -> u64 {
         let spans = Spans {
             platform: self.space.platform,
@@ -111,7 +114,8 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
     }
 }
 
-/// Checks that an order keeps what code means, in which registers are where `address` says. `values`: and what lives in them.
+/// Checks that an order keeps what code means, in which registers are where `address` says.
+/// `values`: and what lives in them.
 ///
 /// # Errors
 /// The instruction that does not read what it read.

@@ -3,7 +3,8 @@
 use super::space::Touch;
 use super::units::Units;
 
-/// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no order.
+/// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no
+/// order.
 struct Entry {
     mask: u64,
     unit: u32,
@@ -27,7 +28,8 @@ impl Chunk {
     };
 }
 
-/// Takes bytes from all entries of a list but one's own, and calls `f` with those who had some of them; gives the list of those that have others.
+/// Takes bytes from all entries of a list but one's own, and calls `f` with those who had some of
+/// them; gives the list of those that have others.
 #[inline]
 fn without(
     entries: &mut [Entry],
@@ -61,8 +63,9 @@ struct Edge {
 
 /// Dependences within a segment. All go from an earlier unit to a later one.
 ///
-/// Each byte of a chunk has one last writer, and whoever writes it takes from the readers what they read of it: so there are at most as many edges as touches, times the bytes of
-/// a chunk, and mostly one for each.
+/// Each byte of a chunk has one last writer, and whoever writes it takes from the readers what they
+/// read of it: so there are at most as many edges as touches, times the bytes of a chunk, and
+/// mostly one for each.
 #[derive(Default)]
 pub(super) struct Graph {
     chunks: Vec<Chunk>,
@@ -128,7 +131,8 @@ impl Graph {
         }
         self.sorted.clear();
         self.sorted.extend_from_slice(&self.edges);
-        // From the last: those from one unit end where those of the next one start, and each start moves to where the first of them is.
+        // From the last: those from one unit end where those of the next one start, and each start
+        // moves to where the first of them is.
         for e in self.edges.iter().rev() {
             let end = &mut self.starts[e.from as usize];
             *end -= 1;

@@ -1,19 +1,24 @@
 //! Scheduling: the order of instructions within their blocks.
 //!
-//! A thread issues its instructions in order, and waits where one needs what is not there yet: some cycles for a result of the ALU, hundreds for a load. Two passes
-//! move what may be moved so that there is something else to do meanwhile:
+//! A thread issues its instructions in order, and waits where one needs what is not there yet: some
+//! cycles for a result of the ALU, hundreds for a load. Two passes move what may be moved so that
+//! there is something else to do meanwhile:
 //!
-//! - [`raise`], before allocation: loads, and what they need, come first, as long as what lives stays below a limit; what reads them comes as late as it came.
-//!   Registers that copies join count as one, so that no copy becomes a move.
-//! - [`schedule`], after allocation: a list scheduler over the bytes of the register file. Of the instructions that need not wait it takes the one with the
-//!   longest way to the end of the block.
+//! - [`raise`], before allocation: loads, and what they need, come first, as long as what lives
+//!   stays below a limit; what reads them comes as late as it came. Registers that copies join
+//!   count as one, so that no copy becomes a move.
+//! - [`schedule`], after allocation: a list scheduler over the bytes of the register file. Of the
+//!   instructions that need not wait it takes the one with the longest way to the end of the block.
 //!
-//! Both need code whose flags have their places, and keep its meaning: what reads a byte of a register, a flag, an accumulator or of memory reads what the same
-//! instruction wrote as before, and blocks begin and end with the same. Nothing passes what is fixed: control flow, the mask stack, calls, barriers,
-//! fences, changes of modes, clocks. Source locations move with their instructions. With [`check`](crate::CompileOptions::check) a walk over the code as it was and as it is
-//! looks at that.
+//! Both need code whose flags have their places, and keep its meaning: what reads a byte of a
+//! register, a flag, an accumulator or of memory reads what the same instruction wrote as before,
+//! and blocks begin and end with the same. Nothing passes what is fixed: control flow, the mask
+//! stack, calls, barriers, fences, changes of modes, clocks. Source locations move with their
+//! instructions. With [`check`](crate::CompileOptions::check) a walk over the code as it was and as
+//! it is looks at that.
 //!
-//! How long instructions take is in [`isa::perf`]. A block of `n` instructions takes `n` times its logarithm.
+//! How long instructions take is in [`isa::perf`]. A block of `n` instructions takes `n` times its
+//! logarithm.
 
 mod check;
 mod graph;
@@ -150,7 +155,8 @@ pub(crate) fn schedule(
     ordered(code, &space, &mut Longest, memory, |_, _| {})
 }
 
-/// An order of allocated code by a policy. `edit`: what is done to the dependences of each segment before.
+/// An order of allocated code by a policy. `edit`: what is done to the dependences of each segment
+/// before.
 fn ordered<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
     code: &VCode,
     space: &Space<A, S>,
@@ -236,7 +242,8 @@ struct State {
     lives: bool,
 }
 
-/// What lives, as instructions are put in order: bytes, and registers that the block has still to name.
+/// What lives, as instructions are put in order: bytes, and registers that the block has still to
+/// name.
 struct Pressure<'a> {
     code: &'a VCode,
     live: &'a Liveness,
@@ -262,7 +269,8 @@ impl Pressure<'_> {
                 if state.left == 0 {
                     let ranges: &[Range] = &self.live.ranges[r];
                     let n = ranges.partition_point(|x| x.end <= start);
-                    // What begins with the block's first instruction lives from the point behind, or from its own.
+                    // What begins with the block's first instruction lives from the point behind,
+                    // or from its own.
                     state.lives = ranges.get(n).is_some_and(|x| x.start < start)
                         || start == 0 && ranges.get(n).is_some_and(|x| x.start == 0);
                 }
@@ -347,7 +355,8 @@ impl Policy for Raise<'_, '_> {
     }
 }
 
-/// An order for code before its allocation in which loads come early, while no more than `limit` bytes live. Needs code whose flags have their places.
+/// An order for code before its allocation in which loads come early, while no more than `limit`
+/// bytes live. Needs code whose flags have their places.
 pub(crate) fn raise(
     code: &VCode,
     live: &Liveness,
@@ -435,10 +444,12 @@ pub(crate) fn has_loads(code: &VCode) -> bool {
     messages.nth(LOADS - 1).is_some()
 }
 
-/// The part of the file that raised loads may fill: in quarters. The rest is for what does not fit into the holes between them.
+/// The part of the file that raised loads may fill: in quarters. The rest is for what does not fit
+/// into the holes between them.
 const QUARTERS: u32 = 3;
 
-/// Code with its loads early, what lives in it, and how many instructions were moved. What lives at once is no more than `file` bytes, or than it was.
+/// Code with its loads early, what lives in it, and how many instructions were moved. What lives at
+/// once is no more than `file` bytes, or than it was.
 ///
 /// # Errors
 /// As those of [`liveness`]. With `check`, an order that does not keep what code means.

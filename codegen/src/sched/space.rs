@@ -16,7 +16,8 @@ pub(super) struct Touch {
     pub(super) write: bool,
 }
 
-/// Bits of a mask: what a chunk has, bytes of the file, of a flag or the address register, or units of all else. A GRF is no more.
+/// Bits of a mask: what a chunk has, bytes of the file, of a flag or the address register, or units
+/// of all else. A GRF is no more.
 const BITS: u32 = u64::BITS;
 const ACC: u32 = 0;
 const ADDRESS: u32 = 1;
@@ -37,7 +38,8 @@ pub(super) struct Space<A, S> {
     pub(super) address: A,
     /// Bytes of a register.
     pub(super) size: S,
-    /// Whether what begins a register's value comes before all else that writes it: where somebody still asks what lives.
+    /// Whether what begins a register's value comes before all else that writes it: where somebody
+    /// still asks what lives.
     pub(super) values: bool,
     /// Surfaces that are written by their numbers alone: a bit each.
     pub(super) lone: u64,
@@ -106,7 +108,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// Calls `f` with all that an instruction with this message reads and writes. `told`: what it reaches by an address register is told by others.
+    /// Calls `f` with all that an instruction with this message reads and writes. `told`: what it
+    /// reaches by an address register is told by others.
     pub(super) fn each(
         &self,
         m: &MInst,
@@ -142,7 +145,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                         return;
                     }
                     f(&a);
-                    // The thread's header is another's register from here on: what it says of scratch is no more what it said.
+                    // The thread's header is another's register from here on: what it says of
+                    // scratch is no more what it said.
                     if a.store == Store::Grf && a.write && a.start < self.grf {
                         f(&Access {
                             store: Store::Scratch,
@@ -224,7 +228,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// Calls `f` with the registers that an instruction names for the sake of what lives, as if it read or wrote all of them.
+    /// Calls `f` with the registers that an instruction names for the sake of what lives, as if it
+    /// read or wrote all of them.
     pub(super) fn named(&self, m: &MInst, mut f: impl FnMut(&Access)) {
         if !self.values || matches!(m, MInst::Op { starts: false, .. }) {
             return;

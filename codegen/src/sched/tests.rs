@@ -1,4 +1,5 @@
-//! Orders of random machine functions, by any policy, keep what code means; and what does not, the check finds.
+//! Orders of random machine functions, by any policy, keep what code means; and what does not, the
+//! check finds.
 
 use super::*;
 use crate::fuzzing::Rng;
@@ -62,7 +63,8 @@ fn random_machine_functions_keep_what_they_mean() {
     assert!(moved > 1000);
 }
 
-/// Any order goes that dependences allow; one dependence less, and if what waited for it comes before it, the check finds it.
+/// Any order goes that dependences allow; one dependence less, and if what waited for it comes
+/// before it, the check finds it.
 #[test]
 fn every_dependence_is_needed_and_every_broken_one_found() {
     let (mut kept, mut broken) = (0, 0);

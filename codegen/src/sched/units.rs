@@ -10,7 +10,8 @@ use std::ops::Range;
 /// The most pieces of an instruction that was cut that stay together.
 const PIECES: usize = 8;
 
-/// Units up to which all are looked at at once: in longer blocks nothing passes from one such part to the next, and what is known of them stays in the caches.
+/// Units up to which all are looked at at once: in longer blocks nothing passes from one such part
+/// to the next, and what is known of them stays in the caches.
 const WINDOW: usize = 4 << 10;
 
 struct Node {
@@ -70,7 +71,8 @@ fn continues(before: &MInst, m: &MInst) -> bool {
     }
 }
 
-/// The instructions that belong together from one on, and whether they stay where they are for the sake of a call.
+/// The instructions that belong together from one on, and whether they stay where they are for the
+/// sake of a call.
 fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>, bool) {
     let inst = |n: usize| code.insts.get(n).filter(|_| n < end);
     let mut to = at + 1;
@@ -115,8 +117,9 @@ impl Units {
         self.behind_call = false;
     }
 
-    /// Takes the instructions from the start of a range up to one that stays where it is, that one included, or as many as are looked at at once, and says where
-    /// the next one is. `pieces`: those of an instruction that was cut stay together.
+    /// Takes the instructions from the start of a range up to one that stays where it is, that one
+    /// included, or as many as are looked at at once, and says where the next one is. `pieces`:
+    /// those of an instruction that was cut stay together.
     pub(super) fn segment<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
         &mut self,
         code: &VCode,

@@ -1,4 +1,5 @@
-//! What the scoreboard must know of each instruction, computed once: who executes it, and which bytes it reads and writes.
+//! What the scoreboard must know of each instruction, computed once: who executes it, and which
+//! bytes it reads and writes.
 
 use crate::emit::Reach;
 use gantry_isa_gen::perf::{self, Access, Store};
@@ -161,7 +162,8 @@ impl Facts {
         self.push(self.file + chunk, bytes.start, bytes.end, write);
     }
 
-    /// Bytes of the file that are an operand. Where bytes are written by reading and writing their words, that is what is read and written.
+    /// Bytes of the file that are an operand. Where bytes are written by reading and writing their
+    /// words, that is what is read and written.
     fn operand(&mut self, f: &Features, inst: &Inst<Reg>, bytes: Range<u32>, write: bool) {
         let Range { mut start, mut end } = bytes;
         let byte = inst.dst.ty().is_some_and(|t| t.bytes() == 1);

@@ -83,7 +83,8 @@ impl Flow {
         }
     }
 
-    /// Edges from where routines end to behind the calls of them. `calls`: the routine's first block, and the block behind the call.
+    /// Edges from where routines end to behind the calls of them. `calls`: the routine's first
+    /// block, and the block behind the call.
     fn returns(&mut self, insts: &[Inst<Reg>], calls: &[(u32, u32)]) {
         let mut calls = calls.to_vec();
         calls.sort_unstable();

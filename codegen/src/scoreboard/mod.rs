@@ -1,16 +1,24 @@
-//! The software scoreboard: what each instruction waits for, said in its annotation or in a `sync` before it.
+//! The software scoreboard: what each instruction waits for, said in its annotation or in a `sync`
+//! before it.
 //!
-//! The hardware of these platforms does not track who reads and writes general registers. In-order pipes are waited for by distances ([`order`]); what runs out of order,
-//! which is messages, the math box and the systolic array, gets a token, and others wait until its instruction has ended (`$3.dst`) or has read (`$3.src`).
+//! The hardware of these platforms does not track who reads and writes general registers. In-order
+//! pipes are waited for by distances ([`order`]); what runs out of order, which is messages, the
+//! math box and the systolic array, gets a token, and others wait until its instruction has ended
+//! (`$3.dst`) or has read (`$3.src`).
 //!
-//! What is open, that is, what bytes each token's instruction may still have to write or to read, flows over the edges of control flow ([`flow`], [`state`]) until nothing
-//! new comes; what waits closes it. A token is set again where nothing of it is open, least recently set first; else for an instruction that waits for its last one anyway, which
-//! needs no other annotation then; else the one that was set first. So reuse waits for nobody as long as tokens last.
+//! What is open, that is, what bytes each token's instruction may still have to write or to read,
+//! flows over the edges of control flow ([`flow`], [`state`]) until nothing new comes; what waits
+//! closes it. A token is set again where nothing of it is open, least recently set first; else for
+//! an instruction that waits for its last one anyway, which needs no other annotation then; else
+//! the one that was set first. So reuse waits for nobody as long as tokens last.
 //!
-//! Facts of an instruction are computed once ([`facts`]). A block is looked at again when more is open at its start; after [`VISITS`] of it a token that is open there
-//! is open everywhere, so that there is an end to that. Within a block all is bounded by what tokens and windows hold: the stage is linear in instructions.
+//! Facts of an instruction are computed once ([`facts`]). A block is looked at again when more is
+//! open at its start; after [`VISITS`] of it a token that is open there is open everywhere, so that
+//! there is an end to that. Within a block all is bounded by what tokens and windows hold: the
+//! stage is linear in instructions.
 //!
-//! Needs: physical instructions whose targets are known. Makes: the same with annotations, and instructions to put before some.
+//! Needs: physical instructions whose targets are known. Makes: the same with annotations, and
+//! instructions to put before some.
 
 mod facts;
 mod flow;
@@ -51,7 +59,8 @@ pub(crate) fn annotated(mut physical: Physical, target: &Target) -> Physical {
     physical
 }
 
-/// Annotates code; what comes back stands before the instructions of these numbers, in their order. `reaches` in the order of their instructions.
+/// Annotates code; what comes back stands before the instructions of these numbers, in their order.
+/// `reaches` in the order of their instructions.
 pub(crate) fn annotate(
     platform: Platform,
     insts: &mut [Inst<Reg>],
@@ -104,7 +113,8 @@ impl<'a> Assigned<'a> {
         }
     }
 
-    /// Follows what is open through the code until nothing new comes: what each instruction waits for.
+    /// Follows what is open through the code until nothing new comes: what each instruction waits
+    /// for.
     fn solve(&mut self, flow: &Flow) -> Vec<Waits> {
         let mut waits = vec![Waits::default(); self.of.len()];
         let blocks = flow.blocks.len();
@@ -223,7 +233,8 @@ fn widen(opens: &mut Opens, chunks: usize) {
     opens.sort_unstable();
 }
 
-/// Says in an instruction what it waits for, as far as there is room; what comes back says the rest before it.
+/// Says in an instruction what it waits for, as far as there is room; what comes back says the rest
+/// before it.
 fn annotation(
     platform: Platform,
     inst: &mut Inst<Reg>,
@@ -247,7 +258,8 @@ fn annotation(
     let one_pipe = platform.features().swsb_pipes.len() == 1;
     let mut distance = distance(distances, one_pipe);
     let room: SmallVec<[(Pipe, TokenKind); 4]> = pairs(platform, inst.op).collect();
-    // The names that a distance has: its pipe's own; where it is the instruction's only one, none; and all pipes'.
+    // The names that a distance has: its pipe's own; where it is the instruction's only one, none;
+    // and all pipes'.
     let own = |d: Distance| one_pipe || matches!(d.pipe, p if fact.own == 1 << index_of(p));
     let beside = |d: Distance, kind| {
         let has = |p| room.contains(&(p, kind));

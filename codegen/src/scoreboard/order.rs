@@ -1,7 +1,10 @@
-//! What runs in order: for each instruction, how far back in each pipe stands what it must wait for.
+//! What runs in order: for each instruction, how far back in each pipe stands what it must wait
+//! for.
 //!
-//! An in-order pipe ends its instructions in their order, [`depth`] of them later at the latest, and a branch that is taken finds the pipes empty. So this is one walk
-//! over the code as it stands, with a window of a pipe's last instructions: where control does not fall through, nothing is in the pipes.
+//! An in-order pipe ends its instructions in their order, [`depth`] of them later at the latest,
+//! and a branch that is taken finds the pipes empty. So this is one walk over the code as it
+//! stands, with a window of a pipe's last instructions: where control does not fall through,
+//! nothing is in the pipes.
 
 use super::facts::{By, Fact, Facts, PIPES, Touch, pipe};
 use crate::emit::NATIVE;
@@ -27,8 +30,9 @@ struct Rules {
 impl Rules {
     /// Whether `now` waits for `earlier`, which is in a pipe.
     ///
-    /// Within a pipe what comes later neither writes nor is read before what came earlier, but a result is not there yet. The hardware itself waits for
-    /// flags, accumulators and addresses that are written before it reads them, but for those that describe a message.
+    /// Within a pipe what comes later neither writes nor is read before what came earlier, but a
+    /// result is not there yet. The hardware itself waits for flags, accumulators and addresses
+    /// that are written before it reads them, but for those that describe a message.
     fn waits(&self, facts: &Facts, earlier: &Fact, now: &Fact) -> bool {
         let same = matches!(now.by, By::Pipe(_)) && (self.one_pipe || earlier.by == now.by);
         let message = matches!(now.by, By::OutOfOrder(_));
@@ -49,7 +53,8 @@ impl Rules {
     }
 }
 
-/// Whether control may go on behind an instruction, as it does behind a jump to what is there: no branch is taken, and the pipes are as they were.
+/// Whether control may go on behind an instruction, as it does behind a jump to what is there: no
+/// branch is taken, and the pipes are as they were.
 pub(super) fn falls_through(inst: &Inst<Reg>, fact: &Fact) -> bool {
     let always = matches!(inst.op, Op::Jmpi | Op::Call | Op::Ret) && inst.pred.is_none();
     let next = Src::Target(Target::Rel(NATIVE));

@@ -67,7 +67,8 @@ pub(super) struct State {
     of_token: Vec<Vec<u16>>,
     /// When in this block a token was set, from 1; 0: before it.
     age: Vec<u32>,
-    /// For which function a token was set in this block, if its instruction surely executes: one that no channel runs tells nothing of those before it.
+    /// For which function a token was set in this block, if its instruction surely executes: one
+    /// that no channel runs tells nothing of those before it.
     function: Vec<Option<u8>>,
     now: u32,
 }
@@ -125,8 +126,8 @@ impl State {
         }
     }
 
-    /// The tokens whose instructions must have ended, and those that must have read, before one touches these bytes. What one function
-    /// executes reads in order.
+    /// The tokens whose instructions must have ended, and those that must have read, before one
+    /// touches these bytes. What one function executes reads in order.
     pub(super) fn needs(&self, touches: &[Touch], function: Option<u8>) -> [Tokens; 2] {
         let (mut ended, mut read) = (0, 0);
         for t in touches {
@@ -162,7 +163,8 @@ impl State {
         bits(tokens).min_by_key(|t| self.age.get(usize::from(*t)))
     }
 
-    /// A token's instruction has ended, or has read. Then so have read those that its function got before.
+    /// A token's instruction has ended, or has read. Then so have read those that its function got
+    /// before.
     pub(super) fn wait(&mut self, token: u8, kind: TokenKind) {
         let at = usize::from(token);
         let (Some(&age), Some(&function)) = (self.age.get(at), self.function.get(at)) else {
@@ -198,7 +200,8 @@ impl State {
         });
     }
 
-    /// A token is set for an instruction, which waits until its last one has ended. `file`: the first chunk that hardware tracks.
+    /// A token is set for an instruction, which waits until its last one has ended. `file`: the
+    /// first chunk that hardware tracks.
     pub(super) fn set(
         &mut self,
         token: u8,

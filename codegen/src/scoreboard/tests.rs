@@ -3,7 +3,8 @@
 use super::*;
 use gantry_isa_gen::{Target as Goal, text};
 
-/// Assembles code, annotates it and prints it: an instruction a line, those that were put in with no number.
+/// Assembles code, annotates it and prints it: an instruction a line, those that were put in with
+/// no number.
 fn annotated(platform: Platform, source: &str) -> Vec<String> {
     let program = text::assemble(platform, source).unwrap();
     let mut insts: Vec<Inst<Reg>> = program.insts.iter().map(|i| i.inst).collect();
@@ -162,7 +163,8 @@ fn pipes_beside_each_other_wait_for_reads_and_writes() {
     assert_eq!(waits(Platform::XeHpg, code), ["-", "I@1", "-", "F@1"]);
 }
 
-/// Any number of instructions, blocks and tokens: the walk ends, and takes no more turns than it may.
+/// Any number of instructions, blocks and tokens: the walk ends, and takes no more turns than it
+/// may.
 #[test]
 fn a_ladder_of_loops_comes_to_an_end() {
     let mut code = String::new();

@@ -1,17 +1,20 @@
-//! What hardware does wrong, as far as it matters to compute, and on which platforms: one table. What is done about each is in
-//! `emit::errata`, by one pass over physical instructions.
+//! What hardware does wrong, as far as it matters to compute, and on which platforms: one table.
+//! What is done about each is in `emit::errata`, by one pass over physical instructions.
 //!
-//! Source: Intel's open compiler, `visa/SWWA.cpp` and `visa/PrologEpilog.cpp`, and what it was seen to emit for each platform.
+//! Source: Intel's open compiler, `visa/SWWA.cpp` and `visa/PrologEpilog.cpp`, and what it was seen
+//! to emit for each platform.
 
 use gantry_isa_gen::Platform;
 
 /// What is done about an erratum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remedy {
-    /// The thread waits, before it ends, until what it wrote through a data port is where others see it.
+    /// The thread waits, before it ends, until what it wrote through a data port is where others
+    /// see it.
     FenceBeforeEnd,
-    /// An instruction that reads and writes, and changes nothing, before what makes channels stay behind: a divergent branch or a message under a predicate
-    /// that answers. It keeps the ALU from taking a source for the one that it read last.
+    /// An instruction that reads and writes, and changes nothing, before what makes channels stay
+    /// behind: a divergent branch or a message under a predicate that answers. It keeps the ALU
+    /// from taking a source for the one that it read last.
     ReadAgain,
 }
 

@@ -1,8 +1,10 @@
-//! What code is made for: a product, what its platform can do, the register file, and how threads begin and end.
+//! What code is made for: a product, what its platform can do, the register file, and how threads
+//! begin and end.
 //!
-//! A [`Target`] is made once, from a product's name, and given to every stage. Stages ask it by the name of a fact, never for a
-//! generation number; what differs between platforms is data: `isa-gen`'s [`Features`] and legality rules, the [`Abi`] of a platform
-//! family, and the message forms of `sends`.
+//! A [`Target`] is made once, from a product's name, and given to every stage. Stages ask it by the
+//! name of a fact, never for a generation number; what differs between platforms is data:
+//! `isa-gen`'s [`Features`] and legality rules, the [`Abi`] of a platform family, and the message
+//! forms of `sends`.
 
 pub mod abi;
 pub(crate) mod errata;
@@ -36,7 +38,8 @@ impl GrfFile {
         bytes.div_ceil(self.bytes)
     }
 
-    /// Alignment of a value of so many bytes: it never crosses into a register that it would not need.
+    /// Alignment of a value of so many bytes: it never crosses into a register that it would not
+    /// need.
     pub fn natural_align(self, bytes: u32) -> u32 {
         bytes.next_power_of_two().clamp(1, self.bytes)
     }
@@ -68,7 +71,8 @@ impl Target {
         Target::of_any(product).filter(|t| t.abi.whole)
     }
 
-    /// The target of a product's name, whose code generator may lack some of what kernels ask for: for tests of what there is.
+    /// The target of a product's name, whose code generator may lack some of what kernels ask for:
+    /// for tests of what there is.
     #[doc(hidden)]
     pub fn unfinished(name: &str) -> Option<Target> {
         Product::from_name(name).and_then(Target::of_any)
@@ -89,7 +93,8 @@ impl Target {
         })
     }
 
-    /// The target of a device: its product, or, where it is none, as a simulator, the first of its platform.
+    /// The target of a device: its product, or, where it is none, as a simulator, the first of its
+    /// platform.
     ///
     /// # Errors
     /// There is no code generator for it: the error lists those that there are.

@@ -1,6 +1,8 @@
-//! The sections of a module's data: constants, strings, which the host reads, and variables, which kernels write to.
+//! The sections of a module's data: constants, strings, which the host reads, and variables, which
+//! kernels write to.
 //!
-//! As `ocloc` writes them: an address in data is a relocation without an addend of its own (`SHT_REL`), to which the loader adds what stands in its place.
+//! As `ocloc` writes them: an address in data is a relocation without an addend of its own
+//! (`SHT_REL`), to which the loader adds what stands in its place.
 
 use crate::emit::Relocation;
 use crate::ir::data::ADDRESS_BYTES;

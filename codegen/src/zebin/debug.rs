@@ -1,6 +1,7 @@
-//! Debug information: DWARF 4 in the form that Intel's compiler gives it, a compilation unit a kernel: its lines, and where its labelled values are (registers by the numbers
-//! that `ocloc -g` has for them). Its sections stand in the zebin
-//! beside the code; addresses of code are relocations by the kernels' symbols.
+//! Debug information: DWARF 4 in the form that Intel's compiler gives it, a compilation unit a
+//! kernel: its lines, and where its labelled values are (registers by the numbers that `ocloc -g`
+//! has for them). Its sections stand in the zebin beside the code; addresses of code are
+//! relocations by the kernels' symbols.
 
 use crate::emit::{LabelRange, Located};
 use crate::error::CodegenError;
@@ -98,7 +99,8 @@ fn is_bare(k: &DebugKernel<'_>) -> bool {
     k.locations.is_empty() && k.labels.is_empty()
 }
 
-/// Debug information of kernels; nothing where none of them has source locations or values with names.
+/// Debug information of kernels; nothing where none of them has source locations or values with
+/// names.
 ///
 /// # Errors
 /// DWARF cannot say it: sections of 4 GiB.

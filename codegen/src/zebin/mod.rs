@@ -1,9 +1,10 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
-//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.debug_*` with `.rela.debug_*` where there are source locations (`debug.rs`),
-//! `.data.const`, `.data.const.string` and `.data.global` with their `.rel.data.*` (`data.rs`), `.ze_info` (YAML), `.note.intelgt.compat`, `.note.gantry.bindings` (`reflection.rs`), `.symtab`
-//! with a symbol a kernel and a piece of data. Facts: zebin specification
-//! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
+//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.debug_*` with `.rela.debug_*` where
+//! there are source locations (`debug.rs`), `.data.const`, `.data.const.string` and `.data.global`
+//! with their `.rel.data.*` (`data.rs`), `.ze_info` (YAML), `.note.intelgt.compat`,
+//! `.note.gantry.bindings` (`reflection.rs`), `.symtab` with a symbol a kernel and a piece of data.
+//! Facts: zebin specification (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
 mod data;
 mod debug;
@@ -87,7 +88,8 @@ fn compat_notes(target: &Target) -> Vec<u8> {
     out
 }
 
-/// The `.ze_info` text. The driver's own YAML reader wants lists indented under their key and no flow maps.
+/// The `.ze_info` text. The driver's own YAML reader wants lists indented under their key and no
+/// flow maps.
 pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     let mut s = format!("---\nversion: '{ZE_INFO_VERSION}'\nkernels:\n");
     for k in kernels {
@@ -572,7 +574,8 @@ pub fn write(
         w.write_symbol(&Sym {
             section: Some(section.0),
             st_name,
-            // Global ones are functions that others call: Intel's driver aborts where several kernels have them.
+            // Global ones are functions that others call: Intel's driver aborts where several
+            // kernels have them.
             st_info: elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_FUNC),
             st_other: elf::SymbolOther(0),
             st_shndx: elf::SymbolSection(0),

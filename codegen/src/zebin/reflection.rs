@@ -1,7 +1,9 @@
-//! What a zebin says of kernels' parameters beyond what a launch needs: names, in `.ze_info` as Intel's compiler writes them, and places among a
-//! shader's resources, in a note of Gantry's own. Loaders pass over both.
+//! What a zebin says of kernels' parameters beyond what a launch needs: names, in `.ze_info` as
+//! Intel's compiler writes them, and places among a shader's resources, in a note of Gantry's own.
+//! Loaders pass over both.
 //!
-//! The note, `.note.gantry.bindings`, has one entry of type 1 whose owner is `Gantry`. Its text is YAML as `.ze_info` is:
+//! The note, `.note.gantry.bindings`, has one entry of type 1 whose owner is `Gantry`. Its text is
+//! YAML as `.ze_info` is:
 //!
 //! ```yaml
 //! ---

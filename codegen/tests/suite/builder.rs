@@ -1,5 +1,5 @@
-//! The builder: what it makes of variables, and the mistakes it tells. What its SIMD control flow computes is tested in
-//! `interp.rs`.
+//! The builder: what it makes of variables, and the mistakes it tells. What its SIMD control flow
+//! computes is tested in `interp.rs`.
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
@@ -498,8 +498,8 @@ fn every_hand_written_method_verifies() {
     verify_module(&module).unwrap();
 }
 
-/// Variables that a `switch`'s places assign become parameters of where they meet, also where a case goes there itself, twice; and those that
-/// nothing assigns do not.
+/// Variables that a `switch`'s places assign become parameters of where they meet, also where a
+/// case goes there itself, twice; and those that nothing assigns do not.
 #[test]
 fn switches_pass_variables() {
     let mut f = Function::subroutine("f", &[I32, I32]);

@@ -1,5 +1,5 @@
-//! Random functions that verify compile, or are refused with an error that is not the compiler's own; the allocation checker and the
-//! legality rules run on every one.
+//! Random functions that verify compile, or are refused with an error that is not the compiler's
+//! own; the allocation checker and the legality rules run on every one.
 
 use gantry_codegen::fuzzing::{Options, module};
 use gantry_codegen::{CodegenError, CompileOptions, compile};

@@ -1,5 +1,5 @@
-//! Every stage's time grows with a function's size, not with its square, and nothing takes the stack for deep functions. The bench of
-//! the same name has the figures.
+//! Every stage's time grows with a function's size, not with its square, and nothing takes the
+//! stack for deep functions. The bench of the same name has the figures.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
@@ -40,9 +40,10 @@ fn stages(shape: Shape, size: usize) -> BTreeMap<&'static str, f64> {
     out
 }
 
-/// A stage that is quadratic takes 256 times as long for 16 times the instructions, one that is linear 16 times: 80 is refused. Times
-/// are the best of several, since other tests run at the same time and the larger one's memory may come from the system piece by piece: two
-/// are enough on a quiet machine.
+/// A stage that is quadratic takes 256 times as long for 16 times the instructions, one that is
+/// linear 16 times: 80 is refused. Times are the best of several, since other tests run at the same
+/// time and the larger one's memory may come from the system piece by piece: two are enough on a
+/// quiet machine.
 #[test]
 fn no_stage_is_quadratic() {
     for shape in Shape::ALL {
@@ -69,7 +70,8 @@ fn no_stage_is_quadratic() {
     }
 }
 
-/// Values that go round in rings at the ends of loops do so by one register that is free: less room need not be tried. The checker follows them.
+/// Values that go round in rings at the ends of loops do so by one register that is free: less room
+/// need not be tried. The checker follows them.
 #[test]
 fn rings_need_no_second_attempt() {
     for size in [1_000, 20_000] {
@@ -189,7 +191,8 @@ fn deep_masks_are_compiled() {
     });
 }
 
-/// Far more masks as flags than the register file holds are refused without following each through all blocks, and take no stack.
+/// Far more masks as flags than the register file holds are refused without following each through
+/// all blocks, and take no stack.
 #[test]
 fn deep_masks_are_refused() {
     on_a_small_stack(|| {

@@ -1,4 +1,5 @@
-//! The interpreter on whole kernels: SIMD control flow from the builder, launch facts, calls, errors.
+//! The interpreter on whole kernels: SIMD control flow from the builder, launch facts, calls,
+//! errors.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, InterpError, Stats, call, launch};
@@ -62,7 +63,8 @@ fn saxpy_with_a_partial_thread() {
     assert_eq!(memory.bytes(y), floats(|i| 2.0 * i as f32 + 1.0));
 }
 
-/// Per channel: doubles until above the limit; odd counts are skipped by `continue`, some channels take the else branch.
+/// Per channel: doubles until above the limit; odd counts are skipped by `continue`, some channels
+/// take the else branch.
 #[test]
 fn divergent_loop() {
     let mut f = Function::kernel("loops", 16);
@@ -143,7 +145,8 @@ fn divergent_loop() {
     }
 }
 
-/// Channels leave a loop for one of two blocks around it, by their numbers, and what is behind each runs in those alone.
+/// Channels leave a loop for one of two blocks around it, by their numbers, and what is behind each
+/// runs in those alone.
 #[test]
 fn channels_leave_for_outer_blocks() {
     let mut f = Function::kernel("leave", 8);

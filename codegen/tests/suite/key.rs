@@ -1,4 +1,5 @@
-//! Keys of compiled code: equal where modules and options compile alike, different where they do not, and the same everywhere.
+//! Keys of compiled code: equal where modules and options compile alike, different where they do
+//! not, and the same everywhere.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
@@ -182,7 +183,8 @@ fn everything_in_a_module_counts() {
     }
 }
 
-/// Operands, immediates and types of random functions: whatever is changed in the text changes the key.
+/// Operands, immediates and types of random functions: whatever is changed in the text changes the
+/// key.
 #[test]
 fn modules_that_differ_have_keys_that_differ() {
     let mut seen: HashMap<CacheKey, String> = HashMap::new();

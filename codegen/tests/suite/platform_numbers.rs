@@ -1,8 +1,10 @@
-//! No number of one platform stands in the compiler outside of `target/` and `isel/lower_sends/`: stages ask the target.
+//! No number of one platform stands in the compiler outside of `target/` and `isel/lower_sends/`:
+//! stages ask the target.
 
 use std::path::{Path, PathBuf};
 
-/// What facts of one platform look like in code: sizes of its registers and of its register file, its name.
+/// What facts of one platform look like in code: sizes of its registers and of its register file,
+/// its name.
 const FACTS: [&str; 12] = [
     "% 32",
     "/ 32",

@@ -1,5 +1,5 @@
-//! Random functions: they verify, read back from their text, and run in the interpreter; damaged ones and damaged texts
-//! give errors, not panics.
+//! Random functions: they verify, read back from their text, and run in the interpreter; damaged
+//! ones and damaged texts give errors, not panics.
 
 use gantry_codegen::fuzzing::{
     IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,

@@ -1,5 +1,6 @@
-//! Channels that return before others: they run nothing any more, whatever they were in the middle of. The text of these kernels is
-//! `filetests/filetests/run/control/returns.gir`, for the compiler.
+//! Channels that return before others: they run nothing any more, whatever they were in the middle
+//! of. The text of these kernels is `filetests/filetests/run/control/returns.gir`, for the
+//! compiler.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
@@ -114,7 +115,8 @@ fn nested() -> Function {
     f
 }
 
-/// The tail of a grid returns at once; the others count to their number, which all of the thread's loop waits for.
+/// The tail of a grid returns at once; the others count to their number, which all of the thread's
+/// loop waits for.
 fn tail() -> Function {
     let mut f = Function::kernel("tail", LANES);
     let mut b = FunctionBuilder::new(&mut f);

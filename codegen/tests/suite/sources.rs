@@ -1,4 +1,5 @@
-//! Source locations and labels of values: how they are built and verified, and what is left of them in compiled code.
+//! Source locations and labels of values: how they are built and verified, and what is left of them
+//! in compiled code.
 
 use gantry_codegen::Located;
 use gantry_codegen::builder::FunctionBuilder;
@@ -297,8 +298,9 @@ fn labels_say_where_values_are() {
     assert_eq!(compiled(TWO).kernels[1].code.labels, []);
 }
 
-/// Whatever the optimizer moves, merges and makes anew: code comes from where its IR does, and what is done to memory is still told apart. Stores that become one
-/// have one location, and dead ones none.
+/// Whatever the optimizer moves, merges and makes anew: code comes from where its IR does, and what
+/// is done to memory is still told apart. Stores that become one have one location, and dead ones
+/// none.
 #[test]
 fn optimized_code_comes_from_where_its_ir_does() {
     const SEED: u64 = 1;
@@ -347,7 +349,8 @@ fn place(loc: SourceLoc) -> (u32, u16) {
     (loc.line(), loc.column())
 }
 
-/// DWARF has a variable of each name, an array of its lanes, in the registers in which it is while it is there: r0 is register 16, as Intel's compiler has it.
+/// DWARF has a variable of each name, an array of its lanes, in the registers in which it is while
+/// it is there: r0 is register 16, as Intel's compiler has it.
 #[test]
 fn dwarf_says_where_values_are() {
     use gimli::{AttributeValue, EndianSlice, LittleEndian, Operation};

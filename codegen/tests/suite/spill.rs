@@ -23,7 +23,8 @@ fn compiled(source: &str, target: &str) -> Result<Compiled, CodegenError> {
     compile(&module, &options)
 }
 
-/// A product of matrices, of which a thread keeps `rows` times `columns` accumulators of 16 floats through a loop.
+/// A product of matrices, of which a thread keeps `rows` times `columns` accumulators of 16 floats
+/// through a loop.
 fn sgemm(rows: usize, columns: usize) -> String {
     let mut next = 4;
     let mut value = || {
@@ -112,7 +113,8 @@ fn kernels_that_would_spill_get_more_registers_where_there_are_some() {
         };
         compile(&module, &options)
     };
-    // Registers are twice as long on the latter. Where all threads together are faster with a few spills each, there are no more.
+    // Registers are twice as long on the latter. Where all threads together are faster with a few
+    // spills each, there are no more.
     for (target, columns, auto) in [("dg2", 10, 256), ("pvc", 16, 128)] {
         for (mode, count) in [
             (GrfMode::Standard, 128),
@@ -159,8 +161,8 @@ fn arguments_fill_the_file_and_no_more() {
     }
 }
 
-/// Returns a kernel with a value a level, each compared and read again at the end: 4 bytes that want
-/// a GRF's start, or 64 bytes.
+/// Returns a kernel with a value a level, each compared and read again at the end: 4 bytes that
+/// want a GRF's start, or 64 bytes.
 fn nest(levels: usize, wide: bool) -> String {
     let mut out = "kernel %nest(i64 ptr, i32) simd1 {\nblock0(v0: i64, v1: i32):\n".to_owned();
     let ty = if wide { "i32x16" } else { "i32" };
@@ -228,7 +230,8 @@ fn nothing_is_too_deep_to_be_spilled() {
     assert!(e.contains("of scratch for a thread"), "{e}");
 }
 
-/// What fits is not spilled for lack of a hole: values move. Four registers are for what values are aligned to, and for the payload, which stays.
+/// What fits is not spilled for lack of a hole: values move. Four registers are for what values are
+/// aligned to, and for the payload, which stays.
 #[test]
 fn what_fits_moves_and_is_not_spilled() {
     const SEED: u64 = 5000;

@@ -1,4 +1,5 @@
-//! One method per opcode (those of memory in `memory.rs`). Result types come from the operands, or from a type argument where the text form has one.
+//! One method per opcode (those of memory in `memory.rs`). Result types come from the operands, or
+//! from a type argument where the text form has one.
 
 use super::FunctionBuilder;
 use crate::ir::{
@@ -365,8 +366,9 @@ impl Ins<'_, '_> {
         })
     }
 
-    /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string)); where there is a mask, a line for each of its
-    /// lanes, of which the values have one, or as many times more as a vector has elements: all first elements first.
+    /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string));
+    /// where there is a mask, a line for each of its lanes, of which the values have one, or as
+    /// many times more as a vector has elements: all first elements first.
     #[track_caller]
     pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
         let args = self.list(args);
@@ -431,7 +433,8 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `switch`: where an integer of one lane is a case's value (one that does not fit is the verifier's matter), to the case's block, else to `otherwise`.
+    /// `switch`: where an integer of one lane is a case's value (one that does not fit is the
+    /// verifier's matter), to the case's block, else to `otherwise`.
     #[track_caller]
     pub fn switch(
         mut self,
@@ -459,8 +462,9 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the channels that run return: they run nothing any more, while the
-    /// others go on; a subroutine's results have a lane per channel then.
+    /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the channels that run return:
+    /// they run nothing any more, while the others go on; a subroutine's results have a lane per
+    /// channel then.
     #[track_caller]
     pub fn return_(self, args: &[Value]) {
         if self.b.is_filled() || args.iter().any(|&v| !self.b.func.dfg.has_value(v)) {

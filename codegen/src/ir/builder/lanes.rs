@@ -126,8 +126,9 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(base, offset)
     }
 
-    /// The offsets in scratch of each work-item's own element of a private array that begins `first` bytes from scratch's start: `i32` with the
-    /// lanes of `index`, an `i32` for each work-item of the thread. Elements of a number stand side by side: the array takes its length
+    /// The offsets in scratch of each work-item's own element of a private array that begins
+    /// `first` bytes from scratch's start: `i32` with the lanes of `index`, an `i32` for each
+    /// work-item of the thread. Elements of a number stand side by side: the array takes its length
     /// times lanes times `size` bytes.
     #[track_caller]
     pub fn private_addr(&mut self, first: u32, index: Value, size: u32) -> Value {

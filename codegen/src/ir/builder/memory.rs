@@ -1,4 +1,5 @@
-//! Memory and messages: loads, stores, atomics, images, 2D blocks, systolic products, barriers and sends.
+//! Memory and messages: loads, stores, atomics, images, 2D blocks, systolic products, barriers and
+//! sends.
 
 use super::ins::Ins;
 use crate::ir::{
@@ -23,7 +24,8 @@ fn block2d(
     }
 }
 impl Ins<'_, '_> {
-    /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane) plus `offset` bytes.
+    /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane)
+    /// plus `offset` bytes.
     #[track_caller]
     pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
         self.load_from(MemFlags::default(), ty, addr, offset, None)
@@ -81,7 +83,8 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane) plus `offset` bytes.
+    /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane)
+    /// plus `offset` bytes.
     #[track_caller]
     pub fn store(self, value: Value, addr: Value, offset: i32) {
         self.store_to(MemFlags::default(), value, addr, offset, None);
@@ -137,7 +140,8 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `atomic`: as many operands as the operation has; the elements that were there before. With a mask, other lanes are `old`'s.
+    /// `atomic`: as many operands as the operation has; the elements that were there before. With a
+    /// mask, other lanes are `old`'s.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is a part of the instruction"
@@ -208,7 +212,8 @@ impl Ins<'_, '_> {
         self.texels(Opcode::ImageLoad, ty, at, coords, lod, masked)
     }
 
-    /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are off take.
+    /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are
+    /// off take.
     #[track_caller]
     pub fn sample(
         self,
@@ -325,7 +330,8 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a number from 1 to 31.
+    /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a
+    /// number from 1 to 31.
     #[track_caller]
     pub fn named_barrier(self, number: u8, threads: Value) {
         self.none(InstData::NamedBarrier {
@@ -335,8 +341,9 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address, width and height in bytes and rows, bytes from row to row;
-    /// `place`: the first column (elements) and row.
+    /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address,
+    /// width and height in bytes and rows, bytes from row to row; `place`: the first column
+    /// (elements) and row.
     #[track_caller]
     pub fn block2d_load(
         self,
@@ -349,7 +356,8 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `block2d_store`: a value as a block of a surface's elements, told as for [`Ins::block2d_load`].
+    /// `block2d_store`: a value as a block of a surface's elements, told as for
+    /// [`Ins::block2d_load`].
     #[track_caller]
     pub fn block2d_store(
         self,
@@ -362,14 +370,16 @@ impl Ins<'_, '_> {
         self.none(data);
     }
 
-    /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for [`Ins::block2d_load`].
+    /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for
+    /// [`Ins::block2d_load`].
     #[track_caller]
     pub fn block2d_prefetch(self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
         let data = block2d(Opcode::Block2dPrefetch, shape, surface, place, None);
         self.none(data);
     }
 
-    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.
+    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and
+    /// descriptor.
     #[track_caller]
     pub fn send(
         self,

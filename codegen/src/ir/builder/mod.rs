@@ -1,4 +1,5 @@
-//! Builds functions: instructions with inferred types, variables turned into SSA, structured SIMD control flow.
+//! Builds functions: instructions with inferred types, variables turned into SSA, structured SIMD
+//! control flow.
 //!
 //! ```
 //! use gantry_codegen::builder::FunctionBuilder;
@@ -95,7 +96,8 @@ impl Function {
     }
 }
 
-/// Builds one function. Mistakes do not stop it: they are collected for [`FunctionBuilder::finish`].
+/// Builds one function. Mistakes do not stop it: they are collected for
+/// [`FunctionBuilder::finish`].
 #[derive(Debug)]
 pub struct FunctionBuilder<'f> {
     func: Held<'f>,
@@ -150,7 +152,8 @@ impl DerefMut for Held<'_> {
 }
 
 impl<'f> FunctionBuilder<'f> {
-    /// Starts on an empty function, in its entry block, which gets the parameters the signature has so far.
+    /// Starts on an empty function, in its entry block, which gets the parameters the signature has
+    /// so far.
     pub fn new(func: &'f mut Function) -> Self {
         Self::start(Held::Borrowed(func))
     }
@@ -236,7 +239,8 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Slm)
     }
 
-    /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the buffer begins, in bytes (`i32`).
+    /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the
+    /// buffer begins, in bytes (`i32`).
     #[track_caller]
     pub fn surface_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
@@ -255,7 +259,8 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
-    /// Promises that what is written through a buffer is reached by it alone, and what is reached by it written through it alone: see [`Param::noalias`].
+    /// Promises that what is written through a buffer is reached by it alone, and what is reached
+    /// by it written through it alone: see [`Param::noalias`].
     #[track_caller]
     pub fn promise_noalias(&mut self, param: Value) {
         let params = self.func.dfg.block_params(self.entry);
@@ -320,7 +325,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The type of a value; `b1` for one that the function does not have, which whatever uses it tells.
+    /// The type of a value; `b1` for one that the function does not have, which whatever uses it
+    /// tells.
     pub fn ty(&self, v: Value) -> Type {
         if self.func.dfg.has_value(v) {
             self.func.dfg.ty(v)
@@ -410,7 +416,8 @@ impl<'f> FunctionBuilder<'f> {
             .is_some_and(|i| self.func.dfg.data(i).opcode().info().terminator)
     }
 
-    /// A sampler of the kernel's own, by its number: behind all sampler parameters, which must be there before.
+    /// A sampler of the kernel's own, by its number: behind all sampler parameters, which must be
+    /// there before.
     #[track_caller]
     pub fn own_sampler(&mut self, sampler: Sampler) -> u8 {
         let given = self.func.sig.params.iter();
@@ -438,8 +445,9 @@ impl<'f> FunctionBuilder<'f> {
         var
     }
 
-    /// Assigns a variable. In a divergent construct (`simd_if`, `simd_loop`), a variable that has a lane per channel changes in the channels
-    /// that run and keeps its old value in the others. One of another number of lanes is the whole thread's: all of it changes, as by
+    /// Assigns a variable. In a divergent construct (`simd_if`, `simd_loop`), a variable that has a
+    /// lane per channel changes in the channels that run and keeps its old value in the others. One
+    /// of another number of lanes is the whole thread's: all of it changes, as by
     /// [`FunctionBuilder::def_var_all_lanes`].
     #[track_caller]
     pub fn def_var(&mut self, var: Variable, value: Value) {
@@ -498,7 +506,8 @@ impl<'f> FunctionBuilder<'f> {
         self.ssa.value(&mut self.func, self.position, var)
     }
 
-    /// A variable's value here. On a path where nothing assigned it, any value; that no path assigns it is a mistake.
+    /// A variable's value here. On a path where nothing assigned it, any value; that no path
+    /// assigns it is a mistake.
     #[track_caller]
     pub fn use_var(&mut self, var: Variable) -> Value {
         if !self.ssa.has(var) {
@@ -514,8 +523,9 @@ impl<'f> FunctionBuilder<'f> {
         self.in_entry(Opcode::Undef, ty)
     }
 
-    /// Says where the instructions that are appended from now on come from; [`SourceLoc::NONE`]: from nowhere that is known. The file is one of
-    /// the module's ([`Module::source_file`](crate::ir::Module::source_file)).
+    /// Says where the instructions that are appended from now on come from; [`SourceLoc::NONE`]:
+    /// from nowhere that is known. The file is one of the module's
+    /// ([`Module::source_file`](crate::ir::Module::source_file)).
     #[track_caller]
     pub fn set_source_loc(&mut self, loc: SourceLoc) {
         self.srcloc = loc;
@@ -526,7 +536,8 @@ impl<'f> FunctionBuilder<'f> {
         self.srcloc
     }
 
-    /// Says what a debugger would call a value. Several values may have one name, as a variable has one value after the other.
+    /// Says what a debugger would call a value. Several values may have one name, as a variable has
+    /// one value after the other.
     #[track_caller]
     pub fn label(&mut self, value: Value, name: &str) {
         if self.func.dfg.has_value(value) {
@@ -669,7 +680,8 @@ impl<'f> FunctionBuilder<'f> {
         out
     }
 
-    /// Ends building: seals what is not, and removes block parameters that all branches give one value.
+    /// Ends building: seals what is not, and removes block parameters that all branches give one
+    /// value.
     ///
     /// # Errors
     /// The mistakes made on the way; if there are none, the rules that instructions break by

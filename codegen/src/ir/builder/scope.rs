@@ -1,4 +1,5 @@
-//! Constructs being built: which one an `else`, an end or a `break` belongs to, and where control goes.
+//! Constructs being built: which one an `else`, an end or a `break` belongs to, and where control
+//! goes.
 
 use super::{FunctionBuilder, Variable};
 use crate::ir::{Block, Value};
@@ -94,7 +95,8 @@ impl FunctionBuilder<'_> {
         self.scopes.iter().any(Scope::is_simd)
     }
 
-    /// A region that begins at the end of the current block. The blocks of its construct were made before.
+    /// A region that begins at the end of the current block. The blocks of its construct were made
+    /// before.
     pub(super) fn region(&self) -> Region {
         Region {
             from: self.position,
@@ -103,8 +105,8 @@ impl FunctionBuilder<'_> {
         }
     }
 
-    /// Ends a region at a block: variables that nothing assigned in it are what they were before, without looking. Not if blocks that were made
-    /// in it are still to be built.
+    /// Ends a region at a block: variables that nothing assigned in it are what they were before,
+    /// without looking. Not if blocks that were made in it are still to be built.
     #[track_caller]
     pub(super) fn end_region(&mut self, to: Block, region: Region) {
         let mut open = self.open.range(Block::new(region.first)..);

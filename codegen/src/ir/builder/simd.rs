@@ -1,9 +1,12 @@
-//! Structured control flow of channels: each may go its own way, and the execution mask says which run.
+//! Structured control flow of channels: each may go its own way, and the execution mask says which
+//! run.
 //!
-//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel runs. Channels that return are in no mask any
-//! more. Masks are used only as the hardware's mask stack has them ([`crate::isel::mask_stack`]).
+//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel
+//! runs. Channels that return are in no mask any more. Masks are used only as the hardware's mask
+//! stack has them ([`crate::isel::mask_stack`]).
 //!
-//! Each construct can be built by a closure, or by calls at its beginning and end, for hosts whose own input may be nested to any depth.
+//! Each construct can be built by a closure, or by calls at its beginning and end, for hosts whose
+//! own input may be nested to any depth.
 
 use super::scope::{Kind, Scope};
 use super::{FunctionBuilder, Variable};
@@ -46,7 +49,8 @@ impl<'f> FunctionBuilder<'f> {
         self.read(var)
     }
 
-    /// Sets the execution mask of a subroutine, from a parameter; once, before any SIMD control flow.
+    /// Sets the execution mask of a subroutine, from a parameter; once, before any SIMD control
+    /// flow.
     #[track_caller]
     pub fn set_exec_mask(&mut self, mask: Value) {
         if !self.ty(mask).is_pred() {
@@ -121,7 +125,8 @@ impl<'f> FunctionBuilder<'f> {
         self.switch_to_block(next);
     }
 
-    /// Where control goes when no channel is left: the end of the innermost divergent construct, or of the function.
+    /// Where control goes when no channel is left: the end of the innermost divergent construct, or
+    /// of the function.
     #[track_caller]
     fn escape(&mut self) -> Block {
         match self.scopes.iter().rev().find(|s| s.is_simd()) {
@@ -141,7 +146,8 @@ impl<'f> FunctionBuilder<'f> {
         b
     }
 
-    /// Begins what the channels where `cond` is set run: up to [`FunctionBuilder::simd_else`] or [`FunctionBuilder::simd_if_end`].
+    /// Begins what the channels where `cond` is set run: up to [`FunctionBuilder::simd_else`] or
+    /// [`FunctionBuilder::simd_if_end`].
     #[track_caller]
     pub fn simd_if_begin(&mut self, cond: Value) {
         let to = self.create_block();
@@ -234,7 +240,8 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_if_end();
     }
 
-    /// Begins a loop that runs until no channel is left in it: up to [`FunctionBuilder::simd_loop_end`].
+    /// Begins a loop that runs until no channel is left in it: up to
+    /// [`FunctionBuilder::simd_loop_end`].
     #[track_caller]
     pub fn simd_loop_begin(&mut self) {
         let (header, to, exit) = (
@@ -310,7 +317,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Repeats `body` until no channel is left in the loop: channels leave by [`FunctionBuilder::simd_break_if`].
+    /// Repeats `body` until no channel is left in the loop: channels leave by
+    /// [`FunctionBuilder::simd_break_if`].
     #[track_caller]
     pub fn simd_loop(&mut self, body: impl FnOnce(&mut Self)) {
         self.simd_loop_begin();
@@ -324,7 +332,8 @@ impl<'f> FunctionBuilder<'f> {
         self.leave_loop(cond, false);
     }
 
-    /// Lets the channels where `cond` is set wait for the next iteration of the innermost loop of channels.
+    /// Lets the channels where `cond` is set wait for the next iteration of the innermost loop of
+    /// channels.
     #[track_caller]
     pub fn simd_continue_if(&mut self, cond: Value) {
         self.leave_loop(cond, true);
@@ -370,7 +379,8 @@ impl<'f> FunctionBuilder<'f> {
         self.skip_if(none, to);
     }
 
-    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`]. The label names it from inner constructs.
+    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`]. The
+    /// label names it from inner constructs.
     #[track_caller]
     pub fn simd_block_begin(&mut self) -> SimdLabel {
         let to = self.create_block();
@@ -431,7 +441,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Takes the channels where `cond` is set to the end of a block of channels that is still open, out of whatever was begun in it.
+    /// Takes the channels where `cond` is set to the end of a block of channels that is still open,
+    /// out of whatever was begun in it.
     #[track_caller]
     pub fn simd_leave_to_if(&mut self, label: SimdLabel, cond: Value) {
         if self.is_open(label) {
@@ -463,8 +474,9 @@ impl<'f> FunctionBuilder<'f> {
         self.scopes.get(label.depth).is_some_and(is)
     }
 
-    /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of the function. A subroutine's results have
-    /// a lane per channel then. A thread without channels ends.
+    /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of
+    /// the function. A subroutine's results have a lane per channel then. A thread without channels
+    /// ends.
     #[track_caller]
     pub fn simd_return_if(&mut self, cond: Value, results: &[Value]) {
         let cond = self.condition(cond);
@@ -486,8 +498,8 @@ impl<'f> FunctionBuilder<'f> {
         self.ins().printf(format, args, Some(em));
     }
 
-    /// Where `cond` is not set in a channel that runs, prints a message, which says where, and lets the channel return as
-    /// [`FunctionBuilder::simd_return_if`] does.
+    /// Where `cond` is not set in a channel that runs, prints a message, which says where, and lets
+    /// the channel return as [`FunctionBuilder::simd_return_if`] does.
     #[track_caller]
     pub fn simd_assert(&mut self, cond: Value, message: DataRef, results: &[Value]) {
         let cond = self.condition(cond);
@@ -498,7 +510,8 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_return_if(fails, results);
     }
 
-    /// `return` where only some of the channels may run: they return, and the others go on where they wait.
+    /// `return` where only some of the channels may run: they return, and the others go on where
+    /// they wait.
     #[track_caller]
     pub(super) fn return_here(&mut self, results: &[Value]) {
         let em = self.exec_mask();
@@ -562,7 +575,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// A subroutine's results at its end: those of channels that returned before are what they were then.
+    /// A subroutine's results at its end: those of channels that returned before are what they were
+    /// then.
     #[track_caller]
     pub(super) fn all_results(&mut self, results: &[Value]) -> Vec<Value> {
         let vars = self.returned.clone();

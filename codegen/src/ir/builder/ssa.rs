@@ -1,6 +1,7 @@
-//! Variables to SSA: block parameters are made where a variable is read in a block with several predecessors, or with
-//! predecessors still to come, and those that turn out not to merge anything are removed at the end (after Braun et al.,
-//! "Simple and Efficient Construction of Static Single Assignment Form").
+//! Variables to SSA: block parameters are made where a variable is read in a block with several
+//! predecessors, or with predecessors still to come, and those that turn out not to merge anything
+//! are removed at the end (after Braun et al., "Simple and Efficient Construction of Static Single
+//! Assignment Form").
 
 use super::{Aliases, Variable};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
@@ -27,7 +28,8 @@ struct BlockState {
     defs: Defs,
     /// Parameters made here, in order; they follow the block's explicit ones.
     params: SmallVec<[(Variable, Value); 2]>,
-    /// A block that every way to this one comes through, and from when to when what is between was built.
+    /// A block that every way to this one comes through, and from when to when what is between was
+    /// built.
     skip: Option<(Block, u32, u32)>,
 }
 
@@ -99,8 +101,8 @@ pub(super) struct Read {
 pub(super) struct Ssa {
     vars: PrimaryMap<Variable, Type>,
     blocks: SecondaryMap<Block, BlockState>,
-    /// Parameters of sealed blocks whose arguments are to be added to the branches. First in, first out, so that
-    /// arguments come in the order of parameters.
+    /// Parameters of sealed blocks whose arguments are to be added to the branches. First in, first
+    /// out, so that arguments come in the order of parameters.
     pending: VecDeque<(Block, Variable)>,
     /// Assignments so far, and per variable which of them were its own.
     clock: u32,
@@ -133,7 +135,8 @@ impl Ssa {
         self.clock
     }
 
-    /// Says that every way to a block comes through another, and that what was built from a time until now is all that is between.
+    /// Says that every way to a block comes through another, and that what was built from a time
+    /// until now is all that is between.
     pub(super) fn skip(&mut self, block: Block, from: Block, start: u32) {
         self.blocks[block].skip = Some((from, start, self.clock));
     }
@@ -222,8 +225,8 @@ impl Ssa {
         }
     }
 
-    /// The value at a block's end, as far as it is known: goes up single predecessors, and makes a parameter where
-    /// there are several.
+    /// The value at a block's end, as far as it is known: goes up single predecessors, and makes a
+    /// parameter where there are several.
     fn find(&mut self, func: &mut Function, block: Block, var: Variable) -> Value {
         let mut path = Vec::new();
         let mut at = block;
@@ -265,8 +268,8 @@ impl Ssa {
         value
     }
 
-    /// Removes the parameters made here that every branch gives the same value or themselves. Gives the reads of variables that nothing
-    /// had assigned.
+    /// Removes the parameters made here that every branch gives the same value or themselves. Gives
+    /// the reads of variables that nothing had assigned.
     pub(super) fn finish(&mut self, func: &mut Function, entry: Block) -> Vec<Read> {
         let mut s = Simplifier {
             alias: Aliases::new(),
@@ -357,9 +360,10 @@ struct Node {
     one: Option<Value>,
 }
 
-/// Finds the parameters that merge nothing. A parameter that merges something is looked at again only when two of three
-/// values may have become one: itself, the first value it merges, the first other one. When values become one, whoever watches the
-/// one that fewer watch is looked at; so each argument is looked at once, and each watcher moves a logarithm of times.
+/// Finds the parameters that merge nothing. A parameter that merges something is looked at again
+/// only when two of three values may have become one: itself, the first value it merges, the first
+/// other one. When values become one, whoever watches the one that fewer watch is looked at; so
+/// each argument is looked at once, and each watcher moves a logarithm of times.
 struct Simplifier {
     alias: Aliases,
     nodes: Vec<Node>,

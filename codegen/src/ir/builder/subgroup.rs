@@ -40,7 +40,8 @@ impl FunctionBuilder<'_> {
         self.among(opcode, arg)
     }
 
-    /// In each lane what it and the running ones before it come to, by an operation such as [`Opcode::ScanIadd`].
+    /// In each lane what it and the running ones before it come to, by an operation such as
+    /// [`Opcode::ScanIadd`].
     #[track_caller]
     pub fn simd_scan(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| !a.scan) {

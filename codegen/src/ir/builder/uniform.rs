@@ -1,4 +1,5 @@
-//! Structured control flow of the whole thread, by conditions of one lane. It may stand in divergent constructs, and they in it.
+//! Structured control flow of the whole thread, by conditions of one lane. It may stand in
+//! divergent constructs, and they in it.
 
 use super::FunctionBuilder;
 use super::scope::{Kind, Scope};
@@ -19,7 +20,8 @@ impl FunctionBuilder<'_> {
         self.ins().bconst(1, 0)
     }
 
-    /// Begins what runs if a `b1` is set: up to [`FunctionBuilder::uniform_else`] or [`FunctionBuilder::uniform_if_end`].
+    /// Begins what runs if a `b1` is set: up to [`FunctionBuilder::uniform_else`] or
+    /// [`FunctionBuilder::uniform_if_end`].
     #[track_caller]
     pub fn uniform_if_begin(&mut self, cond: Value) {
         let (then, other) = (self.create_block(), self.create_block());
@@ -113,7 +115,8 @@ impl FunctionBuilder<'_> {
         });
     }
 
-    /// Ends a loop of the whole thread: it is repeated until [`FunctionBuilder::uniform_break_if`] leaves it.
+    /// Ends a loop of the whole thread: it is repeated until [`FunctionBuilder::uniform_break_if`]
+    /// leaves it.
     #[track_caller]
     pub fn uniform_loop_end(&mut self) {
         let is = |k: &Kind| matches!(k, Kind::Loop { .. });
@@ -186,7 +189,8 @@ impl FunctionBuilder<'_> {
     /// Leaves the innermost uniform loop where a `b1` is set.
     #[track_caller]
     pub fn uniform_break_if(&mut self, cond: Value) {
-        // The loop must not be left in the middle of a divergent construct, whose other channels wait.
+        // The loop must not be left in the middle of a divergent construct, whose other channels
+        // wait.
         let inner = self.scopes.iter().rev();
         let found = inner
             .take_while(|s| !s.is_simd())

@@ -1,5 +1,6 @@
-//! What operations compute, by way of the Gen operation that does the same: `isa-gen` has one meaning of each, for this
-//! interpreter and for the simulator. Bits are zero-extended from the lane's width, before and after.
+//! What operations compute, by way of the Gen operation that does the same: `isa-gen` has one
+//! meaning of each, for this interpreter and for the simulator. Bits are zero-extended from the
+//! lane's width, before and after.
 
 use super::{Lanes, host};
 use crate::ir::{FloatCC, IntCC, Opcode, Scalar};
@@ -89,8 +90,8 @@ fn minus(mut a: AluOp) -> AluOp {
     a
 }
 
-/// Runs an operation on lanes, and gives what `each` makes of every group of channels, lane by lane; `None` where it has
-/// no meaning or an operand has too few lanes.
+/// Runs an operation on lanes, and gives what `each` makes of every group of channels, lane by
+/// lane; `None` where it has no meaning or an operand has too few lanes.
 fn run(
     alu: &AluOp,
     args: &[&[u64]],
@@ -143,7 +144,8 @@ fn explicit(opcode: Opcode) -> Option<(Opcode, Round)> {
     })
 }
 
-/// A conversion to integers that does not round toward zero: rounding to an integer, and the conversion.
+/// A conversion to integers that does not round toward zero: rounding to an integer, and the
+/// conversion.
 fn rounded(opcode: Opcode) -> Option<(Opcode, Opcode)> {
     use Opcode::*;
     Some(match opcode {

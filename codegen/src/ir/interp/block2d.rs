@@ -68,7 +68,8 @@ impl Surface {
     }
 }
 
-/// Executes `block2d_load`, `block2d_store` and `block2d_prefetch`; gives what is read. Elements outside of the surface are zeros, and are not written.
+/// Executes `block2d_load`, `block2d_store` and `block2d_prefetch`; gives what is read. Elements
+/// outside of the surface are zeros, and are not written.
 pub(super) fn blocks(
     frame: &Frame<'_>,
     inst: Inst,

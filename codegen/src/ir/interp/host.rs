@@ -1,5 +1,5 @@
-//! Operations that are no one Gen operation, lane by lane, by the host's own arithmetic. Bits are zero-extended from the lane's width,
-//! before and after.
+//! Operations that are no one Gen operation, lane by lane, by the host's own arithmetic. Bits are
+//! zero-extended from the lane's width, before and after.
 
 use super::alu::signed;
 use crate::ir::{Opcode, Scalar};
@@ -15,7 +15,8 @@ fn float_type(t: Scalar) -> Type {
     }
 }
 
-/// A function of doubles on lanes of a type, rounded to nearest; for all types, a double's precision is enough to round twice.
+/// A function of doubles on lanes of a type, rounded to nearest; for all types, a double's
+/// precision is enough to round twice.
 fn nearest(t: Scalar, args: &[u64], mode: &FpMode, f: impl Fn(&[f64]) -> f64) -> u64 {
     let ty = float_type(t);
     let mode = FpMode {
@@ -61,7 +62,8 @@ fn negate_if(negative: bool, v: u64) -> u64 {
     if negative { v.wrapping_neg() } else { v }
 }
 
-/// An operation of two operands of a type, of which `to` is the result's; `None` for one that is Gen's.
+/// An operation of two operands of a type, of which `to` is the result's; `None` for one that is
+/// Gen's.
 pub(super) fn binary(
     opcode: Opcode,
     t: Scalar,

@@ -1,7 +1,9 @@
-//! Images and samplers as the interpreter sees them: formats, addressing and filtering as OpenCL C has them (8.2, 8.3), written for itself.
+//! Images and samplers as the interpreter sees them: formats, addressing and filtering as OpenCL C
+//! has them (8.2, 8.3), written for itself.
 //!
-//! What lies outside of an image reads as zeros, with a last component of 1 where the format has none. Nearest sampling is exact; the weights of
-//! linear filtering are singles, where hardware's have 8 bits: results differ by at most 1/256 of the difference of neighbours.
+//! What lies outside of an image reads as zeros, with a last component of 1 where the format has
+//! none. Nearest sampling is exact; the weights of linear filtering are singles, where hardware's
+//! have 8 bits: results differ by at most 1/256 of the difference of neighbours.
 
 use super::memory::{Memory, MemoryError, from_le};
 pub use crate::ir::{Addressing, Sampler};
@@ -72,7 +74,8 @@ impl Component {
         }
     }
 
-    /// The bits in memory of what a kernel stores: rounded to nearest even, clamped to what there is.
+    /// The bits in memory of what a kernel stores: rounded to nearest even, clamped to what there
+    /// is.
     fn encode(self, v: u32) -> u32 {
         let float = f32::from_bits(v);
         match self {
@@ -88,13 +91,15 @@ impl Component {
     }
 }
 
-/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between them. Of texels of several samples there is a
-/// picture for each sample, one after the other, in every layer.
+/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between
+/// them. Of texels of several samples there is a picture for each sample, one after the other, in
+/// every layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Image {
     /// Its shape.
     pub shape: ImageShape,
-    /// Texels along each coordinate, layers along an array's last one; 1 along those that the shape does not have.
+    /// Texels along each coordinate, layers along an array's last one; 1 along those that the shape
+    /// does not have.
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
@@ -236,7 +241,8 @@ impl Image {
         Ok(sum.map(f32::to_bits))
     }
 
-    /// The address of a byte of a rectangle: outside, that of the byte at the same place of the nearest texel, if `nearest`.
+    /// The address of a byte of a rectangle: outside, that of the byte at the same place of the
+    /// nearest texel, if `nearest`.
     pub(super) fn byte(&self, x: i64, y: i64, nearest: bool) -> Option<u64> {
         let texel = i64::from(self.components * self.component.bytes()).max(1);
         let (row, rows) = (i64::from(self.extent[0]) * texel, i64::from(self.extent[1]));

@@ -1,5 +1,6 @@
-//! The reference semantics of the IR: executes functions instruction by instruction, all lanes of each. Slow and simple,
-//! it shares nothing with lowering, and judges it; what an operation computes is `isa-gen`'s meaning of the Gen operation.
+//! The reference semantics of the IR: executes functions instruction by instruction, all lanes of
+//! each. Slow and simple, it shares nothing with lowering, and judges it; what an operation
+//! computes is `isa-gen`'s meaning of the Gen operation.
 //!
 //! ```
 //! use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
@@ -99,7 +100,8 @@ impl Arg {
         Arg(vec![u64::from(v.to_bits())])
     }
 
-    /// The value of this type whose bytes in memory these are; `None` where the count of bytes is another.
+    /// The value of this type whose bytes in memory these are; `None` where the count of bytes is
+    /// another.
     pub fn from_bytes(ty: Type, bytes: &[u8]) -> Option<Arg> {
         let size = ty.scalar().bytes() as usize;
         if size == 0 || bytes.len() != ty.bytes() as usize {
@@ -244,8 +246,8 @@ impl<'m> Loaded<'m> {
                 grid.local
             )));
         }
-        // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
-        // behind the kernel's own.
+        // What the host gives for a surface is its address; the kernel finds where in it the buffer
+        // begins. Local memory that the host sizes lies behind the kernel's own.
         let mut surfaces = Vec::new();
         let mut tables = Tables::default();
         let mut args = args.to_vec();
@@ -305,12 +307,14 @@ impl<'m> Loaded<'m> {
     }
 }
 
-/// Launches a kernel over a grid. The module's variables hold what they do when it is loaded. Groups run one after the other; the threads of a group run in turn, each up to the next
-/// barrier. `fuel` is the most instructions that the whole launch may execute.
+/// Launches a kernel over a grid. The module's variables hold what they do when it is loaded.
+/// Groups run one after the other; the threads of a group run in turn, each up to the next barrier.
+/// `fuel` is the most instructions that the whole launch may execute.
 ///
 /// # Errors
-/// The function is no kernel, or the arguments are not its parameters; an access outside of memory; a barrier that not
-/// all threads reach; no fuel left. The module must have been verified: where it was not, an error may also say so.
+/// The function is no kernel, or the arguments are not its parameters; an access outside of memory;
+/// a barrier that not all threads reach; no fuel left. The module must have been verified: where it
+/// was not, an error may also say so.
 pub fn launch(
     module: &Module,
     kernel: FuncRef,
@@ -405,7 +409,8 @@ fn arrive(states: &mut [Option<State>], thread: usize, state: State) -> Result<(
     Ok(())
 }
 
-/// Calls a function with these arguments and returns its results, outside of any launch: ids are 0, sizes 1.
+/// Calls a function with these arguments and returns its results, outside of any launch: ids are 0,
+/// sizes 1.
 ///
 /// # Errors
 /// As [`launch`].

@@ -34,7 +34,8 @@ fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result
     Ok((at / size) as usize)
 }
 
-/// All lanes combined, or each with those before it: see `reduce_fadd` and `scan_fadd` for the order.
+/// All lanes combined, or each with those before it: see `reduce_fadd` and `scan_fadd` for the
+/// order.
 fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     let among = opcode.among_lanes()?;
     let both = |a: &[u64], b: &[u64]| alu::binary(among.opcode, t, t, a, b, mode);
@@ -63,8 +64,8 @@ fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     Some(x)
 }
 
-/// The results of an operation that only computes, the first of type `to`, from what its operands are. `mode`: how its floats are rounded and which
-/// denormals it keeps.
+/// The results of an operation that only computes, the first of type `to`, from what its operands
+/// are. `mode`: how its floats are rounded and which denormals it keeps.
 pub(crate) fn evaluate<'v>(
     dfg: &DataFlowGraph,
     to: Type,

@@ -1,5 +1,5 @@
-//! What operations compute, for one lane, by the host's own arithmetic: what the semantics are compared with. Bits are
-//! zero-extended from the lane's width, before and after.
+//! What operations compute, for one lane, by the host's own arithmetic: what the semantics are
+//! compared with. Bits are zero-extended from the lane's width, before and after.
 
 use super::alu::{float, signed};
 use crate::ir::{FloatCC, IntCC, Opcode, Scalar, Type};
@@ -25,7 +25,8 @@ fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
     v.clamp(low, high) as u64 & scalar.mask()
 }
 
-/// `v - floor(v)`: below 1 also where that rounds to 1, but for halves, which are computed in single.
+/// `v - floor(v)`: below 1 also where that rounds to 1, but for halves, which are computed in
+/// single.
 fn fraction(t: Scalar, v: f64) -> u64 {
     let bits = round(t, v - v.floor());
     let one = round(t, 1.0);
@@ -97,8 +98,8 @@ pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64>
     })
 }
 
-/// Quotient and remainder of 32-bit integers. By zero both are what Gen's math box gives: the largest number, or for a
-/// negative dividend the smallest.
+/// Quotient and remainder of 32-bit integers. By zero both are what Gen's math box gives: the
+/// largest number, or for a negative dividend the smallest.
 fn divide(a: i64, b: i64, is_signed: bool) -> (i64, i64) {
     match (b, is_signed) {
         (0, false) => (i64::from(u32::MAX), i64::from(u32::MAX)),

@@ -5,7 +5,8 @@ use gantry_isa_gen::diag::Span;
 /// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'a> {
-    /// Letters, digits, `_` and `.`, not beginning with a digit: keywords, opcodes with their types, entities.
+    /// Letters, digits, `_` and `.`, not beginning with a digit: keywords, opcodes with their
+    /// types, entities.
     Word(&'a str),
     /// `%name`.
     Name(&'a str),
@@ -25,7 +26,8 @@ pub(super) enum Token<'a> {
     Bad(char),
 }
 
-/// The part of a line before its comment. The `;` of a region `<16;8,1>` begins none: it follows `<` and digits.
+/// The part of a line before its comment. The `;` of a region `<16;8,1>` begins none: it follows
+/// `<` and digits.
 fn before_comment(line: &str) -> &str {
     let mut quotes = 0;
     let mut after = 0;
@@ -45,7 +47,8 @@ fn before_comment(line: &str) -> &str {
     line
 }
 
-/// Quotation marks of a piece of a line that begins inside or outside of quotes; those behind a `\\` inside are none.
+/// Quotation marks of a piece of a line that begins inside or outside of quotes; those behind a
+/// `\\` inside are none.
 fn quotes_in(piece: &str, mut inside: bool) -> usize {
     let mut count = 0;
     let mut chars = piece.chars();

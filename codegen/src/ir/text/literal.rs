@@ -1,7 +1,8 @@
 //! Lanes of constants as text.
 //!
-//! Integers are printed signed. Floats are printed as the shortest decimal that reads back, always with a point or an
-//! exponent; what has no decimal (infinities, NaNs) is printed as its bits in hex.
+//! Integers are printed signed. Floats are printed as the shortest decimal that reads back, always
+//! with a point or an exponent; what has no decimal (infinities, NaNs) is printed as its bits in
+//! hex.
 
 use crate::ir::Scalar;
 use std::fmt::Write as _;

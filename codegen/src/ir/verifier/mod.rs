@@ -1,10 +1,11 @@
-//! The rules of valid IR. Errors are collected and located, a file per group of rules; what passes never panics the
-//! compiler.
+//! The rules of valid IR. Errors are collected and located, a file per group of rules; what passes
+//! never panics the compiler.
 //!
 //! - `structure`: blocks, terminators, entities that exist, signatures.
 //! - `ssa`: definitions dominate uses.
 //! - `types`: operand classes, equal operand types, result types, conversions.
-//! - `immediates`: constants fit their types, facts of the launch have the types that the kernel says.
+//! - `immediates`: constants fit their types, facts of the launch have the types that the kernel
+//!   says.
 //! - `regions`: bounds, alignment, indices.
 //! - `predicates`: lanes of masks and of parts of predicates.
 //! - `memory`: addresses, masks of loads and stores.
@@ -123,7 +124,8 @@ impl<'m> ModuleVerifier<'m> {
         }
     }
 
-    /// The rules that a function breaks, in no particular order; none for a function that the module does not have.
+    /// The rules that a function breaks, in no particular order; none for a function that the
+    /// module does not have.
     pub fn function(&self, func: FuncRef) -> Vec<VerifierError> {
         let found = self.module.functions.get(func);
         found.map_or(Vec::new(), |f| self.errors(f, Some(func)))
@@ -235,7 +237,8 @@ pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
     verify_rest(module, |_| false)
 }
 
-/// The same, of a module some of whose functions were verified as they are, with all that they call and the data that they name.
+/// The same, of a module some of whose functions were verified as they are, with all that they call
+/// and the data that they name.
 pub(crate) fn verify_rest(
     module: &Module,
     verified: impl Fn(FuncRef) -> bool,
@@ -266,7 +269,8 @@ pub(crate) fn verify_rest(
     }
 }
 
-/// The rules that a function breaks, in no particular order. For many functions of a module, [`ModuleVerifier`] is faster.
+/// The rules that a function breaks, in no particular order. For many functions of a module,
+/// [`ModuleVerifier`] is faster.
 pub fn errors(module: &Module, func: &Function) -> Vec<VerifierError> {
     ModuleVerifier::new(module).errors_of(func)
 }

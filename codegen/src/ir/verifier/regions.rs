@@ -114,7 +114,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// No element is written by two lanes. (With an index per row this cannot be known; the last lane wins there.)
+    /// No element is written by two lanes. (With an index per row this cannot be known; the last
+    /// lane wins there.)
     fn writes_once(&mut self, inst: Inst, whole: Type, part: Type, r: Region) {
         let InstData::WrRegion { index, .. } = *self.data(inst) else {
             return;

@@ -1,4 +1,5 @@
-//! Definitions dominate uses. In blocks that nothing reaches, only uses of the same block are ordered.
+//! Definitions dominate uses. In blocks that nothing reaches, only uses of the same block are
+//! ordered.
 
 use super::{Place, Verifier};
 use crate::ir::{Block, ControlFlow, Value, ValueDef};

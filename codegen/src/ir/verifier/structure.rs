@@ -9,7 +9,8 @@ use cranelift_entity::SecondaryMap;
 /// The most parameters of a block, and results of an instruction: what their numbers hold.
 const MOST_PARAMETERS: usize = u16::MAX as usize;
 
-/// The kernel whose code loaders take for that of functions called by address (zebin specification).
+/// The kernel whose code loaders take for that of functions called by address (zebin
+/// specification).
 const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
 
 /// Whether a name can stand in text.
@@ -211,7 +212,8 @@ impl Verifier<'_> {
         self.errors.len() == before
     }
 
-    /// The operands exist, results say that they are results, and the operands have the opcode's format.
+    /// The operands exist, results say that they are results, and the operands have the opcode's
+    /// format.
     fn entities(&mut self, inst: Inst, data: &InstData, info: &Info) {
         let dfg = &self.func.dfg;
         let asks = match *data {

@@ -1,7 +1,8 @@
 //! Subroutines: their parameters and results, and calls of them.
 //!
-//! Each subroutine has registers of its own for what it takes and gives. A caller copies to them before the call and from them after it; where
-//! nothing is in the way, both are one place. Predicates go as doublewords.
+//! Each subroutine has registers of its own for what it takes and gives. A caller copies to them
+//! before the call and from them after it; where nothing is in the way, both are one place.
+//! Predicates go as doublewords.
 
 use super::{Interface, Lower};
 use crate::ir::instructions::ValueList;
@@ -11,7 +12,8 @@ use crate::mir::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, un
 use crate::mir::{MInst, Routine, VFlag, VReg, VRegData};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
-/// Bytes of what a call leaves to return by: an address and a mask, doublewords each (PRM Vol. 2a, `call`).
+/// Bytes of what a call leaves to return by: an address and a mask, doublewords each (PRM Vol. 2a,
+/// `call`).
 const LINK_BYTES: u32 = 8;
 /// The fewest channels of a `call`; in those that do not run it does nothing.
 const LEAST_EXEC: u32 = 8;

@@ -1,5 +1,6 @@
-//! Chains of operations that fold into their user one through the other. Rules follow them by recursion, from each user anew: so that a
-//! long chain takes neither the stack nor quadratic time, every sixteenth link gets a register of its own.
+//! Chains of operations that fold into their user one through the other. Rules follow them by
+//! recursion, from each user anew: so that a long chain takes neither the stack nor quadratic time,
+//! every sixteenth link gets a register of its own.
 
 use crate::ir::{Function, InstData, Opcode, Value};
 use crate::sized;

@@ -36,9 +36,11 @@ impl Lower<'_> {
             }
         }
         let mut blocks = vec![LoweredBlock::default(); order.len()];
-        // Everything is put there from its end, the last block first, and turned round as a whole: then it lies as it is read.
+        // Everything is put there from its end, the last block first, and turned round as a whole:
+        // then it lies as it is read.
         let body = code.len();
-        // Edge blocks are numbered after the others while lowering, and put behind their block at the end.
+        // Edge blocks are numbered after the others while lowering, and put behind their block at
+        // the end.
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
         // Where that comes from: up to which place of it.
         let mut from: Vec<(usize, SourceLoc)> = Vec::new();
@@ -178,7 +180,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The reachable blocks in their order of emission. `none_falls`: where a branch asks whether no channel is left, what follows is where some are.
+    /// The reachable blocks in their order of emission. `none_falls`: where a branch asks whether
+    /// no channel is left, what follows is where some are.
     pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
         let mut seen: SecondaryMap<Block, bool> = sized(self.func.dfg.num_blocks());
         let mut post = Vec::new();
@@ -222,8 +225,9 @@ impl Lower<'_> {
         flags
     }
 
-    /// The copies that give a block's parameters their values, all at once; the flags go by value. Which copies are in each other's way is
-    /// a matter of registers: different values may be in one.
+    /// The copies that give a block's parameters their values, all at once; the flags go by value.
+    /// Which copies are in each other's way is a matter of registers: different values may be in
+    /// one.
     fn edge_copies(&mut self, call: &BlockCall) -> Flags {
         let func = self.func;
         let params = func.dfg.block_params(call.block);
@@ -315,8 +319,9 @@ impl Lower<'_> {
         }
     }
 
-    /// The flag that a branch looks at, and what it asks of it: `any`, `all` and the last results of `goto` and `join` are what the branch itself
-    /// can ask, where the hardware combines as many bits.
+    /// The flag that a branch looks at, and what it asks of it: `any`, `all` and the last results
+    /// of `goto` and `join` are what the branch itself can ask, where the hardware combines as many
+    /// bits.
     fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
         let mut inverse = false;
         let mut v = cond;
@@ -355,7 +360,8 @@ impl Lower<'_> {
         (self.flag(v), test)
     }
 
-    /// Denormals are kept or flushed and results rounded as the function says, whatever the driver set.
+    /// Denormals are kept or flushed and results rounded as the function says, whatever the driver
+    /// set.
     fn prologue(&mut self) {
         let float = self.float;
         let bits = self.target.abi().denormals;
@@ -393,7 +399,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The driver counts local memory that the host sizes from 0: the kernel's own part lies before it.
+    /// The driver counts local memory that the host sizes from 0: the kernel's own part lies before
+    /// it.
     fn place_local_pointers(&mut self) {
         let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
             return;

@@ -7,7 +7,8 @@ use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
 
 include!(concat!(env!("OUT_DIR"), "/operations.rs"));
 
-/// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate. (Constants are immediates.)
+/// Opcodes that are one instruction on their lanes, and so can write straight into a region or
+/// saturate. (Constants are immediates.)
 pub(super) fn is_operation(op: Opcode) -> bool {
     has_operation(op) && !matches!(op, Opcode::Iconst | Opcode::Fconst)
 }

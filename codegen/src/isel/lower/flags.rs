@@ -1,7 +1,7 @@
 //! Predicates: compares, logic on flags, tests, and the values of `goto` and `join`.
 //!
-//! A predicate of up to 16 lanes is a 16-bit flag sub-register, a longer one a whole flag register. Bits above the lanes are
-//! undefined, so tests mask them.
+//! A predicate of up to 16 lanes is a 16-bit flag sub-register, a longer one a whole flag register.
+//! Bits above the lanes are undefined, so tests mask them.
 
 use super::Lower;
 use super::facts::{float_conditions, int_conditions};
@@ -32,7 +32,8 @@ impl Compare {
         }
     }
 
-    /// The one that is true where this is false: NaNs make an order and its opposite both false, but not equal and unequal.
+    /// The one that is true where this is false: NaNs make an order and its opposite both false,
+    /// but not equal and unequal.
     fn inverse(self) -> Option<Compare> {
         Some(match self {
             Compare::Int(cc) => Compare::Int(cc.inverse()),
@@ -87,8 +88,9 @@ impl Lower<'_> {
         self.emit_op(i);
     }
 
-    /// A compare into the flag of an instruction's result. Under a mask (inverted or not) its bits of disabled lanes stay: so `mask
-    /// & compare` and, inverted, `mask | compare` are one instruction.
+    /// A compare into the flag of an instruction's result. Under a mask (inverted or not) its bits
+    /// of disabled lanes stay: so `mask & compare` and, inverted, `mask | compare` are one
+    /// instruction.
     pub(super) fn compare(
         &mut self,
         inst: Inst,
@@ -346,7 +348,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A `goto` by a compare that only it looks at, or, where channels stay where that is true, by its opposite.
+    /// A `goto` by a compare that only it looks at, or, where channels stay where that is true, by
+    /// its opposite.
     pub(super) fn lower_goto_compare(
         &mut self,
         inst: Inst,
@@ -383,7 +386,8 @@ impl Lower<'_> {
         self.flag_op(Op::Xor, new_em, lanes, em, leaving);
     }
 
-    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
+    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`,
+    /// and `none`.
     fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
         let results: [Value; 3] = match self.func.dfg.results(inst) {
             &[a, b, c] => [a, b, c],

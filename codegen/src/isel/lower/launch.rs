@@ -1,4 +1,5 @@
-//! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with carry.
+//! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with
+//! carry.
 
 use super::{Lower, gen_signed};
 use crate::ir::{Constant, Dim, FuncKind, Inst, InstData, Opcode, Value};
@@ -9,7 +10,8 @@ use crate::target::abi::{LaunchFact, group_id_address};
 use gantry_isa_gen::{Arf, ExecSize, Op, Reg, RegRef, Region, Src, SrcMods, Type};
 
 impl Lower<'_> {
-    /// Where in the register file the thread finds a value of the launch at its start, if this is one. Such a value needs no code.
+    /// Where in the register file the thread finds a value of the launch at its start, if this is
+    /// one. Such a value needs no code.
     pub(super) fn launch_address(&self, inst: Inst) -> Option<u32> {
         let (opcode, dim) = match *self.func.dfg.data(inst) {
             InstData::Launch { opcode, dim } => (opcode, dim),
@@ -86,8 +88,9 @@ impl Lower<'_> {
         self.emit(operand::begins(mov));
     }
 
-    /// The enabled channels at the thread's start: all, where the kernel requires groups that fill their threads; else a compare that is always true,
-    /// under the execution mask, into a flag that was clear.
+    /// The enabled channels at the thread's start: all, where the kernel requires groups that fill
+    /// their threads; else a compare that is always true, under the execution mask, into a flag
+    /// that was clear.
     pub(super) fn lower_dispatch_mask(&mut self, inst: Inst) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -109,8 +112,8 @@ impl Lower<'_> {
         self.exec_to_flag(out, lanes, zero);
     }
 
-    /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an arithmetic sequence by addition, else
-    /// one move a lane.
+    /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an
+    /// arithmetic sequence by addition, else one move a lane.
     pub(super) fn lower_constant_vector(&mut self, inst: Inst, c: Constant) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -145,7 +148,8 @@ impl Lower<'_> {
                 if base != 0 {
                     ops.push((Op::Add, BaleSrc::Imm(base as u64 & 0xffff, Type::W)));
                 }
-                // What comes before the last is of words, and so are shifts for quadwords, which not all platforms shift.
+                // What comes before the last is of words, and so are shifts for quadwords, which
+                // not all platforms shift.
                 let widens = ty.bytes() == 8 && base == 0;
                 let last = ops.pop_if(|_| !widens);
                 let mut words = words;
@@ -226,7 +230,8 @@ impl Nibbles {
         let first = *xs.first()?;
         let all = xs.iter().fold(0, |all, x| all | (x - least));
         let shift = all.trailing_zeros().min(15);
-        // From the first one on where that will do, so that like groups are alike; else from the middle.
+        // From the first one on where that will do, so that like groups are alike; else from the
+        // middle.
         let bases = [0, first, least + (8 << shift)];
         bases.into_iter().find_map(|base| {
             let unit = 1 << shift;

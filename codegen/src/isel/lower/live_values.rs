@@ -1,5 +1,5 @@
-//! Which values anything depends on that the kernel does: stores, messages and branches are the roots. A value that only feeds itself around a
-//! loop is not needed, however many uses it has.
+//! Which values anything depends on that the kernel does: stores, messages and branches are the
+//! roots. A value that only feeds itself around a loop is not needed, however many uses it has.
 
 use crate::entity_set::Marks;
 use crate::ir::instructions::ValueList;

@@ -1,7 +1,9 @@
-//! `goto`, `join` and masks where SIMD control flow is the hardware's own: see [`crate::isel::mask_stack`].
+//! `goto`, `join` and masks where SIMD control flow is the hardware's own: see
+//! [`crate::isel::mask_stack`].
 //!
-//! What a mask masks runs under the execution mask where the mask is the one that channels run under; everything else runs in all channels. A
-//! mask that is wanted elsewhere becomes a flag where it comes to be the execution mask.
+//! What a mask masks runs under the execution mask where the mask is the one that channels run
+//! under; everything else runs in all channels. A mask that is wanted elsewhere becomes a flag
+//! where it comes to be the execution mask.
 
 use super::Lower;
 use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
@@ -38,8 +40,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its lanes take part that run, where the mask is what
-    /// those and the flag have in common.
+    /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its
+    /// lanes take part that run, where the mask is what those and the flag have in common.
     pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
         if !self.is_active(inst, mask)
             && let Some(of) = self.parted(inst, mask)
@@ -166,7 +168,8 @@ impl Lower<'_> {
         }
     }
 
-    /// At a block's start: its mask as a flag, where that is a parameter that somebody wants as one.
+    /// At a block's start: its mask as a flag, where that is a parameter that somebody wants as
+    /// one.
     pub(super) fn mask_param(&mut self, block: Block) {
         let Some(p) = self.masks.as_ref().and_then(|m| m.active_in(block)) else {
             return;
@@ -225,7 +228,8 @@ impl Lower<'_> {
         }
     }
 
-    /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`] says, an old value in the others.
+    /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`]
+    /// says, an old value in the others.
     pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
         let (Some(mask), Some(v)) = (self.chooses_by(inst), self.func.dfg.first_result(inst))
         else {

@@ -34,7 +34,8 @@ impl Lower<'_> {
         }
     }
 
-    /// An access to a value's lanes, in slots or in its own register. `mask`: as [`Lower::lanes_of`] gives it.
+    /// An access to a value's lanes, in slots or in its own register. `mask`: as
+    /// [`Lower::lanes_of`] gives it.
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     pub(super) fn scattered(
         &mut self,
@@ -201,7 +202,8 @@ impl Lower<'_> {
         self.send(Logical::Atomic(atomic));
     }
 
-    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else as two doublewords.
+    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else
+    /// as two doublewords.
     pub(super) fn lower_symbol(&mut self, inst: Inst, data: DataRef) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;

@@ -1,10 +1,11 @@
 //! Lowering: from IR to bales, by the ISLE rules in `isle/`.
 //!
-//! Blocks are walked from the last to the first and each block upwards, so that when an instruction is met, everything that uses it has
-//! been lowered. What a rule folds into its user is then simply never asked for as a register, and no code is made for it.
+//! Blocks are walked from the last to the first and each block upwards, so that when an instruction
+//! is met, everything that uses it has been lowered. What a rule folds into its user is then simply
+//! never asked for as a register, and no code is made for it.
 //!
-//! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
-//! split; block parameters in GRFs have become copies.
+//! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA
+//! form; critical edges are split; block parameters in GRFs have become copies.
 
 mod block2d;
 mod calls;
@@ -110,7 +111,8 @@ pub(crate) struct Lower<'a> {
     /// SIMD control flow on the mask stack, where that is used.
     masks: Option<MaskStack>,
     header: VReg,
-    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
+    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts
+    /// its offset.
     local_pointers: Vec<(VReg, u32)>,
     /// Values of arguments that are in tables: zeros.
     table_args: Vec<VReg>,
@@ -135,8 +137,8 @@ struct Interface {
     link: VReg,
 }
 
-/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the mask stack, if that was wanted and
-/// some do.
+/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the
+/// mask stack, if that was wanted and some do.
 ///
 /// # Errors
 /// An instruction without a lowering.
@@ -327,7 +329,8 @@ impl Lower<'_> {
         self.func.dfg.ty(v)
     }
 
-    /// Lowers one instruction if it does something or somebody asked for its result. The code is left in `self.code`.
+    /// Lowers one instruction if it does something or somebody asked for its result. The code is
+    /// left in `self.code`.
     fn lower_inst(&mut self, inst: Inst) {
         self.code.clear();
         self.place = self.places[inst];
@@ -397,7 +400,8 @@ impl Lower<'_> {
         r
     }
 
-    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the kernel's own part lies before it.
+    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the
+    /// kernel's own part lies before it.
     fn local_pointer(&self, v: Value) -> Option<u32> {
         let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
             return None;

@@ -83,7 +83,8 @@ impl Lower<'_> {
         )
     }
 
-    /// The size of a work-group as a word, which it fits, where a product of doublewords is several instructions and one by a word is one.
+    /// The size of a work-group as a word, which it fits, where a product of doublewords is several
+    /// instructions and one by a word is one.
     pub(super) fn size_as_word(&mut self, v: Value) -> Option<BaleSrc> {
         if self.target.features().mul_32x32 {
             return None;
@@ -97,7 +98,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.
+    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where
+    /// those are none or restricted.
     pub(super) fn lower_mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
         let (wide, narrow) = if a.ty().is_signed() {

@@ -1,5 +1,6 @@
-//! What becomes part of the instruction that uses it, and where results go: whether an operation may be computed at its use, so that rules see through it, and
-//! the bales that write a value or a part of one.
+//! What becomes part of the instruction that uses it, and where results go: whether an operation
+//! may be computed at its use, so that rules see through it, and the bales that write a value or a
+//! part of one.
 
 use super::Lower;
 use super::facts::{is_operation, read_in_place};
@@ -115,8 +116,8 @@ impl Lower<'_> {
             index,
             ..View::region(VirtReg::grf(dst), &region, ty)
         };
-        // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
-        // old one may then end at the copy, which makes the copy vanish.
+        // Lanes of the old vector that are read where they are written are the new vector's too,
+        // after the copy. The old one may then end at the copy, which makes the copy vanish.
         let operation = if fresh {
             operation
         } else {
@@ -124,7 +125,8 @@ impl Lower<'_> {
             read_in_place(operation, old, &view, lanes)
         };
         let mask = mask.expand().map(|m| self.mask(inst, m));
-        // The address of an indirect destination is taken before the write that would begin its value.
+        // The address of an indirect destination is taken before the write that would begin its
+        // value.
         let starts = fresh && index.is_none();
         if fresh && !starts {
             self.emit(MInst::Start { dst });

@@ -1,7 +1,9 @@
-//! Bytes and words in the slots of a scattered message: a doubleword a lane, of which the lowest bytes are the lane's.
+//! Bytes and words in the slots of a scattered message: a doubleword a lane, of which the lowest
+//! bytes are the lane's.
 //!
-//! A message brings and takes them so. What reads a value that a load brings reads the slots themselves, as a region, where that is in the load's own
-//! block, since slots take up to four times the room; and what computes a value for a store alone writes them.
+//! A message brings and takes them so. What reads a value that a load brings reads the slots
+//! themselves, as a region, where that is in the load's own block, since slots take up to four
+//! times the room; and what computes a value for a store alone writes them.
 
 use super::{Lower, gen_signed};
 use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
@@ -11,14 +13,16 @@ use crate::mir::logical::Dir;
 use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::{Op, Type as GenType};
 
-/// Reads of slots of more than two registers, each of which is an instruction more, that cost as much as packing them.
+/// Reads of slots of more than two registers, each of which is an instruction more, that cost as
+/// much as packing them.
 const MANY: u32 = 2;
 
 /// Instructions of the IR from a load to what reads its slots, the last first.
 const NEAR: u32 = 16;
 
 impl Lower<'_> {
-    /// The slots of a value that a load brings as such, in the block being lowered: makes that the load is needed.
+    /// The slots of a value that a load brings as such, in the block being lowered: makes that the
+    /// load is needed.
     pub(super) fn slots(&mut self, v: Value) -> Option<VReg> {
         if let Some(r) = self.value_slots[v].expand() {
             return Some(r);
@@ -36,10 +40,12 @@ impl Lower<'_> {
         };
         let free = old.expand().is_none_or(|o| self.func.dfg.is_undef(o));
         let here = self.inst_block[inst].expand() == Some(self.block);
-        // An instruction reads no more than two registers: of more slots, what is read often is worth packing.
+        // An instruction reads no more than two registers: of more slots, what is read often is
+        // worth packing.
         let two = 2 * self.grf.bytes;
         let (ty, f) = (self.ty(v), self.target.features());
-        // Halves that are apart are put together for each instruction where floats are read in step with what is written.
+        // Halves that are apart are put together for each instruction where floats are read in step
+        // with what is written.
         let cheap = if ty.scalar() == Scalar::F16 && f.regioning_in_step {
             self.uses[v] == 1
         } else {

@@ -1,7 +1,9 @@
-//! Trees of operations that are one instruction of three sources: sums of three, and what logic makes of three values.
+//! Trees of operations that are one instruction of three sources: sums of three, and what logic
+//! makes of three values.
 //!
-//! What is folded is read by the root alone, in its block. A source is read as it stands: a register's lanes in order, one lane for all, or a constant of
-//! a word; what would have to be copied to be one stays an instruction of its own.
+//! What is folded is read by the root alone, in its block. A source is read as it stands: a
+//! register's lanes in order, one lane for all, or a constant of a word; what would have to be
+//! copied to be one stays an instruction of its own.
 
 use super::Lower;
 use super::context::generated_view;
@@ -49,7 +51,8 @@ enum Logic {
 }
 
 impl Lower<'_> {
-    /// The scalar of an instruction's result, if it is one of words or doublewords of which trees are folded.
+    /// The scalar of an instruction's result, if it is one of words or doublewords of which trees
+    /// are folded.
     fn folds(&self, inst: Inst) -> Option<Scalar> {
         let ty = self.ty(self.first_result(inst)?);
         let wide = ty.lanes() >= LEAST_LANES;
@@ -112,7 +115,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Leaves in the order of sources, of which the one in the middle is no constant: none where two and more are constants.
+    /// Leaves in the order of sources, of which the one in the middle is no constant: none where
+    /// two and more are constants.
     fn around<T: Copy>(&self, terms: [(Value, T); 3]) -> Option<[(Value, T); 3]> {
         let constant = |t: &(Value, T)| self.small_constant(t.0).is_some();
         let [a, b, c] = terms;
@@ -185,7 +189,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A tree of logic with three leaves at most, in which at least one operation of two operands is folded.
+    /// A tree of logic with three leaves at most, in which at least one operation of two operands
+    /// is folded.
     pub(super) fn fold_logic(&mut self, inst: Inst) -> Option<Operation> {
         self.target.features().bfn.then_some(())?;
         let scalar = self.folds(inst)?;
@@ -252,7 +257,8 @@ impl Lower<'_> {
         None
     }
 
-    /// Opens a value: if it is logic that nothing else needs, its operands are leaves, or opened in their turn; else it is a leaf.
+    /// Opens a value: if it is logic that nothing else needs, its operands are leaves, or opened in
+    /// their turn; else it is a leaf.
     fn open(&mut self, v: Value, deep: bool, to: &mut Opened) {
         let more = to.folded.len() < LOGIC && to.leaves.len() <= SOURCES.len();
         let inst = if more { self.sinkable(v) } else { None };

@@ -26,7 +26,8 @@ pub(super) fn most_hwords(target: &Target) -> u32 {
 /// The offset field of a scratch message has 12 bits.
 pub(super) const HWORD_OFFSETS: u64 = 4096;
 
-/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message of so many reaches them.
+/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message of so many
+/// reaches them.
 fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
     let at = b.known.filter(|_| b.mem.space == Space::Scratch)?;
     let at = at.wrapping_add_signed(i64::from(b.offset)) & 0xffff_ffff;
@@ -37,8 +38,9 @@ fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
 }
 
 impl Sends<'_> {
-    /// Runs of owords come as blocks where the address is aligned as those want it, to dwords for reads and to owords for writes; the rest
-    /// element by element. Whole registers at a constant place of scratch have a message of their own.
+    /// Runs of owords come as blocks where the address is aligned as those want it, to dwords for
+    /// reads and to owords for writes; the rest element by element. Whole registers at a constant
+    /// place of scratch have a message of their own.
     pub(super) fn block(&mut self, b: &Block) {
         let size = b.ty.bytes();
         let wanted = match b.dir {
@@ -77,7 +79,8 @@ impl Sends<'_> {
         }
     }
 
-    /// The same by the load/store cache: runs of dwords where the address is aligned to them, in all spaces.
+    /// The same by the load/store cache: runs of dwords where the address is aligned to them, in
+    /// all spaces.
     fn runs(&mut self, b: &Block, align: u32) {
         let size = b.ty.bytes();
         let (dword, all) = (Type::Ud.bytes(), b.lanes * size);
@@ -127,9 +130,10 @@ impl Sends<'_> {
         to
     }
 
-    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in bytes for reads, in owords for writes;
-    /// where it is no surface's, where the thread's scratch begins is in dword 5, as in the thread header. (The rest of a surface's header is not
-    /// looked at: Intel's compiler, `translateVISAOwordLoadInst`, writes that dword alone.)
+    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in
+    /// bytes for reads, in owords for writes; where it is no surface's, where the thread's scratch
+    /// begins is in dword 5, as in the thread header. (The rest of a surface's header is not looked
+    /// at: Intel's compiler, `translateVISAOwordLoadInst`, writes that dword alone.)
     fn oword_header(&mut self, b: &Block, done: u32, to: VReg) {
         let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
         let (_, ty) = model(b.mem.space);
@@ -162,7 +166,8 @@ impl Sends<'_> {
         }
     }
 
-    /// One block message. A run shorter than a register, or one that does not start at a register, goes through a temporary.
+    /// One block message. A run shorter than a register, or one that does not start at a register,
+    /// goes through a temporary.
     fn owords(&mut self, b: &Block, done: u32, owords: u32, starts: bool) {
         let (addr, _) = model(b.mem.space);
         let op = MsgOp::Block {

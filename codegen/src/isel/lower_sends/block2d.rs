@@ -1,4 +1,5 @@
-//! 2D blocks: rectangles of a surface that the payload describes, which Xe-HPC's load/store cache moves (XeHPC PRM, A2DBLOCK_PAYLOAD).
+//! 2D blocks: rectangles of a surface that the payload describes, which Xe-HPC's load/store cache
+//! moves (XeHPC PRM, A2DBLOCK_PAYLOAD).
 
 use super::{Part, Payloads, Place, Sends};
 use crate::ir::{Block2dShape, BlockLayout, Opcode};
@@ -11,7 +12,8 @@ use gantry_isa_gen::{ExecSize, Op, Type};
 
 /// The most registers that an answer can say it has (five bits of the descriptor).
 const MOST_GRFS: u32 = 31;
-/// Where in the payload the surface's sizes and the place begin, in bytes; the address is at its start.
+/// Where in the payload the surface's sizes and the place begin, in bytes; the address is at its
+/// start.
 const SIZES: u32 = 8;
 
 /// What one message moves of an access: blocks or rows from a first one on.
@@ -36,7 +38,8 @@ fn message_block(s: &Block2dShape, grf: u32) -> (u32, u32) {
     (step, (step * runs).div_ceil(grf))
 }
 
-/// The messages of an access: halves of the blocks, or of the rows of one, where there are too many registers for an answer.
+/// The messages of an access: halves of the blocks, or of the rows of one, where there are too many
+/// registers for an answer.
 fn shares(all: Share, grf: u32, out: &mut Vec<Share>) {
     let s = all.shape;
     let (_, grfs) = message_block(&s, grf);
@@ -121,7 +124,8 @@ impl Sends<'_> {
         let Some(data) = b.data else {
             return self.send_message(Message::new(platform, op), &part, p, false);
         };
-        // Blocks that lie in the value as they do in the message need no copy, if the message's last register is all the value's.
+        // Blocks that lie in the value as they do in the message need no copy, if the message's
+        // last register is all the value's.
         let (run, runs) = s.runs();
         let whole = step == run && (step * runs).is_multiple_of(grf.bytes);
         let alike = whole || s.blocks == 1 && step == run && share.at == 0;
@@ -178,7 +182,8 @@ impl Sends<'_> {
         }
     }
 
-    /// Runs of doublewords: where in the value, where in the message's registers, in bytes, and how many.
+    /// Runs of doublewords: where in the value, where in the message's registers, in bytes, and how
+    /// many.
     fn block2d_runs(&self, s: &Block2dShape, start: u32) -> Vec<(u32, u32, u32)> {
         let grf = self.out.grf.bytes;
         let (step, grfs) = message_block(s, grf);

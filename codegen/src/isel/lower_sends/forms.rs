@@ -1,5 +1,5 @@
-//! What differs between platforms in how memory is reached: how many channels one message takes, whether data travels apart from addresses, which
-//! fences order what.
+//! What differs between platforms in how memory is reached: how many channels one message takes,
+//! whether data travels apart from addresses, which fences order what.
 
 use crate::ir::FenceSpaces;
 use crate::target::Target;
@@ -10,8 +10,8 @@ use gantry_isa_gen::message::{
 use gantry_isa_gen::{ExecSize, Platform};
 use smallvec::SmallVec;
 
-/// The most channels of a scattered message. With 64-bit addresses, before split sends, a message of 16 would not leave room for the data
-/// beside the addresses (Intel's compiler takes 8 on Gen8).
+/// The most channels of a scattered message. With 64-bit addresses, before split sends, a message
+/// of 16 would not leave room for the data beside the addresses (Intel's compiler takes 8 on Gen8).
 pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
     if addr.is_a64() && !target.split_sends() {
         8
@@ -34,8 +34,8 @@ pub(super) fn sampler_header(target: &Target) -> bool {
     matches!(target.platform(), Platform::Gen9 | Platform::Gen9Lp)
 }
 
-/// Whether the sampler has messages for level 0 of their own. Without them the level is a parameter, which for loads stands behind the first
-/// coordinate.
+/// Whether the sampler has messages for level 0 of their own. Without them the level is a
+/// parameter, which for loads stands behind the first coordinate.
 pub(super) fn level_zero(target: &Target) -> bool {
     target.split_sends()
 }
@@ -60,11 +60,12 @@ pub(super) fn thread_end(target: &Target) -> MsgOp {
     }
 }
 
-/// The fences that order accesses to some memories, and the channels of each. Where local memory lies in the L3 cache, one orders both; the load/store cache
-/// has one for each port (what Intel's compiler asks for).
+/// The fences that order accesses to some memories, and the channels of each. Where local memory
+/// lies in the L3 cache, one orders both; the load/store cache has one for each port (what Intel's
+/// compiler asks for).
 ///
-/// Before a barrier local memory there needs none: Intel's compiler emits none for Gen8 and Gen9 (`barrier(CLK_LOCAL_MEM_FENCE)` for bdw, skl and bxt), and one
-/// from Gen11 on.
+/// Before a barrier local memory there needs none: Intel's compiler emits none for Gen8 and Gen9
+/// (`barrier(CLK_LOCAL_MEM_FENCE)` for bdw, skl and bxt), and one from Gen11 on.
 pub(super) fn fences(
     target: &Target,
     spaces: FenceSpaces,
@@ -127,7 +128,8 @@ pub(super) fn end_fence(target: &Target, slm: bool) -> (MsgOp, ExecSize) {
     (op, ExecSize::S1)
 }
 
-/// A run of `n` dwords at a 32-bit offset of general state base, from registers' starts on; the offset is the payload's first dword.
+/// A run of `n` dwords at a 32-bit offset of general state base, from registers' starts on; the
+/// offset is the payload's first dword.
 pub(crate) fn payload_load(n: u8) -> MsgOp {
     MsgOp::Lsc(LscAccess {
         port: LscPort::Ugm,

@@ -1,4 +1,5 @@
-//! Texels of images: the sampler's messages for what is only read, typed messages of the data port for the rest.
+//! Texels of images: the sampler's messages for what is only read, typed messages of the data port
+//! for the rest.
 
 use super::{Part, Payloads, Place, Sends, forms};
 use crate::mir::bale::{BaleSrc, Operation};
@@ -90,7 +91,8 @@ impl Sends<'_> {
         self.sampler_message(t, part, (op, sampler), &rows, starts);
     }
 
-    /// A sample: where it is in the texel's memory first (PRM, "Multisample Control Surface"), then itself.
+    /// A sample: where it is in the texel's memory first (PRM, "Multisample Control Surface"), then
+    /// itself.
     fn sample_of(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
         let mut coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
         let Some(number) = coords.pop() else {
@@ -172,7 +174,8 @@ impl Sends<'_> {
         self.texel_message(t, part, op, &rows, header, starts);
     }
 
-    /// A message of rows of dwords, with all components of its texels as the response of one that reads.
+    /// A message of rows of dwords, with all components of its texels as the response of one that
+    /// reads.
     fn texel_message(
         &mut self,
         t: &Texels,
@@ -185,7 +188,8 @@ impl Sends<'_> {
         let grf = self.out.grf;
         let size = t.ty.bytes();
         let row = grf.hold(part.simd.channels() * size);
-        // Of split sends the first payload is the header, which messages of a block share, or the first row where it is.
+        // Of split sends the first payload is the header, which messages of a block share, or the
+        // first row where it is.
         let (first, rows) = match header {
             true if self.target.split_sends() => (Some((self.shared_header(t), 0)), rows),
             false => self.row_in_place(part, row, rows),
@@ -307,8 +311,8 @@ impl Sends<'_> {
         }
     }
 
-    /// Of the sampler: the thread's own, which says where the samplers are, asking for all components without offsets. Of typed messages:
-    /// all slots.
+    /// Of the sampler: the thread's own, which says where the samplers are, asking for all
+    /// components without offsets. Of typed messages: all slots.
     fn texel_header(&mut self, t: &Texels, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });

@@ -1,5 +1,5 @@
-//! The `send` of a message, in the form that the platform has: with payloads in one register run or in two, descriptors that say everything or
-//! a shared function of its own.
+//! The `send` of a message, in the form that the platform has: with payloads in one register run or
+//! in two, descriptors that say everything or a shared function of its own.
 
 use crate::mir::operand::scalar;
 use crate::target::Target;
@@ -8,8 +8,8 @@ use gantry_isa_gen::{
     Desc, Dst, ExecSize, Inst, InstOpts, Op, RegRef, Register, SendDescs, Src, Subfn, Type,
 };
 
-/// A `send` without a mask that says `bits`, its destination and second payload null, its first not there yet. `null`: the null register. `split`: it gets a
-/// second payload.
+/// A `send` without a mask that says `bits`, its destination and second payload null, its first not
+/// there yet. `null`: the null register. `split`: it gets a second payload.
 pub(super) fn of_bits<R: Register>(
     target: &Target,
     bits: SendBits,

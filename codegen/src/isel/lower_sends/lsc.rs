@@ -1,7 +1,9 @@
-//! Messages of the load/store cache, which Xe-HPG has beside the data port of before, and Xe-HPC in its stead.
+//! Messages of the load/store cache, which Xe-HPG has beside the data port of before, and Xe-HPC in
+//! its stead.
 //!
-//! An access says through which port it goes, how long an address is, of which surface it is if of any, and what caches do with its lines. Elements of
-//! a lane follow each other row by row, as in messages of the data port; a run at one address is "transposed". (XeHPG and XeHPC PRMs, "Shared
+//! An access says through which port it goes, how long an address is, of which surface it is if of
+//! any, and what caches do with its lines. Elements of a lane follow each other row by row, as in
+//! messages of the data port; a run at one address is "transposed". (XeHPG and XeHPC PRMs, "Shared
 //! Functions - Data Port"; policies as Intel's compiler asks for.)
 
 use super::scattered::Unit;
@@ -15,7 +17,8 @@ use gantry_isa_gen::message::{
 /// The most dwords, and the most qwords, of one run.
 const LONGEST: u32 = 64;
 
-/// A load, store or atomic of a space. Scratch is a surface, whose state is named beside the message.
+/// A load, store or atomic of a space. Scratch is a surface, whose state is named beside the
+/// message.
 fn access(mem: MemFlags, op: LscOp, data: LscData, vector: LscVector) -> MsgOp {
     let (port, addr, surface) = match mem.space {
         Space::Global => (LscPort::Ugm, LscAddr::A64, LscSurface::Flat),
@@ -34,7 +37,8 @@ fn access(mem: MemFlags, op: LscOp, data: LscData, vector: LscVector) -> MsgOp {
     })
 }
 
-/// What caches do with the lines of an access: what nobody writes is kept in both; what is volatile goes by the first, which is a core's own.
+/// What caches do with the lines of an access: what nobody writes is kept in both; what is volatile
+/// goes by the first, which is a core's own.
 fn caching(mem: MemFlags, op: LscOp) -> LscCaching {
     let both = |l1, l3| LscCaching { l1, l3 };
     match op {
@@ -66,7 +70,8 @@ pub(super) fn lanes(dir: Dir, mem: MemFlags, unit: Unit) -> MsgOp {
     access(mem, moves(dir), data, LscVector::Count { n, transposed })
 }
 
-/// An access of a run of so many bytes at most, a multiple of four, at an address that is a multiple of `align`; and how many bytes it moves.
+/// An access of a run of so many bytes at most, a multiple of four, at an address that is a
+/// multiple of `align`; and how many bytes it moves.
 pub(super) fn run(dir: Dir, mem: MemFlags, bytes: u32, align: u32) -> (MsgOp, u32) {
     let (qword, dword) = (Type::Uq.bytes(), Type::Ud.bytes());
     let (data, size) = if align >= qword && bytes >= LONGEST * qword {

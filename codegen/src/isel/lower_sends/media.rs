@@ -36,7 +36,8 @@ impl Sends<'_> {
         let grf = self.out.grf;
         let grfs = grf.hold(rows * pitch);
         let place = first * m.width;
-        // Rows that lie in the value as they do in the message need no copy, if the message's last register is all the value's.
+        // Rows that lie in the value as they do in the message need no copy, if the message's last
+        // register is all the value's.
         let whole = self.holds(m.data, place, grfs * grf.bytes);
         let alike = pitch == m.width && whole;
         let op = MsgOp::MediaBlock {

@@ -1,9 +1,11 @@
-//! Messages: logical sends become payloads, descriptors and `send` instructions. Nothing else in the compiler knows a descriptor.
+//! Messages: logical sends become payloads, descriptors and `send` instructions. Nothing else in
+//! the compiler knows a descriptor.
 //!
-//! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut into what one message takes, addresses and
-//! data are laid out as payloads of whole GRFs, by bales that the legalizer cuts afterwards, and the message is made from
-//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in `forms`. Operands of the systolic array are whole GRFs as
-//! payloads are, so that they are made here too.
+//! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut
+//! into what one message takes, addresses and data are laid out as payloads of whole GRFs, by bales
+//! that the legalizer cuts afterwards, and the message is made from `isa-gen`'s typed operations
+//! for the target's platform. What differs between platforms is in `forms`. Operands of the
+//! systolic array are whole GRFs as payloads are, so that they are made here too.
 //!
 //! Needs: lowered blocks. Makes: the same without logical sends.
 
@@ -114,7 +116,8 @@ pub fn expand(
 /// The state of the stage.
 struct Sends<'a> {
     target: &'a Target,
-    /// The headers of the block's sampler messages, and of its typed ones, where they have one of their own.
+    /// The headers of the block's sampler messages, and of its typed ones, where they have one of
+    /// their own.
     texel_headers: [Option<VReg>; 2],
     out: Buffer,
     /// Where the item at hand comes from.
@@ -153,7 +156,8 @@ impl Part {
         }
     }
 
-    /// The bale that moves what the message gave its lanes to where it belongs: lanes that take no part keep what is there.
+    /// The bale that moves what the message gave its lanes to where it belongs: lanes that take no
+    /// part keep what is there.
     fn given(&self, mov: Operation, to: View, begins: bool) -> Lowered {
         Lowered::Bale(Bale {
             mask: self.pred,
@@ -222,8 +226,9 @@ impl Sends<'_> {
         }
     }
 
-    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a constant predicate. `running`: of a mask's lanes, those that
-    /// run; there are as many as channels then.
+    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a
+    /// constant predicate. `running`: of a mask's lanes, those that run; there are as many as
+    /// channels then.
     fn parts(&mut self, lanes: u32, mask: Option<VFlag>, running: bool, most: u32) -> Vec<Part> {
         let mut out = Vec::new();
         let mut first = 0;

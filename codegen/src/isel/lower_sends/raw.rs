@@ -1,4 +1,5 @@
-//! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by the rules of legality.
+//! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by
+//! the rules of legality.
 
 use super::{Part, Payloads, Place, Sends, instruction};
 use crate::mir::bale::Operation;
@@ -78,7 +79,8 @@ impl Sends<'_> {
         (t, 0)
     }
 
-    /// Whether the payloads are as long as the descriptors say, and the instruction is one that the platform has.
+    /// Whether the payloads are as long as the descriptors say, and the instruction is one that the
+    /// platform has.
     fn raw_fits(&self, r: &Raw, exec: ExecSize) -> Result<(), String> {
         let [ex, desc] = r.descs;
         let platform = self.target.platform();

@@ -17,7 +17,8 @@ use smallvec::SmallVec;
 pub(super) enum Unit {
     /// 1, 2 or 4 bytes, wherever they are, in a dword each.
     Bytes(u32),
-    /// So many aligned dwords, one after the other in memory, all lanes' first ones first in the payload.
+    /// So many aligned dwords, one after the other in memory, all lanes' first ones first in the
+    /// payload.
     Dwords(u32),
     /// So many aligned qwords, one after the other in memory.
     Qwords(u32),
@@ -93,7 +94,8 @@ impl Scattered {
         out
     }
 
-    /// The lanes of a part, of the dword (or what is smaller, or the qword) that lies `within` bytes behind each address.
+    /// The lanes of a part, of the dword (or what is smaller, or the qword) that lies `within`
+    /// bytes behind each address.
     fn column(&self, part: &Part, within: u32, unit: Unit) -> View {
         let size = self.ty.bytes();
         let element = within / self.memory;
@@ -111,7 +113,8 @@ impl Scattered {
     }
 }
 
-/// Whether scattered accesses to elements of so many bytes have a slot of a doubleword for each, whose other bytes are nobody's.
+/// Whether scattered accesses to elements of so many bytes have a slot of a doubleword for each,
+/// whose other bytes are nobody's.
 pub fn moves_slots(mem: MemFlags, bytes: u32, target: &Target) -> bool {
     let whole = mem.space != Space::Slm || !target.features().lsc || mem.alignment(bytes) >= bytes;
     bytes < Type::Ud.bytes() && whole
@@ -284,7 +287,8 @@ impl Sends<'_> {
         ((r, 0), (r, addr * grf.bytes))
     }
 
-    /// Whether as many registers as hold so many bytes are a register's own from a place on: others may be the file's end.
+    /// Whether as many registers as hold so many bytes are a register's own from a place on: others
+    /// may be the file's end.
     fn has_room(&self, (reg, place): Place, bytes: u32) -> bool {
         let grf = self.out.grf;
         let own = self.out.vregs[reg].bytes.saturating_sub(place);

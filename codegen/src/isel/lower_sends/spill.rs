@@ -1,4 +1,5 @@
-//! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the thread header is the header.
+//! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the
+//! thread header is the header.
 
 use super::block::{HWORD, HWORD_OFFSETS, most_hwords};
 use super::instruction;
@@ -46,8 +47,8 @@ pub(crate) fn slot(message: &Message) -> Option<(Dir, u32, u32)> {
     }
 }
 
-/// Until its place is known, a message of the load/store cache has the thread header as its payload, and its slot in hwords where the offset of a surface's state goes,
-/// above so many bits.
+/// Until its place is known, a message of the load/store cache has the thread header as its
+/// payload, and its slot in hwords where the offset of a surface's state goes, above so many bits.
 const SLOT_SHIFT: u32 = 6;
 
 /// The same message of the load/store cache.
@@ -69,7 +70,8 @@ fn slot_message(dir: Dir, at: u32, bytes: u32) -> MsgOp {
     })
 }
 
-/// What such a message becomes: where the state of the surface is that is the thread's scratch goes to `a0.2`, the offset in that to the last register, which values are never in.
+/// What such a message becomes: where the state of the surface is that is the thread's scratch goes
+/// to `a0.2`, the offset in that to the last register, which values are never in.
 pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]> {
     let descs = inst
         .send
@@ -117,7 +119,8 @@ pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]
     ])
 }
 
-/// What goes before and behind such a message where what it writes of `a0` is something else's that is read behind it: that is in the last register meanwhile.
+/// What goes before and behind such a message where what it writes of `a0` is something else's that
+/// is read behind it: that is in the last register meanwhile.
 pub(crate) fn around(target: &Target) -> [Inst<Reg>; 2] {
     let state = RegRef::new(Reg::Arf(Arf::Address, 0), STATE);
     let last = Reg::Grf((target.grf().count - 1) as u8);
@@ -133,9 +136,11 @@ impl Scratch<'_> {
     /// Bytes in which messages count scratch.
     #[cfg(test)]
     pub(crate) const UNIT: u32 = HWORD;
-    /// Bytes of scratch that messages reach from where their header says that it begins; behind them is the next window, which has a header of its own.
+    /// Bytes of scratch that messages reach from where their header says that it begins; behind
+    /// them is the next window, which has a header of its own.
     pub(crate) const WINDOW: u32 = HWORD * HWORD_OFFSETS as u32;
-    /// The byte of the header's doubleword that says where scratch begins (PRM, "Scratch Block Read/Write", M0.5).
+    /// The byte of the header's doubleword that says where scratch begins (PRM, "Scratch Block
+    /// Read/Write", M0.5).
     pub(crate) const BASE: u32 = 20;
 
     /// Bytes that one message moves at most.
@@ -143,8 +148,8 @@ impl Scratch<'_> {
         most_hwords(target) * HWORD
     }
 
-    /// Moves GRFs between a register, from a byte offset on, and scratch, from a byte on: both at a GRF's start. What is read begins the register's
-    /// value if `starts`.
+    /// Moves GRFs between a register, from a byte offset on, and scratch, from a byte on: both at a
+    /// GRF's start. What is read begins the register's value if `starts`.
     ///
     /// # Errors
     /// The platform lacks the message.
@@ -272,7 +277,8 @@ impl Scratch<'_> {
         payload
     }
 
-    /// Moves so many bytes, of one GRF on both sides, in as few instructions as their alignment allows. `starts`: the first begins a value.
+    /// Moves so many bytes, of one GRF on both sides, in as few instructions as their alignment
+    /// allows. `starts`: the first begins a value.
     pub(crate) fn move_bytes(
         &mut self,
         to: (VReg, u32),
@@ -292,7 +298,8 @@ impl Scratch<'_> {
         }
     }
 
-    /// Moves bytes that may be of several GRFs, both from a GRF's start or within one GRF; the first begins a value.
+    /// Moves bytes that may be of several GRFs, both from a GRF's start or within one GRF; the
+    /// first begins a value.
     pub(crate) fn move_between(&mut self, to: (VReg, u32), from: (VReg, u32), bytes: u32) {
         let grf = self.target.grf().bytes;
         let mut done = 0;

@@ -26,7 +26,8 @@ pub(crate) fn end_thread(
     Ok(send)
 }
 
-/// A load of `n` dwords of the thread's payload to registers from `to` on; `offset` is where it has the offset in general state.
+/// A load of `n` dwords of the thread's payload to registers from `to` on; `offset` is where it has
+/// the offset in general state.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -45,8 +46,8 @@ pub(crate) fn load_payload(
     Ok(send)
 }
 
-/// A fence of one kind of memory before the thread ends, and the instruction that waits for it. The thread header is its payload; the answer comes to
-/// a register that nobody else needs.
+/// A fence of one kind of memory before the thread ends, and the instruction that waits for it. The
+/// thread header is its payload; the answer comes to a register that nobody else needs.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -122,7 +123,8 @@ impl Sends<'_> {
         });
     }
 
-    /// Fences with a commit, and for each an instruction that waits for it. `before_barrier`: no message is between this and a barrier.
+    /// Fences with a commit, and for each an instruction that waits for it. `before_barrier`: no
+    /// message is between this and a barrier.
     pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces, before_barrier: bool) {
         for (op, exec) in forms::fences(self.target, spaces, before_barrier) {
             self.fence_of(header, op, exec);

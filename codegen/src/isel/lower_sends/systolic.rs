@@ -1,4 +1,5 @@
-//! The systolic array: its operands are whole GRFs one after another, and no regions, as payloads are.
+//! The systolic array: its operands are whole GRFs one after another, and no regions, as payloads
+//! are.
 
 use super::Sends;
 use crate::mir::bale::Operation;

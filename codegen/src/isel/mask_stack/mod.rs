@@ -1,14 +1,18 @@
-//! SIMD control flow on the hardware's mask stack: whether a kernel keeps to its rules, and what it then is.
+//! SIMD control flow on the hardware's mask stack: whether a kernel keeps to its rules, and what it
+//! then is.
 //!
-//! The hardware has one execution mask, and a place for each channel where it waits. `goto` and `join` in the IR are values. They can be the
-//! hardware's own where, at each of them, the mask that goes in is the one that channels run under there, and the resume mask
-//! that goes in is exactly the channels that wait at the `join` it ends in. Both are followed through the function once, block by block in the
-//! order of emission, as the hardware would run it in `walk`; channels that wait are kept in a map that shares what does not change
-//! (`waiting`), so that nests cost no more than sequences. A `goto` that breaks a rule is left to flags, with all that share
-//! its resume mask, and the rest is looked at again.
+//! The hardware has one execution mask, and a place for each channel where it waits. `goto` and
+//! `join` in the IR are values. They can be the hardware's own where, at each of them, the mask
+//! that goes in is the one that channels run under there, and the resume mask that goes in is
+//! exactly the channels that wait at the `join` it ends in. Both are followed through the function
+//! once, block by block in the order of emission, as the hardware would run it in `walk`; channels
+//! that wait are kept in a map that shares what does not change (`waiting`), so that nests cost no
+//! more than sequences. A `goto` that breaks a rule is left to flags, with all that share its
+//! resume mask, and the rest is looked at again.
 //!
-//! Needs: IR that verifies, inlined. Makes: for each instruction with a mask the mask that channels run under, for each `goto` the
-//! place where its channels wait; and the rules that are broken, and where.
+//! Needs: IR that verifies, inlined. Makes: for each instruction with a mask the mask that channels
+//! run under, for each `goto` the place where its channels wait; and the rules that are broken, and
+//! where.
 
 mod normal;
 mod waiting;
@@ -66,7 +70,8 @@ pub enum Rule {
     DispatchMask,
     /// The mask that goes into a `goto` or `join` is the one that channels run under.
     CurrentMask,
-    /// The resume mask that goes into a `goto` or `join` is exactly the channels that wait at the join point.
+    /// The resume mask that goes into a `goto` or `join` is exactly the channels that wait at the
+    /// join point.
     WaitingChannels,
     /// A resume mask is made by `goto` alone, and is no execution mask.
     ResumeMask,
@@ -74,7 +79,8 @@ pub enum Rule {
     ResumeData,
     /// The channels of a resume mask come back at one `join`.
     OneJoin,
-    /// Channels wait ahead: a join point, or the thread's end, is behind each `goto` in the order of emission.
+    /// Channels wait ahead: a join point, or the thread's end, is behind each `goto` in the order
+    /// of emission.
     Forward,
 }
 
@@ -137,7 +143,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Where in a source text this is from: the value's definition, or the block's first instruction that has a location.
+    /// Where in a source text this is from: the value's definition, or the block's first
+    /// instruction that has a location.
     pub(crate) fn origin(&self, func: &Function) -> SourceLoc {
         let by_value = self.value.and_then(|v| func.dfg.def_inst(v));
         let insts = func.layout.insts(self.block).iter().copied();
@@ -156,14 +163,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A broken rule, and what is left to flags for it: those of one web, or, if there are none, everything.
+/// A broken rule, and what is left to flags for it: those of one web, or, if there are none,
+/// everything.
 #[derive(Debug)]
 struct Fault {
     finding: Finding,
     insts: Vec<Inst>,
 }
 
-/// Says that a kernel's subroutines keep a function off the mask stack, if it has SIMD control flow.
+/// Says that a kernel's subroutines keep a function off the mask stack, if it has SIMD control
+/// flow.
 pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
     let blocks = func.layout.blocks().iter();
     let of = |b: &Block| {
@@ -183,8 +192,9 @@ pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
 /// How often what breaks a rule is left out before everything is.
 const TRIES: usize = 8;
 
-/// What SIMD control flow of a kernel is on the mask stack, where `order` is the blocks' order of emission and `needed` the values that
-/// anything depends on; and the rules that keep some of it, or, without the first, all from it.
+/// What SIMD control flow of a kernel is on the mask stack, where `order` is the blocks' order of
+/// emission and `needed` the values that anything depends on; and the rules that keep some of it,
+/// or, without the first, all from it.
 pub(crate) fn analyse(
     func: &Function,
     order: &[Block],
@@ -227,7 +237,8 @@ pub(crate) enum Role {
 pub(crate) struct MaskStack {
     /// Of `goto` and `join`.
     roles: SecondaryMap<Inst, Option<Role>>,
-    /// The mask that channels run under wherever nothing else is said: everywhere, where none leave.
+    /// The mask that channels run under wherever nothing else is said: everywhere, where none
+    /// leave.
     everywhere: PackedOption<Value>,
     /// Of instructions with a mask, and of branches: the mask that channels run under.
     active_at: SecondaryMap<Inst, PackedOption<Value>>,

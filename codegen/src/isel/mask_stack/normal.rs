@@ -1,5 +1,6 @@
-//! A shorter form of an else: the second side's mask is taken to be the channels that wait, by `join` of none with them, and those of the
-//! first side come back by `join` with their mask. Here they leave by a `goto` of their own, as they do on the mask stack.
+//! A shorter form of an else: the second side's mask is taken to be the channels that wait, by
+//! `join` of none with them, and those of the first side come back by `join` with their mask. Here
+//! they leave by a `goto` of their own, as they do on the mask stack.
 
 use super::webs::{is_empty, split};
 use crate::ir::cfg::ControlFlow;

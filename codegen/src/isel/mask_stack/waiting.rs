@@ -1,4 +1,5 @@
-//! Which channels wait at each point: maps that share all that is equal, as trees of two ways whose nodes are never changed.
+//! Which channels wait at each point: maps that share all that is equal, as trees of two ways whose
+//! nodes are never changed.
 
 use crate::ir::Value;
 use crate::mir::JoinPoint;

@@ -230,7 +230,8 @@ impl Walk<'_> {
         arg.is_some_and(|a| self.waits(self.ends[from], point, a))
     }
 
-    /// The state at a block's start, by the edges from blocks before it; the others are looked at where they leave.
+    /// The state at a block's start, by the edges from blocks before it; the others are looked at
+    /// where they leave.
     fn start(&mut self, block: Block, edges: &Edges) -> Result<(), Broken> {
         let before: Edges = edges
             .iter()

@@ -1,4 +1,5 @@
-//! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the `join` where their channels come back.
+//! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the
+//! `join` where their channels come back.
 
 use super::{Fault, Finding, Rule};
 use crate::entity_set::Marks;
@@ -107,7 +108,8 @@ impl Webs {
         }
     }
 
-    /// A fault of one of the `goto`s and `join`s of a function: they and all that share its resume mask are left out.
+    /// A fault of one of the `goto`s and `join`s of a function: they and all that share its resume
+    /// mask are left out.
     pub(super) fn fault(&mut self, of: &Gotos<'_>, finding: Finding, inst: Inst) -> Fault {
         let mut insts = vec![inst];
         let class = of.split(inst).and_then(|s| self.class(of.func, &s));
@@ -255,7 +257,8 @@ impl Webs {
     }
 }
 
-/// The `goto`s and `join`s of a function that are looked at: those that anything depends on, but for those left out.
+/// The `goto`s and `join`s of a function that are looked at: those that anything depends on, but
+/// for those left out.
 pub(super) struct Gotos<'a> {
     pub(super) func: &'a Function,
     pub(super) order: &'a [Block],

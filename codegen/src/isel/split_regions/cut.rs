@@ -1,7 +1,8 @@
 //! Which part of a view one instruction can reach, and the region that says so.
 //!
-//! PRM Vol. 7, "Register Region Restrictions": widths and strides are powers of two of limited size, a row never crosses a GRF, no
-//! operand touches more than two GRFs, and a destination in two GRFs has half of its elements in each.
+//! PRM Vol. 7, "Register Region Restrictions": widths and strides are powers of two of limited
+//! size, a row never crosses a GRF, no operand touches more than two GRFs, and a destination in two
+//! GRFs has half of its elements in each.
 
 use crate::mir::bale::View;
 use gantry_isa_gen::Region;
@@ -11,7 +12,8 @@ use gantry_isa_gen::Region;
 pub struct Base {
     /// Bytes of a GRF.
     pub grf: u32,
-    /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does for all of them.
+    /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does
+    /// for all of them.
     pub grf_offset: u32,
 }
 
@@ -27,7 +29,8 @@ impl Base {
     }
 }
 
-/// The destination stride of `lanes` channels from `first`, if they are evenly spaced by one that can be encoded.
+/// The destination stride of `lanes` channels from `first`, if they are evenly spaced by one that
+/// can be encoded.
 pub fn dst_stride(v: &View, first: u32, lanes: u32) -> Option<u8> {
     if lanes == 1 {
         return Some(1);
@@ -106,8 +109,8 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
     region.map(|region| (v.byte(first), region))
 }
 
-/// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF: then they lie in two
-/// at most.
+/// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF:
+/// then they lie in two at most.
 pub fn within_grf(v: &View, first: u32, lanes: u32, grf: u32) -> bool {
     v.byte(first + lanes - 1)
         .checked_sub(v.byte(first))
@@ -145,7 +148,8 @@ fn even(step: u32, lanes: u32, w: u32) -> Option<Region> {
     }
 }
 
-/// The region of rows of `w` channels that reaches exactly those of a view, whatever their distances are.
+/// The region of rows of `w` channels that reaches exactly those of a view, whatever their
+/// distances are.
 fn uneven(v: &View, first: u32, lanes: u32, w: u32) -> Option<Region> {
     let size = v.ty.bytes();
     let start = v.byte(first);

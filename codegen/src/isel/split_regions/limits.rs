@@ -9,7 +9,8 @@ use gantry_isa_gen::{Op, Region, Type};
 const ADDRESSES: u32 = 16;
 
 impl Legalizer<'_> {
-    /// Whether a bale is one of the many that need no repair (`repair.rs`): all of its operands are words, or all doublewords, and nothing of its operation asks where they lie.
+    /// Whether a bale is one of the many that need no repair (`repair.rs`): all of its operands are
+    /// words, or all doublewords, and nothing of its operation asks where they lie.
     pub(super) fn is_plain(&self, b: &Bale) -> bool {
         let o = &b.operation;
         let placed = self.target.features().regioning_in_step;
@@ -66,7 +67,8 @@ impl Legalizer<'_> {
         self.halves_fit(bale, p).then_some(out)
     }
 
-    /// The region of an indirect source, if one instruction can reach these channels. Where it is known how it lies in GRFs, it is that of a direct one.
+    /// The region of an indirect source, if one instruction can reach these channels. Where it is
+    /// known how it lies in GRFs, it is that of a direct one.
     pub(super) fn indirect(&self, v: &View, p: Piece) -> Option<Region> {
         let grf = self.grf.bytes;
         if !v.index.is_some_and(|i| i.aligned) {
@@ -79,8 +81,8 @@ impl Legalizer<'_> {
         (one || self.target.features().indirect_grf_crossing).then_some(region)
     }
 
-    /// One index serves one row, or all rows where there is only one index; and where an indirect operand cannot cross registers, one channel
-    /// alone surely does not.
+    /// One index serves one row, or all rows where there is only one index; and where an indirect
+    /// operand cannot cross registers, one channel alone surely does not.
     fn index_fits(&self, v: &View, p: Piece) -> bool {
         v.index
             .is_none_or(|i| i.rows == 1 || p.first % v.w + p.lanes <= v.w)
@@ -93,8 +95,8 @@ impl Legalizer<'_> {
             .is_some_and(|i| i.rows > 1 && p.first % v.w + p.lanes > v.w)
     }
 
-    /// Source 0 can have an address for each row, where no other operand needs one. Rows lie in one register each: sure of single elements, else as
-    /// for any indirect operand.
+    /// Source 0 can have an address for each row, where no other operand needs one. Rows lie in one
+    /// register each: sure of single elements, else as for any indirect operand.
     fn rows_fit(&self, bale: &Bale, n: usize, v: &View, p: Piece) -> bool {
         let sources = bale.operation.srcs.iter().skip(1).flatten();
         let mut others = sources.filter_map(|s| match s {
@@ -136,7 +138,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where results are split evenly: of a source in two registers, a result in one lies in one half of it, or evenly in both.
+    /// Where results are split evenly: of a source in two registers, a result in one lies in one
+    /// half of it, or evenly in both.
     fn halves_fit(&self, bale: &Bale, p: Piece) -> bool {
         if !self.target.features().even_split
             || bale.dst.reg == VirtReg::NULL

@@ -1,11 +1,12 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a shape that some width can execute (`repair.rs`, `wide.rs`): operands that no width can take go through a
-//! temporary. Then it is cut (`cut.rs`) into the widest pieces whose every operand is encodable: a power of two of channels, at most
-//! two GRFs an operand, strides that fit, and flag bits at legal channel offsets.
+//! A bale is first brought into a shape that some width can execute (`repair.rs`, `wide.rs`):
+//! operands that no width can take go through a temporary. Then it is cut (`cut.rs`) into the
+//! widest pieces whose every operand is encodable: a power of two of channels, at most two GRFs an
+//! operand, strides that fit, and flag bits at legal channel offsets.
 //!
-//! Needs: lowered blocks. Makes: [`VCode`] in which every instruction passes `isa_gen::legal` once registers are
-//! placed as aligned as they ask.
+//! Needs: lowered blocks. Makes: [`VCode`] in which every instruction passes `isa_gen::legal` once
+//! registers are placed as aligned as they ask.
 
 pub mod cut;
 mod limits;
@@ -124,7 +125,8 @@ impl<'a> Counter<'a> {
         self.0.temp(Type::Uw.bytes())
     }
 
-    /// The instructions that a bale becomes, if it can be executed, but for addresses; `f` is called with the offsets of those that are loaded of places in the file.
+    /// The instructions that a bale becomes, if it can be executed, but for addresses; `f` is
+    /// called with the offsets of those that are loaded of places in the file.
     pub(crate) fn count(&mut self, bale: &Bale, mut f: impl FnMut(u32)) -> Option<u32> {
         self.0.out.clear();
         self.0.bale(bale);
@@ -232,7 +234,8 @@ impl Legalizer<'_> {
         self.out.push(control(self.target, Op::Xor, mode));
     }
 
-    /// Where a piece is off the grid of channel offsets, the bale with the execution mask, and the flag that it has beside that, as a flag.
+    /// Where a piece is off the grid of channel offsets, the bale with the execution mask, and the
+    /// flag that it has beside that, as a flag.
     fn reachable_mask(&mut self, bale: &Bale, pieces: &[(Piece, Operands)]) -> Option<Bale> {
         let flag = bale.mask?;
         if !(flag == VFlag::EXEC || bale.running)
@@ -244,7 +247,8 @@ impl Legalizer<'_> {
         }
         let mut bale = *bale;
         if bale.operation.select.is_some() || bale.operation.cond.is_some() {
-            // There is one predicate, and none of minima and maxima: what is chosen is written elsewhere, and moved.
+            // There is one predicate, and none of minima and maxima: what is chosen is written
+            // elsewhere, and moved.
             let bytes = bale.lanes * bale.dst.ty.bytes();
             let chosen = View::contiguous(VirtReg::grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
             self.bale(&Bale {
@@ -395,7 +399,8 @@ impl Legalizer<'_> {
         let starts = first && bale.starts;
         let Some((cond, out)) = bale.flag else {
             self.before(bale, p, &inst);
-            // `mach` gives the upper half where it writes the accumulator. From Xe-HPC on those that write it say no more of it.
+            // `mach` gives the upper half where it writes the accumulator. From Xe-HPC on those
+            // that write it say no more of it.
             let says = inst.op.info(self.target.platform()).is_some_and(|i| i.acc);
             if says && (bale.carry.is_some() || inst.op == Op::Mach) {
                 inst.opts |= InstOpts::ACC_WR_EN;
@@ -450,7 +455,8 @@ impl Legalizer<'_> {
         *previous = Some(target);
     }
 
-    /// What the accumulator must hold before an instruction: of `mach` the product of the first factor and the second's low words.
+    /// What the accumulator must hold before an instruction: of `mach` the product of the first
+    /// factor and the second's low words.
     fn before(&mut self, bale: &Bale, p: Piece, inst: &isa::Inst<VirtReg>) {
         let (Op::Mach, Some(BaleSrc::View(v, m))) = (bale.operation.op, bale.operation.srcs[1])
         else {
@@ -669,7 +675,8 @@ impl Legalizer<'_> {
     }
 }
 
-/// A region as three-source instructions spell it: all neighbours or one element. `single`: rows of one element step by one.
+/// A region as three-source instructions spell it: all neighbours or one element. `single`: rows of
+/// one element step by one.
 fn ternary_region(source: usize, region: Region, single: bool) -> Region {
     let step = u8::from(region != Region::SCALAR);
     match source {

@@ -1,8 +1,10 @@
-//! Bringing a bale into a shape that some width can execute: operands that none can take go through a temporary.
+//! Bringing a bale into a shape that some width can execute: operands that none can take go through
+//! a temporary.
 //!
-//! The repairs, each a function: what the execution type asks of the destination's stride, what three-source and math
-//! instructions ask of their operands, conversions that do not exist in one step, factors of a product, operands in step. What is asked of a
-//! bale depends on the target's features.
+//! The repairs, each a function: what the execution type asks of the destination's stride, what
+//! three-source and math instructions ask of their operands, conversions that do not exist in one
+//! step, factors of a product, operands in step. What is asked of a bale depends on the target's
+//! features.
 
 use super::Legalizer;
 use crate::mir::bale::{Bale, BaleSrc, Index, Operation, View};
@@ -14,7 +16,8 @@ use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 const ALIGN16: u32 = 16;
 /// Bytes of a doubleword.
 const DWORD: u32 = 4;
-/// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its place are in the instruction.
+/// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its
+/// place are in the instruction.
 const TERNARY_DST: u32 = 8;
 
 impl Bale {
@@ -64,8 +67,8 @@ impl Bale {
                 if v.ty.bytes() == o.ty.bytes() && v.ty.is_float() == o.ty.is_float() && m == SrcMods::default())
     }
 
-    /// The distance in bytes that the destination's elements must have, if any: that of the execution type where it is
-    /// wider, and a dword where half floats and integers convert.
+    /// The distance in bytes that the destination's elements must have, if any: that of the
+    /// execution type where it is wider, and a dword where half floats and integers convert.
     fn dst_step(&self) -> Option<u32> {
         if self.dst.reg == VirtReg::NULL || self.is_raw_move() {
             return None;
@@ -84,7 +87,8 @@ impl Bale {
 }
 
 impl Legalizer<'_> {
-    /// The bale, or what is left of it after its operands went through temporaries. `None` if nothing is left.
+    /// The bale, or what is left of it after its operands went through temporaries. `None` if
+    /// nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
         self.as_integers(&mut b);
@@ -136,7 +140,8 @@ impl Legalizer<'_> {
         Some(b)
     }
 
-    /// A source copied to a fresh register as neighbours of its own (or another) type; modifiers stay with the operation.
+    /// A source copied to a fresh register as neighbours of its own (or another) type; modifiers
+    /// stay with the operation.
     pub(super) fn copied(&mut self, v: View, lanes: u32, ty: Type, padded: u32) -> View {
         let bytes = padded * ty.bytes();
         let r = self.temp(bytes.max(ALIGN16));
@@ -161,7 +166,8 @@ impl Legalizer<'_> {
         self.moved(&b, view)
     }
 
-    /// Where floats lie in step, what copies their bits is a move of integers, which may lie anywhere.
+    /// Where floats lie in step, what copies their bits is a move of integers, which may lie
+    /// anywhere.
     fn as_integers(&self, b: &mut Bale) {
         let o = &mut b.operation;
         let moves = o.op == Op::Mov && !o.sat && b.flag.is_none();
@@ -295,7 +301,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where the narrower factor beside a dword takes no modifiers, the dword is negated in its stead, or a dword is made of it.
+    /// Where the narrower factor beside a dword takes no modifiers, the dword is negated in its
+    /// stead, or a dword is made of it.
     fn plain_factor(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
         let (Op::Mul, Some(x), Some(BaleSrc::View(v, m))) = (o.op, o.srcs[0], o.srcs[1]) else {
@@ -343,8 +350,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// The low half of a product of doublewords where the multiplier takes only words as the second factor:
-    /// `a * b.low + ((a * b.high) << 16)`.
+    /// The low half of a product of doublewords where the multiplier takes only words as the second
+    /// factor: `a * b.low + ((a * b.high) << 16)`.
     fn dword_product(&mut self, b: &Bale) -> bool {
         let o = &b.operation;
         let f = self.target.features();
@@ -448,7 +455,8 @@ impl Legalizer<'_> {
         f.restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
     }
 
-    /// Of what the distances of lanes in step are multiples, in bytes: of quadwords where those and products of doublewords alone are restricted.
+    /// Of what the distances of lanes in step are multiples, in bytes: of quadwords where those and
+    /// products of doublewords alone are restricted.
     fn step_unit(&self, b: &Bale) -> u32 {
         if self.target.features().regioning_in_step {
             b.operation.ty.bytes()
@@ -457,8 +465,10 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Whether the operands lie as the platform wants them of quadwords and products of doublewords, or of floats and quadwords: direct, a multiple of
-    /// [`Self::step_unit`] apart, sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton, and of Xe-HP).
+    /// Whether the operands lie as the platform wants them of quadwords and products of
+    /// doublewords, or of floats and quadwords: direct, a multiple of [`Self::step_unit`] apart,
+    /// sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton,
+    /// and of Xe-HP).
     fn in_step(&self, b: &Bale) -> bool {
         if !self.steps(b) {
             return true;
@@ -473,7 +483,8 @@ impl Legalizer<'_> {
             })
     }
 
-    /// The distance of the destination's lanes in bytes, and where in its GRF the first one is; none where quadwords do not lie so.
+    /// The distance of the destination's lanes in bytes, and where in its GRF the first one is;
+    /// none where quadwords do not lie so.
     fn destination_step(&self, b: &Bale) -> Option<(u32, u32)> {
         let unit = self.step_unit(b);
         if b.dst.reg == VirtReg::NULL {
@@ -483,7 +494,8 @@ impl Legalizer<'_> {
         (b.lanes == 1 || to.is_multiple_of(unit)).then(|| (to, self.grf_offset(&b.dst)))
     }
 
-    /// Whether a source's lanes are `to` bytes apart from byte `at` of a GRF on, as the destination's, or are one.
+    /// Whether a source's lanes are `to` bytes apart from byte `at` of a GRF on, as the
+    /// destination's, or are one.
     fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
         let null = b.dst.reg == VirtReg::NULL;
         let free = null && self.target.features().regioning_in_step;
@@ -599,7 +611,8 @@ impl Legalizer<'_> {
         *b = self.moved(b, words.narrowed(b.operation.ty));
     }
 
-    /// Whether a view is one element for all, or neighbours at an aligned place that reach `lanes` channels.
+    /// Whether a view is one element for all, or neighbours at an aligned place that reach `lanes`
+    /// channels.
     fn is_packed(&self, v: &View, lanes: u32, align: u32) -> bool {
         let Some(r) = v.reg.as_grf() else {
             return false;
@@ -633,8 +646,9 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Sources of three-source instructions are as wide as the destination, and neighbours or one element. Those in Align16 have four channels at
-    /// least, and operands at multiples of 16 bytes.
+    /// Sources of three-source instructions are as wide as the destination, and neighbours or one
+    /// element. Those in Align16 have four channels at least, and operands at multiples of 16
+    /// bytes.
     fn ternary(&mut self, mut b: Bale) -> Option<Bale> {
         let bytes = b.operation.ty.bytes();
         let (lanes, align) = match self.target.features().ternary_align16 {
@@ -642,7 +656,8 @@ impl Legalizer<'_> {
                 let group = ALIGN16 / bytes.min(ALIGN16);
                 (b.lanes.next_multiple_of(group.max(4)), ALIGN16)
             }
-            // The destination is named in units of 8 bytes, to which even pieces of what is cut add up.
+            // The destination is named in units of 8 bytes, to which even pieces of what is cut add
+            // up.
             false if b.lanes > 1 => (b.lanes.next_multiple_of(4 / bytes.min(4)), bytes),
             false => (b.lanes, bytes),
         };
@@ -734,8 +749,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where the execution type is wider than the destination's, elements are as far apart as its; packed ones are made
-    /// from those by a raw move.
+    /// Where the execution type is wider than the destination's, elements are as far apart as its;
+    /// packed ones are made from those by a raw move.
     fn stride_destination(&mut self, b: Bale) -> Option<Bale> {
         let Some(step) = b.dst_step() else {
             return Some(b);

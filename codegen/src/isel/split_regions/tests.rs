@@ -53,8 +53,8 @@ fn what_can_be_done_is_done() {
     assert_eq!(code.insts.iter().filter(movs).count(), 2);
 }
 
-/// Four doublewords to a register of which its lower half gets three: only where results are split evenly, and if they come from two registers,
-/// does it take more than one instruction.
+/// Four doublewords to a register of which its lower half gets three: only where results are split
+/// evenly, and if they come from two registers, does it take more than one instruction.
 #[test]
 fn results_are_split_evenly_where_they_must() {
     for (target, from) in Target::all().flat_map(|t| [(t.clone(), 8), (t, 24)]) {

@@ -1,7 +1,9 @@
 //! 64-bit operations where the ALU has no quadwords, or none in these regions: by doublewords.
 //!
-//! A bale of which every bit of a result comes from the same bit of its operands (moves, selects, logic) becomes two, of the lower and of
-//! the upper doublewords; a move to neighbours one of twice as many doublewords. A sum becomes a sum with carry. All else that a platform lacks was rewritten in the IR (`expand`).
+//! A bale of which every bit of a result comes from the same bit of its operands (moves, selects,
+//! logic) becomes two, of the lower and of the upper doublewords; a move to neighbours one of twice
+//! as many doublewords. A sum becomes a sum with carry. All else that a platform lacks was
+//! rewritten in the IR (`expand`).
 
 use super::Legalizer;
 use crate::mir::VirtReg;
@@ -59,7 +61,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Takes a bale of quadwords apart, if it must be. `in_step`: whether its operands lie as the platform wants them.
+    /// Takes a bale of quadwords apart, if it must be. `in_step`: whether its operands lie as the
+    /// platform wants them.
     pub(super) fn wide(&mut self, b: &Bale, in_step: bool) -> bool {
         let o = &b.operation;
         if o.ty.bytes() != 8 {
@@ -95,7 +98,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A move of quadwords to neighbours as one of twice as many doublewords, where a region has both halves of each.
+    /// A move of quadwords to neighbours as one of twice as many doublewords, where a region has
+    /// both halves of each.
     fn as_doublewords(b: &Bale) -> Option<Bale> {
         let o = &b.operation;
         let (Some(BaleSrc::View(src, m)), None) = (o.srcs[0], b.mask) else {
@@ -189,7 +193,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A source of a 64-bit operation as two doublewords: narrower ones are extended by their type's sign.
+    /// A source of a 64-bit operation as two doublewords: narrower ones are extended by their
+    /// type's sign.
     fn halves(&mut self, s: BaleSrc, lanes: u32) -> Halves {
         let ud = |x: u64| BaleSrc::Imm(x & 0xffff_ffff, Type::Ud);
         match s {
@@ -272,7 +277,8 @@ impl Legalizer<'_> {
         self.bale(&Bale::new(lanes, operation, dst, true));
     }
 
-    /// `low = a.low + b.low` with carry, `high = a.high + b.high + carry`; or differences with borrow.
+    /// `low = a.low + b.low` with carry, `high = a.high + b.high + carry`; or differences with
+    /// borrow.
     fn sum(&mut self, b: &Bale) {
         self.fired.repair(Repair::WideSum);
         let zero = BaleSrc::Imm(0, Type::Ud);

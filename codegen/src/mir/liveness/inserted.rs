@@ -1,4 +1,5 @@
-//! Liveness of code in which instructions were put between those that were there: registers that only those name that were there live where they lived.
+//! Liveness of code in which instructions were put between those that were there: registers that
+//! only those name that were there live where they lived.
 
 use super::{
     Demand, Liveness, Load, Marks, Occurrences, Range, Ranges, Stop, Walk, demand, within,
@@ -45,8 +46,9 @@ fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> O
 }
 
 impl Liveness {
-    /// Liveness of `code`, which is `before`, of which this is, with more instructions, and more registers. `moved`: per instruction that was there the
-    /// number that it has now. `named`: the registers that the new ones name, and all that are new.
+    /// Liveness of `code`, which is `before`, of which this is, with more instructions, and more
+    /// registers. `moved`: per instruction that was there the number that it has now. `named`: the
+    /// registers that the new ones name, and all that are new.
     ///
     /// # Errors
     /// As those of [`super::liveness`].
@@ -59,7 +61,8 @@ impl Liveness {
     ) -> Result<Liveness, CodegenError> {
         let bytes = code.grf.size().saturating_mul(super::FILES);
         let old = self.occurrences(before);
-        // What is made while the same register is read for the last time lives on without a gap, in which something may stand now.
+        // What is made while the same register is read for the last time lives on without a gap, in
+        // which something may stand now.
         for r in before.vregs.keys() {
             let anew = |o: &super::Occurrence| {
                 o.early && o.access == Access::Def && o.inst > 0 && self.lives_at(r, o.inst * 2 - 1)

@@ -1,10 +1,11 @@
 //! Live ranges and register demand of virtual registers in the GRF file.
 //!
-//! Program points: instruction `i` reads at `2i` and writes at `2i + 1`. A range is half open. An instruction that writes more than one
-//! GRF while it reads writes at `2i` already: the hardware executes it in halves, and the second half would read what the
-//! first one wrote.
+//! Program points: instruction `i` reads at `2i` and writes at `2i + 1`. A range is half open. An
+//! instruction that writes more than one GRF while it reads writes at `2i` already: the hardware
+//! executes it in halves, and the second half would read what the first one wrote.
 //!
-//! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
+//! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that
+//! are live before, during and after it.
 
 mod inserted;
 
@@ -51,14 +52,17 @@ impl Demand {
 pub struct Liveness {
     /// Per register its ranges, in order, not touching.
     pub ranges: SecondaryMap<VReg, Ranges>,
-    /// Per register the routines that run while it lives and that know nothing of it: what else lives only there, may share its place. In order.
+    /// Per register the routines that run while it lives and that know nothing of it: what else
+    /// lives only there, may share its place. In order.
     pub weak: SecondaryMap<VReg, Weak>,
     /// Per instruction.
     pub demand: Vec<Demand>,
-    /// Instructions and the registers whose value ends there (killed by a last use), register after register.
+    /// Instructions and the registers whose value ends there (killed by a last use), register after
+    /// register.
     kills: Vec<(u32, VReg)>,
-    /// Registers that were not followed, since they live long where far more lives than the file holds: they are taken to live all along, and are in no
-    /// demand. In order; in almost all code none.
+    /// Registers that were not followed, since they live long where far more lives than the file
+    /// holds: they are taken to live all along, and are in no demand. In order; in almost all code
+    /// none.
     pub abandoned: Vec<VReg>,
     /// Where registers occur, if that is known still.
     occurrences: Option<Arc<Occurrences>>,
@@ -118,7 +122,8 @@ impl Liveness {
         demand && self.ranges == other.ranges && self.weak == other.weak
     }
 
-    /// Liveness where ranges of registers got names of their own, of code without calls. `names`: per register the name of each range.
+    /// Liveness where ranges of registers got names of their own, of code without calls. `names`:
+    /// per register the name of each range.
     pub(crate) fn renamed(mut self, names: &BTreeMap<VReg, Vec<VReg>>) -> Liveness {
         for (inst, r) in &mut self.kills {
             if let Some(list) = names.get(r) {
@@ -136,7 +141,8 @@ impl Liveness {
         self
     }
 
-    /// Liveness of code that is that which this is of but for the order of instructions within blocks. `places`: per instruction the number that it has now.
+    /// Liveness of code that is that which this is of but for the order of instructions within
+    /// blocks. `places`: per instruction the number that it has now.
     ///
     /// # Errors
     /// As those of [`liveness`].
@@ -181,7 +187,8 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     }
 }
 
-/// Where each register occurs: instruction by instruction, an instruction's reads before what it writes.
+/// Where each register occurs: instruction by instruction, an instruction's reads before what it
+/// writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occurrences {
     /// Per register where its list starts; one more at the end.
@@ -244,7 +251,8 @@ impl Occurrences {
         Occurrences { starts, list }
     }
 
-    /// The same of code with its instructions elsewhere: per instruction the number that it has now.
+    /// The same of code with its instructions elsewhere: per instruction the number that it has
+    /// now.
     fn moved(&self, places: &[u32]) -> Occurrences {
         let mut list = self.list.clone();
         for o in &mut list {
@@ -269,8 +277,9 @@ impl Occurrences {
     }
 }
 
-/// Bytes that are live at the ends of blocks. If there are more in all than the blocks together have room for, some block has more than
-/// the register file: this is known before everything is followed, which would take the square of what is nested.
+/// Bytes that are live at the ends of blocks. If there are more in all than the blocks together
+/// have room for, some block has more than the register file: this is known before everything is
+/// followed, which would take the square of what is nested.
 pub(crate) struct Load {
     bytes: Vec<u32>,
     total: u64,
@@ -287,7 +296,8 @@ impl Load {
         }
     }
 
-    /// Adds what lives at a block's end, and counts for so many bytes in all; whether all may still fit.
+    /// Adds what lives at a block's end, and counts for so many bytes in all; whether all may still
+    /// fit.
     pub(crate) fn add(&mut self, block: VBlock, bytes: u32, cost: u32) -> bool {
         self.bytes[block.index()] = self.bytes[block.index()].saturating_add(bytes);
         self.total += u64::from(cost);
@@ -314,7 +324,8 @@ struct Marks {
     live_out: u32,
 }
 
-/// Follows one register at a time, from its uses up to where its value begins, so that there is never a set of registers per block.
+/// Follows one register at a time, from its uses up to where its value begins, so that there is
+/// never a set of registers per block.
 struct Walk<'a> {
     code: &'a VCode,
     block_of: Vec<u32>,
@@ -342,7 +353,8 @@ impl Walk<'_> {
         VBlock::from_u32(self.block_of[inst as usize])
     }
 
-    /// The ranges of a register, left in `self.ranges`, and at the ends of how many blocks it lives. `mark`: not used before, not 0.
+    /// The ranges of a register, left in `self.ranges`, and at the ends of how many blocks it
+    /// lives. `mark`: not used before, not 0.
     fn register(
         &mut self,
         r: VReg,
@@ -398,7 +410,8 @@ impl Walk<'_> {
                 }
             }
         }
-        // In order where they are a good part of all: a walk over all is cheaper than to sort them below.
+        // In order where they are a good part of all: a walk over all is cheaper than to sort them
+        // below.
         if self.outs.len() > code.blocks.len() / IN_ORDER {
             self.outs.clear();
             let marks = &self.marks;
@@ -482,15 +495,18 @@ impl Walk<'_> {
     }
 }
 
-/// A register that lives at the ends of more than one in so many blocks is looked for in each of them.
+/// A register that lives at the ends of more than one in so many blocks is looked for in each of
+/// them.
 const IN_ORDER: usize = 8;
 /// The bytes that a register counts for at least: to follow what is small takes as long.
 const LEAST: u32 = 16;
 
-/// How many times the register file may be live on average, before what lives longest is left to live all along.
+/// How many times the register file may be live on average, before what lives longest is left to
+/// live all along.
 const FILES: u32 = 8;
 
-/// Registers that must be in the file from one instruction to another, or in a certain place: they are followed however long they live.
+/// Registers that must be in the file from one instruction to another, or in a certain place: they
+/// are followed however long they live.
 fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = match code.routines.len() {
         0 | 1 => SecondaryMap::new(),
@@ -507,8 +523,9 @@ fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// Computes liveness. Following registers takes no more than a few times what the file holds on average, times the logarithm of how many blocks there are: where
-/// more lives, those that live longest are abandoned, and allocation keeps them in scratch.
+/// Computes liveness. Following registers takes no more than a few times what the file holds on
+/// average, times the logarithm of how many blocks there are: where more lives, those that live
+/// longest are abandoned, and allocation keeps them in scratch.
 ///
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where that much lives of what cannot be in scratch.
@@ -544,7 +561,8 @@ fn of_occurrences(
         most: code.blocks.len(),
     };
     let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
-    // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
+    // Where too much lives: who is followed all the same, and at the ends of how many blocks each
+    // of those before lives.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
     let mut ends: Vec<u32> = Vec::with_capacity(code.vregs.len());
     let mut abandoned: BTreeSet<VReg> = BTreeSet::new();
@@ -625,7 +643,8 @@ fn of_occurrences(
     })
 }
 
-/// Which routines each register lives across. In a routine that itself names the register, it lives all along.
+/// Which routines each register lives across. In a routine that itself names the register, it lives
+/// all along.
 fn across_calls(
     code: &VCode,
     calls: &[(usize, Routine)],
@@ -662,7 +681,8 @@ fn across_calls(
             let own = &mut ranges[r];
             let met = |x: &Range| x.start < body.end && x.end > body.start;
             if own.iter().any(met) {
-                // What ends where the routine begins, in a loop at the end of the one before, is one range with what begins there.
+                // What ends where the routine begins, in a loop at the end of the one before, is
+                // one range with what begins there.
                 let cut = |x: &Range| {
                     let (before, after) = (x.end.min(body.start), x.start.max(body.end));
                     let parts = [(x.start, before), (after, x.end)];
@@ -680,7 +700,8 @@ fn across_calls(
     out
 }
 
-/// Adds to the demand of each routine what its callers keep while it runs, but for what it names itself, which lives in it: the most of any call.
+/// Adds to the demand of each routine what its callers keep while it runs, but for what it names
+/// itself, which lives in it: the most of any call.
 fn add_callers(
     code: &VCode,
     calls: &[(usize, Routine)],
@@ -727,8 +748,9 @@ fn add_callers(
 
 /// Sums live bytes at every point.
 pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
-    // Per instruction, and one more, the bytes that begin less those that end where it reads and where it writes, of those the ones that end where it reads, and
-    // the bytes that begin to live right through it less those that no longer do.
+    // Per instruction, and one more, the bytes that begin less those that end where it reads and
+    // where it writes, of those the ones that end where it reads, and the bytes that begin to live
+    // right through it less those that no longer do.
     let mut changes = vec![[0i32; 4]; code.insts.len() + 1];
     for (r, data) in &code.vregs {
         let bytes = data.bytes as i32;

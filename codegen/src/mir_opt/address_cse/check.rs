@@ -1,6 +1,7 @@
 //! A walk over a block as it was and as it is, side by side: each operand must be where it was.
 //!
-//! It knows nothing of what is shared, or why. A word of the address register is a number and what was in two bytes of the file, by who wrote these last; or what an operation left in it.
+//! It knows nothing of what is shared, or why. A word of the address register is a number and what
+//! was in two bytes of the file, by who wrote these last; or what an operation left in it.
 
 use super::{indirect, read, written};
 use crate::mir::spans::Spans;

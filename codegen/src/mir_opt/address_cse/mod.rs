@@ -1,24 +1,33 @@
 //! Address commoning: indirect operands share what was loaded into the address register.
 //!
-//! Legalization loads the address of every indirect operand of every piece of a bale anew, always into the same words of `a0`. Here, where registers have their places, an address
-//! is a sum of numbers that are known: the byte where its base is, a constant, and a word in the register file. Two of the same index are a constant apart, which the operand adds itself
-//! as far as it reaches ([`indirect_reach`](isa::Features)); so the second is not loaded. What is loaded goes to the word of `a0` that is free, or else was named longest ago, so that addresses stay as long as
+//! Legalization loads the address of every indirect operand of every piece of a bale anew, always
+//! into the same words of `a0`. Here, where registers have their places, an address is a sum of
+//! numbers that are known: the byte where its base is, a constant, and a word in the register file.
+//! Two of the same index are a constant apart, which the operand adds itself as far as it reaches
+//! ([`indirect_reach`](isa::Features)); so the second is not loaded. What is loaded goes to the
+//! word of `a0` that is free, or else was named longest ago, so that addresses stay as long as
 //! there is room, and loads of addresses need not wait for each other.
 //!
 //! Addresses are loaded in the block that they are read in, and are forgotten where
 //!
-//! - bytes of the index are written, by whatever: an operation, a response, a move of allocation, an indirect destination (whose [`MInst::Touch`] says of which register);
+//! - bytes of the index are written, by whatever: an operation, a response, a move of allocation,
+//!   an indirect destination (whose [`MInst::Touch`] says of which register);
 //! - a word is: by an operation, which are those that load what descriptors of messages are in;
 //! - a routine is called.
 //!
-//! A base that moves, is spilled or is another register in the same place needs no care: its address is what it is where it would have been loaded.
-//! Words that instructions of the block name themselves, or messages to and from scratch where these need one, are not taken.
+//! A base that moves, is spilled or is another register in the same place needs no care: its
+//! address is what it is where it would have been loaded. Words that instructions of the block name
+//! themselves, or messages to and from scratch where these need one, are not taken.
 //!
-//! No sum of an address and an offset wraps where that of the address alone did not: an operand whose channels may all be off may have an index that leads before the file, so nothing that
-//! lies behind it takes its address. What an operand reaches that runs for all channels is in the file (an index out of bounds has no meaning in the IR), and so is all that lies behind.
+//! No sum of an address and an offset wraps where that of the address alone did not: an operand
+//! whose channels may all be off may have an index that leads before the file, so nothing that lies
+//! behind it takes its address. What an operand reaches that runs for all channels is in the file
+//! (an index out of bounds has no meaning in the IR), and so is all that lies behind.
 //!
-//! Needs: allocated code, whose indirect operands add nothing to their addresses yet. Makes: the same with fewer [`MInst::LoadAddress`]. Takes time linear in instructions; with
-//! [`check`](crate::CompileOptions::check) a walk over both compares where all operands are ([`check::verify`]).
+//! Needs: allocated code, whose indirect operands add nothing to their addresses yet. Makes: the
+//! same with fewer [`MInst::LoadAddress`]. Takes time linear in instructions; with
+//! [`check`](crate::CompileOptions::check) a walk over both compares where all operands are
+//! ([`check::verify`]).
 
 pub(crate) mod check;
 #[cfg(test)]
@@ -68,7 +77,8 @@ struct Readers {
 /// Where in the new code a word of the old one is, and what is added to it.
 type Shared = Option<(usize, i16)>;
 
-/// The words of `a0` that an instruction reads an indirect operand's address from: the first, and how many.
+/// The words of `a0` that an instruction reads an indirect operand's address from: the first, and
+/// how many.
 fn words(addr: RegRef<Reg>, exec: ExecSize, region: Option<Region>) -> Range<usize> {
     let first = usize::from(addr.sub) / word();
     let rows = match region {
@@ -158,7 +168,8 @@ struct Sharing<'a> {
     gone: Vec<usize>,
 }
 
-/// Loads each address once, as far as operands reach. Gives the code, and how many loads are gone from it. `check`: compares where operands are.
+/// Loads each address once, as far as operands reach. Gives the code, and how many loads are gone
+/// from it. `check`: compares where operands are.
 ///
 /// # Errors
 /// One is elsewhere, which is a bug of this pass.
@@ -237,7 +248,8 @@ fn remove(code: &mut VCode, gone: &[usize]) {
 }
 
 impl Sharing<'_> {
-    /// What is asked of a block before it is changed: who reads addresses, which words are no addresses. Gives whether there is something to do.
+    /// What is asked of a block before it is changed: who reads addresses, which words are no
+    /// addresses. Gives whether there is something to do.
     fn prepare(&mut self, data: &BlockData) -> bool {
         let insts = self.code.insts.get(data.start..data.end).unwrap_or(&[]);
         let loads = |m: &&MInst| matches!(m, MInst::LoadAddress { .. });
@@ -462,7 +474,8 @@ impl Sharing<'_> {
                     (held, words.iter().map(|w| w.named).max())
                 };
                 let mut free = all().filter(|f| self.is_free(*f, count)).filter(idle);
-                // The first of those that were named longest ago; else where it was, where nothing is in its way that was not before.
+                // The first of those that were named longest ago; else where it was, where nothing
+                // is in its way that was not before.
                 let oldest = free.by_ref().min_by_key(age);
                 let first = oldest.or_else(|| Some(old).filter(idle))?;
                 for k in 0..count {
@@ -490,7 +503,8 @@ impl Sharing<'_> {
         Some(())
     }
 
-    /// What has to be added to so many words from one on for them to be addresses, if an operand can add that.
+    /// What has to be added to so many words from one on for them to be addresses, if an operand
+    /// can add that.
     fn apart(&self, first: usize, count: usize, address: impl Fn(usize) -> Address) -> Option<i16> {
         let f = self.target.features();
         let mut by = None;

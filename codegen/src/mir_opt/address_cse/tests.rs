@@ -3,7 +3,8 @@
 use super::*;
 use crate::regalloc::verify::testgen::{Seen, machine, number};
 
-/// Loads of addresses in random machine functions, which are for files of any shape, that are gone; each is checked.
+/// Loads of addresses in random machine functions, which are for files of any shape, that are gone;
+/// each is checked.
 #[test]
 fn random_machine_functions_have_their_operands_where_they_were() {
     let first = number("GANTRY_SEED", 1);
@@ -45,7 +46,8 @@ fn random_machine_functions_have_their_operands_where_they_were() {
     assert!(broken > 100);
 }
 
-/// Code whose addresses are all of one base and one index, a few bytes apart, whatever else is written where that is: most are shared, and each is loaded again behind such a write.
+/// Code whose addresses are all of one base and one index, a few bytes apart, whatever else is
+/// written where that is: most are shared, and each is loaded again behind such a write.
 #[test]
 fn an_index_that_is_written_is_another() {
     let (mut loads, mut gone) = (0, 0);

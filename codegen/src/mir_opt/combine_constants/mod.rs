@@ -1,12 +1,15 @@
 //! Constants in registers: what many instructions want and none of them can hold as an immediate.
 //!
-//! The legalizer makes a register of one lane right before each instruction that wants one. Here those of one value become one register, made where that
-//! costs least: once for all of them, and before the loops that they are in. Then two doublewords that are made side by side become the halves of one quadword, which
-//! is one move of 64 bits, where the ALU has those.
+//! The legalizer makes a register of one lane right before each instruction that wants one. Here
+//! those of one value become one register, made where that costs least: once for all of them, and
+//! before the loops that they are in. Then two doublewords that are made side by side become the
+//! halves of one quadword, which is one move of 64 bits, where the ALU has those.
 //!
-//! Needs code before liveness. Keeps what it computes: a register that is replaced is written once, by a move of an immediate that no rounding mode
-//! changes, and read by instructions alone. What is shared takes at most an eighth of the file, by what it saves; allocation makes it again where it is short of
-//! room. The work is linear, but for a sort, and for climbs in the tree of dominators, which have a bound.
+//! Needs code before liveness. Keeps what it computes: a register that is replaced is written once,
+//! by a move of an immediate that no rounding mode changes, and read by instructions alone. What is
+//! shared takes at most an eighth of the file, by what it saves; allocation makes it again where it
+//! is short of room. The work is linear, but for a sort, and for climbs in the tree of dominators,
+//! which have a bound.
 
 mod place;
 
@@ -101,7 +104,8 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
     (plain && whole).then_some((reg, bytes, bits))
 }
 
-/// The constants that are in registers of their own, which instructions of one routine read and nothing else does.
+/// The constants that are in registers of their own, which instructions of one routine read and
+/// nothing else does.
 fn made(code: &VCode) -> Vec<Made> {
     let mut out = Vec::new();
     let mut seen: SecondaryMap<VReg, Seen> = sized(code.vregs.len());

@@ -25,7 +25,8 @@ pub(super) struct Places<'a> {
 }
 
 struct Tree {
-    /// Per block its immediate dominator, and how many dominators it has. [`NONE`] for those that a routine begins with.
+    /// Per block its immediate dominator, and how many dominators it has. [`NONE`] for those that a
+    /// routine begins with.
     up: Vec<u32>,
     depth: Vec<u32>,
     loops: Loops,
@@ -140,8 +141,8 @@ impl<'a> Places<'a> {
         Some(a)
     }
 
-    /// The block, and the instruction of it, before which a constant is made once for a group that is in order, and how often less it is made then; none where
-    /// that is no less often.
+    /// The block, and the instruction of it, before which a constant is made once for a group that
+    /// is in order, and how often less it is made then; none where that is no less often.
     pub(super) fn best(&mut self, group: &[Made]) -> Option<(u32, u32, u64)> {
         let first = group.first()?;
         let straight = self.code.blocks.len() == self.code.routines.len();
@@ -173,7 +174,8 @@ impl<'a> Places<'a> {
         }
         let mut around = tree.loops.of(VBlock::from_u32(block));
         while let Some(l) = around {
-            // What stands among a loop's blocks may be behind it, and not reached by way of its header.
+            // What stands among a loop's blocks may be behind it, and not reached by way of its
+            // header.
             around = tree.loops.outer(&l);
             if self.dominated(tree, block, l.first)? {
                 block = self.up(tree, l.first)?;
@@ -198,7 +200,8 @@ mod tests {
     use crate::target::Target;
     use cranelift_entity::PrimaryMap;
 
-    /// Where a constant is made that two instructions want in each of some blocks, of those with these successors and two instructions each.
+    /// Where a constant is made that two instructions want in each of some blocks, of those with
+    /// these successors and two instructions each.
     fn best(succs: &[&[usize]], wanted: &[u32]) -> Option<u32> {
         let block = |(n, list): (usize, &&[usize])| BlockData {
             start: 3 * n,

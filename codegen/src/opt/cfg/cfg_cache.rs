@@ -1,4 +1,5 @@
-//! The control flow of the function that passes work on, kept from one pass to the next for as long as none changes it.
+//! The control flow of the function that passes work on, kept from one pass to the next for as long
+//! as none changes it.
 
 use crate::ir::{ControlFlow, Function};
 use std::rc::Rc;
@@ -8,7 +9,8 @@ use std::rc::Rc;
 pub(crate) struct Flow(Option<Rc<ControlFlow>>);
 
 impl Flow {
-    /// That of the function, which is the one that was asked for last unless [`Flow::changed`] was said.
+    /// That of the function, which is the one that was asked for last unless [`Flow::changed`] was
+    /// said.
     pub(crate) fn of(&mut self, func: &Function) -> Rc<ControlFlow> {
         let known = self
             .0

@@ -1,8 +1,11 @@
-//! Short branches of lanes without branches: what few instructions store or load for some lanes is done under those lanes' flag.
+//! Short branches of lanes without branches: what few instructions store or load for some lanes is
+//! done under those lanes' flag.
 //!
-//! A `goto` over one block, whose lanes come back at the `join` behind it, costs an instruction where lanes leave and one where they come back. A block of less
-//! than that, or little more, is done by all, its accesses under the mask that it had: that of the lanes that run, and the condition, which accesses of
-//! memory have as their predicate; so are values written that the other lanes have already.
+//! A `goto` over one block, whose lanes come back at the `join` behind it, costs an instruction
+//! where lanes leave and one where they come back. A block of less than that, or little more, is
+//! done by all, its accesses under the mask that it had: that of the lanes that run, and the
+//! condition, which accesses of memory have as their predicate; so are values written that the
+//! other lanes have already.
 //!
 //! It is the last pass: what a block's instructions come to is known then.
 //!
@@ -17,9 +20,11 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
-/// The most instructions that threads may do of which no lane does any, and as many more as messages for all lanes: `if` and `endif` are two.
+/// The most instructions that threads may do of which no lane does any, and as many more as
+/// messages for all lanes: `if` and `endif` are two.
 const BODY: u32 = 2;
-/// The most instructions of such a block in the IR, of which constants and what is part of others come to nothing.
+/// The most instructions of such a block in the IR, of which constants and what is part of others
+/// come to nothing.
 const LENGTH: usize = 32;
 /// Channels of a message.
 const CHANNELS: u32 = 16;

@@ -1,9 +1,11 @@
 //! Jump threading: who comes to a branch knowing which way it goes, goes there without it.
 //!
-//! A block that only computes and branches is left out by those that jump to it with constants that decide it, or by a branch on the same condition. They get
-//! copies of what it computes. Where what it defines is used behind it, the two blocks that it branches to have that as parameters.
+//! A block that only computes and branches is left out by those that jump to it with constants that
+//! decide it, or by a branch on the same condition. They get copies of what it computes. Where what
+//! it defines is used behind it, the two blocks that it branches to have that as parameters.
 //!
-//! Bounds: [`COMPUTES`] instructions of a block, [`ROUNDS`] times a function, each in time that grows with its instructions and edges.
+//! Bounds: [`COMPUTES`] instructions of a block, [`ROUNDS`] times a function, each in time that
+//! grows with its instructions and edges.
 
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
@@ -108,7 +110,8 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<Threaded> {
                 }
             }
         }
-        // Where all go one way it is a branch by what is always the same: the end of the function may be behind the other one.
+        // Where all go one way it is a branch by what is always the same: the end of the function
+        // may be behind the other one.
         if !edges.is_empty() && ways == [true; 2] {
             out.push(Threaded {
                 block,
@@ -278,7 +281,8 @@ fn find_uses(func: &Function, all: &mut [Threaded]) {
     }
 }
 
-/// Sends the ways of a block past it, with blocks that are made to stand before it. Gives how many, none where another did something here.
+/// Sends the ways of a block past it, with blocks that are made to stand before it. Gives how many,
+/// none where another did something here.
 fn apply(
     func: &mut Function,
     t: &Threaded,

@@ -1,4 +1,5 @@
-//! Control flow of the IR: branches that are known, short branches, blocks that are no longer needed.
+//! Control flow of the IR: branches that are known, short branches, blocks that are no longer
+//! needed.
 
 pub(crate) mod cfg_cache;
 pub(crate) mod if_conversion;

@@ -1,4 +1,5 @@
-//! Control flow tidied: branches by constants, parameters that are always the same, blocks that only one jumps to.
+//! Control flow tidied: branches by constants, parameters that are always the same, blocks that
+//! only one jumps to.
 //!
 //! Bounds: each block and edge is looked at once; parameters, [`ROUNDS`] times.
 
@@ -28,7 +29,8 @@ pub(in crate::opt) fn tidy(func: &mut Function, _: &Facts<'_>, state: &mut State
     done + merge(func, flow)
 }
 
-/// Branches by constants become jumps; but not where the function would have no end then: callers still have results of it.
+/// Branches by constants become jumps; but not where the function would have no end then: callers
+/// still have results of it.
 fn branches(func: &mut Function, flow: &mut Flow) -> u32 {
     let mut before = Vec::new();
     for block in func.layout.blocks().to_vec() {

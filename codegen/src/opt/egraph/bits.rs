@@ -1,7 +1,8 @@
 //! Bits that are moved one by one: a doubleword that ends up the other way round is turned round.
 //!
-//! Of each doubleword that constants shift, mask or join, it is known which bit of which value each of its bits is. Loops that turn a number round bit by bit come to that when they are
-//! unrolled; so do exchanges of neighbours, pairs, nibbles, bytes and words.
+//! Of each doubleword that constants shift, mask or join, it is known which bit of which value each
+//! of its bits is. Loops that turn a number round bit by bit come to that when they are unrolled;
+//! so do exchanges of neighbours, pairs, nibbles, bytes and words.
 
 use super::EGraph;
 use crate::ir::{InstData, Opcode, Scalar, Type, Value};

@@ -7,8 +7,8 @@ pub(in crate::opt) const INST: u32 = 4;
 /// Bytes that an instruction writes at most.
 const BYTES: u32 = 64;
 
-/// Whether an operation is a quotient or remainder that the math box does not have, of which expansion makes dozens of instructions. `math`: it has those of
-/// doublewords.
+/// Whether an operation is a quotient or remainder that the math box does not have, of which
+/// expansion makes dozens of instructions. `math`: it has those of doublewords.
 pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     let quotient = matches!(
         opcode,
@@ -17,7 +17,8 @@ pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     quotient && (wide || !math)
 }
 
-/// The cost of an operation by itself, without its operands. `math`: the math box divides doublewords.
+/// The cost of an operation by itself, without its operands. `math`: the math box divides
+/// doublewords.
 pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
     // The widest lanes, as they say how many channels fit an instruction.
     let mut widest = ty;
@@ -43,7 +44,8 @@ pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: b
     }
 }
 
-/// A constant per lane: one or two instructions for eight lanes, where nibbles say what they are apart, else one for each.
+/// A constant per lane: one or two instructions for eight lanes, where nibbles say what they are
+/// apart, else one for each.
 pub(in crate::opt) fn packed(lanes: &[u64]) -> u32 {
     let chunk = |c: &[u64]| {
         let (least, most) = (c.iter().min(), c.iter().max());

@@ -1,6 +1,8 @@
-//! Sums that end with the products of all four bytes of two doublewords: `dp4a`, where the hardware has it.
+//! Sums that end with the products of all four bytes of two doublewords: `dp4a`, where the hardware
+//! has it.
 //!
-//! Terms may be in any order, and factors either way around; what the sum begins with is the operation's third operand.
+//! Terms may be in any order, and factors either way around; what the sum begins with is the
+//! operation's third operand.
 
 use super::EGraph;
 use crate::ir::{InstData, Opcode, Scalar, Type, Value};

@@ -1,9 +1,10 @@
 //! Puts the chosen nodes of an e-graph back into blocks.
 //!
-//! Blocks are visited down the dominator tree. What only computes is put where the program had it, so that what was close together stays so, if
-//! anything needs it and it is not there already; operands that were not there are put before it. With [`Pass::Licm`] what a
-//! loop does not change goes to the end of the block before the loop, up to [`HOISTED`] of the register file for each loop; predicates, of
-//! which flags have few, stay where they are.
+//! Blocks are visited down the dominator tree. What only computes is put where the program had it,
+//! so that what was close together stays so, if anything needs it and it is not there already;
+//! operands that were not there are put before it. With [`Pass::Licm`] what a loop does not change
+//! goes to the end of the block before the loop, up to [`HOISTED`] of the register file for each
+//! loop; predicates, of which flags have few, stay where they are.
 
 use super::{EGraph, Pass, taken};
 use crate::entity_set::Marks;
@@ -190,8 +191,8 @@ impl Elaborator<'_, '_> {
         self.graph.func.layout.append_inst(self.block, inst);
     }
 
-    /// The value of a class that something is to be written over: a constant is made for it alone, where that is, since it would be copied there
-    /// otherwise.
+    /// The value of a class that something is to be written over: a constant is made for it alone,
+    /// where that is, since it would be copied there otherwise.
     fn written(&mut self, class: Value) -> Value {
         let node = self.graph.best_of(class).value;
         let func = &mut *self.graph.func;
@@ -254,7 +255,8 @@ impl Elaborator<'_, '_> {
         self.place(node).map_or(node, |p| p.value)
     }
 
-    /// Where the operands of a node are, and whether all of them are where it can be put; those that are not stand for themselves.
+    /// Where the operands of a node are, and whether all of them are where it can be put; those
+    /// that are not stand for themselves.
     fn operands(&self, inst: Inst) -> (SmallVec<[Place; 4]>, bool) {
         let dfg = &self.graph.func.dfg;
         let mut places = SmallVec::new();
@@ -267,7 +269,8 @@ impl Elaborator<'_, '_> {
         (places, ready)
     }
 
-    /// The node that an operand is: of a class, or, in an instruction that was put already, of what was put for it.
+    /// The node that an operand is: of a class, or, in an instruction that was put already, of what
+    /// was put for it.
     fn node(&self, v: Value) -> Value {
         let v = self.copied[v].expand().unwrap_or(v);
         self.graph.best_of(v).value
@@ -289,7 +292,8 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// Puts a node, of which this is the instruction, whose operands are put; gives what it is there.
+    /// Puts a node, of which this is the instruction, whose operands are put; gives what it is
+    /// there.
     fn put(&mut self, node: Value, inst: Inst, operands: &[Place]) -> Value {
         let data = *self.graph.func.dfg.data(inst);
         let deepest = operands.iter().map(|p| p.depth).max().unwrap_or(0);
@@ -334,7 +338,8 @@ impl Elaborator<'_, '_> {
         value
     }
 
-    /// Puts an instruction at the end of what is written of a block; of one that is ended before the branch.
+    /// Puts an instruction at the end of what is written of a block; of one that is ended before
+    /// the branch.
     fn append(&mut self, at: Block, inst: Inst) {
         let insts = self.graph.func.layout.insts_mut(at);
         if at == self.block {
@@ -383,7 +388,8 @@ impl Elaborator<'_, '_> {
         open.then(|| at.checked_sub(1)).flatten()
     }
 
-    /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved out of loops.
+    /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved
+    /// out of loops.
     fn finish(self, cfg: &ControlFlow) -> u32 {
         let func = self.graph.func;
         let mut used: Marks<Value> = Marks::sized(func.dfg.num_values());

@@ -1,4 +1,5 @@
-//! Regions at an index that is a constant: regions at a place that is known. Regions at an index that a constant is added to: regions further on.
+//! Regions at an index that is a constant: regions at a place that is known. Regions at an index
+//! that a constant is added to: regions further on.
 
 use super::EGraph;
 use super::rules::region_of;
@@ -9,7 +10,8 @@ use smallvec::SmallVec;
 const ROWS: usize = 64;
 
 impl EGraph<'_> {
-    /// A read or a write of a region, without its index if that is a constant and leads into the value, else without what a constant adds to it. `ty`: what the node is.
+    /// A read or a write of a region, without its index if that is a constant and leads into the
+    /// value, else without what a constant adds to it. `ty`: what the node is.
     pub(super) fn fix(&self, ty: Type, data: &mut InstData) {
         let (part, whole, region, index, writes) = match data {
             InstData::RdRegion {
@@ -33,10 +35,12 @@ impl EGraph<'_> {
         }
     }
 
-    /// A region at an index that is a sum with a constant: one that begins so much further on, at the other summand.
+    /// A region at an index that is a sum with a constant: one that begins so much further on, at
+    /// the other summand.
     ///
-    /// Where the sum wraps, which an `i16` does, the region is outside of the value before and after: both starts are in it, so what is added is less than its size, far less than half of what
-    /// an `i16` counts.
+    /// Where the sum wraps, which an `i16` does, the region is outside of the value before and
+    /// after: both starts are in it, so what is added is less than its size, far less than half of
+    /// what an `i16` counts.
     fn moved(&self, region: Region, at: Value, part: Type, whole: Type) -> Option<(Region, Value)> {
         let size = part.scalar().bytes();
         let last = match self.ty(at).lanes() {
@@ -79,7 +83,8 @@ impl EGraph<'_> {
         if size == 0 {
             return None;
         }
-        // The element from which a region at so many bytes begins, if the last one from there is in the value, too.
+        // The element from which a region at so many bytes begins, if the last one from there is in
+        // the value, too.
         let element = |at: u64, last: u32| {
             let at = i64::from(at as u16 as i16) + i64::from(region.offset);
             let end = at + i64::from(last) * size;

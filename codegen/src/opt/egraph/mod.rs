@@ -1,17 +1,22 @@
 //! The e-graph: an acyclic one, as Cranelift's.
 //!
-//! Blocks are visited in reverse postorder. Each operation that only computes is a *node*, known by its type, opcode and operands: the same again is the
-//! same value. What all operands' constants make is computed (by the interpreter's own `evaluate`, and so by isa-gen's semantics). The rules in
-//! `../isle` say what else a node is equal to; what they make are nodes too. A value's *class* is the node that it was, and what that is equal
-//! to; a rule's pattern matches any node of a class. Costs are known as soon as a class is, since operands come first: the cheapest
-//! node is the one that is chosen.
+//! Blocks are visited in reverse postorder. Each operation that only computes is a *node*, known by
+//! its type, opcode and operands: the same again is the same value. What all operands' constants
+//! make is computed (by the interpreter's own `evaluate`, and so by isa-gen's semantics). The rules
+//! in `../isle` say what else a node is equal to; what they make are nodes too. A value's *class*
+//! is the node that it was, and what that is equal to; a rule's pattern matches any node of a
+//! class. Costs are known as soon as a class is, since operands come first: the cheapest node is
+//! the one that is chosen.
 //!
-//! An alternative needs nothing that the node itself does not need, so it can be computed wherever that can.
+//! An alternative needs nothing that the node itself does not need, so it can be computed wherever
+//! that can.
 //!
-//! Then `elaborate` puts chosen nodes back, each where the program had it, or where something first asks for it, or before the loops that it does not depend
-//! on; what is there already, in a block that dominates, is not computed again.
+//! Then `elaborate` puts chosen nodes back, each where the program had it, or where something first
+//! asks for it, or before the loops that it does not depend on; what is there already, in a block
+//! that dominates, is not computed again.
 //!
-//! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the other, [`ALTERNATIVES`] nodes a class.
+//! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the
+//! other, [`ALTERNATIVES`] nodes a class.
 
 mod bits;
 pub(super) mod cost;
@@ -80,7 +85,8 @@ impl Default for Best {
 struct Alternatives(u32);
 entity_impl!(Alternatives);
 
-/// What is known of a value, in one place: of a large function each place is one more that is not in the cache.
+/// What is known of a value, in one place: of a large function each place is one more that is not
+/// in the cache.
 #[derive(Clone, Copy, Default)]
 struct Known {
     /// What stands for a value of the program; nothing for those that stand for themselves.
@@ -129,7 +135,8 @@ pub(super) fn instructions(dfg: &DataFlowGraph, ty: Type, data: &InstData, targe
     cost::of(dfg, ty, data, target.features().math_int_div) / cost::INST
 }
 
-/// Whether an instruction is a node: it has one result, which depends on its operands alone, and may be computed anywhere.
+/// Whether an instruction is a node: it has one result, which depends on its operands alone, and
+/// may be computed anywhere.
 pub(super) fn is_node(data: &InstData) -> bool {
     let opcode = data.opcode();
     let info = opcode.info();
@@ -137,7 +144,8 @@ pub(super) fn is_node(data: &InstData) -> bool {
         return false;
     }
     match data {
-        // What channels run under has its order; and what nobody wrote is in as many places as ask for it.
+        // What channels run under has its order; and what nobody wrote is in as many places as ask
+        // for it.
         InstData::Nullary { opcode } => !matches!(opcode, Opcode::DispatchMask | Opcode::Undef),
         InstData::Imm { .. }
         | InstData::ImmVec { .. }
@@ -287,7 +295,8 @@ impl<'a> EGraph<'a> {
         class
     }
 
-    /// Finds what a new node is equal to. Gives what stands for it: another value where that is better in every way.
+    /// Finds what a new node is equal to. Gives what stands for it: another value where that is
+    /// better in every way.
     fn equal(&mut self, this: Value, ty: Type, data: &InstData) -> Value {
         if let Some(folded) = self.fold(ty, data)
             && self.add(this, folded)
@@ -528,7 +537,8 @@ impl<'a> EGraph<'a> {
         constant
     }
 
-    /// The same data in the one form that is looked for: a constant stands behind, constants of the same lanes are one, no index is a constant.
+    /// The same data in the one form that is looked for: a constant stands behind, constants of the
+    /// same lanes are one, no index is a constant.
     fn canonical(&mut self, ty: Type, mut data: InstData) -> InstData {
         match &mut data {
             InstData::RdRegion { .. } | InstData::WrRegion { .. } => self.fix(ty, &mut data),
@@ -642,7 +652,8 @@ fn hashed(ty: Type, data: &InstData) -> u64 {
     spread((hash >> 32) as u32 ^ hash as u32)
 }
 
-/// A hash of 32 bits as one of 64: the table takes places from the lower half, and what tells neighbours apart from the upper.
+/// A hash of 32 bits as one of 64: the table takes places from the lower half, and what tells
+/// neighbours apart from the upper.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) | u64::from(hash.wrapping_mul(0x9e37_79b9)) << 32
 }
@@ -673,7 +684,8 @@ fn commutes(opcode: Opcode) -> bool {
     )
 }
 
-/// Whether each lane of the result is made of the same lanes of the operands alone; of a cast to as many lanes, too.
+/// Whether each lane of the result is made of the same lanes of the operands alone; of a cast to as
+/// many lanes, too.
 pub(super) fn by_lane(data: &InstData) -> bool {
     let opcode = data.opcode();
     let format = matches!(
@@ -702,7 +714,8 @@ fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Bloc
     out
 }
 
-/// Whether the result has the same in all lanes, and what one lane of each operand gives, where those have the same in all of theirs.
+/// Whether the result has the same in all lanes, and what one lane of each operand gives, where
+/// those have the same in all of theirs.
 fn is_by_lanes(data: &InstData) -> bool {
     match data {
         InstData::Binary { opcode, .. } => !matches!(opcode, Opcode::Join),

@@ -1,4 +1,5 @@
-//! Parts of a value that are put together as they were: bytes of loaded doublewords that make up doublewords, say.
+//! Parts of a value that are put together as they were: bytes of loaded doublewords that make up
+//! doublewords, say.
 
 use super::EGraph;
 use super::rules::elements;
@@ -9,7 +10,8 @@ use smallvec::{SmallVec, smallvec};
 const PARTS: usize = 8;
 
 impl EGraph<'_> {
-    /// The value of which each element is written where it was read, if that is what a write into a region comes to.
+    /// The value of which each element is written where it was read, if that is what a write into a
+    /// region comes to.
     pub(super) fn put_together(&self, ty: Type, data: &InstData) -> Option<Value> {
         if !matches!(data, InstData::WrRegion { .. }) {
             return None;

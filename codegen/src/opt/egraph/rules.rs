@@ -85,7 +85,8 @@ const REGION_LANES: u32 = 64;
 /// The bytes of a value of which there may be two versions at once.
 const CHEAP: u32 = 512;
 
-/// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
+/// The elements of a value that a region has, in order; `None` where those are not whole elements,
+/// or too many.
 pub(in crate::opt) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
     let size = ty.scalar().bytes();
     let offset = u32::from(region.offset);
@@ -152,7 +153,8 @@ pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     None
 }
 
-/// The smallest p of at least 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d), and 2^p + d - 1 - (2^p - 1) mod d, divided by d.
+/// The smallest p of at least 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d), and 2^p + d - 1 - (2^p
+/// - 1) mod d, divided by d.
 fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
     // (2^p - 1) mod d, from one power to the next.
     let mut rest = ((1u64 << 32) - 1) % d;
@@ -165,7 +167,8 @@ fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
     (p, (multiple / u128::from(d)) as u64)
 }
 
-/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's Delight, figure 10-2).
+/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's
+/// Delight, figure 10-2).
 fn unsigned_magic(d: u32) -> Magic {
     let d = u64::from(d);
     let nc = (1u64 << 32) - 1 - ((1u64 << 32) - d) % d;
@@ -182,7 +185,8 @@ fn signed_magic(d: u32) -> Magic {
     let d = u64::from(d);
     let t = 1u64 << 31;
     let nc = t - 1 - t % d;
-    // What figure 10-1 subtracts, 2^p mod d, is one more than (2^p - 1) mod d: d is no power of two.
+    // What figure 10-1 subtracts, 2^p mod d, is one more than (2^p - 1) mod d: d is no power of
+    // two.
     let (p, m) = smallest_power(nc, d);
     Magic {
         multiplier: m & 0xffff_ffff,

@@ -1,7 +1,9 @@
-//! Every rule of `../isle`: instances of its own pattern, and the value of all that the rules make of them.
+//! Every rule of `../isle`: instances of its own pattern, and the value of all that the rules make
+//! of them.
 //!
-//! ISLE's own parser reads the rules. An instance of a pattern has random types, operands and constants, as far as the pattern leaves
-//! them open; where the rule has conditions, instances are drawn until they hold.
+//! ISLE's own parser reads the rules. An instance of a pattern has random types, operands and
+//! constants, as far as the pattern leaves them open; where the rule has conditions, instances are
+//! drawn until they hold.
 
 use super::*;
 use crate::fuzzing::Rng;
@@ -198,7 +200,8 @@ impl Maker<'_> {
         self.func.dfg.first_result(inst)
     }
 
-    /// The type that operands of a compare have: that of a constant's type pattern, where it is bound.
+    /// The type that operands of a compare have: that of a constant's type pattern, where it is
+    /// bound.
     fn known(&self, rest: &[Pattern], or: Type) -> Type {
         for p in &rest[1..] {
             if let Some(Bound::Value(v)) = self.lookup(p) {

@@ -22,7 +22,8 @@ pub(crate) struct LoopData {
     pub depth: u32,
 }
 
-/// The natural loops of a function: those with one header, that dominates them. Blocks of irreducible cycles are in the loops around those.
+/// The natural loops of a function: those with one header, that dominates them. Blocks of
+/// irreducible cycles are in the loops around those.
 pub(crate) struct Loops {
     pub loops: PrimaryMap<Loop, LoopData>,
     /// The innermost loop of each block.
@@ -45,7 +46,8 @@ impl Loops {
         };
         // By loop, one around it that is known by now: the outermost, after few steps.
         let mut around: Vec<Loop> = Vec::new();
-        // Inner loops have their headers later in the order: they are found first, and are one step for the loops around them.
+        // Inner loops have their headers later in the order: they are found first, and are one step
+        // for the loops around them.
         let mut stack = Vec::new();
         for &header in cfg.order().iter().rev() {
             let latches = cfg.preds(header).iter().map(|&(b, _)| b);

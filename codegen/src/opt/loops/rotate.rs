@@ -1,9 +1,11 @@
 //! Loops that begin with their condition end with it: one branch less for each iteration.
 //!
-//! The condition, a block that only computes and branches, is copied to the end of each block that jumps to it. What it computes and its parameters become
-//! parameters of the two blocks that it branches to. What is left of it, nothing reaches.
+//! The condition, a block that only computes and branches, is copied to the end of each block that
+//! jumps to it. What it computes and its parameters become parameters of the two blocks that it
+//! branches to. What is left of it, nothing reaches.
 //!
-//! Bounds: [`COMPUTES`] instructions, [`JUMPS`] blocks that jump to a condition, [`LOOPS`] loops of a function.
+//! Bounds: [`COMPUTES`] instructions, [`JUMPS`] blocks that jump to a condition, [`LOOPS`] loops of
+//! a function.
 
 use super::Loops;
 use crate::ir::{Block, Function, InstData, Value};
@@ -79,7 +81,8 @@ pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State)
     done
 }
 
-/// What a block defines that others use, in order; none where one uses it that is not among `those`.
+/// What a block defines that others use, in order; none where one uses it that is not among
+/// `those`.
 fn used(func: &Function, block: Block, those: impl Fn(Block) -> bool) -> Option<Vec<Value>> {
     let mut own: EntitySet<Value> = EntitySet::new();
     let insts = func.layout.insts(block);

@@ -1,10 +1,11 @@
 //! Integers as sums: a constant and values with factors, modulo the width.
 //!
-//! Two addresses of the same values and factors are a constant apart. Values of one lane that are spread over all lanes count as what they are, so that it
-//! is known what is the same in every lane.
+//! Two addresses of the same values and factors are a constant apart. Values of one lane that are
+//! spread over all lanes count as what they are, so that it is known what is the same in every
+//! lane.
 //!
-//! A sum is made once a value, of those of its operands; chains deeper than [`DEPTH`] and sums of more than [`MOST`] values count as values of their own:
-//! the work is linear.
+//! A sum is made once a value, of those of its operands; chains deeper than [`DEPTH`] and sums of
+//! more than [`MOST`] values count as values of their own: the work is linear.
 
 use super::noalias::Owners;
 use crate::ir::{Function, InstData, Opcode, Scalar, Value};

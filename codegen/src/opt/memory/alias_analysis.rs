@@ -1,9 +1,11 @@
 //! Where accesses go, and which of them may be to the same bytes.
 //!
-//! Different memories are apart; different surfaces, and surfaces and addresses, are not: a buffer may be there twice, unless the kernel's arguments promise
-//! another thing (`noalias.rs`). In one memory two places are apart if they are by
-//! their sums (`affine.rs`): the same values in every lane, and what lanes add besides multiples of some number, modulo which the constants and the bytes
-//! behind them do not meet (rows of 12 bytes; a power of two, where the sum may wrap around). Lanes may have any addresses: what holds is of each lane of the one and any lane of the other.
+//! Different memories are apart; different surfaces, and surfaces and addresses, are not: a buffer
+//! may be there twice, unless the kernel's arguments promise another thing (`noalias.rs`). In one
+//! memory two places are apart if they are by their sums (`affine.rs`): the same values in every
+//! lane, and what lanes add besides multiples of some number, modulo which the constants and the
+//! bytes behind them do not meet (rows of 12 bytes; a power of two, where the sum may wrap around).
+//! Lanes may have any addresses: what holds is of each lane of the one and any lane of the other.
 
 use super::affine::{Sum, Sums};
 use super::noalias::{Owner, memories_apart};
@@ -101,7 +103,8 @@ impl Place {
         })
     }
 
-    /// Whether another place is of the same values, so that a constant is between them in each lane.
+    /// Whether another place is of the same values, so that a constant is between them in each
+    /// lane.
     pub(super) fn beside(&self, other: &Place) -> bool {
         self.mem.space == other.mem.space
             && self.sum.uniform == other.sum.uniform
@@ -129,7 +132,8 @@ impl Place {
         self.apart_by(other, self.step(other))
     }
 
-    /// What lanes of this place and of another are a multiple of apart, but for the constants, where they are of the same values of one lane.
+    /// What lanes of this place and of another are a multiple of apart, but for the constants,
+    /// where they are of the same values of one lane.
     pub(super) fn step(&self, other: &Place) -> i128 {
         self.added
             .and(other.added)
@@ -142,8 +146,8 @@ impl Place {
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
 
-    /// Whether no two lanes are of one byte: by a constant that is different in each, as arrays have it that lanes have elements of side by side.
-    /// `bytes`: from each address on.
+    /// Whether no two lanes are of one byte: by a constant that is different in each, as arrays
+    /// have it that lanes have elements of side by side. `bytes`: from each address on.
     pub(super) fn lanes_apart(&self, bytes: u32, func: &Function) -> bool {
         if self.lanes == 1 {
             return true;
@@ -200,7 +204,8 @@ impl Added {
     /// What it is a multiple of, modulo a width; the width's modulus if it is nothing.
     fn step(self, bits: u32) -> i128 {
         let whole = 1i128 << bits;
-        // Differences of sums that are far from wrapping around are multiples of the factors' common divisor, others of its power of two.
+        // Differences of sums that are far from wrapping around are multiples of the factors'
+        // common divisor, others of its power of two.
         match self.common {
             0 => whole,
             common if self.most < whole / 4 => common as i128,

@@ -1,7 +1,8 @@
 //! What a load gives, put together of parts of what is known.
 //!
-//! Of lanes' first elements all come first, then their second ones, so that a byte, word or doubleword of all lanes' is a region of a value with a stride. An element of the
-//! load that one of the known ones has is that region; one that several have is written together of theirs.
+//! Of lanes' first elements all come first, then their second ones, so that a byte, word or
+//! doubleword of all lanes' is a region of a value with a stride. An element of the load that one
+//! of the known ones has is that region; one that several have is written together of theirs.
 
 use super::alias_analysis::Place;
 use super::load_forwarding::{Known, bits};
@@ -67,7 +68,8 @@ fn part(func: &Function, known: &[&Known], load: &Place, at: u32, bytes: u32) ->
     })
 }
 
-/// The value that an element of all lanes is of, and which of its elements, through those that others are written into.
+/// The value that an element of all lanes is of, and which of its elements, through those that
+/// others are written into.
 fn origin(func: &Function, mut v: Value, lanes: u32, element: u32) -> (Value, u32) {
     let size = func.dfg.ty(v).scalar().bytes();
     for _ in 0..MOST_WRITES {
@@ -114,7 +116,8 @@ fn same_in_all(func: &Function, v: Value) -> Option<(Value, u16)> {
     }
 }
 
-/// Pieces of a load that cost less than it does; of scratch, which may be done without then, those that may be known.
+/// Pieces of a load that cost less than it does; of scratch, which may be done without then, those
+/// that may be known.
 const MOST_PIECES: usize = 8;
 
 /// The value of a load, behind new instructions; none where not all of it is known.

@@ -1,14 +1,17 @@
 //! Memory that is known: loads of what was loaded or stored before, stores that nobody can read.
 //!
-//! A load of the place of an earlier load or store, with nothing between that may write there, is that one's value; one of a part of it, or of parts of several, is
-//! put together of those (`parts.rs`). (Of a store by lanes only where no two lanes have one
-//! byte: who of two writes last is not said.) A store whose bytes are all stored again, with nothing between that may read them, goes; so do
-//! stores to scratch where nothing is loaded from.
+//! A load of the place of an earlier load or store, with nothing between that may write there, is
+//! that one's value; one of a part of it, or of parts of several, is put together of those
+//! (`parts.rs`). (Of a store by lanes only where no two lanes have one byte: who of two writes last
+//! is not said.) A store whose bytes are all stored again, with nothing between that may read them,
+//! goes; so do stores to scratch where nothing is loaded from.
 //!
-//! What is known at the ends of all blocks before one is known in it, but for loops. Barriers and fences end what is known of the memories that they
-//! are of; atomics and other effects what they may change.
+//! What is known at the ends of all blocks before one is known in it, but for loops. Barriers and
+//! fences end what is known of the memories that they are of; atomics and other effects what they
+//! may change.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: each access is compared with [`KNOWN`] others at most: linear.
+//! Needs: IR that verifies. Makes: the same. Work: each access is compared with [`KNOWN`] others at
+//! most: linear.
 
 use super::affine::Sums;
 use super::alias_analysis::{Effect, Place};
@@ -288,7 +291,8 @@ impl Place {
     }
 }
 
-/// Where the kernel reads scratch; nothing where that is not known, of too many places, or a subroutine's.
+/// Where the kernel reads scratch; nothing where that is not known, of too many places, or a
+/// subroutine's.
 fn scratch_reads(func: &Function, sums: &mut Sums) -> Option<Vec<Place>> {
     let mut out = Vec::new();
     let kernel = matches!(func.kind, FuncKind::Kernel { .. });

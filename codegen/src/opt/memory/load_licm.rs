@@ -1,11 +1,13 @@
 //! Loads that give the same in each iteration of a loop, before the loop.
 //!
-//! Such a load is in the loop's first block, so that it is executed whenever the loop is entered; its address, its mask and what it has in lanes that are off are
-//! from outside of the loop; and nothing in the loop may write there. It goes between the loop and the one block that goes in. In a loop that channels leave one
-//! by one the mask may be that of those that are left: then it is loaded for all that come in.
+//! Such a load is in the loop's first block, so that it is executed whenever the loop is entered;
+//! its address, its mask and what it has in lanes that are off are from outside of the loop; and
+//! nothing in the loop may write there. It goes between the loop and the one block that goes in. In
+//! a loop that channels leave one by one the mask may be that of those that are left: then it is
+//! loaded for all that come in.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`LOOPS`] loops, [`WRITES`] writes of a loop, which each load is compared with, [`HOISTED`] of the register file for
-//! each loop.
+//! Needs: IR that verifies. Makes: the same. Bounds: [`LOOPS`] loops, [`WRITES`] writes of a loop,
+//! which each load is compared with, [`HOISTED`] of the register file for each loop.
 
 use super::affine::Sums;
 use super::alias_analysis::{Effect, Place};
@@ -131,8 +133,8 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
     done
 }
 
-/// The mask of all channels that enter a loop by a branch, where a mask is that of those that are left: a parameter of its first block to which each iteration gives a
-/// part of it.
+/// The mask of all channels that enter a loop by a branch, where a mask is that of those that are
+/// left: a parameter of its first block to which each iteration gives a part of it.
 fn all_that_enter(
     func: &Function,
     cfg: &ControlFlow,
@@ -257,7 +259,8 @@ fn inside(
     out
 }
 
-/// Puts instructions of a loop's first block between it and the block before: at the end of that if it goes nowhere else, else into a block of its own.
+/// Puts instructions of a loop's first block between it and the block before: at the end of that if
+/// it goes nowhere else, else into a block of its own.
 fn place_before(func: &mut Function, header: Block, before: Block, branch: Inst, insts: Vec<Inst>) {
     let mut all: EntitySet<Inst> = EntitySet::new();
     for &inst in &insts {

@@ -1,8 +1,9 @@
 //! The low halves of 64-bit values.
 //!
-//! Sums, products, shifts to the left, logic and whatever moves lanes give the same low half from low halves as from whole values, so that what an
-//! address in 32 bits is made of is computed in 32 bits; an extension's low half is what was extended. Of any other value it is its low
-//! doublewords (`ireduce`). A half is made right behind its value, once, whoever asks: the work is linear.
+//! Sums, products, shifts to the left, logic and whatever moves lanes give the same low half from
+//! low halves as from whole values, so that what an address in 32 bits is made of is computed in 32
+//! bits; an extension's low half is what was extended. Of any other value it is its low doublewords
+//! (`ireduce`). A half is made right behind its value, once, whoever asks: the work is linear.
 
 use crate::ir::{
     BlockInsts, Function, Inst, InstData, Opcode, Region, Scalar, Type, Value, ValueDef,
@@ -55,7 +56,8 @@ impl Halves {
         self.made[v].expand().unwrap_or(v)
     }
 
-    /// Appends what makes the half of a value that is there, if it is wanted. The halves of what it is made of are there.
+    /// Appends what makes the half of a value that is there, if it is wanted. The halves of what it
+    /// is made of are there.
     pub(super) fn make(&mut self, func: &mut Function, v: Value, out: &mut BlockInsts) {
         if !self.wanted[v] {
             return;

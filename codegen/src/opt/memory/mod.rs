@@ -1,7 +1,11 @@
 //! Addresses: which memory an access goes to, by how wide numbers, in how many messages.
 //!
-//! Passes of the optimizer (`opt`), a file a pass, and what they share: who uses a value (`uses.rs`), which argument an address is in (`underlying_object.rs`), and whether it alone
-//! leads there (`noalias.rs`), the low halves of 64-bit values (`low_halves.rs`), addresses as sums (`affine.rs`), between which numbers values are (`ranges.rs`), which accesses may meet (`places.rs`). They leave arithmetic that is there twice, or of constants, for the e-graph behind them.
+//! Passes of the optimizer (`opt`), a file a pass, and what they share: who uses a value
+//! (`uses.rs`), which argument an address is in (`underlying_object.rs`), and whether it alone
+//! leads there (`noalias.rs`), the low halves of 64-bit values (`low_halves.rs`), addresses as sums
+//! (`affine.rs`), between which numbers values are (`ranges.rs`), which accesses may meet
+//! (`places.rs`). They leave arithmetic that is there twice, or of constants, for the e-graph
+//! behind them.
 
 mod affine;
 mod alias_analysis;
@@ -30,12 +34,14 @@ use crate::ir::{Function, Inst, Space, Value};
 use affine::Sums;
 use alias_analysis::Place;
 
-/// The sums of a function's values, kept from one pass to the next for as long as none changes the function.
+/// The sums of a function's values, kept from one pass to the next for as long as none changes the
+/// function.
 #[derive(Debug, Default)]
 pub(crate) struct KeptSums(Option<(usize, Sums)>);
 
 impl KeptSums {
-    /// Those of the function, which is as it was when they were kept unless [`KeptSums::changed`] was said.
+    /// Those of the function, which is as it was when they were kept unless [`KeptSums::changed`]
+    /// was said.
     fn of(&mut self, func: &Function) -> Sums {
         match self.0.take() {
             Some((insts, sums)) if insts == func.dfg.num_insts() => sums,

@@ -1,10 +1,12 @@
 //! What is added to 64-bit addresses, computed in 32 bits.
 //!
-//! Accesses that stay by address (`stateless_to_stateful.rs` has why) are at a pointer and a number. Where that number is one of 32 bits (`ranges.rs`), with or without a sign, and is
-//! made of extensions of such, it is the extension of its low half (`low_halves.rs`): then only the last sum is of 64 bits, which matters most on
-//! targets whose ALU has no 64-bit integers.
+//! Accesses that stay by address (`stateless_to_stateful.rs` has why) are at a pointer and a
+//! number. Where that number is one of 32 bits (`ranges.rs`), with or without a sign, and is made
+//! of extensions of such, it is the extension of its low half (`low_halves.rs`): then only the last
+//! sum is of 64 bits, which matters most on targets whose ALU has no 64-bit integers.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked at, and [`PARTS`] of what a number is made of.
+//! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked
+//! at, and [`PARTS`] of what a number is made of.
 
 use super::alias_analysis::access;
 use super::low_halves::Halves;

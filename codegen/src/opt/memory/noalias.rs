@@ -1,8 +1,10 @@
 //! The argument that an access goes by, and whether what it reaches is reached in no other way.
 //!
-//! An address is of the argument that it is [based](super::underlying_object) on, a surface of the argument that it is. What two accesses reach by different arguments is
-//! not the same, in what one execution of the kernel does, if either argument is [`noalias`](crate::ir::Param::noalias) and any of it is written. What
-//! other threads, and other lanes, do is seen behind barriers and fences alone, over which nothing is moved.
+//! An address is of the argument that it is [based](super::underlying_object) on, a surface of the
+//! argument that it is. What two accesses reach by different arguments is not the same, in what one
+//! execution of the kernel does, if either argument is [`noalias`](crate::ir::Param::noalias) and
+//! any of it is written. What other threads, and other lanes, do is seen behind barriers and fences
+//! alone, over which nothing is moved.
 
 use super::underlying_object::{Base, Bases};
 use crate::ir::{ArgKind, Function, Space, Value};
@@ -61,7 +63,8 @@ impl Owners {
         Some(Owner { arg, alone })
     }
 
-    /// Whether two accesses never meet, whatever their addresses come to: they are of different memories, or by arguments that have nothing in common.
+    /// Whether two accesses never meet, whatever their addresses come to: they are of different
+    /// memories, or by arguments that have nothing in common.
     pub(super) fn apart(&self, a: (Space, Value), b: (Space, Value)) -> bool {
         memories_apart(a.0, b.0)
             || self

@@ -1,19 +1,25 @@
 //! Buffers as surfaces: accesses by 32-bit offsets in a surface in place of 64-bit addresses.
 //!
-//! A pointer argument whose number matters to nobody (`underlying_object.rs`) becomes a surface argument: its value is where in its surface the buffer begins,
-//! and every address that is based on it is that and the same number, in 32 bits. Addresses take half of the registers then, are computed in half of the
-//! instructions, and need no 64-bit arithmetic where the ALU has none. An access through an argument stays in its buffer, which a surface holds up to 4 GiB: an offset
-//! modulo 2^32 is the whole one, of whatever sign the numbers are that are added. (Intel's compiler does the same, and adds the buffer's offset for the same reason:
-//! "StatelessToStateful".) Who has larger buffers says so (`CompileOptions::large_buffers`).
+//! A pointer argument whose number matters to nobody (`underlying_object.rs`) becomes a surface
+//! argument: its value is where in its surface the buffer begins, and every address that is based
+//! on it is that and the same number, in 32 bits. Addresses take half of the registers then, are
+//! computed in half of the instructions, and need no 64-bit arithmetic where the ALU has none. An
+//! access through an argument stays in its buffer, which a surface holds up to 4 GiB: an offset
+//! modulo 2^32 is the whole one, of whatever sign the numbers are that are added. (Intel's compiler
+//! does the same, and adds the buffer's offset for the same reason: "StatelessToStateful".) Who has
+//! larger buffers says so (`CompileOptions::large_buffers`).
 //!
-//! Where no number that is added to a pointer can be negative (`ranges.rs`), the surface begins where the buffer does, and nothing is added: whoever binds it puts
-//! the pointer into the surface's state, as Intel's driver does. Surfaces begin at dwords, so that is for pointers that dwords are accessed through.
+//! Where no number that is added to a pointer can be negative (`ranges.rs`), the surface begins
+//! where the buffer does, and nothing is added: whoever binds it puts the pointer into the
+//! surface's state, as Intel's driver does. Surfaces begin at dwords, so that is for pointers that
+//! dwords are accessed through.
 //!
-//! Pointers that are stored, compared, passed to subroutines or mixed with others stay as they are. So do, on targets with 64-bit arithmetic, those
-//! that mostly quadwords are accessed through (`gain`).
+//! Pointers that are stored, compared, passed to subroutines or mixed with others stay as they are.
+//! So do, on targets with 64-bit arithmetic, those that mostly quadwords are accessed through
+//! (`gain`).
 //!
-//! Needs: IR that verifies. Makes: the same with fewer `ptr` and more `surface` arguments; the numbers of surfaces are those of the arguments in their
-//! order. Work: linear.
+//! Needs: IR that verifies. Makes: the same with fewer `ptr` and more `surface` arguments; the
+//! numbers of surfaces are those of the arguments in their order. Work: linear.
 
 use super::alias_analysis::access;
 use super::low_halves::{Halves, doublewords, halved};
@@ -30,8 +36,8 @@ use crate::target::Target;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-/// The most surfaces of a kernel, images included: entries of the data port's cache of surface states, behind which Intel's compiler stops too
-/// (IGC, `StatelessToStateful.hpp`).
+/// The most surfaces of a kernel, images included: entries of the data port's cache of surface
+/// states, behind which Intel's compiler stops too (IGC, `StatelessToStateful.hpp`).
 const MOST: usize = 32;
 
 /// Bytes of a quadword.
@@ -82,7 +88,8 @@ fn at_begin(func: &mut Function, begins: &[bool]) {
     func.layout.insts_mut(entry).insert(0, zero);
 }
 
-/// Whether nothing but the kernel's own accesses names surfaces by their numbers: no messages as they are, no subroutine that is called.
+/// Whether nothing but the kernel's own accesses names surfaces by their numbers: no messages as
+/// they are, no subroutine that is called.
 fn renumbers(kernel: &Function, module: &Module) -> bool {
     let mut seen: EntitySet<FuncRef> = EntitySet::new();
     let mut work = vec![kernel];
@@ -159,7 +166,8 @@ impl Plan {
         any.then_some(plan)
     }
 
-    /// By argument: whether its surface begins where its buffer does, as all numbers that are added to it are positive.
+    /// By argument: whether its surface begins where its buffer does, as all numbers that are added
+    /// to it are positive.
     fn begins(&self, func: &Function, cfg: &ControlFlow, bases: &Bases) -> Vec<bool> {
         let mut ranges = Ranges::new(func, cfg);
         let mut positive = vec![true; self.becomes.len()];
@@ -193,7 +201,8 @@ impl Plan {
             let size = element.map_or(1, |v| func.dfg.ty(v).scalar().bytes());
             let range = ranges.of(addr);
             positive[n] &= range.least.saturating_add(offset.into()) >= 0;
-            // At one place, by one lane: where the buffer begins is as good an address as another, and in a register.
+            // At one place, by one lane: where the buffer begins is as good an address as another,
+            // and in a register.
             added[n] |= range.least != range.most || func.dfg.ty(addr).lanes() > 1;
             dwords[n] |= mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_of_dwords(addr);
         }
@@ -240,7 +249,8 @@ impl Plan {
         changed
     }
 
-    /// Makes offsets of all addresses in what become surfaces. A debugger would not know them as what they were called.
+    /// Makes offsets of all addresses in what become surfaces. A debugger would not know them as
+    /// what they were called.
     fn retype(&self, func: &mut Function, cfg: &ControlFlow, bases: &Bases) {
         let mut offsets: SecondaryMap<Value, bool> = sized(func.dfg.num_values());
         let mut retype = |func: &mut Function, v: Value| {
@@ -284,7 +294,8 @@ impl Plan {
         halves
     }
 
-    /// Whether an instruction's result is an offset, and its operands of 64 bits are therefore to be halves.
+    /// Whether an instruction's result is an offset, and its operands of 64 bits are therefore to
+    /// be halves.
     fn makes_offset(&self, func: &Function, inst: Inst, bases: &Bases) -> bool {
         let result = func.dfg.first_result(inst);
         let offset = result.is_some_and(|v| self.surface(bases.of(v)).is_some());
@@ -341,8 +352,9 @@ fn results(func: &Function, inst: Inst) -> SmallVec<[Value; 3]> {
     SmallVec::from_slice(func.dfg.results(inst))
 }
 
-/// What an access gains by an offset in place of an address: quadwords a lane are one message's by address, and two dwords that are to be put together by
-/// offset, which costs more than the address where there is 64-bit arithmetic.
+/// What an access gains by an offset in place of an address: quadwords a lane are one message's by
+/// address, and two dwords that are to be put together by offset, which costs more than the address
+/// where there is 64-bit arithmetic.
 fn gain(func: &Function, inst: Inst, target: &Target) -> i32 {
     let data = func.dfg.data(inst);
     let of = match *data {

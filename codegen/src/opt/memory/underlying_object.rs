@@ -1,10 +1,12 @@
 //! Which pointer argument an address is in.
 //!
-//! An address is *based* on an argument if it is that argument and some number: by sums, through regions, selects, shuffles and block parameters all of
-//! whose sources are based on the same one. What is computed from an address in any other way, and where an address goes other than to the access
-//! of a memory, makes its argument *escape*: its number matters.
+//! An address is *based* on an argument if it is that argument and some number: by sums, through
+//! regions, selects, shuffles and block parameters all of whose sources are based on the same one.
+//! What is computed from an address in any other way, and where an address goes other than to the
+//! access of a memory, makes its argument *escape*: its number matters.
 //!
-//! A value's base changes twice at most, and each change looks at the value's users: the work is linear.
+//! A value's base changes twice at most, and each change looks at the value's users: the work is
+//! linear.
 
 use super::uses::Uses;
 use crate::ir::{ArgKind, Block, Function, Inst, InstData, Opcode, Space, Value};
@@ -159,7 +161,8 @@ impl Bases {
         let address = match *data {
             InstData::Load { mem, addr, .. } if mem.space == Space::Global => Some(addr),
             InstData::Store { mem, args, .. } if mem.space == Space::Global => Some(args[1]),
-            // Atomics of quadwords are by 64-bit addresses alone (PRM, "A64 Untyped Atomic Integer Operation").
+            // Atomics of quadwords are by 64-bit addresses alone (PRM, "A64 Untyped Atomic Integer
+            // Operation").
             InstData::Atomic { mem, addr, .. } if mem.space == Space::Global => {
                 let ty = dfg.first_result(inst).map(|v| dfg.ty(v).scalar().bytes());
                 Some(addr).filter(|_| ty == Some(4))

@@ -1,9 +1,11 @@
 //! Ranges of integers: between which numbers a value is, in every lane.
 //!
-//! What is known comes from constants, extensions, masks, shifts, quotients and minima, and from the launch: a work-item's global number and what it is a
-//! sum of are below 2^31, as [a launch](../../../docs/ir.md) has no more work-items in a dimension. A sum or product has a range where it cannot wrap around;
-//! what a loop carries has none. Pointer arguments count as 0, so that an address has the range of what is added to its buffer's begin,
-//! unless numbers alone are asked for.
+//! What is known comes from constants, extensions, masks, shifts, quotients and minima, and from
+//! the launch: a work-item's global number and what it is a sum of are below 2^31, as [a
+//! launch](../../../docs/ir.md) has no more work-items in a dimension. A sum or product has a range
+//! where it cannot wrap around; what a loop carries has none. Pointer arguments count as 0, so that
+//! an address has the range of what is added to its buffer's begin, unless numbers alone are asked
+//! for.
 //!
 //! Each value is looked at once, [`DEPTH`] operands deep: the work is linear.
 
@@ -59,7 +61,8 @@ impl Range {
     }
 }
 
-/// What of a work-item's global number a value is: the number of its group times the group's size, its number in that, the launch's offset.
+/// What of a work-item's global number a value is: the number of its group times the group's size,
+/// its number in that, the launch's offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Numbers {
     dim: Dim,

@@ -1,14 +1,18 @@
 //! Neighbouring accesses as one.
 //!
-//! Loads of a block whose addresses are constants apart in each lane become one: by lanes up to four dwords that follow on each other, as untyped messages have them; at one
-//! address a block of owords. The load stands where the first of them stood, if nothing between may write what those behind it read. Stores by lanes
-//! become one where the last of them stood, if nothing between may read or write where they write. Bytes and words of a lane that follow on each other become
-//! a word or a dword, wherever in memory that is: their message takes any address.
+//! Loads of a block whose addresses are constants apart in each lane become one: by lanes up to
+//! four dwords that follow on each other, as untyped messages have them; at one address a block of
+//! owords. The load stands where the first of them stood, if nothing between may write what those
+//! behind it read. Stores by lanes become one where the last of them stood, if nothing between may
+//! read or write where they write. Bytes and words of a lane that follow on each other become a
+//! word or a dword, wherever in memory that is: their message takes any address.
 //!
-//! A block at one address may read bytes that nobody asked for: those between two that were, and of surfaces, which end where they end, those up to
-//! the message's size. So may a dword of bytes and words: those between.
+//! A block at one address may read bytes that nobody asked for: those between two that were, and of
+//! surfaces, which end where they end, those up to the message's size. So may a dword of bytes and
+//! words: those between.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: each access is compared with those of [`OPEN`] groups of at most [`MEMBERS`]: linear.
+//! Needs: IR that verifies. Makes: the same. Work: each access is compared with those of [`OPEN`]
+//! groups of at most [`MEMBERS`]: linear.
 
 use super::affine::Sums;
 use super::alias_analysis::{Effect, Place};
@@ -266,7 +270,8 @@ impl Group {
             (false, true) => DWORD,
             (false, false) => MOST_A_LANE,
         };
-        // Bytes between two accesses to a surface come for nothing, and those between two of a dword.
+        // Bytes between two accesses to a surface come for nothing, and those between two of a
+        // dword.
         let apart = !writes && (block || first.narrow());
         let hole = match (block, first.place.mem.space) {
             (true, Space::Surface(_)) => OWORD - DWORD,

@@ -1,8 +1,10 @@
 //! Bytes and words as the dwords that they are parts of.
 //!
-//! A message by lanes moves one byte, word or dword of each lane. An access of several bytes or words a lane that make up a word or dwords becomes one of those, and its elements
-//! are moved in registers; an access of neighbours at one address, which is one of its elements' addresses otherwise, becomes one of as few dwords as it has.
-//! A dword may be anywhere in memory: the alignment that is promised stays what it is.
+//! A message by lanes moves one byte, word or dword of each lane. An access of several bytes or
+//! words a lane that make up a word or dwords becomes one of those, and its elements are moved in
+//! registers; an access of neighbours at one address, which is one of its elements' addresses
+//! otherwise, becomes one of as few dwords as it has. A dword may be anywhere in memory: the
+//! alignment that is promised stays what it is.
 //!
 //! Needs: IR that verifies. Makes: the same. Work: linear.
 

@@ -1,11 +1,16 @@
-//! Operations on single elements of vectors, as one on the vectors: what GenX calls the vectorizing of extracts.
+//! Operations on single elements of vectors, as one on the vectors: what GenX calls the vectorizing
+//! of extracts.
 //!
-//! Operations of a block that are the same but for which elements of the same vectors they are of, and for their constants, are one operation on regions of these vectors, of
-//! which each result is an element. Elements between those that are asked for are computed as well. What is done to the results is looked at after that, and so on. The operation stands
-//! where the first of them stood, where its operands are. A conversion or a sign that is part of the instruction that reads it is no operation by itself, and goes along.
+//! Operations of a block that are the same but for which elements of the same vectors they are of,
+//! and for their constants, are one operation on regions of these vectors, of which each result is
+//! an element. Elements between those that are asked for are computed as well. What is done to the
+//! results is looked at after that, and so on. The operation stands where the first of them stood,
+//! where its operands are. A conversion or a sign that is part of the instruction that reads it is
+//! no operation by itself, and goes along.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] looks at each instruction, [`ATTEMPTS`] vectors of those that are the same; functions in which
-//! fewer than two elements are read are left after the first look.
+//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] looks at each instruction,
+//! [`ATTEMPTS`] vectors of those that are the same; functions in which fewer than two elements are
+//! read are left after the first look.
 
 use super::demanded_lanes::insts;
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
@@ -215,7 +220,8 @@ fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
     is.then(|| (arg, u64::from(offset / size)))
 }
 
-/// A vector of members that stand in the same distances in all of their vectors, and those that are not in it.
+/// A vector of members that stand in the same distances in all of their vectors, and those that are
+/// not in it.
 fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vector>, Vec<Member>) {
     let is_element = |k: &usize| matches!(key.operands[*k], Operand::Element(..));
     let differ = |k: &usize| members.iter().any(|m| m.which[*k] != members[0].which[*k]);

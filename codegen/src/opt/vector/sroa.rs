@@ -1,11 +1,13 @@
 //! Vectors that are only ever written and read in parts, as a value for each part.
 //!
-//! An array that is in registers is a vector that loops carry; once they are straight its elements are at places that are known. Such a vector begins
-//! as a constant or as nothing, is written over in regions, read in regions, and goes from block to block. Then its parts have nothing to do with each
-//! other: those that regions never have together are values of their own, which are computed where they go, and live as long as they are read.
+//! An array that is in registers is a vector that loops carry; once they are straight its elements
+//! are at places that are known. Such a vector begins as a constant or as nothing, is written over
+//! in regions, read in regions, and goes from block to block. Then its parts have nothing to do
+//! with each other: those that regions never have together are values of their own, which are
+//! computed where they go, and live as long as they are read.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`PIECES`] of a vector, [`PARAMS`] that those of all vectors are in blocks; each instruction is looked at
-//! twice.
+//! Needs: IR that verifies. Makes: the same. Bounds: [`PIECES`] of a vector, [`PARAMS`] that those
+//! of all vectors are in blocks; each instruction is looked at twice.
 
 use crate::entity_set::Marks;
 use crate::ir::instructions::ValueList;
@@ -225,7 +227,8 @@ fn is_constant(func: &Function, v: Value) -> bool {
     matches!(data, Some(InstData::Imm { .. } | InstData::ImmVec { .. }))
 }
 
-/// The bytes that a region of a type lies in; none where those are not whole elements, or predicates.
+/// The bytes that a region of a type lies in; none where those are not whole elements, or
+/// predicates.
 fn span(part: Type, region: &Region) -> Option<(u32, u32)> {
     let size = part.scalar().bytes();
     let from = u32::from(region.offset);

@@ -1,4 +1,5 @@
-//! Flags that live in one block each, of which no more live at once than there are: the lowest that is free.
+//! Flags that live in one block each, of which no more live at once than there are: the lowest that
+//! is free.
 //!
 //! Most functions have no others, and for those nothing has to be searched. Work: linear.
 
@@ -46,7 +47,8 @@ fn each_in_order(m: &MInst, mut f: impl FnMut(VFlag, bool)) {
     }
 }
 
-/// Gives every flag one of so many registers; nothing is changed where that is not so simple. `whole`: registers are of 32 bits.
+/// Gives every flag one of so many registers; nothing is changed where that is not so simple.
+/// `whole`: registers are of 32 bits.
 pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
     let simple = code.routines.len() == 1 && code.blocks.values().all(|b| b.flags.is_empty());
     let Some(lives) = simple.then(|| lives(code, count)).flatten() else {
@@ -68,8 +70,9 @@ pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
     true
 }
 
-/// The lives and registers of all flags, if each is of one block, and begins with what writes it, and there are enough registers. A block is done before the next
-/// one is looked at: a large function's code is read once.
+/// The lives and registers of all flags, if each is of one block, and begins with what writes it,
+/// and there are enough registers. A block is done before the next one is looked at: a large
+/// function's code is read once.
 fn lives(code: &VCode, count: u32) -> Option<SecondaryMap<VFlag, Life>> {
     let mut lives: SecondaryMap<VFlag, Life> = sized(code.flags.len());
     for (n, b) in (1u32..).zip(code.blocks.values()) {
@@ -97,7 +100,8 @@ fn lives(code: &VCode, count: u32) -> Option<SecondaryMap<VFlag, Life>> {
     Some(lives)
 }
 
-/// Gives each flag of a block a register, if there are enough. `start`: the number of the block's first instruction.
+/// Gives each flag of a block a register, if there are enough. `start`: the number of the block's
+/// first instruction.
 fn places(start: u32, insts: &[MInst], count: u32, lives: &mut SecondaryMap<VFlag, Life>) -> bool {
     let mut taken = 0u8;
     let mut fits = true;

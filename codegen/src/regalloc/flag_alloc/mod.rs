@@ -1,9 +1,11 @@
 //! Flag allocation, by `regalloc2`, where it is not simple (`local.rs`).
 //!
-//! Flags are few, equal and in SSA form, which is what regalloc2 is made for: four 16-bit sub-registers, or, in a function
-//! with predicates of more than 16 lanes, two of 32 bits. Its spill slots become dwords in the GRF file.
+//! Flags are few, equal and in SSA form, which is what regalloc2 is made for: four 16-bit
+//! sub-registers, or, in a function with predicates of more than 16 lanes, two of 32 bits. Its
+//! spill slots become dwords in the GRF file.
 //!
-//! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
+//! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are
+//! gone.
 
 mod block_local;
 
@@ -118,8 +120,9 @@ fn each_named(m: &MInst, mut f: impl FnMut(VFlag, Use)) {
     }
 }
 
-/// The flags as regalloc2's registers: each routine's are numbered from 0. Block parameters come last: it looks through all parameters up to a
-/// register's number for each register that is live at a block's start.
+/// The flags as regalloc2's registers: each routine's are numbered from 0. Block parameters come
+/// last: it looks through all parameters up to a register's number for each register that is live
+/// at a block's start.
 struct Numbers {
     of: SecondaryMap<VFlag, u32>,
     /// How many flags each routine has.
@@ -160,7 +163,8 @@ impl Numbers {
     }
 }
 
-/// The view of a routine of [`VCode`] that regalloc2 works on: the instructions that name flags, calls, and the last one of each block.
+/// The view of a routine of [`VCode`] that regalloc2 works on: the instructions that name flags,
+/// calls, and the last one of each block.
 struct Flags<'a> {
     code: &'a VCode,
     /// The routine's blocks.
@@ -366,8 +370,8 @@ fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
     RegRef::new(VirtReg::phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
 
-/// Checks that the flags which live at once have room as dwords in the register file, all but a few. Each is followed from its uses to
-/// its definition.
+/// Checks that the flags which live at once have room as dwords in the register file, all but a
+/// few. Each is followed from its uses to its definition.
 fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     if view.count * 4 <= file as usize {
         return None;
@@ -423,9 +427,10 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     None
 }
 
-/// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that this would be longer than all the rest: its
-/// search for dominators goes from each loop's end up to its head, and for each block parameter it looks through those before. Its
-/// other algorithm does neither; it spills more.
+/// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that
+/// this would be longer than all the rest: its search for dominators goes from each loop's end up
+/// to its head, and for each block parameter it looks through those before. Its other algorithm
+/// does neither; it spills more.
 fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     const STEPS: usize = 1000;
     let mut loops = 0;
@@ -443,7 +448,8 @@ fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
 ///
 /// # Errors
-/// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the function, which would be a bug of lowering.
+/// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the
+/// function, which would be a bug of lowering.
 pub fn allocate_flags(
     name: &str,
     mut code: VCode,

@@ -1,7 +1,8 @@
 //! The allocation map: which bytes of the file are taken at which program points.
 //!
-//! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of all GRFs at once which are free all of a value's
-//! life. Of GRFs that values have parts of, others have a bit for each byte: so many that they take memory by values, not by points ([`Sparse`]).
+//! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of
+//! all GRFs at once which are free all of a value's life. Of GRFs that values have parts of, others
+//! have a bit for each byte: so many that they take memory by values, not by points ([`Sparse`]).
 
 use super::sparse_map::Sparse;
 use super::timeline::Timeline;
@@ -28,7 +29,8 @@ impl BitOrAssign for Taken {
 /// Bits of a timeline.
 const BANK: u32 = u128::BITS;
 
-/// Bytes of a few GRFs, as many as there are bits; its memory is cleared when the first of them is taken.
+/// Bytes of a few GRFs, as many as there are bits; its memory is cleared when the first of them is
+/// taken.
 #[derive(Default)]
 struct Bytes {
     used: bool,
@@ -119,7 +121,8 @@ fn bits(bank: u32, of: &std::ops::Range<u32>) -> u128 {
 pub struct AllocationMap {
     file: GrfFile,
     strong: File,
-    /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
+    /// What is taken while routines run that know nothing of it: values of different callers may be
+    /// in one place.
     weak: File,
     /// While a place is looked for: what is taken of each bank.
     taken: Vec<Taken>,
@@ -196,7 +199,8 @@ impl AllocationMap {
         }));
     }
 
-    /// The bytes of a GRF that a value with such a life cannot have. `last`: the bank that was asked last, and what is taken in it.
+    /// The bytes of a GRF that a value with such a life cannot have. `last`: the bank that was
+    /// asked last, and what is taken in it.
     fn blocked(&self, grf: u32, life: Life<'_>, last: &mut (u32, u128)) -> u64 {
         let Some(taken) = self.taken.get((grf / BANK) as usize) else {
             return u64::MAX;
@@ -218,7 +222,8 @@ impl AllocationMap {
         (last.1 >> (at % BANK)) as u64
     }
 
-    /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with such a life. In bytes.
+    /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with
+    /// such a life. In bytes.
     pub fn find(
         &mut self,
         bytes: u32,

@@ -1,4 +1,5 @@
-//! Coarser allocators, to measure the real one by (`docs/regalloc.md`): the same one with registers of whole GRFs, and a linear scan.
+//! Coarser allocators, to measure the real one by (`docs/regalloc.md`): the same one with registers
+//! of whole GRFs, and a linear scan.
 
 use super::spill;
 use super::spill::Spilled;
@@ -18,8 +19,9 @@ pub enum Allocator {
     Bytes,
     /// The same, where each register is as large as the GRFs that it touches, and begins at one.
     Grfs,
-    /// One place for all of a register's life, from its first point to its last, the lowest that is free, in the order of where lives begin. Copies join
-    /// nothing. What lives longest is in scratch everywhere where there is no place.
+    /// One place for all of a register's life, from its first point to its last, the lowest that is
+    /// free, in the order of where lives begin. Copies join nothing. What lives longest is in
+    /// scratch everywhere where there is no place.
     LinearScan,
 }
 
@@ -37,7 +39,8 @@ impl Allocator {
     }
 }
 
-/// Makes registers as large as the GRFs that hold them. What is copied to or from the payload has its size, and a GRF of its own all the same.
+/// Makes registers as large as the GRFs that hold them. What is copied to or from the payload has
+/// its size, and a GRF of its own all the same.
 pub(crate) fn round(code: &mut VCode) {
     let grf = code.grf.bytes;
     let mut kept: SecondaryMap<VReg, bool> = SecondaryMap::new();

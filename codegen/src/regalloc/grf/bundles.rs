@@ -1,7 +1,9 @@
-//! Bundles: virtual registers that share one place because copies join them and their lives never meet.
+//! Bundles: virtual registers that share one place because copies join them and their lives never
+//! meet.
 //!
-//! Bundles are the sets of a union-find forest. A register alone has the ranges that liveness found; where two are joined, the ranges
-//! of the bundle that has fewer go into an ordered map of the other, so that each range moves a logarithm of times at most.
+//! Bundles are the sets of a union-find forest. A register alone has the ranges that liveness
+//! found; where two are joined, the ranges of the bundle that has fewer go into an ordered map of
+//! the other, so that each range moves a logarithm of times at most.
 
 use super::tied_operands::{overlays, written};
 use crate::mir::liveness::{Liveness, Range, Weak};
@@ -157,8 +159,9 @@ impl<'a> Bundles<'a> {
         at
     }
 
-    /// Where a bundle ends at the latest that has the first `limit` bytes of the file. The answer to a message of one payload may not lie over
-    /// the payload where it reaches the file's last register (PRM, "send": r127 as the return address); no answer reaches it.
+    /// Where a bundle ends at the latest that has the first `limit` bytes of the file. The answer
+    /// to a message of one payload may not lie over the payload where it reaches the file's last
+    /// register (PRM, "send": r127 as the return address); no answer reaches it.
     pub(in crate::regalloc) fn limit(&self, root: VReg, limit: u32) -> u32 {
         let file = self.code.grf;
         if self.answers.contains(root) {

@@ -1,5 +1,6 @@
-//! What is fixed in the file cuts it: an odd number of GRFs beside it holds no more pairs of them than the even number below. Of values that are whole runs of
-//! GRFs so many may live at once as there are runs between what is fixed, and no more, whatever the bytes.
+//! What is fixed in the file cuts it: an odd number of GRFs beside it holds no more pairs of them
+//! than the even number below. Of values that are whole runs of GRFs so many may live at once as
+//! there are runs between what is fixed, and no more, whatever the bytes.
 
 use super::bundles::Bundles;
 use crate::mir::liveness::{Liveness, Range};
@@ -83,8 +84,8 @@ impl Holes {
         }
     }
 
-    /// Per point the bytes of the first `limit` that nothing can have which lives there, since they are in no run long enough. `None`: everywhere what
-    /// lives has room for its runs.
+    /// Per point the bytes of the first `limit` that nothing can have which lives there, since they
+    /// are in no run long enough. `None`: everywhere what lives has room for its runs.
     pub(in crate::regalloc) fn find(self, limit: u32) -> Option<Vec<u32>> {
         let Holes {
             file,

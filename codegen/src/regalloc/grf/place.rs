@@ -11,7 +11,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 /// How often what found no place is placed before the others.
 const TRIES: usize = 2;
 
-/// The part of the registers, three of four, up to which what lives at once is spread over all of them.
+/// The part of the registers, three of four, up to which what lives at once is spread over all of
+/// them.
 const ROOM: (u32, u32) = (3, 4);
 
 /// Where bundles are, and which of them found no place.
@@ -41,7 +42,9 @@ impl Placed {
     }
 }
 
-/// Places bundles in the first `limit` bytes of the file; `banks`: whether it has banks that instructions read from one after the other. What finds no place is placed before the others, a few times (if `orders`); in the end the others have places at least.
+/// Places bundles in the first `limit` bytes of the file; `banks`: whether it has banks that
+/// instructions read from one after the other. What finds no place is placed before the others, a
+/// few times (if `orders`); in the end the others have places at least.
 pub(in crate::regalloc) fn place(
     code: &VCode,
     live: &Liveness,
@@ -62,7 +65,8 @@ pub(in crate::regalloc) fn place(
             kept.insert(bundles.find(r));
         }
     }
-    // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
+    // Where more lives than there is room for, no order helps; where there is just no room for what
+    // it is aligned to, hardly one.
     let needed = if orders {
         aligned(code, live).1
     } else {
@@ -71,8 +75,9 @@ pub(in crate::regalloc) fn place(
     let tries = if needed <= limit { TRIES } else { 0 };
     let spreads = (needed <= limit / ROOM.1 * ROOM.0).then_some(banks);
     for n in 0..=tries {
-        // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
-        // which packs them.
+        // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of
+        // GRFs from the longest, then small values; in program order among equals, which packs
+        // them.
         keys.clear();
         keys.extend((0u32..).zip(&all).map(|(n, b)| {
             let kind = match b.place {
@@ -108,7 +113,8 @@ pub(in crate::regalloc) fn place(
     once(code, bundles, limit, map, &order, true, None)
 }
 
-/// The most bytes that live at once, where each register takes whole multiples of what it is aligned to; and at which instruction.
+/// The most bytes that live at once, where each register takes whole multiples of what it is
+/// aligned to; and at which instruction.
 pub(in crate::regalloc) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32) {
     let mut delta = vec![0i64; code.insts.len() * 2 + 2];
     for (r, data) in &code.vregs {
@@ -133,7 +139,8 @@ pub(in crate::regalloc) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32
     (peak.0, peak.1 as u32)
 }
 
-/// The place of a bundle behind the one before, if it has whole registers, or from the file's begin on; the one that follows on it if that is where it `clashes` with others.
+/// The place of a bundle behind the one before, if it has whole registers, or from the file's begin
+/// on; the one that follows on it if that is where it `clashes` with others.
 fn behind(
     b: &Bundle,
     next: &mut u32,
@@ -159,9 +166,10 @@ fn behind(
     Some(found)
 }
 
-/// Places bundles in this order; `all`: also behind one that finds no place. Without `hints` each is at the lowest place that is free, which leaves what is free in one
-/// piece. With them it is where they would have it, else behind the one before, so that a register is written again as late as can be: instructions that have nothing to do with
-/// each other do not wait for each other.
+/// Places bundles in this order; `all`: also behind one that finds no place. Without `hints` each
+/// is at the lowest place that is free, which leaves what is free in one piece. With them it is
+/// where they would have it, else behind the one before, so that a register is written again as
+/// late as can be: instructions that have nothing to do with each other do not wait for each other.
 fn once(
     code: &VCode,
     bundles: &Bundles<'_>,

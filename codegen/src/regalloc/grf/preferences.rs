@@ -1,5 +1,5 @@
-//! Where placement would have values, if it may choose: where what they are moved to or from is, so that nothing is moved, and in another bank than what an
-//! instruction reads beside them.
+//! Where placement would have values, if it may choose: where what they are moved to or from is, so
+//! that nothing is moved, and in another bank than what an instruction reads beside them.
 
 use super::bundles::Bundles;
 use crate::mir::{MInst, VCode, VReg, VirtReg};
@@ -16,7 +16,8 @@ const HALF: u32 = 64;
 struct Wish {
     of: VReg,
     other: VReg,
-    /// Bytes from the other's address to this one's, where they would be one; or from address to address of what is read in one step.
+    /// Bytes from the other's address to this one's, where they would be one; or from address to
+    /// address of what is read in one step.
     behind: i32,
 }
 
@@ -71,7 +72,8 @@ fn moved(inst: &Inst<VirtReg>) -> Option<[(VReg, i32); 2]> {
 }
 
 impl Hints {
-    /// Of some code. `banks`: whether three-source instructions take longer where two of their sources are in one bank.
+    /// Of some code. `banks`: whether three-source instructions take longer where two of their
+    /// sources are in one bank.
     pub(in crate::regalloc) fn new(code: &VCode, bundles: &Bundles<'_>, banks: bool) -> Hints {
         let mut out = Hints {
             near: Vec::new(),

@@ -1,7 +1,9 @@
 //! Small values where they need not be.
 //!
-//! Those that a message brings want a GRF's start where they arrive, not for all of their life: where the file is full of such, they are moved on
-//! at once to where their own size is all that they want. Those of the thread's payload cut the file where they arrive: where more lives than there is room for, they are moved too.
+//! Those that a message brings want a GRF's start where they arrive, not for all of their life:
+//! where the file is full of such, they are moved on at once to where their own size is all that
+//! they want. Those of the thread's payload cut the file where they arrive: where more lives than
+//! there is room for, they are moved too.
 
 use crate::isel::lower_sends::spill::Scratch;
 use crate::mir::insert::{Inserted, insert_into};
@@ -15,7 +17,8 @@ use gantry_isa_gen::{Dst, Region, Src};
 /// The largest of them, in bytes: one element.
 const SMALL: u32 = 4;
 
-/// Whether an instruction reads registers of `may` only from their start, the same element in each channel.
+/// Whether an instruction reads registers of `may` only from their start, the same element in each
+/// channel.
 fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
     let MInst::Op { inst, .. } = m else {
         return m.for_each_vreg(|r, _| may[r] = false);
@@ -104,8 +107,8 @@ pub(in crate::regalloc) fn loosen(
     true
 }
 
-/// Moves what is small in the thread's payload, and lives where most does, to where nothing is cut by it, if it is as little as a GRF holds; whether
-/// there was any.
+/// Moves what is small in the thread's payload, and lives where most does, to where nothing is cut
+/// by it, if it is as little as a GRF holds; whether there was any.
 pub(in crate::regalloc) fn payload(
     code: &mut VCode,
     live: &Liveness,

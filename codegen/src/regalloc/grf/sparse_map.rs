@@ -1,6 +1,8 @@
-//! What is taken at which program points, where many such lists are kept: as [`Timeline`] says it, with memory by what is taken, not by points.
+//! What is taken at which program points, where many such lists are kept: as [`Timeline`] says it,
+//! with memory by what is taken, not by points.
 //!
-//! Points are in chunks. Timelines of chunks say what is taken in all of one, and what in some part of one; of the latter a list says where.
+//! Points are in chunks. Timelines of chunks say what is taken in all of one, and what in some part
+//! of one; of the latter a list says where.
 
 use super::timeline::Timeline;
 use crate::mir::liveness::Range;

@@ -1,8 +1,9 @@
-//! Wide registers that no instruction needs in one piece become several: each piece lives as long as its own bytes are wanted, finds a place of its
-//! own, and is spilled alone.
+//! Wide registers that no instruction needs in one piece become several: each piece lives as long
+//! as its own bytes are wanted, finds a place of its own, and is spilled alone.
 //!
-//! A joint is what two neighbouring GRFs of a register have between them. It is glued where an instruction reads or writes across it; a copy of a
-//! whole register glues what the other side has glued. At the other joints the register falls apart.
+//! A joint is what two neighbouring GRFs of a register have between them. It is glued where an
+//! instruction reads or writes across it; a copy of a whole register glues what the other side has
+//! glued. At the other joints the register falls apart.
 
 use crate::mir::insert::{Inserted, insert_into};
 use crate::mir::spans::Spans;
@@ -179,8 +180,9 @@ pub(crate) fn split(
     any
 }
 
-/// Pieces that began when another piece of their register was written, and were not written themselves yet: where that was. A piece's value begins
-/// with its first write, or, if that is not in the same block, there.
+/// Pieces that began when another piece of their register was written, and were not written
+/// themselves yet: where that was. A piece's value begins with its first write, or, if that is not
+/// in the same block, there.
 type Waiting = BTreeMap<VReg, usize>;
 
 fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {

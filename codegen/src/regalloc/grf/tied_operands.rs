@@ -1,5 +1,6 @@
-//! Destinations over dying sources: where an instruction, or the pieces of one that was cut, writes each lane just where it reads that lane of a
-//! register for the last time, both may be in one place, though the result's life begins before the source's ends.
+//! Destinations over dying sources: where an instruction, or the pieces of one that was cut, writes
+//! each lane just where it reads that lane of a register for the last time, both may be in one
+//! place, though the result's life begins before the source's ends.
 
 use crate::mir::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::dst_span_bytes;
@@ -21,8 +22,8 @@ pub(in crate::regalloc) fn written(m: &MInst) -> Option<VReg> {
     }
 }
 
-/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they write `to` in its stead, lane over lane, and where
-/// none of them wrote before.
+/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they
+/// write `to` in its stead, lane over lane, and where none of them wrote before.
 pub(in crate::regalloc) fn overlays(
     code: &VCode,
     to: VReg,
@@ -53,7 +54,8 @@ pub(in crate::regalloc) fn overlays(
     })
 }
 
-/// Whether an instruction writes `to`, and reads `from` lane by lane at the bytes that it writes, if at all.
+/// Whether an instruction writes `to`, and reads `from` lane by lane at the bytes that it writes,
+/// if at all.
 fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
     let message = inst.op.is_send();
     let Dst::Direct { at: dst, hs, ty } = inst.dst else {

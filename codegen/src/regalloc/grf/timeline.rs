@@ -1,5 +1,6 @@
-//! What is taken at which program points, as sets of a few bits: a tree of fixed shape over the points, of which each node has as many below it, so that
-//! what is taken anywhere in a range is the union of few sets, most of them side by side.
+//! What is taken at which program points, as sets of a few bits: a tree of fixed shape over the
+//! points, of which each node has as many below it, so that what is taken anywhere in a range is
+//! the union of few sets, most of them side by side.
 
 use crate::mir::liveness::Range;
 use std::ops::BitOrAssign;
@@ -17,7 +18,8 @@ pub(in crate::regalloc) struct Timeline<T> {
     levels: Vec<usize>,
     /// Nodes of all levels; what is behind them is empty.
     nodes: usize,
-    /// Per point what is taken; of other nodes, what is taken anywhere below, but for what was taken at all points below one around it.
+    /// Per point what is taken; of other nodes, what is taken anywhere below, but for what was
+    /// taken at all points below one around it.
     any: Vec<T>,
     /// Of all levels but that of the points: what was taken at all points below at once.
     all: Vec<T>,

@@ -1,7 +1,9 @@
-//! The checker, judged: allocations are made wrong, of random machine functions and of kernels of the IR fuzzer, and of those corruptions that change what
-//! some instruction reads it must find every one. Which do, the oracle says ([`super::oracle`]): some random way on which it sees the
-//! difference. What is harmless (over bytes that nobody reads any more, of slots that nobody fills, of the same constant) does not count; what the checker accepts
-//! is walked many times more, so that none is taken for harmless that does harm on few ways.
+//! The checker, judged: allocations are made wrong, of random machine functions and of kernels of
+//! the IR fuzzer, and of those corruptions that change what some instruction reads it must find
+//! every one. Which do, the oracle says ([`super::oracle`]): some random way on which it sees the
+//! difference. What is harmless (over bytes that nobody reads any more, of slots that nobody fills,
+//! of the same constant) does not count; what the checker accepts is walked many times more, so
+//! that none is taken for harmless that does harm on few ways.
 //!
 //! `GANTRY_CASES=10000` counts so many of either, from the seed `GANTRY_SEED` on.
 
@@ -261,7 +263,8 @@ fn show(good: &Allocated, bad: &Allocated) {
 const WAYS: u64 = 16;
 const ACCEPTED: u64 = 200;
 
-/// Corrupts allocations until so many corruptions did harm. `files`: they are of routines and of all kinds of files. `next`: cases, by number.
+/// Corrupts allocations until so many corruptions did harm. `files`: they are of routines and of
+/// all kinds of files. `next`: cases, by number.
 fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
     let mut replay = Replay::default();
     let [mut made, mut harmful, mut found, mut accepted] = [[0u64; ALL.len()]; 4];
@@ -402,7 +405,8 @@ fn a_register_where_it_may_not_be_is_found() {
     assert!(made.iter().all(|n| *n > 10), "{made:?}");
 }
 
-/// Products of matrices that are written where their factors are, or a row off what they are added to: later rows read what earlier ones have written over.
+/// Products of matrices that are written where their factors are, or a row off what they are added
+/// to: later rows read what earlier ones have written over.
 #[test]
 fn a_product_over_what_it_reads_is_found() {
     let mut replay = Replay::default();

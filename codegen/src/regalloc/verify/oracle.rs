@@ -1,9 +1,11 @@
-//! An oracle of allocations that shares nothing with the checker: the code as it was and as it is run side by side along one random way. Every byte
-//! that is written gets a token, in the virtual registers of the one and in the file of the other; what an instruction reads must be the
-//! same tokens in both. Bytes that the first one never defined count for nothing.
+//! An oracle of allocations that shares nothing with the checker: the code as it was and as it is
+//! run side by side along one random way. Every byte that is written gets a token, in the virtual
+//! registers of the one and in the file of the other; what an instruction reads must be the same
+//! tokens in both. Bytes that the first one never defined count for nothing.
 //!
-//! New instructions do here what the hardware would do, whatever they are meant for. Constants have the tokens of their bytes, so that who holds
-//! them does not matter. What writes more than a GRF works in halves in the file, as in [`crate::mir::liveness`].
+//! New instructions do here what the hardware would do, whatever they are meant for. Constants have
+//! the tokens of their bytes, so that who holds them does not matter. What writes more than a GRF
+//! works in halves in the file, as in [`crate::mir::liveness`].
 
 use crate::isel::lower_sends::has_second;
 use crate::isel::lower_sends::spill::{Scratch, slot};
@@ -48,7 +50,8 @@ fn token(kind: Token, n: u64) -> u64 {
     mix(mix(kind as u64) ^ n)
 }
 
-/// The byte of a header's doubleword that says where scratch begins; and the bytes that a message's offset reaches from there.
+/// The byte of a header's doubleword that says where scratch begins; and the bytes that a message's
+/// offset reaches from there.
 const BASE: u32 = 20;
 const WINDOW: u64 = Scratch::WINDOW as u64;
 
@@ -57,7 +60,8 @@ fn base(window: u64, byte: u32) -> u64 {
     token(Token::Window, window << 8 | u64::from(byte))
 }
 
-/// A word of the address register: a register of the code as it was, the byte in it, and where the file has that byte.
+/// A word of the address register: a register of the code as it was, the byte in it, and where the
+/// file has that byte.
 #[derive(Clone, Copy)]
 struct Address {
     base: VReg,
@@ -77,9 +81,11 @@ pub(super) struct Replay {
     /// Tokens made, and the walk's seed.
     count: u64,
     seed: u64,
-    /// What the instruction at hand reads: what it should, where it is, and whether its second half reads it.
+    /// What the instruction at hand reads: what it should, where it is, and whether its second half
+    /// reads it.
     reads: Vec<(u64, u32, bool)>,
-    /// What it writes: a byte of `values`, one of the file, a token, and whether its second half writes it.
+    /// What it writes: a byte of `values`, one of the file, a token, and whether its second half
+    /// writes it.
     writes: Vec<(u32, u32, u64, bool)>,
     wrong: Option<String>,
 }
@@ -120,7 +126,8 @@ fn sends(op: Op) -> bool {
     op.is_send()
 }
 
-/// The token of a byte of a lane of a constant that an instruction makes in all channels, if it is one.
+/// The token of a byte of a lane of a constant that an instruction makes in all channels, if it is
+/// one.
 fn constant(inst: &Inst<VirtReg>, lane: u32, byte: u32) -> Option<u64> {
     let (Src::Imm { bits, ty: of }, Dst::Direct { ty, .. }) = (inst.srcs[0], inst.dst) else {
         return None;
@@ -403,7 +410,8 @@ impl Replay {
         all || self.choice(2) == 0
     }
 
-    /// A product of matrices: row after row, so that the first one is written before the last one is read.
+    /// A product of matrices: row after row, so that the first one is written before the last one
+    /// is read.
     fn systolic(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
         let Some(d) = Dpas::of(was) else { return };
         let first = |bytes: u32| bytes / u32::from(d.repeat);
@@ -564,7 +572,8 @@ impl Replay {
         }
     }
 
-    /// Where a word of the address register leads: somewhere in its register, where so many bytes are.
+    /// Where a word of the address register leads: somewhere in its register, where so many bytes
+    /// are.
     fn reached(
         &mut self,
         p: &Pair<'_>,

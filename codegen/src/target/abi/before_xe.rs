@@ -1,5 +1,6 @@
-//! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers of words for x, then y, then z; if not, one
-//! register that holds nothing. Then the cross-thread data.
+//! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers
+//! of words for x, then y, then z; if not, one register that holds nothing. Then the cross-thread
+//! data.
 
 use super::{Abi, Barrier, Bits};
 

@@ -1,7 +1,8 @@
 //! How threads begin, meet and end: a file a platform family.
 //!
-//! What a thread finds in its registers ([`Payload`]), the bits of the thread header that messages want, where the payload of
-//! the last message may lie. Sources: the driver's documented behaviour (what it was seen to put there) and the code that Intel's compiler makes.
+//! What a thread finds in its registers ([`Payload`]), the bits of the thread header that messages
+//! want, where the payload of the last message may lie. Sources: the driver's documented behaviour
+//! (what it was seen to put there) and the code that Intel's compiler makes.
 
 mod before_xe;
 mod payload;
@@ -26,15 +27,18 @@ pub struct Abi {
     pub(crate) no_id_grfs: u32,
     /// Whether the local ids of a dimension start at a register of their own.
     pub(crate) local_id_bytes: u32,
-    /// The payload of a thread's last message lies in this many registers at the file's end (PRM, "End of Thread").
+    /// The payload of a thread's last message lies in this many registers at the file's end (PRM,
+    /// "End of Thread").
     pub(crate) eot_grfs: u32,
-    /// Whether ids and cross-thread data are in memory, where the kernel loads them from to where other threads find them.
+    /// Whether ids and cross-thread data are in memory, where the kernel loads them from to where
+    /// other threads find them.
     pub(crate) loads_payload: bool,
     /// What a barrier message says of the group, from the thread header.
     pub(crate) barrier: Barrier,
     /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
     pub(crate) scratch_mask: u32,
-    /// By how many bits those are shifted down to be what messages want: the offset of a surface's state, or of scratch itself.
+    /// By how many bits those are shifted down to be what messages want: the offset of a surface's
+    /// state, or of scratch itself.
     pub(crate) scratch_shift: u32,
     /// The bits of dword 5 of the thread header that number the threads that run at a time.
     pub(crate) hw_thread: Bits,
@@ -55,7 +59,8 @@ pub struct Abi {
 pub(crate) enum Barrier {
     /// Dword 2 is that of the thread header, these bits of it.
     Masked(u32),
-    /// Bytes 10 and 11 are how many threads signal and how many wait, which is byte 11 of the thread header.
+    /// Bytes 10 and 11 are how many threads signal and how many wait, which is byte 11 of the
+    /// thread header.
     Counted,
 }
 

@@ -1,5 +1,5 @@
-//! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
-//! launch facts, as `.ze_info` lists them).
+//! What a thread finds in its registers at its start, and where: the thread header, local ids, and
+//! the cross-thread data (kernel arguments and launch facts, as `.ze_info` lists them).
 
 use crate::error::CodegenError;
 use crate::ir::Origin;
@@ -104,8 +104,9 @@ const PACKED_ID_BYTES: u32 = 2;
 /// Bytes of all three.
 pub(crate) const PACKED_IDS: u32 = 3 * PACKED_ID_BYTES;
 
-/// By argument of a kernel: whether it is a surface where nothing reads where in that the buffer begins. Then it begins where the surface does: whoever
-/// launches the kernel sees that it does not ask (NEO, `KernelHw::setBufferSurfaceState`).
+/// By argument of a kernel: whether it is a surface where nothing reads where in that the buffer
+/// begins. Then it begins where the surface does: whoever launches the kernel sees that it does not
+/// ask (NEO, `KernelHw::setBufferSurfaceState`).
 fn unread_surfaces(func: &Function) -> Vec<bool> {
     let mut unread: Vec<bool> = func
         .sig
@@ -136,7 +137,8 @@ impl Payload {
     /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
     /// # Errors
-    /// The function is no kernel, reads local ids without lanes of work-items, lacks what an instruction asks of it, or has arguments that cannot be passed.
+    /// The function is no kernel, reads local ids without lanes of work-items, lacks what an
+    /// instruction asks of it, or has arguments that cannot be passed.
     pub fn of<'f>(
         func: &Function,
         functions: impl Iterator<Item = &'f Function>,
@@ -267,7 +269,8 @@ impl Payload {
         (surfaces.count() as u8).saturating_add(image)
     }
 
-    /// Whether the local ids are one work-item's: three words in a row (zebin spec, `packed_local_ids`).
+    /// Whether the local ids are one work-item's: three words in a row (zebin spec,
+    /// `packed_local_ids`).
     pub fn packed_ids(&self) -> bool {
         self.local_ids && self.simd == 1
     }

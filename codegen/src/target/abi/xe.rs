@@ -1,6 +1,7 @@
-//! Xe-LP: as Gen11. From Xe-HP on the payload is in memory, at the offset of general state base that `r0.0` holds: the cross-thread data, then ids of one
-//! thread after the other. The kernel loads it to where it is before Xe-HP (`emit::prologue`); the hardware makes local ids itself where it can, and then
-//! enters the kernel behind the instructions that load them.
+//! Xe-LP: as Gen11. From Xe-HP on the payload is in memory, at the offset of general state base
+//! that `r0.0` holds: the cross-thread data, then ids of one thread after the other. The kernel
+//! loads it to where it is before Xe-HP (`emit::prologue`); the hardware makes local ids itself
+//! where it can, and then enters the kernel behind the instructions that load them.
 
 use super::before_xe::GEN11_ABI;
 use super::{Abi, Barrier, Bits};

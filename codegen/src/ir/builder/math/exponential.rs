@@ -141,7 +141,8 @@ pub(super) fn exp10(k: &mut K<'_, '_>, x: Value) -> Value {
     scaled(k, x, r, whole)
 }
 
-/// A quarter of `e^x - 1`, which is finite where it, and twice it, is: `(e^r - 1) * h + (h - 1/4)` with `h = 2^(n-2)`.
+/// A quarter of `e^x - 1`, which is finite where it, and twice it, is: `(e^r - 1) * h + (h - 1/4)`
+/// with `h = 2^(n-2)`.
 fn quarter(k: &mut K<'_, '_>, x: Value) -> Value {
     let (r, n) = reduced(k, x);
     let q = less_one(k, r);
@@ -170,7 +171,8 @@ fn same_where_small(k: &mut K<'_, '_>, x: Value, v: Value, bits: i32) -> Value {
     k.sel(fine, v, x)
 }
 
-/// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, half of the square, and `s`.
+/// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, half of the
+/// square, and `s`.
 fn parts(k: &mut K<'_, '_>, f: Value) -> (Value, Value, Value) {
     let d = k.plus(f, 2.0);
     let s = k.div(f, d);
@@ -274,7 +276,8 @@ pub(super) fn log1p(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(small, x, v)
 }
 
-/// Half of `e^a - 1`, and of `1 - e^-a`, of positive numbers, up to just beyond where the first one ends.
+/// Half of `e^a - 1`, and of `1 - e^-a`, of positive numbers, up to just beyond where the first one
+/// ends.
 fn halves(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let high = k.by(By {
         single: 89.4161,

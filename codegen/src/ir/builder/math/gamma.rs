@@ -133,14 +133,16 @@ const STIRLING: Poly = By {
     ],
 };
 
-/// From where on it is taken, and what the products of pairs of the factors that lead there are more than the first pair's.
+/// From where on it is taken, and what the products of pairs of the factors that lead there are
+/// more than the first pair's.
 const STEPS: By<(f64, &[f64])> = By {
     single: (8.0, &[6.0, 10.0, 12.0]),
     double: (12.0, &[10.0, 18.0, 24.0, 28.0, 30.0]),
 };
 
-/// The complement of positive numbers as `v * 2^n`: `e^(-a^2) / (1 + 2a)` times a polynomial, the square in two parts. (The form is M. M. Shepherd's and
-/// J. G. Laframboise's, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf".)
+/// The complement of positive numbers as `v * 2^n`: `e^(-a^2) / (1 + 2a)` times a polynomial, the
+/// square in two parts. (The form is M. M. Shepherd's and J. G. Laframboise's, "Chebyshev
+/// approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf".)
 fn complement(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let (middle, end) = k.by(ERFC_PLACE);
     let end = k.n(end);
@@ -190,8 +192,9 @@ pub(super) fn erfc(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// The gamma function of a number from a half on, given in two parts, as `p * 2^n / product`: by Stirling's formula in powers of two,
-/// `2^((z - 1/2) log2 z - z log2 e + ...)`, of a number that is moved up to where that is good.
+/// The gamma function of a number from a half on, given in two parts, as `p * 2^n / product`: by
+/// Stirling's formula in powers of two, `2^((z - 1/2) log2 z - z log2 e + ...)`, of a number that
+/// is moved up to where that is good.
 fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     let (from, pairs) = k.by(STEPS);
     let few = k.lt_n(x, from);
@@ -293,8 +296,9 @@ pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// The logarithm of the gamma function's magnitude, and its sign. Below 5/2 by a series around 2 (and of what is around 1, less the logarithm), then by
-/// the gamma function itself, at last by Stirling's formula; of what is less than a half by `pi / sin(pi x)`.
+/// The logarithm of the gamma function's magnitude, and its sign. Below 5/2 by a series around 2
+/// (and of what is around 1, less the logarithm), then by the gamma function itself, at last by
+/// Stirling's formula; of what is less than a half by `pi / sin(pi x)`.
 pub(super) fn lgamma(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let turned = k.lt_n(x, 0.5);
     let one = k.n(1.0);

@@ -22,8 +22,8 @@ const ATANH: Poly = By {
     ],
 };
 
-/// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself (2^-64 for doubles): `2 atanh(s)` with
-/// `s = f / (2 + f)` in two parts.
+/// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself
+/// (2^-64 for doubles): `2 atanh(s)` with `s = f / (2 + f)` in two parts.
 pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let (f, n) = k.fraction(x);
     let n = k.of_int(n);
@@ -68,7 +68,8 @@ pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     (total, k.add(lost, l))
 }
 
-/// `2^(high + low)` as a number near 1 and a power of two, in the range where that is more than zero and less than an infinity.
+/// `2^(high + low)` as a number near 1 and a power of two, in the range where that is more than
+/// zero and less than an infinity.
 pub(super) fn exp2_parts(k: &mut K<'_, '_>, high: Value, low: Value) -> (Value, Value) {
     let most = k.by(By {
         single: 240.0,
@@ -212,7 +213,8 @@ pub(super) fn rootn(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     k.sel_n(bad, f64::NAN, v)
 }
 
-/// By the math box, and Newton's steps (doubles take two); the exponent is a third of one that three divides.
+/// By the math box, and Newton's steps (doubles take two); the exponent is a third of one that
+/// three divides.
 pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (f, n) = k.fraction(a);

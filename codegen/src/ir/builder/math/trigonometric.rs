@@ -101,7 +101,8 @@ const ATAN: Poly = By {
     ],
 };
 
-/// What is left of a multiple of half of pi: in two parts, the second none or small, and the multiple, of which two bits count.
+/// What is left of a multiple of half of pi: in two parts, the second none or small, and the
+/// multiple, of which two bits count.
 pub(super) struct Rest {
     pub r: Value,
     pub low: Option<Value>,
@@ -143,7 +144,8 @@ fn turned(k: &mut K<'_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
     (sine, k.negate_if(minus, cosine))
 }
 
-/// By Cody and Waite, half of pi in three parts; where a channel has a large number, by Payne and Hanek.
+/// By Cody and Waite, half of pi in three parts; where a channel has a large number, by Payne and
+/// Hanek.
 fn reduced(k: &mut K<'_, '_>, x: Value) -> Rest {
     let t = k.times(x, FRAC_2_PI);
     let (t, n) = k.nearest(t);
@@ -193,7 +195,8 @@ pub(super) fn tan(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(small, x, v)
 }
 
-/// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the argument's sign, cosines of halves +0.
+/// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the
+/// argument's sign, cosines of halves +0.
 pub(super) fn in_turns(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     // What is left of an even number.
     let half = k.times(x, 0.5);
@@ -231,7 +234,8 @@ pub(super) fn tanpi(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(small, product, v)
 }
 
-/// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it lacks. And whether it was larger.
+/// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it
+/// lacks. And whether it was larger.
 fn arc(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let large = k.gt_n(a, 0.5);
     let half = k.n(0.5);
@@ -284,8 +288,8 @@ pub(super) fn acos(k: &mut K<'_, '_>, x: Value) -> Value {
     up_to_one(k, a, v)
 }
 
-/// The angle of a quotient from 0 to 1, whose divisor is from 2^-60 to 2^100: around 0 by its series, from the tangent of an eighth of pi on
-/// around 1.
+/// The angle of a quotient from 0 to 1, whose divisor is from 2^-60 to 2^100: around 0 by its
+/// series, from the tangent of an eighth of pi on around 1.
 fn angle(k: &mut K<'_, '_>, low: Value, high: Value) -> Value {
     let far = {
         let edge = k.times(high, 0.414_213_562_373_095);

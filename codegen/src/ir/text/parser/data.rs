@@ -9,8 +9,9 @@ use crate::ir::{Data, DataReloc, Scalar};
 const MOST: usize = 1 << 28;
 
 impl Parser<'_> {
-    /// `const %table align 16 = f32 [1.0, 2.0, 0.0 x 30]`, or `global` in its place; elements may stand on several lines. Behind them may
-    /// stand the addresses that it holds: `relocs [0: %other, 8: %other+4]`.
+    /// `const %table align 16 = f32 [1.0, 2.0, 0.0 x 30]`, or `global` in its place; elements may
+    /// stand on several lines. Behind them may stand the addresses that it holds: `relocs [0:
+    /// %other, 8: %other+4]`.
     pub(super) fn module_data(&mut self) -> Res<Data> {
         let written = self.peek() == Token::Word("global");
         self.at += 1;

@@ -1,4 +1,5 @@
-//! Types of values, once all lines of a function are read, and the instructions made from the lines.
+//! Types of values, once all lines of a function are read, and the instructions made from the
+//! lines.
 
 use super::Parser;
 use super::function::{Body, Def, Line};
@@ -18,7 +19,8 @@ fn deciding(opcode: Opcode) -> Option<usize> {
 }
 
 impl Parser<'_> {
-    /// Finds the types of all values and makes the instructions. Operands that nothing defines are errors.
+    /// Finds the types of all values and makes the instructions. Operands that nothing defines are
+    /// errors.
     pub(super) fn define(&mut self, body: &mut Body) {
         let lines = std::mem::take(&mut body.lines);
         // Lines that wait for the type of a value.

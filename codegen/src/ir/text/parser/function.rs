@@ -318,7 +318,8 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// Makes blocks and values of every number up to the highest in the body, so that numbers stay what they are.
+    /// Makes blocks and values of every number up to the highest in the body, so that numbers stay
+    /// what they are.
     fn make_entities(&mut self, body: &mut Body) -> Res<()> {
         let (mut blocks, mut values) = (0, 0);
         let mut highest = body.map.header;
@@ -392,7 +393,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Leaves out a wrong line. What it was to define counts as defined, so that its uses are no further errors.
+    /// Leaves out a wrong line. What it was to define counts as defined, so that its uses are no
+    /// further errors.
     fn skip_line(&mut self, body: &mut Body) {
         let mut named = Vec::new();
         while !matches!(self.peek(), Token::Newline | Token::End) {

@@ -1,5 +1,6 @@
-//! Parsing modules. Errors are collected, one a line, and parsing goes on with the next line. A function is read in two
-//! steps: its lines, then (`define`) the types of its values, which may be used above the line that defines them.
+//! Parsing modules. Errors are collected, one a line, and parsing goes on with the next line. A
+//! function is read in two steps: its lines, then (`define`) the types of its values, which may be
+//! used above the line that defines them.
 
 mod data;
 mod define;
@@ -31,7 +32,8 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// A value operand of an instruction by its place in text order (that of `InstData::for_each_arg`), if the text has it.
+    /// A value operand of an instruction by its place in text order (that of
+    /// `InstData::for_each_arg`), if the text has it.
     pub fn operand(&self, inst: Inst, n: usize) -> Option<Span> {
         let (start, end) = self.operands[inst];
         let spans = self.spans.get(start as usize..end as usize)?;

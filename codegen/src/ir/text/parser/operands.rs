@@ -358,7 +358,8 @@ impl Parser<'_> {
         Ok(data)
     }
 
-    /// `v1, block4(v2) [0: block1, -7: block2(v3)]`. Values are as written until the type of `v1` is known.
+    /// `v1, block4(v2) [0: block1, -7: block2(v3)]`. Values are as written until the type of `v1`
+    /// is known.
     fn switch(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let arg = self.value(body)?;
         self.expect(',')?;

@@ -1,13 +1,16 @@
 //! Loops of few iterations, known in number, become straight.
 //!
-//! The loop is left at its header alone, by a compare of a number with a constant; the number begins as a constant, and the one jump back adds a constant to
-//! it. Then the iterations are copies of the loop's blocks one behind the other, and the number is a constant in each.
+//! The loop is left at its header alone, by a compare of a number with a constant; the number
+//! begins as a constant, and the one jump back adds a constant to it. Then the iterations are
+//! copies of the loop's blocks one behind the other, and the number is a constant in each.
 //!
-//! Where that would be too much, a loop that takes its number modulo a power of two (`w[k & 15]`), as a ring of values is indexed, becomes one of as many
-//! iterations at a time: the number is a multiple of that and a constant in each copy, and the remainders are constants.
+//! Where that would be too much, a loop that takes its number modulo a power of two (`w[k & 15]`),
+//! as a ring of values is indexed, becomes one of as many iterations at a time: the number is a
+//! multiple of that and a constant in each copy, and the remainders are constants.
 //!
-//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
-//! most [`LOOPS`]; of instructions that fold in the copies, [`FOLDED`] count as one. Inner loops go first.
+//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that
+//! all of a function's become, in [`ROUNDS`] of at most [`LOOPS`]; of instructions that fold in the
+//! copies, [`FOLDED`] count as one. Inner loops go first.
 
 mod peel;
 mod runtime;
@@ -31,7 +34,8 @@ use std::collections::HashSet;
 const ITERATIONS: u32 = 64;
 /// Iterations that are counted, of a loop of which some at a time become straight.
 const COUNTED: u32 = 5000;
-/// Iterations of those at a time, and instructions of their copies: a ring by variable indices costs more than code does.
+/// Iterations of those at a time, and instructions of their copies: a ring by variable indices
+/// costs more than code does.
 const RING: u32 = 16;
 const RING_LOOP: usize = 3200;
 /// Instructions of the copies of one loop.
@@ -49,7 +53,8 @@ const LOOPS: usize = 256;
 struct Counted {
     shape: Shape,
     iterations: u32,
-    /// The number that is counted, what it begins as, and how many iterations become one, where not all become straight.
+    /// The number that is counted, what it begins as, and how many iterations become one, where not
+    /// all become straight.
     some: Option<(Value, u64, u32)>,
     /// Instructions of all of them.
     all: usize,
@@ -66,7 +71,8 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
         let loops = Loops::new(func, &cfg);
         let mut found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
         found.retain(|l| !rings.contains(l.shape.header));
-        // These first: what they count is another value then, which what is noted below must not name by the old one.
+        // These first: what they count is another value then, which what is noted below must not
+        // name by the old one.
         found.sort_by_key(|l| l.some.is_none());
         if found.is_empty() {
             break;
@@ -90,7 +96,8 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
     done
 }
 
-/// Instructions of blocks. `number`: what is a constant in each copy; then instructions that are constants too go again, and count as a part of one.
+/// Instructions of blocks. `number`: what is a constant in each copy; then instructions that are
+/// constants too go again, and count as a part of one.
 fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     let mut known: HashSet<Value> = number.into_iter().collect();
     let (mut count, mut folded) = (0, 0usize);
@@ -116,7 +123,8 @@ fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     count + folded.div_ceil(FOLDED)
 }
 
-/// Loops without loops in them that can be made straight, and so many instructions less that are left.
+/// Loops without loops in them that can be made straight, and so many instructions less that are
+/// left.
 fn find(
     func: &Function,
     cfg: &ControlFlow,
@@ -262,7 +270,8 @@ fn unroll(func: &mut Function, counted: &Counted, last: &mut Copied) {
     }
 }
 
-/// Makes one iteration of some: behind each the next one follows at once, and the number is a multiple and a constant.
+/// Makes one iteration of some: behind each the next one follows at once, and the number is a
+/// multiple and a constant.
 fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (Value, u64, u32)) {
     let l = &counted.shape;
     let ty = func.dfg.ty(number);
@@ -298,7 +307,8 @@ fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (
     latch.pop();
     latch.extend(behind);
     func.layout.insert_before(l.header, &order);
-    // What is counted now is how often that was: the number is made of it, where the loop goes on and, for what the header makes of it, there.
+    // What is counted now is how often that was: the number is made of it, where the loop goes on
+    // and, for what the header makes of it, there.
     let one = |func: &mut Function, place: &mut Vec<Inst>, data: InstData| {
         let inst = func.dfg.make_inst(data, &[ty]);
         place.push(inst);

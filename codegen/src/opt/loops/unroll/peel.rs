@@ -1,14 +1,16 @@
 //! The first iteration of a loop before it, where the others are then simpler.
 //!
-//! A value that a loop carries and that is the same from the second iteration on (a flag that says "the first", what the first iteration began with) is no
-//! parameter any longer then, and what is made of it alone is computed before the loop. A compare of the number that is counted that is one thing in the first
-//! iteration and another in all others (`i == 0`) is a constant in both, and so the branches by it are none.
+//! A value that a loop carries and that is the same from the second iteration on (a flag that says
+//! "the first", what the first iteration began with) is no parameter any longer then, and what is
+//! made of it alone is computed before the loop. A compare of the number that is counted that is
+//! one thing in the first iteration and another in all others (`i == 0`) is a constant in both, and
+//! so the branches by it are none.
 //!
-//! The iteration is a copy of the loop's blocks: its condition may leave the loop at once, so that what is behind the loop gets what it reads of the header as
-//! parameters.
+//! The iteration is a copy of the loop's blocks: its condition may leave the loop at once, so that
+//! what is behind the loop gets what it reads of the header as parameters.
 //!
-//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a function; a loop is peeled if one of [`WORTH`] of its
-//! instructions goes from the rest.
+//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a
+//! function; a loop is peeled if one of [`WORTH`] of its instructions goes from the rest.
 
 use super::shape::Shape;
 use super::{constant, shape, size};
@@ -141,8 +143,9 @@ fn immediate(func: &Function, v: Value) -> Option<InstData> {
     matches!(data, InstData::Imm { .. }).then_some(data)
 }
 
-/// A number that each iteration adds one to, or takes one from, up to where a compare with what the loop does not change ends it: it never comes back to
-/// where it began, since on the way it would be each number once, and there is one that ends the loop.
+/// A number that each iteration adds one to, or takes one from, up to where a compare with what the
+/// loop does not change ends it: it never comes back to where it began, since on the way it would
+/// be each number once, and there is one that ends the loop.
 struct Counted {
     number: Value,
     /// What it begins with.
@@ -179,7 +182,8 @@ impl Counted {
         })
     }
 
-    /// What a compare is from the second iteration on, if that is always the same, and something else in the first.
+    /// What a compare is from the second iteration on, if that is always the same, and something
+    /// else in the first.
     fn in_all_others(&self, func: &Function, data: &InstData) -> Option<bool> {
         let InstData::IntCompare { cond, args, .. } = *data else {
             return None;
@@ -275,8 +279,8 @@ fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
     }
 }
 
-/// Gives what is behind a loop what it reads of the header as parameters, as there will be two ways there. Gives a block between the header and it, which only
-/// the header goes to.
+/// Gives what is behind a loop what it reads of the header as parameters, as there will be two ways
+/// there. Gives a block between the header and it, which only the header goes to.
 fn merge_behind(func: &mut Function, l: &Shape) -> Option<Block> {
     let own = defined(func, &l.blocks[..1]);
     let inside: FxHashSet<Block> = l.blocks.iter().copied().collect();

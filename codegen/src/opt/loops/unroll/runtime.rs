@@ -1,19 +1,25 @@
-//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where what one iteration loads or stores and what the next one does are neighbours.
+//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where
+//! what one iteration loads or stores and what the next one does are neighbours.
 //!
 //! ```text
 //!     for (i = a; i < b; i += 1) body           for (i = a; i < b - 3; ) { body i += 1, four times }
 //!                                         ->    for (; i < b; i += 1) body
 //! ```
 //!
-//! `b - 3` is taken of what is at least three more than the least number, so that it does not wrap around; then it is less for all four. What is behind the
-//! loop is left as it was: it is reached from the second loop, which is the one that was there.
+//! `b - 3` is taken of what is at least three more than the least number, so that it does not wrap
+//! around; then it is less for all four. What is behind the loop is left as it was: it is reached
+//! from the second loop, which is the one that was there.
 //!
-//! Nothing is gained but by messages (`opt/memory/vectorize_accesses.rs` makes one of the loads, and of the stores) and by what ends an iteration. So the body is to load or store
-//! in every iteration, by an address that a step moves by as many bytes as are read or written. All iterations' loads stand before the first of them, and so are
-//! only of what no store of the loop reaches, whatever its address; a store counts if nothing of the loop that stands between two of it may reach
-//! what it writes.
+//! Nothing is gained but by messages (`opt/memory/vectorize_accesses.rs` makes one of the loads,
+//! and of the stores) and by what ends an iteration. So the body is to load or store in every
+//! iteration, by an address that a step moves by as many bytes as are read or written. All
+//! iterations' loads stand before the first of them, and so are only of what no store of the loop
+//! reaches, whatever its address; a store counts if nothing of the loop that stands between two of
+//! it may reach what it writes.
 //!
-//! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
+//! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an
+//! iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and
+//! what counts, [`LOOPS`] loops.
 
 use super::shape::Shape;
 use super::{shape, size};
@@ -43,7 +49,8 @@ const TIMES: u32 = 4;
 /// A loop that does several iterations at once.
 struct Gain {
     shape: Shape,
-    /// What is counted, by how much, and the condition under which it goes on, of that and the bound.
+    /// What is counted, by how much, and the condition under which it goes on, of that and the
+    /// bound.
     number: Value,
     step: i64,
     goes_on: IntCC,

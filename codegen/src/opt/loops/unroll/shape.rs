@@ -5,7 +5,8 @@ use crate::opt::clone_insts::jump_args;
 use crate::opt::loops::{Loop, Loops};
 use rustc_hash::FxHashMap;
 
-/// A loop without loops in it, entered by one jump, gone through again by one, and left at its header alone.
+/// A loop without loops in it, entered by one jump, gone through again by one, and left at its
+/// header alone.
 pub(super) struct Shape {
     pub header: Block,
     /// The one block that jumps into it, and the one that jumps back.
@@ -20,7 +21,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Of a parameter of the header that a constant is added to in each iteration: its place, and the constant.
+    /// Of a parameter of the header that a constant is added to in each iteration: its place, and
+    /// the constant.
     pub fn counts(&self, func: &Function, number: Value) -> Option<(usize, u64)> {
         let params = func.dfg.block_params(self.header);
         let place = params.iter().position(|&p| p == number)?;

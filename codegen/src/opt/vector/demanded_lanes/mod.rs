@@ -1,12 +1,16 @@
-//! Lanes that nothing reads: operations of which only neighbours are read, done on these alone, and writes into lanes that nobody reads left out.
+//! Lanes that nothing reads: operations of which only neighbours are read, done on these alone, and
+//! writes into lanes that nobody reads left out.
 //!
-//! It works backward, as GenX's live elements do: a region at a place that is known reads the lanes that it has; what is written into a value without a mask is not read
-//! of the value before; an operation that is done lane by lane reads of its operands what is read of it; parameters of blocks read what is read of them; all
-//! else reads all lanes. A value that somebody takes as it is stays as wide as it is. What is left becomes as wide as the lanes that are read of it,
-//! where that is an instruction or a register less.
+//! It works backward, as GenX's live elements do: a region at a place that is known reads the lanes
+//! that it has; what is written into a value without a mask is not read of the value before; an
+//! operation that is done lane by lane reads of its operands what is read of it; parameters of
+//! blocks read what is read of them; all else reads all lanes. A value that somebody takes as it is
+//! stays as wide as it is. What is left becomes as wide as the lanes that are read of it, where
+//! that is an instruction or a register less.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] times all instructions; of values of more than [`BITS`] lanes some lanes count as one. Functions
-//! that read no value in parts are left after one look at each instruction.
+//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] times all instructions; of values
+//! of more than [`BITS`] lanes some lanes count as one. Functions that read no value in parts are
+//! left after one look at each instruction.
 
 mod narrow;
 
@@ -19,7 +23,8 @@ use crate::sized;
 use crate::target::GrfFile;
 use cranelift_entity::SecondaryMap;
 
-/// How often instructions are looked at until nothing changes: loops one in the other take one more each.
+/// How often instructions are looked at until nothing changes: loops one in the other take one more
+/// each.
 const ROUNDS: usize = 6;
 /// Lanes, or as many groups of neighbours, that are told apart.
 const BITS: u32 = u64::BITS;
@@ -88,7 +93,8 @@ struct Plan {
     changes: u32,
 }
 
-/// The pass. Gives how many values are narrower, and how many writes are gone or need nothing before them.
+/// The pass. Gives how many values are narrower, and how many writes are gone or need nothing
+/// before them.
 pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     if !in_parts(func) {
         return 0;
@@ -197,7 +203,8 @@ fn bits(lanes: u32, span: Span) -> u64 {
     )
 }
 
-/// The elements of a value that a region has, as bits: those it touches, and those it has all lanes of. None where it is not of whole elements, or of too many.
+/// The elements of a value that a region has, as bits: those it touches, and those it has all lanes
+/// of. None where it is not of whole elements, or of too many.
 fn touched(part: Type, region: &Region, of: Type) -> Option<(u64, u64)> {
     let (size, lanes) = (part.scalar().bytes(), part.lanes());
     let offset = u32::from(region.offset);
@@ -356,7 +363,8 @@ impl<'a> Lanes<'a> {
         self.add(v, u64::MAX, true);
     }
 
-    /// Lanes of an operand are read where those of a value are; nothing, if nothing is read of that.
+    /// Lanes of an operand are read where those of a value are; nothing, if nothing is read of
+    /// that.
     fn like(&mut self, arg: Value, of: Value) {
         let lanes = self.ty(of).lanes();
         match (self.span(of), self.need[of]) {
@@ -542,7 +550,8 @@ impl<'a> Lanes<'a> {
         size
     }
 
-    /// A span of a power of two lanes that has all that are read, where it is less than all. `size`: bytes of a lane; `block`: it is of whole registers.
+    /// A span of a power of two lanes that has all that are read, where it is less than all.
+    /// `size`: bytes of a lane; `block`: it is of whole registers.
     fn round(&self, lanes: u32, read: u64, size: u32, block: bool) -> Option<Span> {
         if size == 0 {
             return None;

@@ -1,6 +1,7 @@
 //! Which quadwords become pairs: sets of values that are made of each other, and what a set saves.
 //!
-//! What is counted are instructions of as many lanes as one on doublewords has: a move or an operation of logic on quadwords is four of these, on a pair two.
+//! What is counted are instructions of as many lanes as one on doublewords has: a move or an
+//! operation of logic on quadwords is four of these, on a pair two.
 
 use super::is_vector;
 use crate::ir::{
@@ -298,7 +299,8 @@ fn is_branch(data: &InstData) -> bool {
     )
 }
 
-/// What it saves if an instruction, whose result is no pair, has the halves of an operand; none where it wants a whole.
+/// What it saves if an instruction, whose result is no pair, has the halves of an operand; none
+/// where it wants a whole.
 fn takes_halves(func: &Function, data: &InstData, v: Value) -> Option<i32> {
     match *data {
         InstData::Unary {
@@ -399,7 +401,8 @@ fn def(func: &Function, v: Value) -> Option<Def> {
     })
 }
 
-/// What an access saves by lanes of which it moves pairs; none where it stays as it is, in one message of each element.
+/// What an access saves by lanes of which it moves pairs; none where it stays as it is, in one
+/// message of each element.
 fn access(mem: MemFlags, offset: i32, ty: Type, addr: Type) -> Option<i32> {
     let count = ty.lanes() / addr.lanes().max(1);
     let merges = matches!(addr.lanes(), 8 | 16 | 32) && mem.alignment(8) >= 4;

@@ -1,11 +1,15 @@
 //! Quadwords as two vectors of doublewords, where the ALU has no 64-bit integers.
 //!
-//! A vector of quadwords has the halves of each lane side by side: an instruction on one of them reaches half as many lanes as one on doublewords, and what is accessed in one message, all lanes' lower
-//! halves before the upper ones, has to be moved there. So a value that is computed lane by lane becomes two values, of the lower and of the upper
-//! doublewords. First, what the ALU lacks is rewritten (`expand`), most of which is on halves already. Then values that are made of each other are one
-//! set, and a set becomes pairs as a whole if that saves more than it costs where halves and wholes meet (`gain.rs`): addresses mostly stay as they are.
+//! A vector of quadwords has the halves of each lane side by side: an instruction on one of them
+//! reaches half as many lanes as one on doublewords, and what is accessed in one message, all
+//! lanes' lower halves before the upper ones, has to be moved there. So a value that is computed
+//! lane by lane becomes two values, of the lower and of the upper doublewords. First, what the ALU
+//! lacks is rewritten (`expand`), most of which is on halves already. Then values that are made of
+//! each other are one set, and a set becomes pairs as a whole if that saves more than it costs
+//! where halves and wholes meet (`gain.rs`): addresses mostly stay as they are.
 //!
-//! Needs: IR that verifies. Makes: the same, with halves joined that the e-graph takes apart again. Work: linear, but for the sets' union-find.
+//! Needs: IR that verifies. Makes: the same, with halves joined that the e-graph takes apart again.
+//! Work: linear, but for the sets' union-find.
 
 mod gain;
 
@@ -128,7 +132,8 @@ impl Pairs<'_> {
         *self.func.layout.insts_mut(block) = std::mem::take(&mut self.out);
     }
 
-    /// Makes of a value that is there what it is asked for besides: a whole of halves, or halves of a whole.
+    /// Makes of a value that is there what it is asked for besides: a whole of halves, or halves of
+    /// a whole.
     fn provide(&mut self, v: Value) {
         if self.sets.is_pair(v) {
             if self.sets.wants_whole(v) {
@@ -402,7 +407,8 @@ impl Pairs<'_> {
         [low, self.binary(opcode, high, carry)]
     }
 
-    /// Loads of each doubleword of each lane by itself, which are merged later; those of one half stand one behind the other.
+    /// Loads of each doubleword of each lane by itself, which are merged later; those of one half
+    /// stand one behind the other.
     fn load(&mut self, data: InstData, ty: Type, old: Option<Halves>) -> Halves {
         let InstData::Load { mem, addr, .. } = data else {
             return [Value::from_u32(0); 2];

@@ -173,7 +173,8 @@ impl FlagNodes {
         .collect()
     }
 
-    /// What an instruction writes, by what reads it. Before the instruction it is something else, where all is written.
+    /// What an instruction writes, by what reads it. Before the instruction it is something else,
+    /// where all is written.
     pub(super) fn write(&mut self, inst: &Inst<VirtReg>) -> SmallVec<[Node; 2]> {
         let (written, all) = writes(inst);
         let mut out = SmallVec::new();

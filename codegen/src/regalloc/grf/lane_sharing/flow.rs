@@ -18,7 +18,8 @@ type Sets = [Set; GROUPS];
 /// How an instruction is to a web.
 #[derive(Clone, Copy, Default)]
 struct Event {
-    /// The web of what it writes, the groups that it may write lanes of, and those of which it writes all.
+    /// The web of what it writes, the groups that it may write lanes of, and those of which it
+    /// writes all.
     web: Option<u8>,
     some: u8,
     all: u8,
@@ -232,7 +233,8 @@ impl Flow<'_> {
             .collect()
     }
 
-    /// Per block, the webs that may have been written before it, in any channel: at all, and with NoMask.
+    /// Per block, the webs that may have been written before it, in any channel: at all, and with
+    /// NoMask.
     fn written_before(&self) -> Vec<[Set; 2]> {
         let step = |state: &mut [Set; 2], m: &MInst| self.step(state, &self.event(m));
         self.forward(|b, state| self.code.block_insts(b).iter().for_each(|m| step(state, m)))

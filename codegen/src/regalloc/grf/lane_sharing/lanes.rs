@@ -1,9 +1,11 @@
 //! Which registers are read only lane by lane, for channels that run.
 //!
-//! A register has as many lanes as the thread has channels, each as large as the others; the payload of a message under the execution mask has those that
-//! the message gives it. An instruction under the execution mask reads what its channels hold where channel k reads lane k. One with NoMask
-//! reads lanes that nobody may hold; that does no harm where each goes to the same lane of a register or flag which itself is read so, and while which is
-//! kept no channel comes back: who reads it then ran when it was made.
+//! A register has as many lanes as the thread has channels, each as large as the others; the
+//! payload of a message under the execution mask has those that the message gives it. An
+//! instruction under the execution mask reads what its channels hold where channel k reads lane k.
+//! One with NoMask reads lanes that nobody may hold; that does no harm where each goes to the same
+//! lane of a register or flag which itself is read so, and while which is kept no channel comes
+//! back: who reads it then ran when it was made.
 
 use super::flags;
 use super::flags::FlagNodes;
@@ -53,13 +55,15 @@ pub(super) struct Lanes<'a> {
     pub(super) read_across: SecondaryMap<VReg, bool>,
     /// Registers that an instruction under the execution mask writes otherwise than lane by lane.
     pub(super) written_across: SecondaryMap<VReg, bool>,
-    /// What with NoMask goes from a register to a register or flag, lane by lane, and whether it is a copy.
+    /// What with NoMask goes from a register to a register or flag, lane by lane, and whether it is
+    /// a copy.
     pub(super) steps: Vec<(Node, Node, bool)>,
     /// What does more than be read lane by lane while no channel comes back.
     pub(super) leaks: Vec<bool>,
 }
 
-/// Whether channel k of an operation makes what it writes of its operands for channel k alone, and writes no accumulator on the side.
+/// Whether channel k of an operation makes what it writes of its operands for channel k alone, and
+/// writes no accumulator on the side.
 fn by_channel(op: Op) -> bool {
     matches!(
         op,
@@ -178,7 +182,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// What a message under the execution mask reads and writes, channel by channel; `None` of others.
+    /// What a message under the execution mask reads and writes, channel by channel; `None` of
+    /// others.
     fn message(&self, inst: &Inst<VirtReg>) -> Option<SmallVec<[Part; 3]>> {
         if inst.no_mask {
             return None;
@@ -288,8 +293,9 @@ impl<'a> Lanes<'a> {
         Some(parts)
     }
 
-    /// The channels that an instruction under the execution mask writes a register's lanes of, the first and how many, and whether each is written
-    /// wholly; `None` where it does not write lane by lane.
+    /// The channels that an instruction under the execution mask writes a register's lanes of, the
+    /// first and how many, and whether each is written wholly; `None` where it does not write lane
+    /// by lane.
     pub(super) fn written(&self, inst: &Inst<VirtReg>) -> Option<(u32, u32, bool)> {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return None;

@@ -1,14 +1,18 @@
 //! Values that are never in one channel at once, in one register.
 //!
-//! Where channels diverge, what one of them is done with another still needs: what a loop computes with lives while any channel goes round, and so do the results of
-//! those that have left. What is written under the execution mask is written in channels that run alone; where it is read in those alone too ([`lanes`]),
-//! two registers may be one if none that is written while the other's value is still to be read is written in a channel that reads it ([`flow`]): under the
-//! execution mask that is for the channel's own control flow to say, with NoMask for the thread's.
+//! Where channels diverge, what one of them is done with another still needs: what a loop computes
+//! with lives while any channel goes round, and so do the results of those that have left. What is
+//! written under the execution mask is written in channels that run alone; where it is read in
+//! those alone too ([`lanes`]), two registers may be one if none that is written while the other's
+//! value is still to be read is written in a channel that reads it ([`flow`]): under the execution
+//! mask that is for the channel's own control flow to say, with NoMask for the thread's.
 //!
-//! What is one register afterwards is an ordinary one with partial writes: liveness, bundles, spilling and the checker know nothing of this. It is
-//! only done where more lives than the file has.
+//! What is one register afterwards is an ordinary one with partial writes: liveness, bundles,
+//! spilling and the checker know nothing of this. It is only done where more lives than the file
+//! has.
 //!
-//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the same code with fewer registers.
+//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the same code with fewer
+//! registers.
 
 mod flags;
 mod flow;
@@ -42,7 +46,8 @@ fn channels(code: &VCode) -> Option<u32> {
     })
 }
 
-/// Makes registers one whose values no channel ever holds at once; how many went. `limit`: bytes of the file: where no more lives at once, nothing is done.
+/// Makes registers one whose values no channel ever holds at once; how many went. `limit`: bytes of
+/// the file: where no more lives at once, nothing is done.
 pub(crate) fn share(code: &mut VCode, live: &Liveness, target: &Target, limit: u32) -> u32 {
     let (at, peak) = live.peak();
     if peak <= limit || !live.abandoned.is_empty() {
@@ -80,7 +85,8 @@ pub(crate) fn share(code: &mut VCode, live: &Liveness, target: &Target, limit: u
     gone
 }
 
-/// The webs that may be one with others, by their roots: registers that copies join, which are read and written lane by lane. The first ones live at an instruction.
+/// The webs that may be one with others, by their roots: registers that copies join, which are read
+/// and written lane by lane. The first ones live at an instruction.
 fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: usize) -> Vec<VReg> {
     let mut bad: SecondaryMap<VReg, bool> = SecondaryMap::new();
     // How long each lives, and whether at the instruction.
@@ -111,7 +117,8 @@ fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: us
     out
 }
 
-/// The webs that become one, and how many go. Those that may be with fewest others come first, and go to what fewest others may go to, where that saves anything.
+/// The webs that become one, and how many go. Those that may be with fewest others come first, and
+/// go to what fewest others may go to, where that saves anything.
 fn choose(code: &VCode, webs: &[VReg], conflicts: &Conflicts) -> (Vec<Set>, u32) {
     let mut order: Vec<usize> = (0..webs.len()).collect();
     order.sort_by_key(|n| std::cmp::Reverse(conflicts.with[*n].count_ones()));
@@ -147,7 +154,8 @@ struct Union {
     with: Set,
 }
 
-/// Gives the registers of webs that become one the name of the first. What began a value begins none where another's still lives.
+/// Gives the registers of webs that become one the name of the first. What began a value begins
+/// none where another's still lives.
 fn rename(
     code: &mut VCode,
     webs: &[VReg],

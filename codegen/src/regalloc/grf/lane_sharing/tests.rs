@@ -15,7 +15,8 @@ use gantry_isa_gen::{
     SendDescs, Src, SrcMods, Type,
 };
 
-/// What the loop goes on with, what is left of it, two more, the thread header, and one of another size.
+/// What the loop goes on with, what is left of it, two more, the thread header, and one of another
+/// size.
 const X: u32 = 0;
 const R: u32 = 1;
 const T: u32 = 2;

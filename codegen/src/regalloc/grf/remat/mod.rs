@@ -1,10 +1,14 @@
-//! Values that are cheap to make are made again where they are read, instead of living up to there where more lives than the file has.
+//! Values that are cheap to make are made again where they are read, instead of living up to there
+//! where more lives than the file has.
 //!
-//! What the optimizer found to be the same is computed once, addresses above all, and lives from its first reader to its last. Where that is too much, a value is worth
-//! its bytes only if it costs more to make than to fetch: what few integer instructions make of values that live anyway, or live a little longer for all
-//! that are made of them, has a register of its own from right before each reader that stands behind a stretch without room.
+//! What the optimizer found to be the same is computed once, addresses above all, and lives from
+//! its first reader to its last. Where that is too much, a value is worth its bytes only if it
+//! costs more to make than to fetch: what few integer instructions make of values that live anyway,
+//! or live a little longer for all that are made of them, has a register of its own from right
+//! before each reader that stands behind a stretch without room.
 //!
-//! Needs: [`VCode`] without calls, its [`Liveness`]. Makes: the same code, with such instructions repeated; those that nobody reads any more are gone.
+//! Needs: [`VCode`] without calls, its [`Liveness`]. Makes: the same code, with such instructions
+//! repeated; those that nobody reads any more are gone.
 
 mod peaks;
 #[cfg(test)]
@@ -72,7 +76,8 @@ struct Remake<'a> {
     limit: u32,
 }
 
-/// Makes values again while more than `limit` bytes live somewhere, a few times at most: each time by what lives then. The code's liveness.
+/// Makes values again while more than `limit` bytes live somewhere, a few times at most: each time
+/// by what lives then. The code's liveness.
 ///
 /// # Errors
 /// As those of [`liveness`].
@@ -126,7 +131,8 @@ fn remake(code: &mut VCode, live: &Liveness, limit: u32) -> u32 {
     .carry_out(&chosen)
 }
 
-/// Whether an instruction computes the same wherever it stands, as long as its sources are the same: integers, in all lanes, of registers and immediates.
+/// Whether an instruction computes the same wherever it stands, as long as its sources are the
+/// same: integers, in all lanes, of registers and immediates.
 fn is_plain(inst: &Inst<VirtReg>) -> bool {
     let op = matches!(
         inst.op,
@@ -166,7 +172,8 @@ impl<'a> Remake<'a> {
         VBlock::from_u32(self.block_of.get(inst as usize).copied().unwrap_or(0))
     }
 
-    /// The last instruction that writes a register which has one value wherever it is read; none for what the thread begins with.
+    /// The last instruction that writes a register which has one value wherever it is read; none
+    /// for what the thread begins with.
     fn stable(&self, r: VReg) -> Option<Option<u32>> {
         let list = self.occurrences.of(r);
         let mut writes = list.iter().filter(|o| o.access != Access::Use);
@@ -341,7 +348,8 @@ impl<'a> Remake<'a> {
     }
 }
 
-/// Gathers what makes a register before an instruction. `pending`: instructions that come behind it.
+/// Gathers what makes a register before an instruction. `pending`: instructions that come behind
+/// it.
 fn recipe(
     cheap: &SecondaryMap<VReg, Option<Cheap>>,
     live: &Liveness,
@@ -440,7 +448,8 @@ impl Edit<'_> {
         self.made
     }
 
-    /// Makes a register again before some of its readers, and where others read that come behind in other blocks.
+    /// Makes a register again before some of its readers, and where others read that come behind in
+    /// other blocks.
     fn register(&mut self, r: VReg, before: &[u32]) {
         let (occurrences, cheap) = (self.occurrences, self.cheap);
         let Some(&last) = cheap[r].as_ref().and_then(|c| c.writes.last()) else {

@@ -1,4 +1,5 @@
-//! Code before and after, side by side along random ways: what every instruction reads that is not itself a plain computation must be the same.
+//! Code before and after, side by side along random ways: what every instruction reads that is not
+//! itself a plain computation must be the same.
 
 use super::remake;
 use crate::fuzzing::Rng;

@@ -1,9 +1,11 @@
-//! Which registers are in the file where, and which are in scratch: a walk over the blocks in order that, where room is wanted, lets go what is
-//! read again last (Belady's rule; Braun and Hack, "Register Spilling and Live-Range Splitting for SSA-Form Programs"). What is read behind a
-//! loop is read late, so that what a loop does not need leaves before it.
+//! Which registers are in the file where, and which are in scratch: a walk over the blocks in order
+//! that, where room is wanted, lets go what is read again last (Belady's rule; Braun and Hack,
+//! "Register Spilling and Live-Range Splitting for SSA-Form Programs"). What is read behind a loop
+//! is read late, so that what a loop does not need leaves before it.
 //!
-//! A register's slot holds its value from a store on until the register is written again. Registers that are written in one block alone are stored
-//! where they were written, unless that is in a deeper loop, and once.
+//! A register's slot holds its value from a store on until the register is written again. Registers
+//! that are written in one block alone are stored where they were written, unless that is in a
+//! deeper loop, and once.
 
 use super::resident::Inside;
 use super::{Edit, Kind, Order};
@@ -48,7 +50,8 @@ pub(super) struct Walk<'a> {
     code: &'a VCode,
     live: &'a Liveness,
     occurrences: Arc<Occurrences>,
-    /// Per register how many occurrences were before the instruction that its next read was asked for last: instructions are walked in order.
+    /// Per register how many occurrences were before the instruction that its next read was asked
+    /// for last: instructions are walked in order.
     passed: Vec<Cell<u32>>,
     loops: Loops,
     pub(super) info: SecondaryMap<VReg, Info>,
@@ -71,7 +74,8 @@ pub(super) struct Walk<'a> {
     starts: Vec<Set>,
     ends: Vec<Set>,
     valid_at_end: Vec<Set>,
-    /// A register may not leave before this point, from 1: twice an instruction's number where that reads it, one more where it writes it.
+    /// A register may not leave before this point, from 1: twice an instruction's number where that
+    /// reads it, one more where it writes it.
     needed: SecondaryMap<VReg, u32>,
     /// While a block is entered: how many blocks before it have a register in the file.
     count: SecondaryMap<VReg, u32>,
@@ -101,7 +105,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             info[r] = Info {
-                // What stands at a GRF's start leaves the rest to what may stand elsewhere, of which there may be none.
+                // What stands at a GRF's start leaves the rest to what may stand elsewhere, of
+                // which there may be none.
                 bytes: data.bytes.next_multiple_of(data.align.max(1)),
                 remat: remat(code, &occurrences, r).is_some(),
                 ..Info::default()
@@ -208,7 +213,8 @@ impl<'a> Walk<'a> {
         n
     }
 
-    /// When a register is read next, from an instruction on, as an instruction's number, more behind loops.
+    /// When a register is read next, from an instruction on, as an instruction's number, more
+    /// behind loops.
     fn next_read(&self, r: VReg, from: u32) -> u64 {
         let list = self.occurrences.of(r);
         let n = self.passed(r, list, from);
@@ -302,12 +308,14 @@ impl<'a> Walk<'a> {
         let key = |w: &Self, r: VReg| (w.next_read(r, start), r);
         let mut room = self.room(start, start * 2);
         if let Some(l) = header {
-            // What the loop reads, then what it leaves room for; also what is in scratch, and is read in it.
+            // What the loop reads, then what it leaves room for; also what is in scratch, and is
+            // read in it.
             let end = self.code.blocks[VBlock::from_u32(l.last)].end as u32;
             first.append(&mut second);
             let (used, through): (Vec<VReg>, Vec<VReg>) =
                 first.into_iter().partition(|&r| self.occurs(r, start, end));
-            // What the loop makes itself must find room beside what stays in the file for all of it.
+            // What the loop makes itself must find room beside what stays in the file for all of
+            // it.
             let comes = self.live.demand.get(start as usize).map_or(0, |d| d.before);
             let own = self.demand_of[b].saturating_sub(comes);
             first = used;
@@ -330,7 +338,8 @@ impl<'a> Walk<'a> {
         for r in first.into_iter().chain(second) {
             self.put(r, start);
         }
-        // Slots that hold their value on every way here; in a loop that writes the register, on none.
+        // Slots that hold their value on every way here; in a loop that writes the register, on
+        // none.
         if let Some(p) = before.first() {
             let mut valid: Vec<VReg> = self.valid_at_end[p.index()].clone();
             for p in before.iter().skip(1) {
@@ -476,7 +485,8 @@ impl<'a> Walk<'a> {
             bytes += self.info[r].bytes;
         }
         self.limit(i, bytes, (0, i * 2));
-        // What is read for the last time makes room for what is written, if that does not come before it.
+        // What is read for the last time makes room for what is written, if that does not come
+        // before it.
         let mut dying: SmallVec<[VReg; 4]> = SmallVec::new();
         for &r in &uses {
             let inside = self.is_inside(r);
@@ -513,7 +523,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Makes room for so many more bytes before an instruction; `after`: before it, for what is there after it, or at a point.
+    /// Makes room for so many more bytes before an instruction; `after`: before it, for what is
+    /// there after it, or at a point.
     fn limit(&mut self, i: u32, more: u32, (after, point): (u32, u32)) {
         let room = self.room(i, point);
         while self.bytes + more > room {
@@ -542,7 +553,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether a register's value begins in this block and was not written yet: whatever is in its slot will do.
+    /// Whether a register's value begins in this block and was not written yet: whatever is in its
+    /// slot will do.
     fn undefined(&self, r: VReg, i: u32) -> bool {
         let list = self.occurrences.of(r);
         let before = list.partition_point(|o| o.inst < i);
@@ -633,7 +645,8 @@ fn fits(room: &mut u32, bytes: u32) -> bool {
     fits
 }
 
-/// The instruction behind which a register is whole, as a number from 1, if it is written in one block alone, and read there only when it is; 0 if it is never written.
+/// The instruction behind which a register is whole, as a number from 1, if it is written in one
+/// block alone, and read there only when it is; 0 if it is never written.
 fn home(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
     let list = occurrences.of(r);
     let writes = || list.iter().filter(|o| o.access != Access::Use);

@@ -1,12 +1,14 @@
-//! Registers that copies join, and that may be in one place, are one register before values leave for scratch: what a loop carries has one slot, and
-//! goes there and back once a round. As two registers, it would come from the slot of one to go to that of the other.
+//! Registers that copies join, and that may be in one place, are one register before values leave
+//! for scratch: what a loop carries has one slot, and goes there and back once a round. As two
+//! registers, it would come from the slot of one to go to that of the other.
 
 use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, VReg, routines};
 use crate::regalloc::grf::bundles::Bundles;
 use cranelift_entity::SecondaryMap;
 
-/// Gives the registers of a bundle one name, if any had another. Copies within it stay, of a register to itself, which nobody counts.
+/// Gives the registers of a bundle one name, if any had another. Copies within it stay, of a
+/// register to itself, which nobody counts.
 pub(in crate::regalloc) fn coalesce(code: &VCode, live: &Liveness) -> Option<VCode> {
     let shared = routines::shared(code);
     let mut bundles = Bundles::merge(code, live);

@@ -1,4 +1,5 @@
-//! The pieces of a register's life: where it has a value that comes from nowhere else in the file, it is a register of its own.
+//! The pieces of a register's life: where it has a value that comes from nowhere else in the file,
+//! it is a register of its own.
 
 use crate::mir::liveness::{Liveness, Range};
 use crate::mir::{Access, Place, VBlock, VCode, VReg};
@@ -20,8 +21,8 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
     ranges.get(n).filter(|x| x.start <= point).map(|_| n)
 }
 
-/// Makes a register of each piece of these registers. What is there when the thread starts keeps its name. Gives, per register with several pieces, the
-/// name of each of its ranges.
+/// Makes a register of each piece of these registers. What is there when the thread starts keeps
+/// its name. Gives, per register with several pieces, the name of each of its ranges.
 pub(super) fn split(
     code: &mut VCode,
     live: &Liveness,
@@ -93,7 +94,8 @@ pub(super) fn split(
     }
     let mut several: EntitySet<VReg> = EntitySet::new();
     several.extend(names.keys().copied());
-    // In the code's order: register by register, each instruction would be out of the way of the one before.
+    // In the code's order: register by register, each instruction would be out of the way of the
+    // one before.
     for (i, m) in (0u32..).zip(&mut code.insts) {
         let mut one = false;
         m.for_each_vreg(|r, _| one |= several.contains(r));

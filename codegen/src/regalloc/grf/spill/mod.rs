@@ -4,8 +4,8 @@
 //! fills and repeated constants, and registers in scratch get slots. The parts of a live range that
 //! remain in the file become registers of their own ([`live_range_split`]).
 //!
-//! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the scratch
-//! that it takes.
+//! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the
+//! scratch that it takes.
 
 mod belady;
 pub(in crate::regalloc) mod copy_webs;
@@ -94,12 +94,14 @@ impl Spilled {
     }
 }
 
-/// Bytes that messages of scratch want beside what they move: a header, and a GRF for what is smaller than one.
+/// Bytes that messages of scratch want beside what they move: a header, and a GRF for what is
+/// smaller than one.
 pub(in crate::regalloc) fn spare(code: &VCode) -> u32 {
     2 * code.grf.bytes
 }
 
-/// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `origin`: per instruction what it was, kept up.
+/// Spills until at most `cap` bytes are live at every instruction, as far as single instructions
+/// let. `origin`: per instruction what it was, kept up.
 ///
 /// # Errors
 /// The slots take more scratch than a thread can have; the platform lacks the messages.
@@ -171,7 +173,8 @@ pub(in crate::regalloc) fn everywhere(
     apply(name, code, live, room, (&edits, None), origin)
 }
 
-/// Puts edits into code. With the instructions that registers left for, constants are made again, and have no slots.
+/// Puts edits into code. With the instructions that registers left for, constants are made again,
+/// and have no slots.
 fn apply(
     name: &str,
     code: &VCode,
@@ -338,8 +341,8 @@ fn header(code: &VCode) -> VReg {
     code.header().unwrap_or(VReg::new(0))
 }
 
-/// Registers that are never spilled: the thread header, which spilling needs; what must lie in certain registers at the end; what callers and
-/// subroutines share.
+/// Registers that are never spilled: the thread header, which spilling needs; what must lie in
+/// certain registers at the end; what callers and subroutines share.
 fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = routines::shared(code);
     out.resize(code.vregs.len());
@@ -372,8 +375,8 @@ fn staying_bytes(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>
     each.collect()
 }
 
-/// Per instruction the bytes that it alone wants: of what stays, of what it names, of what an address is in use of; of a call, what its routine wants beside
-/// what stays.
+/// Per instruction the bytes that it alone wants: of what stays, of what it names, of what an
+/// address is in use of; of a call, what its routine wants beside what stays.
 fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32]) -> Vec<u32> {
     let mut pinned: SmallVec<[VReg; 4]> = SmallVec::new();
     let named = |m: &MInst| {
@@ -412,8 +415,9 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
     out
 }
 
-/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes: with it, what messages of scratch want. At the
-/// first one that is all that lives: nothing was stored before it.
+/// The instruction that wants most of the file for itself, and what lives then whatever is spilled,
+/// in bytes: with it, what messages of scratch want. At the first one that is all that lives:
+/// nothing was stored before it.
 pub(in crate::regalloc) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
     let stays = staying(code);
     let mut all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
@@ -433,7 +437,8 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
     if calls.is_empty() {
         return out;
     }
-    // What a routine and those that it calls have live of their own, or, where that is much, cannot do without: callees come behind their callers.
+    // What a routine and those that it calls have live of their own, or, where that is much, cannot
+    // do without: callees come behind their callers.
     let own = liveness::demand(code, &live.ranges);
     let alone = wanted_alone(code, stays, &out);
     let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
@@ -466,8 +471,9 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
     out
 }
 
-/// A slot, in bytes from scratch's start, for each register that is stored; and where the last one ends. Registers that never live at once may share
-/// one. Registers of the payload share their GRFs' slots.
+/// A slot, in bytes from scratch's start, for each register that is stored; and where the last one
+/// ends. Registers that never live at once may share one. Registers of the payload share their
+/// GRFs' slots.
 fn slots(
     code: &VCode,
     live: &Liveness,
@@ -529,7 +535,8 @@ fn slots(
     (out, end)
 }
 
-/// The instructions of an edit. A part of a GRF goes through a GRF of its own; so does the end of a register of more, the rest as it is.
+/// The instructions of an edit. A part of a GRF goes through a GRF of its own; so does the end of a
+/// register of more, the rest as it is.
 fn access(
     s: &mut lower_sends::spill::Scratch<'_>,
     kind: Kind,

@@ -1,7 +1,9 @@
-//! Registers that are always read and written near each other become one before values leave for scratch, so that one message moves both.
+//! Registers that are always read and written near each other become one before values leave for
+//! scratch, so that one message moves both.
 //!
-//! They are as large as each other and whole GRFs, and their reads and writes are as many, of the same kind, each in the same block as the other's and
-//! not far from it. Nothing else is asked of them: what is left over of one while the other lives is little.
+//! They are as large as each other and whole GRFs, and their reads and writes are as many, of the
+//! same kind, each in the same block as the other's and not far from it. Nothing else is asked of
+//! them: what is left over of one while the other lives is little.
 
 use super::belady;
 use crate::isel::lower_sends;
@@ -101,7 +103,8 @@ pub(in crate::regalloc) fn pair(code: &VCode, live: &Liveness, target: &Target) 
     })
 }
 
-/// Gives the registers of pairs their names. A write begins the value of both where the other has none.
+/// Gives the registers of pairs their names. A write begins the value of both where the other has
+/// none.
 fn rewrite(
     code: &mut VCode,
     live: &Liveness,

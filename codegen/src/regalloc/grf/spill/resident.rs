@@ -1,4 +1,5 @@
-//! Registers in the file: a list in no order, and where in it each is. There are no more than the file has bytes, mostly a hundred.
+//! Registers in the file: a list in no order, and where in it each is. There are no more than the
+//! file has bytes, mostly a hundred.
 
 use crate::mir::VReg;
 use cranelift_entity::SecondaryMap;

@@ -39,8 +39,9 @@ fn in_parts(moves: &[Move], grf: u32) -> Option<Vec<Move>> {
 }
 
 impl Scan<'_> {
-    /// Moves in order, rings by way of what is not taken, or not yet; values of whole GRFs, if nothing else helps, a GRF at a time, so that one that is free
-    /// is enough. `taken`: by what does not move, and in the end.
+    /// Moves in order, rings by way of what is not taken, or not yet; values of whole GRFs, if
+    /// nothing else helps, a GRF at a time, so that one that is free is enough. `taken`: by what
+    /// does not move, and in the end.
     pub(super) fn order(&self, moves: Vec<Move>, taken: &File) -> Option<Vec<Move>> {
         let parts = in_parts(&moves, self.code.grf.bytes);
         let whole = self.order_of(moves, taken);
@@ -74,14 +75,16 @@ impl Scan<'_> {
         })
     }
 
-    /// Moves before an instruction, in this order, what bundles hold. `members`: which of a bundle's registers those are.
+    /// Moves before an instruction, in this order, what bundles hold. `members`: which of a
+    /// bundle's registers those are.
     pub(super) fn copies(
         &mut self,
         at: u32,
         moves: &[Move],
         members: impl Fn(&Self, VReg) -> SmallVec<[VReg; 2]>,
     ) -> Option<()> {
-        // Where bundles come from and go to: a part leaves first from its own place, and goes last to it.
+        // Where bundles come from and go to: a part leaves first from its own place, and goes last
+        // to it.
         let mut homes: BTreeMap<VReg, (u32, u32)> = BTreeMap::new();
         for m in moves {
             let (from, to) = (m.from.wrapping_sub(m.part), m.to.wrapping_sub(m.part));

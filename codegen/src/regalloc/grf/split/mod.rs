@@ -1,12 +1,16 @@
-//! Splitting: where what lives at once fits, and a register finds no place that is free all its life, values move, and live on as other registers.
+//! Splitting: where what lives at once fits, and a register finds no place that is free all its
+//! life, values move, and live on as other registers.
 //!
-//! A scan over the blocks in order, as of a linear-scan allocator that moves what it placed. A bundle begins to live where the placement of whole
-//! lives wants it, if it has a place there, else where least is in the way: that moves aside, once, and stays there. If nothing else helps, all
-//! that lives is packed anew. Where ways meet that have a value in different places, the edges move it.
+//! A scan over the blocks in order, as of a linear-scan allocator that moves what it placed. A
+//! bundle begins to live where the placement of whole lives wants it, if it has a place there, else
+//! where least is in the way: that moves aside, once, and stays there. If nothing else helps, all
+//! that lives is packed anew. Where ways meet that have a value in different places, the edges move
+//! it.
 //!
-//! Needs: [`VCode`] whose demand fits, its liveness, places for most bundles. Makes: the code with copies, a register for each place that a value
-//! was in, and their addresses. What callers and subroutines share stays where it is wanted; what lives across a call leaves those places before it, and
-//! is in the way of all that the routine has of its own.
+//! Needs: [`VCode`] whose demand fits, its liveness, places for most bundles. Makes: the code with
+//! copies, a register for each place that a value was in, and their addresses. What callers and
+//! subroutines share stays where it is wanted; what lives across a call leaves those places before
+//! it, and is in the way of all that the routine has of its own.
 
 mod copy_cycles;
 mod occupancy;
@@ -37,7 +41,8 @@ pub(in crate::regalloc) struct Split {
     pub(in crate::regalloc) splits: u32,
 }
 
-/// Places every register in the first `limit` bytes of the file, where `wanted` says by bundle if it can. `None`: not even so.
+/// Places every register in the first `limit` bytes of the file, where `wanted` says by bundle if
+/// it can. `None`: not even so.
 pub(in crate::regalloc) fn split(
     code: &VCode,
     live: &Liveness,
@@ -104,7 +109,8 @@ struct Scan<'a> {
     routines: Vec<Routine>,
     /// Per bundle the alignment.
     align: SecondaryMap<VReg, u32>,
-    /// Registers by where a range of theirs begins and ends, in order; how many of those are behind us.
+    /// Registers by where a range of theirs begins and ends, in order; how many of those are behind
+    /// us.
     begins: Vec<(u32, VReg)>,
     ends: Vec<(u32, VReg)>,
     begun: usize,
@@ -444,7 +450,8 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// Places a register that begins to live: at an instruction, or, without one, where a block begins that nothing before leads to.
+    /// Places a register that begins to live: at an instruction, or, without one, where a block
+    /// begins that nothing before leads to.
     fn begin(&mut self, r: VReg, at: Option<u32>) -> Option<()> {
         let root = self.root[r];
         if !self.members[root].is_empty() {
@@ -481,7 +488,8 @@ impl<'a> Scan<'a> {
         self.bytes(root).max(self.align[root])
     }
 
-    /// What it costs to move everything out of some bytes, if all of it moves, and is smaller than a bundle, where there is one.
+    /// What it costs to move everything out of some bytes, if all of it moves, and is smaller than
+    /// a bundle, where there is one.
     fn cost(&self, file: &File, window: &Bytes, than: Option<VReg>) -> Option<u32> {
         if file.is_barred(window) {
             return None;
@@ -497,7 +505,8 @@ impl<'a> Scan<'a> {
         Some(cost)
     }
 
-    /// Moves away, before an instruction, what is least in the way of a bundle; and, out of the way of that, what is smaller.
+    /// Moves away, before an instruction, what is least in the way of a bundle; and, out of the way
+    /// of that, what is smaller.
     fn aside(&mut self, root: VReg, within: &Bytes, i: u32) -> Option<u32> {
         let (bytes, align) = (self.bytes(root), self.align[root]);
         let windows = places((bytes, align), within).map(|at| at..at + bytes);
@@ -620,13 +629,15 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Before a call: what lives across it leaves the places that routines share which will run, and is in the way of what they have of their own.
+    /// Before a call: what lives across it leaves the places that routines share which will run,
+    /// and is in the way of what they have of their own.
     fn call(&mut self, routine: Routine, i: u32) -> Option<()> {
         let code = self.code;
         let all: Vec<VReg> = self.file.who(&(0..code.grf.size())).into_iter().collect();
         let shared = self.running[routine].iter().flat_map(|r| &self.own[*r]);
         let but: Vec<Bytes> = shared.map(|&(r, at)| at..at + self.bytes(r)).collect();
-        // What moves does so before all that stands with the call, where what that names last still lives.
+        // What moves does so before all that stands with the call, where what that names last still
+        // lives.
         let with = together(code, i as usize, |_| false)..i as usize;
         let last = code.insts.get(with).unwrap_or(&[]).iter();
         let last = last.filter_map(|m| match *m {
@@ -694,7 +705,8 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// What lives to the end of the block before, but not on the way here, and is written while the instruction reads, begins without a range that does.
+    /// What lives to the end of the block before, but not on the way here, and is written while the
+    /// instruction reads, begins without a range that does.
     fn begin_anew(&mut self, i: u32) -> Option<()> {
         let mut begin: SmallVec<[VReg; 2]> = SmallVec::new();
         if let Some(m) = self.code.insts.get(i as usize) {

@@ -103,7 +103,8 @@ impl File {
         out
     }
 
-    /// The lowest free place within some bytes that meets none of others; small values go where GRFs are taken in part already.
+    /// The lowest free place within some bytes that meets none of others; small values go where
+    /// GRFs are taken in part already.
     pub(super) fn find(
         &self,
         (bytes, align): (u32, u32),

@@ -1,4 +1,5 @@
-//! Moves of several values at once: what each place had before goes to another, in an order in which nothing is overwritten that is still to move.
+//! Moves of several values at once: what each place had before goes to another, in an order in
+//! which nothing is overwritten that is still to move.
 
 use super::occupancy::{Bytes, meet};
 use crate::mir::VReg;
@@ -29,8 +30,9 @@ impl Move {
     }
 }
 
-/// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a place that `free` finds, for a move, beside what the moves
-/// that are left, itself among them, are still to take away.
+/// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a
+/// place that `free` finds, for a move, beside what the moves that are left, itself among them, are
+/// still to take away.
 pub(super) fn in_order(
     mut all: Vec<Move>,
     mut free: impl FnMut(&Move, &[Move]) -> Option<u32>,

@@ -1,4 +1,5 @@
-//! Headers of messages to and from scratch: the thread's own, or a copy of it that says that scratch begins at a later window.
+//! Headers of messages to and from scratch: the thread's own, or a copy of it that says that
+//! scratch begins at a later window.
 
 use super::state::{Set, State};
 use super::{Checker, Res};
@@ -66,7 +67,8 @@ pub(super) fn windows(code: &VCode, new: impl Fn(usize) -> bool) -> SecondaryMap
     out
 }
 
-/// The thread's header, and its bytes. Code that spills reads it where the code as it was may not: in loops without end.
+/// The thread's header, and its bytes. Code that spills reads it where the code as it was may not:
+/// in loops without end.
 pub(super) fn header(code: &VCode) -> Option<(VReg, u32)> {
     code.header().map(|r| (r, code.vregs[r].bytes))
 }

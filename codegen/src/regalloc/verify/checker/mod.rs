@@ -1,8 +1,10 @@
-//! The checker: follows every byte of the register file and of scratch through the code as it is allocated, and says where an instruction of the code
-//! as it was would read another value than it did.
+//! The checker: follows every byte of the register file and of scratch through the code as it is
+//! allocated, and says where an instruction of the code as it was would read another value than it
+//! did.
 //!
-//! It knows nothing of ranges, bundles, slots or the map: only both codes, which instructions are new, and addresses. A byte holds a set of
-//! bytes of values: those of the register that was written there last, and, by copies, of others. New instructions move bytes, to and from scratch
+//! It knows nothing of ranges, bundles, slots or the map: only both codes, which instructions are
+//! new, and addresses. A byte holds a set of bytes of values: those of the register that was
+//! written there last, and, by copies, of others. New instructions move bytes, to and from scratch
 //! too, or make a constant again; they compute nothing.
 
 mod headers;
@@ -31,7 +33,8 @@ const SCRATCH: u32 = 1 << 24;
 const CONSTANTS: u32 = 1 << 26;
 const CONSTANT: u32 = 512;
 
-/// Bytes of registers that are a constant's, from its first on, and that as a register that is none.
+/// Bytes of registers that are a constant's, from its first on, and that as a register that is
+/// none.
 type Constants = SecondaryMap<VReg, Vec<(Bytes, VReg)>>;
 
 /// What is checked, and what is known of it.
@@ -43,7 +46,8 @@ struct Checker<'a> {
     target: &'a Target,
     /// Bytes of scratch that the kernel has of its own.
     own: u32,
-    /// Bytes of registers that are only ever one constant, and that constant, as a register that is none; and those by what makes them.
+    /// Bytes of registers that are only ever one constant, and that constant, as a register that is
+    /// none; and those by what makes them.
     constants: Constants,
     names: BTreeMap<String, VReg>,
     /// Where those constants are that new instructions make.
@@ -68,10 +72,12 @@ struct Checker<'a> {
 /// What happens at an instruction, for who asks.
 type Res = Result<(), String>;
 
-/// Checks an allocation of code that had these live ranges, and of a thread's scratch the first `own` bytes.
+/// Checks an allocation of code that had these live ranges, and of a thread's scratch the first
+/// `own` bytes.
 ///
 /// # Errors
-/// The first read of a byte that does not hold what is read, a register where it may not be, or a new instruction that does more than move.
+/// The first read of a byte that does not hold what is read, a register where it may not be, or a
+/// new instruction that does more than move.
 pub(crate) fn check(
     before: &VCode,
     live: &Liveness,
@@ -333,7 +339,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is where after a call: what the routine writes is where it leaves it. None while it is not known to return.
+    /// What is where after a call: what the routine writes is where it leaves it. None while it is
+    /// not known to return.
     fn returned(&self, routine: Routine, state: &State) -> Option<State> {
         let exit = self.exits[routine].as_ref()?;
         let mut out = state.clone();
@@ -358,7 +365,8 @@ impl<'a> Checker<'a> {
     fn prune(&self, inst: usize, state: &mut State) {
         let point = inst as u32 * 2 + 2;
         state.prune(|r| {
-            // What is no register is a constant; liveness knows each routine alone, and nothing of what spilling reads.
+            // What is no register is a constant; liveness knows each routine alone, and nothing of
+            // what spilling reads.
             let header = self.header.is_some_and(|h| h.0 == r);
             if header || r.index() >= self.before.vregs.len() || self.shared[r] {
                 return true;
@@ -403,7 +411,8 @@ enum Only {
     Several,
 }
 
-/// Makes what copies give constants, where all that a register is ever given is one. `only`: what is known of registers but for copies.
+/// Makes what copies give constants, where all that a register is ever given is one. `only`: what
+/// is known of registers but for copies.
 fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
     let mut copies: SecondaryMap<VReg, Vec<VReg>> = SecondaryMap::new();
     for m in &code.insts {
@@ -430,8 +439,8 @@ fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
     }
 }
 
-/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the same for all that are made alike. And registers that
-/// are only ever given one by copies.
+/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the
+/// same for all that are made alike. And registers that are only ever given one by copies.
 fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg>) {
     let spans = Spans {
         platform: target.platform(),

@@ -1,4 +1,5 @@
-//! Whether registers are where they may be: in the file, aligned, and in the places that they ask for.
+//! Whether registers are where they may be: in the file, aligned, and in the places that they ask
+//! for.
 
 use super::{Checker, Res};
 use crate::mir::{MInst, Place, VReg, VirtReg};
@@ -107,8 +108,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an instruction only reads a register, from its start, and the same element in every channel: wherever that is by its own size will do, whatever
-/// brought it.
+/// Whether an instruction only reads a register, from its start, and the same element in every
+/// channel: wherever that is by its own size will do, whatever brought it.
 fn one_element(m: &MInst, r: VReg) -> bool {
     let MInst::Op { inst, .. } = m else {
         return false;

@@ -72,7 +72,8 @@ impl Checker<'_> {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
                     self.lanes(x, y, inst.exec.channels(), &mut look);
                 }
-                // What begins a value keeps nothing, though it may be one of several in a register now.
+                // What begins a value keeps nothing, though it may be one of several in a register
+                // now.
                 if !starts {
                     self.kept(was, inst, m, &mut look);
                 }
@@ -126,7 +127,8 @@ impl Checker<'_> {
                     }
                     seen = Some(e);
                     let byte = u32::from(at.sub) + e * size;
-                    // What three-source instructions read of channels behind a register's end goes nowhere.
+                    // What three-source instructions read of channels behind a register's end goes
+                    // nowhere.
                     if byte + size <= all {
                         look(r, byte, place + e * size, size);
                     }
@@ -141,7 +143,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the first half of an instruction writes over what the second half reads of other registers.
+    /// Whether the first half of an instruction writes over what the second half reads of other
+    /// registers.
     fn overtaken(&self, was: &Inst<VirtReg>, now: &Inst<VirtReg>, state: &State) -> Option<String> {
         let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst) else {
             return None;
@@ -187,8 +190,8 @@ impl Checker<'_> {
         None
     }
 
-    /// What the systolic array reads where an earlier row of its result has been written: it may be in the place of what it is added to, row over row,
-    /// and of nothing else.
+    /// What the systolic array reads where an earlier row of its result has been written: it may be
+    /// in the place of what it is added to, row over row, and of nothing else.
     fn rows_overtaken(&self, inst: &Inst<VirtReg>) -> Option<String> {
         let [acc, columns, rows, sums] = Dpas::operand_bytes(inst, self.after.code.grf.bytes)?;
         let Dst::Direct { at, .. } = inst.dst else {

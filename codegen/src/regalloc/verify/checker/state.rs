@@ -4,7 +4,8 @@ use crate::mir::VReg;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Values that a run of bytes holds, each with how far the run's bytes are behind its own: byte `at` holds the value's byte `at - delta`. In order.
+/// Values that a run of bytes holds, each with how far the run's bytes are behind its own: byte
+/// `at` holds the value's byte `at - delta`. In order.
 pub(super) type Set = SmallVec<[(VReg, i64); 2]>;
 
 /// A stretch of bytes, up to, not including, the second.
@@ -21,9 +22,11 @@ const MANY: usize = 24;
 pub(super) struct State {
     /// Runs of bytes that hold the same, by where they start; the first starts at 0.
     runs: BTreeMap<u32, Set>,
-    /// Where there are many runs: per value where those start that hold bytes of it, and perhaps others that did, so that nothing looks through all of them.
+    /// Where there are many runs: per value where those start that hold bytes of it, and perhaps
+    /// others that did, so that nothing looks through all of them.
     starts: Option<Starts>,
-    /// Bytes of values that are undefined, whatever lies in their place: stretches in order, not touching.
+    /// Bytes of values that are undefined, whatever lies in their place: stretches in order, not
+    /// touching.
     undefined: BTreeMap<VReg, Vec<Bytes>>,
     /// Runs after values were forgotten last.
     pruned: usize,
@@ -196,7 +199,8 @@ impl State {
         }
     }
 
-    /// A value's bytes are another's, wherever those are; `same`: bytes of that which are a constant's.
+    /// A value's bytes are another's, wherever those are; `same`: bytes of that which are a
+    /// constant's.
     pub(super) fn rename(&mut self, to: VReg, from: VReg, bytes: u32, same: &[(Bytes, VReg)]) {
         let undefined = self.undefined.get(&from).cloned();
         self.kill(to, (0, bytes));
@@ -239,7 +243,8 @@ impl State {
         }
     }
 
-    /// The first of some bytes of a value that is not at a place; `same`: bytes of it that are a constant's, from its first on.
+    /// The first of some bytes of a value that is not at a place; `same`: bytes of it that are a
+    /// constant's, from its first on.
     pub(super) fn missing(
         &self,
         place: u32,
@@ -323,7 +328,8 @@ impl State {
         }
     }
 
-    /// Keeps what is true of another state too; whether anything was lost. A value that is undefined in one of them is wherever it is in the other.
+    /// Keeps what is true of another state too; whether anything was lost. A value that is
+    /// undefined in one of them is wherever it is in the other.
     pub(super) fn meet(&mut self, other: &State) -> bool {
         let mut out: Vec<(u32, Set)> = Vec::with_capacity(self.runs.len());
         let none = Set::new();

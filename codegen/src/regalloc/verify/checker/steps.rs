@@ -1,4 +1,5 @@
-//! What instructions do to the state: those that were there, and new ones, which move bytes or make constants.
+//! What instructions do to the state: those that were there, and new ones, which move bytes or make
+//! constants.
 
 use super::state::{Bytes, Set, State};
 use super::{Checker, Res, SCRATCH, constant_of, element};

@@ -14,7 +14,8 @@ use gantry_isa_gen::{
     Desc, Dst, ExecSize, Inst, Op, RegRef, Region, SendDescs, Src, SrcMods, Type,
 };
 
-/// Code of registers and blocks, each block's successors with it; routines by how many blocks they have.
+/// Code of registers and blocks, each block's successors with it; routines by how many blocks they
+/// have.
 fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
     let grf = Target::from_name("skl").unwrap().grf();
     let mut out = VCode {
@@ -116,7 +117,8 @@ const ZERO: Src<VirtReg> = Src::Imm {
     ty: Type::Ud,
 };
 
-/// A loop is the last of the kernel's code, and a routine begins behind it; both read the same of the payload.
+/// A loop is the last of the kernel's code, and a routine begins behind it; both read the same of
+/// the payload.
 #[test]
 fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
     const S8: ExecSize = ExecSize::S8;
@@ -158,7 +160,8 @@ fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
     assert_ne!(out.alloc.address[r(2)], 32);
 }
 
-/// The copy is changed while its source lives; later the register is made over the source, lane by lane.
+/// The copy is changed while its source lives; later the register is made over the source, lane by
+/// lane.
 #[test]
 fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
     const S8: ExecSize = ExecSize::S8;
@@ -190,7 +193,8 @@ fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
 }
 
-/// A register is made over the one that it follows round a loop, and made again, in the same lanes, of what was there.
+/// A register is made over the one that it follows round a loop, and made again, in the same lanes,
+/// of what was there.
 #[test]
 fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
     const S8: ExecSize = ExecSize::S8;
@@ -219,7 +223,8 @@ fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
 }
 
-/// All of the file is taken where a message's answer begins where its payload ends: in the last two registers, if it were not forbidden.
+/// All of the file is taken where a message's answer begins where its payload ends: in the last two
+/// registers, if it were not forbidden.
 #[test]
 fn an_answer_over_its_payload_is_not_in_the_last_register() {
     const S8: ExecSize = ExecSize::S8;
@@ -252,7 +257,8 @@ fn an_answer_over_its_payload_is_not_in_the_last_register() {
     assert_eq!(out.spilled.registers, 0);
 }
 
-/// An instruction of a routine names nearly all of the file: what the caller has across the call is in scratch meanwhile, though half of the file would hold it.
+/// An instruction of a routine names nearly all of the file: what the caller has across the call is
+/// in scratch meanwhile, though half of the file would hold it.
 #[test]
 fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     const S8: ExecSize = ExecSize::S8;
@@ -316,7 +322,8 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     assert!(out.spilled.registers > 0);
 }
 
-/// A call writes the way back while the routine's parameter is there; the routine never returns, and does not name it.
+/// A call writes the way back while the routine's parameter is there; the routine never returns,
+/// and does not name it.
 #[test]
 fn the_way_back_of_what_never_returns_is_not_over_a_parameter() {
     const S8: ExecSize = ExecSize::S8;

@@ -1,4 +1,5 @@
-//! Random machine functions: shapes, calls and places. What single instructions look like is in [`super::ops`].
+//! Random machine functions: shapes, calls and places. What single instructions look like is in
+//! [`super::ops`].
 
 use super::seen::{Feature, Seen};
 use crate::fuzzing::Rng;
@@ -523,7 +524,8 @@ impl Gen<'_> {
         self.env.get(n).filter(|r| !self.frozen[**r]).map(|_| n)
     }
 
-    /// Reads what was begun in a scope, or some of it, and forgets it. `outer`: what was there before it.
+    /// Reads what was begun in a scope, or some of it, and forgets it. `outer`: what was there
+    /// before it.
     fn close(&mut self, outer: &[VReg]) {
         for r in std::mem::replace(&mut self.env, outer.to_vec()) {
             if !self.frozen[r] && !outer.contains(&r) && !self.rng.one_in(4) {

@@ -1,4 +1,5 @@
-//! Liveness and demand, judged on random machine functions by what they mean: sets of registers per point, by data flow over the blocks.
+//! Liveness and demand, judged on random machine functions by what they mean: sets of registers per
+//! point, by data flow over the blocks.
 
 use super::generate::machine;
 use super::number;
@@ -115,11 +116,13 @@ fn judge(code: &VCode, live: &Liveness) -> Result<usize, String> {
                     return Err(say(&format!("{r} among the killed")));
                 }
             }
-            // What goes through is what is there before and behind and was not begun anew; with what dies or is begun here it is all there is.
+            // What goes through is what is there before and behind and was not begun anew; with
+            // what dies or is begun here it is all there is.
             let d = live.demand[i];
             let stays: Set = at.before.intersection(&at.writing).copied().collect();
             let through: Set = stays.difference(&begun).copied().collect();
-            // What dies written and unread, and is begun again before the next instruction has read, never leaves.
+            // What dies written and unread, and is begun again before the next instruction has
+            // read, never leaves.
             let mut left = at.behind.clone();
             if i + 1 < data.end {
                 let next = points(code, &code.insts[i + 1], &Set::new()).reading;

@@ -1,5 +1,6 @@
-//! Random machine functions, made without IR: every kind of operand, constraint and shape, at any pressure, for files of several shapes. What
-//! allocation makes of them the checker must accept, and the oracle ([`super::oracle`]) too.
+//! Random machine functions, made without IR: every kind of operand, constraint and shape, at any
+//! pressure, for files of several shapes. What allocation makes of them the checker must accept,
+//! and the oracle ([`super::oracle`]) too.
 //!
 //! `GANTRY_CASES=2000000` takes so many, from the seed `GANTRY_SEED` on.
 
@@ -29,8 +30,8 @@ pub(crate) fn number(name: &str, default: u64) -> u64 {
     value.map_or(default, |s| s.parse().expect("a number"))
 }
 
-/// The bytes that are there for one instruction at least: what it names, and what is never spilled, which is what callers and routines share and the
-/// thread's header.
+/// The bytes that are there for one instruction at least: what it names, and what is never spilled,
+/// which is what callers and routines share and the thread's header.
 fn need(code: &VCode) -> u32 {
     let shared = routines::shared(code);
     let bytes = |r: VReg| {
@@ -60,7 +61,8 @@ fn need(code: &VCode) -> u32 {
     kept + most
 }
 
-/// GRFs that spilling wants for itself: the longest message of a store with its header, and one to move a part of a GRF through.
+/// GRFs that spilling wants for itself: the longest message of a store with its header, and one to
+/// move a part of a GRF through.
 const NEAR: u32 = 6;
 
 /// What became of an allocation, for the table.

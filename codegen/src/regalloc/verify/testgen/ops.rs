@@ -196,7 +196,8 @@ impl Gen<'_> {
         });
     }
 
-    /// An operation that writes so many bytes of a register, or somewhat less, from one on; how many.
+    /// An operation that writes so many bytes of a register, or somewhat less, from one on; how
+    /// many.
     fn write(&mut self, dst: VReg, from: u32, bytes: u32, starts: bool) -> u32 {
         let data = self.vregs[dst];
         let mut size = self.element(dst);
@@ -261,7 +262,8 @@ impl Gen<'_> {
         lanes * hs * size
     }
 
-    /// Begins a value of a register, in one or several instructions; some of its bytes may stay undefined.
+    /// Begins a value of a register, in one or several instructions; some of its bytes may stay
+    /// undefined.
     pub(super) fn begin(&mut self, dst: VReg) {
         let bytes = self.vregs[dst].bytes;
         let grf = self.grf.bytes;
@@ -289,7 +291,8 @@ impl Gen<'_> {
         }
     }
 
-    /// A product of matrices that fills a register, if there are registers that hold its factors. The allocator asks no platform whether it has an array.
+    /// A product of matrices that fills a register, if there are registers that hold its factors.
+    /// The allocator asks no platform whether it has an array.
     fn product(&mut self, dst: VReg) -> bool {
         let grf = self.grf.bytes;
         let data = self.vregs[dst];
