@@ -14,7 +14,8 @@
 //! `compare.py` takes the command.
 //!
 //! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--grf 256`: both with so many registers a thread; `--level 1`: ours at `-O 1`; `--rounds 5`: the fastest
-//! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
+//! of so many compiles counts; `--write FILE` writes the table into a page between its
+//! marks, `--write FOLDER` into that of the target.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -216,11 +216,18 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     out
 }
 
-/// Puts the text into a page, between the product's marks.
+/// Writes the text into a page, between the marks of the product. In a folder the page is
+/// `spirv-intel-TARGET.md`.
 pub fn write(page: &Path, target: &str, text: &str) {
+    let name = target.replace(", 256 registers", "-256");
+    let page = if page.is_dir() {
+        page.join(format!("spirv-intel-{name}.md"))
+    } else {
+        page.to_path_buf()
+    };
     let [begin, end] = marks(target);
-    let old = std::fs::read_to_string(page).unwrap();
+    let old = std::fs::read_to_string(&page).unwrap();
     let (head, rest) = old.split_once(&begin).expect("a mark where it begins");
     let (_, tail) = rest.split_once(&end).expect("a mark where it ends");
-    std::fs::write(page, format!("{head}{begin}{text}{end}{tail}")).unwrap();
+    std::fs::write(&page, format!("{head}{begin}{text}{end}{tail}")).unwrap();
 }
