@@ -1,5 +1,6 @@
-//! Throughput of encoding, decoding, compaction and text, over random legal instructions of every row, and the same work
-//! done by libiga64 in the same run: `cargo bench -p gantry-isa-gen` prints the ratios at its end.
+//! Throughput of encoding, decoding, compaction and text, over random legal instructions of every
+//! row, and the same work done by libiga64 in the same run: `cargo bench -p gantry-isa-gen` prints
+//! the ratios at its end.
 #![allow(missing_docs, reason = "criterion's macros make undocumented items")]
 #![allow(unsafe_code, reason = "FFI to libiga64")]
 
@@ -171,8 +172,8 @@ fn both_ways(s: &Sample) -> (Duration, Duration) {
     (encoded, decoded)
 }
 
-/// The same instructions through libiga64, which knows text only on one side: its disassembly decodes and prints, its
-/// assembly parses and encodes.
+/// The same instructions through libiga64, which knows text only on one side: its disassembly
+/// decodes and prints, its assembly parses and encodes.
 fn ratios(_: &mut Criterion) {
     let million = |t: Duration| COUNT as f64 / 1e6 / t.as_secs_f64();
     for s in PLATFORMS.into_iter().filter_map(|p| sample(p, COUNT)) {
@@ -242,7 +243,8 @@ fn ratios(_: &mut Criterion) {
     }
 }
 
-/// The same over what Intel's compiler makes of our kernels: the mix that a compiler emits is plainer than the dice's.
+/// The same over what Intel's compiler makes of our kernels: the mix that a compiler emits is
+/// plainer than the dice's.
 fn compiled(_: &mut Criterion) {
     if !kernels::have_ocloc() {
         return;

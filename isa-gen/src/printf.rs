@@ -1,5 +1,5 @@
-//! Conversions of `printf`, as C and OpenCL C have them: flags, width, precision, vectors, lengths. They are here for who reads what kernels
-//! printed, and for who says what they print.
+//! Conversions of `printf`, as C and OpenCL C have them: flags, width, precision, vectors, lengths.
+//! They are here for who reads what kernels printed, and for who says what they print.
 
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,7 +42,8 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Reads a conversion from what stands after `%`. Returns it and the rest; `None` where there is none.
+    /// Reads a conversion from what stands after `%`. Returns it and the rest; `None` where there
+    /// is none.
     pub fn parse(mut text: &[u8]) -> Option<(Spec, &[u8])> {
         let mut spec = Spec {
             left: false,
@@ -300,7 +301,8 @@ fn exponent(a: f64, p: usize, point: bool) -> String {
     format!("{digits}{point}e{sign}{:02}", e.abs())
 }
 
-/// `%a` without its `0x`: one digit before the point, as few after it as say the number, or `precision`.
+/// `%a` without its `0x`: one digit before the point, as few after it as say the number, or
+/// `precision`.
 fn hex(a: f64, precision: Option<usize>, point: bool) -> String {
     let bits = a.to_bits();
     let field = (bits >> 52 & 0x7ff) as i32;

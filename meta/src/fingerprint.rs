@@ -1,4 +1,5 @@
-//! The number by which keys of compiled code change with a compiler under development while its version does not.
+//! The number by which keys of compiled code change with a compiler under development while its
+//! version does not.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

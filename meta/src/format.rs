@@ -1,6 +1,7 @@
 //! Operand formats.
 
-/// How an instruction's operands are laid out and written. The layouts of a generation map each of these to bits.
+/// How an instruction's operands are laid out and written. The layouts of a generation map each of
+/// these to bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// No operands: `nop`, `illegal`.
@@ -88,7 +89,7 @@ impl Format {
         }
     }
 
-    /// Whether the text form has a destination.
+    /// Returns true if the text form has a destination.
     pub const fn has_dst(self) -> bool {
         matches!(
             self,
@@ -104,7 +105,7 @@ impl Format {
         )
     }
 
-    /// Whether this is a branch of any kind.
+    /// Returns true if this is a branch of any kind.
     pub const fn is_branch(self) -> bool {
         matches!(
             self,
@@ -118,7 +119,7 @@ impl Format {
         )
     }
 
-    /// Whether operands are typed data, so that a row of it must list type combinations.
+    /// Returns true if operands are typed data, so that a row of it must list type combinations.
     pub const fn has_types(self) -> bool {
         matches!(
             self,
@@ -131,7 +132,7 @@ impl Format {
         )
     }
 
-    /// Whether this is a send of any kind.
+    /// Returns true if this is a send of any kind.
     pub const fn is_send(self) -> bool {
         matches!(self, Format::Send | Format::SplitSend | Format::XeSend)
     }

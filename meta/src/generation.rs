@@ -73,7 +73,7 @@ impl Gens {
         Gens(self.0 | o.0)
     }
 
-    /// Whether the generation is in the set.
+    /// Returns true if the generation is in the set.
     pub const fn contains(self, g: Generation) -> bool {
         self.0 & (1 << g as u16) != 0
     }

@@ -1,9 +1,11 @@
-//! Gen instruction rows, bit layouts, compaction tables and IR opcodes as data, and the writers that turn them into
-//! Rust and ISLE for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
+//! Gen instruction rows, bit layouts, compaction tables and IR opcodes as data, and the writers
+//! that turn them into Rust and ISLE for the build scripts of `gantry-isa-gen` and
+//! `gantry-codegen`.
 //!
-//! A fact lives here once: [`instructions`] has one row per instruction with a column per generation, [`layout`] says
-//! which bits hold which field, [`compact`] has the tables of the 64-bit form, [`timing`] how long instructions take, and [`mod@write`] prints all of it as
-//! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
+//! A fact lives here once: [`instructions`] has one row per instruction with a column per
+//! generation, [`layout`] says which bits hold which field, [`compact`] has the tables of the
+//! 64-bit form, [`timing`] how long instructions take, and [`mod@write`] prints all of it as Rust
+//! constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
 mod fingerprint;

@@ -1,4 +1,5 @@
-//! The row DSL: an instruction, its format, and a column per generation. Rows validate as they are built.
+//! The row DSL: an instruction, its format, and a column per generation. Rows validate as they are
+//! built.
 
 use crate::format::Format;
 use crate::generation::{Generation, Gens};
@@ -15,7 +16,7 @@ pub struct Controls(u16);
 pub const NONE: Controls = Controls(0);
 /// A predicate.
 pub const PRED: Controls = Controls(1 << 0);
-/// A flag modifier.
+/// A condition modifier.
 pub const COND: Controls = Controls(1 << 1);
 /// Saturation.
 pub const SAT: Controls = Controls(1 << 2);
@@ -49,7 +50,7 @@ impl Controls {
         Controls(self.0 | o.0)
     }
 
-    /// Whether any of `o` is in the set.
+    /// Returns true if any of `o` is in the set.
     pub const fn has(self, o: Controls) -> bool {
         self.0 & o.0 != 0
     }
@@ -98,7 +99,8 @@ impl fmt::Display for Column {
     }
 }
 
-/// One instruction form: what it is called, how it is laid out, and a column per generation that has it.
+/// One instruction form: what it is called, how it is laid out, and a column per generation that
+/// has it.
 ///
 /// ```
 /// use gantry_meta::generation::{GEN9, XE, XE_LP};
@@ -209,7 +211,8 @@ impl Row {
         capital(self.mnemonic)
     }
 
-    /// The row, if it keeps every rule. Xe-HPC has no accumulator write control: its column loses it here.
+    /// The row, if it keeps every rule. Xe-HPC has no accumulator write control: its column loses
+    /// it here.
     pub fn build(mut self) -> Result<Row, RowError> {
         if let Some(Some(c)) = self.columns.get_mut(Generation::XeHpc.index()) {
             c.controls = c.controls.without(ACC);
@@ -311,7 +314,7 @@ pub struct MathRow {
     pub doc: &'static str,
     /// Number of sources.
     pub sources: u8,
-    /// Whether operands carry a special accumulator (`mme`).
+    /// True if operands carry a special accumulator (`mme`).
     pub is_macro: bool,
     /// Allowed types, destination and source.
     pub types: Vec<(TypeSet, TypeSet)>,

@@ -1,13 +1,17 @@
-//! How long instructions take, in cycles of the EU, by class and generation: what schedulers and modelled times go by.
+//! How long instructions take, in cycles of the EU, by class and generation: what schedulers and
+//! modelled times go by.
 //!
 //! Intel publishes no latencies. Where these are from:
-//! - what the ALUs, the math box and branches take: Mesa's `src/intel/compiler/brw/brw_analysis_performance.cpp`, a linear regression of times that
-//!   were measured on hardware with the timestamp register, from Haswell on;
-//! - until a message answers: Mesa's `brw_schedule_instructions.cpp`, which quotes the programs that were timed: 300 cycles for what a data port
-//!   gathers, 200 for a block and for a sample, 1,400 for an atomic operation or a fence on average. Shared local memory takes as long as a hit in the L3 cache,
-//!   which it is a part of: 140 cycles, by the same measurements.
+//! - what the ALUs, the math box and branches take: Mesa's
+//!   `src/intel/compiler/brw/brw_analysis_performance.cpp`, a linear regression of times that were
+//!   measured on hardware with the timestamp register, from Haswell on;
+//! - until a message answers: Mesa's `brw_schedule_instructions.cpp`, which quotes the programs
+//!   that were timed: 300 cycles for what a data port gathers, 200 for a block and for a sample,
+//!   1,400 for an atomic operation or a fence on average. Shared local memory takes as long as a
+//!   hit in the L3 cache, which it is a part of: 140 cycles, by the same measurements.
 //!
-//! Beyond that nothing is modelled: neither bandwidth nor what caches hold, nor conflicts between register banks.
+//! Beyond that nothing is modelled: neither bandwidth nor what caches hold, nor conflicts between
+//! register banks.
 
 use crate::generation::*;
 

@@ -90,12 +90,12 @@ impl TypeSet {
         TypeSet(bits)
     }
 
-    /// Whether the type is in the set.
+    /// Returns true if the type is in the set.
     pub const fn contains(self, t: Ty) -> bool {
         self.0 & (1 << t as u16) != 0
     }
 
-    /// Whether the set has nothing in it.
+    /// Returns true if the set has nothing in it.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

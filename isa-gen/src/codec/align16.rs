@@ -1,7 +1,9 @@
-//! One- and two-source instructions in Align16. Encoding needs it only to name the math macros' accumulators `mme1` to
-//! `mme7` on Gen8 and Gen9, where their numbers stand in the write mask and the swizzle (PRM for Skylake, Vol. 7,
-//! "Context save and restore"). Decoding also takes those whose channels all stay in their places, which Align1 says
-//! as well; the others have no [`Inst`].
+//! One- and two-source instructions in Align16.
+//!
+//! Encoding needs it only to name the special accumulators `mme1` to `mme7` of math macros on Gen8
+//! and Gen9. Their numbers are in the write mask and the swizzle (PRM of Skylake, Vol. 7, "Context
+//! save and restore"). Decoding also accepts instructions whose channels keep their positions,
+//! which have an equivalent in Align1. The others have no [`Inst`].
 
 use super::Ctx;
 use super::bits::Fields;
@@ -13,14 +15,14 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 
-/// Every channel its own.
+/// Identity swizzle.
 const XYZW: u64 = 0xE4;
 const ALL: u64 = 0xF;
-/// The code of the vertical stride: four elements.
+/// Code of a vertical stride of four elements.
 const ROW: u64 = 3;
-/// The first accumulator of the math macros, `mme0`, which stands for all of them.
+/// First special accumulator of math macros, `mme0`, which stands for all of them.
 const FIRST: u8 = 2;
-/// What a region comes to.
+/// Region of every operand.
 const REGION: Region = Region::rect(1, 1, 0);
 
 const fn mme(r: Reg) -> Option<u8> {
@@ -30,7 +32,7 @@ const fn mme(r: Reg) -> Option<u8> {
     }
 }
 
-/// Whether the instruction can be said in Align16 only.
+/// Returns true if the instruction has an encoding in Align16 only.
 #[inline]
 pub(super) fn wanted(i: &Inst<Reg>) -> bool {
     matches!(i.dst, Dst::Direct { at, .. } if mme(at.reg).is_some())
@@ -104,7 +106,7 @@ fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// The operands' fields, and the access mode.
+/// Encodes the operands and the access mode.
 #[inline(never)]
 pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<L>, EncodeError> {
     let mut f = Fields::<L>::new(0);
@@ -118,7 +120,7 @@ pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<
     let place = (Field::DstFile, Field::DstReg, Field::DstSub);
     let which = put_reg("dst", place, at, &mut f)?;
     let mask = match which {
-        // Its number would be the mask without the last channel.
+        // The number 7 would be the mask without the last channel.
         None | Some(7) => ALL,
         Some(n) => n.into(),
     };

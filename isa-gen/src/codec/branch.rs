@@ -1,4 +1,4 @@
-//! Branches: targets in bytes, and the few that take a register.
+//! Branches, with targets in bytes or in a register.
 
 use super::bits::{Fields, mask};
 use super::operand::{IMM, SRC0, SRC1, SrcFields, bad, get_dst, put_dst, put_sub, reg, reg_code};
@@ -42,12 +42,12 @@ fn get_offset<L: NativeLayout>(f: &Fields<L>, field: Field) -> i32 {
     ((((f.get(field) as u32) << up) as i32) >> up).wrapping_mul(f.target_unit())
 }
 
-/// The offset that `jmpi` holds counts from the next instruction.
+/// Converts an offset to that of `jmpi`, which is relative to the next instruction.
 fn from_next(bytes: i32, len: usize) -> i32 {
     bytes.wrapping_sub(len as i32)
 }
 
-/// A register target; the region is fixed by the opcode.
+/// Encodes a register target, whose region is fixed by the opcode.
 fn put_reg<L: NativeLayout>(
     s: &SrcFields,
     (region, types): (Region, [Type; 2]),
@@ -95,19 +95,19 @@ fn get_reg<L: NativeLayout>(
     })
 }
 
-/// The types of a register target where either will do.
+/// Types of a register target where either is accepted.
 const DWORDS: [Type; 2] = [Type::D, Type::Ud];
 
-/// The type that the opcode fixes for its register target.
+/// Returns the type that the opcode fixes for its register target.
 fn fixed_type<L: NativeLayout>(ctx: &Ctx, f: &Fields<L>) -> Type {
     let code = f.get(Field::Src0Type);
     ctx.tables.reg_types.ty(code).unwrap_or(Type::D)
 }
 
-/// The region that `brc` and `ret` read their register with: a pair.
+/// Region of the register of `brc` and `ret`: a pair.
 const PAIR: Region = Region::rect(2, 2, 1);
 
-/// Targets, registers, and where `call` leaves the return address.
+/// Targets, registers, and the return address of `call`.
 pub(super) struct Branch;
 
 impl Operands<Ctx> for Branch {
@@ -132,7 +132,7 @@ impl Operands<Ctx> for Branch {
             if !matches!(i.dst, Dst::Direct { hs: 1, .. }) {
                 return Err(bad("dst", "the return address goes to a direct register"));
             }
-            // The base says `d`.
+            // The constant bits have type `d`.
             f.set(Field::DstType, 0);
             put_dst(ctx, &i.dst, f)?;
         } else if i.dst != Dst::None {

@@ -1,4 +1,4 @@
-//! Operands of one- and two-source instructions, and what other formats share of them.
+//! Operands of one- and two-source instructions, and helpers that other formats share.
 
 use super::align16;
 use super::bits::Fields;
@@ -12,12 +12,12 @@ use crate::region::{ExecSize, Region};
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-/// The register files of the encoding.
+/// Codes of the register files.
 pub(super) const ARF: u64 = 0;
 pub(super) const GRF: u64 = 1;
 pub(super) const IMM: u64 = 3;
 
-/// The fields of source 0 or 1.
+/// Fields of source 0 or 1.
 pub(super) struct SrcFields {
     pub name: &'static str,
     pub file: Field,
@@ -73,7 +73,7 @@ pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
-/// The file and the number of a register.
+/// Returns the codes of the register file and number of a register.
 #[inline(always)]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {
@@ -83,7 +83,7 @@ pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), Enco
     }
 }
 
-/// The register of a file and a number.
+/// Decodes a register from file and number.
 #[inline(always)]
 pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeError> {
     let n = number as u8;
@@ -115,7 +115,7 @@ pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type
         .ok_or_else(|| DecodeError::field(field, code))
 }
 
-/// The code of a stride: 0, or one more than its log2.
+/// Returns the code of a stride: 0, or one more than its log2.
 #[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
@@ -133,7 +133,7 @@ pub(super) fn stride(code: u64) -> u8 {
     }
 }
 
-/// The vertical stride code of the VxH and Vx1 regions.
+/// Vertical stride code of the VxH and Vx1 regions.
 const VXH: u64 = 0xF;
 
 #[inline(always)]
@@ -146,7 +146,7 @@ fn put_region<L: NativeLayout>(
     let (vs, w, hs) = match region {
         Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
         Region::VxH { w, hs } => (VXH, w, hs),
-        _ => return Err(bad(name, "the region is one of three-source instructions")),
+        _ => return Err(bad(name, "only three-source instructions have this region")),
     };
     if !w.is_power_of_two() || w > 16 {
         return Err(bad(name, "the region's width is not possible"));
@@ -175,7 +175,7 @@ fn get_region<L: NativeLayout>(s: &SrcFields, f: &Fields<L>) -> Result<Region, D
     }
 }
 
-/// The number of an address sub-register: a0 is 16 words.
+/// Returns the number of an address sub-register. a0 has 16 words.
 #[inline(always)]
 pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match r.reg {
@@ -190,7 +190,7 @@ pub(super) fn addr_ref(sub: u64) -> RegRef<Reg> {
     RegRef::new(Reg::Arf(Arf::Address, 0), (sub * 2) as u16)
 }
 
-/// An address offset as its ten bits.
+/// Encodes an address offset in ten bits.
 #[inline(always)]
 pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if (-512..512).contains(&imm) {
@@ -200,7 +200,7 @@ pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeErr
     }
 }
 
-/// Ten bits as an address offset.
+/// Decodes an address offset from ten bits.
 pub(super) fn addr_offset(bits: u64) -> i16 {
     (((bits as i16) << 6) >> 6).clamp(-512, 511)
 }
@@ -236,7 +236,7 @@ pub(super) fn put_sub<L: NativeLayout>(
     Ok(())
 }
 
-/// A destination's fields.
+/// Encodes a destination.
 #[inline(always)]
 pub(super) fn put_dst<L: NativeLayout>(
     ctx: &Ctx,
@@ -277,7 +277,7 @@ pub(super) fn put_dst<L: NativeLayout>(
     Ok(())
 }
 
-/// Decides a destination's case and reads it. `f` already has the fields that always exist.
+/// Decodes a destination, after selecting its form.
 #[inline(always)]
 pub(super) fn get_dst<L: NativeLayout>(
     ctx: &Ctx,
@@ -328,27 +328,28 @@ fn put_mods<L: NativeLayout>(
     Ok(())
 }
 
-/// What a source's encoding depends on beside the source.
+/// Properties of an instruction that the encoding of a source depends on.
 #[derive(Clone, Copy)]
-pub(super) struct Among {
-    /// There is no other source, so that a 64-bit immediate has room.
+pub(super) struct SrcContext {
+    /// True if there is no other source, so that a 64-bit immediate fits.
     pub lone: bool,
-    /// The execution size is 1.
+    /// True if the execution size is 1.
     pub scalar: bool,
 }
 
-/// The vertical stride of a math macro in Align16: four elements a row, two of eight bytes.
+/// Returns the vertical stride code of a math macro in Align16: four elements a row, or two of
+/// eight bytes.
 fn macro_rows(ty: Type) -> u64 {
     if ty.bytes() == 8 { 2 } else { 3 }
 }
 
-/// A source's fields.
+/// Encodes a source.
 #[inline(always)]
 pub(super) fn put_src<L: NativeLayout>(
     ctx: &Ctx,
     s: &SrcFields,
     src: &Src<Reg>,
-    Among { lone, scalar }: Among,
+    SrcContext { lone, scalar }: SrcContext,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let name = s.name;
@@ -411,7 +412,7 @@ pub(super) fn put_src<L: NativeLayout>(
                     f.put(Field::Imm64, bits);
                 }
                 _ => {
-                    // A word immediate stands in both halves.
+                    // A word immediate is replicated in both halves.
                     let wide = match ty {
                         Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
                         _ => bits,
@@ -427,7 +428,7 @@ pub(super) fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// Decides a source's case and reads it.
+/// Decodes a source, after selecting its form.
 #[inline(always)]
 pub(super) fn get_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -510,7 +511,7 @@ impl Operands<Ctx> for Data {
     }
 }
 
-/// A function of `math` and its operands.
+/// Function of `math` and its operands.
 pub(super) struct Math;
 
 impl Operands<Ctx> for Math {
@@ -536,7 +537,7 @@ impl Operands<Ctx> for Math {
     }
 }
 
-/// Writes the function of `math`.
+/// Encodes the function of `math`.
 pub(super) fn put_function<L: NativeLayout>(
     ctx: &Ctx,
     i: &Inst<Reg>,
@@ -555,7 +556,7 @@ pub(super) fn put_function<L: NativeLayout>(
     Ok(function)
 }
 
-/// Reads the function of `math`.
+/// Decodes the function of `math`.
 pub(super) fn get_function<L: NativeLayout>(
     ctx: &Ctx,
     f: &Fields<L>,
@@ -597,7 +598,7 @@ fn lower<L: NativeLayout>(
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
         return Err(bad("src0", "only the last source may be an immediate"));
     }
-    let among = |lone| Among {
+    let among = |lone| SrcContext {
         lone,
         scalar: i.exec == ExecSize::S1,
     };
@@ -606,7 +607,7 @@ fn lower<L: NativeLayout>(
         put_src(ctx, &SRC1, s1, among(false), f)?;
     }
     if ctx.info.format == Format::Wait {
-        // The notification register is the destination too.
+        // The notification register is also the destination.
         let Src::Direct { at, ty, .. } = *s0 else {
             return Err(bad("src0", "`wait` takes a notification register"));
         };

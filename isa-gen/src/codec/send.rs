@@ -1,4 +1,5 @@
-//! Sends: operands are whole registers, and the two descriptors are spread over what other formats use for regions.
+//! Sends, whose operands are whole registers and whose descriptors are spread over the bits that
+//! other formats use for regions.
 
 use super::bits::Fields;
 use super::operand::{
@@ -14,12 +15,12 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Bits of the extended descriptor as text writes it.
+/// EOT bit of the extended descriptor, as in text.
 const EX_EOT: u32 = 1 << 5;
-/// a0.0 as a register number.
+/// Register number of a0.0.
 const A0: u64 = 0x10;
 
-/// An address offset of a send counts in 16 bytes.
+/// Encodes an address offset of a send, in units of 16 bytes.
 fn coarse(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if imm % 16 != 0 {
         return Err(bad(operand, "the address offset must be a multiple of 16"));
@@ -88,7 +89,7 @@ fn descs(i: &Inst<Reg>) -> Result<SendDescs, EncodeError> {
     }
 }
 
-/// The descriptor and EOT. Returns whether the descriptor is in a0.0.
+/// Encodes the descriptor and EOT. Returns true if the descriptor is in a0.0.
 fn put_desc<L: NativeLayout>(
     i: &Inst<Reg>,
     d: &SendDescs,
@@ -103,7 +104,8 @@ fn put_desc<L: NativeLayout>(
         }
         Desc::Imm(_) => Err(bad("descriptor", "the field has fewer bits")),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
-            // Gen9 takes this bit from the instruction even when the rest is in a0.0 (Skylake workaround).
+            // Gen9 reads this bit from the instruction even if the descriptor is in a0.0 (Skylake
+            // workaround).
             let half = i.dst.ty() == Some(Type::Hf)
                 || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
             if half && f.width(Field::DescHf) != 0 {
@@ -214,7 +216,7 @@ impl Operands<Ctx> for Send {
     }
 }
 
-/// `sends`: two payloads.
+/// `sends`, with two payloads.
 pub(super) struct SplitSend;
 
 impl Operands<Ctx> for SplitSend {
@@ -270,7 +272,7 @@ impl Operands<Ctx> for SplitSend {
             Desc::Reg(r) => {
                 let sub = addr_sub("extended descriptor", r)?;
                 if sub % 2 != 0 {
-                    return Err(bad("extended descriptor", "must be a doubleword of a0"));
+                    return Err(bad("extended descriptor", "must be a dword of a0"));
                 }
                 f.put(Field::ExReg, 1);
                 f.put(Field::ExAddrSub, sub / 2);

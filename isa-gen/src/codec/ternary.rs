@@ -28,7 +28,8 @@ struct TernaryFields {
     swizzle: Field,
 }
 
-/// Where a source has no such field, one that no layout of the format has stands for it.
+/// Fields of the sources. A field that a source lacks is replaced by one that no layout of the
+/// format has.
 const SRCS: [TernaryFields; 3] = [
     TernaryFields {
         name: "src0",
@@ -91,7 +92,7 @@ fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> 
     }
 }
 
-/// `L` is the layout of the format, `A` that of Align16.
+/// Encodes a three-source instruction. `L` is the layout of the format, `A` that of Align16.
 pub(super) fn lower<L: NativeLayout, A: NativeLayout>(
     ctx: &Ctx,
     i: &Inst<Reg>,

@@ -1,4 +1,5 @@
-//! Random forms of an opcode before Xe: what the row allows, with regions and registers that mostly make sense.
+//! Random forms of an opcode before Xe: what the row allows, with regions and registers that mostly
+//! make sense.
 
 mod send;
 mod ternary;
@@ -160,7 +161,8 @@ impl Gen<'_> {
         let ty = self.dice.ty(d)?;
         i.dst = self.dst(ty)?;
         if i.op == Op::Movi {
-            // Only an indirect source means anything to it. Where there is a second one, it is `null` or picks.
+            // Only an indirect source means anything to it. Where there is a second one, it is
+            // `null` or picks.
             if sources == 2 {
                 i.srcs[1] = if self.dice.rng.once_in(2) {
                     self.dice.value(Type::Ud)

@@ -1,4 +1,5 @@
-//! Hundreds of instructions in one program against an oracle, so that the cost of a call to it hardly counts.
+//! Hundreds of instructions in one program against an oracle, so that the cost of a call to it
+//! hardly counts.
 
 use super::{AROUND, Failure, Oracle, bare, hex};
 use crate::compact::compact;
@@ -14,7 +15,7 @@ use crate::text::{assemble, disassemble, print_inst};
 /// What became of the instructions of one program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bulk {
-    /// Whether everything agrees, instruction by instruction.
+    /// True if everything agrees, instruction by instruction.
     pub agrees: Vec<bool>,
     /// Those that the oracle's assembler does not take, by their place, with its message.
     pub refused: Vec<(usize, String)>,
@@ -24,7 +25,8 @@ pub struct Bulk {
     pub compacted: usize,
 }
 
-/// One program: `nop`s around the instructions, so that targets have somewhere to go, and labels at the targets.
+/// One program: `nop`s around the instructions, so that targets have somewhere to go, and labels at
+/// the targets.
 struct Program {
     insts: Vec<Inst<Reg>>,
     /// The line of the text on which each instruction stands, from 1.
@@ -104,7 +106,8 @@ fn listing(text: &str) -> Vec<String> {
 /// - decoding what encoding gives is the instruction itself;
 /// - our assembler and the oracle's make the same bytes of our text;
 /// - our text of those bytes is the oracle's, comments aside, and assembles back to them;
-/// - the compacted form, where there is one, decodes to the instruction, and the oracle prints it as we do.
+/// - the compacted form, where there is one, decodes to the instruction, and the oracle prints it
+///   as we do.
 ///
 /// What the oracle's assembler does not take is told of and left out of the rest.
 pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Oracle) -> Bulk {

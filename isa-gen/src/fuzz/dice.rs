@@ -1,4 +1,5 @@
-//! What random instructions of all generations have in common: flags, types, places, regions, immediates, branches.
+//! What random instructions of all generations have in common: flags, types, places, regions,
+//! immediates, branches.
 
 use super::{AROUND, Rng};
 use crate::inst::{Cond, Dst, Inst, PredCtrl, Src, SrcMods, Target};
@@ -222,7 +223,8 @@ impl<'a> Dice<'a> {
 
     /// A register target.
     fn register(&mut self, region: Region, ty: Type) -> Src<Reg> {
-        // The oracle reads the sub-register of a word as a doubleword's (`tests/support/disagreements.rs`).
+        // The oracle reads the sub-register of a word as a doubleword's
+        // (`tests/support/disagreements.rs`).
         let places = if ty == Type::W { 1 } else { 4 };
         Src::Direct {
             at: RegRef::new(self.grf(), self.rng.below(places) as u16 * 8),

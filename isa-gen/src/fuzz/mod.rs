@@ -1,5 +1,6 @@
-//! Random instructions driven by the rows, and the properties that encoder, decoder, printer and assembler must have
-//! for each of them, against an oracle that is a parameter. Used by the tests and by fuzz targets.
+//! Random instructions driven by the rows, and the properties that encoder, decoder, printer and
+//! assembler must have for each of them, against an oracle that is a parameter. Used by the tests
+//! and by fuzz targets.
 
 mod before_xe;
 mod bulk;
@@ -48,8 +49,9 @@ impl Rng {
     }
 }
 
-/// A random form of an opcode (and of a math function, for `math`); `None` where the platform does not have it or the
-/// dice made no sense of it. It always has an encoding; that it is legal in every way is for others to say.
+/// A random form of an opcode (and of a math function, for `math`); `None` where the platform does
+/// not have it or the dice made no sense of it. It always has an encoding; that it is legal in
+/// every way is for others to say.
 pub fn random_inst(
     platform: Platform,
     op: Op,

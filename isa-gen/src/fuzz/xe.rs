@@ -1,5 +1,6 @@
-//! Random forms of an opcode on Xe: scoreboard annotations everywhere, sources in step with the destination more often
-//! than not, and what only Xe has: `sync`, unified sends, ternary immediates, `bfn`, `dpas`.
+//! Random forms of an opcode on Xe: scoreboard annotations everywhere, sources in step with the
+//! destination more often than not, and what only Xe has: `sync`, unified sends, ternary
+//! immediates, `bfn`, `dpas`.
 
 mod messages;
 mod ternary;

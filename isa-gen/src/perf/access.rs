@@ -1,4 +1,5 @@
-//! What an instruction reads and writes, as far as its text tells: what an earlier instruction must have done before it may run.
+//! What an instruction reads and writes, as far as its text tells: what an earlier instruction must
+//! have done before it may run.
 
 use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, SendDescs, Src, Subfn};
 use crate::legal::geometry::{dst_span_bytes, span_bytes};
@@ -23,8 +24,9 @@ pub enum Store {
     Flag,
     /// The address register, in bytes.
     Address,
-    /// Memory that other threads see, of any kind, wherever in it: by a surface whose index in the binding table is below 63, that index; in any other way, all
-    /// [`WAYS`]. Different surfaces may be of the same memory.
+    /// Memory that other threads see, of any kind, wherever in it: by a surface whose index in the
+    /// binding table is below 63, that index; in any other way, all [`WAYS`]. Different surfaces
+    /// may be of the same memory.
     Global,
     /// Shared local memory: one, wherever in it.
     Slm,
@@ -81,10 +83,12 @@ pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Messag
     Message::read(platform, &bits).ok()
 }
 
-/// Calls `f` with all that an instruction reads and writes, and says whether it may change places with others. `grf`: the byte address of a general
-/// register, and where what it is part of ends, beyond which nothing of it is; `None` for others.
+/// Calls `f` with all that an instruction reads and writes, and says whether it may change places
+/// with others. `grf`: the byte address of a general register, and where what it is part of ends,
+/// beyond which nothing of it is; `None` for others.
 ///
-/// What it does to memory is told by its descriptors. A fixed instruction may have accesses that are not told.
+/// What it does to memory is told by its descriptors. A fixed instruction may have accesses that
+/// are not told.
 pub fn accesses<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
@@ -168,7 +172,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             Some(Reg::Arf(Arf::Address, _)) => {
                 self.on(Store::Address, sub, sub + bytes.unwrap_or(32), write);
             }
-            // What a thread is dispatched with, and which channels run: only what is fixed changes it.
+            // What a thread is dispatched with, and which channels run: only what is fixed changes
+            // it.
             Some(Reg::Arf(Arf::ChannelEnable | Arf::State, _)) if !write => {}
             _ => self.fixed = true,
         }
@@ -179,7 +184,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         self.physical(Some(at.reg), at.sub.into(), bytes, false);
     }
 
-    /// Sources and destination. `bytes`: of a source, or, as 3, of the destination, where regions do not say it.
+    /// Sources and destination. `bytes`: of a source, or, as 3, of the destination, where regions
+    /// do not say it.
     fn operands<R: Register>(
         &mut self,
         inst: &Inst<R>,
@@ -269,7 +275,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// The bytes of a flag that an instruction's channels have bits in. `group`: how many channels of a predicate are taken together.
+    /// The bytes of a flag that an instruction's channels have bits in. `group`: how many channels
+    /// of a predicate are taken together.
     fn flag_bits<R: Register>(&mut self, inst: &Inst<R>, flag: RegRef<R>, group: u32, write: bool)
     where
         G: Fn(R) -> Option<Range<u32>>,
@@ -307,7 +314,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// What a message does to memory; `false` if that is not known well enough to move it. `own`: its header is the thread's own.
+    /// What a message does to memory; `false` if that is not known well enough to move it. `own`:
+    /// its header is the thread's own.
     fn memory(&mut self, op: &MsgOp, own: bool) -> bool {
         let (addr, write) = match *op {
             MsgOp::Untyped { dir, addr, .. }
@@ -370,7 +378,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     }
 }
 
-/// Whether an instruction is one that nothing may pass, whatever its operands.
+/// Returns true if an instruction is one that nothing may pass, whatever its operands.
 fn is_fixed<R: Copy>(inst: &Inst<R>) -> bool {
     let opts = InstOpts::ATOMIC
         | InstOpts::SWITCH
@@ -396,7 +404,8 @@ mod tests {
     use super::*;
     use crate::{legal, perf, text};
 
-    /// What a line reads and writes of the file, in bytes, sources in order, and whether it may be moved.
+    /// What a line reads and writes of the file, in bytes, sources in order, and whether it may be
+    /// moved.
     fn of(platform: Platform, line: &str) -> (Vec<(u32, u32, bool)>, Freedom) {
         let code = text::assemble(platform, line).unwrap_or_else(|e| panic!("{line}: {e}"));
         let size = platform.features().grf_bytes;

@@ -2,7 +2,8 @@
 
 use super::{Access, Store, Timing, Unit};
 
-/// A register as the hardware waits for it: a whole GRF, a flag register, the accumulators, the address register.
+/// A register as the hardware waits for it: a whole GRF, a flag register, the accumulators, the
+/// address register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(u32);
 
@@ -20,7 +21,8 @@ const GRFS: u32 = FLAGS_FROM + FLAGS;
 impl Slot {
     const ACC: Slot = Slot(0);
 
-    /// The slots of an access, for GRFs of so many bytes, a power of two; none for memory. What may be any GRF counts as none.
+    /// The slots of an access, for GRFs of so many bytes, a power of two; none for memory. What may
+    /// be any GRF counts as none.
     #[inline]
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
         let last = access.end.max(access.start + 1) - 1;

@@ -15,19 +15,23 @@ const DEEPEST: u32 = 8;
 pub struct Cycles {
     /// A thread that has an EU for itself, from its first instruction to its last.
     pub alone: u64,
-    /// For how long it uses the unit of the EU that it uses most, which other threads cannot have meanwhile.
+    /// For how long it uses the unit of the EU that it uses most, which other threads cannot have
+    /// meanwhile.
     pub busy: u64,
 }
 
 impl Cycles {
-    /// What so many threads of an EU take together, that begin at once: what one takes, or what the unit takes that they all wait for.
+    /// What so many threads of an EU take together, that begin at once: what one takes, or what the
+    /// unit takes that they all wait for.
     pub fn of_threads(&self, threads: u32) -> u64 {
         self.alone.max(self.busy.saturating_mul(threads.into()))
     }
 }
 
-/// What instructions take, each with its offset in bytes, if each runs once, and eight times more for each loop that it is in: what lies between a branch back and where it
-/// goes. Both sides of a branch count, as for channels that part. Takes time with the logarithm of how many loops there are.
+/// What instructions take, each with its offset in bytes, if each runs once, and eight times more
+/// for each loop that it is in: what lies between a branch back and where it goes. Both sides of a
+/// branch count, as for channels that part. Takes time with the logarithm of how many loops there
+/// are.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, perf, text};

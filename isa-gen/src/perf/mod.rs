@@ -1,8 +1,10 @@
 //! How long instructions take: what a scheduler hides, and what modelled times count.
 //!
-//! The model is that of an in-order thread. It issues an instruction when what it reads and writes is free of earlier instructions, then the unit
-//! that executes it takes it when it is free itself. [`timing`] says what an instruction takes, [`accesses`] what it reads and writes, and a
-//! [`Clock`] puts instructions one behind the other; [`cycles()`] does so with a kernel. The figures are in `gantry-meta`'s `timing.rs`, with their sources.
+//! The model is that of an in-order thread. It issues an instruction when what it reads and writes
+//! is free of earlier instructions, then the unit that executes it takes it when it is free itself.
+//! [`timing`] says what an instruction takes, [`accesses`] what it reads and writes, and a
+//! [`Clock`] puts instructions one behind the other; [`cycles()`] does so with a kernel. The
+//! figures are in `gantry-meta`'s `timing.rs`, with their sources.
 
 mod access;
 mod clock;
@@ -148,7 +150,8 @@ fn types<R: Copy>(inst: &Inst<R>) -> impl Iterator<Item = Type> + '_ {
     })
 }
 
-/// Bytes of an element as it is executed: the widest of the sources, or, without any, of the destination.
+/// Bytes of an element as it is executed: the widest of the sources, or, without any, of the
+/// destination.
 fn execution_bytes<R: Copy>(inst: &Inst<R>) -> u32 {
     let own = match inst.dst {
         Dst::Direct { ty, .. } | Dst::Indirect { ty, .. } | Dst::Macro { ty, .. } => ty.bytes(),
@@ -157,7 +160,7 @@ fn execution_bytes<R: Copy>(inst: &Inst<R>) -> u32 {
     types(inst).map(Type::bytes).max().unwrap_or(own)
 }
 
-/// Whether integers are multiplied that are both doublewords: half of the ALU's rate.
+/// Returns true if integers are multiplied that are both doublewords: half of the ALU's rate.
 fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
     let mut factors = inst.srcs.iter().filter_map(|s| match *s {
         Src::Direct { ty, .. } | Src::Indirect { ty, .. } | Src::Imm { ty, .. } => Some(ty),

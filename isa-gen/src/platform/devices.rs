@@ -1,5 +1,5 @@
-//! Shipped parts: their short names and PCI device ids. Sources: the PCI id lists of Mesa and of the Linux driver,
-//! `ocloc compile --help` for names.
+//! Shipped parts: their short names and PCI device ids. Sources: the PCI id lists of Mesa and of
+//! the Linux driver, `ocloc compile --help` for names.
 
 use super::Platform;
 
@@ -10,7 +10,8 @@ pub struct Product {
     pub title: &'static str,
     /// Its platform.
     pub platform: Platform,
-    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`); the first is the one that `ocloc` writes.
+    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`); the first is
+    /// the one that `ocloc` writes.
     pub families: &'static [u32],
     /// Short names that tools take.
     pub names: &'static [&'static str],

@@ -1,5 +1,6 @@
-//! What each platform can do: facts that code asks for by name, never by generation number. Sources: the PRMs' "EU
-//! Overview" and "Register Region Restrictions" of each generation, and what Intel's assembler takes.
+//! What each platform can do: facts that code asks for by name, never by generation number.
+//! Sources: the PRMs' "EU Overview" and "Register Region Restrictions" of each generation, and what
+//! Intel's assembler takes.
 
 use super::Platform;
 use crate::swsb::Pipe;
@@ -7,11 +8,13 @@ use crate::swsb::Pipe;
 /// Facts about a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Features {
-    /// Whether two EUs run two threads in lockstep unless a kernel asks them not to (Intel's compiler, `hasFusedEU`).
+    /// True if two EUs run two threads in lockstep unless a kernel asks them not to (Intel's
+    /// compiler, `hasFusedEU`).
     pub fused_eus: bool,
     /// Channel offsets are multiples of this many channels.
     pub channel_step: u32,
-    /// Whether predicates combine flag bits by groups of so many channels (`any8h`); if not, by all channels of the instruction.
+    /// True if predicates combine flag bits by groups of so many channels (`any8h`); if not, by all
+    /// channels of the instruction.
     pub flag_groups: bool,
     /// Bytes in a GRF.
     pub grf_bytes: u32,
@@ -33,134 +36,146 @@ pub struct Features {
     pub accumulators: u32,
     /// Number of the first accumulator that is a math macro's own, `mme0`.
     pub mme_base: u8,
-    /// Whether instructions carry software scoreboard annotations (SWSB); if not, the hardware tracks dependencies.
+    /// True if instructions carry software scoreboard annotations (SWSB); if not, the hardware
+    /// tracks dependencies.
     pub swsb: bool,
     /// Software scoreboard tokens (`$0`, `$1`, ...).
     pub sb_tokens: u32,
-    /// Whether branch targets count bytes; if not, units of 8 bytes.
+    /// True if branch targets count bytes; if not, units of 8 bytes.
     pub branch_bytes: bool,
-    /// Whether local memory lies in the L3 cache, so that one fence orders it and global memory.
+    /// True if local memory lies in the L3 cache, so that one fence orders it and global memory.
     pub slm_in_l3: bool,
-    /// Whether there are atomics of single floats (PRM, data port 1 messages).
+    /// True if there are atomics of single floats (PRM, data port 1 messages).
     pub float_atomics: bool,
-    /// Whether there are atomics of words and of halves (PRM, data port 1 messages; Intel's compiler has them from Gen12 on).
+    /// True if there are atomics of words and of halves (PRM, data port 1 messages; Intel's
+    /// compiler has them from Gen12 on).
     pub word_atomics: bool,
-    /// Whether the ALU has `q` and `uq` (at least in `mov`).
+    /// True if the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
-    /// Whether sums, shifts and compares of quadwords are instructions of it (Intel's compiler makes them of doublewords on Xe-HP and Xe-HPG, which
-    /// move quadwords alone; Xe-HPC has some of them).
+    /// True if sums, shifts and compares of quadwords are instructions of it (Intel's compiler
+    /// makes them of doublewords on Xe-HP and Xe-HPG, which move quadwords alone; Xe-HPC has some
+    /// of them).
     pub i64_alu: bool,
-    /// Whether sums and shifts of quadwords are instructions of it, though compares, choices and logic may not be.
+    /// True if sums and shifts of quadwords are instructions of it, though compares, choices and
+    /// logic may not be.
     pub i64_sums: bool,
-    /// Whether the ALU has `df`.
+    /// True if the ALU has `df`.
     pub native_f64: bool,
-    /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
-    /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
+    /// True if `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false
+    /// where products of doublewords fall under the restrictions of 64 bits; Intel's compiler
+    /// multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
-    /// Whether a group has barriers of numbers beside its own (Intel's compiler has them on Xe-HPC).
+    /// True if a group has barriers of numbers beside its own (Intel's compiler has them on
+    /// Xe-HPC).
     pub named_barriers: bool,
-    /// Whether the load/store cache moves 2D blocks.
+    /// True if the load/store cache moves 2D blocks.
     pub block2d: bool,
-    /// Whether there is a sampler, without which Intel's compiler reads no images.
+    /// True if there is a sampler, without which Intel's compiler reads no images.
     pub sampler: bool,
-    /// Whether `mul` takes bytes.
+    /// True if `mul` takes bytes.
     pub byte_factors: bool,
-    /// Whether the math box divides integers.
+    /// True if the math box divides integers.
     pub math_int_div: bool,
-    /// Whether the math box divides floats and takes powers.
+    /// True if the math box divides floats and takes powers.
     pub math_div_pow: bool,
-    /// Whether there is `hf` arithmetic.
+    /// True if there is `hf` arithmetic.
     pub half: bool,
-    /// Whether there is `bf` arithmetic.
+    /// True if there is `bf` arithmetic.
     pub bfloat: bool,
-    /// Whether there is the ternary add.
+    /// True if there is the ternary add.
     pub add3: bool,
-    /// Whether there is the ternary Boolean function.
+    /// True if there is the ternary Boolean function.
     pub bfn: bool,
-    /// Whether there is the four-byte dot product.
+    /// True if there is the four-byte dot product.
     pub dp4a: bool,
-    /// Whether there is the systolic array.
+    /// True if there is the systolic array.
     pub dpas: bool,
-    /// Whether there is the load/store cache (LSC) with its own messages.
+    /// True if there is the load/store cache (LSC) with its own messages.
     pub lsc: bool,
-    /// Whether there is the Align16 mode.
+    /// True if there is the Align16 mode.
     pub align16: bool,
-    /// Whether three-source instructions are in the Align16 form.
+    /// True if three-source instructions are in the Align16 form.
     pub ternary_align16: bool,
-    /// Whether the rows of sources 0 and 1 of three may step by one element; if not, by two.
+    /// True if the rows of sources 0 and 1 of three may step by one element; if not, by two.
     pub ternary_single_step: bool,
-    /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
+    /// True if one element of such a source may be any word; if not, it starts at a doubleword.
     pub ternary_words: bool,
-    /// Whether sources 0 and 2 of three may be immediates of 16 bits.
+    /// True if sources 0 and 2 of three may be immediates of 16 bits.
     pub ternary_imm: bool,
-    /// Whether there is a split send of its own (`sends`).
+    /// True if there is a split send of its own (`sends`).
     pub split_send: bool,
-    /// Whether every send takes two payloads and names its shared function in the opcode.
+    /// True if every send takes two payloads and names its shared function in the opcode.
     pub unified_send: bool,
-    /// Whether the targets of `brd` and `brc` are words, and written so.
+    /// True if the targets of `brd` and `brc` are words, and written so.
     pub branch_words: bool,
-    /// Whether the destination of a send is `ud` where the text does not say its type.
+    /// True if the destination of a send is `ud` where the text does not say its type.
     pub send_dst_implied: bool,
-    /// Whether moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
+    /// True if moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
     pub mme_align16: bool,
-    /// Whether a three-source instruction takes longer where its second and third source are different registers of one bank, of which there are four: the even and the odd
-    /// registers below r64, and from there on (measured by Mesa's developers, `brw_fs_bank_conflicts.cpp`; of Xe nothing is known).
+    /// True if a three-source instruction takes longer where its second and third source are
+    /// different registers of one bank, of which there are four: the even and the odd registers
+    /// below r64, and from there on (measured by Mesa's developers, `brw_fs_bank_conflicts.cpp`; of
+    /// Xe nothing is known).
     pub grf_banks: bool,
     /// Words of the address register `a0`.
     pub address_words: u32,
-    /// Whether a forward `goto` takes the channels whose predicate is true; if not, those where it is false
-    /// (`gotoJumpOnTrue` of Intel's compiler).
+    /// True if a forward `goto` takes the channels whose predicate is true; if not, those where it
+    /// is false (`gotoJumpOnTrue` of Intel's compiler).
     pub goto_on_true: bool,
-    /// Whether there is the option `{NoPreempt}`.
+    /// True if there is the option `{NoPreempt}`.
     pub no_preempt: bool,
-    /// Whether the extended descriptor in a register may be a surface's offset (`{ExBSO}`); source 1's length is then in
-    /// the instruction.
+    /// True if the extended descriptor in a register may be a surface's offset (`{ExBSO}`); source
+    /// 1's length is then in the instruction.
     pub ex_bso: bool,
-    /// Whether source 1's length is in the instruction beside an immediate extended descriptor too.
+    /// True if source 1's length is in the instruction beside an immediate extended descriptor too.
     pub src1_len: bool,
-    /// Whether there is the option `{Serialize}`.
+    /// True if there is the option `{Serialize}`.
     pub serialize: bool,
-    /// Whether one indirect operand's rows may lie across two GRFs.
+    /// True if one indirect operand's rows may lie across two GRFs.
     pub indirect_grf_crossing: bool,
-    /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
+    /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special
+    /// restrictions").
     pub restricted_64bit: bool,
-    /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step (XeHP on).
+    /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step
+    /// (XeHP on).
     pub regioning_in_step: bool,
-    /// Whether a result in two registers is split evenly between them, whatever the opcode.
+    /// True if a result in two registers is split evenly between them, whatever the opcode.
     pub even_split: bool,
-    /// Whether a result in two registers comes from sources in two registers, half from half.
+    /// True if a result in two registers comes from sources in two registers, half from half.
     pub spans_alike: bool,
-    /// Whether a compare to null needs the option `Switch`.
+    /// True if a compare to null needs the option `Switch`.
     pub cmp_null_switch: bool,
-    /// Whether accumulators are no destinations of compares and no sources of multiplies.
+    /// True if accumulators are no destinations of compares and no sources of multiplies.
     pub acc_restricted: bool,
-    /// Whether a product of two doublewords cannot go to the accumulator.
+    /// True if a product of two doublewords cannot go to the accumulator.
     pub acc_no_dword_mul: bool,
-    /// Whether source 1 of two may be an accumulator.
+    /// True if source 1 of two may be an accumulator.
     pub src1_acc: bool,
-    /// Whether source 1 of two may be of bytes.
+    /// True if source 1 of two may be of bytes.
     pub byte_src1: bool,
     /// True if a doubleword may be written to any byte of each doubleword of the destination; else
     /// to the first two (Intel's compiler, `supportsByteDestinationSubreg2Or3`).
     pub byte_dst_anywhere: bool,
     /// True if `csel` needs no condition: Intel's compiler emits some that do nothing.
     pub csel_alone: bool,
-    /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
+    /// True if halves made of singles lie in all even or all odd words, or packed from a 16-byte
+    /// boundary.
     pub half_dst_words: bool,
-    /// Whether one instruction may mix `hf` and `f`.
+    /// True if one instruction may mix `hf` and `f`.
     pub mixed_float: bool,
-    /// Whether a `mov` widens 16 halves to singles at once, where other mixed operations make 8.
+    /// True if a `mov` widens 16 halves to singles at once, where other mixed operations make 8.
     pub half_mov_wide: bool,
-    /// Whether a factor narrower than the doubleword that it is multiplied by may have modifiers.
+    /// True if a factor narrower than the doubleword that it is multiplied by may have modifiers.
     pub mul_mixed_mods: bool,
     /// The pipes that a software scoreboard distance can name.
     pub swsb_pipes: &'static [Pipe],
-    /// Whether `df` runs out of order, in the math box.
+    /// True if `df` runs out of order, in the math box.
     pub out_of_order_f64: bool,
-    /// Whether the integer pipe runs `q`, so that the long one has nothing but instructions that make `df` (Intel's compiler,
-    /// `hasPartialInt64Support`).
+    /// True if the integer pipe runs `q`, so that the long one has nothing but instructions that
+    /// make `df` (Intel's compiler, `hasPartialInt64Support`).
     pub int_pipe_q: bool,
-    /// Whether bytes are written by reading and writing their words (Intel's compiler, `hasRMWOverlap`).
+    /// True if bytes are written by reading and writing their words (Intel's compiler,
+    /// `hasRMWOverlap`).
     pub byte_rmw: bool,
 }
 

@@ -38,7 +38,8 @@ pub enum Platform {
 /// Columns of the tables: generations. Low-power parts share the column of their generation.
 pub(crate) const COLUMNS: usize = 9;
 
-/// Names of a platform itself, as `iga64`, `ocloc` and people type them, lower-case. The first is ours.
+/// Names of a platform itself, as `iga64`, `ocloc` and people type them, lower-case. The first is
+/// ours.
 const NAMES: [(Platform, &[&str]); 11] = [
     (
         Platform::Gen7p5,
@@ -104,8 +105,9 @@ impl Platform {
         Platform::XeHpc,
     ];
 
-    /// The platform of a name: of the platform (`gen9`, `9`, `12p1`, `xe-hpg`), of a product (`skl`, `tgllp`, `dg2`), a
-    /// version as `ocloc` takes it (`12.55.8`), or a PCI device id (`0x56a0`). Upper and lower case are alike.
+    /// The platform of a name: of the platform (`gen9`, `9`, `12p1`, `xe-hpg`), of a product
+    /// (`skl`, `tgllp`, `dg2`), a version as `ocloc` takes it (`12.55.8`), or a PCI device id
+    /// (`0x56a0`). Upper and lower case are alike.
     ///
     /// ```
     /// use gantry_isa_gen::Platform;
@@ -167,7 +169,7 @@ impl Platform {
         })
     }
 
-    /// Whether code of one is code of the other: they are of one generation.
+    /// Returns true if code of one is code of the other: they are of one generation.
     pub const fn same_generation(self, other: Platform) -> bool {
         self.column() == other.column()
     }

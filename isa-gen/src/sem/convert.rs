@@ -114,8 +114,8 @@ pub const fn element_mask(ty: Type) -> u64 {
     }
 }
 
-/// An exact integer result as element bits: clamped where saturating, else its low bits; rounded for float
-/// destinations.
+/// An exact integer result as element bits: clamped where saturating, else its low bits; rounded
+/// for float destinations.
 #[inline]
 pub fn write_int(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     if ty.is_float() {
@@ -144,8 +144,9 @@ fn write_int_as_float(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     write_float(near, ty, sat, mode)
 }
 
-/// A float result as element bits: rounded to a float destination, or truncated and clamped to an integer one (a NaN
-/// becomes 0). `v` carries the exact result or one rounded so that a second rounding to `ty` is right.
+/// A float result as element bits: rounded to a float destination, or truncated and clamped to an
+/// integer one (a NaN becomes 0). `v` carries the exact result or one rounded so that a second
+/// rounding to `ty` is right.
 #[inline]
 pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     if ty.is_int() {
@@ -156,7 +157,8 @@ pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
             Round::Up => v.ceil(),
             Round::Down => v.floor(),
         };
-        // `as` saturates; bounds of 64-bit types are not exact doubles, so the clamp is on integers.
+        // `as` saturates; bounds of 64-bit types are not exact doubles, so the clamp is on
+        // integers.
         return (v as i128).clamp(lo, hi) as u64 & element_mask(ty);
     }
     let v = if sat {
@@ -182,8 +184,8 @@ pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     }
 }
 
-/// Steps to the neighbour that directed rounding wants, where rounding to nearest went the other way. `err` has the
-/// sign of "exact minus nearest".
+/// Steps to the neighbour that directed rounding wants, where rounding to nearest went the other
+/// way. `err` has the sign of "exact minus nearest".
 fn directed_f(near: f32, err: f64, round: Round) -> f32 {
     match round {
         Round::Nearest => near,
@@ -234,10 +236,11 @@ fn to_bfloat(v: f64, mode: &FpMode) -> u16 {
     }
 }
 
-/// `srnd`: rounds an element to a narrower float by adding random bits below the last one kept, then cutting. From `f`
-/// to `hf` 13 bits of `random` count, from `hf` to `bf8` 8; the lowest stands where the source's lowest does. Denormals
-/// are kept, NaNs and infinities stay what they are. Undefined types give `None`
-/// (`documentation/visa/instructions/SRND.md` of Intel's compiler).
+/// `srnd`: rounds an element to a narrower float by adding random bits below the last one kept,
+/// then cutting. From `f` to `hf` 13 bits of `random` count, from `hf` to `bf8` 8; the lowest
+/// stands where the source's lowest does. Denormals are kept, NaNs and infinities stay what they
+/// are. Undefined types give `None` (`documentation/visa/instructions/SRND.md` of Intel's
+/// compiler).
 pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     let (source, result, width) = match (from, to) {
         (Type::F, Type::Hf) => (Format::SINGLE, Format::HALF, 13),
@@ -248,7 +251,8 @@ pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     if !v.is_finite() {
         return Some(result.round(v, Round::Zero));
     }
-    // A carry out of the fraction goes to the exponent, as it should; one out of that is an overflow.
+    // A carry out of the fraction goes to the exponent, as it should; one out of that is an
+    // overflow.
     let magnitude = bits & element_mask(from) >> 1;
     let bumped = magnitude + (random & ((1 << width) - 1));
     let negative = v.is_sign_negative();

@@ -1,14 +1,14 @@
-//! Operations that sum products or differences: of four channels, of a line or a plane equation, of pairs of bytes, of
-//! the bytes in doublewords.
+//! Operations that sum products or differences: of four channels, of a line or a plane equation, of
+//! pairs of bytes, of the bytes in doublewords.
 
 use super::float::FloatLane;
 use super::int::IntLane;
 use super::{LANES, Round};
 use crate::op::Op;
 
-/// How many channels of its sources an operation on `n` channels reads: whole pairs (`sad2`, `sada2`), whole groups of
-/// four (`dp2`, `dp3`, `dp4`, `dph`, `line` and `pln` by their coefficients), or just its own. Channels that are off are
-/// read too where others look at them.
+/// How many channels of its sources an operation on `n` channels reads: whole pairs (`sad2`,
+/// `sada2`), whole groups of four (`dp2`, `dp3`, `dp4`, `dph`, `line` and `pln` by their
+/// coefficients), or just its own. Channels that are off are read too where others look at them.
 pub fn channels_read(op: Op, n: usize) -> usize {
     let group = match op {
         Op::Sad2 | Op::Sada2 => 2,
@@ -18,9 +18,9 @@ pub fn channels_read(op: Op, n: usize) -> usize {
     n.next_multiple_of(group).min(LANES)
 }
 
-/// The float operations among them; `None` for others. A dot product adds its terms from the first on, each by a fused
-/// step; of a plane equation only the sum is rounded, as the emulation by native floats on Gen11 has it (Mesa,
-/// `lower_linterp`).
+/// The float operations among them; `None` for others. A dot product adds its terms from the first
+/// on, each by a fused step; of a plane equation only the sum is rounded, as the emulation by
+/// native floats on Gen11 has it (Mesa, `lower_linterp`).
 pub(super) fn float<T: FloatLane>(
     op: Op,
     a: &[T; LANES],
@@ -66,7 +66,8 @@ pub(super) fn float<T: FloatLane>(
     Some(out)
 }
 
-/// `sad2`: the absolute differences of channels `i` and `i + 1`, for even channels; odd ones are undefined, here 0.
+/// `sad2`: the absolute differences of channels `i` and `i + 1`, for even channels; odd ones are
+/// undefined, here 0.
 pub(super) fn differences<T: IntLane>(a: &[T; LANES], b: &[T; LANES], i: usize) -> i64 {
     let d = |j: usize| match (a.get(j), b.get(j)) {
         (Some(x), Some(y)) => (x.value() - y.value()).abs() as i64,

@@ -1,12 +1,14 @@
-//! The systolic array: `dpas` multiplies a matrix of `repeat` rows (source 2) by one of a column for each channel
-//! (source 1) and adds a third (source 0).
+//! The systolic array: `dpas` multiplies a matrix of `repeat` rows (source 2) by one of a column
+//! for each channel (source 1) and adds a third (source 0).
 //!
-//! Rows of source 0, of source 2 and of the result lie one after another. Source 1 has a doubleword for each channel in
-//! each register; a step of the systolic depth takes as many elements of it as an operation has factors, so that a
-//! register of narrow elements serves several steps (`documentation/visa/instructions/DPAS.md` of Intel's compiler).
+//! Rows of source 0, of source 2 and of the result lie one after another. Source 1 has a doubleword
+//! for each channel in each register; a step of the systolic depth takes as many elements of it as
+//! an operation has factors, so that a register of narrow elements serves several steps
+//! (`documentation/visa/instructions/DPAS.md` of Intel's compiler).
 //!
-//! Integers wrap at 32 bits. Floats: products are exact, and each step of the depth rounds the sum so far, to nearest
-//! even, to a single; denormals are kept. The hardware's own order of summing is not published.
+//! Integers wrap at 32 bits. Floats: products are exact, and each step of the depth rounds the sum
+//! so far, to nearest even, to a single; denormals are kept. The hardware's own order of summing is
+//! not published.
 
 use super::convert::{float_value, write_float};
 use super::float::add_odd;
@@ -55,8 +57,10 @@ impl Dpas {
         })
     }
 
-    /// Bytes from its start that an instruction of the array reads of each source in the registers of its own thread, and, as the fourth, that it writes, for
-    /// GRFs of so many bytes; `None` if it is no such instruction. Source 0 is none where it is null; of source 2 of `dpasw` it is the longer half.
+    /// Bytes from its start that an instruction of the array reads of each source in the registers
+    /// of its own thread, and, as the fourth, that it writes, for GRFs of so many bytes; `None` if
+    /// it is no such instruction. Source 0 is none where it is null; of source 2 of `dpasw` it is
+    /// the longer half.
     pub fn operand_bytes<R: Register>(inst: &Inst<R>, grf: u32) -> Option<[u32; 4]> {
         let d = Dpas::of(inst)?;
         let src2 = match inst.op {
@@ -67,8 +71,9 @@ impl Dpas {
         Some([src0, d.src1_bytes(), src2, d.sum_bytes(d.dst)])
     }
 
-    /// Bytes of source 2 that each of two fused threads has, in whole registers of so many bytes: the first has one more if their number is odd
-    /// (Intel's compiler, `documentation/visa/instructions/DPASW.md`).
+    /// Bytes of source 2 that each of two fused threads has, in whole registers of so many bytes:
+    /// the first has one more if their number is odd (Intel's compiler,
+    /// `documentation/visa/instructions/DPASW.md`).
     pub const fn halves(&self, grf: u32) -> [u32; 2] {
         let grfs = self.src2_bytes().div_ceil(grf);
         let first = grfs.div_ceil(2);
@@ -132,8 +137,8 @@ fn integer(bits: u64, ty: Type) -> i64 {
     }
 }
 
-/// Computes the result's bytes, `op.sum_bytes(op.dst)` of them, from the bytes of the sources (source 0 is empty where
-/// it is null).
+/// Computes the result's bytes, `op.sum_bytes(op.dst)` of them, from the bytes of the sources
+/// (source 0 is empty where it is null).
 ///
 /// # Errors
 /// The types are no operation of the array.

@@ -1,16 +1,18 @@
-//! Exact reals and one rounding: the slow, always right way, for rounding modes and formats that the host does not have.
+//! Exact reals and one rounding: the slow, always right way, for rounding modes and formats that
+//! the host does not have.
 
 use super::Round;
 
-/// A binary floating-point format as IEEE 754 describes them: a sign, then the exponent, then the fraction.
+/// A binary floating-point format as IEEE 754 describes them: a sign, then the exponent, then the
+/// fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Format {
     /// Bits of the exponent.
     pub exponent: u32,
     /// Bits of the fraction, without the hidden one.
     pub fraction: u32,
-    /// Whether the largest exponent means infinities and NaNs. If not (`hf8`), it is an ordinary one, and only all ones
-    /// is a NaN.
+    /// True if the largest exponent means infinities and NaNs. If not (`hf8`), it is an ordinary
+    /// one, and only all ones is a NaN.
     pub infinite: bool,
 }
 
@@ -123,8 +125,8 @@ impl Format {
         if negative { -v } else { v }
     }
 
-    /// The format's number nearest to a double, ties to even, as a double; 2 to the power `largest() + 1` where that is
-    /// nearest. What is not finite stays.
+    /// The format's number nearest to a double, ties to even, as a double; 2 to the power
+    /// `largest() + 1` where that is nearest. What is not finite stays.
     #[inline(always)]
     pub fn nearest(self, v: f64) -> f64 {
         let exponent = (v.to_bits() >> 52 & 0x7ff) as i32 - 1023;
@@ -157,8 +159,9 @@ const fn power(exponent: i32) -> f64 {
 /// Where the highest bit of a normalized [`Real`] is: room for one carry above it.
 const TOP: u32 = 125;
 
-/// A finite number, `mant * 2^exp` with a sign. The lowest bit of `mant` also stands for anything below it that was lost,
-/// which decides roundings as the exact number would, since they take place far above it.
+/// A finite number, `mant * 2^exp` with a sign. The lowest bit of `mant` also stands for anything
+/// below it that was lost, which decides roundings as the exact number would, since they take place
+/// far above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Real {
     /// The sign; zero has one too.
@@ -272,8 +275,8 @@ impl Real {
         }
     }
 
-    /// Rounds to `bits` significant bits, fewer where the lowest would be below `2^lowest`: the significand, which may
-    /// be one bit longer than that where rounding carried, and its exponent.
+    /// Rounds to `bits` significant bits, fewer where the lowest would be below `2^lowest`: the
+    /// significand, which may be one bit longer than that where rounding carried, and its exponent.
     pub fn round(self, bits: u32, lowest: i32, round: Round) -> (u128, i32) {
         let r = self.normal();
         let exp = (r.exp + (TOP + 1 - bits) as i32).max(lowest);

@@ -44,7 +44,7 @@ pub trait FloatLane: Copy + PartialOrd + Default + Sized {
     fn neg(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
-    /// Whether a NaN.
+    /// Returns true if a NaN.
     fn is_nan(self) -> bool;
     /// Zero in place of a denormal that is not kept.
     fn flush(self, mode: &FpMode) -> Self;
@@ -66,8 +66,8 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - bb)) + (b - bb))
 }
 
-/// `p + c` rounded to odd: any later rounding to a format with two bits fewer is then the rounding of the exact sum
-/// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
+/// `p + c` rounded to odd: any later rounding to a format with two bits fewer is then the rounding
+/// of the exact sum (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
 #[inline(always)]
 pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     let (s, e) = two_sum(p, c);
@@ -87,7 +87,8 @@ pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     }
 }
 
-/// [`add_odd`] with the sign of a zero: a sum of two different numbers that is zero is negative when rounding down.
+/// [`add_odd`] with the sign of a zero: a sum of two different numbers that is zero is negative
+/// when rounding down.
 #[inline(always)]
 fn add_odd_signed(p: f64, c: f64, r: Round) -> f64 {
     let s = add_odd(p, c);
@@ -143,8 +144,8 @@ impl FloatLane for f32 {
     }
     #[inline(always)]
     fn fma_lanes<const N: usize>(a: &[f32; N], b: &[f32; N], c: &[f32; N], r: Round) -> [f32; N] {
-        // The sum in double decides the single unless it lies exactly between two, or is tiny. That is rare, and one
-        // check for all lanes is cheap.
+        // The sum in double decides the single unless it lies exactly between two, or is tiny. That
+        // is rare, and one check for all lanes is cheap.
         let mut sums = [0f64; N];
         let mut doubtful = r != Round::Nearest;
         for i in 0..N {
@@ -242,7 +243,8 @@ impl FloatLane for f64 {
     }
 }
 
-/// A half. A result stays a double, rounded so (to odd) that rounding it to a half is rounding the exact result.
+/// A half. A result stays a double, rounded so (to odd) that rounding it to a half is rounding the
+/// exact result.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub(super) struct Half(pub(super) f64);
 
@@ -423,8 +425,8 @@ pub fn compare<T: FloatLane, const N: usize>(
     }
 }
 
-/// The channels of `sel` with a condition that take source 0: of a number and a NaN the number is taken
-/// (Skylake PRM, Vol. 7, "sel - Select", IEEE minimum and maximum).
+/// The channels of `sel` with a condition that take source 0: of a number and a NaN the number is
+/// taken (Skylake PRM, Vol. 7, "sel - Select", IEEE minimum and maximum).
 #[inline(always)]
 pub fn sel_pick<T: FloatLane, const N: usize>(
     pack: impl Pack,
@@ -569,7 +571,8 @@ pub(super) fn eval<T: FloatLane>(
         acc: None,
     };
     if bits.is_none() {
-        // A move or a selection between equal types keeps NaN payloads, which conversions would quiet.
+        // A move or a selection between equal types keeps NaN payloads, which conversions would
+        // quiet.
         let same = raw && !alu.sat;
         for (i, v) in r.iter().take(n).enumerate() {
             out.bits[i] = if same && v.is_nan() {
@@ -595,8 +598,8 @@ fn source_bits(alu: &AluOp, srcs: &[&Bits; 3], source: usize, channel: usize) ->
     v
 }
 
-/// `cmpn`: as [`compare`], but an ordering is true where source 1 is a NaN, so that a `sel` by it takes source 0, the
-/// number.
+/// `cmpn`: as [`compare`], but an ordering is true where source 1 is a NaN, so that a `sel` by it
+/// takes source 0, the number.
 fn compare_nan<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
     let mut m = compare(Plain, cond, a, b);
     if matches!(cond, Cond::Ge | Cond::Gt | Cond::Lt | Cond::Le) {

@@ -126,8 +126,9 @@ fn zip2<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> 
     out
 }
 
-/// A lane-wise operation of one or two sources, `mad` and the bit-field operations; `None` for others. `shift_mask` is
-/// 31, or 63 where an operand has 64 bits: shift counts are taken modulo that.
+/// A lane-wise operation of one or two sources, `mad` and the bit-field operations; `None` for
+/// others. `shift_mask` is 31, or 63 where an operand has 64 bits: shift counts are taken modulo
+/// that.
 #[inline(always)]
 pub fn apply<T: IntLane, const N: usize>(
     op: Op,
@@ -175,7 +176,8 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Bfi2 => {
             let mut out = *a;
             for i in 0..N {
-                // The inserted bits begin at the mask's lowest (Intel's compiler makes vISA's BFI of `bfi1` and `bfi2` alone).
+                // The inserted bits begin at the mask's lowest (Intel's compiler makes vISA's BFI
+                // of `bfi1` and `bfi2` alone).
                 let m = a[i].low();
                 let inserted = b[i].low() << (m.trailing_zeros() & 31);
                 let v = m & inserted | !m & c[i].low();
@@ -231,8 +233,9 @@ pub fn select<T: Copy, const N: usize>(pick: u32, a: &[T; N], b: &[T; N]) -> [T;
     out
 }
 
-/// Integer division as the math box does it. A zero divisor gives the largest number, or for a negative dividend the
-/// smallest, in quotient and remainder (Skylake PRM, Vol. 7, "math - Extended Math Function", integer divide).
+/// Integer division as the math box does it. A zero divisor gives the largest number, or for a
+/// negative dividend the smallest, in quotient and remainder (Skylake PRM, Vol. 7, "math - Extended
+/// Math Function", integer divide).
 fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
     if b == 0 {
         let v = if !signed {
@@ -247,7 +250,8 @@ fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
     (a.wrapping_div(b), a.wrapping_rem(b))
 }
 
-/// The operations that read or write the accumulator without naming it: the result, and what the accumulator holds then.
+/// The operations that read or write the accumulator without naming it: the result, and what the
+/// accumulator holds then.
 #[inline(always)]
 pub fn through_acc<const N: usize>(
     op: Op,
@@ -267,7 +271,8 @@ pub fn through_acc<const N: usize>(
                 let difference = (a[i] & 0xffff_ffff) - (b[i] & 0xffff_ffff);
                 (difference, i64::from(difference < 0))
             }
-            // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
+            // The accumulator holds source 0 times the low word of source 1; the high word's
+            // product is added.
             _ => {
                 let product = a[i].wrapping_mul(b[i] >> 16) << 16;
                 let sum = acc[i].wrapping_add(product);
@@ -382,7 +387,8 @@ pub(super) fn eval<T: IntLane>(
             let signed = t0.is_signed();
             let div = |i: usize| divide(a[i].value() as i64, b[i].value() as i64, signed);
             match alu.math {
-                // `idiv` writes the quotient here and the remainder to the next registers: the caller asks twice.
+                // `idiv` writes the quotient here and the remainder to the next registers: the
+                // caller asks twice.
                 Some(MathFn::Iqot | MathFn::Idiv) => from(&|i| div(i).0),
                 Some(MathFn::Irem) => from(&|i| div(i).1),
                 _ => return Err(Undefined("this math function takes floats".to_owned())),
@@ -403,7 +409,8 @@ pub(super) fn eval<T: IntLane>(
             m
         }
         (None, Some(cond)) => {
-            // The result as the destination has it, before saturation: carries beyond it are not seen.
+            // The result as the destination has it, before saturation: carries beyond it are not
+            // seen.
             let mut seen = r;
             if !alu.sat && alu.dst.is_int() {
                 for v in &mut seen {

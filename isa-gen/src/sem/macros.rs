@@ -1,14 +1,16 @@
-//! The math macros: `math.invm`, `math.rsqtm` and `madm`, of which compilers build correctly rounded quotients and
-//! square roots.
+//! The math macros: `math.invm`, `math.rsqtm` and `madm`, of which compilers build correctly
+//! rounded quotients and square roots.
 //!
-//! Intermediate results of such a sequence may be too large or too small for their type, or need more precision than it
-//! has. A special accumulator (`mme0` to `mme7`) keeps what the register cannot. The last step of a sequence writes no
-//! special accumulator (`nomme`) and so rounds to the type, denormals included; before it, singles are computed with a
-//! double's precision and range, doubles with 64 bits of significand and any exponent. Sequences of Intel's compiler
-//! then end in the correctly rounded result, which is what they promise
+//! Intermediate results of such a sequence may be too large or too small for their type, or need
+//! more precision than it has. A special accumulator (`mme0` to `mme7`) keeps what the register
+//! cannot. The last step of a sequence writes no special accumulator (`nomme`) and so rounds to the
+//! type, denormals included; before it, singles are computed with a double's precision and range,
+//! doubles with 64 bits of significand and any exponent. Sequences of Intel's compiler then end in
+//! the correctly rounded result, which is what they promise
 //! (`IR_Builder::translateVISAArithmeticDoubleInst` and its siblings).
 //!
-//! What a special accumulator holds for a channel is 0 where the register's element is the value. Otherwise:
+//! What a special accumulator holds for a channel is 0 where the register's element is the value.
+//! Otherwise:
 //!
 //! | type | bits | mean |
 //! |---|---|---|
@@ -224,7 +226,8 @@ impl Wide for Double {
 }
 
 impl Double {
-    /// A function of the significand, where a power of two may be taken out of the operand by its `degree`-th part.
+    /// A function of the significand, where a power of two may be taken out of the operand by its
+    /// `degree`-th part.
     fn by_significand(self, degree: i32, f: fn(f64) -> f64) -> Double {
         let Double::Finite(x) = self else {
             return self;
@@ -268,7 +271,8 @@ fn channel<W: Wide>(
         (Op::Madm, _) => return Ok((Element::plain(W::last(a, b, c, mode)), false)),
         (Op::Math, Some(MathFn::Invm)) if common(a.kind()) && common(b.kind()) => b.reciprocal(),
         (Op::Math, Some(MathFn::Invm)) => {
-            // A zero, infinity or NaN: what the finite operand is does not matter, but for its sign.
+            // A zero, infinity or NaN: what the finite operand is does not matter, but for its
+            // sign.
             let unit = |v: f64| if common(v) { v.signum() } else { v };
             return special(unit(a.kind()) / unit(b.kind()));
         }
@@ -281,13 +285,13 @@ fn channel<W: Wide>(
     Ok((result.wide(mode.round), false))
 }
 
-/// Computes the first `n` channels of `madm`, `math.invm` or `math.rsqtm`. `special` is what the sources' special
-/// accumulators hold, zeros for `nomme`; `wide` says that the destination has one. Gives the result and what the
-/// destination's special accumulator holds.
+/// Computes the first `n` channels of `madm`, `math.invm` or `math.rsqtm`. `special` is what the
+/// sources' special accumulators hold, zeros for `nomme`; `wide` says that the destination has one.
+/// Gives the result and what the destination's special accumulator holds.
 ///
-/// `invm` gives an approximation of `1 / source 1`, `rsqtm` one of `1 / sqrt(source 0)`. Where an operand is zero,
-/// infinite or a NaN (or negative, for the root) they give the quotient of the sources or the square root itself, and
-/// the condition `eo` is true: no further step is needed.
+/// `invm` gives an approximation of `1 / source 1`, `rsqtm` one of `1 / sqrt(source 0)`. Where an
+/// operand is zero, infinite or a NaN (or negative, for the root) they give the quotient of the
+/// sources or the square root itself, and the condition `eo` is true: no further step is needed.
 ///
 /// # Errors
 /// The operation is no math macro, or has no meaning for these types.

@@ -1,4 +1,5 @@
-//! The math box's float functions: computed in double, so at most one rounding away from exact in single.
+//! The math box's float functions: computed in double, so at most one rounding away from exact in
+//! single.
 
 use super::Undefined;
 use crate::op::MathFn;

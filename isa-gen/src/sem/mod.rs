@@ -1,22 +1,25 @@
-//! What each ALU operation computes, on lane arrays: one meaning for the simulator, the IR's interpreter and constant
-//! folding.
+//! What each ALU operation computes, on lane arrays: one meaning for the simulator, the IR's
+//! interpreter and constant folding.
 //!
-//! An operation runs in three phases. *Read* turns element bits of each source's type, with its modifiers, into lanes of
-//! the execution type. The *operation* is a loop over lanes ([`int`], [`float`], [`math`]). *Write* turns lanes into
-//! element bits of the destination's type: saturation, rounding, truncation ([`convert`]). Flags come from the result
-//! before saturation (Skylake PRM, Vol. 7, "Assigning Conditional Modifiers").
+//! An operation runs in three phases. *Read* turns element bits of each source's type, with its
+//! modifiers, into lanes of the execution type. The *operation* is a loop over lanes ([`int`],
+//! [`float`], [`math`]). *Write* turns lanes into element bits of the destination's type:
+//! saturation, rounding, truncation ([`convert`]). Flags come from the result before saturation
+//! (Skylake PRM, Vol. 7, "Assigning Conditional Modifiers").
 //!
-//! [`eval`] does all three for any operation and any types, but for those whose operands are no lanes of elements: the
-//! math macros ([`macros`]) and the systolic array ([`dpas`]). The parts are public for callers that know the types
-//! beforehand and keep lanes in their own form.
+//! [`eval`] does all three for any operation and any types, but for those whose operands are no
+//! lanes of elements: the math macros ([`macros`]) and the systolic array ([`dpas`]). The parts are
+//! public for callers that know the types beforehand and keep lanes in their own form.
 //!
-//! Some operations look beyond their own channel: [`channels_read`] says how far. Of `line` and `pln`, source 0 is four
-//! consecutive elements from its origin (`p`, `q`, then one unused and `r`; `line` has `p` and, in the last, `q`); source
-//! 1 of `pln` is `u` and its source 2, which no instruction names, is `v`. Of `smov`, source 1 says which channels are
-//! written: that is the caller's business.
+//! Some operations look beyond their own channel: [`channels_read`] says how far. Of `line` and
+//! `pln`, source 0 is four consecutive elements from its origin (`p`, `q`, then one unused and `r`;
+//! `line` has `p` and, in the last, `q`); source 1 of `pln` is `u` and its source 2, which no
+//! instruction names, is `v`. Of `smov`, source 1 says which channels are written: that is the
+//! caller's business.
 //!
-//! Integers of up to 32 bits are computed exactly in 64 bits, and 64-bit ones in 128, so that saturation, overflow and
-//! mixed signedness need no special cases; the write phase keeps the low bits.
+//! Integers of up to 32 bits are computed exactly in 64 bits, and 64-bit ones in 128, so that
+//! saturation, overflow and mixed signedness need no special cases; the write phase keeps the low
+//! bits.
 
 mod bits;
 pub mod convert;
@@ -63,7 +66,8 @@ impl Round {
     }
 }
 
-/// Floating-point mode: rounding, and which denormals are kept (others are flushed to zero with their sign).
+/// Floating-point mode: rounding, and which denormals are kept (others are flushed to zero with
+/// their sign).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FpMode {
     /// Rounding.
@@ -85,8 +89,8 @@ impl FpMode {
         keep_df: true,
     };
 
-    /// The mode of a `cr0.0` value (Skylake PRM, Vol. 7, "Control Register": 5:4 rounding, 6 double denormals,
-    /// 7 single denormals, 10 half denormals).
+    /// The mode of a `cr0.0` value (Skylake PRM, Vol. 7, "Control Register": 5:4 rounding, 6 double
+    /// denormals, 7 single denormals, 10 half denormals).
     pub const fn of_cr0(cr0: u32) -> FpMode {
         FpMode {
             round: match cr0 >> 4 & 3 {
@@ -177,14 +181,15 @@ pub struct Outcome {
 #[error("{0}")]
 pub struct Undefined(pub String);
 
-/// Whether source modifiers are bitwise on an opcode (`-` is "not").
+/// Returns true if source modifiers are bitwise on an opcode (`-` is "not").
 pub const fn is_logic(op: Op) -> bool {
     matches!(op, Op::Not | Op::And | Op::Or | Op::Xor)
 }
 
 impl AluOp {
-    /// What lanes are computed in: the widest source type, floats before integers. Halves are computed as such where the
-    /// result is one, or an integer; mixed with singles, or going to one, they are singles first.
+    /// What lanes are computed in: the widest source type, floats before integers. Halves are
+    /// computed as such where the result is one, or an integer; mixed with singles, or going to
+    /// one, they are singles first.
     pub fn class(&self) -> ExecClass {
         let mut class = ExecClass::Int;
         for t in self.srcs.into_iter().flatten() {
@@ -243,7 +248,8 @@ pub fn eval(alu: &AluOp, n: usize, srcs: [&Bits; 3], extra: &Extra) -> Result<Ou
     let n = n.min(LANES);
     let alu = &alu.canonical();
     let mut out = match alu.class() {
-        // 32-bit products of unsigned numbers and shifts to 64-bit destinations do not fit 64 bits with a sign.
+        // 32-bit products of unsigned numbers and shifts to 64-bit destinations do not fit 64 bits
+        // with a sign.
         ExecClass::Int if alu.op == Op::Mul || alu.op == Op::Mad || alu.dst.bytes() == 8 => {
             int::eval::<i128>(alu, n, srcs, extra)
         }
@@ -325,8 +331,8 @@ pub fn truth_of_mask<const N: usize>(mask: u32) -> Truth<N> {
     out
 }
 
-/// One channel of a packed vector immediate (`uv`, `v`, `vf`): its element bits in the type that it is read as
-/// (unsigned word, word, single).
+/// One channel of a packed vector immediate (`uv`, `v`, `vf`): its element bits in the type that it
+/// is read as (unsigned word, word, single).
 pub const fn packed_imm(bits: u32, ty: Type, channel: usize) -> u64 {
     match ty {
         Type::Uv => (bits >> (channel % 8 * 4) & 0xf) as u64,
@@ -338,7 +344,8 @@ pub const fn packed_imm(bits: u32, ty: Type, channel: usize) -> u64 {
     }
 }
 
-/// The single float of an 8-bit restricted float: sign, 3 bits of exponent (bias 3), 4 bits of fraction.
+/// The single float of an 8-bit restricted float: sign, 3 bits of exponent (bias 3), 4 bits of
+/// fraction.
 pub const fn restricted_float(b: u8) -> u32 {
     let sign = (b as u32 & 0x80) << 24;
     if b & 0x7f == 0 {

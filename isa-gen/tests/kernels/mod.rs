@@ -1,9 +1,9 @@
-//! The corpus: OpenCL kernels of our own, and what Intel's compiler makes of them. Other crates' tests may include this
-//! file by its path; it needs nothing but `std`.
+//! The corpus: OpenCL kernels of our own, and what Intel's compiler makes of them. Other crates'
+//! tests may include this file by its path; it needs nothing but `std`.
 //!
-//! The compiler is the `ocloc` on PATH. With `GANTRY_ORACLES_2026=ROOT` it is that of an unpacked tree of newer packages
-//! (`mmdebstrap --variant=extract --include=intel-ocloc sid ROOT`), called through the tree's own loader. Devices that it
-//! does not know are skipped.
+//! The compiler is the `ocloc` on PATH. With `GANTRY_ORACLES_2026=ROOT` it is that of an unpacked
+//! tree of newer packages (`mmdebstrap --variant=extract --include=intel-ocloc sid ROOT`), called
+//! through the tree's own loader. Devices that it does not know are skipped.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,15 +33,16 @@ pub struct Device {
     /// - `local-blocks`: from Gen11 on ("BlockReadLocal not supported!");
     /// - `bfloat`: from DG2 on ("bf conversion instruction not supported!");
     /// - `dp4a`: from Gen12 on ("Unsupported call to llvm.genx.GenISA.dp4a");
-    /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the compiler emits an opcode
-    ///   that the device does not have, or says that the sub-group size is unsupported.
+    /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the
+    ///   compiler emits an opcode that the device does not have, or says that the sub-group size is
+    ///   unsupported.
     pub has: &'static [Need],
 }
 
 /// Every device of the corpus.
 ///
-/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes them at 32 too, but not
-/// those of images of 8 rows and more (`at-most-16`).
+/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes
+/// them at 32 too, but not those of images of 8 rows and more (`at-most-16`).
 pub const DEVICES: [Device; 7] = [
     Device {
         name: "bdw",
@@ -189,7 +190,7 @@ impl Device {
         DEVICES.iter().chain([&KBL]).find(|d| d.name == name)
     }
 
-    /// Whether a file of kernels can be compiled at a width.
+    /// Returns true if a file of kernels can be compiled at a width.
     pub fn takes(&self, text: &str, width: u32) -> bool {
         let needs = text
             .lines()
@@ -269,13 +270,14 @@ impl Compiler {
     }
 }
 
-/// Whether the newer of Intel's compilers is used.
+/// Returns true if the newer of Intel's compilers is used.
 #[allow(dead_code, reason = "not every user asks")]
 pub fn is_newer() -> bool {
     Compiler::get().is_some_and(|c| c.root.is_some())
 }
 
-/// Whether `ocloc` is there. Where it is not: a line that says so, or a failure if `GANTRY_REQUIRE_ORACLES` is 1.
+/// Returns true if `ocloc` is there. Where it is not: a line that says so, or a failure if
+/// `GANTRY_REQUIRE_ORACLES` is 1.
 pub fn have_ocloc() -> bool {
     let have = Compiler::get().is_some();
     if !have {
@@ -288,7 +290,7 @@ pub fn have_ocloc() -> bool {
     have
 }
 
-/// Whether `ocloc` is there and knows a device.
+/// Returns true if `ocloc` is there and knows a device.
 #[allow(dead_code, reason = "not every user looks at several devices")]
 pub fn have_ocloc_for(device: &Device) -> bool {
     let knows = |c: &Compiler| c.knows(device.name);
@@ -337,8 +339,8 @@ pub fn compile(device: &'static Device, widths: &[u32]) -> Vec<Kernel> {
     zebins.iter().flat_map(Zebin::kernels).collect()
 }
 
-/// The files asked for that a device takes, compiled at the widths asked for, by two processes at a time, in the order
-/// of the files.
+/// The files asked for that a device takes, compiled at the widths asked for, by two processes at a
+/// time, in the order of the files.
 pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> bool) -> Vec<Zebin> {
     let jobs: Vec<Job> = FILES
         .iter()
@@ -349,8 +351,8 @@ pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> b
     compile_all(device, &jobs)
 }
 
-/// What a device's compiler makes of the OpenCL C files of a folder, at the widths that it chooses. What it refuses is told
-/// and left out.
+/// What a device's compiler makes of the OpenCL C files of a folder, at the widths that it chooses.
+/// What it refuses is told and left out.
 #[allow(dead_code, reason = "not every user looks into folders")]
 pub fn folder(device: &'static Device, folder: &Path) -> Vec<Kernel> {
     let mut jobs: Vec<Job> = Vec::new();
@@ -401,9 +403,10 @@ fn compile_all(device: &'static Device, jobs: &[Job]) -> Vec<Zebin> {
     done.into_iter().map(|(_, zebin)| zebin).collect()
 }
 
-/// What the compiler writes for a file. Kept in the target directory, so that every test that asks gets the same bytes
-/// at once; a change of the text, the options or the compiler compiles anew. What the newer compiler refuses is told and
-/// left out: the devices' needs above are the older one's.
+/// What the compiler writes for a file. Kept in the target directory, so that every test that asks
+/// gets the same bytes at once; a change of the text, the options or the compiler compiles anew.
+/// What the newer compiler refuses is told and left out: the devices' needs above are the older
+/// one's.
 fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Option<Vec<u8>> {
     let options = match width {
         0 => "-cl-std=CL2.0".to_owned(),

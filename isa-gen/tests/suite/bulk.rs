@@ -1,5 +1,6 @@
-//! Random legal instructions by the hundred thousand, platform by platform, against Intel's assembler and disassembler
-//! in the process. `GANTRY_CASES=200000` is the full claim; `GANTRY_SEED` changes the dice.
+//! Random legal instructions by the hundred thousand, platform by platform, against Intel's
+//! assembler and disassembler in the process. `GANTRY_CASES=200000` is the full claim;
+//! `GANTRY_SEED` changes the dice.
 
 use crate::disagreements::{DISAGREEMENTS, Kind};
 use crate::iga::Iga;

@@ -1,5 +1,5 @@
-//! The 8-byte form against Intel's: every entry of every table expands as Intel's disassembler expands it, and what
-//! Intel's assembler compacts we compact to the same bytes, and nothing else.
+//! The 8-byte form against Intel's: every entry of every table expands as Intel's disassembler
+//! expands it, and what Intel's assembler compacts we compact to the same bytes, and nothing else.
 //!
 //! `GANTRY_CASES` is the number of random words of each platform in the tests that take any.
 
@@ -199,8 +199,9 @@ fn every_entry_expands_as_intels_does() {
     }
 }
 
-/// Bits that Intel's assembler loses when it compacts (docs/oracle-differences.md): the odd half of the channel offset,
-/// in Gen7.5 and from Gen8 on, and the end of thread of a `send` with its descriptor in a register.
+/// Bits that Intel's assembler loses when it compacts (docs/oracle-differences.md): the odd half of
+/// the channel offset, in Gen7.5 and from Gen8 on, and the end of thread of a `send` with its
+/// descriptor in a register.
 const LOST: u128 = 1 << 47 | 1 << 11 | 1 << 127;
 
 /// What became of one native word.
@@ -213,7 +214,8 @@ enum Fate {
     Theirs(u128),
 }
 
-/// Compacts the instruction of a native word on both sides. What only we compact, or otherwise, is a failure.
+/// Compacts the instruction of a native word on both sides. What only we compact, or otherwise, is
+/// a failure.
 fn fate(p: Platform, word: u128, iga: &mut Iga) -> Fate {
     let Ok(text) = iga.disassemble(&(word & !(1 << 29)).to_le_bytes()) else {
         return Fate::Unread;
@@ -240,7 +242,8 @@ fn fate(p: Platform, word: u128, iga: &mut Iga) -> Fate {
     }
 }
 
-/// Entries of which Intel's assembler makes no use, or hardly ever: its text does not say what they are for.
+/// Entries of which Intel's assembler makes no use, or hardly ever: its text does not say what they
+/// are for.
 fn rare(p: Platform, index: &str, entry: u64) -> bool {
     match (index, entry) {
         // Align16, which only macros of `math` still have.
@@ -367,8 +370,8 @@ fn what_expands_compacts_again() {
     }
 }
 
-/// Whether Intel's decoder refuses some compacted words of the opcode, but not what they expand to
-/// (docs/oracle-differences.md).
+/// Returns true if Intel's decoder refuses some compacted words of the opcode, but not what they
+/// expand to (docs/oracle-differences.md).
 fn refused(p: Platform, opcode: u8) -> bool {
     match p {
         Platform::Gen10 | Platform::Gen11 => Op::Movi.info(p).map(|i| i.opcode) == Some(opcode),
@@ -386,7 +389,8 @@ fn expands_what_intels_decoder_expands() {
         let odd: Vec<u8> = (0..128).filter(|o| refused(p, *o)).collect();
         let (mut both, mut ours_alone) = (0, 0);
         for n in 0..cases() {
-            // Any opcode, whether it exists or not, and now and then one of which there is more to see.
+            // Any opcode, whether it exists or not, and now and then one of which there is more to
+            // see.
             let w = match n % 8 {
                 0 if !odd.is_empty() => word(&mut rng, &odd),
                 _ => rng.bits() | 1 << 29,

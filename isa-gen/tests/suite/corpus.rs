@@ -1,8 +1,9 @@
-//! Every instruction of the corpus (`kernels/`) as Intel's compiler emits it: it decodes, prints as Intel's disassembler
-//! prints it, assembles to the same bytes and breaks no rule.
+//! Every instruction of the corpus (`kernels/`) as Intel's compiler emits it: it decodes, prints as
+//! Intel's disassembler prints it, assembles to the same bytes and breaks no rule.
 //!
-//! `GANTRY_CORPUS=skl,dg2` judges those devices alone, whatever [`JUDGED`] says. `GANTRY_CORPUS_FOLDER=DIR` judges what the compiler makes
-//! of the OpenCL C files of a folder instead, and `GANTRY_ORACLES_2026` what another compiler makes (`kernels/`).
+//! `GANTRY_CORPUS=skl,dg2` judges those devices alone, whatever [`JUDGED`] says.
+//! `GANTRY_CORPUS_FOLDER=DIR` judges what the compiler makes of the OpenCL C files of a folder
+//! instead, and `GANTRY_ORACLES_2026` what another compiler makes (`kernels/`).
 
 use crate::iga::Iga;
 use crate::kernels::{self, DEVICES, Device, Kernel};
@@ -29,7 +30,8 @@ const ERRATA: &[(&str, &str, &str)] = &[(
 struct Report {
     kernels: usize,
     instructions: usize,
-    /// Instructions whose bytes hold what no text tells: Intel's assembler does not make them of the text either.
+    /// Instructions whose bytes hold what no text tells: Intel's assembler does not make them of
+    /// the text either.
     retold: usize,
     /// Instructions of 8 bytes.
     compacted: usize,
@@ -74,8 +76,9 @@ fn alone(platform: Platform, code: &[u8], at: &Range<usize>) -> String {
     line.unwrap_or_default().trim().to_string()
 }
 
-/// What the compiler compacted, we compact to the same bytes. It leaves some instructions long that it could compact
-/// (those that are patched later, those before the entry of a kernel): there, Intel's assembler tells.
+/// What the compiler compacted, we compact to the same bytes. It leaves some instructions long that
+/// it could compact (those that are patched later, those before the entry of a kernel): there,
+/// Intel's assembler tells.
 fn judge_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
     let mut rest = without_padding(&k.code);
     while let Some((word, after)) = rest.split_at_checked(decode::len(rest)) {
@@ -165,7 +168,8 @@ fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
         if mine == want {
             continue;
         }
-        // Where Intel's assembler does not get the compiler's bytes from the text, ours need only mean the same.
+        // Where Intel's assembler does not get the compiler's bytes from the text, ours need only
+        // mean the same.
         if mine == intel
             || (want != intel && alone(platform, &bytes, &at) == alone(platform, code, &at))
         {

@@ -115,8 +115,8 @@ fn good_lines_have_no_findings() {
     }
 }
 
-/// Intel's compiler adds bytes to a product of words or of a doubleword as they are, of either signedness; bytes that it
-/// multiplies it makes words first.
+/// Intel's compiler adds bytes to a product of words or of a doubleword as they are, of either
+/// signedness; bytes that it multiplies it makes words first.
 #[test]
 fn mad_adds_bytes_and_multiplies_none() {
     let rules = |p, line: &str| {
@@ -147,7 +147,8 @@ fn mad_adds_bytes_and_multiplies_none() {
     }
 }
 
-/// What Intel's compilers of 2022 and 2026 emit, and beside it what breaks the rule that has room for it.
+/// What Intel's compilers of 2022 and 2026 emit, and beside it what breaks the rule that has room
+/// for it.
 #[test]
 fn what_intels_compilers_emit_is_legal() {
     use Platform::{Gen8, Gen9, XeHpc, XeHpg, XeLp};

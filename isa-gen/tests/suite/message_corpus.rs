@@ -1,5 +1,5 @@
-//! The messages of compiled kernels: each is typed, comes back bit by bit, and needs the payloads that the compiler gave
-//! it. `GANTRY_CORPUS=all`, or a list of devices, for more.
+//! The messages of compiled kernels: each is typed, comes back bit by bit, and needs the payloads
+//! that the compiler gave it. `GANTRY_CORPUS=all`, or a list of devices, for more.
 
 use crate::iga::Iga;
 use crate::kernels::{self, DEVICES, Device};
@@ -46,8 +46,8 @@ fn read(platform: Platform, line: &str) -> Option<(u32, SendBits)> {
     Some((exec, send))
 }
 
-/// Whether the lengths are what the operation needs. An atomic may have no response, and typed messages have up to four
-/// coordinates.
+/// Returns true if the lengths are what the operation needs. An atomic may have no response, and
+/// typed messages have up to four coordinates.
 fn fits(m: &Message, l: &Lengths) -> bool {
     let sent = u32::from(m.src0_grfs) + u32::from(m.src1_grfs);
     let need = u32::from(m.header) + l.address + l.data;

@@ -1,5 +1,5 @@
-//! Send descriptors against Intel's disassembler: the comment after every send, on every platform, for random
-//! descriptors of every shared function.
+//! Send descriptors against Intel's disassembler: the comment after every send, on every platform,
+//! for random descriptors of every shared function.
 
 use crate::iga::Iga;
 use gantry_isa_gen::Platform;
@@ -32,7 +32,8 @@ fn a0(sub: u64) -> Desc {
     Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub as u16 * 4))
 }
 
-/// The shared functions of a platform: every number where it is in the descriptor, else those that have a name.
+/// The shared functions of a platform: every number where it is in the descriptor, else those that
+/// have a name.
 fn functions(platform: Platform) -> Vec<Sfid> {
     (0..16)
         .filter_map(Sfid::new)
@@ -40,7 +41,8 @@ fn functions(platform: Platform) -> Vec<Sfid> {
         .collect()
 }
 
-/// Bits of an immediate extended descriptor that a send of the platform has room for, its own alone.
+/// Bits of an immediate extended descriptor that a send of the platform has room for, its own
+/// alone.
 fn ex_bits(platform: Platform) -> u32 {
     match platform {
         Platform::Gen7p5 | Platform::Gen8 | Platform::Gen8Lp => 0,
@@ -198,8 +200,8 @@ fn listed(
     (fields, findings)
 }
 
-/// Findings in order, without repetition; those of stray bits bit by bit, because the oracle's runs of them go on over
-/// bits of fields.
+/// Findings in order, without repetition; those of stray bits bit by bit, because the oracle's runs
+/// of them go on over bits of fields.
 fn spread(findings: &[(u8, u8, bool)], fields: &[Part]) -> Vec<(u8, u8)> {
     let owned = |bit: u8| fields.iter().any(|f| bit >= f.0 && bit < f.0 + f.1);
     let mut out = Vec::new();
@@ -245,7 +247,8 @@ fn fields_are_those_of_intels_listing() {
                 let findings = spread(&findings, &fields);
                 let (mut their_fields, mut their_findings) =
                     listed(platform, sfid, send.exec, ex, desc);
-                // Known: it warns of the stride of a media block just where it is overridden, meaning the reverse.
+                // Known: it warns of the stride of a media block just where it is overridden,
+                // meaning the reverse.
                 let media = sfid == Sfid::DATA_CACHE_1 && matches!(desc >> 14 & 31, 4 | 10);
                 their_findings.retain(|f| !media || *f != (8, 3));
                 fields.sort();

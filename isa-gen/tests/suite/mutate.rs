@@ -1,4 +1,5 @@
-//! Random mutations of legal instructions: on each platform every rule is broken by some, and named.
+//! Random mutations of legal instructions: on each platform every rule is broken by some, and
+//! named.
 
 use gantry_isa_gen::fuzz::Rng;
 use gantry_isa_gen::message::{

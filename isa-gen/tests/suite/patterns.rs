@@ -1,4 +1,5 @@
-//! Bytes that nobody meant: no function panics on them, and what we and Intel's disassembler take of them is counted.
+//! Bytes that nobody meant: no function panics on them, and what we and Intel's disassembler take
+//! of them is counted.
 //!
 //! `GANTRY_CASES=10000000` tries that many patterns of each platform.
 
@@ -20,8 +21,8 @@ fn number(name: &str, default: u64) -> u64 {
     n
 }
 
-/// Random bytes, 8 of them where the compaction bit says so. Half have an opcode that exists, and some of these few
-/// bits set at all: pure noise hardly ever gets past the first reserved value.
+/// Random bytes, 8 of them where the compaction bit says so. Half have an opcode that exists, and
+/// some of these few bits set at all: pure noise hardly ever gets past the first reserved value.
 fn pattern(opcodes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut word = u128::from(rng.bits()) | u128::from(rng.bits()) << 64;
     match rng.below(4) {

@@ -75,7 +75,7 @@ fn errors_have_exact_places() {
         ),
         (
             "bfe (8|M0) (lt)f0.0 r5.0<1>:d r6.0<2;1>:d r7.0<2;1>:d r8.0<1>:d",
-            "1:1+3: `bfe` may not have this flag modifier",
+            "1:1+3: `bfe` may not have this condition modifier",
         ),
         ("(W) jmpi nowhere", "1:10+7: label `nowhere` is not defined"),
         ("a:\nnop\na:\nnop", "3:1+1: label `a` is defined twice"),

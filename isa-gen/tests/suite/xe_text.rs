@@ -1,6 +1,7 @@
-//! The text of Xe: every line that Intel's disassembler prints and its assembler takes back is read into an instruction
-//! that prints as the same line. The lines are of random instructions, native and compacted, and of random damage to
-//! them, which makes forms that no generator thinks of. (Kernels as Intel's compiler emits them are `corpus.rs`'s.)
+//! The text of Xe: every line that Intel's disassembler prints and its assembler takes back is read
+//! into an instruction that prints as the same line. The lines are of random instructions, native
+//! and compacted, and of random damage to them, which makes forms that no generator thinks of.
+//! (Kernels as Intel's compiler emits them are `corpus.rs`'s.)
 
 use crate::iga::Iga;
 use gantry_isa_gen::compact::compact;
@@ -36,7 +37,8 @@ fn again(platform: Platform, line: &str) -> Result<String, String> {
     }))
 }
 
-/// Whether Intel's tools agree with themselves about a line: its assembler makes of it what prints as it.
+/// Returns true if Intel's tools agree with themselves about a line: its assembler makes of it what
+/// prints as it.
 fn is_canonical(iga: &mut Iga, line: &str) -> bool {
     // An instruction is at most 16 bytes away from where it may go.
     let program = format!("L0:\n{line}\nL8:\nL16:\n");
@@ -54,8 +56,8 @@ fn needs_a_program(line: &str) -> bool {
     line.contains("calla ") && line.contains(" L")
 }
 
-/// What means nothing, though Intel's tools take it: sub-registers beyond the end of architecture registers, math
-/// macros with strides and addresses.
+/// What means nothing, though Intel's tools take it: sub-registers beyond the end of architecture
+/// registers, math macros with strides and addresses.
 fn is_nothing(line: &str, ours: &Result<String, String>) -> bool {
     let strided = |l: &str| l.find('<').is_some_and(|n| n < 2);
     let macro_fn = line.contains("mme");

@@ -1,7 +1,9 @@
-//! Every word that Intel's tools take both ways on Xe, we take both ways: seeded walks over the words that libiga64
-//! disassembles and assembles again to the same bits. Each must decode, and encode to itself.
+//! Every word that Intel's tools take both ways on Xe, we take both ways: seeded walks over the
+//! words that libiga64 disassembles and assembles again to the same bits. Each must decode, and
+//! encode to itself.
 //!
-//! `GANTRY_CASES=1000` takes that many steps from each seed instruction, `GANTRY_SEED` starts elsewhere.
+//! `GANTRY_CASES=1000` takes that many steps from each seed instruction, `GANTRY_SEED` starts
+//! elsewhere.
 
 use crate::iga::Iga;
 use crate::xe_seeds::seeds;
@@ -27,7 +29,7 @@ fn number(name: &str, default: u64) -> u64 {
     value.and_then(|s| s.parse().ok()).unwrap_or(default)
 }
 
-/// Whether Intel's tools take the word both ways; the text if so.
+/// Returns true if Intel's tools take the word both ways; the text if so.
 fn taken(iga: &mut Iga, word: u128) -> Option<String> {
     let bytes = word.to_le_bytes();
     let text = iga.disassemble(&bytes).ok()?;
@@ -50,7 +52,8 @@ fn mutate(word: u128, rng: &mut Rng) -> u128 {
     w & !(1 << 29)
 }
 
-/// Why a word that Intel's tools take is not one of ours, as a class; and what is known of the class.
+/// Why a word that Intel's tools take is not one of ours, as a class; and what is known of the
+/// class.
 fn judge(p: Platform, word: u128, text: &str) -> Result<(), String> {
     let inst = match decode(p, &word.to_le_bytes()) {
         Ok(d) => d.inst,

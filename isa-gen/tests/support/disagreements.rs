@@ -1,5 +1,5 @@
-//! Where Intel's assembler and disassembler and we are known not to agree, before Xe, each with the reason; `bulk.rs`
-//! checks that each is still one. The random instructions keep away from them.
+//! Where Intel's assembler and disassembler and we are known not to agree, before Xe, each with the
+//! reason; `bulk.rs` checks that each is still one. The random instructions keep away from them.
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::Platform::{Gen7p5, Gen8, Gen8Lp};

@@ -1,4 +1,5 @@
-//! The compact forms of Gen7.5. The tables are Gen8's but for the types; three-source instructions have none.
+//! The compact forms of Gen7.5. The tables are Gen8's but for the types; three-source instructions
+//! have none.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"

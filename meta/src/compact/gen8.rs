@@ -1,5 +1,5 @@
-//! The compact forms of Gen8 to Gen11, and what Gen7.5 shares with them. Gen11 has its own type codes and no compacted
-//! three-source instructions.
+//! The compact forms of Gen8 to Gen11, and what Gen7.5 shares with them. Gen11 has its own type
+//! codes and no compacted three-source instructions.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"
@@ -60,7 +60,8 @@ pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Forma
         only_expand: false,
     };
     let [src0, src1] = form.files;
-    // Files are ARF, GRF, (MRF), immediate. Intel's assembler compacts no second source in an ARF but in `math`.
+    // Files are ARF, GRF, (MRF), immediate. Intel's assembler compacts no second source in an ARF
+    // but in `math`.
     let mut classes = vec![
         Class {
             // Its source is a 64-bit immediate.
@@ -157,7 +158,8 @@ fn basic(b: &Basic) -> Form {
     }
 }
 
-/// Three-source instructions in Align16 mode; those in Align1 mode, from Gen10 on, have no compact form.
+/// Three-source instructions in Align16 mode; those in Align1 mode, from Gen10 on, have no compact
+/// form.
 fn ternary() -> Form {
     Form {
         name: "ternary",

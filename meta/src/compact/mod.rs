@@ -1,7 +1,9 @@
-//! The 64-bit form: which native bits come from tables, which are copied, and which instructions have it.
+//! The 64-bit form: which native bits come from tables, which are copied, and which instructions
+//! have it.
 //!
-//! Facts from the PRMs ("EU Compact Instructions"), Mesa's `brw_eu_compact.c` and the tables of Intel's GED; every entry
-//! is checked against Intel's disassembler and assembler by `isa-gen/tests/suite/compact.rs`.
+//! Facts from the PRMs ("EU Compact Instructions"), Mesa's `brw_eu_compact.c` and the tables of
+//! Intel's GED; every entry is checked against Intel's disassembler and assembler by
+//! `isa-gen/tests/suite/compact.rs`.
 
 use crate::format::Format;
 use crate::generation::Generation;
@@ -21,7 +23,8 @@ pub const NO_CLASS: u8 = 0xff;
 /// The class number of `math` where its function tells the class.
 pub const MATH_CLASS: u8 = 0xfe;
 
-/// What an instruction has, as far as the compact form cares. It decides which of the form's parts apply.
+/// What an instruction has, as far as the compact form cares. It decides which of the form's parts
+/// apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Shape {
     /// One source, in a register.
@@ -73,7 +76,7 @@ impl Shapes {
         Shapes(bits)
     }
 
-    /// Whether the shape is in the set.
+    /// Returns true if the shape is in the set.
     pub const fn contains(self, s: Shape) -> bool {
         self.0 & (1 << s as u8) != 0
     }
@@ -88,8 +91,9 @@ pub struct Table {
     pub index: Vec<Bits>,
     /// One entry per index value.
     pub entries: &'static [u64],
-    /// Where an entry's bits go in the native form, the least significant first, and in which shapes. The shapes of a
-    /// part must be among those of the part before it: a shape has the lower bits of each entry.
+    /// Where an entry's bits go in the native form, the least significant first, and in which
+    /// shapes. The shapes of a part must be among those of the part before it: a shape has the
+    /// lower bits of each entry.
     pub to: Vec<(Bits, Shapes)>,
 }
 
@@ -129,7 +133,8 @@ pub struct ImmKind {
 pub struct Imm {
     /// Its bits in the compact form, the least significant first.
     pub from: Vec<Bits>,
-    /// The kind for each value of the native type field; `None` has no compact form. One kind: for every type.
+    /// The kind for each value of the native type field; `None` has no compact form. One kind: for
+    /// every type.
     pub kinds: Vec<Option<ImmKind>>,
     /// The native type field of one-source and of two-source instructions.
     pub type_at: [Bits; 2],

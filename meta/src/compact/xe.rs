@@ -1,5 +1,5 @@
-//! The compact forms of Xe-LP, Xe-HP and Xe-HPG, and what Xe-HPC shares with them. Each instruction has an SWSB field,
-//! which is kept whole.
+//! The compact forms of Xe-LP, Xe-HP and Xe-HPG, and what Xe-HPC shares with them. Each instruction
+//! has an SWSB field, which is kept whole.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"

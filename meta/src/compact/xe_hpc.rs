@@ -1,4 +1,5 @@
-//! The compact forms of Xe-HPC: its SWSB field has ten bits, its GRFs 64 bytes, and `dpas` its own tables.
+//! The compact forms of Xe-HPC: its SWSB field has ten bits, its GRFs 64 bytes, and `dpas` its own
+//! tables.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"

@@ -15,7 +15,8 @@ mod math;
 mod moves;
 mod send;
 
-/// Every row, validated alone and together: mnemonics are unique, and opcode numbers within a generation.
+/// Every row, validated alone and together: mnemonics are unique, and opcode numbers within a
+/// generation.
 pub fn all() -> Result<Vec<Row>, RowError> {
     let rows = [
         control::rows(),

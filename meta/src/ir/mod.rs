@@ -1,4 +1,5 @@
-//! Opcodes of the IR, one row each, a file per family; and the writers of the Rust and ISLE that are made from them.
+//! Opcodes of the IR, one row each, a file per family; and the writers of the Rust and ISLE that
+//! are made from them.
 
 mod control;
 mod convert;

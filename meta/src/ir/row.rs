@@ -84,7 +84,8 @@ pub enum Format {
     Return,
 }
 
-/// What the value operands must be. Formats with operands of different kinds have rules of their own in the verifier.
+/// What the value operands must be. Formats with operands of different kinds have rules of their
+/// own in the verifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Nothing, or said by the format.
@@ -145,9 +146,9 @@ pub struct Row {
     pub class: Class,
     /// Results.
     pub out: Out,
-    /// Whether it does something besides computing its results.
+    /// True if it does something besides computing its results.
     pub effect: bool,
-    /// Whether it ends a block.
+    /// True if it ends a block.
     pub terminator: bool,
     /// What it computes: one sentence.
     pub doc: &'static str,

@@ -36,7 +36,8 @@ pub fn rust(rows: &[Row]) -> String {
     out
 }
 
-/// Parameters (name, type) of an opcode's extractor and the pattern that takes its data apart; none where no rule may look inside.
+/// Parameters (name, type) of an opcode's extractor and the pattern that takes its data apart; none
+/// where no rule may look inside.
 fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'static str)> {
     let pair: &[_] = &[("a", "Value"), ("b", "Value")];
     Some(match format {
@@ -152,7 +153,8 @@ pub fn isle(rows: &[Row]) -> String {
     out
 }
 
-/// The variables of a pattern's name, and how the operands of the formats that only compute are put together.
+/// The variables of a pattern's name, and how the operands of the formats that only compute are put
+/// together.
 fn built(format: Format) -> Option<&'static str> {
     Some(match format {
         Format::Binary => "(make_pair a b)",
@@ -166,8 +168,9 @@ fn built(format: Format) -> Option<&'static str> {
     })
 }
 
-/// The ISLE `Opcode` type, and for each opcode with one result that only computes a term that is both an extractor of a value of an e-graph and its
-/// constructor: `(fadd ty a b)`, the result's type first.
+/// The ISLE `Opcode` type, and for each opcode with one result that only computes a term that is
+/// both an extractor of a value of an e-graph and its constructor: `(fadd ty a b)`, the result's
+/// type first.
 pub fn values(rows: &[Row]) -> String {
     let mut out = String::from("(type Opcode extern (enum");
     for r in rows {
@@ -199,8 +202,8 @@ pub fn values(rows: &[Row]) -> String {
     out
 }
 
-/// Methods of the instruction builder for the opcodes whose operands are plain values: `fadd(a, b)`; those with a type
-/// in text take it first: `sextend(ty, a)`.
+/// Methods of the instruction builder for the opcodes whose operands are plain values: `fadd(a,
+/// b)`; those with a type in text take it first: `sextend(ty, a)`.
 pub fn builder(rows: &[Row]) -> String {
     let mut out = String::from("impl Ins<'_, '_> {\n");
     for r in rows {

@@ -1,6 +1,6 @@
-//! Gen10's native form: Gen9's, but three-source instructions have Align1 forms of their own. Source: PRM for Ice Lake,
-//! Vol. 2a "EU instruction fields" (which Gen10 shares but for types); each bit is checked against Intel's assembler by
-//! `isa-gen/tests/suite/bulk.rs`.
+//! Gen10's native form: Gen9's, but three-source instructions have Align1 forms of their own.
+//! Source: PRM for Ice Lake, Vol. 2a "EU instruction fields" (which Gen10 shares but for types);
+//! each bit is checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
 
 use super::gen8::{calls, register_descriptors_are_whole};
 use super::{Case, Field, GenLayouts, Layout, at, gen9};

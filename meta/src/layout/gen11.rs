@@ -1,5 +1,6 @@
-//! Gen11's native form: Gen10's with other type codes and without Align16. Source: PRM for Ice Lake, Vol. 2a "EU
-//! instruction fields"; each bit is checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Gen11's native form: Gen10's with other type codes and without Align16. Source: PRM for Ice
+//! Lake, Vol. 2a "EU instruction fields"; each bit is checked against Intel's assembler by
+//! `isa-gen/tests/suite/bulk.rs`.
 
 use super::gen8::register_descriptors_are_whole;
 use super::gen10::align1_ternary;

@@ -1,5 +1,5 @@
-//! Gen7.5's native form. Source: PRM for Haswell, Vol. 7 "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Gen7.5's native form. Source: PRM for Haswell, Vol. 7 "EU instruction fields"; each bit is
+//! checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
 
 use super::gen9::{align16, join, operand_shapes};
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, OpFixed, at, gen8, split};
@@ -109,7 +109,8 @@ pub(super) fn layouts() -> GenLayouts {
     }
 }
 
-/// Bits 0 to 31, without those that depend on the format (24 to 28), and the odd half of the channel offset.
+/// Bits 0 to 31, without those that depend on the format (24 to 28), and the odd half of the
+/// channel offset.
 fn header() -> Vec<FieldBits> {
     vec![
         at(Opcode, 6, 0),

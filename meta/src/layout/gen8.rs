@@ -1,5 +1,6 @@
-//! Gen8's native form: Gen9's without split sends. Source: PRM for Broadwell, Vol. 7 "EU instruction fields"; each bit
-//! is checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Gen8's native form: Gen9's without split sends. Source: PRM for Broadwell, Vol. 7 "EU
+//! instruction fields"; each bit is checked against Intel's assembler by
+//! `isa-gen/tests/suite/bulk.rs`.
 
 use super::{Case, Field, GenLayouts, OpFixed, at, gen9};
 use crate::format::Format;

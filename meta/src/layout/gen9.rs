@@ -1,5 +1,5 @@
-//! Gen9's native form. Source: PRM for Skylake, Vol. 2a "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Gen9's native form. Source: PRM for Skylake, Vol. 2a "EU instruction fields"; each bit is
+//! checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, gen8, split};
 use crate::format::Format;
@@ -119,7 +119,8 @@ pub(super) fn layouts() -> GenLayouts {
     }
 }
 
-/// What one- and two-source instructions have in Align16 where strides and sub-registers are in Align1.
+/// What one- and two-source instructions have in Align16 where strides and sub-registers are in
+/// Align1.
 pub(super) fn align16() -> Vec<FieldBits> {
     vec![
         at(DstMask, 51, 48).when([Case::Align16]),
@@ -314,7 +315,8 @@ pub(super) fn branch() -> Layout {
         at(DstAddrSub, 60, 57).when([DstIndirect]),
         split(DstAddrImm, [(56, 48), (47, 47)]).when([DstIndirect]),
     ];
-    // A branch always has the fields of source 0 and the file of source 1, unless UIP lies over them.
+    // A branch always has the fields of source 0 and the file of source 1, unless UIP lies over
+    // them.
     let registers0 = [
         at(Src0File, 42, 41),
         at(Src0Type, 46, 43),

@@ -1,4 +1,5 @@
-//! Bit layouts as data: which bits of the native 128-bit form hold which field, per generation and format.
+//! Bit layouts as data: which bits of the native 128-bit form hold which field, per generation and
+//! format.
 
 use crate::format::Format;
 use crate::generation::Generation;
@@ -160,18 +161,21 @@ pub struct GenLayouts {
     pub ternary_types: Vec<(Ty, u8)>,
     /// Type codes of three-source operands in Align1, with the execution type as bit 3.
     pub align1_types: Vec<(Ty, u8)>,
-    /// The other layout of three-source instructions, as an index into [`Self::layouts`]: in Align16, on Xe of `bfn`.
+    /// The other layout of three-source instructions, as an index into [`Self::layouts`]: in
+    /// Align16, on Xe of `bfn`.
     pub ternary_other: Option<usize>,
     /// Bytes that a sub-register of a three-source source counts in Align16.
     pub ternary_unit: u8,
-    /// The layouts whose targets count 8 bytes, as indices into [`Self::layouts`]; those of the others count one.
+    /// The layouts whose targets count 8 bytes, as indices into [`Self::layouts`]; those of the
+    /// others count one.
     pub qword_targets: Vec<usize>,
     /// Opcodes that fix more than their format does.
     pub ops: Vec<OpFixed>,
 }
 
 impl GenLayouts {
-    /// The bits that are the same in every instruction of an opcode: its number and the fixed fields.
+    /// The bits that are the same in every instruction of an opcode: its number and the fixed
+    /// fields.
     pub fn base(&self, row: &Row, g: Generation) -> Result<u128, LayoutError> {
         let Some(column) = row.column(g) else {
             return Ok(0);
@@ -269,7 +273,8 @@ pub fn split<const N: usize>(field: Field, parts: [(u8, u8); N]) -> FieldBits {
 }
 
 impl FieldBits {
-    /// The bits of a native instruction in which the field holds a value; none where the value is too wide for it.
+    /// The bits of a native instruction in which the field holds a value; none where the value is
+    /// too wide for it.
     pub fn word(&self, value: u64) -> Option<u128> {
         let mut word = 0u128;
         let mut left = u128::from(value);

@@ -1,6 +1,7 @@
-//! The native form of Xe: Xe-LP, Xe-HP and Xe-HPG alike, Xe-HPC with a longer SWSB field and GRFs of 64 bytes. Source:
-//! PRM for Tiger Lake, Vol. 2a "EU instruction fields", and what Intel's assembler makes of each bit; the whole is checked
-//! against it by `isa-gen/tests/suite/xe_words.rs`.
+//! The native form of Xe: Xe-LP, Xe-HP and Xe-HPG alike, Xe-HPC with a longer SWSB field and GRFs
+//! of 64 bytes. Source: PRM for Tiger Lake, Vol. 2a "EU instruction fields", and what Intel's
+//! assembler makes of each bit; the whole is checked against it by
+//! `isa-gen/tests/suite/xe_words.rs`.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, split};
 use crate::format::Format;

@@ -1,4 +1,5 @@
-//! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
+//! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and
+//! decoder walk.
 
 use super::compact::Compact;
 use super::layouts::Layouts;

@@ -1,4 +1,5 @@
-//! Layouts, each as a type of its own, and the codecs of a platform's formats that are compiled for them.
+//! Layouts, each as a type of its own, and the codecs of a platform's formats that are compiled for
+//! them.
 
 use super::Writer;
 use super::isa::WriteError;
@@ -79,7 +80,8 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-/// A layout as its fields' places, by field: the first run of bits, and where the further runs stand in a list.
+/// A layout as its fields' places, by field: the first run of bits, and where the further runs
+/// stand in a list.
 fn one(w: &mut Writer, g: Generation, name: &str, layout: &Layout, unit: i32) {
     let mut more = Vec::new();
     let places: Vec<String> = Field::ALL

@@ -1,4 +1,5 @@
-//! Writers of Rust source. Each line they write ends in a comment that names the line of the generator behind it.
+//! Writers of Rust source. Each line they write ends in a comment that names the line of the
+//! generator behind it.
 
 use std::fmt::Write as _;
 use std::panic::Location;

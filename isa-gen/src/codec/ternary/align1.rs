@@ -1,5 +1,5 @@
-//! The Align1 form: each source with a type and a region of its own, immediates of 16 bits as sources 0 and 2,
-//! accumulators as destination and source 1.
+//! Three-source instructions in Align1. Each source has a type and a region, sources 0 and 2 may be
+//! 16-bit immediates, and destination and source 1 may be accumulators.
 
 use super::super::Ctx;
 use super::super::bits::Fields;
@@ -13,11 +13,11 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// The bit of a type code that says float; the instruction has it once.
+/// Bit of a type code for float types. The instruction has it once.
 const FLOAT: u64 = 8;
-/// Bytes that the destination's sub-register counts.
+/// Unit of the destination's sub-register in bytes.
 const DST_UNIT: u16 = 8;
-/// Vertical strides by code.
+/// Vertical strides, by code.
 const VS: [u8; 4] = [0, 2, 4, 8];
 
 #[inline(always)]
@@ -224,7 +224,7 @@ fn get_src<L: NativeLayout>(
     })
 }
 
-/// The vertical stride's code in a math macro: four elements.
+/// Code of the vertical stride in a math macro: four elements.
 const MACRO_VS: u64 = 2;
 
 #[inline(always)]

@@ -1,5 +1,7 @@
-//! Three-source instructions in the Align16 form. Text and [`Inst`] speak of channels as Align1 does; the encoding
-//! speaks of swizzles and a write mask, and has one channel only as a masked row of four (of two for `df`).
+//! Three-source instructions in Align16.
+//!
+//! Text and [`Inst`] use channels as in Align1. The encoding has swizzles and a write mask, and a
+//! single channel is a masked row of four (of two for `df`).
 
 use super::super::Ctx;
 use super::super::bits::Fields;
@@ -13,12 +15,12 @@ use crate::region::{ExecSize, Region};
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Swizzles: every channel its own; the first or second of two `df` elements for all.
+/// Swizzles: identity, and the first or second of two `df` elements for all channels.
 const XYZW: u64 = 0xE4;
 const XYXY: u64 = 0x44;
 const ZWZW: u64 = 0xEE;
 
-/// The packed region of source `n`.
+/// Returns the packed region of source `n`.
 fn packed(n: usize) -> Region {
     if n == 2 {
         Region::Scalar3 { hs: 1 }
@@ -27,7 +29,7 @@ fn packed(n: usize) -> Region {
     }
 }
 
-/// The region of source `n` that gives one element to all channels.
+/// Returns the scalar region of source `n`.
 fn scalar(n: usize) -> Region {
     if n == 2 {
         Region::Scalar3 { hs: 0 }
@@ -61,13 +63,14 @@ fn put_dst_mask<L: NativeLayout>(
         f.put(Field::DstMask, 0b1111);
     }
     if !sub.is_multiple_of(4) {
-        return Err(bad("dst", "the sub-register must start a doubleword"));
+        return Err(bad("dst", "the sub-register must start a dword"));
     }
     f.put(Field::DstSub, (sub / 4).into());
     Ok(())
 }
 
-/// The region and sub-register of a source as replication, swizzle and aligned sub-register.
+/// Encodes the region and sub-register of a source as replication, swizzle and aligned
+/// sub-register.
 #[inline(always)]
 fn put_region<L: NativeLayout>(
     ctx: &Ctx,
@@ -143,7 +146,7 @@ pub(super) fn lower<L: NativeLayout>(
     put_src(ctx, (2, f2), s2, first, f)
 }
 
-/// A source's fields; `first` is the type of source 0.
+/// Encodes a source. `first` is the type of source 0.
 #[inline(always)]
 fn put_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -203,7 +206,7 @@ fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// The field that says of source `n` that it is `hf`; source 0 has a type.
+/// Returns the field that makes source `n` an `hf`. Source 0 has a type field instead.
 #[inline(always)]
 fn half_field(n: usize) -> Option<Field> {
     match n {
@@ -213,7 +216,7 @@ fn half_field(n: usize) -> Option<Field> {
     }
 }
 
-/// The execution size that text gives, and the destination's offset in bytes.
+/// Returns the execution size in text and the destination's offset in bytes.
 #[inline(always)]
 fn dst_place<L: NativeLayout>(
     exec: ExecSize,
@@ -270,7 +273,7 @@ pub(super) fn lift<L: NativeLayout>(
     Ok(())
 }
 
-/// Reads a source; `first` is the type of source 0.
+/// Decodes a source. `first` is the type of source 0.
 #[inline(always)]
 fn get_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -325,7 +328,7 @@ fn get_src<L: NativeLayout>(
     })
 }
 
-/// The register that a field numbers.
+/// Decodes the register number in a field.
 #[inline(always)]
 fn grf<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<Reg, DecodeError> {
     match f.get(field) {

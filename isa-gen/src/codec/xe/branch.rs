@@ -1,7 +1,7 @@
-//! Branches, whose targets all count from the branch itself, and `sync`.
+//! Branches, with targets relative to the branch itself, and `sync`.
 
 use super::operand::{place, put_reg, reg, sub_code};
-use super::{Cx, bad, code, type_at, wrong};
+use super::{XeCtx, bad, code, type_at, wrong};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -24,10 +24,10 @@ fn target<L: NativeLayout>(field: Field, f: &Fields<L>) -> Src<Reg> {
     Src::Target(Target::Rel(f.get(field) as u32 as i32))
 }
 
-/// The region that `brc` and `ret` read their register with: a pair.
+/// Region of the register of `brc` and `ret`: a pair.
 const PAIR: Region = Region::rect(2, 2, 1);
 
-/// The region that the opcode reads its register with.
+/// Returns the region of the register of an opcode.
 fn region(format: Format) -> Region {
     match format {
         Format::BranchRegJipUip | Format::Ret => PAIR,
@@ -36,7 +36,7 @@ fn region(format: Format) -> Region {
 }
 
 fn put_source<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     src: &Src<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
@@ -50,7 +50,7 @@ fn put_source<L: NativeLayout>(
         },
     } = *src
     else {
-        return Err(bad("src0", "must be a target or a doubleword register"));
+        return Err(bad("src0", "must be a target or a dword register"));
     };
     if given != region(cx.c.info.format) {
         return Err(bad("src0", "the region is fixed by the opcode"));
@@ -60,9 +60,9 @@ fn put_source<L: NativeLayout>(
     Ok(())
 }
 
-/// The jump target, the second target, or neither: a register.
+/// Encodes the jump target, the second target, or a register.
 fn put_target<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     op: Op,
     [s0, s1]: [&Src<Reg>; 2],
     f: &mut Fields<L>,
@@ -106,13 +106,13 @@ fn put_target<L: NativeLayout>(
     Ok(())
 }
 
-/// Targets, registers, and where `call` leaves the return address.
+/// Targets, registers, and the return address of `call`.
 pub(super) struct Branch;
 
-impl Operands<Cx> for Branch {
+impl Operands<XeCtx> for Branch {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -133,7 +133,7 @@ impl Operands<Cx> for Branch {
             _ => {
                 return Err(bad(
                     "dst",
-                    "a call, and only a call, writes a doubleword register",
+                    "a call, and only a call, writes a dword register",
                 ));
             }
         }
@@ -142,7 +142,7 @@ impl Operands<Cx> for Branch {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -191,13 +191,13 @@ impl Operands<Cx> for Branch {
     }
 }
 
-/// `sync`: null, tokens or a flag.
+/// `sync`, with null, tokens or a flag.
 pub(super) struct Sync;
 
-impl Operands<Cx> for Sync {
+impl Operands<XeCtx> for Sync {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -251,7 +251,7 @@ impl Operands<Cx> for Sync {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,

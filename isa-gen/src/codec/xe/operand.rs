@@ -1,6 +1,6 @@
 //! Operands of one- and two-source instructions, and registers, which all formats share.
 
-use super::{Cx, bad, code, type_at, wrong};
+use super::{XeCtx, bad, code, type_at, wrong};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::{
@@ -15,11 +15,11 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-/// The register files of the encoding; an immediate has a bit of its own.
+/// Codes of the register files. Immediates have a bit of their own.
 const ARF: u64 = 0;
 const GRF: u64 = 1;
 
-/// The kinds of architecture registers by code.
+/// Kinds of architecture registers, by code.
 const KINDS: [Option<Arf>; 16] = {
     let mut kinds = [None; 16];
     let mut n = 0;
@@ -30,9 +30,13 @@ const KINDS: [Option<Arf>; 16] = {
     kinds
 };
 
-/// The file and the number of a register.
+/// Returns the codes of the register file and number of a register.
 #[inline(always)]
-pub(super) fn reg_code(cx: &Cx, operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
+pub(super) fn reg_code(
+    cx: &XeCtx,
+    operand: &'static str,
+    r: Reg,
+) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n) => Ok((GRF, n.into())),
         Reg::Arf(kind, n)
@@ -48,10 +52,10 @@ pub(super) fn reg_code(cx: &Cx, operand: &'static str, r: Reg) -> Result<(u64, u
     }
 }
 
-/// The register that two fields name.
+/// Decodes the register in two fields.
 #[inline(always)]
 pub(super) fn reg<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     file: Field,
     number: Field,
     f: &Fields<L>,
@@ -67,10 +71,10 @@ pub(super) fn reg<L: NativeLayout>(
     }
 }
 
-/// Writes a register's file and number.
+/// Encodes the register file and number of a register.
 #[inline(always)]
 pub(super) fn put_reg<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     (file, number): (Field, Field),
     r: Reg,
@@ -82,7 +86,7 @@ pub(super) fn put_reg<L: NativeLayout>(
     Ok(())
 }
 
-/// Whether the register's sub-registers are numbered, whatever the type: they are not offsets in bytes.
+/// Returns true if sub-registers are numbered independently of the type, instead of by byte offset.
 #[inline]
 fn is_numbered(r: Reg) -> bool {
     matches!(
@@ -94,11 +98,11 @@ fn is_numbered(r: Reg) -> bool {
     )
 }
 
-/// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
-/// large, bytes elsewhere.
+/// Encodes a sub-register in the units of its field, `1 << shift` bytes. A sub-register number
+/// counts words on platforms with 64-byte GRFs, bytes elsewhere.
 #[inline(always)]
 pub(super) fn sub_code(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     RegRef { reg, sub }: RegRef<Reg>,
     shift: u8,
@@ -121,9 +125,9 @@ pub(super) fn sub_code(
     Ok((bytes >> shift).into())
 }
 
-/// The place that a register and the code of its sub-register name.
+/// Decodes a register operand from a register and the code of its sub-register.
 #[inline(always)]
-pub(super) fn place(cx: &Cx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
+pub(super) fn place(cx: &XeCtx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     let bytes = (code as u16) << shift;
     RegRef::new(
         reg,
@@ -135,9 +139,9 @@ pub(super) fn place(cx: &Cx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     )
 }
 
-/// Checks that the opcode has the type, if it is one that only some opcodes have.
+/// Returns true if the opcode has the type. Types that all opcodes share always pass.
 #[inline(always)]
-fn has_type(cx: &Cx, t: Type) -> bool {
+fn has_type(cx: &XeCtx, t: Type) -> bool {
     !matches!(t, Type::Bf | Type::Bf8 | Type::Hf8 | Type::Tf32)
         || cx
             .c
@@ -149,7 +153,7 @@ fn has_type(cx: &Cx, t: Type) -> bool {
 
 #[inline(always)]
 pub(super) fn type_code(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     types: &TypeCodes,
     t: Type,
@@ -162,7 +166,7 @@ pub(super) fn type_code(
 
 #[inline(always)]
 pub(super) fn type_of<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     types: &TypeCodes,
     field: Field,
     f: &Fields<L>,
@@ -175,7 +179,7 @@ pub(super) fn type_of<L: NativeLayout>(
     }
 }
 
-/// The code of a stride: 0, or one more than its log2.
+/// Returns the code of a stride: 0, or one more than its log2.
 #[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
@@ -185,7 +189,7 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
     }
 }
 
-/// The stride of a code below 8.
+/// Returns the stride of a code below 8.
 #[inline(always)]
 pub(super) fn stride(code: u64) -> u8 {
     1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
@@ -193,7 +197,7 @@ pub(super) fn stride(code: u64) -> u8 {
 
 #[inline(always)]
 fn put_region<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     s: &SrcFields,
     region: Region,
     f: &mut Fields<L>,
@@ -204,7 +208,7 @@ fn put_region<L: NativeLayout>(
         _ => {
             return Err(bad(
                 s.name,
-                "the region is one of three-source instructions",
+                "only three-source instructions have this region",
             ));
         }
     };
@@ -219,7 +223,7 @@ fn put_region<L: NativeLayout>(
 
 #[inline(always)]
 fn get_region<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     s: &SrcFields,
     f: &Fields<L>,
 ) -> Result<Region, DecodeError> {
@@ -240,15 +244,15 @@ fn get_region<L: NativeLayout>(
     }
 }
 
-/// Bits of an address offset: it counts the bytes of 16 GRFs both ways.
+/// Returns the width of an address offset in bits. It spans 16 GRFs in both directions.
 #[inline(always)]
-fn offset_bits(cx: &Cx) -> u32 {
+fn offset_bits(cx: &XeCtx) -> u32 {
     (cx.c.platform.features().grf_bytes * 32).ilog2()
 }
 
-/// An address offset in units of 2 to the `shift` bytes.
+/// Encodes an address offset in units of `1 << shift` bytes.
 #[inline(always)]
-fn offset_code(cx: &Cx, operand: &'static str, imm: i16, shift: u8) -> Result<u64, EncodeError> {
+fn offset_code(cx: &XeCtx, operand: &'static str, imm: i16, shift: u8) -> Result<u64, EncodeError> {
     let bits = offset_bits(cx);
     let half = 1i32 << (bits - 1);
     if !(-half..half).contains(&imm.into()) {
@@ -261,7 +265,7 @@ fn offset_code(cx: &Cx, operand: &'static str, imm: i16, shift: u8) -> Result<u6
 }
 
 #[inline(always)]
-fn offset(cx: &Cx, code: u64, shift: u8) -> i16 {
+fn offset(cx: &XeCtx, code: u64, shift: u8) -> i16 {
     let up = 16u32.saturating_sub(offset_bits(cx));
     ((code << shift << up) as i16) >> up
 }
@@ -281,7 +285,11 @@ pub(super) fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, De
 }
 
 #[inline(always)]
-fn put_dst<L: NativeLayout>(cx: &Cx, d: &Dst<Reg>, f: &mut Fields<L>) -> Result<(), EncodeError> {
+fn put_dst<L: NativeLayout>(
+    cx: &XeCtx,
+    d: &Dst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let name = "dst";
     let file = (Field::DstFile, Field::DstReg);
     let (hs, ty) = match *d {
@@ -313,7 +321,7 @@ fn put_dst<L: NativeLayout>(cx: &Cx, d: &Dst<Reg>, f: &mut Fields<L>) -> Result<
 
 #[inline(always)]
 fn get_dst<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     is_macro: bool,
     f: &Fields<L>,
 ) -> Result<Dst<Reg>, DecodeError> {
@@ -346,35 +354,35 @@ fn get_dst<L: NativeLayout>(
     })
 }
 
-/// A source of one- and two-source instructions.
-struct Source {
+/// Source of one- and two-source instructions.
+struct SourceFields {
     fields: &'static SrcFields,
     is_imm: Field,
-    /// Whether sub-register and address offset count in larger units where the GRF is larger.
+    /// True if sub-register and address offset are in larger units on platforms with 64-byte GRFs.
     coarse: bool,
 }
 
-const FIRST: Source = Source {
+const FIRST: SourceFields = SourceFields {
     fields: &SRC0,
     is_imm: Field::Src0IsImm,
     coarse: false,
 };
 
-const SECOND: Source = Source {
+const SECOND: SourceFields = SourceFields {
     fields: &SRC1,
     is_imm: Field::Src1IsImm,
     coarse: true,
 };
 
-impl Source {
-    fn shift(&self, cx: &Cx) -> u8 {
+impl SourceFields {
+    fn shift(&self, cx: &XeCtx) -> u8 {
         if self.coarse { cx.x.sub_shift } else { 0 }
     }
 
     #[inline(always)]
     fn put_mods<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         mods: SrcMods,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -387,11 +395,11 @@ impl Source {
         Ok(())
     }
 
-    /// `last` says whether an immediate may stand here, `lone` whether one of 64 bits has room.
+    /// Encodes a source. `last` allows an immediate, `lone` one of 64 bits.
     #[inline(always)]
     fn put<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         src: &Src<Reg>,
         last: bool,
         lone: bool,
@@ -435,7 +443,7 @@ impl Source {
             Src::Macro { at, mme, ty, mods } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
                 f.put(s.mme, mme_code(s.name, mme)?);
-                // One channel reads a scalar.
+                // A single channel reads a scalar.
                 let stride = u8::from(f.get(Field::ExecSize) != 0);
                 put_region(cx, s, Region::rect(stride, 1, 0), f)?;
                 (ty, mods)
@@ -448,7 +456,7 @@ impl Source {
     #[inline(always)]
     fn put_imm<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         bits: u64,
         ty: Type,
         lone: bool,
@@ -464,13 +472,13 @@ impl Source {
             if f.on(Field::CondMod) {
                 return Err(bad(
                     s.name,
-                    "a 64-bit immediate leaves no room for a flag modifier",
+                    "a 64-bit immediate leaves no room for a condition modifier",
                 ));
             }
             f.put(Field::Imm64, bits);
             return Ok(());
         }
-        // A word immediate stands in both halves.
+        // A word immediate is replicated in both halves.
         let wide = match ty {
             Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
             _ => bits,
@@ -485,7 +493,7 @@ impl Source {
     #[inline(always)]
     fn get<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         is_macro: bool,
         last: bool,
         lone: bool,
@@ -545,10 +553,10 @@ impl Source {
 /// Operands of `mov`, `add` and their like.
 pub(super) struct Data;
 
-impl Operands<Cx> for Data {
+impl Operands<XeCtx> for Data {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -557,7 +565,7 @@ impl Operands<Cx> for Data {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -566,13 +574,13 @@ impl Operands<Cx> for Data {
     }
 }
 
-/// A function of `math` and its operands.
+/// Function of `math` and its operands.
 pub(super) struct Math;
 
-impl Operands<Cx> for Math {
+impl Operands<XeCtx> for Math {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -582,7 +590,7 @@ impl Operands<Cx> for Math {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -594,7 +602,7 @@ impl Operands<Cx> for Math {
 
 #[inline(always)]
 fn lower<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     i: &Inst<Reg>,
     function: Option<MathFn>,
     f: &mut Fields<L>,
@@ -625,7 +633,7 @@ fn lower<L: NativeLayout>(
 
 #[inline(always)]
 fn lift<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     function: Option<MathFn>,
     f: &Fields<L>,
     i: &mut Inst<Reg>,

@@ -1,7 +1,8 @@
-//! Sends: two payloads of whole registers, a shared function, and two descriptors spread over the other bits.
+//! Sends: two payloads of whole registers, a shared function, and two descriptors spread over the
+//! other bits.
 
 use super::operand::{put_reg, reg};
-use super::{Cx, bad, wrong};
+use super::{XeCtx, bad, wrong};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::addr_sub;
@@ -14,7 +15,7 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Bits 31 to 11 of the extended descriptor have a field of their own, and 10 to 6.
+/// Fields of the extended descriptor: bits 31:11, and 10:6, the length of source 1.
 const EX_HIGH: u32 = 11;
 const EX_LEN: u32 = 6;
 const LEN: u32 = 31;
@@ -29,7 +30,7 @@ fn payload(reg: Reg) -> Src<Reg> {
 }
 
 fn put_whole<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     fields: (Field, Field),
     at: RegRef<Reg>,
@@ -48,13 +49,13 @@ fn len_code(len: Option<u8>, why: &'static str) -> Result<u64, EncodeError> {
     }
 }
 
-/// `send`: two payloads, the shared function, two descriptors.
+/// `send`, with two payloads, the shared function and two descriptors.
 pub(super) struct Send;
 
-impl Operands<Cx> for Send {
+impl Operands<XeCtx> for Send {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -101,7 +102,7 @@ impl Operands<Cx> for Send {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -150,7 +151,7 @@ impl Operands<Cx> for Send {
 }
 
 fn put_ex<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     i: &Inst<Reg>,
     d: &SendDescs,
     f: &mut Fields<L>,
@@ -181,7 +182,7 @@ fn put_ex<L: NativeLayout>(
         Desc::Reg(r) => {
             let sub = addr_sub("extended descriptor", r)?;
             if sub % 2 != 0 {
-                return Err(bad("extended descriptor", "must be a doubleword of a0"));
+                return Err(bad("extended descriptor", "must be a dword of a0"));
             }
             f.put(Field::ExReg, 1);
             f.put(Field::ExAddrSub, sub / 2);

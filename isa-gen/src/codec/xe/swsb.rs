@@ -1,7 +1,7 @@
-//! The SWSB field: a distance, a token, or both where a combination has bits of its own.
+//! SWSB field: a distance, a token, or a combination of both that has an encoding.
 
 use super::table::{NO_BASE, SwsbTable};
-use super::{Cx, bad};
+use super::{XeCtx, bad};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Inst, InstOpts};
@@ -11,12 +11,12 @@ use crate::swsb::{Distance, Pipe, Swsb, Token, TokenKind};
 use crate::table::Field;
 
 const NAME: &str = "swsb";
-/// Bits of a distance.
+/// Mask of the bits of a distance.
 const DISTANCE: u64 = 7;
 const KINDS: [TokenKind; 3] = [TokenKind::Set, TokenKind::Dst, TokenKind::Src];
 
 impl SwsbTable {
-    /// The combinations that instructions of a format have.
+    /// Returns the combinations of distance and token of a format.
     #[inline]
     pub(crate) fn pairs_of(&self, format: Format) -> &'static [(Pipe, TokenKind, u16)] {
         let [send, math, dpas, others] = self.pairs;
@@ -45,7 +45,7 @@ fn token(t: &SwsbTable, token: Token) -> Result<u64, EncodeError> {
     Ok(token.sbid.into())
 }
 
-pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
+pub(super) fn lower(cx: &XeCtx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     let t = &cx.x.swsb;
     if i.opts.contains(InstOpts::NO_ACC_SB_SET) {
         return match t.no_acc {
@@ -80,7 +80,7 @@ pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
-pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+pub(super) fn lift(cx: &XeCtx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     if bits == 0 {
         return Ok(());
     }
@@ -97,7 +97,7 @@ pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeEr
         .position(|b| u64::from(*b) == bits & !DISTANCE);
     if let Some(pipe) = pipe.and_then(|n| Pipe::ALL.get(n)) {
         let n = (bits & DISTANCE) as u8;
-        // A pipe without a distance says nothing.
+        // A pipe without a distance has no effect.
         i.swsb.distance = (n != 0).then_some(Distance { pipe: *pipe, n });
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::operand::{
     mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
 };
-use super::{Cx, bad, wrong};
+use super::{XeCtx, bad, wrong};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -15,9 +15,9 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-struct Source {
+struct TernarySource {
     name: &'static str,
-    /// Bit that says whether the source is an immediate, and the immediate.
+    /// Bit that marks an immediate, and the immediate.
     imm: Option<(Field, Field)>,
     file: Field,
     ty: Field,
@@ -26,21 +26,22 @@ struct Source {
     reg: Field,
     sub: Field,
     mme: Field,
-    /// The vertical stride, which source 2 does not have.
+    /// Vertical stride, which source 2 does not have.
     vs: Option<Field>,
     hs: Field,
     precision: Option<Field>,
 }
 
-impl Source {
-    /// Whether the source of `dpas` may be the register: only the accumulator may be null, which counts as zero.
+impl TernarySource {
+    /// Returns true if the source of `dpas` may be the register. Only the accumulator may be null,
+    /// which counts as zero.
     fn takes(&self, r: Reg) -> bool {
         matches!(r, Reg::Grf(_)) || self.precision.is_none() && r.is_null()
     }
 }
 
-const SRCS: [Source; 3] = [
-    Source {
+const SRCS: [TernarySource; 3] = [
+    TernarySource {
         name: "src0",
         imm: Some((Field::Src0IsImm, Field::Src0Imm)),
         file: Field::Src0File,
@@ -54,7 +55,7 @@ const SRCS: [Source; 3] = [
         hs: Field::Src0Hs,
         precision: None,
     },
-    Source {
+    TernarySource {
         name: "src1",
         imm: None,
         file: Field::Src1File,
@@ -68,7 +69,7 @@ const SRCS: [Source; 3] = [
         hs: Field::Src1Hs,
         precision: Some(Field::Src1Precision),
     },
-    Source {
+    TernarySource {
         name: "src2",
         imm: Some((Field::Src2IsImm, Field::Src2Imm)),
         file: Field::Src2File,
@@ -84,20 +85,20 @@ const SRCS: [Source; 3] = [
     },
 ];
 
-/// Vertical strides by code.
+/// Vertical strides, by code.
 const STRIDES: [u8; 4] = [0, 1, 4, 8];
-/// What the region's fields hold beside a special accumulator.
+/// Codes of the region fields beside a special accumulator.
 const MACRO_VS: u64 = 2;
 const MACRO_HS: u64 = 1;
-/// The bit of a type's code that says whether it is a float.
+/// Bit of a type code for float types.
 const FLOAT: u64 = 8;
 
 const DST: (Field, Field) = (Field::DstFile, Field::DstReg);
 
-/// Writes a type: its own field, and the one that says of all whether they are floats.
+/// Encodes a type: its own field, and the shared field for float types.
 #[inline(always)]
 fn put_type<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     types: &TypeCodes,
     field: Field,
@@ -115,7 +116,7 @@ fn put_type<L: NativeLayout>(
     Ok(code)
 }
 
-/// Reads a type; `above` has the bits of its code above the float bit.
+/// Decodes a type. `above` has the bits of its code above the float bit.
 #[inline(always)]
 fn get_type<L: NativeLayout>(
     types: &TypeCodes,
@@ -129,7 +130,7 @@ fn get_type<L: NativeLayout>(
         .ok_or_else(|| wrong(field, f))
 }
 
-/// The bits of a type that the 16 of an immediate stand for.
+/// Extends the 16 bits of an immediate to its type.
 fn widen(bits: u64, ty: Type) -> u64 {
     match ty {
         Type::Ub | Type::B => bits & 0xff,
@@ -141,8 +142,8 @@ fn widen(bits: u64, ty: Type) -> u64 {
 
 #[inline(always)]
 fn put_src<L: NativeLayout>(
-    cx: &Cx,
-    s: &Source,
+    cx: &XeCtx,
+    s: &TernarySource,
     src: &Src<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
@@ -215,7 +216,11 @@ fn put_src<L: NativeLayout>(
 }
 
 #[inline(always)]
-fn get_src<L: NativeLayout>(cx: &Cx, s: &Source, f: &Fields<L>) -> Result<Src<Reg>, DecodeError> {
+fn get_src<L: NativeLayout>(
+    cx: &XeCtx,
+    s: &TernarySource,
+    f: &Fields<L>,
+) -> Result<Src<Reg>, DecodeError> {
     let info = cx.c.info;
     let ty = get_type(&cx.c.tables.align1_types, s.ty, 0, f)?;
     if let Some((is_imm, imm)) = s.imm
@@ -256,13 +261,13 @@ fn get_src<L: NativeLayout>(cx: &Cx, s: &Source, f: &Fields<L>) -> Result<Src<Re
     })
 }
 
-/// Three sources.
+/// Three-source instructions.
 pub(super) struct Ternary;
 
-impl Operands<Cx> for Ternary {
+impl Operands<XeCtx> for Ternary {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -304,7 +309,7 @@ impl Operands<Cx> for Ternary {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -335,13 +340,13 @@ impl Operands<Cx> for Ternary {
     }
 }
 
-/// The systolic array: whole registers.
+/// Instructions of the systolic array, on whole registers.
 pub(super) struct Dpas;
 
-impl Operands<Cx> for Dpas {
+impl Operands<XeCtx> for Dpas {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -395,7 +400,7 @@ impl Operands<Cx> for Dpas {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,

@@ -1,4 +1,5 @@
-//! Three sources: strided alike or not, immediates of a word, Boolean functions, the systolic array.
+//! Three sources: strided alike or not, immediates of a word, Boolean functions, the systolic
+//! array.
 
 use super::Gen;
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
@@ -8,7 +9,8 @@ use crate::region::Region;
 use crate::types::Type;
 
 impl Gen<'_> {
-    /// One of the types that registers of three-source instructions have, all integers or all floats.
+    /// One of the types that registers of three-source instructions have, all integers or all
+    /// floats.
     fn ternary_ty(&mut self, set: TypeSet, float: bool) -> Option<Type> {
         let has = |t: &Type| {
             t.is_float() == float

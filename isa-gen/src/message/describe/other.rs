@@ -1,9 +1,9 @@
-//! Gateway, thread spawner, render cache, URB and the ray tracing functions.
+//! Messages of the gateway, thread spawner, render cache, URB and the ray tracing functions.
 
-use super::Reader;
+use super::DescReader;
 use crate::message::Sfid;
 
-pub(super) fn read(r: &mut Reader<'_>) {
+pub(super) fn read(r: &mut DescReader<'_>) {
     let lsc = r.traits.lsc;
     match r.sfid {
         Sfid::GATEWAY => gateway(r),
@@ -16,7 +16,7 @@ pub(super) fn read(r: &mut Reader<'_>) {
     }
 }
 
-/// Operations of the gateway by number.
+/// Gateway operations, by number.
 static GATEWAY: [&str; 8] = [
     "end of thread",
     "signal event",
@@ -28,11 +28,11 @@ static GATEWAY: [&str; 8] = [
     "",
 ];
 
-fn gateway(r: &mut Reader<'_>) {
+fn gateway(r: &mut DescReader<'_>) {
     let op = r.bits(0, 3);
     let name = GATEWAY[op as usize];
     if name.is_empty() {
-        // Two bits, as the listing has it.
+        // Two bits, as in Intel's listing.
         r.error(0, 2, "no such operation");
         return;
     }
@@ -47,7 +47,7 @@ fn gateway(r: &mut Reader<'_>) {
     r.header_forbidden();
 }
 
-fn spawner(r: &mut Reader<'_>) {
+fn spawner(r: &mut DescReader<'_>) {
     if r.bits(0, 3) == 0 {
         r.set("end of thread");
     } else {
@@ -55,7 +55,7 @@ fn spawner(r: &mut Reader<'_>) {
     }
 }
 
-fn urb(r: &mut Reader<'_>) {
+fn urb(r: &mut DescReader<'_>) {
     let op = r.bits(0, 4);
     let masked = r.bit(15);
     match op {
@@ -83,18 +83,18 @@ fn urb(r: &mut Reader<'_>) {
     r.plain("URBOpcode", 0, 4);
 }
 
-/// The layouts of a render target message, by number: of a write, and of a read. The number of channels is of the full
-/// message, or of half of one.
-struct Layout {
+/// Layout of a render target message. `half` is set if the number of channels is half of a full
+/// message.
+struct RenderTargetLayout {
     before: &'static str,
     half: bool,
 }
 
-const fn layout(before: &'static str, half: bool) -> Option<Layout> {
-    Some(Layout { before, half })
+const fn layout(before: &'static str, half: bool) -> Option<RenderTargetLayout> {
+    Some(RenderTargetLayout { before, half })
 }
 
-static WRITES: [Option<Layout>; 8] = [
+static WRITES: [Option<RenderTargetLayout>; 8] = [
     layout(" SIMD", false),
     layout(" replicated SIMD", false),
     layout(" of low SIMD", true),
@@ -104,7 +104,7 @@ static WRITES: [Option<Layout>; 8] = [
     None,
     None,
 ];
-static READS: [Option<Layout>; 8] = [
+static READS: [Option<RenderTargetLayout>; 8] = [
     layout(" SIMD", false),
     layout(" SIMD", true),
     None,
@@ -115,7 +115,7 @@ static READS: [Option<Layout>; 8] = [
     None,
 ];
 
-fn render(r: &mut Reader<'_>) {
+fn render(r: &mut DescReader<'_>) {
     let kind = r.bits(14, 4);
     let (write, read) = (kind == 0xc, kind == 0xd);
     let what = match kind {
@@ -168,7 +168,7 @@ fn render(r: &mut Reader<'_>) {
     r.flag("DualHeader", 19, "absent", "two GRFs");
 }
 
-fn trace_ray(r: &mut Reader<'_>) {
+fn trace_ray(r: &mut DescReader<'_>) {
     if r.bits(14, 4) != 0 {
         r.error(14, 4, "no such message type");
         return;
@@ -178,7 +178,7 @@ fn trace_ray(r: &mut Reader<'_>) {
     r.header_forbidden();
 }
 
-fn bindless_spawn(r: &mut Reader<'_>) {
+fn bindless_spawn(r: &mut DescReader<'_>) {
     if r.bits(14, 4) == 1 {
         let n = r.simd2(8);
         r.say(format_args!("bindless simd{n} spawn thread"));

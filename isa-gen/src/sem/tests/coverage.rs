@@ -11,7 +11,8 @@ use crate::sem::dpas::{self, Dpas};
 use crate::sem::macros;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Formats of instructions that compute nothing from elements: control flow, messages, synchronization.
+/// Formats of instructions that compute nothing from elements: control flow, messages,
+/// synchronization.
 fn computes(op: Op, platform: Platform) -> bool {
     op.info(platform).is_some_and(|i| {
         matches!(
@@ -112,7 +113,8 @@ fn every_legal_operation_has_a_meaning() {
                     let Some(i) = random_inst(platform, op, function, &mut dice) else {
                         continue;
                     };
-                    // Moves of the architecture registers are raw: their types are no meaning of an operation.
+                    // Moves of the architecture registers are raw: their types are no meaning of an
+                    // operation.
                     let odd = |at: Reg| matches!(at, Reg::Arf(a, _) if !matches!(a, Arf::Acc | Arf::Null));
                     if matches!(i.dst, Dst::Direct { at, .. } if odd(at.reg))
                         || !is_legal(platform, &i)

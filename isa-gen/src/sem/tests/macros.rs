@@ -1,5 +1,6 @@
-//! The sequences that Intel's compiler makes of `math.invm`, `math.rsqtm` and `madm` give correctly rounded results.
-//! They are written here as `ocloc` 1.0.12504 emits them for Skylake and Ponte Vecchio.
+//! The sequences that Intel's compiler makes of `math.invm`, `math.rsqtm` and `madm` give correctly
+//! rounded results. They are written here as `ocloc` 1.0.12504 emits them for Skylake and Ponte
+//! Vecchio.
 
 use super::*;
 use crate::sem::exact::{Format, Real};
@@ -225,7 +226,8 @@ fn double_quotients_and_roots_are_correctly_rounded() {
     }
 }
 
-/// The steps before the last run in the mode to nearest; the last one in the mode that the program has.
+/// The steps before the last run in the mode to nearest; the last one in the mode that the program
+/// has.
 #[test]
 fn quotients_and_roots_round_in_every_mode() {
     let seed = 403;

@@ -116,7 +116,8 @@ fn conversions() {
     }
 }
 
-/// Each type's denormals are flushed, in sources and results, unless its own bit of `cr0` keeps them.
+/// Each type's denormals are flushed, in sources and results, unless its own bit of `cr0` keeps
+/// them.
 #[test]
 fn denormals_by_type() {
     let seed = 503;

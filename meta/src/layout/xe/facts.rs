@@ -1,9 +1,11 @@
-//! What the fields of Xe hold: codes of types, annotations, functions, per generation. Sources as for the layouts.
+//! What the fields of Xe hold: codes of types, annotations, functions, per generation. Sources as
+//! for the layouts.
 
 use crate::generation::Generation;
 use crate::types::Ty;
 
-/// A distance in a pipe and a kind of token that go together in one annotation, by the names of their variants.
+/// A distance in a pipe and a kind of token that go together in one annotation, by the names of
+/// their variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PairRule {
     /// The pipe.
@@ -23,8 +25,8 @@ pub struct Swsb {
     pub tokens: [u16; 3],
     /// Bits of a token's number, which are the lowest.
     pub token_bits: u8,
-    /// Distance and token together, of `send`, `math`, `dpas` and of all other instructions. The distance comes above
-    /// the token.
+    /// Distance and token together, of `send`, `math`, `dpas` and of all other instructions. The
+    /// distance comes above the token.
     pub pairs: [Vec<PairRule>; 4],
     /// The whole field of `{NoAccSBSet}`.
     pub no_acc: Option<u16>,
@@ -35,30 +37,32 @@ pub struct Swsb {
 pub struct XeFacts {
     /// Type codes of the destination and source 0 of `dpas`, with the execution type as bit 3.
     pub dpas_acc_types: Vec<(Ty, u8)>,
-    /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision above.
+    /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision
+    /// above.
     pub dpas_types: Vec<(Ty, u8)>,
     /// Systolic depths of `dpas` by code; 0 for none.
     pub depths: [u8; 4],
     /// The SWSB field.
     pub swsb: Swsb,
-    /// Whether predicates combine by `.any` and `.all` alone, not by groups.
+    /// True if predicates combine by `.any` and `.all` alone, not by groups.
     pub whole_preds: bool,
     /// log2 of the channels that the channel offset counts in.
     pub chan_shift: u8,
-    /// log2 of the bytes that sub-registers count in where they have no bit of their own for bytes: source 1, three
-    /// sources, branches, the address offset of source 1.
+    /// log2 of the bytes that sub-registers count in where they have no bit of their own for bytes:
+    /// source 1, three sources, branches, the address offset of source 1.
     pub sub_shift: u8,
     /// The same of a three-source destination.
     pub ternary_dst_shift: u8,
     /// The vertical stride code of VxH and Vx1.
     pub vxh: u8,
-    /// Functions of `sync` by the names of their variants: the code, and whether it takes an immediate.
+    /// Functions of `sync` by the names of their variants: the code, and whether it takes an
+    /// immediate.
     pub syncs: Vec<(&'static str, u8, bool)>,
     /// The function of `sync` that takes a flag.
     pub sync_flag: Option<&'static str>,
     /// Shared functions that there are, a bit each.
     pub sfids: u16,
-    /// Whether the length of source 1 is the send's own, not part of the extended descriptor.
+    /// True if the length of source 1 is the send's own, not part of the extended descriptor.
     pub own_src1_len: bool,
     /// Architecture registers of each kind, by the kind's code; 0 for none.
     pub arfs: [u8; 16],
@@ -82,8 +86,8 @@ fn when(has: bool, list: &[(Ty, u8)]) -> &[(Ty, u8)] {
     if has { list } else { &[] }
 }
 
-/// Codes of the types of register operands, of immediates and of three-source operands, these with the execution type
-/// as bit 3.
+/// Codes of the types of register operands, of immediates and of three-source operands, these with
+/// the execution type as bit 3.
 pub(super) fn types(g: Generation) -> [Vec<(Ty, u8)>; 3] {
     let (hp, hpc) = (g != Generation::XeLp, g == Generation::XeHpc);
     // A register's byte types are an immediate's packed vectors.
