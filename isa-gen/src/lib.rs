@@ -14,7 +14,8 @@
 //! assert_eq!(program.bytes.len(), 16);
 //! assert!(legal::check(platform, &program.insts[0].inst).is_empty());
 //! let listing = text::disassemble(platform, &program.bytes);
-//! assert_eq!(listing.lines().nth(1).map(str::trim), Some("add (8|M0)               r5.0<1>:f     r6.0<8;8,1>:f     1.5:f"));
+//! let columns = "add (8|M0)               r5.0<1>:f     r6.0<8;8,1>:f     1.5:f";
+//! assert_eq!(listing.lines().nth(1).map(str::trim), Some(columns));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,5 +1,5 @@
-//! Hundreds of instructions in one program against an oracle, so that the cost of a call to it
-//! hardly counts.
+//! Test of many instructions in one program against an oracle, which amortizes the cost of calling
+//! it.
 
 use super::{AROUND, Failure, Oracle, bare, hex};
 use crate::compact::compact;
@@ -12,24 +12,24 @@ use crate::reg::Reg;
 use crate::region::ExecSize;
 use crate::text::{assemble, disassemble, print_inst};
 
-/// What became of the instructions of one program.
+/// Results of the instructions of one program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bulk {
-    /// True if everything agrees, instruction by instruction.
+    /// True for each instruction if all properties hold.
     pub agrees: Vec<bool>,
-    /// Those that the oracle's assembler does not take, by their place, with its message.
+    /// Indices of instructions that the oracle's assembler rejects, with its message.
     pub refused: Vec<(usize, String)>,
-    /// Those of which a property does not hold.
+    /// Indices of instructions that violate a property.
     pub failures: Vec<(usize, Failure)>,
-    /// Compacted forms that were compared too.
+    /// Number of compact forms that were compared.
     pub compacted: usize,
 }
 
-/// One program: `nop`s around the instructions, so that targets have somewhere to go, and labels at
-/// the targets.
+/// Program with `nop`s around the instructions as room for branch targets, and labels at the
+/// targets.
 struct Program {
     insts: Vec<Inst<Reg>>,
-    /// The line of the text on which each instruction stands, from 1.
+    /// Line of the text of each instruction, from 1.
     lines: Vec<u32>,
     text: String,
 }
@@ -76,7 +76,7 @@ impl Program {
         Program { insts, lines, text }
     }
 
-    /// The instruction on a line of the text.
+    /// Returns the index of the instruction on a line of the text.
     fn at_line(&self, line: u32) -> Option<usize> {
         self.lines.iter().position(|l| *l == line)
     }
@@ -87,7 +87,7 @@ impl Program {
     }
 }
 
-/// The lines of a listing that are instructions, with the labels before them.
+/// Returns the lines of a listing that are instructions, each with the labels before it.
 fn listing(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut labels = String::new();
@@ -103,18 +103,18 @@ fn listing(text: &str) -> Vec<String> {
 }
 
 /// Checks every property for many instructions at once:
-/// - decoding what encoding gives is the instruction itself;
-/// - our assembler and the oracle's make the same bytes of our text;
-/// - our text of those bytes is the oracle's, comments aside, and assembles back to them;
-/// - the compacted form, where there is one, decodes to the instruction, and the oracle prints it
-///   as we do.
+/// - decoding the encoded instruction gives the instruction itself;
+/// - both assemblers, ours and the oracle's, produce the same bytes from our text;
+/// - our disassembly of those bytes is the oracle's, except comments, and assembles back to them;
+/// - the compact form, if there is one, decodes to the instruction, and both disassemblers print it
+///   alike.
 ///
-/// What the oracle's assembler does not take is told of and left out of the rest.
+/// Instructions that the oracle's assembler rejects are reported and excluded from the rest.
 pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Oracle) -> Bulk {
     let nop = Inst::<Reg>::new(Op::Nop, ExecSize::S1);
     let mut out = Bulk::default();
     let mut body = insts.to_vec();
-    // What fails on our side alone is a `nop` for the rest.
+    // Instructions that fail without the oracle are replaced by `nop`.
     for (n, slot) in body.iter_mut().enumerate() {
         if let Err(f) = alone(platform, slot) {
             out.failures.push((n, f));
@@ -182,7 +182,7 @@ fn failure(property: &'static str, want: impl ToString, got: impl ToString, text
     }
 }
 
-/// What an instruction must keep without any oracle.
+/// Checks the properties that need no oracle.
 fn alone(platform: Platform, i: &Inst<Reg>) -> Result<(), Failure> {
     let form = || format!("{i:?}");
     let native = encode(platform, i).map_err(|e| failure("the form encodes", form(), e, ""))?;
@@ -197,7 +197,7 @@ fn alone(platform: Platform, i: &Inst<Reg>) -> Result<(), Failure> {
     }
 }
 
-/// Bytes and text of a program against the oracle's.
+/// Compares bytes and text of a program with the oracle's.
 fn compare(
     platform: Platform,
     program: &Program,
@@ -284,7 +284,8 @@ fn compare(
     }
 }
 
-/// The compacted forms: each decodes to its instruction, and the oracle prints them as we do.
+/// Checks that each compact form decodes to its instruction, and that both disassemblers print it
+/// alike.
 fn compare_compacted(
     platform: Platform,
     body: &[Inst<Reg>],

@@ -116,7 +116,10 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// use gantry_isa_gen::{legal, text::assemble, Platform};
 /// let code = assemble(Platform::Gen9, "mov (16|M0) r5.0<1>:df r7.0<8;8,1>:f\n")?;
 /// let found = legal::check(Platform::Gen9, &code.insts[0].inst);
-/// assert_eq!(found[0].to_string(), "dst: 16 channels of 8 bytes take 4 registers, 2 is the most [dst-span]");
+/// assert_eq!(
+///     found[0].to_string(),
+///     "dst: 16 channels of 8 bytes take 4 registers, 2 is the most [dst-span]"
+/// );
 /// assert_eq!(found[0].rule.hint, "split the instruction by channels");
 /// # Ok::<(), gantry_isa_gen::diag::Diagnostics>(())
 /// ```

@@ -140,7 +140,7 @@ fn all_ops() -> Vec<MsgOp> {
                             }
                         }
                     }
-                    // Add and subtract came with XeHP.
+                    // Add and subtract came with Xe-HP.
                     for op in FloatAtomicOp::ALL.into_iter().take(3) {
                         v.push(MsgOp::FloatAtomic {
                             op,

@@ -1,4 +1,4 @@
-//! The assembler's syntax and its errors, with exact places.
+//! Tests of the assembler's syntax and its errors, with exact locations.
 
 use gantry_isa_gen::fuzz::Rng;
 use gantry_isa_gen::text::{assemble, disassemble};

@@ -1,5 +1,5 @@
-//! Intel's assembler in the process, through the C interface of libiga64 (`iga.h`). Other crates'
-//! tests may include this file by its path.
+//! Intel's assembler as a library, through the C interface of libiga64 (`iga.h`). Tests of other
+//! crates may include this file by its path.
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::fuzz::Oracle;
@@ -83,26 +83,26 @@ fn generation(p: Platform) -> i32 {
     }
 }
 
-/// A context of libiga64.
+/// Context of libiga64.
 pub struct Iga {
     context: Context,
     assemble: Assemble,
     disassemble: Disassemble,
     errors: Errors,
     release: Release,
-    /// True if assembly compacts what it can.
+    /// True if assembly compacts instructions that have a compact form.
     pub auto_compact: bool,
-    /// True if assembly sets annotations (SWSB), with what `sync` instructions it takes.
+    /// True if assembly sets annotations (SWSB) and inserts `sync` instructions as needed.
     pub auto_dependencies: bool,
     /// True if disassembly writes branch targets as distances.
     pub numeric_labels: bool,
-    // The functions above live as long as the library.
+    // The functions above are valid as long as the library is loaded.
     _library: Library,
 }
 
 impl Iga {
-    /// Loads the library for a platform. Where there is none: a line on standard error and `None`,
-    /// or a failure if `GANTRY_REQUIRE_ORACLES` is 1.
+    /// Loads the library for a platform. If there is none, prints a line to standard error and
+    /// returns `None`, or fails if `GANTRY_REQUIRE_ORACLES` is 1.
     pub fn open(platform: Platform) -> Option<Iga> {
         match Self::load(generation(platform)) {
             Ok(iga) => Some(iga),
@@ -144,7 +144,7 @@ impl Iga {
         }
     }
 
-    /// Line and message of every error of the last call.
+    /// Returns line and message of every error of the last call.
     fn diagnostics(&self) -> Vec<(u32, String)> {
         let mut list = std::ptr::null();
         let mut n = 0;
@@ -193,7 +193,7 @@ impl Oracle for Iga {
         let options = AssembleOptions {
             cb: size_of::<AssembleOptions>() as u32,
             enabled_warnings: 0,
-            // A compaction that fails is an error.
+            // Failed compaction is an error.
             encoder_opts: 4 | u32::from(self.auto_dependencies) << 1 | u32::from(self.auto_compact),
             syntax_opts: 0,
             reserved: [0; 2],
