@@ -104,13 +104,13 @@ pub struct MathInfo {
 
 /// Position of a field in an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FieldPosition {
     pub first: (u8, u8),
     pub more: (u8, u8),
 }
 
 /// Position of a field that a layout does not have.
-pub(crate) const NOWHERE: Place = Place {
+pub(crate) const NO_POSITION: FieldPosition = FieldPosition {
     first: (0, 0),
     more: (0, 0),
 };
@@ -120,7 +120,7 @@ pub(crate) const NOWHERE: Place = Place {
 pub(crate) struct Layout {
     pub name: &'static str,
     /// Position of each field, in the order of [`Field`].
-    pub places: [Place; Field::ALL.len()],
+    pub positions: [FieldPosition; Field::ALL.len()],
     pub more: &'static [(u8, u8)],
     /// Unit of a branch target in bytes.
     pub target_unit: i32,
@@ -140,7 +140,7 @@ pub(crate) enum Absent {}
 impl NativeLayout for Absent {
     const LAYOUT: &'static Layout = &Layout {
         name: "none",
-        places: [NOWHERE; Field::ALL.len()],
+        positions: [NO_POSITION; Field::ALL.len()],
         more: &[],
         target_unit: 1,
     };

@@ -1,16 +1,16 @@
 //! Operand formats.
 
-/// How an instruction's operands are laid out and written. The layouts of a generation map each of
-/// these to bits.
+/// Layout of an instruction's operands in encoding and text. The layouts of a generation map each
+/// to bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// No operands: `nop`, `illegal`.
     Nullary,
     /// Destination and one source.
     Unary,
-    /// Destination and two sources, the second may be an immediate.
+    /// Destination and two sources, of which the second may be an immediate.
     Binary,
-    /// `math.FN`: one or two sources, as the function says.
+    /// `math.FN`: one or two sources, depending on the function.
     Math,
     /// Destination and three sources.
     Ternary,
@@ -22,9 +22,9 @@ pub enum Format {
     SplitSend,
     /// `jmpi`: a scalar jump, by an offset from the next instruction or a register.
     Jmpi,
-    /// A branch with JIP only.
+    /// Branch with JIP only.
     BranchJip,
-    /// A branch with JIP and UIP.
+    /// Branch with JIP and UIP.
     BranchJipUip,
     /// `brd`: JIP or a register.
     BranchRegJip,
@@ -65,20 +65,22 @@ impl Format {
         Format::Dpas,
     ];
 
-    /// One line on what it is, for generated documentation.
+    /// Returns a line of generated documentation.
     pub const fn doc(self) -> &'static str {
         match self {
             Format::Nullary => "No operands: `nop`, `illegal`.",
             Format::Unary => "Destination and one source.",
-            Format::Binary => "Destination and two sources, the second may be an immediate.",
-            Format::Math => "`math.FN`: one or two sources, as the function says.",
+            Format::Binary => {
+                "Destination and two sources, of which the second may be an immediate."
+            }
+            Format::Math => "`math.FN`: one or two sources, depending on the function.",
             Format::Ternary => "Destination and three sources.",
             Format::Wait => "`wait`: a notification register, which is also the destination.",
             Format::Send => "`send`: destination, one payload, two descriptors.",
             Format::SplitSend => "`sends`: destination, two payloads, two descriptors.",
             Format::Jmpi => "`jmpi`: a scalar jump, by an offset or a register.",
-            Format::BranchJip => "A branch with JIP only.",
-            Format::BranchJipUip => "A branch with JIP and UIP.",
+            Format::BranchJip => "Branch with JIP only.",
+            Format::BranchJipUip => "Branch with JIP and UIP.",
             Format::BranchRegJip => "`brd`: JIP or a register.",
             Format::BranchRegJipUip => "`brc`: JIP and UIP, or a register.",
             Format::Call => "`call`, `calla`: a return address register and a target.",
@@ -137,7 +139,7 @@ impl Format {
         matches!(self, Format::Send | Format::SplitSend | Format::XeSend)
     }
 
-    /// Number of sources in the text form (`math`: the most).
+    /// Returns the number of sources in the text form, the maximum for `math`.
     pub const fn sources(self) -> u8 {
         match self {
             Format::Nullary => 0,

@@ -1,7 +1,7 @@
 //! Access to the fields of an instruction's bits, for encoding and decoding with the same layout.
 
 use crate::encode::EncodeError;
-use crate::table::{Field, NOWHERE, NativeLayout, Place};
+use crate::table::{Field, FieldPosition, NO_POSITION, NativeLayout};
 use std::marker::PhantomData;
 
 /// Returns a mask of the lowest `width` bits, for a width of 1 to 64.
@@ -71,23 +71,23 @@ impl<L: NativeLayout> Fields<L> {
     }
 
     #[inline(always)]
-    fn place(f: Field) -> &'static Place {
-        L::LAYOUT.places.get(f as usize).unwrap_or(&NOWHERE)
+    fn position(f: Field) -> &'static FieldPosition {
+        L::LAYOUT.positions.get(f as usize).unwrap_or(&NO_POSITION)
     }
 
     #[inline(always)]
-    fn more(place: &Place) -> &'static [(u8, u8)] {
-        let (start, n) = (usize::from(place.more.0), usize::from(place.more.1));
+    fn more(position: &FieldPosition) -> &'static [(u8, u8)] {
+        let (start, n) = (usize::from(position.more.0), usize::from(position.more.1));
         L::LAYOUT.more.get(start..start + n).unwrap_or(&[])
     }
 
     /// Returns the value of a field, or 0 if the layout does not have it.
     #[inline(always)]
     pub(crate) fn get(&self, f: Field) -> u64 {
-        let place = Self::place(f);
-        let mut value = self.run(place.first);
-        let mut at = u32::from(place.first.1);
-        for run in Self::more(place) {
+        let position = Self::position(f);
+        let mut value = self.run(position.first);
+        let mut at = u32::from(position.first.1);
+        for run in Self::more(position) {
             value |= self.run(*run) << (at & 63);
             at += u32::from(run.1);
         }
@@ -103,7 +103,7 @@ impl<L: NativeLayout> Fields<L> {
     /// field.
     #[inline(always)]
     pub(crate) fn width(&self, f: Field) -> u8 {
-        Self::place(f).first.1
+        Self::position(f).first.1
     }
 
     /// Returns true if the field is not 0.
@@ -115,8 +115,8 @@ impl<L: NativeLayout> Fields<L> {
     /// Overwrites a field. A value that does not fit is recorded for [`Self::finish`].
     #[inline(always)]
     pub(crate) fn set(&mut self, f: Field, value: u64) {
-        let place = Self::place(f);
-        for &(lo, width) in std::iter::once(&place.first).chain(Self::more(place)) {
+        let position = Self::position(f);
+        for &(lo, width) in std::iter::once(&position.first).chain(Self::more(position)) {
             if width != 0 {
                 *self.half(lo) &= !(mask(width.into()) << (lo & 63));
             }
@@ -128,9 +128,9 @@ impl<L: NativeLayout> Fields<L> {
     /// [`Self::finish`].
     #[inline(always)]
     pub(crate) fn put(&mut self, f: Field, value: u64) {
-        let place = Self::place(f);
-        let left = self.put_run(place.first, value);
-        let left = Self::more(place)
+        let position = Self::position(f);
+        let left = self.put_run(position.first, value);
+        let left = Self::more(position)
             .iter()
             .fold(left, |left, run| self.put_run(*run, left));
         if left != 0 {
