@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_order_and_no_longer_than_eight() {
+    fn keys_are_ordered_and_at_most_eight_bytes() {
         assert!(key("add") < key("add3") && key("add3") < key("addc"));
         assert_eq!(key(""), Some(0));
         assert_eq!(key("nineteens"), None);

@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversion_is_none() {
+    fn invalid_conversions_are_none() {
         for text in ["", "y", "5", "-", "5.", "v4", "l"] {
             assert!(Spec::parse(text.as_bytes()).is_none(), "{text}");
         }

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_are_whole_in_their_bits() {
+    fn registers_round_trip_through_bits() {
         for n in 0..=u8::MAX {
             let all = Arf::ALL.map(|kind| Reg::Arf(kind, n));
             for r in all.into_iter().chain([Reg::Grf(n)]) {

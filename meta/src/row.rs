@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_is_named_when_broken() {
+    fn every_violated_rule_is_named() {
         let row = |f| Row::new("x", "Does.", f).code(GEN9, 0);
         let typed = |f| row(f).types(GEN9, [(D, D)]);
         let null = Format::Nullary;

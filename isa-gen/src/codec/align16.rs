@@ -7,7 +7,9 @@
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::{SRC0, SRC1, SrcFields, bad, get_src, reg, reg_code, type_code, type_of};
+use super::operand::{
+    SRC0, SRC1, SrcFields, get_src, operand_error, reg, reg_code, type_code, type_of,
+};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
@@ -34,7 +36,7 @@ const fn mme(r: Reg) -> Option<u8> {
 
 /// Returns true if the instruction has an encoding in Align16 only.
 #[inline]
-pub(super) fn wanted(i: &Inst<Reg>) -> bool {
+pub(super) fn needs_align16(i: &Inst<Reg>) -> bool {
     matches!(i.dst, Dst::Direct { at, .. } if mme(at.reg).is_some())
         || matches!(i.srcs[0], Src::Direct { at, .. } if mme(at.reg).is_some())
 }
@@ -46,10 +48,16 @@ fn put_reg<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<Option<u8>, EncodeError> {
     if at.reg == Reg::Arf(Arf::Acc, FIRST) {
-        return Err(bad(name, "`mme0` does not go together with the others"));
+        return Err(operand_error(
+            name,
+            "`mme0` cannot be combined with other special accumulators",
+        ));
     }
     if !matches!(at.sub, 0 | 16) {
-        return Err(bad(name, "in Align16 an operand starts at byte 0 or 16"));
+        return Err(operand_error(
+            name,
+            "an Align16 operand must start at byte 0 or 16",
+        ));
     }
     let which = mme(at.reg);
     let r = which.map_or(at.reg, |_| Reg::Arf(Arf::Acc, FIRST));
@@ -85,13 +93,16 @@ fn put_src<L: NativeLayout>(
         mods,
     } = *src
     else {
-        return Err(bad(
+        return Err(operand_error(
             s.name,
             "beside `mme1` to `mme7` an operand is a register with the region <1;1,0>",
         ));
     };
     if (mods.neg || mods.abs) && !ctx.info.mods || mods.abs && ctx.info.bitwise {
-        return Err(bad(s.name, "the opcode has no such source modifier"));
+        return Err(operand_error(
+            s.name,
+            "the opcode has no such source modifier",
+        ));
     }
     let which = put_reg(s.name, (s.file, s.reg, s.sub), at, f)?;
     let channels = which.map_or(XYZW, |n| {
@@ -112,7 +123,7 @@ pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<
     let mut f = Fields::<L>::new(0);
     f.put(Field::AccessMode, 1);
     let Dst::Direct { at, hs: 1, ty } = i.dst else {
-        return Err(bad(
+        return Err(operand_error(
             "dst",
             "beside `mme1` to `mme7` it is direct and packed",
         ));

@@ -62,7 +62,7 @@ impl<L: NativeLayout> Fields<L> {
 
     /// Returns the bits of a range.
     #[inline(always)]
-    fn run(&self, (lo, width): (u8, u8)) -> u64 {
+    fn range(&self, (lo, width): (u8, u8)) -> u64 {
         let half = if lo < 64 { self.low } else { self.high };
         match width {
             0 => 0,
@@ -85,11 +85,11 @@ impl<L: NativeLayout> Fields<L> {
     #[inline(always)]
     pub(crate) fn get(&self, f: Field) -> u64 {
         let position = Self::position(f);
-        let mut value = self.run(position.first);
+        let mut value = self.range(position.first);
         let mut at = u32::from(position.first.1);
-        for run in Self::more(position) {
-            value |= self.run(*run) << (at & 63);
-            at += u32::from(run.1);
+        for range in Self::more(position) {
+            value |= self.range(*range) << (at & 63);
+            at += u32::from(range.1);
         }
         value
     }
@@ -129,10 +129,10 @@ impl<L: NativeLayout> Fields<L> {
     #[inline(always)]
     pub(crate) fn put(&mut self, f: Field, value: u64) {
         let position = Self::position(f);
-        let left = self.put_run(position.first, value);
+        let left = self.put_range(position.first, value);
         let left = Self::more(position)
             .iter()
-            .fold(left, |left, run| self.put_run(*run, left));
+            .fold(left, |left, range| self.put_range(*range, left));
         if left != 0 {
             self.wrong = self.wrong.or(Some((f, value)));
         }
@@ -140,7 +140,7 @@ impl<L: NativeLayout> Fields<L> {
 
     /// Writes the low bits of a value to a bit range that is 0, and returns the remaining bits.
     #[inline(always)]
-    fn put_run(&mut self, (lo, width): (u8, u8), value: u64) -> u64 {
+    fn put_range(&mut self, (lo, width): (u8, u8), value: u64) -> u64 {
         if width == 0 {
             return value;
         }

@@ -2,7 +2,7 @@
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::bad;
+use super::operand::operand_error;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
@@ -87,7 +87,7 @@ const fn cond_of(code: u64) -> Option<Cond> {
 fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n @ 0..=1), 0 | 2) => Ok(u64::from(n) * 2 + u64::from(r.sub / 2)),
-        _ => Err(bad("flag", "must be f0.0, f0.1, f1.0 or f1.1")),
+        _ => Err(operand_error("flag", "must be f0.0, f0.1, f1.0 or f1.1")),
     }
 }
 
@@ -189,12 +189,15 @@ pub(super) fn lower<L: NativeLayout>(
             return not("a predicate");
         }
         let Some(code) = pred_code(p.ctrl) else {
-            return Err(bad("predicate", "a group is of 2, 4, 8, 16 or 32 channels"));
+            return Err(operand_error(
+                "predicate",
+                "a group has 2, 4, 8, 16 or 32 channels",
+            ));
         };
         let macro_fn = matches!(i.subfn, Subfn::Math(m) if m.is_macro());
         let align16 = f.on(Field::AccessMode) || (macro_fn && ctx.platform.features().align16);
         if align16 && !align16_has(p.ctrl) {
-            return Err(bad(
+            return Err(operand_error(
                 "predicate",
                 "in Align16 it goes by channels, `any4h` or `all4h`",
             ));
@@ -213,7 +216,7 @@ pub(super) fn lower<L: NativeLayout>(
         };
         let flag = flag_code(c.flag)?;
         if i.pred.is_some_and(|p| p.flag != c.flag) {
-            return Err(bad(
+            return Err(operand_error(
                 "flag",
                 "predicate and condition modifier must name the same one",
             ));
@@ -261,11 +264,11 @@ pub(super) fn lift<L: NativeLayout>(
     i.no_mask = f.on(Field::NoMask);
     i.sat = info.sat && f.on(Field::Sat);
     if info.format != Format::Jmpi {
-        let bad = |field| DecodeError::field(field, f.get(field));
+        let field_error = |field| DecodeError::field(field, f.get(field));
         i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
-            .ok_or_else(|| bad(Field::ExecSize))?;
+            .ok_or_else(|| field_error(Field::ExecSize))?;
         i.offset = ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4)
-            .ok_or_else(|| bad(Field::ChanOff))?;
+            .ok_or_else(|| field_error(Field::ChanOff))?;
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);

@@ -69,7 +69,7 @@ pub(super) const SRC1: SrcFields = SrcFields {
     mme: Field::Src1Mme,
 };
 
-pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
+pub(super) fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), Enco
     match r {
         Reg::Grf(n @ 0..=127) => Ok((GRF, n.into())),
         Reg::Arf(kind, n @ 0..=15) => Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n))),
-        _ => Err(bad(operand, "there is no such register")),
+        _ => Err(operand_error(operand, "there is no such register")),
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn type_code(
 ) -> Result<u64, EncodeError> {
     match codes.code(t) {
         Some(c) => Ok(c),
-        None => Err(bad(operand, "the type is not possible here")),
+        None => Err(operand_error(operand, "the type is not possible here")),
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
     match stride {
         0 => Ok(0),
         s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(bad(operand, "the stride is not possible")),
+        _ => Err(operand_error(operand, "the stride is not possible")),
     }
 }
 
@@ -146,10 +146,15 @@ fn put_region<L: NativeLayout>(
     let (vs, w, hs) = match region {
         Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
         Region::VxH { w, hs } => (VXH, w, hs),
-        _ => return Err(bad(name, "only three-source instructions have this region")),
+        _ => {
+            return Err(operand_error(
+                name,
+                "only three-source instructions have this region",
+            ));
+        }
     };
     if !w.is_power_of_two() || w > 16 {
-        return Err(bad(name, "the region's width is not possible"));
+        return Err(operand_error(name, "the region's width is not possible"));
     }
     f.put(s.vs, vs);
     f.put(s.width, w.trailing_zeros().into());
@@ -182,7 +187,7 @@ pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, Enc
         Reg::Arf(Arf::Address, 0) if r.sub < 32 && r.sub.is_multiple_of(2) => {
             Ok(u64::from(r.sub / 2))
         }
-        _ => Err(bad(operand, "the address must be a word of a0")),
+        _ => Err(operand_error(operand, "the address must be a word of a0")),
     }
 }
 
@@ -196,7 +201,10 @@ pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeErr
     if (-512..512).contains(&imm) {
         Ok((imm as u64) & 0x3ff)
     } else {
-        Err(bad(operand, "the address offset must be -512 to 511"))
+        Err(operand_error(
+            operand,
+            "the address offset must be -512 to 511",
+        ))
     }
 }
 
@@ -210,7 +218,10 @@ fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     if mme <= 8 {
         Ok(mme.into())
     } else {
-        Err(bad(operand, "the special accumulator must be 0 to 8"))
+        Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        ))
     }
 }
 
@@ -230,7 +241,10 @@ pub(super) fn put_sub<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub >= 32 {
-        return Err(bad(operand, "the sub-register is beyond the register"));
+        return Err(operand_error(
+            operand,
+            "the sub-register is beyond the register",
+        ));
     }
     f.put(field, at.sub.into());
     Ok(())
@@ -246,7 +260,7 @@ pub(super) fn put_dst<L: NativeLayout>(
     let name = "dst";
     let types = &ctx.tables.reg_types;
     match *d {
-        Dst::None => return Err(bad(name, "missing")),
+        Dst::None => return Err(operand_error(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             let (file, number) = reg_code(name, at.reg)?;
             f.put(Field::DstFile, file);
@@ -318,10 +332,13 @@ fn put_mods<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if (mods.neg || mods.abs) && !ctx.info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     if mods.abs && ctx.info.bitwise {
-        return Err(bad(s.name, "a bitwise operation has no absolute value"));
+        return Err(operand_error(
+            s.name,
+            "a bitwise operation has no absolute value",
+        ));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
@@ -355,8 +372,8 @@ pub(super) fn put_src<L: NativeLayout>(
     let name = s.name;
     let reg_type = |ty| type_code(name, &ctx.tables.reg_types, ty);
     match *src {
-        Src::None => return Err(bad(name, "missing")),
-        Src::Target(_) => return Err(bad(name, "a branch target is not data")),
+        Src::None => return Err(operand_error(name, "missing")),
+        Src::Target(_) => return Err(operand_error(name, "a branch target is not data")),
         Src::Direct {
             at,
             region,
@@ -407,7 +424,10 @@ pub(super) fn put_src<L: NativeLayout>(
             match ty {
                 Type::Uq | Type::Q | Type::Df => {
                     if !lone {
-                        return Err(bad(name, "a 64-bit immediate needs a one-source opcode"));
+                        return Err(operand_error(
+                            name,
+                            "a 64-bit immediate needs a one-source opcode",
+                        ));
                     }
                     f.put(Field::Imm64, bits);
                 }
@@ -418,7 +438,10 @@ pub(super) fn put_src<L: NativeLayout>(
                         _ => bits,
                     };
                     if wide >= 1 << 32 {
-                        return Err(bad(name, "the immediate's bits are wider than its type"));
+                        return Err(operand_error(
+                            name,
+                            "the immediate's bits are wider than its type",
+                        ));
                     }
                     f.put(Field::Imm32, wide);
                 }
@@ -544,7 +567,7 @@ pub(super) fn put_function<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<MathFn, EncodeError> {
     let Subfn::Math(function) = i.subfn else {
-        return Err(bad("function", "`math` needs one"));
+        return Err(operand_error("function", "`math` needs one"));
     };
     let Some(code) = function.code(ctx.platform) else {
         return Err(EncodeError::NotAllowed {
@@ -581,22 +604,31 @@ fn lower<L: NativeLayout>(
     if is_macro && ctx.platform.features().align16 {
         f.put(Field::AccessMode, 1);
     }
-    if function.is_none() && ctx.platform.features().mme_align16 && align16::wanted(i) {
+    if function.is_none() && ctx.platform.features().mme_align16 && align16::needs_align16(i) {
         f.join(&align16::lower(ctx, i)?);
         return Ok(());
     }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
     if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {
-        return Err(bad("src0", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "src0",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(bad("dst", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "dst",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(bad("src1", "the opcode has fewer sources"));
+        return Err(operand_error("src1", "the opcode has fewer sources"));
     }
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
-        return Err(bad("src0", "only the last source may be an immediate"));
+        return Err(operand_error(
+            "src0",
+            "only the last source may be an immediate",
+        ));
     }
     let among = |lone| SrcContext {
         lone,
@@ -609,7 +641,10 @@ fn lower<L: NativeLayout>(
     if ctx.info.format == Format::Wait {
         // The notification register is also the destination.
         let Src::Direct { at, ty, .. } = *s0 else {
-            return Err(bad("src0", "`wait` takes a notification register"));
+            return Err(operand_error(
+                "src0",
+                "`wait` takes a notification register",
+            ));
         };
         return put_dst(ctx, &Dst::Direct { at, hs: 1, ty }, f);
     }

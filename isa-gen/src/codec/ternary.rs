@@ -4,7 +4,7 @@ mod align1;
 mod align16;
 
 use super::bits::Fields;
-use super::operand::bad;
+use super::operand::operand_error;
 use super::{Ctx, control};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -81,7 +81,10 @@ const SRCS: [TernaryFields; 3] = [
 fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     match mme {
         0..=8 => Ok(u64::from(mme)),
-        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+        _ => Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        )),
     }
 }
 
@@ -101,7 +104,7 @@ pub(super) fn lower<L: NativeLayout, A: NativeLayout>(
     let base = ctx.tables.base(ctx.info.opcode);
     if features.ternary_align16 || (ctx.info.mme && features.align16) {
         if !A::EXISTS {
-            return Err(bad("opcode", "has no Align16 form"));
+            return Err(operand_error("opcode", "has no Align16 form"));
         }
         let mut f = Fields::<A>::new(base);
         f.put(Field::AccessMode, 1);

@@ -14,7 +14,7 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize, Region};
 use crate::types::Type;
 
-struct Gen<'a> {
+struct PreXeGenerator<'a> {
     base: OperandGenerator<'a>,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn random(
     let info = base.info;
     let exec = ExecSize::from_log2(base.rng.below(6) as u8)?;
     base.exec = exec;
-    let mut g = Gen { base };
+    let mut g = PreXeGenerator { base };
     let mut i = Inst::new(op, exec);
     match info.format {
         Format::Nullary => {
@@ -120,7 +120,7 @@ pub(super) fn random(
     Some(i)
 }
 
-impl Gen<'_> {
+impl PreXeGenerator<'_> {
     fn in_align16(&self, function: Option<MathFn>) -> bool {
         let is_macro = self.base.info.mme || function.is_some_and(MathFn::is_macro);
         is_macro && self.base.features.align16

@@ -1,7 +1,7 @@
 //! Test of many instructions in one program against an oracle, which amortizes the cost of calling
 //! it.
 
-use super::{AROUND, Failure, Oracle, bare, hex};
+use super::{Failure, Oracle, PADDING, bare, hex};
 use crate::compact::compact;
 use crate::decode::decode;
 use crate::encode::encode;
@@ -37,7 +37,7 @@ struct Program {
 impl Program {
     fn new(platform: Platform, body: &[Inst<Reg>]) -> Program {
         let nop = Inst::<Reg>::new(Op::Nop, ExecSize::S1);
-        let around = [nop; AROUND];
+        let around = [nop; PADDING];
         let insts = [&around, body, &around].concat();
         let mut targets = vec![false; insts.len() + 1];
         for (n, i) in insts.iter().enumerate() {
@@ -128,14 +128,14 @@ pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Orac
             Err(messages) => {
                 let before = out.refused.len();
                 for (line, message) in messages {
-                    let Some(n) = program.at_line(line).and_then(|n| n.checked_sub(AROUND)) else {
+                    let Some(n) = program.at_line(line).and_then(|n| n.checked_sub(PADDING)) else {
                         continue;
                     };
                     let Some(slot) = body.get_mut(n).filter(|i| **i != nop) else {
                         continue;
                     };
                     *slot = nop;
-                    let text = program.line_of(n + AROUND);
+                    let text = program.line_of(n + PADDING);
                     out.refused.push((n, format!("{message}\n      {text}")));
                 }
                 if out.refused.len() == before {
@@ -211,7 +211,7 @@ fn compare(
         .map(|i| encode(platform, i).unwrap_or_default())
         .collect();
     let ours = natives.concat();
-    let of = |n: usize| n.saturating_sub(AROUND);
+    let of = |n: usize| n.saturating_sub(PADDING);
     match assemble(platform, &program.text) {
         Ok(a) if a.bytes == ours => {}
         Ok(a) => {

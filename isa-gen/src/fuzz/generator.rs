@@ -1,7 +1,7 @@
 //! Generation of the parts that random instructions of all generations share: flags, types,
 //! offsets, regions, immediates, branches.
 
-use super::{AROUND, Rng};
+use super::{PADDING, Rng};
 use crate::inst::{Cond, Dst, Inst, PredCtrl, Src, SrcMods, Target};
 use crate::op::{Format, Op, OpInfo, TypeSet};
 use crate::platform::{Features, Platform};
@@ -209,8 +209,8 @@ impl<'a> OperandGenerator<'a> {
 
     /// Picks a branch target among the surrounding instructions.
     fn target(&mut self) -> Src<Reg> {
-        let around = AROUND as i64;
-        let n = self.rng.below(AROUND as u64 * 2 + 1) as i64 - around;
+        let around = PADDING as i64;
+        let n = self.rng.below(PADDING as u64 * 2 + 1) as i64 - around;
         Src::Target(Target::Rel(n as i32 * 16))
     }
 
@@ -270,7 +270,7 @@ impl<'a> OperandGenerator<'a> {
                     self.register(Region::SCALAR, Type::D)
                 } else if self.op == Op::Calla {
                     Src::Imm {
-                        bits: self.rng.below(AROUND as u64 * 2) * 16,
+                        bits: self.rng.below(PADDING as u64 * 2) * 16,
                         ty: Type::D,
                     }
                 } else {

@@ -104,7 +104,7 @@ impl fmt::Display for Failure {
 }
 
 /// Number of instructions around those under test, as room for branch targets.
-const AROUND: usize = 3;
+const PADDING: usize = 3;
 
 /// Removes comments and trailing blanks.
 fn bare(text: &str) -> String {

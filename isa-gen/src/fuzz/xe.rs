@@ -15,7 +15,7 @@ use crate::region::{ChannelOffset, ExecSize, Region};
 use crate::swsb::{Distance, Swsb, Token, TokenKind};
 use crate::types::Type;
 
-struct Gen<'a> {
+struct XeGenerator<'a> {
     base: OperandGenerator<'a>,
     /// Stride in bytes and offset of the first element, if all operands share them.
     step: Option<(u32, u32)>,
@@ -28,14 +28,14 @@ pub(super) fn random(
     function: Option<MathFn>,
     rng: &mut Rng,
 ) -> Option<Inst<Reg>> {
-    let mut g = Gen {
+    let mut g = XeGenerator {
         base: OperandGenerator::new(platform, op, rng)?,
         step: None,
     };
     g.inst(function)
 }
 
-impl Gen<'_> {
+impl XeGenerator<'_> {
     fn inst(&mut self, function: Option<MathFn>) -> Option<Inst<Reg>> {
         let format = self.base.info.format;
         if !matches!(format, Format::Nullary | Format::Jmpi | Format::Sync) {

@@ -152,10 +152,10 @@ fn controls_allowed(v: &InstView, out: &mut FindingSink<'_>) {
 }
 
 /// Option, its name, the kinds of instructions that take it, and a test of the platform for it.
-type Opt = (InstOpts, &'static str, InstKinds, fn(&Features) -> bool);
+type OptionRule = (InstOpts, &'static str, InstKinds, fn(&Features) -> bool);
 
 /// Options that not every instruction or platform has.
-const OPTIONS: &[Opt] = &[
+const OPTIONS: &[OptionRule] = &[
     (InstOpts::NO_DD_CLR, "NoDDClr", InstKinds::ANY, |f| !f.swsb),
     (InstOpts::NO_DD_CHK, "NoDDChk", InstKinds::ANY, |f| !f.swsb),
     (InstOpts::EOT, "EOT", InstKinds::SEND, always),

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_is_taken() {
+    fn geometry_functions_are_total() {
         let r = Region::rect(255, 255, 255);
         let n = u32::MAX;
         assert_eq!(element_offset(r, n, n), Some(n));

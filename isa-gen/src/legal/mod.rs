@@ -139,9 +139,7 @@ pub fn is_legal<R: Register>(platform: Platform, inst: &Inst<R>) -> bool {
 fn in_force(platform: Platform) -> &'static [&'static Rule] {
     static LISTS: [OnceLock<Vec<&'static Rule>>; Platform::ALL.len()] =
         [const { OnceLock::new() }; Platform::ALL.len()];
-    LISTS.get(platform as usize).map_or(&[], |list| {
-        list.get_or_init(|| rules().filter(|r| r.applies_to(platform)).collect())
-    })
+    LISTS[platform as usize].get_or_init(|| rules().filter(|r| r.applies_to(platform)).collect())
 }
 
 /// Runs the rules and returns the number of violations. Stops at the first if findings are not

@@ -252,7 +252,7 @@ fn types_allowed(v: &InstView, out: &mut FindingSink<'_>) {
             continue;
         }
         let (d, t) = (dst.ty, s.elements());
-        if !v.allows(d, t) && !stands_for(v, s).is_some_and(|t| v.allows(d, t)) {
+        if !v.allows(d, t) && !alternate_type(v, s).is_some_and(|t| v.allows(d, t)) {
             out.find(
                 s.part,
                 format_args!("`{op}` does not convert `{t}` to `{d}`"),
@@ -263,7 +263,7 @@ fn types_allowed(v: &InstView, out: &mut FindingSink<'_>) {
 
 /// Returns the other type that an immediate of a three-source instruction may have. These
 /// immediates have 16 bits, and Intel's compiler writes a dword of `bfe` as a word.
-fn stands_for(v: &InstView, s: &Operand) -> Option<Type> {
+fn alternate_type(v: &InstView, s: &Operand) -> Option<Type> {
     match s.ty {
         _ if v.kind != InstKinds::TERNARY || !s.is_imm() => None,
         Type::W => Some(Type::D),

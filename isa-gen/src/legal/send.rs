@@ -30,7 +30,7 @@ pub(super) static RULES: &[Rule] = &[
         kinds: InstKinds::SEND,
         applies: always,
         check: |v, out| {
-            if let Some(Lengths { src0: 0, .. }) = lengths(v) {
+            if let Some(SendLengths { src0: 0, .. }) = lengths(v) {
                 out.find(Part::Desc, format_args!("a message of no registers"));
             }
         },
@@ -77,14 +77,14 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// Lengths in GRFs, as far as known.
-struct Lengths {
+/// SendLengths in GRFs, as far as known.
+struct SendLengths {
     dst: u32,
     src0: u32,
     src1: u32,
 }
 
-fn lengths(v: &InstView) -> Option<Lengths> {
+fn lengths(v: &InstView) -> Option<SendLengths> {
     let send = v.send?;
     let (src0, dst) = match send.desc {
         DescView::Imm(d) => (d >> 25 & 15, d >> 20 & 31),
@@ -96,7 +96,7 @@ fn lengths(v: &InstView) -> Option<Lengths> {
         (None, DescView::Imm(ex)) => ex >> 6 & 15,
         (None, DescView::Reg(..)) => 1,
     };
-    Some(Lengths { dst, src0, src1 })
+    Some(SendLengths { dst, src0, src1 })
 }
 
 fn send_operands(v: &InstView, out: &mut FindingSink<'_>) {

@@ -265,7 +265,7 @@ fn split_payload_lengths() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error() {
+fn values_that_do_not_fit_are_errors() {
     let op = MsgOp::Scratch {
         dir: Dir::Read,
         count: 1,
@@ -312,7 +312,7 @@ fn random_send(sfid: Sfid, r: &mut XorShift) -> SendBits {
 }
 
 #[test]
-fn any_send_of_any_platform_reads_and_writes_back() {
+fn any_send_of_any_platform_round_trips() {
     let mut r = XorShift(0x5eed_0002);
     for p in Platform::ALL {
         let mut typed = 0;
@@ -337,7 +337,7 @@ fn any_send_of_any_platform_reads_and_writes_back() {
 
 /// Typed messages and descriptions agree, and descriptions are tested against Intel's disassembler.
 #[test]
-fn typed_messages_are_what_their_descriptions_say() {
+fn typed_messages_match_their_descriptions() {
     let mut r = XorShift(0x5eed_0003);
     let (mut same, mut skipped) = (0, 0);
     for p in Platform::ALL {

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_the_systolic_array_are_runs_of_registers() {
+    fn systolic_operands_are_consecutive_registers() {
         let line = "dpas.8x8 (8|M0) r10:f r10:f r30:hf r40.0:hf";
         let all = [
             (320, 576, false),
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systolic_array_takes_its_rows_one_by_one() {
+    fn systolic_rows_take_time_one_by_one() {
         let time = |line: String| {
             let code = text::assemble(Platform::XeHpg, &line).unwrap_or_else(|e| panic!("{e}"));
             perf::timing(Platform::XeHpg, &code.insts[0].inst)
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_the_systolic_array_end_within_the_file() {
+    fn systolic_operands_end_within_the_grf_file() {
         let broken = |line: &str| {
             let code = text::assemble(Platform::XeHpg, line).unwrap_or_else(|e| panic!("{e}"));
             let found = legal::check(Platform::XeHpg, &code.insts[0].inst);

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_kinds_are_refused() {
+    fn mixed_types_are_rejected() {
         for (a, b, d) in [
             (Type::Hf, Type::B, Type::F),
             (Type::B, Type::B, Type::F),

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_is_what_the_host_does() {
+    fn nearest_agrees_with_the_host() {
         let seed = 31;
         println!("seed {seed}");
         let mut r = Rng(seed);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_expression_is_the_function_that_it_is_written_for() {
+    fn every_expression_evaluates_to_its_function() {
         assert_eq!(BY_NUMBER.len(), 256);
         for n in 0..=255 {
             let text = format!("({})", expression(n));

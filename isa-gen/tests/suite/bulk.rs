@@ -157,7 +157,7 @@ platforms! {
 
 /// Round trip without an oracle.
 #[test]
-fn decoding_gives_back_what_was_encoded() {
+fn encoding_round_trips() {
     let cases = from_env("GANTRY_CASES", 5_000);
     let seed = from_env("GANTRY_SEED", 9);
     for p in Platform::ALL {
@@ -188,7 +188,7 @@ fn decoding_gives_back_what_was_encoded() {
 }
 
 #[test]
-fn known_disagreements_are_still_some() {
+fn known_differences_still_exist() {
     for d in &DISAGREEMENTS {
         for p in d.platforms {
             let Some(mut iga) = Iga::open(*p) else {

@@ -260,7 +260,7 @@ fn rare(p: Platform, index: &str, entry: u64) -> bool {
 }
 
 #[test]
-fn compacts_what_intels_assembler_compacts() {
+fn compacts_like_intels_assembler() {
     let seed = seed();
     let cases = cases();
     for p in Platform::ALL {
@@ -344,7 +344,7 @@ fn intels_assembler_still_loses_bits() {
 
 /// Expanded words compact again to an equivalent word, without an oracle.
 #[test]
-fn what_expands_compacts_again() {
+fn expanded_words_compact_again() {
     let mut rng = Rng::new(seed());
     for p in Platform::ALL {
         let ops = opcodes(p, &Format::ALL);
@@ -382,7 +382,7 @@ fn refused(p: Platform, opcode: u8) -> bool {
 }
 
 #[test]
-fn expands_what_intels_decoder_expands() {
+fn expands_like_intels_decoder() {
     let seed = seed();
     for p in Platform::ALL {
         let Some(mut iga) = Iga::open(p) else { return };

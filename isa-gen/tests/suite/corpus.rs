@@ -190,12 +190,12 @@ fn test_kernel(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
 }
 
 fn device(name: &str) {
-    let judged = match std::env::var("GANTRY_CORPUS") {
+    let tested = match std::env::var("GANTRY_CORPUS") {
         Ok(devices) => devices.split(',').any(|d| d == name),
         Err(_) => TESTED.contains(&name),
     };
-    if !judged {
-        eprintln!("skipped: {name} is not judged yet");
+    if !tested {
+        eprintln!("skipped: {name} is not tested yet");
         return;
     }
     let device: &'static Device = Device::named(name).unwrap();
@@ -226,7 +226,7 @@ fn device(name: &str) {
     } = report;
     println!(
         "{name}: {kernels} kernels, {instructions} instructions, {compacted} of them compacted; {retold} hold bits that \
-         no text tells; compiled in {compiled:.1?}, judged in {:.1?}",
+         no text tells; compiled in {compiled:.1?}, tested in {:.1?}",
         time.elapsed() - compiled
     );
     let wrong: Vec<String> = wrong
@@ -245,9 +245,9 @@ macro_rules! devices {
         })*
 
         #[test]
-        fn every_device_is_judged() {
-            let judged = [$(stringify!($name)),*];
-            assert!(DEVICES.iter().all(|d| judged.contains(&d.name)));
+        fn every_device_is_tested() {
+            let tested = [$(stringify!($name)),*];
+            assert!(DEVICES.iter().all(|d| tested.contains(&d.name)));
         }
     };
 }
@@ -255,7 +255,7 @@ macro_rules! devices {
 devices!(bdw skl bxt icllp tgllp dg2 pvc);
 
 #[test]
-fn there_are_sixty_kernels_and_more() {
+fn corpus_has_at_least_sixty_kernels() {
     let of = |text: &str| text.matches("SG kernel void").count();
     let n: usize = kernels::FILES.iter().map(|(_, text)| of(text)).sum();
     println!("{n} kernels in {} files", kernels::FILES.len());

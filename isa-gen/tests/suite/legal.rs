@@ -88,7 +88,7 @@ fn rules_of(line: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn broken_rules_are_found() {
+fn violations_are_found() {
     for (rule, line) in BROKEN {
         let found = rules_of(line);
         assert!(found.contains(rule), "{line}: {rule} not in {found:?}");
@@ -96,7 +96,7 @@ fn broken_rules_are_found() {
 }
 
 #[test]
-fn good_lines_have_no_findings() {
+fn legal_lines_have_no_findings() {
     for line in [
         "mov (16|M0) r5.0<1>:f r7.0<8;8,1>:f",
         "mov (16|M0) r5.0<2>:w r7.0<8;8,1>:d",
@@ -118,7 +118,7 @@ fn good_lines_have_no_findings() {
 /// Intel's compiler adds bytes of either signedness to a product of words or of a dword directly.
 /// Bytes that it multiplies are converted to words first.
 #[test]
-fn mad_adds_bytes_and_multiplies_none() {
+fn mad_adds_bytes_but_does_not_multiply_them() {
     let rules = |p, line: &str| {
         let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));
         let found = legal::check(p, &code.insts[0].inst);
@@ -150,7 +150,7 @@ fn mad_adds_bytes_and_multiplies_none() {
 /// Instructions that Intel's compilers of 2022 and 2026 emit, and similar ones that violate the
 /// rule that allows for them.
 #[test]
-fn what_intels_compilers_emit_is_legal() {
+fn code_of_intels_compilers_is_legal() {
     use Platform::{Gen8, Gen9, XeHpc, XeHpg, XeLp};
     let rules = |p, line: &str| {
         let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));

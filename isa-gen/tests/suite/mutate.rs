@@ -626,7 +626,7 @@ fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u
 }
 
 #[test]
-fn mutants_break_every_rule() {
+fn mutants_violate_every_rule() {
     let seed = std::env::var("GANTRY_SEED")
         .ok()
         .and_then(|s| s.parse().ok())
@@ -663,7 +663,7 @@ fn mutants_break_every_rule() {
 }
 
 #[test]
-fn rules_have_names_of_their_own_and_say_what_to_do() {
+fn rules_have_unique_names_and_hints() {
     let mut names = BTreeSet::new();
     for r in legal::rules() {
         assert!(names.insert(r.name), "{} is there twice", r.name);

@@ -152,7 +152,7 @@ const KNOWN: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn what_is_taken_is_counted() {
+fn accepted_patterns_are_counted() {
     let seed = number("GANTRY_SEED", 1);
     let cases = number("GANTRY_CASES", 20_000).min(2_000_000);
     for p in Platform::ALL {

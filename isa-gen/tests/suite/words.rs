@@ -131,7 +131,7 @@ const WORDS: &[(u128, &str)] = &[
 ];
 
 #[test]
-fn decoding_and_encoding_again_gives_the_same_bits() {
+fn decoding_and_encoding_round_trips() {
     for (word, text) in WORDS {
         let d =
             decode(Platform::Gen9, &word.to_le_bytes()).unwrap_or_else(|e| panic!("{text}: {e}"));

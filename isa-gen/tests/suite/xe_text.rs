@@ -201,7 +201,7 @@ fn lines_of_xe_hpc() {
 
 /// Forms that occur in no kernel.
 #[test]
-fn forms_that_are_read_and_not_printed() {
+fn forms_that_are_parsed_and_not_printed() {
     for (platform, text, line) in [
         (
             Platform::XeHpg,
@@ -267,7 +267,7 @@ fn iga_bytes(iga: &mut Iga, text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn errors_tell_place_and_reason() {
+fn errors_have_location_and_reason() {
     for (platform, text, want) in [
         (
             Platform::Gen9,
@@ -348,7 +348,7 @@ fn errors_tell_place_and_reason() {
 
 /// Known errors of Intel's tools (docs/oracle-differences.md) still exist.
 #[test]
-fn known_disagreements_are_still_there() {
+fn known_disagreements_still_exist() {
     let shown = |platform: Platform, text: &str| {
         let mut iga = Iga::open(platform)?;
         let bytes = iga_bytes(&mut iga, text);

@@ -104,7 +104,7 @@ const KNOWN: &[(Platform, u128)] = &[
 ];
 
 #[test]
-fn known_disagreements_are_still_some() {
+fn known_differences_still_exist() {
     for (p, word) in KNOWN {
         let Some(mut iga) = Iga::open(*p) else {
             return;
@@ -173,7 +173,7 @@ fn walk(p: Platform, steps: u64, seed: u64) -> Option<(u64, Vec<String>)> {
 }
 
 #[test]
-fn words_that_intels_tools_take_are_taken() {
+fn words_that_intels_tools_accept_are_accepted() {
     let steps = number("GANTRY_CASES", 40);
     let seed = number("GANTRY_SEED", 1);
     let mut all = Vec::new();
@@ -189,7 +189,7 @@ fn words_that_intels_tools_take_are_taken() {
 
 /// Additions to an instruction never cause a mismatch of tables and codec.
 #[test]
-fn additions_have_a_place_or_are_refused() {
+fn additions_are_encoded_or_rejected() {
     let flag = RegRef::new(Reg::Arf(Arf::Flag, 1), 2);
     let pred = Some(Predicate {
         flag,
@@ -227,7 +227,7 @@ fn additions_have_a_place_or_are_refused() {
 
 /// Every annotation is rejected, or decodes to itself.
 #[test]
-fn annotations_come_back() {
+fn annotations_round_trip() {
     for p in XE {
         let mut coded = 0;
         for op in [Op::Send, Op::Math, Op::Dpas, Op::Add, Op::Sync] {

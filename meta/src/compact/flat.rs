@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_where_its_runs_are() {
+    fn entries_are_spread_over_their_ranges() {
         let to = [Bits { hi: 9, lo: 8 }, Bits { hi: 100, lo: 99 }];
         assert_eq!(spread(0b1_10_01, &to), 1 << 8 | 1 << 100);
     }

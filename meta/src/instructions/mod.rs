@@ -84,7 +84,7 @@ pub fn math_functions() -> Result<Vec<MathRow>, RowError> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn rows_keep_the_rules() {
+    fn rows_obey_the_rules() {
         assert_eq!(super::all().map(|r| r.len()), Ok(81));
         assert_eq!(super::math_functions().map(|r| r.len()), Ok(14));
     }

@@ -5,7 +5,7 @@
 
 use super::super::Ctx;
 use super::super::bits::Fields;
-use super::super::operand::{bad, reg_code, type_code, type_of};
+use super::super::operand::{operand_error, reg_code, type_code, type_of};
 use super::{SRCS, TernaryFields, mme, mme_code};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -48,7 +48,10 @@ fn put_dst_mask<L: NativeLayout>(
     let bytes = ty.bytes() as u16;
     let mut sub = at.sub;
     if sub >= 32 || !sub.is_multiple_of(bytes) {
-        return Err(bad("dst", "the sub-register is not one of the type"));
+        return Err(operand_error(
+            "dst",
+            "the sub-register is not one of the type",
+        ));
     }
     if i.exec == ExecSize::S1 {
         let (channels, exec, mask) = if bytes == 8 {
@@ -63,7 +66,7 @@ fn put_dst_mask<L: NativeLayout>(
         f.put(Field::DstMask, 0b1111);
     }
     if !sub.is_multiple_of(4) {
-        return Err(bad("dst", "the sub-register must start a dword"));
+        return Err(operand_error("dst", "the sub-register must start a dword"));
     }
     f.put(Field::DstSub, (sub / 4).into());
     Ok(())
@@ -82,7 +85,10 @@ fn put_region<L: NativeLayout>(
 ) -> Result<(), EncodeError> {
     let bytes = ty.bytes() as u16;
     if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
-        return Err(bad(s.name, "the sub-register is not one of the type"));
+        return Err(operand_error(
+            s.name,
+            "the sub-register is not one of the type",
+        ));
     }
     let mut sub = at.sub;
     let mut swizzle = XYZW;
@@ -94,7 +100,7 @@ fn put_region<L: NativeLayout>(
             f.put(s.rep, 1);
         }
     } else if region != packed(n) {
-        return Err(bad(
+        return Err(operand_error(
             s.name,
             "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
         ));
@@ -102,7 +108,7 @@ fn put_region<L: NativeLayout>(
     f.put(s.swizzle, swizzle);
     let unit = u16::from(ctx.tables.ternary_unit.max(1));
     if !sub.is_multiple_of(unit) {
-        return Err(bad(s.name, "the sub-register is not aligned"));
+        return Err(operand_error(s.name, "the sub-register is not aligned"));
     }
     f.put(s.sub, (sub / unit).into());
     Ok(())
@@ -124,14 +130,14 @@ pub(super) fn lower<L: NativeLayout>(
             (at, ty)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 "dst",
                 "must be direct and packed (of a math macro, have an mme)",
             ));
         }
     };
     let (1, number) = reg_code("dst", at.reg)? else {
-        return Err(bad("dst", "must be a GRF"));
+        return Err(operand_error("dst", "must be a GRF"));
     };
     f.put(Field::DstReg, number);
     f.put(
@@ -175,14 +181,14 @@ fn put_src<L: NativeLayout>(
             (at, ty, mods)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
                 "must be a direct register (of a math macro, with an mme)",
             ));
         }
     };
     let (1, number) = reg_code(s.name, at.reg)? else {
-        return Err(bad(s.name, "must be a GRF"));
+        return Err(operand_error(s.name, "must be a GRF"));
     };
     match half_field(n) {
         None => f.put(
@@ -194,11 +200,16 @@ fn put_src<L: NativeLayout>(
                 f.put(half, (ty == Type::Hf).into());
             }
             (Some(t), _) if t == ty => {}
-            _ => return Err(bad(s.name, "the sources' types do not go together")),
+            _ => {
+                return Err(operand_error(
+                    s.name,
+                    "the sources' types cannot be combined",
+                ));
+            }
         },
     }
     if (mods.neg || mods.abs) && !ctx.info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());

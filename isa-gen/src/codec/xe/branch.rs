@@ -1,7 +1,7 @@
 //! Branches, with targets relative to the branch itself, and `sync`.
 
 use super::operand::{place, put_reg, reg, sub_code};
-use super::{XeCtx, bad, code, type_at, wrong};
+use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -50,10 +50,13 @@ fn put_source<L: NativeLayout>(
         },
     } = *src
     else {
-        return Err(bad("src0", "must be a target or a dword register"));
+        return Err(operand_error(
+            "src0",
+            "must be a target or a dword register",
+        ));
     };
     if given != region(cx.c.info.format) {
-        return Err(bad("src0", "the region is fixed by the opcode"));
+        return Err(operand_error("src0", "the region is fixed by the opcode"));
     }
     put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
     f.put(Field::Src0Sub, sub_code(cx, "src0", at, cx.x.sub_shift)?);
@@ -97,7 +100,7 @@ fn put_target<L: NativeLayout>(
             put_source(cx, s0, f)?;
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 "src0",
                 "the opcode does not branch to such a target, or to so many",
             ));
@@ -118,7 +121,7 @@ impl Operands<XeCtx> for Branch {
     ) -> Result<(), EncodeError> {
         let [s0, s1, s2] = &i.srcs;
         if *s2 != Src::None {
-            return Err(bad("src2", "a branch has fewer sources"));
+            return Err(operand_error("src2", "a branch has fewer sources"));
         }
         match i.dst {
             Dst::Direct {
@@ -131,7 +134,7 @@ impl Operands<XeCtx> for Branch {
             }
             Dst::None if cx.c.info.format != Format::Call => {}
             _ => {
-                return Err(bad(
+                return Err(operand_error(
                     "dst",
                     "a call, and only a call, writes a dword register",
                 ));
@@ -163,7 +166,7 @@ impl Operands<XeCtx> for Branch {
         let [s0, s1, _] = &mut i.srcs;
         if f.on(Field::Src0IsImm) {
             *s0 = match (format, i.op) {
-                (Format::Ret, _) => return Err(wrong(Field::Src0IsImm, f)),
+                (Format::Ret, _) => return Err(field_error(Field::Src0IsImm, f)),
                 (_, Op::Calla) => Src::Imm {
                     bits: f.get(Field::Jip),
                     ty: Type::D,
@@ -172,14 +175,14 @@ impl Operands<XeCtx> for Branch {
             };
             if two {
                 if !f.on(Field::Src1IsImm) {
-                    return Err(wrong(Field::Src1IsImm, f));
+                    return Err(field_error(Field::Src1IsImm, f));
                 }
                 *s1 = target(Field::Uip, f);
             }
             return Ok(());
         }
         if matches!(format, Format::BranchJip | Format::BranchJipUip) {
-            return Err(wrong(Field::Src0IsImm, f));
+            return Err(field_error(Field::Src0IsImm, f));
         }
         *s0 = Src::Direct {
             at: at(Field::Src0File, Field::Src0Reg, Field::Src0Sub)?,
@@ -202,28 +205,28 @@ impl Operands<XeCtx> for Sync {
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let Subfn::Sync(function) = i.subfn else {
-            return Err(bad("function", "`sync` needs one"));
+            return Err(operand_error("function", "`sync` needs one"));
         };
         let (number, imm) =
             cx.x.sync_codes
                 .get(function as usize)
                 .copied()
                 .flatten()
-                .ok_or(bad(
+                .ok_or(operand_error(
                     "function",
                     "the platform's `sync` has no such function",
                 ))?;
         f.put(Field::SyncFn, number.into());
         let [s0, Src::None, Src::None] = i.srcs else {
-            return Err(bad("src1", "`sync` has one source"));
+            return Err(operand_error("src1", "`sync` has one source"));
         };
         if i.dst != Dst::None {
-            return Err(bad("dst", "`sync` has none"));
+            return Err(operand_error("dst", "`sync` has none"));
         }
         match s0 {
             Src::Imm { bits, ty } if imm => {
                 if bits > u32::MAX.into() || ty.bytes() == 8 {
-                    return Err(bad("src0", "an immediate of `sync` has 32 bits"));
+                    return Err(operand_error("src0", "an immediate of `sync` has 32 bits"));
                 }
                 f.put(Field::Src0IsImm, 1);
                 f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
@@ -242,7 +245,7 @@ impl Operands<XeCtx> for Sync {
                 f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
                 Ok(())
             }
-            _ => Err(bad(
+            _ => Err(operand_error(
                 "src0",
                 "must be null (of some functions: or an immediate or a flag)",
             )),
@@ -261,13 +264,13 @@ impl Operands<XeCtx> for Sync {
                 .get(f.get(Field::SyncFn) as usize)
                 .copied()
                 .flatten()
-                .ok_or_else(|| wrong(Field::SyncFn, f))?;
+                .ok_or_else(|| field_error(Field::SyncFn, f))?;
         i.subfn = Subfn::Sync(function);
         let [s0, ..] = &mut i.srcs;
         if f.on(Field::Src0IsImm) {
             let takes = cx.x.sync_codes.get(function as usize).copied().flatten();
             if !takes.is_some_and(|(_, imm)| imm) {
-                return Err(wrong(Field::Src0IsImm, f));
+                return Err(field_error(Field::Src0IsImm, f));
             }
             let ty = type_at(
                 &cx.c.tables.imm_types,
@@ -275,7 +278,7 @@ impl Operands<XeCtx> for Sync {
                 Field::Src0Type,
             )?;
             if ty.bytes() == 8 {
-                return Err(wrong(Field::Src0Type, f));
+                return Err(field_error(Field::Src0Type, f));
             }
             *s0 = Src::Imm {
                 bits: f.get(Field::Imm32),
@@ -290,7 +293,7 @@ impl Operands<XeCtx> for Sync {
             match r {
                 Reg::Arf(Arf::Flag, _) if flag => RegRef::new(r, sub),
                 Reg::Arf(Arf::Null, _) => RegRef::new(Reg::NULL, 0),
-                _ => return Err(wrong(Field::Src0Reg, f)),
+                _ => return Err(field_error(Field::Src0Reg, f)),
             }
         } else {
             RegRef::new(Reg::NULL, 0)

@@ -1,7 +1,7 @@
 //! Fields before the operands: scoreboard annotation, execution size, masks, predicate, condition
 //! modifier, options.
 
-use super::{XeCtx, bad, swsb, type_at, wrong};
+use super::{XeCtx, field_error, operand_error, swsb, type_at};
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -90,7 +90,10 @@ fn flag_code(cx: &XeCtx, r: RegRef<Reg>) -> Result<u64, EncodeError> {
         (Reg::Arf(Arf::Flag, n), 0 | 2) if u32::from(n) < cx.c.platform.features().flag_regs => {
             Ok(u64::from(n) * 2 + u64::from(r.sub / 2))
         }
-        _ => Err(bad("flag", "the platform has no such flag sub-register")),
+        _ => Err(operand_error(
+            "flag",
+            "the platform has no such flag sub-register",
+        )),
     }
 }
 
@@ -194,12 +197,12 @@ pub(super) fn lower<L: NativeLayout>(
         f.put(Field::ExecSize, i.exec.log2().into());
         let channels = u64::from(i.offset.channels());
         if channels & ((1 << cx.x.chan_shift) - 1) != 0 {
-            return Err(bad("channel offset", "must be a multiple of 8"));
+            return Err(operand_error("channel offset", "must be a multiple of 8"));
         }
         f.put(Field::ChanOff, channels >> cx.x.chan_shift);
     }
     if let Some(p) = i.pred {
-        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(bad(
+        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(operand_error(
             "predicate",
             "the platform does not combine flag bits so",
         ))?;
@@ -210,14 +213,14 @@ pub(super) fn lower<L: NativeLayout>(
     if let Some(c) = i.cond {
         let code = flag_code(cx, c.flag)?;
         if i.pred.is_some() && f.get(Field::Flag) != code {
-            return Err(bad(
+            return Err(operand_error(
                 "flag",
                 "predicate and condition modifier must name the same one",
             ));
         }
         f.put(Field::Flag, code);
         if c.cond != Cond::Eo {
-            let code = cond_code(i.op, c.cond).ok_or(bad(
+            let code = cond_code(i.op, c.cond).ok_or(operand_error(
                 "condition modifier",
                 "the opcode has no such condition",
             ))?;
@@ -269,11 +272,11 @@ pub(super) fn lift<L: NativeLayout>(
     i.sat = info.sat && f.on(Field::Sat);
     if has_exec(info.format) {
         i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
-            .ok_or_else(|| wrong(Field::ExecSize, f))?;
+            .ok_or_else(|| field_error(Field::ExecSize, f))?;
         i.offset = ChannelOffset::new((f.get(Field::ChanOff) as u32) << cx.x.chan_shift)
-            .ok_or_else(|| wrong(Field::ChanOff, f))?;
+            .ok_or_else(|| field_error(Field::ChanOff, f))?;
     } else if info.format == Format::Jmpi && f.on(Field::ExecSize) {
-        return Err(wrong(Field::ExecSize, f));
+        return Err(field_error(Field::ExecSize, f));
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);
@@ -281,12 +284,13 @@ pub(super) fn lift<L: NativeLayout>(
         i.pred = Some(Predicate {
             flag,
             inverse: f.on(Field::PredInv),
-            ctrl: pred_ctrl(pred, cx.x.whole_preds).ok_or_else(|| wrong(Field::PredCtrl, f))?,
+            ctrl: pred_ctrl(pred, cx.x.whole_preds)
+                .ok_or_else(|| field_error(Field::PredCtrl, f))?,
         });
     }
     let cond = f.get(Field::CondMod);
     if info.cond && cond != 0 && !wide_imm(cx, f) {
-        let cond = cond_of(i.op, cond).ok_or_else(|| wrong(Field::CondMod, f))?;
+        let cond = cond_of(i.op, cond).ok_or_else(|| field_error(Field::CondMod, f))?;
         i.cond = Some(CondMod { cond, flag });
     }
     // Math macros always set the flag.

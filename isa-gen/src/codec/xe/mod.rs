@@ -30,7 +30,7 @@ struct XeCtx {
 fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
     types
         .code(t)
-        .ok_or(bad(operand, "the type is not possible here"))
+        .ok_or(operand_error(operand, "the type is not possible here"))
 }
 
 /// Returns the type of a code.
@@ -41,11 +41,11 @@ fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeErr
         .ok_or_else(|| DecodeError::field(field, code))
 }
 
-fn bad(operand: &'static str, why: &'static str) -> EncodeError {
+fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
-fn wrong<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {
+fn field_error<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {
     DecodeError::field(field, f.get(field))
 }
 

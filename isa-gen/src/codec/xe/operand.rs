@@ -1,6 +1,6 @@
 //! Operands of one- and two-source instructions, and registers, which all formats share.
 
-use super::{XeCtx, bad, code, type_at, wrong};
+use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::{
@@ -48,7 +48,7 @@ pub(super) fn reg_code(
         {
             Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n)))
         }
-        Reg::Arf(..) => Err(bad(operand, "the platform has no such register")),
+        Reg::Arf(..) => Err(operand_error(operand, "the platform has no such register")),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn reg<L: NativeLayout>(
     let code = usize::from(n >> 4);
     match (KINDS.get(code), cx.x.arfs.get(code)) {
         (Some(Some(kind)), Some(most)) if n & 15 < *most => Ok(Reg::Arf(*kind, n & 15)),
-        _ => Err(wrong(number, f)),
+        _ => Err(field_error(number, f)),
     }
 }
 
@@ -114,10 +114,13 @@ pub(super) fn sub_code(
         sub.into()
     };
     if beyond || bytes >= cx.c.platform.features().grf_bytes {
-        return Err(bad(operand, "the sub-register is beyond the register"));
+        return Err(operand_error(
+            operand,
+            "the sub-register is beyond the register",
+        ));
     }
     if bytes & ((1 << shift) - 1) != 0 {
-        return Err(bad(
+        return Err(operand_error(
             operand,
             "the sub-register cannot begin at this byte here",
         ));
@@ -159,7 +162,7 @@ pub(super) fn type_code(
     t: Type,
 ) -> Result<u64, EncodeError> {
     if !has_type(cx, t) {
-        return Err(bad(operand, "the opcode does not have the type"));
+        return Err(operand_error(operand, "the opcode does not have the type"));
     }
     code(operand, types, t)
 }
@@ -175,7 +178,7 @@ pub(super) fn type_of<L: NativeLayout>(
     if has_type(cx, t) {
         Ok(t)
     } else {
-        Err(wrong(field, f))
+        Err(field_error(field, f))
     }
 }
 
@@ -185,7 +188,7 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
     match stride {
         0 => Ok(0),
         s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(bad(operand, "the stride is not possible")),
+        _ => Err(operand_error(operand, "the stride is not possible")),
     }
 }
 
@@ -206,14 +209,14 @@ fn put_region<L: NativeLayout>(
         Region::Rect { vs, w, hs } => (stride_code(s.name, vs, 32)?, w, hs),
         Region::VxH { w, hs } => (cx.x.vxh.into(), w, hs),
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
                 "only three-source instructions have this region",
             ));
         }
     };
     if !w.is_power_of_two() || w > 16 {
-        return Err(bad(s.name, "the region's width is not possible"));
+        return Err(operand_error(s.name, "the region's width is not possible"));
     }
     f.put(s.vs, vs);
     f.put(s.width, w.trailing_zeros().into());
@@ -229,7 +232,7 @@ fn get_region<L: NativeLayout>(
 ) -> Result<Region, DecodeError> {
     let width = f.get(s.width);
     if width > 4 {
-        return Err(wrong(s.width, f));
+        return Err(field_error(s.width, f));
     }
     let w = 1 << width;
     let hs = stride(f.get(s.hs));
@@ -240,7 +243,7 @@ fn get_region<L: NativeLayout>(
             w,
             hs,
         }),
-        _ => Err(wrong(s.vs, f)),
+        _ => Err(field_error(s.vs, f)),
     }
 }
 
@@ -256,10 +259,13 @@ fn offset_code(cx: &XeCtx, operand: &'static str, imm: i16, shift: u8) -> Result
     let bits = offset_bits(cx);
     let half = 1i32 << (bits - 1);
     if !(-half..half).contains(&imm.into()) {
-        return Err(bad(operand, "the address offset is out of range"));
+        return Err(operand_error(operand, "the address offset is out of range"));
     }
     if imm & ((1 << shift) - 1) != 0 {
-        return Err(bad(operand, "the address offset must be even here"));
+        return Err(operand_error(
+            operand,
+            "the address offset must be even here",
+        ));
     }
     Ok((imm as u64 & ((1 << bits) - 1)) >> shift)
 }
@@ -273,14 +279,17 @@ fn offset(cx: &XeCtx, code: u64, shift: u8) -> i16 {
 pub(super) fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     match mme {
         0..=8 => Ok(mme.into()),
-        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+        _ => Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        )),
     }
 }
 
 pub(super) fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
     match f.get(field) {
         m @ 0..=8 => Ok(m as u8),
-        _ => Err(wrong(field, f)),
+        _ => Err(field_error(field, f)),
     }
 }
 
@@ -293,7 +302,7 @@ fn put_dst<L: NativeLayout>(
     let name = "dst";
     let file = (Field::DstFile, Field::DstReg);
     let (hs, ty) = match *d {
-        Dst::None => return Err(bad(name, "missing")),
+        Dst::None => return Err(operand_error(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             put_reg(cx, name, file, at.reg, f)?;
             f.put(Field::DstSub, sub_code(cx, name, at, 0)?);
@@ -329,7 +338,7 @@ fn get_dst<L: NativeLayout>(
     let hs = stride(f.get(Field::DstHs));
     let indirect = f.on(Field::DstAddrMode);
     if is_macro && (indirect || hs != 1) {
-        return Err(wrong(Field::DstHs, f));
+        return Err(field_error(Field::DstHs, f));
     }
     if indirect {
         return Ok(Dst::Indirect {
@@ -388,7 +397,7 @@ impl SourceFields {
     ) -> Result<(), EncodeError> {
         let s = self.fields;
         if (mods.neg || mods.abs) && !cx.c.info.mods {
-            return Err(bad(s.name, "the opcode has no source modifiers"));
+            return Err(operand_error(s.name, "the opcode has no source modifiers"));
         }
         f.put(s.neg, mods.neg.into());
         f.put(s.abs, mods.abs.into());
@@ -408,11 +417,14 @@ impl SourceFields {
         let s = self.fields;
         let file = (s.file, s.reg);
         let (ty, mods) = match *src {
-            Src::None => return Err(bad(s.name, "missing")),
-            Src::Target(_) => return Err(bad(s.name, "a branch target is not data")),
+            Src::None => return Err(operand_error(s.name, "missing")),
+            Src::Target(_) => return Err(operand_error(s.name, "a branch target is not data")),
             Src::Imm { bits, ty } => {
                 if !last {
-                    return Err(bad(s.name, "only the last source may be an immediate"));
+                    return Err(operand_error(
+                        s.name,
+                        "only the last source may be an immediate",
+                    ));
                 }
                 return self.put_imm(cx, bits, ty, lone, f);
             }
@@ -467,10 +479,13 @@ impl SourceFields {
         f.put(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
         if ty.bytes() == 8 {
             if !lone {
-                return Err(bad(s.name, "a 64-bit immediate needs a one-source opcode"));
+                return Err(operand_error(
+                    s.name,
+                    "a 64-bit immediate needs a one-source opcode",
+                ));
             }
             if f.on(Field::CondMod) {
-                return Err(bad(
+                return Err(operand_error(
                     s.name,
                     "a 64-bit immediate leaves no room for a condition modifier",
                 ));
@@ -484,7 +499,10 @@ impl SourceFields {
             _ => bits,
         };
         if wide >= 1 << 32 {
-            return Err(bad(s.name, "the immediate's bits are wider than its type"));
+            return Err(operand_error(
+                s.name,
+                "the immediate's bits are wider than its type",
+            ));
         }
         f.put(Field::Imm32, wide);
         Ok(())
@@ -502,11 +520,11 @@ impl SourceFields {
         let s = self.fields;
         if f.on(self.is_imm) {
             if !last {
-                return Err(wrong(self.is_imm, f));
+                return Err(field_error(self.is_imm, f));
             }
             let ty = type_at(&cx.c.tables.imm_types, f.get(s.ty), s.ty)?;
             let bits = match ty.bytes() {
-                8 if !lone => return Err(wrong(s.ty, f)),
+                8 if !lone => return Err(field_error(s.ty, f)),
                 8 => f.get(Field::Imm64),
                 2 if !ty.is_packed_imm() => f.get(Field::Imm32) & 0xffff,
                 _ => f.get(Field::Imm32),
@@ -521,7 +539,7 @@ impl SourceFields {
         let indirect = f.on(s.addr_mode);
         if is_macro {
             if indirect {
-                return Err(wrong(s.addr_mode, f));
+                return Err(field_error(s.addr_mode, f));
             }
             return Ok(Src::Macro {
                 at: RegRef::new(reg(cx, s.file, s.reg, f)?, 0),
@@ -616,13 +634,19 @@ fn lower<L: NativeLayout>(
         _ => true,
     };
     if !fits(s0) || !fits(s1) {
-        return Err(bad("src0", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "src0",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(bad("dst", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "dst",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(bad("src1", "the opcode has fewer sources"));
+        return Err(operand_error("src1", "the opcode has fewer sources"));
     }
     FIRST.put(cx, s0, sources == 1, function.is_none(), f)?;
     if sources == 2 {

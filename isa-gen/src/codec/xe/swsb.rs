@@ -1,7 +1,7 @@
 //! SWSB field: a distance, a token, or a combination of both that has an encoding.
 
 use super::table::{NO_BASE, SwsbTable};
-use super::{XeCtx, bad};
+use super::{XeCtx, operand_error};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Inst, InstOpts};
@@ -33,14 +33,14 @@ impl SwsbTable {
 fn distance(d: Distance) -> Result<u64, EncodeError> {
     match d.n {
         1..=7 => Ok(d.n.into()),
-        _ => Err(bad(NAME, "a distance must be 1 to 7")),
+        _ => Err(operand_error(NAME, "a distance must be 1 to 7")),
     }
 }
 
 #[inline]
 fn token(t: &SwsbTable, token: Token) -> Result<u64, EncodeError> {
     if u32::from(token.sbid) >> t.token_bits != 0 {
-        return Err(bad(NAME, "the platform has fewer tokens"));
+        return Err(operand_error(NAME, "the platform has fewer tokens"));
     }
     Ok(token.sbid.into())
 }
@@ -50,15 +50,18 @@ pub(super) fn lower(cx: &XeCtx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     if i.opts.contains(InstOpts::NO_ACC_SB_SET) {
         return match t.no_acc {
             Some(bits) if i.swsb.is_empty() => Ok(bits.into()),
-            Some(_) => Err(bad(NAME, "{NoAccSBSet} takes the place of an annotation")),
-            None => Err(bad(NAME, "the platform has no {NoAccSBSet}")),
+            Some(_) => Err(operand_error(
+                NAME,
+                "{NoAccSBSet} takes the place of an annotation",
+            )),
+            None => Err(operand_error(NAME, "the platform has no {NoAccSBSet}")),
         };
     }
     match (i.swsb.distance, i.swsb.token) {
         (None, None) => Ok(0),
         (Some(d), None) => match t.pipes.get(d.pipe as usize) {
             Some(base) if *base != NO_BASE => Ok(u64::from(*base) | distance(d)?),
-            _ => Err(bad(NAME, "the platform has no such pipe")),
+            _ => Err(operand_error(NAME, "the platform has no such pipe")),
         },
         (None, Some(k)) => {
             let base = t.tokens.get(k.kind as usize).copied().unwrap_or(0);
@@ -70,7 +73,7 @@ pub(super) fn lower(cx: &XeCtx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
                 .iter()
                 .find(|(pipe, kind, _)| *pipe == d.pipe && *kind == k.kind)
                 .ok_or_else(|| {
-                    bad(
+                    operand_error(
                         NAME,
                         "the instruction has no bits for this distance with this token",
                     )

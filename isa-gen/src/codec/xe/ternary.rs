@@ -3,7 +3,7 @@
 use super::operand::{
     mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
 };
-use super::{XeCtx, bad, wrong};
+use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -111,7 +111,10 @@ fn put_type<L: NativeLayout>(
     if field == Field::DstType {
         f.put(Field::ExecType, float);
     } else if f.get(Field::ExecType) != float {
-        return Err(bad(operand, "the types must be all floats or all integers"));
+        return Err(operand_error(
+            operand,
+            "the types must be all floats or all integers",
+        ));
     }
     Ok(code)
 }
@@ -127,7 +130,7 @@ fn get_type<L: NativeLayout>(
     let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
     types
         .ty(f.get(field) | float | above)
-        .ok_or_else(|| wrong(field, f))
+        .ok_or_else(|| field_error(field, f))
 }
 
 /// Extends the 16 bits of an immediate to its type.
@@ -151,10 +154,10 @@ fn put_src<L: NativeLayout>(
     let (ty, mods) = match *src {
         Src::Imm { bits, ty } if !info.mme => {
             let Some((is_imm, imm)) = s.imm else {
-                return Err(bad(s.name, "source 1 cannot be an immediate"));
+                return Err(operand_error(s.name, "source 1 cannot be an immediate"));
             };
             if widen(bits & 0xffff, ty) != bits {
-                return Err(bad(s.name, "the immediate must fit 16 bits"));
+                return Err(operand_error(s.name, "the immediate must fit 16 bits"));
             }
             f.put(is_imm, 1);
             f.put(imm, bits & 0xffff);
@@ -173,13 +176,16 @@ fn put_src<L: NativeLayout>(
                     let code = STRIDES
                         .iter()
                         .position(|s| *s == vs)
-                        .ok_or(bad(s.name, "the stride is not possible"))?;
+                        .ok_or(operand_error(s.name, "the stride is not possible"))?;
                     f.put(field, code as u64);
                     hs
                 }
                 (Region::Scalar3 { hs }, None) => hs,
                 _ => {
-                    return Err(bad(s.name, "the region must be <V;H>, for source 2 <H>"));
+                    return Err(operand_error(
+                        s.name,
+                        "the region must be <V;H>, for source 2 <H>",
+                    ));
                 }
             };
             f.put(s.hs, stride_code(s.name, hs, 4)?);
@@ -200,7 +206,7 @@ fn put_src<L: NativeLayout>(
             (ty, mods)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
                 "must be a direct register or an immediate (of a math macro, have an mme)",
             ));
@@ -208,7 +214,7 @@ fn put_src<L: NativeLayout>(
     };
     put_type(cx, s.name, &cx.c.tables.align1_types, s.ty, ty, f)?;
     if (mods.neg || mods.abs) && !info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
@@ -227,7 +233,7 @@ fn get_src<L: NativeLayout>(
         && f.on(is_imm)
     {
         if info.mme {
-            return Err(wrong(is_imm, f));
+            return Err(field_error(is_imm, f));
         }
         let bits = widen(f.get(imm), ty);
         return Ok(Src::Imm { bits, ty });
@@ -273,7 +279,7 @@ impl Operands<XeCtx> for Ternary {
     ) -> Result<(), EncodeError> {
         if i.op == Op::Bfn {
             let Subfn::Bfn(table) = i.subfn else {
-                return Err(bad("function", "`bfn` needs a truth table"));
+                return Err(operand_error("function", "`bfn` needs a truth table"));
             };
             f.put(Field::TruthTable, table.into());
         }
@@ -287,7 +293,7 @@ impl Operands<XeCtx> for Ternary {
                 );
                 match hs {
                     1 | 2 => f.put(Field::DstHs, u64::from(hs) - 1),
-                    _ => return Err(bad("dst", "the stride must be 1 or 2")),
+                    _ => return Err(operand_error("dst", "the stride must be 1 or 2")),
                 }
                 ty
             }
@@ -297,7 +303,10 @@ impl Operands<XeCtx> for Ternary {
                 ty
             }
             _ => {
-                return Err(bad("dst", "must be direct (of a math macro, have an mme)"));
+                return Err(operand_error(
+                    "dst",
+                    "must be direct, or have an mme in a math macro",
+                ));
             }
         };
         put_type(cx, "dst", &cx.c.tables.align1_types, Field::DstType, ty, f)?;
@@ -351,17 +360,20 @@ impl Operands<XeCtx> for Dpas {
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let Subfn::Dpas { depth, repeat } = i.subfn else {
-            return Err(bad("function", "`dpas` needs a depth and a repeat count"));
+            return Err(operand_error(
+                "function",
+                "`dpas` needs a depth and a repeat count",
+            ));
         };
         let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
-        let code = found.ok_or(bad("function", "the platform has no such depth"))?;
+        let code = found.ok_or(operand_error("function", "the platform has no such depth"))?;
         f.put(Field::DpasDepth, code as u64);
         if !(1..=8).contains(&repeat) {
-            return Err(bad("function", "the repeat count must be 1 to 8"));
+            return Err(operand_error("function", "the repeat count must be 1 to 8"));
         }
         f.put(Field::DpasRepeat, u64::from(repeat) - 1);
         let Dst::Direct { at, hs: 1, ty } = i.dst else {
-            return Err(bad("dst", "must be a direct, packed register"));
+            return Err(operand_error("dst", "must be a direct, packed register"));
         };
         put_reg(cx, "dst", DST, at.reg, f)?;
         f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
@@ -378,10 +390,13 @@ impl Operands<XeCtx> for Dpas {
                     },
             } = *src
             else {
-                return Err(bad(s.name, "must be a direct register without modifiers"));
+                return Err(operand_error(
+                    s.name,
+                    "must be a direct register without modifiers",
+                ));
             };
             if !s.takes(at.reg) {
-                return Err(bad(s.name, "must be a GRF (source 0: or null)"));
+                return Err(operand_error(s.name, "must be a GRF (source 0: or null)"));
             }
             put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
             f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
@@ -409,7 +424,7 @@ impl Operands<XeCtx> for Dpas {
         i.subfn = Subfn::Dpas {
             depth: *depth
                 .filter(|d| **d != 0)
-                .ok_or_else(|| wrong(Field::DpasDepth, f))?,
+                .ok_or_else(|| field_error(Field::DpasDepth, f))?,
             repeat: f.get(Field::DpasRepeat) as u8 + 1,
         };
         let whole = |file, number, sub| {
@@ -425,11 +440,11 @@ impl Operands<XeCtx> for Dpas {
             if let Some((is_imm, _)) = s.imm
                 && f.on(is_imm)
             {
-                return Err(wrong(is_imm, f));
+                return Err(field_error(is_imm, f));
             }
             let at = whole(s.file, s.reg, s.sub)?;
             if !s.takes(at.reg) {
-                return Err(wrong(s.file, f));
+                return Err(field_error(s.file, f));
             }
             let ty = match s.precision {
                 None => get_type(&cx.x.dpas_acc_types, s.ty, 0, f)?,

@@ -1,14 +1,14 @@
 //! Random sends with one and two payloads, with immediate descriptors and ones in the address
 //! register.
 
-use super::Gen;
+use super::PreXeGenerator;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
 use crate::op::Format;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-impl Gen<'_> {
+impl PreXeGenerator<'_> {
     fn payload(&mut self, ty: Type) -> Src<Reg> {
         Src::Direct {
             at: RegRef::new(self.base.grf(), 0),

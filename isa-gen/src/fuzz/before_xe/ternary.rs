@@ -1,13 +1,13 @@
 //! Random three-source instructions in Align16 and Align1.
 
-use super::Gen;
+use super::PreXeGenerator;
 use crate::inst::{Dst, Inst, Src};
 use crate::legal::geometry::{dst_grfs_spanned, grfs_spanned};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ExecSize, Region};
 use crate::types::Type;
 
-impl Gen<'_> {
+impl PreXeGenerator<'_> {
     pub(super) fn ternary_align16(&mut self, i: &mut Inst<Reg>) -> Option<()> {
         let (d, s) = self.base.rng.pick(self.base.info.types)?;
         let ty = self.base.ty(d)?;

@@ -1,14 +1,14 @@
 //! Random sends of every shared function, with immediate descriptors and ones in the address
 //! register.
 
-use super::Gen;
+use super::XeGenerator;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods, Subfn};
 use crate::message::Sfid;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-impl Gen<'_> {
+impl XeGenerator<'_> {
     pub(super) fn send(&mut self, i: &mut Inst<Reg>) -> Option<()> {
         let sfids: Vec<Sfid> = (0..16)
             .filter_map(Sfid::new)

@@ -1,14 +1,14 @@
 //! Random three-source instructions: with equal and different strides, word immediates, Boolean
 //! functions, and those of the systolic array.
 
-use super::Gen;
+use super::XeGenerator;
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::{Op, TypeSet};
 use crate::reg::{Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-impl Gen<'_> {
+impl XeGenerator<'_> {
     /// Picks a type that registers of three-source instructions have, either integer or float.
     fn ternary_ty(&mut self, set: TypeSet, float: bool) -> Option<Type> {
         let has = |t: &Type| {

@@ -173,7 +173,7 @@ pub(super) fn read(r: &mut DescReader<'_>) {
     } else if r.sfid == Sfid::DATA_CACHE_0 && r.bit(18) {
         scratch(r);
     } else if r.sfid == Sfid::DATA_CACHE_2 {
-        r.error(0, 32, "not a message that is known");
+        r.error(0, 32, "unknown message");
     } else {
         if r.sfid != Sfid::DATA_CACHE_1 {
             r.field("MessageType", 14, 5, |_| "?".to_owned());
@@ -211,9 +211,9 @@ fn owords(r: &mut DescReader<'_>, field: &'static str, a64: bool) {
         r.only(r.traits.lsc);
     }
     let n = [1, 1, 2, 4, 8, 16, 0, 0][bits as usize];
-    r.say(format_args!(" x{n}"));
+    r.append(format_args!(" x{n}"));
     if bits == 1 {
-        r.say(format_args!("H"));
+        r.append(format_args!("H"));
     }
     surface(r, a64);
 }
@@ -221,7 +221,7 @@ fn owords(r: &mut DescReader<'_>, field: &'static str, a64: bool) {
 /// Reads a number of 32-byte blocks, a power of two. Adds ` xN` to the summary.
 fn hwords(r: &mut DescReader<'_>, field: &'static str, lo: u8, len: u8) {
     let bits = r.field(field, lo, len, |v| format!("{} blocks of 32 bytes", 1 << v));
-    r.say(format_args!(" x{}", 1 << bits));
+    r.append(format_args!(" x{}", 1 << bits));
 }
 
 /// Reads MDC_SM2R or MDC_SM2S, the number of channels. `reversed` means that 1 is the smaller
@@ -293,9 +293,9 @@ fn mask(r: &mut DescReader<'_>) {
     }
 }
 
-fn say_mask(r: &mut DescReader<'_>) {
+fn append_mask(r: &mut DescReader<'_>) {
     let enabled = channels(r.bits(8, 4));
-    r.say(format_args!(" with {enabled}"));
+    r.append(format_args!(" with {enabled}"));
 }
 
 fn message(r: &mut DescReader<'_>, row: &MessageRow) {
@@ -310,7 +310,7 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
         MessageLayout::DualBlock => {
             name(r, text);
             r.header_required();
-            r.error(14, 5, "dual blocks are not read further");
+            r.error(14, 5, "dual blocks are not decoded further");
         }
         MessageLayout::ByteScattered => {
             name(r, text);
@@ -324,7 +324,7 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
             name(r, text);
             let n = 1u32 << r.named("DataElements:MDC_DWS_DS", 10, 2, &ELEMENTS);
             if n != 1 {
-                r.say(format_args!(" x{n}"));
+                r.append(format_args!(" x{n}"));
             }
             invalidate(r);
             scattered(r);
@@ -349,7 +349,7 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
         }
         MessageLayout::Untyped { a64 } => {
             name(r, text);
-            say_mask(r);
+            append_mask(r);
             mask(r);
             simd3(r);
             surface(r, a64);
@@ -360,7 +360,7 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
         MessageLayout::FloatAtomic { half: true, .. } | MessageLayout::HalfIntAtomic { .. }
             if r.traits.simd4x2_atomics =>
         {
-            r.error(14, 5, "SIMD4x2 atomics are not read further");
+            r.error(14, 5, "SIMD4x2 atomics are not decoded further");
         }
         MessageLayout::FloatAtomic { a64, half } => {
             float_atomic(r, text, a64, if half { 16 } else { 32 });
@@ -376,7 +376,7 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
         MessageLayout::A64IntAtomic => {
             let wide = r.flag("DataWidth", 12, "32b", "64b");
             name(r, text);
-            r.say(format_args!("{}", if wide { "64" } else { "32" }));
+            r.append(format_args!("{}", if wide { "64" } else { "32" }));
             int_op(r);
             surface(r, true);
             r.header_forbidden();
@@ -392,12 +392,12 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
         MessageLayout::Typed { status } => {
             name(r, text);
             if slots3(r) {
-                r.say(format_args!(" (high slot group)"));
+                r.append(format_args!(" (high slot group)"));
             }
             if status {
-                r.say(format_args!(" returning status"));
+                r.append(format_args!(" returning status"));
             }
-            say_mask(r);
+            append_mask(r);
             mask(r);
             surface(r, false);
             coordinates(r, r.traits.full_exec / 2);
@@ -407,11 +407,11 @@ fn message(r: &mut DescReader<'_>, row: &MessageRow) {
             let high = slots2(r);
             name(r, text);
             if high {
-                r.say(format_args!("_sgh"));
+                r.append(format_args!("_sgh"));
             }
-            r.say(format_args!(" atomic {bits}-bit integer"));
+            r.append(format_args!(" atomic {bits}-bit integer"));
             if high {
-                r.say(format_args!(" (slot group high)"));
+                r.append(format_args!(" (slot group high)"));
             }
             int_op(r);
             surface(r, false);
@@ -499,7 +499,7 @@ fn scattered(r: &mut DescReader<'_>) {
 fn bytes(r: &mut DescReader<'_>, field: &'static str) {
     let bits = r.named(field, 10, 2, &ELEMENTS);
     if let Some(n) = [8, 16, 32].get(bits as usize) {
-        r.say(format_args!(" {n}b"));
+        r.append(format_args!(" {n}b"));
     }
 }
 
@@ -538,27 +538,27 @@ fn scratch(r: &mut DescReader<'_>) {
 fn fence(r: &mut DescReader<'_>) {
     r.field("MessageType", 14, 5, |_| "fence".to_owned());
     if r.flag("Commit", 13, "returns at once", "waits for the commit") {
-        r.say(format_args!("synchronized "));
+        r.append(format_args!("synchronized "));
     }
     match r.bits(0, 8) {
         254 => {
             r.bti();
-            r.say(format_args!("SLM fence"));
+            r.append(format_args!("SLM fence"));
         }
         0 => {
             let l3 = r.bits(9, 4);
             if l3 != 0 && r.bit(8) {
                 r.error(8, 1, "an L3 flush flushes L1");
             }
-            r.say(format_args!("global fence flushing"));
+            r.append(format_args!("global fence flushing"));
             if r.flag("L1Flush", 8, "", "L1") {
-                r.say(format_args!(" L1"));
+                r.append(format_args!(" L1"));
             }
             r.plain("L3 Flush Targets", 9, 4);
             if l3 == 15 {
-                r.say(format_args!(" all L3 data"));
+                r.append(format_args!(" all L3 data"));
             } else if l3 != 0 {
-                r.say(format_args!(" L3"));
+                r.append(format_args!(" L3"));
                 fence_targets(r, l3);
             }
         }
@@ -576,10 +576,10 @@ fn fence_targets(r: &mut DescReader<'_>, l3: u32) {
             continue;
         }
         if listed {
-            r.say(format_args!(","));
+            r.append(format_args!(","));
         }
         listed |= i > 0;
-        r.say(format_args!(" {name} data"));
+        r.append(format_args!(" {name} data"));
     }
 }
 
@@ -595,7 +595,7 @@ fn a64_scattered(r: &mut DescReader<'_>, write: bool) {
     } else {
         "gathering read"
     };
-    r.say(format_args!("a64 {unit} {does}"));
+    r.append(format_args!("a64 {unit} {does}"));
     r.field("MessageType", 14, 5, |_| format!("a64 {does}"));
     r.named("SubType", 8, 2, &["byte", "dword", "qword", "byte, status"]);
     if sub == 3 && write {
@@ -619,7 +619,7 @@ fn a64_block(r: &mut DescReader<'_>, text: &str, write: bool) {
     let does = if write { "write" } else { "read" };
     match sub {
         3 => {
-            r.say(format_args!("a64 unaligned hword block {does}"));
+            r.append(format_args!("a64 unaligned hword block {does}"));
             hwords(r, "DataElements:MDC_A64_DB_HW", 8, 3);
             surface(r, true);
             invalidate(r);
@@ -627,9 +627,9 @@ fn a64_block(r: &mut DescReader<'_>, text: &str, write: bool) {
         _ => {
             let aligned = if sub == 1 { "aligned" } else { "unaligned" };
             if sub == 2 {
-                r.error(11, 2, "dual blocks are not read further");
+                r.error(11, 2, "dual blocks are not decoded further");
             }
-            r.say(format_args!("a64 {aligned} oword block {does}"));
+            r.append(format_args!("a64 {aligned} oword block {does}"));
             owords(r, "DataElements:MDC_A64_DB_OW", true);
             invalidate(r);
         }
@@ -652,9 +652,9 @@ fn float_atomic(r: &mut DescReader<'_>, text: &str, a64: bool, bits: u32) {
         r.error(8, 3, "no such float operation");
         return;
     }
-    r.say(format_args!("{text} {verb} ({bits}b)"));
+    r.append(format_args!("{text} {verb} ({bits}b)"));
     if back {
-        r.say(format_args!(" with return"));
+        r.append(format_args!(" with return"));
     }
     simd(r, 12, !a64);
     surface(r, a64);
@@ -662,20 +662,20 @@ fn float_atomic(r: &mut DescReader<'_>, text: &str, a64: bool, bits: u32) {
 
 fn int_op(r: &mut DescReader<'_>) {
     let op = r.named("AtomicIntegerOp", 8, 4, &INT_OPS);
-    r.say(format_args!(" {}", INT_OPS[op as usize]));
+    r.append(format_args!(" {}", INT_OPS[op as usize]));
     returns(r);
 }
 
 fn media(r: &mut DescReader<'_>, text: &str, write: bool) {
-    r.say(format_args!("{text}"));
+    r.append(format_args!("{text}"));
     if write && r.bits(25, 4) == 0 {
         r.error(25, 4, "a write has a payload");
     }
     let stride = r.bits(8, 3);
     if stride != 0 {
-        r.say(format_args!(" with vertical line stride "));
+        r.append(format_args!(" with vertical line stride "));
         let (over, skip) = (stride & 2 != 0, stride & 1 != 0);
-        r.say(format_args!(
+        r.append(format_args!(
             "{}",
             match (over, skip) {
                 (true, true) => "override,skip, and offset",

@@ -57,9 +57,9 @@ pub(super) fn read(r: &mut DescReader<'_>) {
         return;
     }
     r.set(&s.mnemonic);
-    r.say(format_args!("{}", s.controls));
+    r.append(format_args!("{}", s.controls));
     if !s.surface.is_empty() {
-        r.say(format_args!(".{}", s.surface));
+        r.append(format_args!(".{}", s.surface));
     }
 }
 
@@ -115,7 +115,7 @@ fn access(r: &mut DescReader<'_>, s: &mut LscSyntax, row: &LscRow) {
     let block = matches!(row.op, LscOp::LoadBlock2d | LscOp::StoreBlock2d);
     low_ex(r);
     if row.op == LscOp::LoadStatus && r.bits(20, 5) != 1 {
-        r.error(20, 5, "one GRF comes back");
+        r.error(20, 5, "the response has one GRF");
     }
     surface(r, s);
     let addr = if block {

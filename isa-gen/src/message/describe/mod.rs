@@ -174,7 +174,7 @@ impl DescReader<'_> {
         }
     }
 
-    fn say(&mut self, text: fmt::Arguments<'_>) {
+    fn append(&mut self, text: fmt::Arguments<'_>) {
         // A String takes everything.
         let _ = self.out.text.write_fmt(text);
     }

@@ -12,7 +12,7 @@ pub(super) fn read(r: &mut DescReader<'_>) {
         Sfid::THREAD_SPAWNER if lsc => bindless_spawn(r),
         Sfid::THREAD_SPAWNER => spawner(r),
         Sfid::VME if lsc => trace_ray(r),
-        _ => r.error(0, 0, "not a shared function that is known"),
+        _ => r.error(0, 0, "unknown shared function"),
     }
 }
 
@@ -40,7 +40,11 @@ fn gateway(r: &mut DescReader<'_>) {
         r.flag("ActiveThreadsOnly", 11, "", "active threads only");
     }
     if op == 0 && !r.traits.lsc {
-        r.error(0, 3, "a thread does not end here on this platform");
+        r.error(
+            0,
+            3,
+            "threads of this platform end at another shared function",
+        );
     }
     r.set(name);
     r.field("GatewayOpcode", 0, 3, |_| name.to_owned());
@@ -51,7 +55,7 @@ fn spawner(r: &mut DescReader<'_>) {
     if r.bits(0, 3) == 0 {
         r.set("end of thread");
     } else {
-        r.error(0, 32, "not a message that is known");
+        r.error(0, 32, "unknown message");
     }
 }
 
@@ -61,7 +65,7 @@ fn urb(r: &mut DescReader<'_>) {
     match op {
         7 => {
             let mask = if masked { "masked " } else { "" };
-            r.say(format_args!("urb dword {mask}write"));
+            r.append(format_args!("urb dword {mask}write"));
         }
         8 => r.set("urb dword read"),
         9 => r.set("urb fence"),
@@ -76,7 +80,7 @@ fn urb(r: &mut DescReader<'_>) {
             r.flag("ChannelMaskEnable", 15, "disabled", "enabled");
         }
         if r.flag("PerSlotOffsetPresent", 17, "", "per-slot offsets") {
-            r.say(format_args!(" with per-slot offset enabled"));
+            r.append(format_args!(" with per-slot offset enabled"));
         }
         r.header_required();
     }
@@ -132,7 +136,7 @@ fn render(r: &mut DescReader<'_>) {
         r.warn(30, 1, "a read gives full floats");
     }
     let precision = if half { "half" } else { "full" };
-    r.say(format_args!("{precision}-precision {what}"));
+    r.append(format_args!("{precision}-precision {what}"));
     let sub = r.plain("Subop", 8, 3) as usize;
     let (layouts, unknown) = if write {
         (&WRITES, "unknown write subop")
@@ -143,28 +147,28 @@ fn render(r: &mut DescReader<'_>) {
         match &layouts[sub] {
             Some(l) => {
                 let n = r.traits.full_exec / if l.half { 2 } else { 1 };
-                r.say(format_args!("{}{n}", l.before));
+                r.append(format_args!("{}{n}", l.before));
             }
             None => {
-                r.say(format_args!("{unknown}"));
+                r.append(format_args!("{unknown}"));
                 r.error(8, 3, "no such layout");
             }
         }
     }
     if write && r.flag("PerCoarsePixelPSOutputs", 18, "disabled", "enabled") {
-        r.say(format_args!(" with Per-Coarse Pixel PS outputs enable"));
+        r.append(format_args!(" with Per-Coarse Pixel PS outputs enable"));
     }
     if r.flag("PerSamplePS", 13, "disabled", "enabled") {
-        r.say(format_args!(" with Per-Sample Pixel PS outputs enable"));
+        r.append(format_args!(" with Per-Sample Pixel PS outputs enable"));
     }
     if write && r.flag("LastRenderTargetSelect", 12, "false", "true") {
-        r.say(format_args!("; last render target"));
+        r.append(format_args!("; last render target"));
     }
     if r.flag("SlotGroupSelect", 11, "low", "high") {
-        r.say(format_args!(" slot group high"));
+        r.append(format_args!(" slot group high"));
     }
     let bti = r.field("BTS", 0, 8, |v| format!("surface {v}"));
-    r.say(format_args!(" to surface {bti}"));
+    r.append(format_args!(" to surface {bti}"));
     r.flag("DualHeader", 19, "absent", "two GRFs");
 }
 
@@ -174,14 +178,14 @@ fn trace_ray(r: &mut DescReader<'_>) {
         return;
     }
     let n = r.simd2(8);
-    r.say(format_args!("simd{n} trace ray"));
+    r.append(format_args!("simd{n} trace ray"));
     r.header_forbidden();
 }
 
 fn bindless_spawn(r: &mut DescReader<'_>) {
     if r.bits(14, 4) == 1 {
         let n = r.simd2(8);
-        r.say(format_args!("bindless simd{n} spawn thread"));
+        r.append(format_args!("bindless simd{n} spawn thread"));
     } else {
         r.error(14, 4, "no such message type");
     }

@@ -100,7 +100,7 @@ pub(super) fn read(r: &mut DescReader<'_>) {
     r.field("SIMD[1:0]", 17, 2, |_| name.to_owned());
     r.set(name);
     if r.flag("ReturnFormat", 30, "32b", "16b") {
-        r.say(format_args!(" 16b"));
+        r.append(format_args!(" 16b"));
     }
     let op = r.bits(12, 5);
     let text = if mode == 3 && !r.traits.wide_sampler {
@@ -110,7 +110,7 @@ pub(super) fn read(r: &mut DescReader<'_>) {
     };
     r.field("SamplerMessageType", 12, 5, |_| text.to_owned());
     let sampler = r.field("SamplerIndex", 8, 4, |v| format!("sampler {v}"));
-    r.say(format_args!(" {text} using sampler index {sampler}"));
+    r.append(format_args!(" {text} using sampler index {sampler}"));
     r.bti();
     r.header();
 }

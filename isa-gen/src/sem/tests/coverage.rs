@@ -89,7 +89,7 @@ fn evaluate(i: &Inst<Reg>, r: &mut Rng) -> Result<(), Undefined> {
 }
 
 #[test]
-fn every_legal_operation_has_a_meaning() {
+fn every_legal_operation_is_defined() {
     let seed = 601;
     println!("seed {seed}");
     let mut r = Rng(seed);

@@ -288,7 +288,7 @@ fn root(x: f64) -> Real {
 }
 
 #[test]
-fn special_operands_leave_early() {
+fn special_operands_exit_early() {
     let m = Machine {
         ty: Type::F,
         round: Round::Nearest,

@@ -214,7 +214,7 @@ fn carries_and_high_products() {
 }
 
 #[test]
-fn integer_division_follows_the_math_box() {
+fn integer_division_follows_the_math_unit() {
     let div = |f, ty, a, b| {
         let mut o = alu(Op::Math, ty, &[ty, ty]);
         o.math = Some(f);
@@ -451,7 +451,7 @@ fn math_functions_are_within_an_ulp() {
 }
 
 #[test]
-fn what_is_no_alu_operation_is_an_error() {
+fn other_operations_are_errors() {
     let zero = [0; LANES];
     for op in [Op::Send, Op::Nop, Op::If, Op::Illegal] {
         for ty in [Type::D, Type::F] {
