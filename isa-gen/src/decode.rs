@@ -40,7 +40,7 @@ pub enum DecodeError {
     Field {
         /// The field's name.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
     },
 }

@@ -104,7 +104,7 @@ pub enum Cond {
 pub struct CondMod<R> {
     /// The condition.
     pub cond: Cond,
-    /// Flag sub-register that is written (`sel` names one and does not write it).
+    /// Flag sub-register that is written (`sel` and `csel` name one and do not write it).
     pub flag: RegRef<R>,
 }
 
@@ -466,7 +466,7 @@ pub enum RegRole {
     Src(u8),
     /// Predicate: a flag that is read.
     Pred,
-    /// Condition modifier: a flag that is written (`sel` only names it).
+    /// Condition modifier: a flag that is written (`sel` and `csel` only name it).
     Cond,
 }
 

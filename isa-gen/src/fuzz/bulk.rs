@@ -217,7 +217,7 @@ fn compare(
         Ok(a) => {
             for (n, (want, got)) in natives.iter().zip(a.bytes.chunks(16)).enumerate() {
                 if want != got {
-                    let property = "our assembler gives the encoder's bytes";
+                    let property = "our assembler produces the encoder's bytes";
                     let text = program.line_of(n);
                     let f = failure(property, hex(want), hex(got), text);
                     out.failures.push((of(n), f));

@@ -348,7 +348,7 @@ fn dpas_operands(v: &InstView, out: &mut FindingSink<'_>) {
             out.find(o.part, format_args!("a systolic operand must be a GRF"));
             continue;
         };
-        // A row of source 2 has as many channels as the depth.
+        // A row of source 2 has the factors of all 8 steps of the depth.
         let row = 8 * per_channel(o.ty) * bits(o.ty) / 8;
         let unit = match o.part {
             Part::Src(2) => row.min(v.grf()),

@@ -3,8 +3,8 @@
 //! [`Message::decode`] reads the descriptors of a send, [`Message::descs`] writes them. A
 //! [`Message`] has an operation ([`MsgOp`]) and the lengths of its payloads in GRFs.
 //! [`Message::new`] computes the lengths from the operation. [`SendBits`] holds the message fields
-//! of an instruction, independent of where the platform encodes them. [`comment`] and [`describe`]
-//! describe any descriptor in words.
+//! of an instruction, independent of where the platform encodes them. [`comment()`] and
+//! [`describe()`] describe any descriptor in words.
 //!
 //! Sources: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries)
 //! and Vol. 7 ("Shared Functions - Data Port"), and the same volumes of other generations. Message

@@ -84,7 +84,7 @@ pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Messag
     Message::read(platform, &bits).ok()
 }
 
-/// Calls `f` with every access of an instruction, and returns if the instruction may be reordered.
+/// Calls `f` with every access of an instruction, and returns its reorderability.
 ///
 /// `grf` returns the byte address of a GRF and the end of the register that it is part of, beyond
 /// which nothing belongs to it; `None` for other registers.

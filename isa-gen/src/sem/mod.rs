@@ -49,14 +49,14 @@ pub type Bits = [u64; LANES];
 /// Rounding mode of floats, `cr0.0` bits 5:4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Round {
-    /// To nearest, ties to even.
+    /// Round to nearest, ties to even.
     #[default]
     Nearest,
-    /// Towards plus infinity.
+    /// Round towards plus infinity.
     Up,
-    /// Towards minus infinity.
+    /// Round towards minus infinity.
     Down,
-    /// Towards zero.
+    /// Round towards zero.
     Zero,
 }
 

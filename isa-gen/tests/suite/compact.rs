@@ -200,9 +200,9 @@ fn every_entry_expands_as_intels_does() {
     }
 }
 
-/// Bits that Intel's assembler loses in compaction (docs/oracle-differences.md). They are the odd
-/// half of the channel offset (one bit on Gen7.5, another from Gen8 on), and EOT of a `send` with
-/// its descriptor in a register.
+/// Bits that Intel's assembler loses in compaction (docs/oracle-differences.md). One is the odd
+/// half of the channel offset: one bit on Gen7.5, another from Gen8 on. The last is EOT of a `send`
+/// with its descriptor in a register.
 const LOST: u128 = 1 << 47 | 1 << 11 | 1 << 127;
 
 /// Outcome of compacting one native word.

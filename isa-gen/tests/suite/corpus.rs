@@ -103,7 +103,7 @@ fn test_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report
         }
         r.compacted += usize::from(short.is_some());
         if ours != theirs {
-            r.wrong("compacts otherwise", k, || {
+            r.wrong("compacts differently", k, || {
                 format!("{word:02x?}: ours {ours:02x?}, theirs {theirs:02x?}")
             });
         }
@@ -143,7 +143,9 @@ fn test_kernel(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
         .zip(bare(&theirs))
         .find(|(a, b)| a != b);
     if let Some((a, b)) = differs {
-        r.wrong("prints otherwise", k, || format!("\n ours {a}\n iga  {b}"));
+        r.wrong("prints differently", k, || {
+            format!("\n ours {a}\n iga  {b}")
+        });
         return;
     }
     let bytes = match assemble(platform, &theirs) {
@@ -177,7 +179,7 @@ fn test_kernel(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
             r.retold += 1;
             continue;
         }
-        r.wrong("assembles otherwise", k, || {
+        r.wrong("assembles differently", k, || {
             let text = alone(platform, code, &at);
             format!(
                 "\n    {text}\n ours {}\n want {}\n iga  {}",

@@ -666,7 +666,7 @@ fn mutants_violate_every_rule() {
 fn rules_have_unique_names_and_hints() {
     let mut names = BTreeSet::new();
     for r in legal::rules() {
-        assert!(names.insert(r.name), "{} is there twice", r.name);
+        assert!(names.insert(r.name), "{} is not unique", r.name);
         assert!(!r.text.is_empty() && !r.text.ends_with('.'), "{}", r.name);
         assert!(!r.hint.is_empty() && !r.hint.ends_with('.'), "{}", r.name);
         assert!(Platform::ALL.iter().any(|p| r.applies_to(*p)), "{}", r.name);

@@ -90,7 +90,7 @@ impl Report {
             self.nothing += 1;
         } else {
             let (kind, text) = match ours {
-                Ok(text) => ("prints otherwise".to_string(), text),
+                Ok(text) => ("prints differently".to_string(), text),
                 Err(e) => (e.split_once(": ").unwrap().1.to_string(), e),
             };
             let first = || (0, format!("{line}\n{text}"));

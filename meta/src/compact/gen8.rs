@@ -31,7 +31,7 @@ pub(super) fn gen8() -> GenCompact {
     compact(&GEN8_BASIC, Some(ternary()), &[Format::Send])
 }
 
-/// From Gen9 on, a `send` has no compact form.
+/// Compact forms from Gen9 on, where a `send` has none.
 pub(super) fn gen9() -> GenCompact {
     compact(&GEN8_BASIC, Some(ternary()), &[])
 }

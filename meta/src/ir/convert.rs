@@ -8,7 +8,7 @@ use super::row::{Row, op};
 #[rustfmt::skip] // A row a line.
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        op("undef", Nullary, NoClass, Ctrl, "Any value; the interpreter gives zero."),
+        op("undef", Nullary, NoClass, Ctrl, "Any value; the interpreter returns zero."),
         op("iconst", Imm, Int, Ctrl, "An integer in every lane."),
         op("fconst", Imm, Float, Ctrl, "A float in every lane."),
         op("vconst", ImmVec, Data, Ctrl, "A constant per lane."),

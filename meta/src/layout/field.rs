@@ -417,9 +417,9 @@ pub enum Case {
     Src2Imm,
     /// The instruction is a one- or two-source one in Align16.
     Align16,
-    /// There is a jump target.
+    /// The instruction has a jump target.
     Jip,
-    /// There are a jump and an update target.
+    /// The instruction has a jump target and an update target.
     JipUip,
     /// The extended descriptor in a0 is the offset of a surface state.
     ExBase,
@@ -460,8 +460,11 @@ impl Case {
             Case::Align16,
             "The instruction is a one- or two-source one in Align16.",
         ),
-        (Case::Jip, "There is a jump target."),
-        (Case::JipUip, "There are a jump and an update target."),
+        (Case::Jip, "The instruction has a jump target."),
+        (
+            Case::JipUip,
+            "The instruction has a jump target and an update target.",
+        ),
         (
             Case::ExBase,
             "The extended descriptor in a0 is the offset of a surface state.",

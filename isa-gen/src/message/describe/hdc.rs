@@ -569,7 +569,7 @@ fn fence(r: &mut DescReader<'_>) {
 
 fn fence_targets(r: &mut DescReader<'_>, l3: u32) {
     let names = ["r/w", "constant", "texture", "instruction"];
-    // Commas in the list do not count the first target.
+    // No comma follows the first target.
     let mut listed = false;
     for (i, name) in names.iter().enumerate() {
         if l3 >> (3 - i) & 1 == 0 {
