@@ -1,5 +1,6 @@
-//! Throughput of encoding, decoding, compaction and text, over random legal instructions of every row, and the same work
-//! done by libiga64 in the same run: `cargo bench -p gantry-isa-gen` prints the ratios at its end.
+//! Throughput of encoding, decoding, compaction and text over random legal instructions of every
+//! row, and of libiga64 on the same work. `cargo bench -p gantry-isa-gen` prints the ratios at its
+//! end.
 #![allow(missing_docs, reason = "criterion's macros make undocumented items")]
 #![allow(unsafe_code, reason = "FFI to libiga64")]
 
@@ -28,7 +29,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use support::Iga;
 
-/// One of each column.
+/// One platform of each column.
 const PLATFORMS: [Platform; 9] = [
     Platform::Gen7p5,
     Platform::Gen8,
@@ -40,11 +41,11 @@ const PLATFORMS: [Platform; 9] = [
     Platform::XeHpg,
     Platform::XeHpc,
 ];
-/// Instructions of a sample, and of a large one, which no branch predictor learns by heart.
+/// Number of instructions of a sample, and of a large one that no branch predictor can memorize.
 const COUNT: usize = 1000;
 const MANY: usize = 20_000;
 
-/// What is worked on.
+/// Sample of instructions in all forms.
 struct Sample {
     platform: Platform,
     insts: Vec<Inst<Reg>>,
@@ -68,7 +69,7 @@ impl Sample {
     }
 }
 
-/// So many random legal instructions, each opcode as often as the others.
+/// Generates `count` random legal instructions, each opcode equally often.
 fn sample(platform: Platform, count: usize) -> Option<Sample> {
     let mut rng = Rng::new(1);
     let mut insts = Vec::new();
@@ -145,7 +146,7 @@ fn codec(c: &mut Criterion) {
     }
 }
 
-/// The fastest of some rounds.
+/// Returns the time of the fastest of several rounds.
 fn fastest(mut work: impl FnMut()) -> Duration {
     let mut best = Duration::MAX;
     for _ in 0..15 {
@@ -156,7 +157,7 @@ fn fastest(mut work: impl FnMut()) -> Duration {
     best
 }
 
-/// How long encoding and decoding of a sample take.
+/// Returns the times of encoding and decoding a sample.
 fn both_ways(s: &Sample) -> (Duration, Duration) {
     let encoded = fastest(|| {
         for i in &s.insts {
@@ -171,14 +172,14 @@ fn both_ways(s: &Sample) -> (Duration, Duration) {
     (encoded, decoded)
 }
 
-/// The same instructions through libiga64, which knows text only on one side: its disassembly decodes and prints, its
-/// assembly parses and encodes.
+/// Measures the same instructions in libiga64, which has text on one side: its disassembly decodes
+/// and prints, its assembly parses and encodes.
 fn ratios(_: &mut Criterion) {
     let million = |t: Duration| COUNT as f64 / 1e6 / t.as_secs_f64();
     for s in PLATFORMS.into_iter().filter_map(|p| sample(p, COUNT)) {
         let p = s.platform;
         let Some(mut iga) = Iga::open(p) else { return };
-        // Work that fails half-way is no measure.
+        // Failing work is not a valid measurement.
         for done in [
             iga.assemble(&s.listing).map(|_| ()),
             iga.disassemble(&s.program).map(|_| ()),
@@ -242,7 +243,7 @@ fn ratios(_: &mut Criterion) {
     }
 }
 
-/// The same over what Intel's compiler makes of our kernels: the mix that a compiler emits is plainer than the dice's.
+/// Measures kernels of Intel's compiler, whose instructions are simpler than random ones.
 fn compiled(_: &mut Criterion) {
     if !kernels::have_ocloc() {
         return;

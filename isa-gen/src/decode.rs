@@ -1,4 +1,4 @@
-//! Decoding of the native and the compacted form.
+//! Decoding of native and compact instructions.
 
 use crate::codec::Ctx;
 use crate::compact;
@@ -8,38 +8,39 @@ use crate::reg::Reg;
 use crate::region::ExecSize;
 use crate::table::{Field, PlatformTables};
 
-/// Why bytes are not an instruction.
+/// Error for bytes that are not an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// There are fewer bytes than the instruction has.
+    /// The input is shorter than the instruction.
     #[error("an instruction of {need} bytes is cut off after {have}")]
     Truncated {
-        /// Bytes needed.
+        /// Bytes of the instruction.
         need: usize,
-        /// Bytes there.
+        /// Bytes of the input.
         have: usize,
     },
-    /// The platform has no opcode of this number.
+    /// The platform has no opcode with this number.
     #[error("opcode {0:#04x} does not exist")]
     Opcode(u8),
-    /// The math function's number means nothing.
+    /// The math function's number is not defined.
     #[error("math function {0} does not exist")]
     MathFunction(u8),
-    /// The instruction is in Align16 mode, which only three-source instructions and math macros have here.
+    /// The instruction is in Align16 mode, which is supported for three-source instructions and
+    /// math macros only.
     #[error("the instruction is in Align16 mode")]
     Align16,
     /// A three-source instruction is not in Align16 mode.
     #[error("a three-source instruction must be in Align16 mode")]
     Align1Ternary,
-    /// An immediate of the compacted form has no meaning for its type.
+    /// An immediate of the compact form is not valid for its type.
     #[error("the instruction has no compacted form")]
     Compact,
-    /// A field has a value that means nothing.
+    /// A field has a reserved value.
     #[error("field {field} has the meaningless value {value:#x}")]
     Field {
         /// The field's name.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
     },
 }
@@ -53,17 +54,17 @@ impl DecodeError {
     }
 }
 
-/// A decoded instruction and what it takes in the program.
+/// Decoded instruction and its size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decoded {
-    /// The instruction; [`InstOpts::COMPACTED`] is set if it was in the 8-byte form.
+    /// Instruction, with [`InstOpts::COMPACTED`] set if it was in the 8-byte form.
     pub inst: Inst<Reg>,
-    /// Bytes: 8 or 16.
+    /// Size in bytes: 8 or 16.
     pub len: usize,
 }
 
-/// The length in bytes of the instruction at the start of `bytes`: 8 if it is compacted, else 16. Bytes that are not
-/// there count as zero.
+/// Returns the size in bytes of the instruction at the start of `bytes`: 8 if it is compact, else
+/// 16. Missing bytes count as zero.
 pub fn len(bytes: &[u8]) -> usize {
     if bytes.get(3).is_some_and(|b| b & 0x20 != 0) {
         8
@@ -72,10 +73,11 @@ pub fn len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Decodes the instruction at the start of `bytes`. Never panics. Reserved bits are not looked at.
+/// Decodes the instruction at the start of `bytes`. Never panics. Ignores reserved bits.
 ///
 /// # Errors
-/// Where the bytes are not an instruction of the platform, or one in an Align16 form that [`Inst`] cannot hold.
+/// Returns an error if the bytes are not an instruction of the platform, or use an Align16 form
+/// that [`Inst`] cannot hold.
 pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> {
     let need = len(bytes);
     let have = bytes.len();

@@ -1,29 +1,29 @@
-//! Located messages about text input, shown as rustc shows them.
+//! Diagnostics about text input, rendered as rustc renders them.
 
 use std::fmt;
 
-/// A place in a text: line and column from 1, and how many columns to mark.
+/// Span of text: line, column and length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
-    /// Line, from 1; 0 where there is none.
+    /// Line, from 1, or 0 for a diagnostic without a line.
     pub line: u32,
     /// Column in characters, from 1.
     pub col: u32,
-    /// Characters to mark, at least 1.
+    /// Number of characters to mark, at least 1.
     pub len: u32,
 }
 
-/// One located message.
+/// Diagnostic: a message about a span of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// Where.
+    /// Span that the message is about.
     pub span: Span,
-    /// What is wrong, a sentence without a final stop.
+    /// Description of the error: a sentence without a full stop.
     pub message: String,
 }
 
 impl Diagnostic {
-    /// A message at a place.
+    /// Creates a diagnostic about a span.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             span,
@@ -31,7 +31,7 @@ impl Diagnostic {
         }
     }
 
-    /// The message with its source line and a mark under the columns.
+    /// Renders the message with its source line and a mark under the span.
     ///
     /// ```
     /// use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -48,7 +48,7 @@ impl Diagnostic {
         }
         let text = source.lines().nth(line as usize - 1).unwrap_or("");
         let gutter = line.to_string().len();
-        // Tabs stay tabs under the source line, so that the mark stands below its text.
+        // Tabs are kept as tabs, so that the mark lines up with the source line.
         let lead: String = text
             .chars()
             .chain(std::iter::repeat(' '))
@@ -72,12 +72,12 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Several diagnostics about one text; never empty when it is an error.
+/// Diagnostics about one text, never empty when returned as an error.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// All of them rendered, one after the other.
+    /// Renders all diagnostics, one after the other.
     pub fn render(&self, path: &str, source: &str) -> String {
         self.0.iter().map(|d| d.render(path, source)).collect()
     }

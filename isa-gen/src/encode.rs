@@ -1,4 +1,4 @@
-//! Encoding to the native 128-bit form.
+//! Encoding of instructions to the native 128-bit form.
 
 use crate::codec::Ctx;
 use crate::inst::Inst;
@@ -7,7 +7,8 @@ use crate::platform::Platform;
 use crate::reg::Reg;
 use crate::table::PlatformTables;
 
-/// Why an instruction has no encoding. It is the caller's instruction that is at fault, except where noted.
+/// Error for an instruction that has no encoding. The instruction of the caller is at fault, except
+/// where noted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EncodeError {
     /// The platform does not have the opcode.
@@ -18,26 +19,27 @@ pub enum EncodeError {
         /// The platform.
         platform: Platform,
     },
-    /// The opcode has no such control.
+    /// The opcode does not take this control.
     #[error("`{op}` may not have {what}")]
     NotAllowed {
         /// The opcode.
         op: Op,
-        /// The control.
+        /// Name of the control.
         what: &'static str,
     },
-    /// An operand has no encoding.
+    /// An operand cannot be encoded.
     #[error("{operand}: {why}")]
     Operand {
-        /// Which.
+        /// Name of the operand.
         operand: &'static str,
-        /// Why.
+        /// Reason.
         why: &'static str,
     },
-    /// A branch target is still a label.
+    /// A branch target is an unresolved label.
     #[error("label {0} is not resolved")]
     UnresolvedLabel(u32),
-    /// A value is too wide for its field, or the field does not exist: the tables disagree with the encoder.
+    /// A value is too wide for its field, or the field does not exist: the tables disagree with the
+    /// encoder.
     #[error("internal error: field {field} of layout `{layout}` cannot hold {value:#x}")]
     Field {
         /// The field.
@@ -49,8 +51,10 @@ pub enum EncodeError {
     },
 }
 
-/// Encodes an instruction to its native 16 bytes. [`InstOpts::COMPACTED`](crate::InstOpts::COMPACTED) is not
-/// looked at; [`compact`](crate::compact::compact) makes the 8-byte form of the result where there is one.
+/// Encodes an instruction to its native 16 bytes.
+///
+/// [`InstOpts::COMPACTED`](crate::InstOpts::COMPACTED) is ignored:
+/// [`compact`](crate::compact::compact) turns the result into the 8-byte form if it has one.
 ///
 /// ```
 /// use gantry_isa_gen::{encode::encode, ExecSize, Inst, Op, Platform};
@@ -60,8 +64,8 @@ pub enum EncodeError {
 /// ```
 ///
 /// # Errors
-/// Where the instruction has no encoding on the platform. Encoding does not look at legality beyond that: see
-/// [`legal`](crate::legal).
+/// Returns an error if the instruction has no encoding on the platform. Legality beyond that is not
+/// checked: see [`legal`](crate::legal).
 pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeError> {
     let tables = PlatformTables::of(platform);
     let missing = || EncodeError::NoSuchOp {

@@ -1,4 +1,4 @@
-//! The one machine instruction, [`Inst`], for compiler, encoder, decoder, text and simulator.
+//! Machine instruction, [`Inst`], shared by compiler, encoder, decoder, text and simulator.
 
 use crate::message::Sfid;
 use crate::op::{MathFn, Op};
@@ -22,7 +22,7 @@ bitflags::bitflags! {
         const NO_DD_CHK = 1 << 3;
         /// `{AccWrEn}`: write the accumulator too.
         const ACC_WR_EN = 1 << 4;
-        /// `{Compacted}`: in the 64-bit form.
+        /// `{Compacted}`: the 8-byte form.
         const COMPACTED = 1 << 5;
         /// `{EOT}`: end of thread (sends only).
         const EOT = 1 << 6;
@@ -36,44 +36,46 @@ bitflags::bitflags! {
         const NO_PREEMPT = 1 << 10;
         /// `{NoAccSBSet}`: sets no scoreboard of the accumulator (Xe).
         const NO_ACC_SB_SET = 1 << 11;
-        /// `{ExBSO}`: the extended descriptor in a register is a surface offset (Xe-HPG on, sends only).
+        /// `{ExBSO}`: the extended descriptor in a register is a surface offset (sends only, Xe-HPG
+        /// on).
         const EX_BSO = 1 << 12;
         /// `{CPS}`: coarse pixel shading (Xe-HP on, sends only).
         const CPS = 1 << 13;
     }
 }
 
-/// How predication combines flag bits (Align1 forms).
+/// Combination of flag bits into a channel enable (Align1 forms).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum PredCtrl {
-    /// Each channel by its own bit.
+    /// Each channel uses its own bit.
     Sequential,
-    /// `.anyv`: either flag sub-register's bit (f0.0 or f1.0).
+    /// `.anyv`: the bit of either flag sub-register (f0.0 or f1.0).
     AnyV,
-    /// `.allv`: both.
+    /// `.allv`: the bits of both flag sub-registers.
     AllV,
-    /// `.anyNh`: any of the channel's group of N (2, 4, 8, 16, 32).
+    /// `.anyNh`: any bit of the channel's group of N (2, 4, 8, 16, 32).
     AnyH(u8),
-    /// `.allNh`: all of the channel's group of N (2, 4, 8, 16, 32).
+    /// `.allNh`: all bits of the channel's group of N (2, 4, 8, 16, 32).
     AllH(u8),
-    /// `.any`: any of the instruction's channels (Xe-HPC, instead of the groups).
+    /// `.any`: any bit of the instruction's channels (Xe-HPC, instead of the groups).
     Any,
-    /// `.all`: all of the instruction's channels (Xe-HPC, instead of the groups).
+    /// `.all`: all bits of the instruction's channels (Xe-HPC, instead of the groups).
     All,
 }
 
-/// Predication: which channels are enabled, by flag bits.
+/// Predicate: enables channels by flag bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Predicate<R> {
-    /// The flag sub-register.
+    /// Flag sub-register.
     pub flag: RegRef<R>,
     /// `~`: enabled where the combined bit is clear.
     pub inverse: bool,
-    /// How bits combine.
+    /// Combination of the bits.
     pub ctrl: PredCtrl,
 }
 
-/// Condition of a flag modifier (`cmp`, `sel`, `csel` and any ALU instruction that sets flags).
+/// Condition of a condition modifier (`cmp`, `sel`, `csel` and any ALU instruction that sets
+/// flags).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Cond {
     /// `(eq)`, also zero.
@@ -92,20 +94,22 @@ pub enum Cond {
     Ov,
     /// `(un)`: unordered, a NaN.
     Un,
-    /// `(eo)`: early out, only on the math macros, which set the flag where no further step is needed.
+    /// `(eo)`: early out. Only the math macros have it; they set the flag where no further step is
+    /// needed.
     Eo,
 }
 
-/// Flag modifier: the result's condition is written to a flag sub-register.
+/// Condition modifier: compares the result and writes a flag sub-register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CondMod<R> {
     /// The condition.
     pub cond: Cond,
-    /// The flag sub-register written (for `sel` only named, not written).
+    /// Flag sub-register that is written (`sel` and `csel` name one and do not write it).
     pub flag: RegRef<R>,
 }
 
-/// Source modifiers, applied to each element as it is read. On the bitwise operations `neg` means "not" (`~`).
+/// Source modifiers, applied to each element as it is read. On bitwise operations `neg` means "not"
+/// (`~`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SrcMods {
     /// `-`, or `~` on `not and or xor`.
@@ -114,23 +118,24 @@ pub struct SrcMods {
     pub abs: bool,
 }
 
-/// Where a branch goes.
+/// Target of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
-    /// Bytes from the start of this instruction.
+    /// Offset in bytes from the start of this instruction.
     Rel(i32),
-    /// A label that emission or the assembler resolves: a block of the compiler, a label of the text.
+    /// Label that emission or the assembler resolves: a block of the compiler, or a label of the
+    /// text.
     Label(u32),
 }
 
 /// Destination operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dst<R> {
-    /// The instruction has no destination.
+    /// Absent: the instruction has no destination.
     None,
     /// `r5.0<1>:f`.
     Direct {
-        /// Where the first element goes.
+        /// Register and offset of the first element.
         at: RegRef<R>,
         /// Horizontal stride in elements: 1, 2 or 4.
         hs: u8,
@@ -141,7 +146,7 @@ pub enum Dst<R> {
     Indirect {
         /// Address sub-register that holds a GRF byte address.
         addr: RegRef<Reg>,
-        /// Added to it, in bytes, as far as the platform reaches.
+        /// Offset added to the address, in bytes, within the range of the platform.
         imm: i16,
         /// Horizontal stride in elements: 1, 2 or 4.
         hs: u8,
@@ -152,7 +157,7 @@ pub enum Dst<R> {
     Macro {
         /// The register.
         at: RegRef<R>,
-        /// Special accumulator 0 .. 7, or 8 for `nomme`.
+        /// Special accumulator 0 to 7, or 8 for `nomme`.
         mme: u8,
         /// Element type.
         ty: Type,
@@ -162,76 +167,80 @@ pub enum Dst<R> {
 /// Source operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Src<R> {
-    /// The instruction has fewer sources.
+    /// Absent: the instruction has fewer sources.
     None,
     /// `-r5.0<8;8,1>:f`.
     Direct {
-        /// The region's origin.
+        /// Register and offset of the first element.
         at: RegRef<R>,
-        /// Which elements.
+        /// Region: elements that are read.
         region: Region,
         /// Element type.
         ty: Type,
-        /// Negate, absolute value.
+        /// Negation and absolute value.
         mods: SrcMods,
     },
     /// `r[a0.0,16]<1,0>:ud`.
     Indirect {
         /// Address sub-register that holds a GRF byte address.
         addr: RegRef<Reg>,
-        /// Added to it, in bytes, as far as the platform reaches.
+        /// Offset added to the address, in bytes, within the range of the platform.
         imm: i16,
-        /// Which elements.
+        /// Region: elements that are read.
         region: Region,
         /// Element type.
         ty: Type,
-        /// Negate, absolute value.
+        /// Negation and absolute value.
         mods: SrcMods,
     },
     /// `r5.mme2:f`: a math macro's source.
     Macro {
         /// The register.
         at: RegRef<R>,
-        /// Special accumulator 0 .. 7, or 8 for `nomme`.
+        /// Special accumulator 0 to 7, or 8 for `nomme`.
         mme: u8,
         /// Element type.
         ty: Type,
-        /// Negate, absolute value.
+        /// Negation and absolute value.
         mods: SrcMods,
     },
-    /// An immediate: the bits, zero-extended from the type's size (32 for the packed vectors).
+    /// Immediate.
     Imm {
-        /// The bits as encoded.
+        /// Bits as encoded, zero-extended from the size of the type (32 bits for the packed
+        /// vectors).
         bits: u64,
         /// Element type.
         ty: Type,
     },
-    /// JIP or UIP of a branch. (The absolute target of `calla` is an immediate of type `d`.)
+    /// JIP or UIP of a branch. The absolute target of `calla` is an immediate of type `d` instead.
     Target(Target),
 }
 
-/// A send descriptor: immediate or from the address register.
+/// Send descriptor: immediate or in the address register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Desc {
-    /// The 32 bits as IGA writes them.
+    /// Immediate, with the 32 bits in the order that IGA writes.
     Imm(u32),
     /// `a0.N`.
     Reg(RegRef<Reg>),
 }
 
-/// The descriptors of a send.
+/// Descriptors of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SendDescs {
-    /// Extended descriptor. Before Xe: 3:0 shared function (SFID), 5 EOT, 9:6 length of source 1 in GRFs, 31:16 the
-    /// function's own. In Xe the SFID is in [`Subfn::Send`] and EOT in the options.
+    /// Extended descriptor. Before Xe: bits 3:0 shared function (SFID), bit 5 EOT, bits 9:6 length
+    /// of source 1 in GRFs, bits 31:16 of the function's own. On Xe the SFID is in [`Subfn::Send`]
+    /// and EOT in the options.
     pub ex: Desc,
-    /// Descriptor. 18:0 function control, 19 header present, 24:20 response length, 28:25 length of source 0, in GRFs.
+    /// Descriptor. Bits 18:0 function control, bit 19 header present, bits 24:20 response length,
+    /// bits 28:25 length of source 0. Lengths are in GRFs.
     pub desc: Desc,
-    /// Length of source 1 in GRFs, where it is the instruction's own and not the extended descriptor's (Xe-HPG on).
+    /// Length of source 1 in GRFs, where the instruction has its own field for it (Xe-HPG on) and
+    /// not the extended descriptor.
     pub src1_len: Option<u8>,
 }
 
-/// A function of `sync`.
+/// Function of a `sync` instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum SyncFn {
     /// Waits for its own annotation only.
@@ -259,7 +268,7 @@ impl SyncFn {
         SyncFn::Host,
     ];
 
-    /// The name after `sync.`.
+    /// Returns the name after `sync.`.
     pub const fn name(self) -> &'static str {
         match self {
             SyncFn::Nop => "nop",
@@ -272,10 +281,10 @@ impl SyncFn {
     }
 }
 
-/// What an opcode's own control field says.
+/// Subfunction: an opcode's own control field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Subfn {
-    /// Nothing.
+    /// No subfunction.
     #[default]
     None,
     /// `math.FN`.
@@ -284,41 +293,44 @@ pub enum Subfn {
     Sync(SyncFn),
     /// `send.SFID`: the shared function (Xe; before, it is in the extended descriptor).
     Send(Sfid),
-    /// `bfn.0x..`: the truth table of `(s2, s1, s0)` as an index.
+    /// `bfn.0x..`: truth table, indexed by the bits `(s2, s1, s0)`.
     Bfn(u8),
     /// `dpas.8x4`: systolic depth and repeat count.
     Dpas {
-        /// 1, 2, 4 or 8 (16: later platforms).
+        /// Systolic depth: 1, 2, 4 or 8 (16 on later platforms).
         depth: u8,
-        /// 1 to 8.
+        /// Repeat count: 1 to 8.
         repeat: u8,
     },
-    /// Branch control `.b` of `if`, `else`, `goto`. Where it is off, decoding gives [`Subfn::None`].
+    /// Branch control `.b` of `if`, `else`, `goto`. Decoding gives [`Subfn::None`] where the bit is
+    /// clear.
     BranchCtrl(bool),
 }
 
-/// One Gen instruction. `R` is the register type: [`Reg`] for real code, the compiler's own before allocation.
+/// Gen instruction. `R` is the register type: [`Reg`] for final code, the compiler's own type
+/// before allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Inst<R> {
-    /// The opcode.
+    /// Opcode.
     pub op: Op,
-    /// The opcode's own control.
+    /// Subfunction of the opcode.
     pub subfn: Subfn,
     /// Execution size.
     pub exec: ExecSize,
     /// Channel offset.
     pub offset: ChannelOffset,
-    /// `(W)`: all channels run, whatever the execution mask says.
+    /// `(W)`, NoMask: all channels run, whatever the execution mask is.
     pub no_mask: bool,
-    /// Predication.
+    /// Predicate.
     pub pred: Option<Predicate<R>>,
-    /// Flag modifier.
+    /// Condition modifier.
     pub cond: Option<CondMod<R>>,
-    /// `(sat)`: the result is clamped to the destination's range, floats to 0..1.
+    /// `(sat)`: the result is clamped to the range of the destination type, floats to 0..1.
     pub sat: bool,
     /// Destination.
     pub dst: Dst<R>,
-    /// Sources; [`Src::None`] beyond the opcode's own number. A branch has JIP in 0 and UIP in 1.
+    /// Sources, with [`Src::None`] beyond the number that the opcode has. A branch has JIP in 0 and
+    /// UIP in 1.
     pub srcs: [Src<R>; 3],
     /// Descriptors of a send.
     pub send: Option<SendDescs>,
@@ -329,7 +341,7 @@ pub struct Inst<R> {
 }
 
 impl<R: Copy> Inst<R> {
-    /// An instruction of an opcode and an execution size with nothing else set.
+    /// Creates an instruction with an opcode and an execution size, and nothing else set.
     pub const fn new(op: Op, exec: ExecSize) -> Self {
         Inst {
             op,
@@ -348,8 +360,13 @@ impl<R: Copy> Inst<R> {
         }
     }
 
-    /// The same instruction with every register place passed through `f`: how allocation turns virtual registers into
-    /// physical ones. Address registers are physical from the start. Fails with the first error of `f`.
+    /// Returns the instruction with every register operand passed through `f`.
+    ///
+    /// Register allocation turns virtual registers into physical ones with it. Address registers
+    /// are physical from the start.
+    ///
+    /// # Errors
+    /// Returns the first error of `f`.
     #[inline]
     pub fn map<S: Copy, E>(
         &self,
@@ -440,21 +457,21 @@ impl<R: Copy> Inst<R> {
     }
 }
 
-/// What a register place is in its instruction.
+/// Role of a register operand in its instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegRole {
     /// Destination.
     Dst,
     /// Source 0, 1 or 2.
     Src(u8),
-    /// Predicate: a flag read.
+    /// Predicate: a flag that is read.
     Pred,
-    /// Flag modifier: a flag written (except on `sel` and `csel`'s siblings that only name it).
+    /// Condition modifier: a flag that is written (`sel` and `csel` only name it).
     Cond,
 }
 
 impl<R: Register> Dst<R> {
-    /// The null destination of a type.
+    /// Creates a null destination of a type.
     pub fn null(null: R, ty: Type) -> Self {
         Dst::Direct {
             at: RegRef::new(null, 0),
@@ -463,7 +480,7 @@ impl<R: Register> Dst<R> {
         }
     }
 
-    /// The element type, where there is one.
+    /// Returns the element type, if there is one.
     pub fn ty(&self) -> Option<Type> {
         match *self {
             Dst::None => None,
@@ -471,14 +488,14 @@ impl<R: Register> Dst<R> {
         }
     }
 
-    /// Whether this is the null register.
+    /// Returns true if this is the null register.
     pub fn is_null(&self) -> bool {
         matches!(self, Dst::Direct { at, .. } if at.reg.as_phys().is_some_and(Reg::is_null))
     }
 }
 
 impl<R: Register> Src<R> {
-    /// The element type, where there is one.
+    /// Returns the element type, if there is one.
     pub fn ty(&self) -> Option<Type> {
         match *self {
             Src::Direct { ty, .. }
@@ -491,7 +508,7 @@ impl<R: Register> Src<R> {
 }
 
 impl Cond {
-    /// The name in IGA syntax.
+    /// Returns the name in IGA syntax.
     pub const fn name(self) -> &'static str {
         match self {
             Cond::Eq => "eq",

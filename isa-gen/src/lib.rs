@@ -1,5 +1,10 @@
-//! The Intel Gen ISA as a leaf crate, from Haswell to Ponte Vecchio: platforms and their features, registers, regions,
-//! types, [`Inst`], encoding and compaction, IGA syntax both ways, messages, legality rules and each opcode's semantics.
+//! Instruction set of Intel Gen GPUs, from Haswell to Ponte Vecchio, as a crate without
+//! dependencies on the compiler.
+//!
+//! It describes platforms and their features, registers, regions and types, and the machine
+//! instruction, [`Inst`]. It encodes, decodes and compacts instructions, and reads and writes IGA
+//! syntax. It models send messages, checks legality rules, and defines the semantics of each
+//! opcode.
 //!
 //! ```
 //! use gantry_isa_gen::{Platform, legal, text};
@@ -9,13 +14,14 @@
 //! assert_eq!(program.bytes.len(), 16);
 //! assert!(legal::check(platform, &program.insts[0].inst).is_empty());
 //! let listing = text::disassemble(platform, &program.bytes);
-//! assert_eq!(listing.lines().nth(1).map(str::trim), Some("add (8|M0)               r5.0<1>:f     r6.0<8;8,1>:f     1.5:f"));
+//! let columns = "add (8|M0)               r5.0<1>:f     r6.0<8;8,1>:f     1.5:f";
+//! assert_eq!(listing.lines().nth(1).map(str::trim), Some(columns));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Code asks a platform for its [`Features`] by name. What an instruction may have and which bits hold it is in tables that
-//! `gantry-meta` writes at build time: one column per generation, walked by one encoder, one decoder, one printer and one
-//! parser.
+//! Code asks a platform for its [`Features`] by name. Tables say what an instruction may have and
+//! which bits hold it. `gantry-meta` writes these tables at build time, with one column per
+//! generation. One encoder, one decoder, one printer and one parser are driven by them.
 
 mod codec;
 pub mod compact;
@@ -50,7 +56,7 @@ pub use region::{ChannelOffset, ExecSize, Region};
 pub use swsb::Swsb;
 pub use types::Type;
 
-/// The walkthrough's examples, as documentation tests.
+/// Examples of the walkthrough, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/add-a-platform.md")]
 struct AddAPlatform;

@@ -1,6 +1,7 @@
-//! Short names as numbers, so that tables of names are searched without comparing strings.
+//! Short names packed into integers, for lookups in tables of names without string comparison.
 
-/// A name of up to eight bytes as a number: numbers are in the order of their names. Longer names have none.
+/// Packs a name of up to eight bytes into an integer that sorts as the name does. Returns `None`
+/// for longer names.
 #[inline]
 pub(crate) const fn key(name: &str) -> Option<u64> {
     let bytes = name.as_bytes();
@@ -16,7 +17,7 @@ pub(crate) const fn key(name: &str) -> Option<u64> {
     Some(key)
 }
 
-/// The same in a table, which has no longer names.
+/// Packs a name of a table, which has no names of over eight bytes.
 pub(crate) const fn table_key(name: &str) -> u64 {
     match key(name) {
         Some(key) => key,
@@ -29,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_order_and_no_longer_than_eight() {
+    fn keys_are_ordered_and_at_most_eight_bytes() {
         assert!(key("add") < key("add3") && key("add3") < key("addc"));
         assert_eq!(key(""), Some(0));
         assert_eq!(key("nineteens"), None);

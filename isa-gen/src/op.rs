@@ -7,7 +7,7 @@ use std::fmt;
 
 pub use crate::table::{Format, MathFn, MathInfo, Op, OpInfo, TypeSet};
 
-/// The names of [`OPS_BY_NAME`].
+/// Keys of the names in [`OPS_BY_NAME`].
 static OP_KEYS: [u64; Op::ALL.len()] = {
     let mut keys = [0; Op::ALL.len()];
     let mut n = 0;
@@ -19,23 +19,24 @@ static OP_KEYS: [u64; Op::ALL.len()] = {
 };
 
 impl Op {
-    /// The name in text.
+    /// Returns the mnemonic.
     pub fn mnemonic(self) -> &'static str {
         OPS.get(self as usize).map_or("", |r| r.mnemonic)
     }
 
-    /// What it does, a sentence.
+    /// Returns a sentence that describes the operation.
     pub fn doc(self) -> &'static str {
         OPS.get(self as usize).map_or("", |r| r.doc)
     }
 
-    /// How its operands are laid out and written.
+    /// Returns the layout of the operands in encoding and text.
     #[inline]
     pub fn format(self) -> Format {
         OPS.get(self as usize).map_or(Format::Nullary, |r| r.format)
     }
 
-    /// What a platform says about it; `None` where the platform does not have it.
+    /// Returns the properties of the opcode on a platform, or `None` if the platform does not have
+    /// it.
     pub fn info(self, platform: Platform) -> Option<&'static OpInfo> {
         OPS.get(self as usize)?
             .columns
@@ -43,7 +44,7 @@ impl Op {
             .as_ref()
     }
 
-    /// The opcode with this name.
+    /// Returns the opcode with this mnemonic.
     ///
     /// ```
     /// use gantry_isa_gen::Op;
@@ -55,19 +56,20 @@ impl Op {
         OPS_BY_NAME.get(at).copied()
     }
 
-    /// Whether this is one of the sends.
+    /// Returns true if this is one of the sends.
     #[inline]
     pub fn is_send(self) -> bool {
         self.format().is_send()
     }
 
-    /// Whether this is an operation of the systolic array.
+    /// Returns true if this is an operation of the systolic array.
     #[inline]
     pub fn is_systolic(self) -> bool {
         self.format() == Format::Dpas
     }
 
-    /// Whether operands are runs of registers, whose lengths no regions say: of sends and of the systolic array.
+    /// Returns true if operands are sequences of GRFs whose lengths no region gives: operands of
+    /// sends and of the systolic array.
     #[inline]
     pub fn has_runs(self) -> bool {
         self.is_send() || self.is_systolic()
@@ -81,39 +83,39 @@ impl fmt::Display for Op {
 }
 
 impl MathFn {
-    /// What is known of the function.
+    /// Returns the properties of the function.
     pub fn info(self) -> Option<&'static MathInfo> {
         MATH.get(self as usize)
     }
 
-    /// The name after `math.`.
+    /// Returns the name after `math.`.
     pub fn name(self) -> &'static str {
         self.info().map_or("", |i| i.name)
     }
 
-    /// Number of sources, 1 or 2.
+    /// Returns the number of sources, 1 or 2.
     pub fn sources(self) -> u8 {
         self.info().map_or(1, |i| i.sources)
     }
 
-    /// Whether operands carry a special accumulator (`mme`).
+    /// Returns true if operands name a special accumulator (`mme`).
     pub fn is_macro(self) -> bool {
         self.info().is_some_and(|i| i.is_macro)
     }
 
-    /// The function's number on a platform.
+    /// Returns the function's number on a platform.
     pub fn code(self, platform: Platform) -> Option<u8> {
         *self.info()?.codes.get(platform.column())?
     }
 
-    /// The function with this number on a platform.
+    /// Returns the function with this number on a platform.
     pub fn from_code(platform: Platform, code: u8) -> Option<MathFn> {
         MathFn::ALL
             .into_iter()
             .find(|f| f.code(platform) == Some(code))
     }
 
-    /// The function with this name.
+    /// Returns the function with this name.
     pub fn from_name(name: &str) -> Option<MathFn> {
         MathFn::ALL.into_iter().find(|f| f.name() == name)
     }

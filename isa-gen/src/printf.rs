@@ -1,31 +1,31 @@
-//! Conversions of `printf`, as C and OpenCL C have them: flags, width, precision, vectors, lengths. They are here for who reads what kernels
-//! printed, and for who says what they print.
+//! Conversions of `printf` in C and OpenCL C: flags, width, precision, vectors, lengths. Used both
+//! to format what kernels print and to compile calls.
 
-/// An argument.
+/// Argument value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// An integer; as many low bits as the conversion says count.
+    /// Integer, of which the low bits of the conversion's length count.
     Int(i64),
-    /// A float.
+    /// Float.
     Float(f64),
-    /// `None` where the address holds no string.
+    /// String, or `None` if the address holds none.
     String(Option<Vec<u8>>),
 }
 
-/// How long the integer of a conversion is.
+/// Length modifier of an integer conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
     /// `hh`.
     Char,
     /// `h`.
     Short,
-    /// Nothing, or `hl`.
+    /// No modifier, or `hl`.
     Int,
     /// `l`, `ll`.
     Long,
 }
 
-/// A conversion: what stands after `%`.
+/// Conversion specification, the text after `%`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spec {
     left: bool,
@@ -36,13 +36,14 @@ pub struct Spec {
     width: usize,
     precision: Option<usize>,
     length: Length,
-    /// Elements of a vector; 0 without `v`.
+    /// Number of vector elements, 0 without `v`.
     vector: usize,
     conversion: u8,
 }
 
 impl Spec {
-    /// Reads a conversion from what stands after `%`. Returns it and the rest; `None` where there is none.
+    /// Parses a conversion from the text after `%`. Returns it and the remaining text, or `None` if
+    /// there is no conversion.
     pub fn parse(mut text: &[u8]) -> Option<(Spec, &[u8])> {
         let mut spec = Spec {
             left: false,
@@ -82,7 +83,8 @@ impl Spec {
             (b"h", Length::Short),
             (b"ll", Length::Long),
             (b"l", Length::Long),
-            // Of C, not of OpenCL C, and written all the same: sizes and their like have 64 bits.
+            // Modifiers of C that OpenCL C does not have but programs use; these sizes have 64
+            // bits.
             (b"z", Length::Long),
             (b"t", Length::Long),
             (b"j", Length::Long),
@@ -98,22 +100,22 @@ impl Spec {
         b"diouxXaAeEfFgGcsp".contains(&c).then_some((spec, rest))
     }
 
-    /// The letter that it ends in.
+    /// Returns the conversion letter.
     pub fn conversion(&self) -> char {
         self.conversion.into()
     }
 
-    /// How long its integer is.
+    /// Returns the length of the integer.
     pub fn length(&self) -> Length {
         self.length
     }
 
-    /// How many elements of a vector it prints; 0 without `v`.
+    /// Returns the number of vector elements, 0 without `v`.
     pub fn vector(&self) -> usize {
         self.vector
     }
 
-    /// The characters that it asks for: the greater of width and precision.
+    /// Returns the minimum number of characters: the greater of width and precision.
     pub fn characters(&self) -> usize {
         self.width.max(self.precision.unwrap_or(0))
     }
@@ -181,7 +183,7 @@ impl Spec {
         }
     }
 
-    /// An integer's digits, at least as many as the precision.
+    /// Prints the digits of an integer, at least as many as the precision.
     fn digits(&self, out: &mut Vec<u8>, prefix: &str, text: String) {
         let text = match self.precision {
             Some(0) if text == "0" => String::new(),
@@ -191,7 +193,7 @@ impl Spec {
         self.pad(out, prefix, text.as_bytes(), self.precision.is_none());
     }
 
-    /// Prefix and text at the conversion's width. `zeros`: zeros may fill it.
+    /// Pads prefix and text to the conversion's width. `zeros` allows padding with zeros.
     fn pad(&self, out: &mut Vec<u8>, prefix: &str, text: &[u8], zeros: bool) {
         let fill = self.width.saturating_sub(prefix.len() + text.len());
         let zeros = zeros && self.zero && !self.left;
@@ -232,7 +234,7 @@ impl Spec {
         self.pad(out, sign, case(text).as_bytes(), true);
     }
 
-    /// A point after a whole number, where the alternate form asks for one.
+    /// Appends a point to a whole number, if the alternate form requires one.
     fn point(&self, mut text: String, precision: usize) -> String {
         if precision == 0 && self.alternate {
             text.push('.');
@@ -240,7 +242,7 @@ impl Spec {
         text
     }
 
-    /// `%g`: `%e` or `%f`, whichever is shorter, `p` digits.
+    /// `%g`: formats as `%e` or `%f` with `p` digits, whichever is shorter.
     fn shortest(&self, a: f64, p: usize) -> String {
         let x: i64 = if a == 0.0 {
             0
@@ -268,7 +270,7 @@ impl Spec {
     }
 }
 
-/// A decimal number, 0 where there is none, and the rest.
+/// Parses a decimal number, 0 if there is none, and returns the remaining text.
 fn number(text: &[u8]) -> (usize, &[u8]) {
     let end = text
         .iter()
@@ -281,7 +283,7 @@ fn number(text: &[u8]) -> (usize, &[u8]) {
     (n, rest)
 }
 
-/// Without the zeros at the end of a fraction.
+/// Removes the zeros at the end of a fraction.
 fn strip(text: &str) -> &str {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')
@@ -290,7 +292,7 @@ fn strip(text: &str) -> &str {
     }
 }
 
-/// `%e`: the exponent has a sign and two digits at least.
+/// `%e`: formats with an exponent that has a sign and at least two digits.
 fn exponent(a: f64, p: usize, point: bool) -> String {
     let text = format!("{a:.p$e}");
     let (digits, e) = text.split_once('e').unwrap_or((&text, "0"));
@@ -300,7 +302,8 @@ fn exponent(a: f64, p: usize, point: bool) -> String {
     format!("{digits}{point}e{sign}{:02}", e.abs())
 }
 
-/// `%a` without its `0x`: one digit before the point, as few after it as say the number, or `precision`.
+/// `%a` without its `0x`: formats with one digit before the point and `precision` digits after it,
+/// or as few as the number needs.
 fn hex(a: f64, precision: Option<usize>, point: bool) -> String {
     let bits = a.to_bits();
     let field = (bits >> 52 & 0x7ff) as i32;
@@ -309,7 +312,7 @@ fn hex(a: f64, precision: Option<usize>, point: bool) -> String {
     let e = if a == 0.0 { 0 } else { field.max(1) - 1023 };
     let mut digits = 13;
     if let Some(p) = precision.filter(|p| *p < 13) {
-        // To the nearest, ties to even.
+        // Round to nearest, ties to even.
         let cut = 4 * (13 - p) as u32;
         let whole = lead << 52 | fraction;
         let (kept, lost) = (whole >> cut, whole & ((1 << cut) - 1));
@@ -459,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversion_is_none() {
+    fn invalid_conversions_are_none() {
         for text in ["", "y", "5", "-", "5.", "v4", "l"] {
             assert!(Spec::parse(text.as_bytes()).is_none(), "{text}");
         }

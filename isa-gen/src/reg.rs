@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// The kinds of architecture registers, in the order of their codes (PRM Vol. 7, "ARF Registers").
+/// Kind of architecture register, in the order of the codes (PRM Vol. 7, "ARF Registers").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Arf {
-    /// `null`: reads as anything, writes vanish.
+    /// `null`: reads are undefined, writes are discarded.
     Null,
     /// `a0`: address register, 16 words.
     Address,
@@ -57,7 +57,7 @@ impl Arf {
         Arf::Dbg,
     ];
 
-    /// The name in IGA syntax, without the register number.
+    /// Returns the name in IGA syntax, without the register number.
     pub const fn name(self) -> &'static str {
         match self {
             Arf::Null => "null",
@@ -78,17 +78,18 @@ impl Arf {
         }
     }
 
-    /// Whether the name is written with a register number (`null` and `ip` are not).
+    /// Returns true if the name is written with a register number (`null`, `ip`, `sp` and `ce` are
+    /// not).
     pub const fn numbered(self) -> bool {
         !matches!(self, Arf::Null | Arf::Ip | Arf::Sp | Arf::ChannelEnable)
     }
 
-    /// Whether the name is written with a sub-register number.
+    /// Returns true if the name is written with a sub-register number.
     pub const fn has_subregs(self) -> bool {
         !matches!(self, Arf::Null | Arf::Ip | Arf::ChannelEnable)
     }
 
-    /// Whether a sub-register number counts bytes, whatever the type.
+    /// Returns true if a sub-register number counts bytes, whatever the type.
     pub const fn counts_bytes(self) -> bool {
         matches!(
             self,
@@ -96,7 +97,7 @@ impl Arf {
         )
     }
 
-    /// The upper four bits of the encoded register number.
+    /// Returns the upper four bits of the encoded register number.
     pub const fn code(self) -> u8 {
         match self {
             Arf::Null => 0,
@@ -117,26 +118,27 @@ impl Arf {
         }
     }
 
-    /// The kind with this code.
+    /// Returns the kind with this code.
     pub fn from_code(code: u8) -> Option<Arf> {
         Arf::ALL.into_iter().find(|a| a.code() == code)
     }
 }
 
-/// A physical register: which file and which whole register. The sub-register is in [`RegRef`].
+/// Physical register: register file and number. The sub-register is in [`RegRef`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Reg {
-    /// `r0` .. `r127`.
+    /// General register `r0` to `r127`.
     Grf(u8),
-    /// An architecture register and its number.
+    /// Architecture register and its number.
     Arf(Arf, u8),
 }
 
 impl Reg {
-    /// The null register.
+    /// Null register.
     pub const NULL: Reg = Reg::Arf(Arf::Null, 0);
 
-    /// The register in 16 bits, for who packs it into something: its number, and above it the file, 0 for the GRF.
+    /// Packs the register into 16 bits: the number in bits 7:0, the register file in bits 15:8 (0
+    /// for the GRF).
     pub const fn to_bits(self) -> u16 {
         match self {
             Reg::Grf(n) => n as u16,
@@ -144,7 +146,7 @@ impl Reg {
         }
     }
 
-    /// The register of [`Reg::to_bits`]. Other bits are some register too.
+    /// Unpacks the register of [`Reg::to_bits`]. Any other bits give some register too.
     pub const fn from_bits(bits: u16) -> Reg {
         let (file, n) = ((bits >> 8) as usize, bits as u8);
         if file == 0 || file > Arf::ALL.len() {
@@ -154,7 +156,7 @@ impl Reg {
         }
     }
 
-    /// Whether this is the null register.
+    /// Returns true if this is the null register.
     pub const fn is_null(self) -> bool {
         matches!(self, Reg::Arf(Arf::Null, _))
     }
@@ -164,7 +166,8 @@ impl fmt::Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Reg::Grf(n) => write!(f, "r{n}"),
-            // Accumulators 2 to 9 are the math macros' and have a name of their own.
+            // Accumulators 2 to 9 are the special accumulators of math macros and have their own
+            // names.
             Reg::Arf(Arf::Acc, n) if n >= 2 => write!(f, "mme{}", n - 2),
             Reg::Arf(k, n) if k.numbered() => write!(f, "{}{n}", k.name()),
             Reg::Arf(k, _) => f.write_str(k.name()),
@@ -172,10 +175,10 @@ impl fmt::Display for Reg {
     }
 }
 
-/// What an [`Inst`](crate::Inst) may use as a register: physical ones for the encoder and the simulator, the
+/// Register type of an [`Inst`](crate::Inst): [`Reg`] for the encoder and the simulator, the
 /// compiler's own before allocation.
 pub trait Register: Copy + Eq + fmt::Debug + fmt::Display {
-    /// The physical register, where this is one (the compiler's virtual registers are not).
+    /// Returns the physical register, or `None` for a virtual register of the compiler.
     fn as_phys(self) -> Option<Reg>;
 }
 
@@ -185,18 +188,18 @@ impl Register for Reg {
     }
 }
 
-/// A place in a register: the register and a byte offset from its start. `r5.3:d` is `Grf(5)` and 12;
-/// `f0.1` is flag register 0 and 2.
+/// Register operand: a register and a byte offset into it. `r5.3:d` is `Grf(5)` and 12; `f0.1` is
+/// flag register 0 and 2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegRef<R> {
-    /// The register.
+    /// Register.
     pub reg: R,
-    /// Offset from its start, in bytes.
+    /// Offset from the start of the register, in bytes.
     pub sub: u16,
 }
 
 impl<R> RegRef<R> {
-    /// The place `sub` bytes into `reg`.
+    /// Creates an operand `sub` bytes into `reg`.
     pub const fn new(reg: R, sub: u16) -> Self {
         RegRef { reg, sub }
     }
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_are_whole_in_their_bits() {
+    fn registers_round_trip_through_bits() {
         for n in 0..=u8::MAX {
             let all = Arf::ALL.map(|kind| Reg::Arf(kind, n));
             for r in all.into_iter().chain([Reg::Grf(n)]) {

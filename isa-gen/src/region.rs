@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Execution size: how many channels an instruction has (1, 2, 4, 8, 16 or 32).
+/// Execution size: number of channels of an instruction (1, 2, 4, 8, 16 or 32).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct ExecSize(u8);
 
@@ -20,7 +20,8 @@ impl ExecSize {
     /// Thirty-two channels.
     pub const S32: ExecSize = ExecSize(5);
 
-    /// The execution size of so many channels; `None` unless 1, 2, 4, 8, 16 or 32.
+    /// Returns the execution size of a number of channels, or `None` unless it is 1, 2, 4, 8, 16 or
+    /// 32.
     pub const fn new(channels: u32) -> Option<ExecSize> {
         if channels.is_power_of_two() && channels <= 32 {
             Some(ExecSize(channels.trailing_zeros() as u8))
@@ -29,7 +30,8 @@ impl ExecSize {
         }
     }
 
-    /// The execution size with this hardware encoding (log2 of the channel count); `None` above 5.
+    /// Returns the execution size with this hardware encoding (log2 of the channel count), or
+    /// `None` above 5.
     pub const fn from_log2(log2: u8) -> Option<ExecSize> {
         if log2 <= 5 {
             Some(ExecSize(log2))
@@ -38,12 +40,12 @@ impl ExecSize {
         }
     }
 
-    /// How many channels.
+    /// Returns the number of channels.
     pub const fn channels(self) -> u32 {
         1 << self.0
     }
 
-    /// log2 of the channel count, which is also the hardware encoding.
+    /// Returns log2 of the channel count, which is also the hardware encoding.
     pub const fn log2(self) -> u8 {
         self.0
     }
@@ -56,7 +58,7 @@ impl fmt::Display for ExecSize {
 }
 
 /// Channel offset: the first channel of the execution mask and of the flag register that an
-/// instruction uses. A multiple of 4 below 32; written `M8` in IGA syntax.
+/// instruction uses. A multiple of 4 below 32, written `M8` in IGA syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
 pub struct ChannelOffset(u8);
 
@@ -64,7 +66,8 @@ impl ChannelOffset {
     /// Offset zero, `M0`.
     pub const M0: ChannelOffset = ChannelOffset(0);
 
-    /// The offset of so many channels; `None` unless a multiple of 4 below 32.
+    /// Returns the channel offset of a first channel, or `None` unless it is a multiple of 4 below
+    /// 32.
     pub const fn new(channels: u32) -> Option<ChannelOffset> {
         if channels < 32 && channels.is_multiple_of(4) {
             Some(ChannelOffset(channels as u8))
@@ -73,7 +76,7 @@ impl ChannelOffset {
         }
     }
 
-    /// The first channel.
+    /// Returns the number of the first channel.
     pub const fn channels(self) -> u32 {
         self.0 as u32
     }
@@ -89,8 +92,8 @@ impl fmt::Display for ChannelOffset {
 /// `(c / w) * vs + (c % w) * hs` after the region's origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Region {
-    /// `<vs;w,hs>`: vertical stride 0, 1, 2, 4, 8, 16 or 32; width 1, 2, 4, 8 or 16; horizontal stride
-    /// 0, 1, 2 or 4.
+    /// `<vs;w,hs>`. Vertical stride 0, 1, 2, 4, 8, 16 or 32; width 1, 2, 4, 8 or 16; horizontal
+    /// stride 0, 1, 2 or 4.
     Rect {
         /// Vertical stride, in elements.
         vs: u8,
@@ -99,7 +102,7 @@ pub enum Region {
         /// Horizontal stride, in elements.
         hs: u8,
     },
-    /// `<w,hs>`: VxH and Vx1, indirect addressing only; each row's address comes from the next
+    /// `<w,hs>`: VxH and Vx1, for indirect addressing only. Each row's address comes from the next
     /// address sub-register.
     VxH {
         /// Width: elements in a row (1 for Vx1).
@@ -107,7 +110,7 @@ pub enum Region {
         /// Horizontal stride, in elements.
         hs: u8,
     },
-    /// `<vs;hs>`: the reduced region of three-source instructions. Where the row repeats one scalar it is written
+    /// `<vs;hs>`: reduced region of three-source instructions. A replicated scalar is written
     /// `<0>`, see [`Region::Scalar3`].
     Ternary {
         /// Vertical stride, in elements.
@@ -126,13 +129,14 @@ impl Region {
     /// `<0;1,0>`: one element for all channels.
     pub const SCALAR: Region = Region::Rect { vs: 0, w: 1, hs: 0 };
 
-    /// A `<vs;w,hs>` region.
+    /// Creates a `<vs;w,hs>` region.
     pub const fn rect(vs: u8, w: u8, hs: u8) -> Region {
         Region::Rect { vs, w, hs }
     }
 
-    /// The contiguous region for an execution size as Intel's tools write it: `<0;1,0>`, `<2;2,1>`, `<4;4,1>`,
-    /// `<8;8,1>` and, from 16 channels on, `<16;16,1>` or `<8;8,1>` (both name the same elements).
+    /// Returns the contiguous region of an execution size as Intel's tools write it: `<0;1,0>`,
+    /// `<2;2,1>`, `<4;4,1>` or `<8;8,1>`. Intel's tools also write `<16;16,1>` from 16 channels on,
+    /// which names the same elements.
     pub const fn packed(exec: ExecSize) -> Region {
         match exec.channels() {
             1 => Region::SCALAR,

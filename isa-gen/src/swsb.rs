@@ -1,5 +1,8 @@
-//! Software scoreboard annotations (SWSB): what an instruction of Xe waits for, and the token that it sets. Source: PRM
-//! for Tiger Lake, Vol. 9 "Software Scoreboard"; the pipes of Xe-HP from Intel's assembler.
+//! Software scoreboard annotations (SWSB): the dependences that an instruction waits for on Xe, and
+//! the token that it sets.
+//!
+//! Sources: PRM of Tiger Lake, Vol. 9, "Software Scoreboard"; Intel's assembler for the pipes of
+//! Xe-HP.
 
 use crate::inst::{Inst, Src, Subfn};
 use crate::message::Sfid;
@@ -10,10 +13,10 @@ use crate::table::PlatformTables;
 use crate::types::Type;
 use std::fmt;
 
-/// An in-order pipe that a distance counts in.
+/// In-order pipe whose instructions a distance counts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Pipe {
-    /// `@1`: the pipe of the instruction itself (Xe-LP: the only one).
+    /// `@1`: pipe of the instruction itself (the only pipe on Xe-LP).
     Own,
     /// `A@1`: all pipes.
     All,
@@ -38,7 +41,7 @@ impl Pipe {
         Pipe::Math,
     ];
 
-    /// The pipe of a type, where no other operand says otherwise.
+    /// Returns the pipe that executes a type, unless another operand decides.
     pub fn of_type(f: &Features, t: Type) -> Pipe {
         match t {
             Type::Q | Type::Uq if f.int_pipe_q => Pipe::Int,
@@ -48,7 +51,7 @@ impl Pipe {
         }
     }
 
-    /// The letter in IGA syntax.
+    /// Returns the letter in IGA syntax.
     pub const fn letter(self) -> &'static str {
         match self {
             Pipe::Own => "",
@@ -61,28 +64,28 @@ impl Pipe {
     }
 }
 
-/// Waits for the instruction this many before, counted in a pipe.
+/// In-order distance: waits for the instruction `n` before this one in a pipe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Distance {
-    /// Which pipe.
+    /// Pipe in which instructions are counted.
     pub pipe: Pipe,
-    /// 1 .. 7.
+    /// Number of instructions back, 1 to 7.
     pub n: u8,
 }
 
-/// What is done with a token.
+/// Use of a token by an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum TokenKind {
-    /// `$3`: given to this instruction.
+    /// `$3`: allocates the token to this instruction.
     Set,
-    /// `$3.dst`: waits until its instruction has written its destination.
+    /// `$3.dst`: waits until the instruction that has the token has written its destination.
     Dst,
-    /// `$3.src`: waits until its instruction has read its sources.
+    /// `$3.src`: waits until the instruction that has the token has read its sources.
     Src,
 }
 
 impl TokenKind {
-    /// What follows the token in IGA syntax.
+    /// Returns the suffix of the token in IGA syntax.
     pub const fn suffix(self) -> &'static str {
         match self {
             TokenKind::Set => "",
@@ -92,16 +95,16 @@ impl TokenKind {
     }
 }
 
-/// An out-of-order token.
+/// Out-of-order token (SBID) of an annotation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Token {
-    /// Its number, 0 .. 15 (Xe-HPC: 31).
+    /// Number of the token, 0 to 15 (0 to 31 on Xe-HPC).
     pub sbid: u8,
-    /// What is done with it.
+    /// Use of the token.
     pub kind: TokenKind,
 }
 
-/// An instruction's annotation; empty before Xe.
+/// Scoreboard annotation of an instruction, empty before Xe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Swsb {
     /// In-order distance.
@@ -117,7 +120,7 @@ impl Swsb {
         token: None,
     };
 
-    /// Whether there is none.
+    /// Returns true if there is no annotation.
     pub const fn is_empty(self) -> bool {
         self.distance.is_none() && self.token.is_none()
     }
@@ -135,32 +138,33 @@ impl fmt::Display for Token {
     }
 }
 
-/// How the scoreboard sees an instruction. Source: the PRM's "Software Scoreboard" of each platform, and what Intel's
-/// compiler counts.
+/// Execution unit class of an instruction for the scoreboard. Sources: the PRM's "Software
+/// Scoreboard" of each platform, and Intel's compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unit {
-    /// It executes in order with the others of its pipe (`Float`, `Int`, `Long` or `Math`), and distances count it. Where
-    /// the platform's distances know one pipe only, it counts all of these together.
+    /// Executes in order with the other instructions of its pipe (`Float`, `Int`, `Long` or
+    /// `Math`), and distances count it. A platform with a single pipe counts all of these together.
     InOrder(Pipe),
-    /// It ends in its own time; a token says when.
+    /// Completes out of order and signals completion by a token.
     OutOfOrder(Function),
-    /// It is neither waited for nor counted: `sync`, `nop`, `wait`, `halt`.
+    /// Is neither waited for nor counted: `sync`, `nop`, `wait`, `halt`.
     Uncounted,
 }
 
-/// What executes an instruction out of order. Each function reads the sources of its instructions in their order.
+/// Function that executes an instruction out of order. Each function reads the sources of its
+/// instructions in program order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Function {
     /// A shared function, through a send.
     Shared(Sfid),
-    /// The math box.
+    /// Math unit.
     Math,
-    /// The systolic array.
+    /// Systolic array.
     Systolic,
 }
 
 impl Unit {
-    /// The unit of an instruction of a platform with software scoreboard.
+    /// Returns the unit of an instruction on a platform with a software scoreboard.
     pub fn of<R: Register>(platform: Platform, inst: &Inst<R>) -> Unit {
         let f = platform.features();
         let math_in_order = f.swsb_pipes.contains(&Pipe::Math);
@@ -179,7 +183,7 @@ impl Unit {
             Op::Math if math_in_order => Unit::InOrder(Pipe::Math),
             Op::Math => Unit::OutOfOrder(Function::Math),
             Op::Sync | Op::Nop | Op::Wait | Op::Halt | Op::Illegal => Unit::Uncounted,
-            // Branches are the integer pipe's.
+            // The integer pipe executes branches.
             op if is_branch(op) => Unit::InOrder(Pipe::Int),
             _ if f.out_of_order_f64 && types().any(|t| t == Type::Df) => {
                 Unit::OutOfOrder(Function::Math)
@@ -190,7 +194,8 @@ impl Unit {
     }
 }
 
-/// The distances, by their pipe's name, that an annotation of an opcode has room for beside what it does with a token; none before Xe.
+/// Returns the distances, by pipe, that can be encoded with each use of a token in an annotation of
+/// an opcode. There are none before Xe.
 pub fn pairs(platform: Platform, op: Op) -> impl Iterator<Item = (Pipe, TokenKind)> {
     let tables = PlatformTables::of(platform).xe.as_ref();
     let format = op.info(platform).map(|i| i.format);
@@ -201,7 +206,7 @@ pub fn pairs(platform: Platform, op: Op) -> impl Iterator<Item = (Pipe, TokenKin
         .map(|(pipe, kind, _)| (*pipe, *kind))
 }
 
-/// Whether an opcode changes the instruction pointer.
+/// Returns true if an opcode changes the instruction pointer.
 fn is_branch(op: Op) -> bool {
     matches!(
         op,
@@ -222,8 +227,8 @@ fn is_branch(op: Op) -> bool {
     )
 }
 
-/// Instructions after which a pipe's result is there without any wait: so many more have entered the pipe. Intel's
-/// compiler relies on it.
+/// Returns the depth of a pipe in instructions. A result is available without a wait once this many
+/// more instructions have entered the pipe. Intel's compiler relies on it.
 pub const fn depth(pipe: Pipe) -> u64 {
     match pipe {
         Pipe::Long => 15,

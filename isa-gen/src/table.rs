@@ -1,4 +1,4 @@
-//! The constant tables that `gantry-meta` generates, and the types of their entries.
+//! Constant tables that `gantry-meta` generates, and the types of their entries.
 
 use crate::codec::Codec;
 use crate::codec::xe::table::{NO_BASE, SwsbTable, XeTables};
@@ -12,12 +12,12 @@ use crate::platform::{COLUMNS, Platform};
 use crate::swsb::{Pipe, TokenKind};
 use crate::types::Type;
 
-/// A set of element types.
+/// Set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TypeSet(u32);
 
 impl TypeSet {
-    /// The set of the types listed.
+    /// Creates a set of types.
     pub const fn of(types: &[Type]) -> TypeSet {
         let mut bits = 0;
         let mut i = 0;
@@ -28,48 +28,49 @@ impl TypeSet {
         TypeSet(bits)
     }
 
-    /// Whether the type is in the set.
+    /// Returns true if the type is in the set.
     pub const fn contains(self, t: Type) -> bool {
         self.0 & (1 << t as u16) != 0
     }
 
-    /// The types, in the order of [`Type::ALL`].
+    /// Iterates over the types, in the order of [`Type::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Type> {
         Type::ALL.into_iter().filter(move |t| self.contains(*t))
     }
 }
 
-/// What a platform says about an opcode.
+/// Properties of an opcode on a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpInfo {
-    /// The name in text.
+    /// Mnemonic.
     pub mnemonic: &'static str,
     /// Operand format.
     pub format: Format,
-    /// Opcode number.
+    /// Opcode number in the encoding.
     pub opcode: u8,
-    /// Allowed types: destination set, source set. Empty for formats without data operands.
+    /// Allowed pairs of destination types and source types. Empty for formats without data
+    /// operands.
     pub types: &'static [(TypeSet, TypeSet)],
-    /// May be predicated.
+    /// True if the instruction may be predicated.
     pub pred: bool,
-    /// May have a flag modifier.
+    /// True if the instruction may have a condition modifier.
     pub cond: bool,
-    /// May saturate.
+    /// True if the instruction may saturate.
     pub sat: bool,
-    /// Sources may have modifiers.
+    /// True if sources may have modifiers.
     pub mods: bool,
-    /// May write the accumulator too.
+    /// True if the instruction may also write the accumulator.
     pub acc: bool,
-    /// Has the branch control `.b`.
+    /// True if the instruction has the branch control `.b`.
     pub branch_ctrl: bool,
-    /// A negated source is an inverted one, written `~`.
+    /// True if a negated source is an inverted one, written `~`.
     pub bitwise: bool,
-    /// Operands carry special accumulators (`mme`).
+    /// True if operands name special accumulators (`mme`).
     pub mme: bool,
 }
 
 impl OpInfo {
-    /// Whether the destination type may go with a source of this type.
+    /// Returns true if a destination type and a source type may be used together.
     pub fn allows(&self, dst: Type, src: Type) -> bool {
         self.types
             .iter()
@@ -77,7 +78,7 @@ impl OpInfo {
     }
 }
 
-/// A row of the opcode table.
+/// Row of the opcode table.
 #[derive(Debug)]
 pub(crate) struct OpRow {
     pub mnemonic: &'static str,
@@ -86,80 +87,80 @@ pub(crate) struct OpRow {
     pub columns: [Option<OpInfo>; COLUMNS],
 }
 
-/// What is known of a math function.
+/// Properties of a math function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MathInfo {
-    /// The name after `math.`.
+    /// Name after `math.`.
     pub name: &'static str,
     /// Number of sources, 1 or 2.
     pub sources: u8,
-    /// Whether operands carry a special accumulator (`mme`).
+    /// True if operands name a special accumulator (`mme`).
     pub is_macro: bool,
-    /// Allowed types: destination set, source set.
+    /// Allowed pairs of destination types and source types.
     pub types: &'static [(TypeSet, TypeSet)],
-    /// The function's number in each column.
+    /// Number of the function in each column.
     pub codes: [Option<u8>; COLUMNS],
 }
 
-/// Where a field lives: its lowest run of bits as (lowest bit, bits), and the further runs as a range of
-/// [`Layout::more`], the least significant first.
+/// Position of a field in an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FieldPosition {
     pub first: (u8, u8),
     pub more: (u8, u8),
 }
 
-/// The place of a field that a layout does not have.
-pub(crate) const NOWHERE: Place = Place {
+/// Position of a field that a layout does not have.
+pub(crate) const NO_POSITION: FieldPosition = FieldPosition {
     first: (0, 0),
     more: (0, 0),
 };
 
-/// The fields of a group of formats.
+/// Bit layout of a group of formats.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub name: &'static str,
-    /// In the order of [`Field`].
-    pub places: [Place; Field::ALL.len()],
+    /// Position of each field, in the order of [`Field`].
+    pub positions: [FieldPosition; Field::ALL.len()],
     pub more: &'static [(u8, u8)],
-    /// Bytes that a branch target counts.
+    /// Unit of a branch target in bytes.
     pub target_unit: i32,
 }
 
-/// A layout as a type: the codec of a format is compiled for each, so that the place of every field is a constant in it.
+/// Layout as a type. The codec of a format is compiled once per layout, so that field positions are
+/// constants.
 pub(crate) trait NativeLayout {
     const LAYOUT: &'static Layout;
-    /// Whether this is a layout at all.
+    /// False for [`Absent`].
     const EXISTS: bool = true;
 }
 
-/// The type of no layout.
+/// Stands for a layout that the platform does not have.
 pub(crate) enum Absent {}
 
 impl NativeLayout for Absent {
     const LAYOUT: &'static Layout = &Layout {
         name: "none",
-        places: [NOWHERE; Field::ALL.len()],
+        positions: [NO_POSITION; Field::ALL.len()],
         more: &[],
         target_unit: 1,
     };
     const EXISTS: bool = false;
 }
 
-/// The codes of types, both ways.
+/// Encodings of element types, in both directions.
 #[derive(Debug)]
 pub(crate) struct TypeCodes {
-    /// In the order of [`Type::ALL`]; [`NO_CODE`] where a type has none.
+    /// Code of each type, in the order of [`Type::ALL`], or [`NO_CODE`].
     pub of: [u8; Type::ALL.len()],
-    /// The type of each code.
+    /// Type of each code.
     pub back: &'static [Option<Type>],
 }
 
-/// The code of a type that has none.
+/// Marks a type without a code.
 pub(crate) const NO_CODE: u8 = 0xff;
 
 impl TypeCodes {
-    /// The code of a type.
+    /// Returns the code of a type.
     #[inline]
     pub(crate) fn code(&self, t: Type) -> Option<u64> {
         match self.of.get(t as usize) {
@@ -168,48 +169,48 @@ impl TypeCodes {
         }
     }
 
-    /// The type of a code.
+    /// Returns the type of a code.
     #[inline]
     pub(crate) fn ty(&self, code: u64) -> Option<Type> {
         self.back.get(code as usize).copied().flatten()
     }
 }
 
-/// The tables of a platform.
+/// Tables of a platform.
 #[derive(Debug)]
 pub(crate) struct PlatformTables {
     pub ops: [Option<Op>; 128],
-    /// What is the same in every instruction of an opcode, by its number.
+    /// Constant bits of each opcode's instructions, by opcode number.
     pub bases: [u128; 128],
-    /// How each format is encoded and decoded.
+    /// Encoder and decoder of each format.
     pub codecs: [Option<Codec>; Format::ALL.len()],
     pub reg_types: TypeCodes,
     pub imm_types: TypeCodes,
-    /// Of three-source operands in Align16.
+    /// Types of three-source operands in Align16.
     pub ternary_types: TypeCodes,
-    /// Of three-source operands in Align1, with the execution type as bit 3.
+    /// Types of three-source operands in Align1, with the execution type as bit 3.
     pub align1_types: TypeCodes,
-    /// Bytes that a sub-register of a three-source source counts in Align16.
+    /// Unit of a sub-register number of a three-source operand in Align16, in bytes.
     pub ternary_unit: u8,
-    /// The codes of Xe.
+    /// Encodings of Xe.
     pub xe: Option<XeTables>,
     pub compact: CompactColumn,
 }
 
 impl PlatformTables {
     pub(crate) fn of(p: Platform) -> &'static PlatformTables {
-        // Every platform's column is one of the table's.
+        // The column of every platform is in the table.
         let [first, ..] = &PLATFORMS;
         PLATFORMS.get(p.column()).unwrap_or(first)
     }
 
-    /// How a format is encoded and decoded; `None` where the platform does not have it.
+    /// Returns the encoder and decoder of a format, or `None` if the platform does not have it.
     #[inline]
     pub(crate) fn codec(&self, f: Format) -> Option<&Codec> {
         self.codecs.get(f as usize)?.as_ref()
     }
 
-    /// What is the same in every instruction of the opcode with this number.
+    /// Returns the constant bits of the opcode with this number.
     #[inline]
     pub(crate) fn base(&self, opcode: u8) -> u128 {
         self.bases.get(usize::from(opcode)).copied().unwrap_or(0)
@@ -217,7 +218,7 @@ impl PlatformTables {
 }
 
 impl Field {
-    /// What messages call it.
+    /// Returns the name of the field in error messages.
     pub(crate) fn name(self) -> &'static str {
         Field::NAMES.get(self as usize).copied().unwrap_or("")
     }
@@ -229,7 +230,8 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 mod tests {
     use super::*;
 
-    /// Generated code is data; `cargo test -p gantry-isa-gen generated -- --nocapture` says how much.
+    /// Bounds the size of the generated data. `cargo test -p gantry-isa-gen generated --
+    /// --nocapture` prints it.
     #[test]
     fn generated_tables_stay_small() {
         let source = include_str!(concat!(env!("OUT_DIR"), "/tables.rs"));

@@ -3,7 +3,7 @@
 use crate::names::{key, table_key};
 use std::fmt;
 
-/// The suffixes, in the order of [`Type::ALL`].
+/// Keys of the suffixes, in the order of [`Type::ALL`].
 static SUFFIX_KEYS: [u64; Type::ALL.len()] = {
     let mut keys = [0; Type::ALL.len()];
     let mut n = 0;
@@ -14,7 +14,7 @@ static SUFFIX_KEYS: [u64; Type::ALL.len()] = {
     keys
 };
 
-/// The element type of an operand, as the PRM's "Numeric Data Types" lists them (Vol. 7, EU Data Types).
+/// Element type of an operand, from the PRM's "Numeric Data Types" (Vol. 7, EU Data Types).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Type {
     /// Unsigned byte.
@@ -25,27 +25,27 @@ pub enum Type {
     Uw,
     /// Signed word (2 bytes).
     W,
-    /// Unsigned doubleword (4 bytes).
+    /// Unsigned dword (4 bytes).
     Ud,
-    /// Signed doubleword (4 bytes).
+    /// Signed dword (4 bytes).
     D,
-    /// Unsigned quadword (8 bytes).
+    /// Unsigned qword (8 bytes).
     Uq,
-    /// Signed quadword (8 bytes).
+    /// Signed qword (8 bytes).
     Q,
-    /// Half float (2 bytes).
+    /// Half-precision float (2 bytes).
     Hf,
-    /// Single float (4 bytes).
+    /// Single-precision float (4 bytes).
     F,
-    /// Double float (8 bytes).
+    /// Double-precision float (8 bytes).
     Df,
-    /// Brain float: the upper 2 bytes of a single float (XeHP on).
+    /// bfloat16: the upper 2 bytes of a single-precision float (Xe-HP on).
     Bf,
-    /// A single float of which 19 bits count (XeHPC, `dpas`).
+    /// TensorFloat-32: a single-precision float of which 19 bits count (Xe-HPC, `dpas`).
     Tf32,
-    /// Byte float with 5 exponent bits (XeHPC).
+    /// Byte float with 5 exponent bits (Xe-HPC).
     Bf8,
-    /// Byte float with 4 exponent bits (XeHPC).
+    /// Byte float with 4 exponent bits (Xe-HPC).
     Hf8,
     /// Native float, 66 bits in an accumulator (Gen11).
     Nf,
@@ -63,7 +63,7 @@ pub enum Type {
     Uv,
     /// Immediate only: eight signed 4-bit integers, read as signed words.
     V,
-    /// Immediate only: four 8-bit restricted floats, read as single floats.
+    /// Immediate only: four 8-bit restricted floats, read as single-precision floats.
     Vf,
 }
 
@@ -96,9 +96,11 @@ impl Type {
         Type::Vf,
     ];
 
-    /// Size of one element in bytes. The packed vector immediates count as the element that an
-    /// instruction sees: 2 for `uv` and `v`, 4 for `vf`. The types below a byte come by the byte and count as 1; `nf`
-    /// counts as 4, as IGA has it.
+    /// Returns the size of one element in bytes.
+    ///
+    /// A packed vector immediate counts as the element that an instruction reads: 2 for `uv` and
+    /// `v`, 4 for `vf`. Types below a byte are packed into bytes and count as 1. `nf` counts as 4,
+    /// as in IGA.
     #[inline]
     pub const fn bytes(self) -> u32 {
         match self {
@@ -117,7 +119,7 @@ impl Type {
         }
     }
 
-    /// Size of one element in bits, also of those below a byte.
+    /// Returns the size of one element in bits, also for types below a byte.
     pub const fn bits(self) -> u32 {
         match self {
             Type::U1 => 1,
@@ -127,7 +129,7 @@ impl Type {
         }
     }
 
-    /// Whether elements are floating-point numbers.
+    /// Returns true if elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(
             self,
@@ -143,12 +145,12 @@ impl Type {
         )
     }
 
-    /// Whether elements are integers.
+    /// Returns true if elements are integers.
     pub const fn is_int(self) -> bool {
         !self.is_float()
     }
 
-    /// Whether elements are integers with a sign, or floats.
+    /// Returns true if elements are signed integers or floats.
     pub const fn is_signed(self) -> bool {
         !matches!(
             self,
@@ -156,17 +158,17 @@ impl Type {
         )
     }
 
-    /// Whether elements are smaller than a byte (only in `dpas`).
+    /// Returns true if elements are smaller than a byte (only in `dpas`).
     pub const fn is_sub_byte(self) -> bool {
         matches!(self, Type::U1 | Type::U2 | Type::S2 | Type::U4 | Type::S4)
     }
 
-    /// Whether this is one of the packed vector immediates (`uv`, `v`, `vf`).
+    /// Returns true if this is one of the packed vector immediates (`uv`, `v`, `vf`).
     pub const fn is_packed_imm(self) -> bool {
         matches!(self, Type::Uv | Type::V | Type::Vf)
     }
 
-    /// The suffix in IGA syntax, without the colon.
+    /// Returns the suffix in IGA syntax, without the colon.
     pub const fn suffix(self) -> &'static str {
         match self {
             Type::Ub => "ub",
@@ -196,7 +198,7 @@ impl Type {
         }
     }
 
-    /// The type with this IGA suffix (without the colon).
+    /// Returns the type with this IGA suffix (without the colon).
     ///
     /// ```
     /// use gantry_isa_gen::Type;

@@ -1,14 +1,15 @@
-//! The number by which keys of compiled code change with a compiler under development while its version does not.
+//! Fingerprint of the compiler's sources. It changes the keys of cached code while a compiler under
+//! development keeps its version.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Hash of the sources of the package whose build script calls it: `build.rs`, and these
-/// directories beside the manifest. Those that are not there, as outside of the workspace, are left
-/// out. Cargo is told to look at them.
+/// Hashes the sources of the package whose build script calls it: `build.rs`, and `dirs` beside the
+/// manifest. Directories that do not exist, as outside of the workspace, are skipped. Cargo is told
+/// to watch them.
 ///
 /// # Errors
-/// A file cannot be read, or nobody builds a package.
+/// Returns an error if a file cannot be read, or no package is being built.
 pub fn fingerprint(dirs: &[&str]) -> Result<String, Box<dyn Error>> {
     let own = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let mut files = vec![own.join("build.rs")];
@@ -23,7 +24,7 @@ pub fn fingerprint(dirs: &[&str]) -> Result<String, Box<dyn Error>> {
             .strip_prefix(&own)?
             .to_string_lossy()
             .replace('\\', "/");
-        // Line ends are a matter of the checkout.
+        // Line ends depend on the checkout.
         let mut text = std::fs::read(&path)?;
         text.retain(|b| *b != b'\r');
         Ok((name, text))
@@ -33,7 +34,7 @@ pub fn fingerprint(dirs: &[&str]) -> Result<String, Box<dyn Error>> {
         .map(named)
         .collect::<Result<Vec<_>, _>>()?;
     files.sort();
-    // FNV-1a of 128 bits.
+    // 128-bit FNV-1a.
     let mut hash: u128 = 0x6c62272e07bb014262b821756295c58d;
     let mut add = |bytes: &[u8]| {
         let length = (bytes.len() as u64).to_le_bytes();
@@ -48,13 +49,14 @@ pub fn fingerprint(dirs: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(format!("{hash:032x}"))
 }
 
-/// The files of a directory, at any depth.
+/// Collects the files of a directory, at any depth.
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => sources(&path, out)?,
-            false => out.push(path),
+        if path.is_dir() {
+            sources(&path, out)?;
+        } else {
+            out.push(path);
         }
     }
     Ok(())

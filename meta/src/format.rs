@@ -1,15 +1,16 @@
 //! Operand formats.
 
-/// How an instruction's operands are laid out and written. The layouts of a generation map each of these to bits.
+/// Layout of an instruction's operands in encoding and text. The layouts of a generation map each
+/// to bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// No operands: `nop`, `illegal`.
     Nullary,
     /// Destination and one source.
     Unary,
-    /// Destination and two sources, the second may be an immediate.
+    /// Destination and two sources, of which the second may be an immediate.
     Binary,
-    /// `math.FN`: one or two sources, as the function says.
+    /// `math.FN`: one or two sources, depending on the function.
     Math,
     /// Destination and three sources.
     Ternary,
@@ -21,9 +22,9 @@ pub enum Format {
     SplitSend,
     /// `jmpi`: a scalar jump, by an offset from the next instruction or a register.
     Jmpi,
-    /// A branch with JIP only.
+    /// Branch with JIP only.
     BranchJip,
-    /// A branch with JIP and UIP.
+    /// Branch with JIP and UIP.
     BranchJipUip,
     /// `brd`: JIP or a register.
     BranchRegJip,
@@ -64,20 +65,22 @@ impl Format {
         Format::Dpas,
     ];
 
-    /// One line on what it is, for generated documentation.
+    /// Returns a line of generated documentation.
     pub const fn doc(self) -> &'static str {
         match self {
             Format::Nullary => "No operands: `nop`, `illegal`.",
             Format::Unary => "Destination and one source.",
-            Format::Binary => "Destination and two sources, the second may be an immediate.",
-            Format::Math => "`math.FN`: one or two sources, as the function says.",
+            Format::Binary => {
+                "Destination and two sources, of which the second may be an immediate."
+            }
+            Format::Math => "`math.FN`: one or two sources, depending on the function.",
             Format::Ternary => "Destination and three sources.",
             Format::Wait => "`wait`: a notification register, which is also the destination.",
             Format::Send => "`send`: destination, one payload, two descriptors.",
             Format::SplitSend => "`sends`: destination, two payloads, two descriptors.",
             Format::Jmpi => "`jmpi`: a scalar jump, by an offset or a register.",
-            Format::BranchJip => "A branch with JIP only.",
-            Format::BranchJipUip => "A branch with JIP and UIP.",
+            Format::BranchJip => "Branch with JIP only.",
+            Format::BranchJipUip => "Branch with JIP and UIP.",
             Format::BranchRegJip => "`brd`: JIP or a register.",
             Format::BranchRegJipUip => "`brc`: JIP and UIP, or a register.",
             Format::Call => "`call`, `calla`: a return address register and a target.",
@@ -88,7 +91,7 @@ impl Format {
         }
     }
 
-    /// Whether the text form has a destination.
+    /// Returns true if the text form has a destination.
     pub const fn has_dst(self) -> bool {
         matches!(
             self,
@@ -104,7 +107,7 @@ impl Format {
         )
     }
 
-    /// Whether this is a branch of any kind.
+    /// Returns true if this is a branch of any kind.
     pub const fn is_branch(self) -> bool {
         matches!(
             self,
@@ -118,7 +121,7 @@ impl Format {
         )
     }
 
-    /// Whether operands are typed data, so that a row of it must list type combinations.
+    /// Returns true if operands are typed data, so that a row of it must list type combinations.
     pub const fn has_types(self) -> bool {
         matches!(
             self,
@@ -131,12 +134,12 @@ impl Format {
         )
     }
 
-    /// Whether this is a send of any kind.
+    /// Returns true if this is a send of any kind.
     pub const fn is_send(self) -> bool {
         matches!(self, Format::Send | Format::SplitSend | Format::XeSend)
     }
 
-    /// Number of sources in the text form (`math`: the most).
+    /// Returns the number of sources in the text form, the maximum for `math`.
     pub const fn sources(self) -> u8 {
         match self {
             Format::Nullary => 0,

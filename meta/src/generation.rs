@@ -1,22 +1,22 @@
-//! The generations that have columns in the tables, and sets of them.
+//! Generations, which are the columns of the tables, and sets of them.
 
 use std::fmt;
 use std::ops::BitOr;
 
-/// A generation of the Gen ISA: one column of every table.
+/// Generation of the Gen ISA: a column of every table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Generation {
     /// Gen7.5 (Haswell).
     Gen7p5,
     /// Gen8 (Broadwell, Cherryview).
     Gen8,
-    /// Gen9 (Skylake and its kin).
+    /// Gen9 (Skylake and its derivatives).
     Gen9,
     /// Gen10 (Cannon Lake).
     Gen10,
-    /// Gen11 (Ice Lake and its kin).
+    /// Gen11 (Ice Lake and its derivatives).
     Gen11,
-    /// Xe-LP (Tiger Lake and the other Gen12LP), IGA's `12p1`.
+    /// Xe-LP (Tiger Lake and other Gen12LP devices), IGA's `12p1`.
     XeLp,
     /// Xe-HP.
     XeHp,
@@ -27,7 +27,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// All of them, in column order.
+    /// Every generation, in column order.
     pub const ALL: [Generation; 9] = [
         Generation::Gen7p5,
         Generation::Gen8,
@@ -40,7 +40,7 @@ impl Generation {
         Generation::XeHpc,
     ];
 
-    /// The column's position.
+    /// Returns the index of the column.
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Generation {
     }
 }
 
-/// A set of generations, as rows name them.
+/// Set of generations, as rows name them.
 ///
 /// ```
 /// use gantry_meta::generation::{GEN9, Generation, XE, XE_HPC};
@@ -63,22 +63,22 @@ impl fmt::Display for Generation {
 pub struct Gens(u16);
 
 impl Gens {
-    /// The set of one.
+    /// Creates a set of one generation.
     pub const fn of(g: Generation) -> Gens {
         Gens(1 << g as u16)
     }
 
-    /// The generations in either set.
+    /// Returns the union of two sets.
     pub const fn and(self, o: Gens) -> Gens {
         Gens(self.0 | o.0)
     }
 
-    /// Whether the generation is in the set.
+    /// Returns true if the generation is in the set.
     pub const fn contains(self, g: Generation) -> bool {
         self.0 & (1 << g as u16) != 0
     }
 
-    /// The generations, in column order.
+    /// Iterates over the generations, in column order.
     pub fn iter(self) -> impl Iterator<Item = Generation> {
         Generation::ALL
             .into_iter()
@@ -120,15 +120,15 @@ pub const XE_HPG: Gens = Gens::of(Generation::XeHpg);
 pub const XE_HPC: Gens = Gens::of(Generation::XeHpc);
 /// Gen8 to Gen11.
 pub const GEN8_TO_11: Gens = GEN8.and(GEN9).and(GEN10).and(GEN11);
-/// Gen9 to Gen11: those with split sends.
+/// Gen9 to Gen11, the generations with split sends.
 pub const GEN9_TO_11: Gens = GEN9.and(GEN10).and(GEN11);
 /// Gen7.5 to Gen10.
 pub const GEN7P5_TO_10: Gens = GEN7P5.and(GEN8).and(GEN9).and(GEN10);
-/// Gen7.5 to Gen11: before Xe.
+/// Gen7.5 to Gen11, the generations before Xe.
 pub const PRE_XE: Gens = GEN7P5_TO_10.and(GEN11);
 /// Xe-HP and later.
 pub const XE_HP_ON: Gens = XE_HP.and(XE_HPG).and(XE_HPC);
-/// Xe-LP and later: those with SWSB.
+/// Xe-LP and later, the generations with SWSB.
 pub const XE: Gens = XE_LP.and(XE_HP_ON);
 /// Every generation.
 pub const ALL: Gens = PRE_XE.and(XE);

@@ -1,9 +1,10 @@
-//! Gen instruction rows, bit layouts, compaction tables and IR opcodes as data, and the writers that turn them into
-//! Rust and ISLE for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
+//! Tables of Gen instructions, bit layouts, compaction, timing and IR opcodes. Writers generate
+//! Rust and ISLE from them for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
 //!
-//! A fact lives here once: [`instructions`] has one row per instruction with a column per generation, [`layout`] says
-//! which bits hold which field, [`compact`] has the tables of the 64-bit form, [`timing`] how long instructions take, and [`mod@write`] prints all of it as
-//! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
+//! Each fact is stated here once. [`instructions`] has one row per instruction with a column per
+//! generation. [`layout`] maps fields to bits, [`compact`] has the tables of the 8-byte form, and
+//! [`timing`] the latencies of instructions. [`mod@write`] prints all of it as Rust constants. A
+//! new generation is a new column. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
 mod fingerprint;
@@ -23,7 +24,7 @@ pub use generation::Generation;
 pub use row::{Column, MathRow, Row, RowError};
 pub use types::{Ty, TypeSet};
 
-/// The walkthrough's examples, as documentation tests.
+/// Examples of the walkthrough, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/add-a-gen-instruction.md")]
 struct AddAGenInstruction;

@@ -18,7 +18,7 @@ fn print(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
 fn main() -> ExitCode {
     match print(&mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough.
+        // The reader closed the pipe.
         Err(e)
             if e.downcast_ref::<io::Error>().map(io::Error::kind)
                 == Some(ErrorKind::BrokenPipe) =>

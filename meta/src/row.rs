@@ -1,4 +1,4 @@
-//! The row DSL: an instruction, its format, and a column per generation. Rows validate as they are built.
+//! Row DSL: an instruction, its format, and a column per generation. Rows are validated when built.
 
 use crate::format::Format;
 use crate::generation::{Generation, Gens};
@@ -7,29 +7,29 @@ use std::fmt;
 use std::ops::BitOr;
 use std::panic::Location;
 
-/// What an instruction may have beside its operands.
+/// Set of controls that an instruction may have beside its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Controls(u16);
 
-/// Nothing.
+/// No controls.
 pub const NONE: Controls = Controls(0);
 /// A predicate.
 pub const PRED: Controls = Controls(1 << 0);
-/// A flag modifier.
+/// A condition modifier.
 pub const COND: Controls = Controls(1 << 1);
 /// Saturation.
 pub const SAT: Controls = Controls(1 << 2);
-/// Negated and absolute sources (on bitwise operations: inverted).
+/// Source modifiers: negation and absolute value (inversion on bitwise operations).
 pub const MODS: Controls = Controls(1 << 3);
-/// Writing the accumulator too (`{AccWrEn}`).
+/// Additional write of the accumulator (`{AccWrEn}`).
 pub const ACC: Controls = Controls(1 << 4);
-/// The branch control `.b`.
+/// Branch control `.b`.
 pub const BRANCH_CTRL: Controls = Controls(1 << 5);
-/// A bitwise operation: a negated source is written `~`.
+/// Bitwise operation: a negated source is written `~`.
 pub const BITWISE: Controls = Controls(1 << 6);
 /// Operands with special accumulators (`mme`).
 pub const MME: Controls = Controls(1 << 7);
-/// All that an arithmetic instruction can have.
+/// All controls of arithmetic instructions.
 pub const ALU: Controls = PRED.and(COND).and(SAT).and(MODS).and(ACC);
 
 impl Controls {
@@ -44,12 +44,12 @@ impl Controls {
         (MME, "mme"),
     ];
 
-    /// Those in either set.
+    /// Returns the union of two sets.
     pub const fn and(self, o: Controls) -> Controls {
         Controls(self.0 | o.0)
     }
 
-    /// Whether any of `o` is in the set.
+    /// Returns true if any of `o` is in the set.
     pub const fn has(self, o: Controls) -> bool {
         self.0 & o.0 != 0
     }
@@ -66,19 +66,19 @@ impl BitOr for Controls {
     }
 }
 
-/// Allowed type combinations: destination set, source set.
+/// Combination of a set of destination types and a set of source types.
 pub type Combo = (TypeSet, TypeSet);
 
-/// What one generation says about an instruction.
+/// Properties of an instruction in one generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
     /// Operand format.
     pub format: Format,
     /// Opcode number, 7 bits.
     pub opcode: u8,
-    /// Allowed types.
+    /// Allowed combinations of types.
     pub types: Vec<Combo>,
-    /// What it may have.
+    /// Allowed controls.
     pub controls: Controls,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// One instruction form: what it is called, how it is laid out, and a column per generation that has it.
+/// Instruction row: mnemonic, format, and a column per generation that has the instruction.
 ///
 /// ```
 /// use gantry_meta::generation::{GEN9, XE, XE_LP};
@@ -117,21 +117,21 @@ impl fmt::Display for Column {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The name in assembly text.
+    /// Mnemonic in assembly text.
     pub mnemonic: &'static str,
-    /// What it does, a sentence.
+    /// Description of the operation, a sentence.
     pub doc: &'static str,
-    /// Operand format, where a column does not say otherwise.
+    /// Operand format of columns that have no other.
     pub format: Format,
-    /// One entry per [`Generation::ALL`].
+    /// One entry per [`Generation::ALL`], `None` if it does not have the instruction.
     pub columns: [Option<Column>; Generation::ALL.len()],
-    /// Where the row was written.
+    /// Location of the row in the source.
     pub at: &'static Location<'static>,
     wrong: Option<&'static str>,
 }
 
 impl Row {
-    /// A row without columns.
+    /// Creates a row without columns.
     #[track_caller]
     pub fn new(mnemonic: &'static str, doc: &'static str, format: Format) -> Self {
         Row {
@@ -144,7 +144,7 @@ impl Row {
         }
     }
 
-    /// Gives the generations a column with this opcode number.
+    /// Adds a column with this opcode number to the generations.
     pub fn code(mut self, gens: Gens, opcode: u8) -> Self {
         for g in gens.iter() {
             if let Some(slot) = self.columns.get_mut(g.index())
@@ -174,22 +174,22 @@ impl Row {
         self
     }
 
-    /// Every column so far may have these.
+    /// Allows controls in every column so far.
     pub fn with(self, controls: Controls) -> Self {
         self.each(None, |c| c.controls = c.controls | controls)
     }
 
-    /// These generations may not have these.
+    /// Removes controls in some generations.
     pub fn without(self, gens: Gens, controls: Controls) -> Self {
         self.each(Some(gens), |c| c.controls = c.controls.without(controls))
     }
 
-    /// These generations have another format.
+    /// Sets another format in some generations.
     pub fn formatted(self, gens: Gens, format: Format) -> Self {
         self.each(Some(gens), |c| c.format = format)
     }
 
-    /// The generations' allowed types, beside those given before.
+    /// Adds allowed types in some generations.
     pub fn types(mut self, gens: Gens, combos: impl IntoIterator<Item = Combo>) -> Self {
         let combos: Vec<Combo> = combos.into_iter().collect();
         let missing = |g: Generation| self.columns.get(g.index()).is_none_or(Option::is_none);
@@ -199,17 +199,20 @@ impl Row {
         self.each(Some(gens), |c| c.types.extend_from_slice(&combos))
     }
 
-    /// What a generation says.
+    /// Returns the column of a generation.
     pub fn column(&self, g: Generation) -> Option<&Column> {
         self.columns.get(g.index())?.as_ref()
     }
 
-    /// The name of the enum variant: the mnemonic with a capital.
+    /// Returns the name of the enum variant: the mnemonic with a capital.
     pub fn variant(&self) -> String {
         capital(self.mnemonic)
     }
 
-    /// The row, if it keeps every rule. Xe-HPC has no accumulator write control: its column loses it here.
+    /// Validates the row. Xe-HPC has no accumulator write control, and its column loses it here.
+    ///
+    /// # Errors
+    /// Returns the rule that the row violates.
     pub fn build(mut self) -> Result<Row, RowError> {
         if let Some(Some(c)) = self.columns.get_mut(Generation::XeHpc.index()) {
             c.controls = c.controls.without(ACC);
@@ -247,7 +250,7 @@ impl Row {
     }
 }
 
-/// The rule that a column breaks.
+/// Returns the rule that a column violates.
 fn broken(c: &Column) -> Option<&'static str> {
     let has = |controls| c.controls.has(controls);
     if c.opcode > 0x7f {
@@ -302,27 +305,27 @@ impl fmt::Display for Row {
     }
 }
 
-/// One function of `math`.
+/// Row of a function of `math`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MathRow {
-    /// The name after `math.`.
+    /// Name after `math.`.
     pub name: &'static str,
-    /// What it computes, a sentence.
+    /// Description of the result, a sentence.
     pub doc: &'static str,
     /// Number of sources.
     pub sources: u8,
-    /// Whether operands carry a special accumulator (`mme`).
+    /// True if operands name a special accumulator (`mme`).
     pub is_macro: bool,
-    /// Allowed types, destination and source.
+    /// Allowed combinations of types.
     pub types: Vec<(TypeSet, TypeSet)>,
-    /// The function's number per generation.
+    /// Number of the function in each generation.
     pub codes: [Option<u8>; Generation::ALL.len()],
-    /// Where the row was written.
+    /// Location of the row in the source.
     pub at: &'static Location<'static>,
 }
 
 impl MathRow {
-    /// A function with its number of sources and types, in no generation yet.
+    /// Creates a function with its number of sources and types, in no generation.
     #[track_caller]
     pub fn new(
         name: &'static str,
@@ -341,13 +344,13 @@ impl MathRow {
         }
     }
 
-    /// Operands carry a special accumulator.
+    /// Marks operands that name a special accumulator.
     pub fn with_mme(mut self) -> Self {
         self.is_macro = true;
         self
     }
 
-    /// Gives the generations listed this function number.
+    /// Sets the function number in some generations.
     pub fn code(mut self, gens: Gens, code: u8) -> Self {
         for g in gens.iter() {
             if let Some(slot) = self.codes.get_mut(g.index()) {
@@ -357,12 +360,15 @@ impl MathRow {
         self
     }
 
-    /// The name of the enum variant.
+    /// Returns the name of the enum variant.
     pub fn variant(&self) -> String {
         capital(self.name)
     }
 
-    /// The row, if it keeps every rule.
+    /// Validates the row.
+    ///
+    /// # Errors
+    /// Returns the rule that the row violates.
     pub fn build(self) -> Result<MathRow, RowError> {
         let fail = |rule| {
             Err(RowError {
@@ -408,14 +414,14 @@ impl fmt::Display for MathRow {
     }
 }
 
-/// A row that breaks a rule.
+/// Error for a row that violates a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RowError {
-    /// The row's mnemonic.
+    /// Mnemonic of the row.
     pub row: &'static str,
-    /// Where it was written.
+    /// Location of the row in the source.
     pub at: &'static Location<'static>,
-    /// The rule, as `what: why`.
+    /// Rule, as `what: why`.
     pub rule: &'static str,
 }
 
@@ -453,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_is_named_when_broken() {
+    fn every_violated_rule_is_named() {
         let row = |f| Row::new("x", "Does.", f).code(GEN9, 0);
         let typed = |f| row(f).types(GEN9, [(D, D)]);
         let null = Format::Nullary;

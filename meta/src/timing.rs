@@ -1,34 +1,38 @@
-//! How long instructions take, in cycles of the EU, by class and generation: what schedulers and modelled times go by.
+//! Latencies of instructions in cycles of the EU, by class and generation, for schedulers and
+//! modelled times.
 //!
-//! Intel publishes no latencies. Where these are from:
-//! - what the ALUs, the math box and branches take: Mesa's `src/intel/compiler/brw/brw_analysis_performance.cpp`, a linear regression of times that
-//!   were measured on hardware with the timestamp register, from Haswell on;
-//! - until a message answers: Mesa's `brw_schedule_instructions.cpp`, which quotes the programs that were timed: 300 cycles for what a data port
-//!   gathers, 200 for a block and for a sample, 1,400 for an atomic operation or a fence on average. Shared local memory takes as long as a hit in the L3 cache,
-//!   which it is a part of: 140 cycles, by the same measurements.
+//! Intel publishes no latencies. The figures are from other sources:
+//! - ALUs, math unit and branches: Mesa's `src/intel/compiler/brw/brw_analysis_performance.cpp`.
+//!   They are a linear regression of times that were measured on hardware with the timestamp
+//!   register, from Haswell on.
+//! - Responses of messages: Mesa's `brw_schedule_instructions.cpp`, which quotes the programs that
+//!   were timed. A gather of a data port takes 300 cycles, a block or a sample 200, an atomic
+//!   operation or a fence 1,400 on average. SLM takes as long as a hit in the L3 cache, of which it
+//!   is a part: 140 cycles, by the same measurements.
 //!
-//! Beyond that nothing is modelled: neither bandwidth nor what caches hold, nor conflicts between register banks.
+//! Nothing else is modelled: neither bandwidth nor cache contents nor conflicts between register
+//! banks.
 
 use crate::generation::*;
 
-/// What takes equally long.
+/// Class of instructions with equal timing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// The ALU, elements of up to four bytes.
+    /// ALU, elements of up to four bytes.
     Alu,
-    /// The ALU, elements of eight bytes, and products of doublewords.
+    /// ALU, elements of eight bytes, and products of dwords.
     Wide,
-    /// Dot products, `line`, `pln`, `lrp`: twice through the ALU.
+    /// Dot products, `line`, `pln`, `lrp`: two passes through the ALU.
     Dot,
-    /// The systolic array.
+    /// Systolic array.
     Systolic,
-    /// The math box, of one argument.
+    /// Math unit, one argument.
     Math,
     /// Powers and quotients of floats.
     Pow,
     /// Quotients and remainders of integers.
     Divide,
-    /// Branches, calls, and what waits.
+    /// Branches, calls, and instructions that wait.
     Branch,
     /// Gathers and scatters of a data port.
     Scattered,
@@ -38,38 +42,38 @@ pub enum Class {
     Slm,
     /// Texels of a data port.
     Typed,
-    /// The sampler.
+    /// Sampler.
     Sample,
     /// Atomic operations.
     Atomic,
     /// Fences.
     Fence,
-    /// All other messages: the gateway, the thread spawner.
+    /// All other messages: gateway, thread spawner.
     Message,
 }
 
-/// The unit that executes.
+/// Unit that executes an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// The ALU.
+    /// ALU.
     Alu,
-    /// The math box.
+    /// Math unit.
     Math,
-    /// None that a thread waits for: it has been issued, and is somebody else's.
+    /// No unit that the thread waits for: once issued, another unit executes it.
     None,
 }
 
-/// A constant part, and one for each GRF.
+/// Cycles: a constant part, and a part for each GRF.
 pub type PerGrf = [u8; 2];
 
-/// What one class takes on some generations.
+/// Timing of one class on some generations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Row {
-    /// The class.
+pub struct TimingRow {
+    /// Class.
     pub class: Class,
-    /// On which generations.
+    /// Generations.
     pub gens: Gens,
-    /// Which unit executes it.
+    /// Unit that executes it.
     pub unit: Unit,
     /// Cycles until the thread issues its next instruction, by GRFs of the destination.
     pub issue: PerGrf,
@@ -79,9 +83,9 @@ pub struct Row {
     pub read: u16,
     /// Cycles until the destination is written.
     pub result: u16,
-    /// Cycles until an accumulator is.
+    /// Cycles until an accumulator is written.
     pub acc: u16,
-    /// Cycles until a flag is.
+    /// Cycles until a flag is written.
     pub flag: u16,
 }
 
@@ -106,17 +110,17 @@ impl Class {
         Class::Message,
     ];
 
-    /// What it is, a sentence.
+    /// Returns a line of generated documentation.
     pub const fn doc(self) -> &'static str {
         match self {
-            Class::Alu => "The ALU, elements of up to four bytes.",
-            Class::Wide => "The ALU, elements of eight bytes, and products of doublewords.",
-            Class::Dot => "Twice through the ALU.",
-            Class::Systolic => "The systolic array.",
-            Class::Math => "The math box, of one argument.",
+            Class::Alu => "ALU, elements of up to four bytes.",
+            Class::Wide => "ALU, elements of eight bytes, and products of dwords.",
+            Class::Dot => "Two passes through the ALU.",
+            Class::Systolic => "Systolic array.",
+            Class::Math => "Math unit, one argument.",
             Class::Pow => "Powers and quotients of floats.",
             Class::Divide => "Quotients and remainders of integers.",
-            Class::Branch => "Branches, calls, and what waits.",
+            Class::Branch => "Branches, calls, and instructions that wait.",
             Class::Scattered => "Gathers and scatters of a data port.",
             Class::Block => "Blocks of a data port.",
             Class::Slm => "Shared local memory.",
@@ -132,9 +136,9 @@ impl Class {
 const UP_TO_GEN10: Gens = GEN7P5.and(GEN8).and(GEN9).and(GEN10);
 const GEN11_ON: Gens = GEN11.and(XE);
 
-/// What the ALU takes for each GRF, and until results are there.
-const fn alu(class: Class, gens: Gens, grf: u8, [result, acc, flag]: [u16; 3]) -> Row {
-    Row {
+/// Creates a row of the ALU: cycles per GRF, and latencies of destination, accumulator and flag.
+const fn alu(class: Class, gens: Gens, grf: u8, [result, acc, flag]: [u16; 3]) -> TimingRow {
+    TimingRow {
         class,
         gens,
         unit: Unit::Alu,
@@ -147,8 +151,8 @@ const fn alu(class: Class, gens: Gens, grf: u8, [result, acc, flag]: [u16; 3]) -
     }
 }
 
-const fn math(class: Class, issue: PerGrf, busy: PerGrf, result: u16) -> Row {
-    Row {
+const fn math(class: Class, issue: PerGrf, busy: PerGrf, result: u16) -> TimingRow {
+    TimingRow {
         class,
         gens: ALL,
         unit: Unit::Math,
@@ -161,8 +165,8 @@ const fn math(class: Class, issue: PerGrf, busy: PerGrf, result: u16) -> Row {
     }
 }
 
-const fn message(class: Class, result: u16) -> Row {
-    Row {
+const fn message(class: Class, result: u16) -> TimingRow {
+    TimingRow {
         class,
         gens: ALL,
         unit: Unit::None,
@@ -175,8 +179,8 @@ const fn message(class: Class, result: u16) -> Row {
     }
 }
 
-/// The rows: each class once for each generation.
-pub const ROWS: [Row; 18] = [
+/// Rows: each class once for each generation.
+pub const ROWS: [TimingRow; 18] = [
     alu(Class::Alu, UP_TO_GEN10, 2, [8, 4, 12]),
     alu(Class::Alu, GEN11_ON, 2, [10, 6, 14]),
     alu(Class::Wide, UP_TO_GEN10, 4, [12, 8, 16]),
@@ -186,7 +190,7 @@ pub const ROWS: [Row; 18] = [
     math(Class::Math, [0, 4], [0, 4], 16),
     math(Class::Pow, [0, 4], [0, 8], 24),
     math(Class::Divide, [2, 0], [26, 0], 28),
-    Row {
+    TimingRow {
         class: Class::Branch,
         gens: ALL,
         unit: Unit::None,
@@ -207,8 +211,8 @@ pub const ROWS: [Row; 18] = [
     message(Class::Message, 200),
 ];
 
-/// The row of a class on a generation.
-pub fn row(class: Class, generation: Generation) -> Option<&'static Row> {
+/// Returns the row of a class on a generation.
+pub fn row(class: Class, generation: Generation) -> Option<&'static TimingRow> {
     let mut rows = ROWS.iter();
     rows.find(|r| r.class == class && r.gens.contains(generation))
 }
@@ -221,7 +225,7 @@ mod tests {
     fn each_class_has_one_row_for_each_generation() {
         for class in Class::ALL {
             for generation in Generation::ALL {
-                let is = |r: &&Row| r.class == class && r.gens.contains(generation);
+                let is = |r: &&TimingRow| r.class == class && r.gens.contains(generation);
                 assert_eq!(ROWS.iter().filter(is).count(), 1, "{class:?} {generation}");
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::BitOr;
 
-/// An element type; the variants are those of `gantry_isa_gen::Type`.
+/// Element type, with the variants of `gantry_isa_gen::Type`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the names are the ISA's own type suffixes")]
 pub enum Ty {
@@ -62,13 +62,13 @@ impl Ty {
         Ty::Vf,
     ];
 
-    /// The suffix in assembly text.
+    /// Returns the suffix in assembly text.
     pub fn suffix(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 }
 
-/// A set of element types.
+/// Set of element types.
 ///
 /// ```
 /// use gantry_meta::types::{BWD, F, Ty};
@@ -79,7 +79,7 @@ impl Ty {
 pub struct TypeSet(u32);
 
 impl TypeSet {
-    /// The set of the types listed.
+    /// Creates a set of types.
     pub const fn of(types: &[Ty]) -> TypeSet {
         let mut bits = 0;
         let mut i = 0;
@@ -90,17 +90,17 @@ impl TypeSet {
         TypeSet(bits)
     }
 
-    /// Whether the type is in the set.
+    /// Returns true if the type is in the set.
     pub const fn contains(self, t: Ty) -> bool {
         self.0 & (1 << t as u16) != 0
     }
 
-    /// Whether the set has nothing in it.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The types, in the order of [`Ty::ALL`].
+    /// Iterates over the types, in the order of [`Ty::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Ty> {
         Ty::ALL.into_iter().filter(move |t| self.contains(*t))
     }
@@ -120,7 +120,7 @@ impl fmt::Display for TypeSet {
     }
 }
 
-/// No type: the operand is missing.
+/// No type, for a missing operand.
 pub const NO_TYPE: TypeSet = TypeSet::of(&[]);
 /// `ub`, `b`.
 pub const BYTE: TypeSet = TypeSet::of(&[Ty::Ub, Ty::B]);
@@ -130,9 +130,9 @@ pub const WORD: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W]);
 pub const DWORD: TypeSet = TypeSet::of(&[Ty::Ud, Ty::D]);
 /// `uq`, `q`.
 pub const QWORD: TypeSet = TypeSet::of(&[Ty::Uq, Ty::Q]);
-/// Words and doublewords.
+/// Words and dwords.
 pub const WD: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W, Ty::Ud, Ty::D]);
-/// Bytes, words and doublewords.
+/// Bytes, words and dwords.
 pub const BWD: TypeSet = TypeSet::of(&[Ty::Ub, Ty::B, Ty::Uw, Ty::W, Ty::Ud, Ty::D]);
 /// `ub`.
 pub const UB: TypeSet = TypeSet::of(&[Ty::Ub]);
@@ -172,7 +172,7 @@ pub const NF: TypeSet = TypeSet::of(&[Ty::Nf]);
 pub const SUB_BYTE: TypeSet = TypeSet::of(&[Ty::U1, Ty::U2, Ty::S2, Ty::U4, Ty::S4]);
 /// `q`.
 pub const Q: TypeSet = TypeSet::of(&[Ty::Q]);
-/// Words, doublewords and quadwords.
+/// Words, dwords and qwords.
 pub const WDQ: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W, Ty::Ud, Ty::D, Ty::Uq, Ty::Q]);
 /// Integers of all sizes.
 pub const BWDQ: TypeSet =

@@ -1,11 +1,15 @@
-//! One- and two-source instructions in Align16. Encoding needs it only to name the math macros' accumulators `mme1` to
-//! `mme7` on Gen8 and Gen9, where their numbers stand in the write mask and the swizzle (PRM for Skylake, Vol. 7,
-//! "Context save and restore"). Decoding also takes those whose channels all stay in their places, which Align1 says
-//! as well; the others have no [`Inst`].
+//! One- and two-source instructions in Align16.
+//!
+//! Encoding needs it only to name the special accumulators `mme1` to `mme7` of math macros on Gen8
+//! and Gen9. Their numbers are in the write mask and the swizzle (PRM of Skylake, Vol. 7, "Context
+//! save and restore"). Decoding also accepts instructions whose channels keep their positions,
+//! which have an equivalent in Align1. The others have no [`Inst`].
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::{SRC0, SRC1, SrcFields, bad, get_src, reg, reg_code, type_code, type_of};
+use super::operand::{
+    SRC0, SRC1, SrcFields, get_src, operand_error, reg, reg_code, type_code, type_of,
+};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
@@ -13,14 +17,14 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 
-/// Every channel its own.
+/// Identity swizzle.
 const XYZW: u64 = 0xE4;
 const ALL: u64 = 0xF;
-/// The code of the vertical stride: four elements.
+/// Code of a vertical stride of four elements.
 const ROW: u64 = 3;
-/// The first accumulator of the math macros, `mme0`, which stands for all of them.
+/// First special accumulator of math macros, `mme0`, which stands for all of them.
 const FIRST: u8 = 2;
-/// What a region comes to.
+/// Region of every operand.
 const REGION: Region = Region::rect(1, 1, 0);
 
 const fn mme(r: Reg) -> Option<u8> {
@@ -30,9 +34,9 @@ const fn mme(r: Reg) -> Option<u8> {
     }
 }
 
-/// Whether the instruction can be said in Align16 only.
+/// Returns true if the instruction has an encoding in Align16 only.
 #[inline]
-pub(super) fn wanted(i: &Inst<Reg>) -> bool {
+pub(super) fn needs_align16(i: &Inst<Reg>) -> bool {
     matches!(i.dst, Dst::Direct { at, .. } if mme(at.reg).is_some())
         || matches!(i.srcs[0], Src::Direct { at, .. } if mme(at.reg).is_some())
 }
@@ -44,10 +48,16 @@ fn put_reg<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<Option<u8>, EncodeError> {
     if at.reg == Reg::Arf(Arf::Acc, FIRST) {
-        return Err(bad(name, "`mme0` does not go together with the others"));
+        return Err(operand_error(
+            name,
+            "`mme0` cannot be combined with other special accumulators",
+        ));
     }
     if !matches!(at.sub, 0 | 16) {
-        return Err(bad(name, "in Align16 an operand starts at byte 0 or 16"));
+        return Err(operand_error(
+            name,
+            "an Align16 operand must start at byte 0 or 16",
+        ));
     }
     let which = mme(at.reg);
     let r = which.map_or(at.reg, |_| Reg::Arf(Arf::Acc, FIRST));
@@ -83,13 +93,16 @@ fn put_src<L: NativeLayout>(
         mods,
     } = *src
     else {
-        return Err(bad(
+        return Err(operand_error(
             s.name,
             "beside `mme1` to `mme7` an operand is a register with the region <1;1,0>",
         ));
     };
     if (mods.neg || mods.abs) && !ctx.info.mods || mods.abs && ctx.info.bitwise {
-        return Err(bad(s.name, "the opcode has no such source modifier"));
+        return Err(operand_error(
+            s.name,
+            "the opcode has no such source modifier",
+        ));
     }
     let which = put_reg(s.name, (s.file, s.reg, s.sub), at, f)?;
     let channels = which.map_or(XYZW, |n| {
@@ -104,13 +117,13 @@ fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// The operands' fields, and the access mode.
+/// Encodes the operands and the access mode.
 #[inline(never)]
 pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<L>, EncodeError> {
     let mut f = Fields::<L>::new(0);
     f.put(Field::AccessMode, 1);
     let Dst::Direct { at, hs: 1, ty } = i.dst else {
-        return Err(bad(
+        return Err(operand_error(
             "dst",
             "beside `mme1` to `mme7` it is direct and packed",
         ));
@@ -118,7 +131,7 @@ pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<
     let place = (Field::DstFile, Field::DstReg, Field::DstSub);
     let which = put_reg("dst", place, at, &mut f)?;
     let mask = match which {
-        // Its number would be the mask without the last channel.
+        // The number 7 would be the mask without the last channel.
         None | Some(7) => ALL,
         Some(n) => n.into(),
     };

@@ -1,31 +1,31 @@
-//! The one place where fields meet bits: both directions walk the same layout.
+//! Access to the fields of an instruction's bits, for encoding and decoding with the same layout.
 
 use crate::encode::EncodeError;
-use crate::table::{Field, NOWHERE, NativeLayout, Place};
+use crate::table::{Field, FieldPosition, NO_POSITION, NativeLayout};
 use std::marker::PhantomData;
 
-/// The lowest `width` bits set, for a width of 1 to 64.
+/// Returns a mask of the lowest `width` bits, for a width of 1 to 64.
 #[inline]
 pub(crate) const fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The fields of a native instruction, read from and written to its bits by the layout of its format.
+/// Fields of a native instruction, read from and written to its bits by the layout of its format.
 ///
-/// Everything here is inlined where the field is a constant, and there comes to a shift and a mask.
+/// Everything here is inlined with a constant field, and compiles to a shift and a mask.
 #[derive(Debug)]
 pub(crate) struct Fields<L> {
-    /// Bits 63:0. No run of a layout lies in both halves.
+    /// Bits 63:0. No bit range of a layout crosses into the other half.
     low: u64,
     /// Bits 127:64.
     high: u64,
-    /// The first field that had no room for its value.
+    /// First field whose value did not fit.
     wrong: Option<(Field, u64)>,
     layout: PhantomData<L>,
 }
 
 impl<L: NativeLayout> Fields<L> {
-    /// The fields of a word.
+    /// Wraps the bits of an instruction.
     #[inline(always)]
     pub(crate) fn new(word: u128) -> Self {
         Fields {
@@ -36,13 +36,13 @@ impl<L: NativeLayout> Fields<L> {
         }
     }
 
-    /// The bits.
+    /// Returns the bits.
     #[inline(always)]
     pub(crate) fn word(&self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
-    /// Writes other fields, which hold 0 here.
+    /// Merges the fields of `other`, which are 0 here.
     #[inline(always)]
     pub(crate) fn join(&mut self, other: &Self) {
         self.low |= other.low;
@@ -50,7 +50,7 @@ impl<L: NativeLayout> Fields<L> {
         self.wrong = self.wrong.or(other.wrong);
     }
 
-    /// The half that a bit is in.
+    /// Returns the half that holds a bit.
     #[inline(always)]
     fn half(&mut self, lo: u8) -> &mut u64 {
         if lo < 64 {
@@ -60,9 +60,9 @@ impl<L: NativeLayout> Fields<L> {
         }
     }
 
-    /// The bits of a run.
+    /// Returns the bits of a range.
     #[inline(always)]
-    fn run(&self, (lo, width): (u8, u8)) -> u64 {
+    fn range(&self, (lo, width): (u8, u8)) -> u64 {
         let half = if lo < 64 { self.low } else { self.high };
         match width {
             0 => 0,
@@ -71,51 +71,52 @@ impl<L: NativeLayout> Fields<L> {
     }
 
     #[inline(always)]
-    fn place(f: Field) -> &'static Place {
-        L::LAYOUT.places.get(f as usize).unwrap_or(&NOWHERE)
+    fn position(f: Field) -> &'static FieldPosition {
+        L::LAYOUT.positions.get(f as usize).unwrap_or(&NO_POSITION)
     }
 
     #[inline(always)]
-    fn more(place: &Place) -> &'static [(u8, u8)] {
-        let (start, n) = (usize::from(place.more.0), usize::from(place.more.1));
+    fn more(position: &FieldPosition) -> &'static [(u8, u8)] {
+        let (start, n) = (usize::from(position.more.0), usize::from(position.more.1));
         L::LAYOUT.more.get(start..start + n).unwrap_or(&[])
     }
 
-    /// The field's value; 0 where the layout does not have it.
+    /// Returns the value of a field, or 0 if the layout does not have it.
     #[inline(always)]
     pub(crate) fn get(&self, f: Field) -> u64 {
-        let place = Self::place(f);
-        let mut value = self.run(place.first);
-        let mut at = u32::from(place.first.1);
-        for run in Self::more(place) {
-            value |= self.run(*run) << (at & 63);
-            at += u32::from(run.1);
+        let position = Self::position(f);
+        let mut value = self.range(position.first);
+        let mut at = u32::from(position.first.1);
+        for range in Self::more(position) {
+            value |= self.range(*range) << (at & 63);
+            at += u32::from(range.1);
         }
         value
     }
 
-    /// Bytes that a branch target counts.
+    /// Returns the unit of a branch target in bytes.
     pub(crate) fn target_unit(&self) -> i32 {
         L::LAYOUT.target_unit.max(1)
     }
 
-    /// How many bits the field's first run has; 0 where the layout does not have the field.
+    /// Returns the width of the field's first bit range, or 0 if the layout does not have the
+    /// field.
     #[inline(always)]
     pub(crate) fn width(&self, f: Field) -> u8 {
-        Self::place(f).first.1
+        Self::position(f).first.1
     }
 
-    /// Whether the field is not 0.
+    /// Returns true if the field is not 0.
     #[inline(always)]
     pub(crate) fn on(&self, f: Field) -> bool {
         self.get(f) != 0
     }
 
-    /// Writes a field over what it holds. A value without room is remembered for [`Self::finish`].
+    /// Overwrites a field. A value that does not fit is recorded for [`Self::finish`].
     #[inline(always)]
     pub(crate) fn set(&mut self, f: Field, value: u64) {
-        let place = Self::place(f);
-        for &(lo, width) in std::iter::once(&place.first).chain(Self::more(place)) {
+        let position = Self::position(f);
+        for &(lo, width) in std::iter::once(&position.first).chain(Self::more(position)) {
             if width != 0 {
                 *self.half(lo) &= !(mask(width.into()) << (lo & 63));
             }
@@ -123,23 +124,23 @@ impl<L: NativeLayout> Fields<L> {
         self.put(f, value);
     }
 
-    /// Writes a field that holds 0 so far (or the value itself). A value without room is remembered for
+    /// Writes a field that is 0 or holds the same value. A value that does not fit is recorded for
     /// [`Self::finish`].
     #[inline(always)]
     pub(crate) fn put(&mut self, f: Field, value: u64) {
-        let place = Self::place(f);
-        let left = self.put_run(place.first, value);
-        let left = Self::more(place)
+        let position = Self::position(f);
+        let left = self.put_range(position.first, value);
+        let left = Self::more(position)
             .iter()
-            .fold(left, |left, run| self.put_run(*run, left));
+            .fold(left, |left, range| self.put_range(*range, left));
         if left != 0 {
             self.wrong = self.wrong.or(Some((f, value)));
         }
     }
 
-    /// Writes the low bits of a value to a run that holds 0, and gives what is left of the value.
+    /// Writes the low bits of a value to a bit range that is 0, and returns the remaining bits.
     #[inline(always)]
-    fn put_run(&mut self, (lo, width): (u8, u8), value: u64) -> u64 {
+    fn put_range(&mut self, (lo, width): (u8, u8), value: u64) -> u64 {
         if width == 0 {
             return value;
         }
@@ -147,10 +148,10 @@ impl<L: NativeLayout> Fields<L> {
         value.checked_shr(width.into()).unwrap_or(0)
     }
 
-    /// The bits.
+    /// Returns the bits.
     ///
     /// # Errors
-    /// The first field that had no room for its value.
+    /// Returns the first field whose value did not fit.
     #[inline(always)]
     pub(crate) fn finish(self) -> Result<u128, EncodeError> {
         match self.wrong {

@@ -1,7 +1,9 @@
-//! Branches: targets in bytes, and the few that take a register.
+//! Branches, with targets in bytes or in a register.
 
 use super::bits::{Fields, mask};
-use super::operand::{IMM, SRC0, SRC1, SrcFields, bad, get_dst, put_dst, put_sub, reg, reg_code};
+use super::operand::{
+    IMM, SRC0, SRC1, SrcFields, get_dst, operand_error, put_dst, put_sub, reg, reg_code,
+};
 use super::{Ctx, Operands};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -28,10 +30,13 @@ fn put_offset<L: NativeLayout>(
     let value = bytes / unit;
     let most = i64::MAX >> 64u32.saturating_sub(width).min(63);
     if value * unit != bytes {
-        return Err(bad("target", "must be a multiple of 8 bytes away"));
+        return Err(operand_error(
+            "target",
+            "must be a multiple of 8 bytes away",
+        ));
     }
     if i64::from(value) > most || i64::from(value) < -most - 1 {
-        return Err(bad("target", "is too far away"));
+        return Err(operand_error("target", "is too far away"));
     }
     f.put(field, value as u64 & mask(width));
     Ok(())
@@ -42,12 +47,12 @@ fn get_offset<L: NativeLayout>(f: &Fields<L>, field: Field) -> i32 {
     ((((f.get(field) as u32) << up) as i32) >> up).wrapping_mul(f.target_unit())
 }
 
-/// The offset that `jmpi` holds counts from the next instruction.
+/// Converts an offset to that of `jmpi`, which is relative to the next instruction.
 fn from_next(bytes: i32, len: usize) -> i32 {
     bytes.wrapping_sub(len as i32)
 }
 
-/// A register target; the region is fixed by the opcode.
+/// Encodes a register target, whose region is fixed by the opcode.
 fn put_reg<L: NativeLayout>(
     s: &SrcFields,
     (region, types): (Region, [Type; 2]),
@@ -64,13 +69,19 @@ fn put_reg<L: NativeLayout>(
         },
     } = *src
     else {
-        return Err(bad(s.name, "a branch takes a target or a register"));
+        return Err(operand_error(
+            s.name,
+            "a branch takes a target or a register",
+        ));
     };
     if !types.contains(&ty) {
-        return Err(bad(s.name, "the register's type is fixed by the opcode"));
+        return Err(operand_error(
+            s.name,
+            "the register's type is fixed by the opcode",
+        ));
     }
     if given != region {
-        return Err(bad(s.name, "the region is fixed by the opcode"));
+        return Err(operand_error(s.name, "the region is fixed by the opcode"));
     }
     let (file, number) = reg_code(s.name, at.reg)?;
     f.put(s.file, file);
@@ -95,19 +106,19 @@ fn get_reg<L: NativeLayout>(
     })
 }
 
-/// The types of a register target where either will do.
+/// Types of a register target where either is accepted.
 const DWORDS: [Type; 2] = [Type::D, Type::Ud];
 
-/// The type that the opcode fixes for its register target.
+/// Returns the type that the opcode fixes for its register target.
 fn fixed_type<L: NativeLayout>(ctx: &Ctx, f: &Fields<L>) -> Type {
     let code = f.get(Field::Src0Type);
     ctx.tables.reg_types.ty(code).unwrap_or(Type::D)
 }
 
-/// The region that `brc` and `ret` read their register with: a pair.
+/// Region of the register of `brc` and `ret`: a pair.
 const PAIR: Region = Region::rect(2, 2, 1);
 
-/// Targets, registers, and where `call` leaves the return address.
+/// Targets, registers, and the return address of `call`.
 pub(super) struct Branch;
 
 impl Operands<Ctx> for Branch {
@@ -119,29 +130,32 @@ impl Operands<Ctx> for Branch {
     ) -> Result<(), EncodeError> {
         let [s0, s1, s2] = &i.srcs;
         if *s2 != Src::None {
-            return Err(bad("src2", "the opcode has fewer sources"));
+            return Err(operand_error("src2", "the opcode has fewer sources"));
         }
         let two = matches!(
             ctx.info.format,
             Format::BranchJipUip | Format::BranchRegJipUip
         );
         if !two && *s1 != Src::None {
-            return Err(bad("src1", "the opcode has one target"));
+            return Err(operand_error("src1", "the opcode has one target"));
         }
         if ctx.info.format == Format::Call {
             if !matches!(i.dst, Dst::Direct { hs: 1, .. }) {
-                return Err(bad("dst", "the return address goes to a direct register"));
+                return Err(operand_error(
+                    "dst",
+                    "the return address goes to a direct register",
+                ));
             }
-            // The base says `d`.
+            // The constant bits have type `d`.
             f.set(Field::DstType, 0);
             put_dst(ctx, &i.dst, f)?;
         } else if i.dst != Dst::None {
-            return Err(bad("dst", "the opcode has none"));
+            return Err(operand_error("dst", "the opcode has none"));
         }
         match ctx.info.format {
             Format::BranchJip => {
                 let Src::Target(t) = *s0 else {
-                    return Err(bad("src0", "must be a target"));
+                    return Err(operand_error("src0", "must be a target"));
                 };
                 put_offset(offset(t)?, Field::Jip, f)?;
             }
@@ -175,7 +189,7 @@ impl Operands<Ctx> for Branch {
                     f.put(Field::Src0Width, 1);
                     f.put(Field::Src0Hs, 1);
                 }
-                _ => return Err(bad("src1", "a register holds both targets")),
+                _ => return Err(operand_error("src1", "a register holds both targets")),
             },
             Format::Call => match *s0 {
                 Src::Imm {
@@ -194,7 +208,7 @@ impl Operands<Ctx> for Branch {
                     f.set(Field::Src1Type, (ty == Type::D).into());
                 }
                 _ => {
-                    return Err(bad(
+                    return Err(operand_error(
                         "src0",
                         "`call` takes a target, `calla` an absolute address, both a register",
                     ));
@@ -205,7 +219,7 @@ impl Operands<Ctx> for Branch {
                 put_reg(&SRC0, (PAIR, DWORDS), s0, f)?;
                 f.set(Field::Src0Type, (ty == Some(Type::D)).into());
             }
-            _ => return Err(bad("src0", "no branch")),
+            _ => return Err(operand_error("src0", "no branch")),
         }
         Ok(())
     }
@@ -295,7 +309,7 @@ fn put_both<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (Src::Target(jip), Src::Target(uip)) = (*s0, *s1) else {
-        return Err(bad("src0", "both sources must be targets"));
+        return Err(operand_error("src0", "both sources must be targets"));
     };
     put_offset(offset(jip)?, Field::Jip, f)?;
     put_offset(offset(uip)?, Field::Uip, f)?;

@@ -1,8 +1,8 @@
-//! The fields before the operands: execution size, masks, predicate, flag modifier, options.
+//! Fields before the operands: execution size, masks, predicate, condition modifier, options.
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::bad;
+use super::operand::operand_error;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
@@ -27,7 +27,8 @@ const PRED: [PredCtrl; 13] = [
     PredCtrl::AllH(32),
 ];
 
-/// In Align16 the other codes stand for one of a row's channels, which no [`PredCtrl`] says.
+/// Returns true if Align16 has the predicate control. Its other codes replicate one channel of a
+/// row, which [`PredCtrl`] does not represent.
 fn align16_has(ctrl: PredCtrl) -> bool {
     matches!(
         ctrl,
@@ -35,7 +36,7 @@ fn align16_has(ctrl: PredCtrl) -> bool {
     )
 }
 
-/// The code of a combination, one more than its place in [`PRED`].
+/// Returns the code of a predicate control, one more than its index in [`PRED`].
 #[inline(always)]
 fn pred_code(ctrl: PredCtrl) -> Option<u64> {
     let group = |n: u8| match n {
@@ -52,7 +53,7 @@ fn pred_code(ctrl: PredCtrl) -> Option<u64> {
     }
 }
 
-/// The code of a condition (PRM Vol. 2a, "CondModifier").
+/// Returns the code of a condition (PRM Vol. 2a, "CondModifier").
 const fn cond_code(c: Cond) -> u64 {
     match c {
         Cond::Eo => 0,
@@ -67,7 +68,7 @@ const fn cond_code(c: Cond) -> u64 {
     }
 }
 
-/// The condition of a code.
+/// Returns the condition with a code.
 const fn cond_of(code: u64) -> Option<Cond> {
     match code {
         1 => Some(Cond::Eq),
@@ -86,7 +87,7 @@ const fn cond_of(code: u64) -> Option<Cond> {
 fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n @ 0..=1), 0 | 2) => Ok(u64::from(n) * 2 + u64::from(r.sub / 2)),
-        _ => Err(bad("flag", "must be f0.0, f0.1, f1.0 or f1.1")),
+        _ => Err(operand_error("flag", "must be f0.0, f0.1, f1.0 or f1.1")),
     }
 }
 
@@ -98,7 +99,7 @@ fn flag(code: u64) -> RegRef<Reg> {
     )
 }
 
-/// The fields of the options, where there are any.
+/// Encodes the options.
 #[inline(never)]
 fn lower_opts<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<L>, EncodeError> {
     let mut f = Fields::<L>::new(0);
@@ -171,9 +172,10 @@ pub(super) fn lower<L: NativeLayout>(
     }
     if nullary {
         let flags = i.pred.is_some() || i.cond.is_some();
-        return match flags || i.no_mask {
-            true => not("a mask, a predicate or a flag modifier"),
-            false => Ok(()),
+        return if flags || i.no_mask {
+            not("a mask, a predicate or a condition modifier")
+        } else {
+            Ok(())
         };
     }
     f.put(Field::NoMask, i.no_mask.into());
@@ -187,12 +189,15 @@ pub(super) fn lower<L: NativeLayout>(
             return not("a predicate");
         }
         let Some(code) = pred_code(p.ctrl) else {
-            return Err(bad("predicate", "a group is of 2, 4, 8, 16 or 32 channels"));
+            return Err(operand_error(
+                "predicate",
+                "a group has 2, 4, 8, 16 or 32 channels",
+            ));
         };
         let macro_fn = matches!(i.subfn, Subfn::Math(m) if m.is_macro());
         let align16 = f.on(Field::AccessMode) || (macro_fn && ctx.platform.features().align16);
         if align16 && !align16_has(p.ctrl) {
-            return Err(bad(
+            return Err(operand_error(
                 "predicate",
                 "in Align16 it goes by channels, `any4h` or `all4h`",
             ));
@@ -202,18 +207,18 @@ pub(super) fn lower<L: NativeLayout>(
         f.put(Field::Flag, flag_code(p.flag)?);
     }
     if let Some(c) = i.cond {
-        // The math macros' function number stands where the condition would.
+        // The function number of math macros is in the field of the condition.
         let code = match c.cond {
             Cond::Eo if matches!(i.subfn, Subfn::Math(m) if m.is_macro()) => 0,
-            Cond::Eo => return not("this flag modifier"),
-            _ if !info.cond => return not("this flag modifier"),
+            Cond::Eo => return not("this condition modifier"),
+            _ if !info.cond => return not("this condition modifier"),
             c => cond_code(c),
         };
         let flag = flag_code(c.flag)?;
         if i.pred.is_some_and(|p| p.flag != c.flag) {
-            return Err(bad(
+            return Err(operand_error(
                 "flag",
-                "predicate and flag modifier must name the same one",
+                "predicate and condition modifier must name the same one",
             ));
         }
         f.put(Field::Flag, flag);
@@ -259,11 +264,11 @@ pub(super) fn lift<L: NativeLayout>(
     i.no_mask = f.on(Field::NoMask);
     i.sat = info.sat && f.on(Field::Sat);
     if info.format != Format::Jmpi {
-        let bad = |field| DecodeError::field(field, f.get(field));
+        let field_error = |field| DecodeError::field(field, f.get(field));
         i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
-            .ok_or_else(|| bad(Field::ExecSize))?;
+            .ok_or_else(|| field_error(Field::ExecSize))?;
         i.offset = ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4)
-            .ok_or_else(|| bad(Field::ChanOff))?;
+            .ok_or_else(|| field_error(Field::ChanOff))?;
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);
@@ -283,7 +288,7 @@ pub(super) fn lift<L: NativeLayout>(
         let cond = cond_of(cond).ok_or_else(|| DecodeError::field(Field::CondMod, cond))?;
         i.cond = Some(CondMod { cond, flag });
     }
-    // The math macros always set the flag; their function number takes the condition's place.
+    // Math macros always set the flag. Their function number is in the field of the condition.
     let function = f.get(Field::MathFn) as u8;
     if info.format == Format::Math
         && MathFn::from_code(ctx.platform, function).is_some_and(MathFn::is_macro)

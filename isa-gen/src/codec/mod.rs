@@ -1,8 +1,8 @@
-//! Instructions as fields and fields as instructions: each format's two directions stand side by side.
+//! Codecs of instruction formats, with encoding and decoding side by side.
 //!
-//! Both are compiled for each layout, a type that the tables name. What they call is `#[inline(always)]`, so that
-//! every field is a constant where [`Fields`] looks for its place, and the bits stay in two machine registers. What is
-//! rare is a call that returns fields of its own.
+//! Both are compiled per layout, which is a type that the tables name. Functions that they call are
+//! `#[inline(always)]`, so that [`Fields`] looks up the positions of constant fields, and the bits
+//! stay in two machine registers. Rare cases are calls that return their own fields.
 
 mod align16;
 pub(crate) mod bits;
@@ -22,7 +22,7 @@ use crate::reg::Reg;
 use crate::table::{NativeLayout, PlatformTables};
 use bits::Fields;
 
-/// What the codecs of every format need to know.
+/// Context of the codecs of all formats.
 #[derive(Clone, Copy)]
 pub(crate) struct Ctx {
     pub platform: Platform,
@@ -30,22 +30,23 @@ pub(crate) struct Ctx {
     pub info: &'static OpInfo,
 }
 
-/// The two directions of a format, compiled for the layout that it has on a platform.
+/// Encoder and decoder of a format, compiled for its layout on a platform.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codec {
-    /// The bits of an instruction.
+    /// Encodes an instruction.
     pub lower: fn(&Ctx, &Inst<Reg>) -> Result<u128, EncodeError>,
-    /// Reads the bits into an instruction of the opcode. The number is what it takes in the program: 8 or 16 bytes.
+    /// Decodes the bits into an instruction of the opcode. The `usize` is the size of the
+    /// instruction in the program: 8 or 16 bytes.
     pub lift: fn(&Ctx, u128, usize, &mut Inst<Reg>) -> Result<(), DecodeError>,
 }
 
-/// What a format has after the control fields. `C` is [`Ctx`] or, for Xe, more.
+/// Operands of a format, after the control fields. `C` is [`Ctx`], or more on Xe.
 trait Operands<C> {
-    /// Puts the operands into fields that are still 0.
+    /// Encodes the operands into fields that are still 0.
     fn lower<L: NativeLayout>(ctx: &C, i: &Inst<Reg>, f: &mut Fields<L>)
     -> Result<(), EncodeError>;
 
-    /// Reads the operands of an instruction that takes `len` bytes in the program.
+    /// Decodes the operands of an instruction of `len` bytes.
     fn lift<L: NativeLayout>(
         ctx: &C,
         len: usize,
@@ -54,7 +55,7 @@ trait Operands<C> {
     ) -> Result<(), DecodeError>;
 }
 
-/// The format of `nop` and `illegal`.
+/// Format of `nop` and `illegal`.
 struct NoOperands;
 
 impl<C> Operands<C> for NoOperands {
@@ -73,7 +74,8 @@ impl<C> Operands<C> for NoOperands {
 }
 
 impl Codec {
-    /// Of a format before Xe. `L` is its layout, `A` that of three-source instructions in Align16.
+    /// Codec of a format before Xe. `L` is its layout, `A` that of three-source instructions in
+    /// Align16.
     pub(crate) const fn before_xe<L: NativeLayout, A: NativeLayout>(format: Format) -> Codec {
         match format {
             Format::Nullary => Codec::of::<L, NoOperands>(),
@@ -103,7 +105,7 @@ impl Codec {
         }
     }
 
-    /// Of a format that the tables do not give to the generation.
+    /// Codec of a format that the generation does not have.
     const NONE: Codec = Codec {
         lower: |ctx, i| {
             Err(EncodeError::NoSuchOp {

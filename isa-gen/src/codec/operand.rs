@@ -1,4 +1,4 @@
-//! Operands of one- and two-source instructions, and what other formats share of them.
+//! Operands of one- and two-source instructions, and helpers that other formats share.
 
 use super::align16;
 use super::bits::Fields;
@@ -12,12 +12,12 @@ use crate::region::{ExecSize, Region};
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-/// The register files of the encoding.
+/// Codes of the register files.
 pub(super) const ARF: u64 = 0;
 pub(super) const GRF: u64 = 1;
 pub(super) const IMM: u64 = 3;
 
-/// The fields of source 0 or 1.
+/// Fields of source 0 or 1.
 pub(super) struct SrcFields {
     pub name: &'static str,
     pub file: Field,
@@ -69,21 +69,21 @@ pub(super) const SRC1: SrcFields = SrcFields {
     mme: Field::Src1Mme,
 };
 
-pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
+pub(super) fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
-/// The file and the number of a register.
+/// Returns the codes of the register file and number of a register.
 #[inline(always)]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n @ 0..=127) => Ok((GRF, n.into())),
         Reg::Arf(kind, n @ 0..=15) => Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n))),
-        _ => Err(bad(operand, "there is no such register")),
+        _ => Err(operand_error(operand, "there is no such register")),
     }
 }
 
-/// The register of a file and a number.
+/// Decodes a register from file and number.
 #[inline(always)]
 pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeError> {
     let n = number as u8;
@@ -104,7 +104,7 @@ pub(super) fn type_code(
 ) -> Result<u64, EncodeError> {
     match codes.code(t) {
         Some(c) => Ok(c),
-        None => Err(bad(operand, "the type is not possible here")),
+        None => Err(operand_error(operand, "the type is not possible here")),
     }
 }
 
@@ -115,13 +115,13 @@ pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type
         .ok_or_else(|| DecodeError::field(field, code))
 }
 
-/// The code of a stride: 0, or one more than its log2.
+/// Returns the code of a stride: 0, or one more than its log2.
 #[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
         s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(bad(operand, "the stride is not possible")),
+        _ => Err(operand_error(operand, "the stride is not possible")),
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn stride(code: u64) -> u8 {
     }
 }
 
-/// The vertical stride code of the VxH and Vx1 regions.
+/// Vertical stride code of the VxH and Vx1 regions.
 const VXH: u64 = 0xF;
 
 #[inline(always)]
@@ -146,10 +146,15 @@ fn put_region<L: NativeLayout>(
     let (vs, w, hs) = match region {
         Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
         Region::VxH { w, hs } => (VXH, w, hs),
-        _ => return Err(bad(name, "the region is one of three-source instructions")),
+        _ => {
+            return Err(operand_error(
+                name,
+                "only three-source instructions have this region",
+            ));
+        }
     };
     if !w.is_power_of_two() || w > 16 {
-        return Err(bad(name, "the region's width is not possible"));
+        return Err(operand_error(name, "the region's width is not possible"));
     }
     f.put(s.vs, vs);
     f.put(s.width, w.trailing_zeros().into());
@@ -175,14 +180,14 @@ fn get_region<L: NativeLayout>(s: &SrcFields, f: &Fields<L>) -> Result<Region, D
     }
 }
 
-/// The number of an address sub-register: a0 is 16 words.
+/// Returns the number of an address sub-register. a0 has 16 words.
 #[inline(always)]
 pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match r.reg {
         Reg::Arf(Arf::Address, 0) if r.sub < 32 && r.sub.is_multiple_of(2) => {
             Ok(u64::from(r.sub / 2))
         }
-        _ => Err(bad(operand, "the address must be a word of a0")),
+        _ => Err(operand_error(operand, "the address must be a word of a0")),
     }
 }
 
@@ -190,17 +195,20 @@ pub(super) fn addr_ref(sub: u64) -> RegRef<Reg> {
     RegRef::new(Reg::Arf(Arf::Address, 0), (sub * 2) as u16)
 }
 
-/// An address offset as its ten bits.
+/// Encodes an address offset in ten bits.
 #[inline(always)]
 pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if (-512..512).contains(&imm) {
         Ok((imm as u64) & 0x3ff)
     } else {
-        Err(bad(operand, "the address offset must be -512 to 511"))
+        Err(operand_error(
+            operand,
+            "the address offset must be -512 to 511",
+        ))
     }
 }
 
-/// Ten bits as an address offset.
+/// Decodes an address offset from ten bits.
 pub(super) fn addr_offset(bits: u64) -> i16 {
     (((bits as i16) << 6) >> 6).clamp(-512, 511)
 }
@@ -210,7 +218,10 @@ fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     if mme <= 8 {
         Ok(mme.into())
     } else {
-        Err(bad(operand, "the special accumulator must be 0 to 8"))
+        Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        ))
     }
 }
 
@@ -230,13 +241,16 @@ pub(super) fn put_sub<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub >= 32 {
-        return Err(bad(operand, "the sub-register is beyond the register"));
+        return Err(operand_error(
+            operand,
+            "the sub-register is beyond the register",
+        ));
     }
     f.put(field, at.sub.into());
     Ok(())
 }
 
-/// A destination's fields.
+/// Encodes a destination.
 #[inline(always)]
 pub(super) fn put_dst<L: NativeLayout>(
     ctx: &Ctx,
@@ -246,7 +260,7 @@ pub(super) fn put_dst<L: NativeLayout>(
     let name = "dst";
     let types = &ctx.tables.reg_types;
     match *d {
-        Dst::None => return Err(bad(name, "missing")),
+        Dst::None => return Err(operand_error(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             let (file, number) = reg_code(name, at.reg)?;
             f.put(Field::DstFile, file);
@@ -277,7 +291,7 @@ pub(super) fn put_dst<L: NativeLayout>(
     Ok(())
 }
 
-/// Decides a destination's case and reads it. `f` already has the fields that always exist.
+/// Decodes a destination, after selecting its form.
 #[inline(always)]
 pub(super) fn get_dst<L: NativeLayout>(
     ctx: &Ctx,
@@ -318,44 +332,48 @@ fn put_mods<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if (mods.neg || mods.abs) && !ctx.info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     if mods.abs && ctx.info.bitwise {
-        return Err(bad(s.name, "a bitwise operation has no absolute value"));
+        return Err(operand_error(
+            s.name,
+            "a bitwise operation has no absolute value",
+        ));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
     Ok(())
 }
 
-/// What a source's encoding depends on beside the source.
+/// Properties of an instruction that the encoding of a source depends on.
 #[derive(Clone, Copy)]
-pub(super) struct Among {
-    /// There is no other source, so that a 64-bit immediate has room.
+pub(super) struct SrcContext {
+    /// True if there is no other source, so that a 64-bit immediate fits.
     pub lone: bool,
-    /// The execution size is 1.
+    /// True if the execution size is 1.
     pub scalar: bool,
 }
 
-/// The vertical stride of a math macro in Align16: four elements a row, two of eight bytes.
+/// Returns the vertical stride code of a math macro in Align16: four elements a row, or two of
+/// eight bytes.
 fn macro_rows(ty: Type) -> u64 {
     if ty.bytes() == 8 { 2 } else { 3 }
 }
 
-/// A source's fields.
+/// Encodes a source.
 #[inline(always)]
 pub(super) fn put_src<L: NativeLayout>(
     ctx: &Ctx,
     s: &SrcFields,
     src: &Src<Reg>,
-    Among { lone, scalar }: Among,
+    SrcContext { lone, scalar }: SrcContext,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let name = s.name;
     let reg_type = |ty| type_code(name, &ctx.tables.reg_types, ty);
     match *src {
-        Src::None => return Err(bad(name, "missing")),
-        Src::Target(_) => return Err(bad(name, "a branch target is not data")),
+        Src::None => return Err(operand_error(name, "missing")),
+        Src::Target(_) => return Err(operand_error(name, "a branch target is not data")),
         Src::Direct {
             at,
             region,
@@ -406,18 +424,24 @@ pub(super) fn put_src<L: NativeLayout>(
             match ty {
                 Type::Uq | Type::Q | Type::Df => {
                     if !lone {
-                        return Err(bad(name, "a 64-bit immediate needs a one-source opcode"));
+                        return Err(operand_error(
+                            name,
+                            "a 64-bit immediate needs a one-source opcode",
+                        ));
                     }
                     f.put(Field::Imm64, bits);
                 }
                 _ => {
-                    // A word immediate stands in both halves.
+                    // A word immediate is replicated in both halves.
                     let wide = match ty {
                         Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
                         _ => bits,
                     };
                     if wide >= 1 << 32 {
-                        return Err(bad(name, "the immediate's bits are wider than its type"));
+                        return Err(operand_error(
+                            name,
+                            "the immediate's bits are wider than its type",
+                        ));
                     }
                     f.put(Field::Imm32, wide);
                 }
@@ -427,7 +451,7 @@ pub(super) fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// Decides a source's case and reads it.
+/// Decodes a source, after selecting its form.
 #[inline(always)]
 pub(super) fn get_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -510,7 +534,7 @@ impl Operands<Ctx> for Data {
     }
 }
 
-/// A function of `math` and its operands.
+/// Function of `math` and its operands.
 pub(super) struct Math;
 
 impl Operands<Ctx> for Math {
@@ -536,14 +560,14 @@ impl Operands<Ctx> for Math {
     }
 }
 
-/// Writes the function of `math`.
+/// Encodes the function of `math`.
 pub(super) fn put_function<L: NativeLayout>(
     ctx: &Ctx,
     i: &Inst<Reg>,
     f: &mut Fields<L>,
 ) -> Result<MathFn, EncodeError> {
     let Subfn::Math(function) = i.subfn else {
-        return Err(bad("function", "`math` needs one"));
+        return Err(operand_error("function", "`math` needs one"));
     };
     let Some(code) = function.code(ctx.platform) else {
         return Err(EncodeError::NotAllowed {
@@ -555,7 +579,7 @@ pub(super) fn put_function<L: NativeLayout>(
     Ok(function)
 }
 
-/// Reads the function of `math`.
+/// Decodes the function of `math`.
 pub(super) fn get_function<L: NativeLayout>(
     ctx: &Ctx,
     f: &Fields<L>,
@@ -580,24 +604,33 @@ fn lower<L: NativeLayout>(
     if is_macro && ctx.platform.features().align16 {
         f.put(Field::AccessMode, 1);
     }
-    if function.is_none() && ctx.platform.features().mme_align16 && align16::wanted(i) {
+    if function.is_none() && ctx.platform.features().mme_align16 && align16::needs_align16(i) {
         f.join(&align16::lower(ctx, i)?);
         return Ok(());
     }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
     if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {
-        return Err(bad("src0", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "src0",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(bad("dst", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "dst",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(bad("src1", "the opcode has fewer sources"));
+        return Err(operand_error("src1", "the opcode has fewer sources"));
     }
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
-        return Err(bad("src0", "only the last source may be an immediate"));
+        return Err(operand_error(
+            "src0",
+            "only the last source may be an immediate",
+        ));
     }
-    let among = |lone| Among {
+    let among = |lone| SrcContext {
         lone,
         scalar: i.exec == ExecSize::S1,
     };
@@ -606,9 +639,12 @@ fn lower<L: NativeLayout>(
         put_src(ctx, &SRC1, s1, among(false), f)?;
     }
     if ctx.info.format == Format::Wait {
-        // The notification register is the destination too.
+        // The notification register is also the destination.
         let Src::Direct { at, ty, .. } = *s0 else {
-            return Err(bad("src0", "`wait` takes a notification register"));
+            return Err(operand_error(
+                "src0",
+                "`wait` takes a notification register",
+            ));
         };
         return put_dst(ctx, &Dst::Direct { at, hs: 1, ty }, f);
     }

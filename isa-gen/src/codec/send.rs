@@ -1,9 +1,10 @@
-//! Sends: operands are whole registers, and the two descriptors are spread over what other formats use for regions.
+//! Sends, whose operands are whole registers and whose descriptors are spread over the bits that
+//! other formats use for regions.
 
 use super::bits::Fields;
 use super::operand::{
-    ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, bad, get_dst, put_dst, reg, reg_code,
-    type_code, type_of,
+    ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, get_dst, operand_error, put_dst, reg,
+    reg_code, type_code, type_of,
 };
 use super::{Ctx, Operands};
 use crate::decode::DecodeError;
@@ -14,15 +15,18 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Bits of the extended descriptor as text writes it.
+/// EOT bit of the extended descriptor, as in text.
 const EX_EOT: u32 = 1 << 5;
-/// a0.0 as a register number.
+/// Register number of a0.0.
 const A0: u64 = 0x10;
 
-/// An address offset of a send counts in 16 bytes.
+/// Encodes an address offset of a send, in units of 16 bytes.
 fn coarse(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if imm % 16 != 0 {
-        return Err(bad(operand, "the address offset must be a multiple of 16"));
+        return Err(operand_error(
+            operand,
+            "the address offset must be a multiple of 16",
+        ));
     }
     Ok(addr_imm(operand, imm)? >> 4)
 }
@@ -33,7 +37,7 @@ fn fine(bits: u64) -> i16 {
 
 fn whole(operand: &'static str, at: RegRef<Reg>) -> Result<(u64, u64), EncodeError> {
     if at.sub != 0 {
-        return Err(bad(operand, "a send operand is whole registers"));
+        return Err(operand_error(operand, "a send operand is whole registers"));
     }
     reg_code(operand, at.reg)
 }
@@ -51,7 +55,7 @@ fn put_src0<L: NativeLayout>(src: &Src<Reg>, f: &mut Fields<L>) -> Result<u64, E
             f.put(Field::Src0AddrImm, coarse("src0", imm)?);
             Ok(GRF)
         }
-        _ => Err(bad("src0", "a send takes a register")),
+        _ => Err(operand_error("src0", "a send takes a register")),
     }
 }
 
@@ -84,11 +88,11 @@ fn payload(r: Reg, ty: Type) -> Src<Reg> {
 fn descs(i: &Inst<Reg>) -> Result<SendDescs, EncodeError> {
     match i.send {
         Some(d) => Ok(d),
-        None => Err(bad("descriptor", "a send needs both")),
+        None => Err(operand_error("descriptor", "a send needs both")),
     }
 }
 
-/// The descriptor and EOT. Returns whether the descriptor is in a0.0.
+/// Encodes the descriptor and EOT. Returns true if the descriptor is in a0.0.
 fn put_desc<L: NativeLayout>(
     i: &Inst<Reg>,
     d: &SendDescs,
@@ -101,9 +105,10 @@ fn put_desc<L: NativeLayout>(
             f.put(Field::Desc, v.into());
             Ok(false)
         }
-        Desc::Imm(_) => Err(bad("descriptor", "the field has fewer bits")),
+        Desc::Imm(_) => Err(operand_error("descriptor", "the field has fewer bits")),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
-            // Gen9 takes this bit from the instruction even when the rest is in a0.0 (Skylake workaround).
+            // Gen9 reads this bit from the instruction even if the descriptor is in a0.0 (Skylake
+            // workaround).
             let half = i.dst.ty() == Some(Type::Hf)
                 || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
             if half && f.width(Field::DescHf) != 0 {
@@ -111,7 +116,7 @@ fn put_desc<L: NativeLayout>(
             }
             Ok(true)
         }
-        Desc::Reg(_) => Err(bad("descriptor", "a register descriptor is a0.0")),
+        Desc::Reg(_) => Err(operand_error("descriptor", "a register descriptor is a0.0")),
     }
 }
 
@@ -139,13 +144,13 @@ impl Operands<Ctx> for Send {
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         if i.srcs[1] != Src::None || i.srcs[2] != Src::None {
-            return Err(bad("src1", "only a split send has two payloads"));
+            return Err(operand_error("src1", "only a split send has two payloads"));
         }
         if let Dst::Direct { at, .. } = i.dst {
             whole("dst", at)?;
         }
         if matches!(i.dst, Dst::Direct { hs, .. } | Dst::Indirect { hs, .. } if hs != 1) {
-            return Err(bad("dst", "a send writes whole registers"));
+            return Err(operand_error("dst", "a send writes whole registers"));
         }
         put_dst(ctx, &i.dst, f)?;
         let file = put_src0(&i.srcs[0], f)?;
@@ -161,21 +166,21 @@ impl Operands<Ctx> for Send {
             f.put(Field::Src1Reg, A0);
         }
         let Desc::Imm(ex) = d.ex else {
-            return Err(bad(
+            return Err(operand_error(
                 "extended descriptor",
                 "only a split send takes it from a register",
             ));
         };
         if ex & 0xffd0 != 0 {
-            return Err(bad(
+            return Err(operand_error(
                 "extended descriptor",
-                "bits 4 and 15:6 have no place in a send with one payload",
+                "bits 4 and 15:6 must be 0 in a send with one payload",
             ));
         }
         f.put(Field::Sfid, (ex & 15).into());
         if ex >> 16 != 0 {
             if f.width(Field::ExFunc) == 0 {
-                return Err(bad("extended descriptor", "has no bits above 5"));
+                return Err(operand_error("extended descriptor", "has no bits above 5"));
             }
             f.put(Field::ExFunc, (ex >> 16).into());
         }
@@ -214,7 +219,7 @@ impl Operands<Ctx> for Send {
     }
 }
 
-/// `sends`: two payloads.
+/// `sends`, with two payloads.
 pub(super) struct SplitSend;
 
 impl Operands<Ctx> for SplitSend {
@@ -225,7 +230,7 @@ impl Operands<Ctx> for SplitSend {
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         if i.srcs[2] != Src::None {
-            return Err(bad("src2", "a split send has two payloads"));
+            return Err(operand_error("src2", "a split send has two payloads"));
         }
         match i.dst {
             Dst::Direct { at, ty, .. } => {
@@ -241,17 +246,17 @@ impl Operands<Ctx> for SplitSend {
                 f.put(Field::DstAddrImm, coarse("dst", imm)?);
                 f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
             }
-            _ => return Err(bad("dst", "a send writes registers")),
+            _ => return Err(operand_error("dst", "a send writes registers")),
         }
         if put_src0(&i.srcs[0], f)? != GRF {
-            return Err(bad("src0", "must be a GRF"));
+            return Err(operand_error("src0", "must be a GRF"));
         }
         let Src::Direct { at, .. } = i.srcs[1] else {
-            return Err(bad("src1", "a split send takes a register"));
+            return Err(operand_error("src1", "a split send takes a register"));
         };
         let (file, number) = whole("src1", at)?;
         if file == ARF && number != 0 {
-            return Err(bad("src1", "must be a GRF or null"));
+            return Err(operand_error("src1", "must be a GRF or null"));
         }
         f.put(Field::Src1File, file);
         f.put(Field::Src1Reg, number);
@@ -261,7 +266,10 @@ impl Operands<Ctx> for SplitSend {
         match d.ex {
             Desc::Imm(ex) => {
                 if ex & 0xfc10 != 0 {
-                    return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
+                    return Err(operand_error(
+                        "extended descriptor",
+                        "bits 4 and 15:10 must be 0",
+                    ));
                 }
                 f.put(Field::Sfid, (ex & 15).into());
                 f.put(Field::ExLen, (ex >> 6 & 15).into());
@@ -270,7 +278,10 @@ impl Operands<Ctx> for SplitSend {
             Desc::Reg(r) => {
                 let sub = addr_sub("extended descriptor", r)?;
                 if sub % 2 != 0 {
-                    return Err(bad("extended descriptor", "must be a doubleword of a0"));
+                    return Err(operand_error(
+                        "extended descriptor",
+                        "must be a dword of a0",
+                    ));
                 }
                 f.put(Field::ExReg, 1);
                 f.put(Field::ExAddrSub, sub / 2);

@@ -4,7 +4,7 @@ mod align1;
 mod align16;
 
 use super::bits::Fields;
-use super::operand::bad;
+use super::operand::operand_error;
 use super::{Ctx, control};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -28,7 +28,8 @@ struct TernaryFields {
     swizzle: Field,
 }
 
-/// Where a source has no such field, one that no layout of the format has stands for it.
+/// Fields of the sources. A field that a source lacks is replaced by one that no layout of the
+/// format has.
 const SRCS: [TernaryFields; 3] = [
     TernaryFields {
         name: "src0",
@@ -80,7 +81,10 @@ const SRCS: [TernaryFields; 3] = [
 fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     match mme {
         0..=8 => Ok(u64::from(mme)),
-        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+        _ => Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        )),
     }
 }
 
@@ -91,7 +95,7 @@ fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> 
     }
 }
 
-/// `L` is the layout of the format, `A` that of Align16.
+/// Encodes a three-source instruction. `L` is the layout of the format, `A` that of Align16.
 pub(super) fn lower<L: NativeLayout, A: NativeLayout>(
     ctx: &Ctx,
     i: &Inst<Reg>,
@@ -100,7 +104,7 @@ pub(super) fn lower<L: NativeLayout, A: NativeLayout>(
     let base = ctx.tables.base(ctx.info.opcode);
     if features.ternary_align16 || (ctx.info.mme && features.align16) {
         if !A::EXISTS {
-            return Err(bad("opcode", "has no Align16 form"));
+            return Err(operand_error("opcode", "has no Align16 form"));
         }
         let mut f = Fields::<A>::new(base);
         f.put(Field::AccessMode, 1);

@@ -1,31 +1,33 @@
-//! The 8-byte form: tables give the bits that it leaves out.
+//! Compact instructions: the 8-byte form, whose omitted bits come from tables.
 
 pub(crate) mod table;
 
 use crate::platform::Platform;
 use crate::table::PlatformTables;
 use table::{
-    CompactClass, CompactColumn, CompactImm, CompactShape, CompactTable, ImmKind, ImmPlace, Run,
+    BitRange, CompactClass, CompactColumn, CompactImm, CompactShape, CompactTable, ImmKind,
+    ImmPlace,
 };
 
-/// The bit that says that an instruction has 8 bytes.
+/// Bit of an instruction that has 8 bytes.
 const COMPACTED: u64 = 1 << 29;
-/// Where a native immediate begins. It goes to the end.
+/// First bit of a native immediate, which extends to bit 127.
 const IMM: u32 = 96;
-/// The class that stands for that of the `math` function, which both forms have in the same place.
+/// Class number of opcodes whose class depends on the `math` function. Both forms have the function
+/// in the same bits.
 const MATH_CLASS: u8 = 0xfe;
-const MATH_FN: Run = (24, 4);
+const MATH_FN: BitRange = (24, 4);
 
 fn mask(width: u8) -> u64 {
     u64::MAX >> (64 - u32::from(width)).min(63)
 }
 
-fn get((lo, width): Run, word: u128) -> u64 {
+fn get((lo, width): BitRange, word: u128) -> u64 {
     (word >> lo) as u64 & mask(width)
 }
 
-/// Several runs of bits as one number, the first run least significant.
-fn gather(runs: &[Run], word: u64) -> u64 {
+/// Concatenates several bit ranges, the first least significant.
+fn gather(runs: &[BitRange], word: u64) -> u64 {
     let (mut value, mut at) = (0, 0);
     for (lo, width) in runs {
         value |= (word >> (lo & 63) & mask(*width)) << (at & 63);
@@ -34,8 +36,8 @@ fn gather(runs: &[Run], word: u64) -> u64 {
     value
 }
 
-/// A number spread over several runs of bits, which are clear.
-fn scatter(runs: &[Run], mut value: u64) -> u64 {
+/// Distributes a number over several bit ranges.
+fn scatter(runs: &[BitRange], mut value: u64) -> u64 {
     let mut word = 0;
     for (lo, width) in runs {
         word |= (value & mask(*width)) << (lo & 63);
@@ -45,7 +47,7 @@ fn scatter(runs: &[Run], mut value: u64) -> u64 {
 }
 
 impl CompactTable {
-    /// The index of an entry.
+    /// Returns the index of an entry.
     fn find(&self, entry: u128) -> Option<u64> {
         let (low, high) = (entry as u64, (entry >> 64) as u64);
         let product = low
@@ -57,7 +59,8 @@ impl CompactTable {
 }
 
 impl CompactColumn {
-    /// The class of an instruction by its lowest 32 bits, which hold the opcode and function alike in both forms.
+    /// Returns the class of an instruction from its lowest 32 bits, which hold opcode and function
+    /// in both forms.
     fn class(&self, low: u32) -> Option<&'static CompactClass> {
         let mut class = *self.opcodes.get((low & 0x7f) as usize)?;
         if class == MATH_CLASS {
@@ -92,7 +95,7 @@ impl CompactImm {
 }
 
 impl ImmKind {
-    /// The native 32 bits of `width` compact bits.
+    /// Expands `width` compact bits to the native 32 bits.
     fn expand(self, narrow: u64, width: u32) -> u32 {
         let full = if self.halves { 16 } else { 32u32 };
         let spare = full.saturating_sub(width);
@@ -110,7 +113,7 @@ impl ImmKind {
         }
     }
 
-    /// The `width` compact bits of native 32 bits, where they suffice.
+    /// Compacts the native 32 bits to `width` bits, if they suffice.
     fn compact(self, native: u32, width: u32) -> Option<u64> {
         let full = if self.halves { 16 } else { 32u32 };
         let down = match self.place {
@@ -159,10 +162,11 @@ impl CompactShape {
     }
 }
 
-/// The native bits of a compacted instruction, where it has a meaning. The compaction bit itself is clear in them.
+/// Expands a compact instruction to its native bits, or returns `None` if it is not valid. The
+/// compaction bit is clear in the result.
 pub(crate) fn expand(platform: Platform, compact: u64) -> Option<u128> {
     let class = PlatformTables::of(platform).compact.class(compact as u32)?;
-    // The bits that tell the shape are themselves in the tables, in every shape the same.
+    // The bits that select the shape are in the tables, and agree in every shape.
     let mut fallback = None;
     for shape in class.shapes.into_iter().flatten() {
         let Some(word) = shape.expand(compact) else {
@@ -170,7 +174,7 @@ pub(crate) fn expand(platform: Platform, compact: u64) -> Option<u128> {
         };
         match class.shape(word) {
             Some(s) if std::ptr::eq(s, shape) => return Some(word),
-            // Intel's assembler makes no such word, but what it means is clear.
+            // Intel's assembler does not produce such a word, but its meaning is unambiguous.
             None if shape.imm.is_none() => fallback = Some(word),
             _ => {}
         }
@@ -178,7 +182,8 @@ pub(crate) fn expand(platform: Platform, compact: u64) -> Option<u128> {
     fallback
 }
 
-/// The 8-byte form of a native instruction, where it has one: what Intel's assembler would make of it.
+/// Compacts a native instruction to the 8-byte form that Intel's assembler would choose, or returns
+/// `None` if it has none.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, compact::compact};
@@ -195,7 +200,7 @@ pub fn compact(platform: Platform, native: &[u8; 16]) -> Option<[u8; 8]> {
     Some(narrow.to_le_bytes())
 }
 
-/// The native form of an 8-byte instruction, where it has one.
+/// Expands an 8-byte instruction to its native form, or returns `None` if it is not valid.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, compact::{compact, native}};

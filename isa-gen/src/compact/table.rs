@@ -1,25 +1,25 @@
-//! The types of the generated compaction tables.
+//! Types of the generated compaction tables.
 
-/// A run of bits: the lowest, and how many.
-pub(crate) type Run = (u8, u8);
+/// Bit range: lowest bit and width.
+pub(crate) type BitRange = (u8, u8);
 
-/// A table of the compact form, in one shape.
+/// Compaction table of one field group of a shape.
 #[derive(Debug)]
 pub(crate) struct CompactTable {
-    /// The index's bits in the compact form, the least significant run first.
-    pub index: &'static [Run],
-    /// The native bits that it gives.
+    /// Bits of the index in the compact form, the least significant range first.
+    pub index: &'static [BitRange],
+    /// Native bits that the table supplies.
     pub mask: u128,
-    /// One entry per index value, its bits where they are in the native form.
+    /// Entry per index value, with its bits in native position.
     pub entries: &'static [u128],
-    /// The inverse: a hash of the entry by this, shifted down, is a slot, and the slot holds the index. No two entries
-    /// have the same slot.
+    /// Multiplier of the inverse table, a perfect hash. The hash of an entry, shifted down, selects
+    /// a slot, which holds the index. No two entries share a slot.
     pub multiplier: u64,
     pub shift: u32,
     pub slots: &'static [u8],
 }
 
-/// Bits that the compact form holds as they are.
+/// Bits that the compact form copies unchanged.
 #[derive(Debug)]
 pub(crate) struct CompactCopy {
     pub from: u8,
@@ -27,61 +27,63 @@ pub(crate) struct CompactCopy {
     pub width: u8,
 }
 
-/// Where in the native 32 bits of an immediate its compact bits are.
+/// Position of the compact bits in the native 32 bits of an immediate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ImmPlace {
-    /// The lowest; zeros above.
+    /// Lowest bits, zero-extended.
     Low,
-    /// The lowest; copies of the highest of them above.
+    /// Lowest bits, sign-extended.
     Signed,
-    /// The highest; zeros below.
+    /// Highest bits, zeros below.
     High,
 }
 
-/// How the compact bits of an immediate become 32 native bits.
+/// Expansion of the compact bits of an immediate to 32 native bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ImmKind {
     pub place: ImmPlace,
-    /// The value has 16 bits and fills both halves.
+    /// True if the value has 16 bits and fills both halves.
     pub halves: bool,
 }
 
-/// An immediate of the compact form.
+/// Immediate of the compact form.
 #[derive(Debug)]
 pub(crate) struct CompactImm {
-    pub from: &'static [Run],
-    /// By the value of the native type field; if there is but one, for all.
+    pub from: &'static [BitRange],
+    /// Expansions by the value of the native type field, or one for all types.
     pub kinds: &'static [Option<ImmKind>],
-    pub type_at: Run,
+    pub type_at: BitRange,
 }
 
-/// The compact form of instructions of one shape (how many sources, and whether the last is an immediate).
+/// Compact form of instructions of one shape: number of sources, and an immediate as the last or
+/// not.
 #[derive(Debug)]
 pub(crate) struct CompactShape {
     pub tables: &'static [&'static CompactTable],
     pub copies: &'static [CompactCopy],
     pub imm: Option<CompactImm>,
-    /// The native bits that it can give.
+    /// Native bits that it can represent.
     pub covered: u128,
 }
 
-/// Instructions that are compacted alike.
+/// Class of instructions that are compacted alike.
 #[derive(Debug)]
 pub(crate) struct CompactClass {
-    /// The native bits that tell the shape.
-    pub test: Run,
-    /// The shapes by the value of those bits.
+    /// Native bits that select the shape.
+    pub test: BitRange,
+    /// Shapes by the value of those bits.
     pub shapes: [Option<&'static CompactShape>; 4],
-    /// Such words exist and have a meaning, but to compact one would change what it means.
+    /// True if such words can be expanded but must not be produced, because compaction would change
+    /// their meaning.
     pub only_expand: bool,
 }
 
-/// What a generation compacts.
+/// Compaction of a generation.
 #[derive(Debug)]
 pub(crate) struct CompactColumn {
     pub classes: &'static [CompactClass],
-    /// The class of each opcode: an index, or a number beyond every index.
+    /// Class of each opcode: an index, or a number beyond all indices for none.
     pub opcodes: [u8; 128],
-    /// The class of each `math` function.
+    /// Class of each `math` function.
     pub math: [u8; 16],
 }

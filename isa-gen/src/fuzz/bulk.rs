@@ -1,6 +1,7 @@
-//! Hundreds of instructions in one program against an oracle, so that the cost of a call to it hardly counts.
+//! Test of many instructions in one program against an oracle, which amortizes the cost of calling
+//! it.
 
-use super::{AROUND, Failure, Oracle, bare, hex};
+use super::{Failure, Oracle, PADDING, bare, hex};
 use crate::compact::compact;
 use crate::decode::decode;
 use crate::encode::encode;
@@ -11,23 +12,24 @@ use crate::reg::Reg;
 use crate::region::ExecSize;
 use crate::text::{assemble, disassemble, print_inst};
 
-/// What became of the instructions of one program.
+/// Results of the instructions of one program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bulk {
-    /// Whether everything agrees, instruction by instruction.
+    /// True for each instruction if all properties hold.
     pub agrees: Vec<bool>,
-    /// Those that the oracle's assembler does not take, by their place, with its message.
+    /// Indices of instructions that the oracle's assembler rejects, with its message.
     pub refused: Vec<(usize, String)>,
-    /// Those of which a property does not hold.
+    /// Indices of instructions that violate a property.
     pub failures: Vec<(usize, Failure)>,
-    /// Compacted forms that were compared too.
+    /// Number of compact forms that were compared.
     pub compacted: usize,
 }
 
-/// One program: `nop`s around the instructions, so that targets have somewhere to go, and labels at the targets.
+/// Program with `nop`s around the instructions as room for branch targets, and labels at the
+/// targets.
 struct Program {
     insts: Vec<Inst<Reg>>,
-    /// The line of the text on which each instruction stands, from 1.
+    /// Line of the text of each instruction, from 1.
     lines: Vec<u32>,
     text: String,
 }
@@ -35,7 +37,7 @@ struct Program {
 impl Program {
     fn new(platform: Platform, body: &[Inst<Reg>]) -> Program {
         let nop = Inst::<Reg>::new(Op::Nop, ExecSize::S1);
-        let around = [nop; AROUND];
+        let around = [nop; PADDING];
         let insts = [&around, body, &around].concat();
         let mut targets = vec![false; insts.len() + 1];
         for (n, i) in insts.iter().enumerate() {
@@ -74,7 +76,7 @@ impl Program {
         Program { insts, lines, text }
     }
 
-    /// The instruction on a line of the text.
+    /// Returns the index of the instruction on a line of the text.
     fn at_line(&self, line: u32) -> Option<usize> {
         self.lines.iter().position(|l| *l == line)
     }
@@ -85,7 +87,7 @@ impl Program {
     }
 }
 
-/// The lines of a listing that are instructions, with the labels before them.
+/// Returns the lines of a listing that are instructions, each with the labels before it.
 fn listing(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut labels = String::new();
@@ -101,17 +103,18 @@ fn listing(text: &str) -> Vec<String> {
 }
 
 /// Checks every property for many instructions at once:
-/// - decoding what encoding gives is the instruction itself;
-/// - our assembler and the oracle's make the same bytes of our text;
-/// - our text of those bytes is the oracle's, comments aside, and assembles back to them;
-/// - the compacted form, where there is one, decodes to the instruction, and the oracle prints it as we do.
+/// - decoding the encoded instruction gives the instruction itself;
+/// - both assemblers, ours and the oracle's, produce the same bytes from our text;
+/// - our disassembly of those bytes is the oracle's, except comments, and assembles back to them;
+/// - the compact form, if there is one, decodes to the instruction, and both disassemblers print it
+///   alike.
 ///
-/// What the oracle's assembler does not take is told of and left out of the rest.
+/// Instructions that the oracle's assembler rejects are reported and excluded from the rest.
 pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Oracle) -> Bulk {
     let nop = Inst::<Reg>::new(Op::Nop, ExecSize::S1);
     let mut out = Bulk::default();
     let mut body = insts.to_vec();
-    // What fails on our side alone is a `nop` for the rest.
+    // Instructions that fail without the oracle are replaced by `nop`.
     for (n, slot) in body.iter_mut().enumerate() {
         if let Err(f) = alone(platform, slot) {
             out.failures.push((n, f));
@@ -125,14 +128,14 @@ pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Orac
             Err(messages) => {
                 let before = out.refused.len();
                 for (line, message) in messages {
-                    let Some(n) = program.at_line(line).and_then(|n| n.checked_sub(AROUND)) else {
+                    let Some(n) = program.at_line(line).and_then(|n| n.checked_sub(PADDING)) else {
                         continue;
                     };
                     let Some(slot) = body.get_mut(n).filter(|i| **i != nop) else {
                         continue;
                     };
                     *slot = nop;
-                    let text = program.line_of(n + AROUND);
+                    let text = program.line_of(n + PADDING);
                     out.refused.push((n, format!("{message}\n      {text}")));
                 }
                 if out.refused.len() == before {
@@ -179,7 +182,7 @@ fn failure(property: &'static str, want: impl ToString, got: impl ToString, text
     }
 }
 
-/// What an instruction must keep without any oracle.
+/// Checks the properties that need no oracle.
 fn alone(platform: Platform, i: &Inst<Reg>) -> Result<(), Failure> {
     let form = || format!("{i:?}");
     let native = encode(platform, i).map_err(|e| failure("the form encodes", form(), e, ""))?;
@@ -194,7 +197,7 @@ fn alone(platform: Platform, i: &Inst<Reg>) -> Result<(), Failure> {
     }
 }
 
-/// Bytes and text of a program against the oracle's.
+/// Compares bytes and text of a program with the oracle's.
 fn compare(
     platform: Platform,
     program: &Program,
@@ -208,13 +211,13 @@ fn compare(
         .map(|i| encode(platform, i).unwrap_or_default())
         .collect();
     let ours = natives.concat();
-    let of = |n: usize| n.saturating_sub(AROUND);
+    let of = |n: usize| n.saturating_sub(PADDING);
     match assemble(platform, &program.text) {
         Ok(a) if a.bytes == ours => {}
         Ok(a) => {
             for (n, (want, got)) in natives.iter().zip(a.bytes.chunks(16)).enumerate() {
                 if want != got {
-                    let property = "our assembler gives the encoder's bytes";
+                    let property = "our assembler produces the encoder's bytes";
                     let text = program.line_of(n);
                     let f = failure(property, hex(want), hex(got), text);
                     out.failures.push((of(n), f));
@@ -281,7 +284,8 @@ fn compare(
     }
 }
 
-/// The compacted forms: each decodes to its instruction, and the oracle prints them as we do.
+/// Checks that each compact form decodes to its instruction, and that both disassemblers print it
+/// alike.
 fn compare_compacted(
     platform: Platform,
     body: &[Inst<Reg>],

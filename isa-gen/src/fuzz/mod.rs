@@ -1,9 +1,10 @@
-//! Random instructions driven by the rows, and the properties that encoder, decoder, printer and assembler must have
-//! for each of them, against an oracle that is a parameter. Used by the tests and by fuzz targets.
+//! Random instructions, generated from the opcode table, and properties of encoder, decoder,
+//! printer and assembler that must hold for each of them. The oracle is a parameter. Used by tests
+//! and fuzz targets.
 
 mod before_xe;
 mod bulk;
-mod dice;
+mod generator;
 mod xe;
 
 use crate::inst::Inst;
@@ -14,17 +15,17 @@ use std::fmt;
 
 pub use bulk::{Bulk, check_many};
 
-/// A small, seedable random number generator (SplitMix64).
+/// Small seedable random number generator (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// The generator of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Rng(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -32,24 +33,25 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`; 0 where `n` is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         self.bits().checked_rem(n).unwrap_or(0)
     }
 
-    /// True once in `n`.
+    /// Returns true once in `n` times on average.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// One of several; `None` of none.
+    /// Picks one of several values, or returns `None` if there are none.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> Option<T> {
         of.get(self.below(of.len() as u64) as usize).copied()
     }
 }
 
-/// A random form of an opcode (and of a math function, for `math`); `None` where the platform does not have it or the
-/// dice made no sense of it. It always has an encoding; that it is legal in every way is for others to say.
+/// Generates a random instruction of an opcode (and of a math function, for `math`). It always has
+/// an encoding but is not always legal. Returns `None` if the platform does not have the opcode, or
+/// the choices did not fit together.
 pub fn random_inst(
     platform: Platform,
     op: Op,
@@ -63,31 +65,31 @@ pub fn random_inst(
     }
 }
 
-/// An assembler and disassembler that is believed.
+/// Trusted assembler and disassembler.
 pub trait Oracle {
-    /// The bytes of a program in IGA syntax, or the oracle's message.
+    /// Assembles a program in IGA syntax, or returns the oracle's message.
     fn assemble(&mut self, text: &str) -> Result<Vec<u8>, String>;
-    /// The same, with a line of the text for each message; 0 where that is not known.
+    /// Assembles a program, or returns messages with their line of the text, 0 if unknown.
     ///
     /// # Errors
-    /// The oracle's messages.
+    /// Returns the oracle's messages.
     fn assemble_lines(&mut self, text: &str) -> Result<Vec<u8>, Vec<(u32, String)>> {
         self.assemble(text).map_err(|e| vec![(0, e)])
     }
-    /// The text of a program, or the oracle's message.
+    /// Disassembles a program, or returns the oracle's message.
     fn disassemble(&mut self, bytes: &[u8]) -> Result<String, String>;
 }
 
-/// A property that does not hold.
+/// Violation of a property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Which.
+    /// Property that is violated.
     pub property: &'static str,
-    /// What was wanted.
+    /// Expected value.
     pub want: String,
-    /// What there was.
+    /// Actual value.
     pub got: String,
-    /// The program.
+    /// Program text.
     pub text: String,
 }
 
@@ -101,10 +103,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Instructions around the one under test, so that targets have somewhere to go.
-const AROUND: usize = 3;
+/// Number of instructions around those under test, as room for branch targets.
+const PADDING: usize = 3;
 
-/// Comments and blanks at line ends gone.
+/// Removes comments and trailing blanks.
 fn bare(text: &str) -> String {
     text.lines()
         .map(|l| l.split("//").next().unwrap_or("").trim_end())

@@ -1,8 +1,8 @@
-//! Branches, `sync` and the software scoreboard.
+//! Rules of branches, `sync` and the software scoreboard.
 
 use super::Part;
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{Place, Slot, View};
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::{InstView, OperandLocation, SourceKind};
 use crate::inst::{Subfn, SyncFn, Target};
 use crate::op::{Format, Op};
 use crate::swsb::{Pipe, TokenKind};
@@ -10,15 +10,15 @@ use crate::swsb::{Pipe, TokenKind};
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "branch-targets",
-        text: "a target is where an instruction can start",
+        text: "a target is an offset at which an instruction can start",
         hint: "branch to a label",
-        kinds: Kinds::BRANCH,
+        kinds: InstKinds::BRANCH,
         applies: always,
         check: |v, out| {
-            for (n, s) in (0u8..).zip(v.slots) {
-                if matches!(s, Slot::Target(Target::Rel(r)) if r % 8 != 0) {
+            for (n, s) in (0u8..).zip(v.source_kinds) {
+                if matches!(s, SourceKind::Target(Target::Rel(r)) if r % 8 != 0) {
                     let what =
-                        format_args!("no instruction starts there: not a multiple of 8 bytes");
+                        format_args!("no instruction can start there: not a multiple of 8 bytes");
                     out.find(Part::Src(n), what);
                 }
             }
@@ -26,13 +26,13 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "branch-range",
-        text: "a target is within 16 bits of units of 8 bytes",
+        text: "a target fits a signed 16-bit number of 8-byte units",
         hint: "jump with `jmpi`, or move the code",
-        kinds: Kinds::BRANCH,
+        kinds: InstKinds::BRANCH,
         applies: |f| !f.branch_bytes,
         check: |v, out| {
-            for (n, s) in (0u8..).zip(v.slots) {
-                let Slot::Target(Target::Rel(r)) = s else {
+            for (n, s) in (0u8..).zip(v.source_kinds) {
+                let SourceKind::Target(Target::Rel(r)) = s else {
                     continue;
                 };
                 let far = !(-0x8000..0x8000).contains(&(r / 8));
@@ -44,9 +44,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "jmpi-scalar",
-        text: "`jmpi` moves the whole thread: one channel, without a mask",
+        text: "`jmpi` moves the whole thread: it has one channel and no mask",
         hint: "write (W) and (1|M0)",
-        kinds: Kinds::BRANCH,
+        kinds: InstKinds::BRANCH,
         applies: always,
         check: |v, out| {
             if v.info.format == Format::Jmpi && (v.exec != 1 || !v.no_mask) {
@@ -57,17 +57,17 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "sync-operand",
-        text: "`sync` reads null; `allrd` and `allwr` may take a mask of tokens, `bar` its barriers",
-        hint: "leave the operand out",
-        kinds: Kinds::SYNC,
+        text: "`sync` reads null; `allrd` and `allwr` may take a mask of tokens, `bar` a mask of barriers",
+        hint: "omit the operand",
+        kinds: InstKinds::SYNC,
         applies: |f| f.swsb,
         check: sync_operand,
     },
     Rule {
         name: "swsb-exists",
-        text: "before Xe the hardware tracks dependencies: there is no annotation",
-        hint: "leave the annotation out",
-        kinds: Kinds::ANY,
+        text: "there are no annotations before Xe, where hardware tracks dependencies",
+        hint: "omit the annotation",
+        kinds: InstKinds::ANY,
         applies: |f| !f.swsb,
         check: |v, out| {
             if !v.swsb.is_empty() {
@@ -79,17 +79,17 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "swsb-distance",
-        text: "a distance is 1 to 7, in a pipe that the platform has",
+        text: "a distance is 1 to 7, in a pipe of the platform",
         hint: "a dependency further back needs no distance",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: |f| f.swsb,
         check: swsb_distance,
     },
     Rule {
         name: "swsb-token",
-        text: "a token is one of the platform's",
+        text: "a token exists on the platform",
         hint: "use $0 to $15 ($31 on Xe-HPC)",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: |f| f.swsb,
         check: |v, out| {
             if let Some(t) = v.swsb.token
@@ -102,30 +102,30 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "swsb-token-set",
-        text: "a token is set by instructions that run out of order: messages, the systolic array, the math box and what it does",
+        text: "only instructions that execute out of order set a token: sends, and those of the systolic array and the math unit",
         hint: "wait for a token with .dst or .src",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: |f| f.swsb,
         check: swsb_token_set,
     },
     Rule {
         name: "swsb-together",
-        text: "a distance goes with a token that is set; with one waited for only where the encoding has room",
-        hint: "wait for one of them in a `sync.nop` before",
-        kinds: Kinds::ANY,
+        text: "a distance can be combined with setting a token, and with waiting for one only if that has an encoding",
+        hint: "wait for one of them in a `sync.nop` before the instruction",
+        kinds: InstKinds::ANY,
         applies: |f| f.swsb,
         check: swsb_together,
     },
 ];
 
-fn sync_operand(v: &View, out: &mut Sink<'_>) {
+fn sync_operand(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(s) = v.src(0) else { return };
     let Subfn::Sync(function) = v.subfn else {
         return;
     };
-    let ok = match s.place {
-        // A mask of tokens, or the barriers that are waited on.
-        Place::Imm(_) => matches!(function, SyncFn::Allrd | SyncFn::Allwr | SyncFn::Bar),
+    let ok = match s.location {
+        // A mask of tokens, or the barriers to wait for.
+        OperandLocation::Imm(_) => matches!(function, SyncFn::Allrd | SyncFn::Allwr | SyncFn::Bar),
         _ => s.is_null() || function == SyncFn::Bar,
     };
     if !ok {
@@ -133,7 +133,7 @@ fn sync_operand(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn swsb_distance(v: &View, out: &mut Sink<'_>) {
+fn swsb_distance(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(d) = v.swsb.distance else { return };
     if !(1..=7).contains(&d.n) {
         let n = d.n;
@@ -143,41 +143,41 @@ fn swsb_distance(v: &View, out: &mut Sink<'_>) {
         let p = v.platform;
         out.find(
             Part::Inst,
-            format_args!("{d} names a pipe that {p} has not"),
+            format_args!("{d} names a pipe that {p} does not have"),
         );
     }
 }
 
-/// Whether an instruction runs out of order.
-fn out_of_order(v: &View) -> bool {
+/// Returns true if an instruction executes out of order.
+fn out_of_order(v: &InstView) -> bool {
     let f64_by_math = v.f.out_of_order_f64 && v.is_64bit();
     let math = v.op == Op::Math && !v.f.swsb_pipes.contains(&Pipe::Math);
-    matches!(v.kind, Kinds::SEND | Kinds::DPAS) || math || f64_by_math
+    matches!(v.kind, InstKinds::SEND | InstKinds::DPAS) || math || f64_by_math
 }
 
-fn swsb_token_set(v: &View, out: &mut Sink<'_>) {
+fn swsb_token_set(v: &InstView, out: &mut FindingSink<'_>) {
     let set = v.swsb.token.is_some_and(|t| t.kind == TokenKind::Set);
     if set && !out_of_order(v) {
         let op = v.op;
-        let what = format_args!("`{op}` runs in order and sets no token");
+        let what = format_args!("`{op}` executes in order and cannot set a token");
         out.find(Part::Inst, what);
     }
 }
 
-fn swsb_together(v: &View, out: &mut Sink<'_>) {
+fn swsb_together(v: &InstView, out: &mut FindingSink<'_>) {
     let (Some(d), Some(t)) = (v.swsb.distance, v.swsb.token) else {
         return;
     };
     let sets = out_of_order(v);
     let ok = match t.kind {
         TokenKind::Set => sets,
-        // In the instruction's own pipe, and where that is no question of which.
+        // Allowed in the instruction's own pipe, and on platforms with a single pipe.
         TokenKind::Dst | TokenKind::Src => {
             !sets && (d.pipe == Pipe::Own || v.f.swsb_pipes.len() > 1)
         }
     };
     if !ok {
-        let what = format_args!("{d} and {t} cannot stand together");
+        let what = format_args!("{d} and {t} cannot be combined");
         out.find(Part::Inst, what);
     }
 }

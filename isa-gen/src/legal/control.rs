@@ -1,8 +1,8 @@
-//! Execution size, channel offset, predicate, flag modifier, options.
+//! Rules of execution size, channel offset, predicate, condition modifier and options.
 
 use super::Part;
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::View;
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::InstView;
 use crate::inst::{Cond, InstOpts, PredCtrl, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::platform::Features;
@@ -11,37 +11,37 @@ use crate::reg::{Arf, Reg};
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "controls-allowed",
-        text: "an opcode takes only the predicate, flag modifier, saturation and modifiers that it has",
-        hint: "do it in an instruction of its own, such as a `mov` or a `cmp`",
-        kinds: Kinds::ANY,
+        text: "an instruction has a predicate, condition modifier, saturation and source modifiers only if its opcode allows them",
+        hint: "use a separate instruction, such as a `mov` or a `cmp`",
+        kinds: InstKinds::ANY,
         applies: always,
         check: controls_allowed,
     },
     Rule {
         name: "options-allowed",
-        text: "an instruction takes only the options that the platform and its kind have",
-        hint: "leave the option out: dependencies are the scoreboard's, or the annotation's",
-        kinds: Kinds::ANY,
+        text: "an instruction has only options of the platform and of its kind",
+        hint: "omit the option: the scoreboard or the annotation orders dependencies",
+        kinds: InstKinds::ANY,
         applies: always,
         check: options_allowed,
     },
     Rule {
         name: "channel-range",
-        text: "channels start at a multiple of their number (4 at least)",
-        hint: "take the channel offset that is a multiple of the execution size",
-        kinds: Kinds::ANY,
+        text: "the channel offset is a multiple of the execution size (of 4 at least)",
+        hint: "use a channel offset that is a multiple of the execution size",
+        kinds: InstKinds::ANY,
         applies: always,
         check: channel_range,
     },
     Rule {
         name: "flag-shared",
-        text: "predicate and flag modifier have one field for their flag",
+        text: "predicate and condition modifier share one field for their flag",
         hint: "use one flag for both, or two instructions",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: |v, out| {
             if !v.one_flag {
-                let what = format_args!("predicate and flag modifier must name the same flag");
+                let what = format_args!("predicate and condition modifier must name the same flag");
                 out.find(Part::Flag, what);
             }
         },
@@ -49,48 +49,48 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "flag-exists",
         text: "a flag is a 16-bit half of one of the platform's flag registers",
-        hint: "use f0 or f1 (f2 and f3 are Xe-HPC's)",
-        kinds: Kinds::ANY,
+        hint: "use f0 or f1 (Xe-HPC also has f2 and f3)",
+        kinds: InstKinds::ANY,
         applies: always,
         check: flag_exists,
     },
     Rule {
         name: "flag-channels",
         text: "32 channels need both halves of a flag",
-        hint: "name the lower half; a channel's bit is its number's",
-        kinds: Kinds::ANY,
+        hint: "name the lower half; the bit of a channel is its number",
+        kinds: InstKinds::ANY,
         applies: always,
         check: flag_channels,
     },
     Rule {
         name: "condition-needed",
-        text: "`cmp` and (but on Xe-HPC) `csel` need a condition, `sel` a condition or a predicate",
-        hint: "say what is compared by",
-        kinds: Kinds::ALU,
+        text: "`cmp` and (except on Xe-HPC) `csel` need a condition, `sel` a condition or a predicate",
+        hint: "name the condition",
+        kinds: InstKinds::ALU,
         applies: always,
         check: condition_needed,
     },
     Rule {
         name: "logic-condition",
-        text: "bitwise operations produce no overflow and no unordered condition",
+        text: "bitwise operations never overflow and are never unordered",
         hint: "use `eq` or `ne`",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             let op = v.op;
             if v.info.bitwise && matches!(v.cond, Some((_, Cond::Ov | Cond::Un))) {
                 out.find(
                     Part::Flag,
-                    format_args!("`{op}` never meets that condition"),
+                    format_args!("`{op}` never satisfies that condition"),
                 );
             }
         },
     },
     Rule {
         name: "align16-predicate",
-        text: "an Align16 predicate goes by channels, `any4h` or `all4h`",
-        hint: "combine the flag with a `mov` of it first",
-        kinds: Kinds::MACRO.union(Kinds::TERNARY),
+        text: "an Align16 predicate is per channel, `any4h` or `all4h`",
+        hint: "combine the bits of the flag first",
+        kinds: InstKinds::MACRO.union(InstKinds::TERNARY),
         applies: |f| f.align16,
         check: align16_predicate,
     },
@@ -98,7 +98,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "cmp-null-switch",
         text: "a compare with a null destination needs the option Switch",
         hint: "add {Switch}, or write the result to a register",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.cmp_null_switch,
         check: |v, out| {
             let null = v.dst.is_some_and(|d| d.is_null());
@@ -111,15 +111,15 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "acc-write-enable",
-        text: "AccWrEn wants a destination that an accumulator can hold: no bytes, no architecture register but null",
-        hint: "write the accumulator with an instruction of its own",
-        kinds: Kinds::TYPED,
+        text: "AccWrEn needs a destination that fits an accumulator: no bytes, no architecture register but null",
+        hint: "write the accumulator with a separate instruction",
+        kinds: InstKinds::TYPED,
         applies: always,
         check: acc_write_enable,
     },
 ];
 
-fn controls_allowed(v: &View, out: &mut Sink<'_>) {
+fn controls_allowed(v: &InstView, out: &mut FindingSink<'_>) {
     let (info, op) = (v.info, v.op);
     let macro_fn = matches!(v.subfn, Subfn::Math(f) if f.is_macro());
     if v.pred.is_some() && !info.pred {
@@ -131,7 +131,7 @@ fn controls_allowed(v: &View, out: &mut Sink<'_>) {
             out.find(Part::Flag, what);
         }
         Some((_, c)) if c != Cond::Eo && !info.cond => {
-            out.find(Part::Flag, format_args!("`{op}` has no flag modifier"));
+            out.find(Part::Flag, format_args!("`{op}` has no condition modifier"));
         }
         _ => {}
     }
@@ -145,31 +145,34 @@ fn controls_allowed(v: &View, out: &mut Sink<'_>) {
         if s.is_modified() && !info.mods {
             out.find(s.part, format_args!("`{op}` has no source modifiers"));
         } else if s.abs && info.bitwise {
-            let what = format_args!("`{op}` inverts a source, it has no absolute value");
+            let what = format_args!("`{op}` can invert a source, but has no absolute value");
             out.find(s.part, what);
         }
     }
 }
 
-/// An option, its name, the kinds that take it, and where it exists.
-type Opt = (InstOpts, &'static str, Kinds, fn(&Features) -> bool);
+/// Option, its name, the kinds of instructions that take it, and a test of the platform for it.
+type OptionRule = (InstOpts, &'static str, InstKinds, fn(&Features) -> bool);
 
-/// Options that are not everywhere.
-const OPTIONS: &[Opt] = &[
-    (InstOpts::NO_DD_CLR, "NoDDClr", Kinds::ANY, |f| !f.swsb),
-    (InstOpts::NO_DD_CHK, "NoDDChk", Kinds::ANY, |f| !f.swsb),
-    (InstOpts::EOT, "EOT", Kinds::SEND, always),
-    (InstOpts::NO_SRC_DEP_SET, "NoSrcDepSet", Kinds::SEND, |f| {
-        !f.swsb
-    }),
-    (InstOpts::SERIALIZE, "Serialize", Kinds::SEND, |f| {
+/// Options that not every instruction or platform has.
+const OPTIONS: &[OptionRule] = &[
+    (InstOpts::NO_DD_CLR, "NoDDClr", InstKinds::ANY, |f| !f.swsb),
+    (InstOpts::NO_DD_CHK, "NoDDChk", InstKinds::ANY, |f| !f.swsb),
+    (InstOpts::EOT, "EOT", InstKinds::SEND, always),
+    (
+        InstOpts::NO_SRC_DEP_SET,
+        "NoSrcDepSet",
+        InstKinds::SEND,
+        |f| !f.swsb,
+    ),
+    (InstOpts::SERIALIZE, "Serialize", InstKinds::SEND, |f| {
         f.serialize
     }),
-    (InstOpts::EX_BSO, "ExBSO", Kinds::SEND, |f| f.ex_bso),
-    (InstOpts::CPS, "CPS", Kinds::SEND, |f| f.ex_bso),
+    (InstOpts::EX_BSO, "ExBSO", InstKinds::SEND, |f| f.ex_bso),
+    (InstOpts::CPS, "CPS", InstKinds::SEND, |f| f.ex_bso),
 ];
 
-fn options_allowed(v: &View, out: &mut Sink<'_>) {
+fn options_allowed(v: &InstView, out: &mut FindingSink<'_>) {
     for (opt, name, kinds, exists) in OPTIONS {
         if !v.opts.contains(*opt) {
             continue;
@@ -184,12 +187,12 @@ fn options_allowed(v: &View, out: &mut Sink<'_>) {
     }
     if v.opts.contains(InstOpts::ACC_WR_EN) && !v.info.acc {
         let op = v.op;
-        let what = format_args!("`{op}` cannot write the accumulator too");
+        let what = format_args!("`{op}` cannot also write the accumulator");
         out.find(Part::Inst, what);
     }
 }
 
-fn channel_range(v: &View, out: &mut Sink<'_>) {
+fn channel_range(v: &InstView, out: &mut FindingSink<'_>) {
     let (n, first) = (v.exec, v.first);
     if !first.is_multiple_of(n.max(4)) {
         let what = format_args!("{n} channels cannot start at channel {first}");
@@ -197,12 +200,12 @@ fn channel_range(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn flags(v: &View) -> impl Iterator<Item = super::view::FlagUse> {
+fn flags(v: &InstView) -> impl Iterator<Item = super::view::FlagUse> {
     let pred = v.pred.map(|p| p.0);
     pred.into_iter().chain(v.cond.map(|c| c.0))
 }
 
-fn flag_exists(v: &View, out: &mut Sink<'_>) {
+fn flag_exists(v: &InstView, out: &mut FindingSink<'_>) {
     let most = v.f.flag_regs;
     for flag in flags(v) {
         let reg = match flag.reg {
@@ -217,7 +220,7 @@ fn flag_exists(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn flag_channels(v: &View, out: &mut Sink<'_>) {
+fn flag_channels(v: &InstView, out: &mut FindingSink<'_>) {
     let last = v.first + v.exec;
     let grouped = v
         .pred
@@ -233,13 +236,13 @@ fn flag_channels(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn condition_needed(v: &View, out: &mut Sink<'_>) {
+fn condition_needed(v: &InstView, out: &mut FindingSink<'_>) {
     let (missing, what) = match v.op {
         Op::Csel if v.f.csel_alone => (false, ""),
-        Op::Cmp | Op::Cmpn | Op::Csel => (v.cond.is_none(), "a flag modifier"),
+        Op::Cmp | Op::Cmpn | Op::Csel => (v.cond.is_none(), "a condition modifier"),
         Op::Sel => (
             v.cond.is_none() == v.pred.is_none(),
-            "a predicate or a flag modifier, and not both",
+            "either a predicate or a condition modifier",
         ),
         _ => (false, ""),
     };
@@ -249,9 +252,9 @@ fn condition_needed(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn align16_predicate(v: &View, out: &mut Sink<'_>) {
+fn align16_predicate(v: &InstView, out: &mut FindingSink<'_>) {
     let align16 = match v.kind {
-        Kinds::TERNARY => v.f.ternary_align16,
+        InstKinds::TERNARY => v.f.ternary_align16,
         _ => matches!(v.subfn, Subfn::Math(MathFn::Invm | MathFn::Rsqtm)) || v.info.mme,
     };
     let plain = |ctrl| {
@@ -261,21 +264,23 @@ fn align16_predicate(v: &View, out: &mut Sink<'_>) {
         )
     };
     if align16 && v.pred.is_some_and(|(_, ctrl)| !plain(ctrl)) {
-        let what = format_args!("an Align16 predicate goes by channels, `any4h` or `all4h`");
+        let what = format_args!("an Align16 predicate is per channel, `any4h` or `all4h`");
         out.find(Part::Flag, what);
     }
 }
 
-fn acc_write_enable(v: &View, out: &mut Sink<'_>) {
+fn acc_write_enable(v: &InstView, out: &mut FindingSink<'_>) {
     if !v.opts.contains(InstOpts::ACC_WR_EN) {
         return;
     }
     let Some(d) = v.dst else { return };
     if d.bytes() == 1 {
-        out.find(Part::Dst, format_args!("an accumulator holds no bytes"));
+        out.find(Part::Dst, format_args!("an accumulator cannot hold bytes"));
     }
     if d.arf().is_some_and(|a| !matches!(a, Arf::Null | Arf::Acc)) {
-        let what = format_args!("an architecture register and the accumulator together");
+        let what = format_args!(
+            "an architecture register cannot be written together with the accumulator"
+        );
         out.find(Part::Dst, what);
     }
 }

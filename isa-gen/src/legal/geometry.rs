@@ -1,10 +1,13 @@
-//! Where a region's elements lie. All offsets are in bytes from the start of the operand's first register, and all
-//! functions are total: a region that cannot be encoded is measured as if it could.
+//! Byte geometry of regions.
+//!
+//! Offsets are in bytes from the start of the operand's first register. All functions are total: a
+//! region without an encoding is measured as if it had one.
 
 use crate::region::{ExecSize, Region};
 
-/// A rectangle of elements: `(vertical stride, width, horizontal stride)`, in elements, of the reduced regions of
-/// three-source instructions too. `None` for VxH, whose rows lie anywhere.
+/// Returns a region as a rectangle `(vertical stride, width, horizontal stride)` in elements, also
+/// for the reduced regions of three-source instructions. `None` for VxH, whose rows may start
+/// anywhere.
 #[inline]
 pub fn rect(region: Region) -> Option<(u32, u32, u32)> {
     match region {
@@ -12,14 +15,14 @@ pub fn rect(region: Region) -> Option<(u32, u32, u32)> {
         Region::VxH { .. } => None,
         Region::Scalar3 { hs: 0 } => Some((0, 1, 0)),
         Region::Ternary { vs, hs: 0 } => Some((vs.into(), 1, 0)),
-        // A row is as wide as the next one lets it.
+        // The next row limits the width of a row.
         Region::Ternary { vs, hs } => Some((vs.into(), u32::from(vs / hs).max(1), hs.into())),
         Region::Scalar3 { hs } => Some((hs.into(), 1, 0)),
     }
 }
 
-/// Whether `<vs;w,hs>` has an encoding: strides are 0 or powers of two, up to 32 vertically and 4 horizontally, and
-/// the width is a power of two up to 16. Units are elements.
+/// Returns true if `<vs;w,hs>` has an encoding. Strides are 0 or powers of two, up to 32 vertically
+/// and 4 horizontally. The width is a power of two up to 16. Units are elements.
 ///
 /// ```
 /// use gantry_isa_gen::legal::geometry::is_encodable;
@@ -30,7 +33,7 @@ pub const fn is_encodable(vs: u32, w: u32, hs: u32) -> bool {
     is_stride(vs, 32) && is_stride(hs, 4) && w.is_power_of_two() && w <= 16
 }
 
-/// Whether a destination stride in elements has an encoding: 1, 2 or 4.
+/// Returns true if a destination stride in elements has an encoding: 1, 2 or 4.
 pub const fn is_dst_stride(hs: u32) -> bool {
     hs != 0 && is_stride(hs, 4)
 }
@@ -39,7 +42,7 @@ const fn is_stride(s: u32, most: u32) -> bool {
     s == 0 || (s.is_power_of_two() && s <= most)
 }
 
-/// Where channel `channel`'s element starts, from the region's origin. `None` for VxH.
+/// Returns the byte offset of a channel's element from the region's origin. `None` for VxH.
 pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.max(1);
@@ -49,7 +52,8 @@ pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u
     Some(elements.saturating_mul(type_bytes))
 }
 
-/// Bytes from the region's origin to the end of its last element. `None` for VxH.
+/// Returns the number of bytes from the region's origin to the end of its last element. `None` for
+/// VxH.
 ///
 /// ```
 /// use gantry_isa_gen::{ExecSize, Region, legal::geometry::span_bytes};
@@ -61,16 +65,18 @@ pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u
 pub fn span_bytes(region: Region, exec: ExecSize, type_bytes: u32) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.clamp(1, exec.channels());
-    // A width that can be encoded needs no division.
-    let rows = match w.is_power_of_two() {
-        true => exec.channels() >> w.trailing_zeros(),
-        false => exec.channels() / w,
+    // A width with an encoding needs no division.
+    let rows = if w.is_power_of_two() {
+        exec.channels() >> w.trailing_zeros()
+    } else {
+        exec.channels() / w
     };
     let last = (rows - 1) * vs + (w - 1) * hs;
     Some(last.saturating_add(1).saturating_mul(type_bytes))
 }
 
-/// Bytes from a destination's origin to the end of its last element, for a stride in elements.
+/// Returns the number of bytes from a destination's origin to the end of its last element, for a
+/// stride in elements.
 #[inline]
 pub fn dst_span_bytes(hs: u32, exec: ExecSize, type_bytes: u32) -> u32 {
     (exec.channels() - 1)
@@ -79,8 +85,8 @@ pub fn dst_span_bytes(hs: u32, exec: ExecSize, type_bytes: u32) -> u32 {
         .saturating_mul(type_bytes)
 }
 
-/// How many registers lie between the first and the last byte of a source that starts `byte_offset` into its
-/// register. `None` for VxH.
+/// Returns the number of GRFs from the first to the last byte of a source that starts `byte_offset`
+/// into its GRF. `None` for VxH.
 ///
 /// ```
 /// use gantry_isa_gen::{ExecSize, Region, legal::geometry::grfs_spanned};
@@ -101,7 +107,7 @@ pub fn grfs_spanned(
     ))
 }
 
-/// As [`grfs_spanned`], for a destination with a stride in elements.
+/// Returns the number of GRFs like [`grfs_spanned`], for a destination with a stride in elements.
 pub fn dst_grfs_spanned(
     byte_offset: u32,
     hs: u32,
@@ -118,8 +124,8 @@ fn registers(byte_offset: u32, span: u32, grf_bytes: u32) -> u32 {
     (last / grf - byte_offset / grf).saturating_add(1)
 }
 
-/// Which register, counted from the operand's first, each channel's element starts in. `None` for VxH. The slots
-/// beyond the execution size are zero.
+/// Returns the index of the GRF in which each channel's element starts, relative to the operand's
+/// first. `None` for VxH. Entries beyond the execution size are zero.
 pub fn register_of_channels(
     byte_offset: u32,
     region: Region,
@@ -135,8 +141,8 @@ pub fn register_of_channels(
     Some(out)
 }
 
-/// Whether some row of the region (a run of `w` elements) starts in one register and ends in another: the hardware
-/// takes such a region only where the rows go on seamlessly (`vs == w * hs`). `None` for VxH.
+/// Returns true if a row of the region (`w` elements) starts in one GRF and ends in another. The
+/// hardware accepts such a region only if rows are contiguous (`vs == w * hs`). `None` for VxH.
 pub fn row_crosses_grf(
     byte_offset: u32,
     region: Region,
@@ -155,8 +161,8 @@ pub fn row_crosses_grf(
     }))
 }
 
-/// Whether the region reads the same elements in the same order as one run of elements `stride` apart (`stride` in
-/// elements, 0 for one element that all channels share). `None` for VxH.
+/// Returns the stride in elements if the region is equivalent to a single row with that stride, 0
+/// if all channels read one element. `None` for other regions and for VxH.
 pub fn uniform_stride(region: Region, exec: ExecSize) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.clamp(1, exec.channels());
@@ -195,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_is_taken() {
+    fn geometry_functions_are_total() {
         let r = Region::rect(255, 255, 255);
         let n = u32::MAX;
         assert_eq!(element_offset(r, n, n), Some(n));

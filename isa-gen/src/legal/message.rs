@@ -1,8 +1,9 @@
-//! Messages: whether they mean something, and payloads and response are as long as the operation needs.
+//! Rules of messages: descriptors are defined, and payloads and response have the lengths that the
+//! operation needs.
 
 use super::Part;
-use super::rule::{Kinds, Rule, always};
-use super::view::{DescView, View};
+use super::rule::{InstKinds, Rule, always};
+use super::view::{DescView, InstView};
 use crate::inst::{InstOpts, Subfn};
 use crate::message::{Lengths, LscPort, Message, MessageError, MsgOp, SendBits, Sfid};
 use crate::op::Format;
@@ -10,9 +11,9 @@ use crate::op::Format;
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "message-reserved",
-        text: "no field of a descriptor has a value that is reserved",
+        text: "no field of a descriptor has a reserved value",
         hint: "see the descriptor's fields in the disassembler's comment",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: always,
         check: |v, out| {
             if let Some(Err(e @ MessageError::Reserved { .. })) = message(v) {
@@ -22,9 +23,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "message-response",
-        text: "a message's response is as long as its operation gives, or it is left out",
-        hint: "mend bits 24:20 of the descriptor",
-        kinds: Kinds::SEND,
+        text: "the response has the length that the operation returns, or is omitted",
+        hint: "correct bits 24:20 of the descriptor",
+        kinds: InstKinds::SEND,
         applies: always,
         check: |v, out| {
             let Some((m, l)) = measured(v) else { return };
@@ -37,9 +38,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "message-payload",
-        text: "a message's payloads are as long as its operation needs",
-        hint: "mend the lengths in the descriptors",
-        kinds: Kinds::SEND,
+        text: "the payloads have the length that the operation needs",
+        hint: "correct the lengths in the descriptors",
+        kinds: InstKinds::SEND,
         applies: always,
         check: |v, out| {
             let Some((m, l)) = measured(v) else { return };
@@ -53,9 +54,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "lsc-payload",
-        text: "of the load/store cache, source 0 holds the addresses and source 1 the data",
-        hint: "mend the lengths: vector size times channels, each row in whole registers",
-        kinds: Kinds::SEND,
+        text: "in messages of the load/store cache, source 0 holds the addresses and source 1 the data",
+        hint: "correct the lengths: vector size times channels, each element of all channels in whole registers",
+        kinds: InstKinds::SEND,
         applies: |f| f.lsc,
         check: |v, out| {
             let Some((m, l)) = measured(v) else { return };
@@ -63,7 +64,7 @@ pub(super) static RULES: &[Rule] = &[
                 return;
             };
             let (a, d) = (u32::from(m.src0_grfs), u32::from(m.src1_grfs));
-            // How many coordinates an image has, its surface says.
+            // The surface determines the number of coordinates of an image.
             if a != l.address && op.port != LscPort::Tgm {
                 let need = l.address;
                 let what = format_args!("the addresses take {need} registers, not {a}");
@@ -78,8 +79,8 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// The message of a send with immediate descriptors.
-fn message(v: &View) -> Option<Result<Message, MessageError>> {
+/// Decodes the message of a send with immediate descriptors.
+fn message(v: &InstView) -> Option<Result<Message, MessageError>> {
     let send = v.send?;
     let (DescView::Imm(desc), DescView::Imm(ex)) = (send.desc, send.ex) else {
         return None;
@@ -109,8 +110,8 @@ fn message(v: &View) -> Option<Result<Message, MessageError>> {
     (bits.sfid != Sfid::NULL).then(|| Message::read(v.platform, &bits))
 }
 
-/// A message whose descriptor says how long it is, with what it needs.
-fn measured(v: &View) -> Option<(Message, Lengths)> {
+/// Returns a message whose descriptor determines its lengths, with the lengths that it needs.
+fn measured(v: &InstView) -> Option<(Message, Lengths)> {
     let m = message(v)?.ok()?;
     let measured = matches!(
         m.op,

@@ -1,11 +1,14 @@
-//! What an instruction may say: the rules of the PRM's "register region restrictions" and their kin, one name each, in
-//! tables beside their functions ([`RULES`]). The legalizer, the assembler's users and the check after emission share
-//! them. Where a rule needs to know a register, the compiler's own registers count as GRFs of which only the byte offset
-//! is known.
+//! Legality rules of instructions.
 //!
-//! Source of the rules: the PRMs from Haswell to Tiger Lake, Vol. 7 "Register Region Restrictions" and Vol. 2a "EU
-//! instructions"; for what came later, Intel's assembler and compiler. Intel's own compiled kernels break none of them
-//! (`isa-gen/tests/suite/corpus.rs`), and each is broken by some mutation of a legal instruction (`isa-gen/tests/suite/legal.rs`).
+//! A rule is one of the PRM's "register region restrictions" or the like. Each has a name and a
+//! check function, in tables ([`RULES`]). The legalizer, users of the assembler and the check after
+//! emission share them. Rules that depend on a register treat virtual registers as GRFs of which
+//! only the byte offset is known.
+//!
+//! Sources: the PRMs from Haswell to Tiger Lake, Vol. 7 "Register Region Restrictions" and Vol. 2a
+//! "EU instructions"; Intel's assembler and compiler for later platforms. Intel's own compiled
+//! kernels violate no rule (`isa-gen/tests/suite/corpus.rs`), and some mutation of a legal
+//! instruction violates each (`isa-gen/tests/suite/legal.rs`).
 
 pub mod geometry;
 
@@ -26,23 +29,23 @@ pub use rule::Rule;
 use crate::inst::Inst;
 use crate::platform::Platform;
 use crate::reg::Register;
-use rule::{Kinds, Sink};
+use rule::{FindingSink, InstKinds};
 use std::fmt;
 use std::sync::OnceLock;
-use view::View;
+use view::InstView;
 
-/// Which part of an instruction a finding is about.
+/// Part of an instruction that a finding is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Part {
-    /// The opcode, execution size, masks or options.
+    /// Opcode, execution size, masks or options.
     Inst,
-    /// The predicate or the flag modifier.
+    /// Predicate or condition modifier.
     Flag,
-    /// The destination.
+    /// Destination.
     Dst,
     /// Source 0, 1 or 2.
     Src(u8),
-    /// A send's descriptors.
+    /// Descriptors of a send.
     Desc,
 }
 
@@ -58,14 +61,14 @@ impl fmt::Display for Part {
     }
 }
 
-/// A rule that an instruction breaks.
+/// Violation of a rule by an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The rule.
+    /// Rule.
     pub rule: &'static Rule,
-    /// The part that breaks it.
+    /// Part that violates it.
     pub part: Part,
-    /// What is wrong, a sentence without a final stop.
+    /// Description: a sentence without a full stop.
     pub message: String,
 }
 
@@ -75,7 +78,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Every rule, by families.
+/// Rules by family.
 pub static RULES: [&[Rule]; 10] = [
     &[OPCODE_EXISTS],
     control::RULES,
@@ -89,30 +92,34 @@ pub static RULES: [&[Rule]; 10] = [
     branch::RULES,
 ];
 
-/// The one rule that comes before all others.
+/// Rule that is checked before all others.
 static FIRST: Rule = OPCODE_EXISTS;
 
 const OPCODE_EXISTS: Rule = Rule {
     name: "opcode-exists",
     text: "the platform has the opcode",
-    hint: "see `iga64 -Xlist-ops` for what there is",
-    kinds: Kinds::ANY,
+    hint: "see `iga64 -Xlist-ops` for the opcodes of a platform",
+    kinds: InstKinds::ANY,
     applies: rule::always,
     check: |_, _| {},
 };
 
-/// Every rule, one after the other.
+/// Iterates over all rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.into_iter().flatten()
 }
 
-/// Every rule that the instruction breaks on the platform; nothing (and nothing is allocated) if it is legal.
+/// Returns every violation of a rule of the platform. Allocates nothing if the instruction is
+/// legal.
 ///
 /// ```
 /// use gantry_isa_gen::{legal, text::assemble, Platform};
 /// let code = assemble(Platform::Gen9, "mov (16|M0) r5.0<1>:df r7.0<8;8,1>:f\n")?;
 /// let found = legal::check(Platform::Gen9, &code.insts[0].inst);
-/// assert_eq!(found[0].to_string(), "dst: 16 channels of 8 bytes take 4 registers, 2 is the most [dst-span]");
+/// assert_eq!(
+///     found[0].to_string(),
+///     "dst: 16 channels of 8 bytes take 4 registers, 2 is the most [dst-span]"
+/// );
 /// assert_eq!(found[0].rule.hint, "split the instruction by channels");
 /// # Ok::<(), gantry_isa_gen::diag::Diagnostics>(())
 /// ```
@@ -122,28 +129,28 @@ pub fn check<R: Register>(platform: Platform, inst: &Inst<R>) -> Vec<Finding> {
     findings
 }
 
-/// Whether the instruction breaks no rule of the platform. Faster than [`check`] where it does.
+/// Returns true if the instruction violates no rule of the platform. Faster than [`check`] on
+/// violations.
 pub fn is_legal<R: Register>(platform: Platform, inst: &Inst<R>) -> bool {
     run(platform, inst, None) == 0
 }
 
-/// The rules in force on a platform, found once.
+/// Returns the rules that apply to a platform, computed once.
 fn in_force(platform: Platform) -> &'static [&'static Rule] {
     static LISTS: [OnceLock<Vec<&'static Rule>>; Platform::ALL.len()] =
         [const { OnceLock::new() }; Platform::ALL.len()];
-    LISTS.get(platform as usize).map_or(&[], |list| {
-        list.get_or_init(|| rules().filter(|r| r.applies_to(platform)).collect())
-    })
+    LISTS[platform as usize].get_or_init(|| rules().filter(|r| r.applies_to(platform)).collect())
 }
 
-/// Runs the rules; without anyone to read the findings, up to the first.
+/// Runs the rules and returns the number of violations. Stops at the first if findings are not
+/// wanted.
 fn run<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
     findings: Option<&mut Vec<Finding>>,
 ) -> usize {
     let quiet = findings.is_none();
-    let mut sink = Sink {
+    let mut sink = FindingSink {
         rule: &FIRST,
         findings,
         count: 0,
@@ -156,7 +163,7 @@ fn run<R: Register>(
         );
         return sink.count;
     };
-    let view = View::new(platform, inst, info);
+    let view = InstView::new(platform, inst, info);
     for rule in in_force(platform) {
         if !rule.kinds.intersects(view.kind) {
             continue;

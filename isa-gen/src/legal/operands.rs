@@ -1,8 +1,8 @@
-//! Which operands, of which types, in which registers.
+//! Rules of operands: number, types and registers.
 
 use super::Part;
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{Operand, Place, Slot, View};
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::{InstView, Operand, OperandLocation, SourceKind};
 use crate::inst::{Subfn, Target};
 use crate::op::{Format, Op};
 use crate::reg::Arf;
@@ -11,25 +11,25 @@ use crate::types::Type;
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "operand-count",
-        text: "there are as many operands, descriptors and functions as the format has",
+        text: "the instruction has the operands, descriptors and function of its format",
         hint: "see the opcode's row for its operands",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: operand_count,
     },
     Rule {
         name: "types-allowed",
-        text: "each source's type goes with the destination's, as the opcode's table of types says",
+        text: "the opcode's table of types allows each source type with the destination type",
         hint: "convert with a `mov` first",
-        kinds: Kinds::TYPED.union(Kinds::SYNC),
+        kinds: InstKinds::TYPED.union(InstKinds::SYNC),
         applies: always,
         check: types_allowed,
     },
     Rule {
         name: "source-null",
-        text: "null is no source of data",
+        text: "null is not a data source",
         hint: "read a register or an immediate",
-        kinds: Kinds::ALU.union(Kinds::MACRO),
+        kinds: InstKinds::ALU.union(InstKinds::MACRO),
         applies: always,
         check: |v, out| {
             for s in v.srcs().filter(|s| s.is_null()) {
@@ -39,17 +39,17 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "register-exists",
-        text: "a register is one of the platform's",
-        hint: "there are 128 GRFs (256 in large mode), and as many accumulators as the platform has",
-        kinds: Kinds::ANY,
+        text: "a register exists on the platform",
+        hint: "use one of the 128 GRFs (256 in large GRF mode), or an accumulator of the platform",
+        kinds: InstKinds::ANY,
         applies: always,
         check: register_exists,
     },
     Rule {
         name: "source1-file",
-        text: "source 1 is a GRF or an immediate; on Xe an accumulator too",
+        text: "source 1 is a GRF or an immediate, or an accumulator on Xe",
         hint: "swap the sources, or copy the register first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: source1_file,
     },
@@ -57,7 +57,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "math-operands",
         text: "math operands are direct GRFs, the second source may be an immediate",
         hint: "copy the operand to a GRF first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: math_operands,
     },
@@ -65,47 +65,49 @@ pub(super) static RULES: &[Rule] = &[
         name: "immediate-place",
         text: "only the last of one or two sources may be an immediate, and one of 64 bits must be alone",
         hint: "swap the sources, or move the immediate to a register first",
-        kinds: Kinds::DATA.union(Kinds::MACRO).union(Kinds::DPAS),
+        kinds: InstKinds::DATA
+            .union(InstKinds::MACRO)
+            .union(InstKinds::DPAS),
         applies: always,
         check: immediate_place,
     },
     Rule {
         name: "immediate-type",
-        text: "there are no byte immediates, and an immediate is no wider than its type",
+        text: "there are no byte immediates, and an immediate fits its type",
         hint: "use a word immediate",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: immediate_type,
     },
     Rule {
         name: "subregister-aligned",
-        text: "a register operand starts at a multiple of its type's size",
-        hint: "move the element to where it may start",
-        kinds: Kinds::ANY,
+        text: "a register operand is aligned to the size of its type",
+        hint: "move the element to an aligned offset",
+        kinds: InstKinds::ANY,
         applies: always,
         check: subregister_aligned,
     },
     Rule {
         name: "address-register",
-        text: "an indirect operand's address is a word of a0, its offset within reach, of source 1 in its units",
+        text: "the address of an indirect operand is a word of a0, and its offset is in range (for source 1, in its units)",
         hint: "add the rest of the offset to the address register",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: address_register,
     },
     Rule {
         name: "accumulator-type",
-        text: "accumulators hold no bytes, and are no payloads",
+        text: "accumulators cannot hold bytes or be payloads",
         hint: "convert to words first",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: accumulator_type,
     },
     Rule {
         name: "accumulator-cmp",
-        text: "the destination of a compare is no accumulator",
+        text: "the destination of a compare is not an accumulator",
         hint: "write a GRF or null",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.acc_restricted,
         check: |v, out| {
             if matches!(v.op, Op::Cmp | Op::Cmpn) && v.dst.is_some_and(|d| d.is_acc()) {
@@ -116,9 +118,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "accumulator-mul",
-        text: "an integer source of a multiply is no accumulator (on Gen7.5 no source is)",
+        text: "an integer source of a multiply is not an accumulator (on Gen7.5, no source is)",
         hint: "copy the accumulator to a GRF first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             let bad = |t: Type| t.is_int() || v.f.acc_restricted;
@@ -131,13 +133,13 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "accumulator-dword-mul",
-        text: "a multiply of two doublewords does not write the accumulator",
-        hint: "multiply by a word, and go on with `mach`",
-        kinds: Kinds::DATA,
+        text: "a multiply of two dwords does not write the accumulator",
+        hint: "multiply by a word, and continue with `mach`",
+        kinds: InstKinds::DATA,
         applies: |f| f.acc_no_dword_mul,
         check: |v, out| {
             if v.op == Op::Mul && v.is_dword_multiply() && v.dst.is_some_and(|d| d.is_acc()) {
-                let what = format_args!("a product of doublewords cannot go to the accumulator");
+                let what = format_args!("a product of dwords cannot be written to the accumulator");
                 out.find(Part::Dst, what);
             }
         },
@@ -146,7 +148,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "accumulator-logic-mods",
         text: "a bitwise operation does not invert an accumulator",
         hint: "invert it with `not` from a GRF",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             for s in v.srcs().filter(|s| s.is_acc() && s.is_modified()) {
@@ -160,7 +162,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "movi-source",
         text: "`movi` reads through the address register",
         hint: "use `mov` for a direct source",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.align16,
         check: |v, out| {
             if v.op == Op::Movi && v.src(0).is_some_and(|s| !s.is_indirect()) {
@@ -172,7 +174,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "wait-register",
         text: "`wait` reads and clears a notification register",
         hint: "wait on n0.0, n0.1 or n0.2",
-        kinds: Kinds::SYNC,
+        kinds: InstKinds::SYNC,
         applies: |f| !f.swsb,
         check: |v, out| {
             for s in v.srcs().filter(|s| s.arf() != Some(Arf::Notification)) {
@@ -182,18 +184,29 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-fn operand_count(v: &View, out: &mut Sink<'_>) {
+fn operand_count(v: &InstView, out: &mut FindingSink<'_>) {
     let (format, op) = (v.info.format, v.op);
     let want = match v.subfn {
         Subfn::Math(f) => f.sources(),
         _ => format.sources(),
     };
-    let have = v.slots.iter().filter(|s| **s != Slot::None).count();
-    let gap = v.slots.iter().skip(have).any(|s| *s != Slot::None);
+    let have = v
+        .source_kinds
+        .iter()
+        .filter(|s| **s != SourceKind::None)
+        .count();
+    let gap = v
+        .source_kinds
+        .iter()
+        .skip(have)
+        .any(|s| *s != SourceKind::None);
     let by_register = format == Format::BranchRegJipUip
         && have == 1
-        && !matches!(v.slots[0], Slot::Target(Target::Rel(_) | Target::Label(_)));
-    // A `sync` without an operand, a send of Xe without a second payload.
+        && !matches!(
+            v.source_kinds[0],
+            SourceKind::Target(Target::Rel(_) | Target::Label(_))
+        );
+    // `sync` without an operand, or a send of Xe without a second payload.
     let fewer = matches!(format, Format::Sync | Format::XeSend) && have < usize::from(want);
     if gap || (have != usize::from(want) && !by_register && !fewer) {
         let what = format_args!("`{op}` has {want} sources, not {have}");
@@ -228,45 +241,48 @@ fn operand_count(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn types_allowed(v: &View, out: &mut Sink<'_>) {
+fn types_allowed(v: &InstView, out: &mut FindingSink<'_>) {
     let (Some(dst), true) = (v.dst, v.info.format.has_types()) else {
         return;
     };
     let op = v.op;
     for s in v.srcs() {
-        // The accumulator of the systolic array may be null.
-        if v.kind == Kinds::DPAS && s.is_null() {
+        // Source 0 of `dpas`, the accumulator, may be null.
+        if v.kind == InstKinds::DPAS && s.is_null() {
             continue;
         }
         let (d, t) = (dst.ty, s.elements());
-        if !v.allows(d, t) && !stands_for(v, s).is_some_and(|t| v.allows(d, t)) {
-            out.find(s.part, format_args!("`{op}` does not make `{d}` of `{t}`"));
+        if !v.allows(d, t) && !alternate_type(v, s).is_some_and(|t| v.allows(d, t)) {
+            out.find(
+                s.part,
+                format_args!("`{op}` does not convert `{t}` to `{d}`"),
+            );
         }
     }
 }
 
-/// Returns the other type that an immediate of a three-source instruction may have. Those
-/// immediates have 16 bits, and Intel's compiler writes a doubleword of `bfe` as a word.
-fn stands_for(v: &View, s: &Operand) -> Option<Type> {
+/// Returns the other type that an immediate of a three-source instruction may have. These
+/// immediates have 16 bits, and Intel's compiler writes a dword of `bfe` as a word.
+fn alternate_type(v: &InstView, s: &Operand) -> Option<Type> {
     match s.ty {
-        _ if v.kind != Kinds::TERNARY || !s.is_imm() => None,
+        _ if v.kind != InstKinds::TERNARY || !s.is_imm() => None,
         Type::W => Some(Type::D),
         Type::Uw => Some(Type::Ud),
         _ => None,
     }
 }
 
-fn register_exists(v: &View, out: &mut Sink<'_>) {
+fn register_exists(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        let sub = match o.place {
-            Place::Grf(Some(n), _) if n >= v.f.grf_count_large => {
+        let sub = match o.location {
+            OperandLocation::Grf(Some(n), _) if n >= v.f.grf_count_large => {
                 let most = v.f.grf_count_large - 1;
                 out.find(o.part, format_args!("r{n} is beyond r{most}"));
                 continue;
             }
-            Place::Grf(_, sub) => sub,
-            Place::Arf(Arf::Acc, n, sub) => {
-                // Beyond the accumulators there are those of the math macros.
+            OperandLocation::Grf(_, sub) => sub,
+            OperandLocation::Arf(Arf::Acc, n, sub) => {
+                // The special accumulators of math macros follow the accumulators.
                 if n >= v.f.accumulators.max(10) {
                     out.find(o.part, format_args!("there is no acc{n}"));
                 }
@@ -282,7 +298,7 @@ fn register_exists(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn source1_file(v: &View, out: &mut Sink<'_>) {
+fn source1_file(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(s) = v.src(1) else { return };
     let ok = match s.arf() {
         None | Some(Arf::Null) => true,
@@ -295,14 +311,14 @@ fn source1_file(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn math_operands(v: &View, out: &mut Sink<'_>) {
+fn math_operands(v: &InstView, out: &mut FindingSink<'_>) {
     if v.info.format != Format::Math {
         return;
     }
     for o in v.operands() {
-        let bad = match o.place {
-            Place::Imm(_) => o.part == Part::Src(0),
-            Place::Indirect(..) => true,
+        let bad = match o.location {
+            OperandLocation::Imm(_) => o.part == Part::Src(0),
+            OperandLocation::Indirect(..) => true,
             _ => o.arf().is_some(),
         };
         if bad {
@@ -311,10 +327,10 @@ fn math_operands(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn immediate_place(v: &View, out: &mut Sink<'_>) {
+fn immediate_place(v: &InstView, out: &mut FindingSink<'_>) {
     let n = v.srcs().count();
     for (k, s) in v.srcs().enumerate().filter(|(_, s)| s.is_imm()) {
-        if v.kind != Kinds::DATA {
+        if v.kind != InstKinds::DATA {
             out.find(s.part, format_args!("the opcode takes no immediates"));
         } else if k + 1 < n {
             let what = format_args!("only the last source may be an immediate");
@@ -328,9 +344,11 @@ fn immediate_place(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn immediate_type(v: &View, out: &mut Sink<'_>) {
+fn immediate_type(v: &InstView, out: &mut FindingSink<'_>) {
     for s in v.srcs() {
-        let Place::Imm(bits) = s.place else { continue };
+        let OperandLocation::Imm(bits) = s.location else {
+            continue;
+        };
         let (ty, width) = (s.ty, s.ty.bytes() * 8);
         let width = if ty.is_packed_imm() { 32 } else { width };
         if s.bytes() == 1 {
@@ -341,29 +359,31 @@ fn immediate_type(v: &View, out: &mut Sink<'_>) {
     }
     for o in v.operands().filter(|o| !o.is_imm()) {
         if o.ty.is_packed_imm() {
-            let what = format_args!("a packed vector type is an immediate's");
+            let what = format_args!("only an immediate has a packed vector type");
             out.find(o.part, what);
         }
     }
 }
 
-fn subregister_aligned(v: &View, out: &mut Sink<'_>) {
+fn subregister_aligned(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        let sub = match o.place {
-            Place::Grf(_, sub) | Place::Arf(_, _, sub) | Place::Macro(sub, _) => sub,
-            Place::Indirect(..) | Place::Imm(_) => continue,
+        let sub = match o.location {
+            OperandLocation::Grf(_, sub)
+            | OperandLocation::Arf(_, _, sub)
+            | OperandLocation::Macro(sub, _) => sub,
+            OperandLocation::Indirect(..) | OperandLocation::Imm(_) => continue,
         };
         if !sub.is_multiple_of(o.bytes()) {
             let ty = o.ty;
-            let what = format_args!("byte {sub} is not where a `{ty}` can start");
+            let what = format_args!("byte {sub} is not aligned to `{ty}`");
             out.find(o.part, what);
         }
     }
 }
 
-fn address_register(v: &View, out: &mut Sink<'_>) {
+fn address_register(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        let Place::Indirect(a0, sub, imm) = o.place else {
+        let OperandLocation::Indirect(a0, sub, imm) = o.location else {
             continue;
         };
         if !a0 || sub % 2 != 0 || sub >= 32 {
@@ -383,10 +403,10 @@ fn address_register(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn accumulator_type(v: &View, out: &mut Sink<'_>) {
+fn accumulator_type(v: &InstView, out: &mut FindingSink<'_>) {
     let none = match v.kind {
-        Kinds::TERNARY => v.f.ternary_align16,
-        Kinds::SEND | Kinds::DPAS | Kinds::BRANCH => true,
+        InstKinds::TERNARY => v.f.ternary_align16,
+        InstKinds::SEND | InstKinds::DPAS | InstKinds::BRANCH => true,
         _ => false,
     };
     for o in v.operands().filter(|o| o.is_acc()) {
@@ -394,7 +414,7 @@ fn accumulator_type(v: &View, out: &mut Sink<'_>) {
             let what = format_args!("an accumulator cannot be this operand");
             out.find(o.part, what);
         } else if o.bytes() == 1 {
-            out.find(o.part, format_args!("an accumulator holds no bytes"));
+            out.find(o.part, format_args!("an accumulator cannot hold bytes"));
         }
     }
 }

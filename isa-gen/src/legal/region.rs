@@ -1,12 +1,13 @@
-//! "General restrictions on regioning parameters" and "region alignment rules".
+//! Rules of regions: "General restrictions on regioning parameters" and "region alignment rules" of
+//! the PRMs.
 
 use super::Part;
 use super::geometry::{
     dst_grfs_spanned, dst_span_bytes, element_offset, grfs_spanned, is_dst_stride, is_encodable,
     register_of_channels, row_crosses_grf, span_bytes,
 };
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{Operand, View};
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::{InstView, Operand};
 use crate::op::Format;
 use crate::region::{ExecSize, Region};
 use crate::types::Type;
@@ -14,22 +15,22 @@ use crate::types::Type;
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "region-encodable",
-        text: "strides are 0 or powers of two, to 32 and to 4; the width is a power of two to 16",
-        hint: "split the instruction, or copy to a plainer region",
-        kinds: Kinds::DATA,
+        text: "strides are 0 or powers of two, up to 32 vertically and 4 horizontally; the width is a power of two up to 16",
+        hint: "split the instruction, or copy to a simpler region",
+        kinds: InstKinds::DATA,
         applies: always,
         check: region_encodable,
     },
     Rule {
         name: "width-within-exec",
         text: "the execution size is at least the width",
-        hint: "take a region as wide as the execution size",
-        kinds: Kinds::DATA,
+        hint: "use a region at most as wide as the execution size",
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             each(v, |s, r| {
                 if r.1 > v.exec {
-                    let (t, n) = (Text(r), v.exec);
+                    let (t, n) = (RegionText(r), v.exec);
                     out.find(s.part, format_args!("{t} is wider than the {n} channels"));
                 }
             });
@@ -37,14 +38,14 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "full-width-stride",
-        text: "a row of all channels with a horizontal stride has their product as its vertical stride",
+        text: "a single row with a horizontal stride has a vertical stride of width times horizontal stride",
         hint: "set the vertical stride to width times horizontal stride",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             each(v, |s, r| {
                 if r.1 == v.exec && r.2 != 0 && r.0 != r.1 * r.2 {
-                    let (t, n, want) = (Text(r), v.exec, r.1 * r.2);
+                    let (t, n, want) = (RegionText(r), v.exec, r.1 * r.2);
                     out.find(
                         s.part,
                         format_args!(
@@ -59,12 +60,12 @@ pub(super) static RULES: &[Rule] = &[
         name: "width-one-stride",
         text: "a width of 1 has a horizontal stride of 0",
         hint: "set the horizontal stride to 0",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             each(v, |s, r| {
                 if r.1 == 1 && r.2 != 0 {
-                    let t = Text(r);
+                    let t = RegionText(r);
                     let what =
                         format_args!("{t} has a width of 1, so its horizontal stride must be 0");
                     out.find(s.part, what);
@@ -76,12 +77,12 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-channel-strides",
         text: "one channel and a width of 1 have strides of 0",
         hint: "write the region <0;1,0>",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             each(v, |s, r| {
                 if v.exec == 1 && r.1 == 1 && (r.0 != 0 || r.2 != 0) {
-                    let t = Text(r);
+                    let t = RegionText(r);
                     let what = format_args!("{t} is read by one channel, so it must be <0;1,0>");
                     out.find(s.part, what);
                 }
@@ -92,12 +93,12 @@ pub(super) static RULES: &[Rule] = &[
         name: "zero-strides-width",
         text: "strides of 0 have a width of 1",
         hint: "write the region <0;1,0>",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             each(v, |s, r| {
                 if r.0 == 0 && r.2 == 0 && r.1 != 1 {
-                    let t = Text(r);
+                    let t = RegionText(r);
                     let what = format_args!("{t} has strides of 0, so its width must be 1");
                     out.find(s.part, what);
                 }
@@ -106,9 +107,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "row-within-grf",
-        text: "the vertical stride crosses registers: no row lies in two",
-        hint: "take rows that end with the register",
-        kinds: Kinds::DATA,
+        text: "only the vertical stride crosses registers: no row is in two",
+        hint: "use rows that end with the register",
+        kinds: InstKinds::DATA,
         applies: always,
         check: row_within_grf,
     },
@@ -116,31 +117,31 @@ pub(super) static RULES: &[Rule] = &[
         name: "source-span",
         text: "a direct source spans two adjacent registers at most",
         hint: "split the instruction by channels",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: source_span,
     },
     Rule {
         name: "indirect-span",
-        text: "an indirect operand spans two adjacent registers at most, and lies in one where indirect operands do not cross",
+        text: "an indirect operand spans at most two adjacent registers, or one on platforms where it cannot cross registers",
         hint: "split the instruction by channels",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: indirect_span,
     },
     Rule {
         name: "vxh-indirect",
-        text: "regions of an address per row are for an indirect source 0",
+        text: "only an indirect source 0 has a region with an address per row",
         hint: "use an address register, in source 0",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: vxh_indirect,
     },
     Rule {
         name: "vxh-addresses",
-        text: "the addresses of the rows lie within a0",
-        hint: "start lower in a0, or take fewer channels",
-        kinds: Kinds::DATA,
+        text: "the addresses of the rows are within a0",
+        hint: "start lower in a0, or use fewer channels",
+        kinds: InstKinds::DATA,
         applies: always,
         check: vxh_addresses,
     },
@@ -148,7 +149,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "dst-stride",
         text: "a destination's stride is 1, 2 or 4 elements",
         hint: "write to a temporary, and move from there",
-        kinds: Kinds::ANY,
+        kinds: InstKinds::ANY,
         applies: always,
         check: |v, out| {
             if v.dst.is_some() && !is_dst_stride(v.dst_stride) {
@@ -161,7 +162,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "dst-span",
         text: "a destination spans two adjacent registers at most",
         hint: "split the instruction by channels",
-        kinds: Kinds::ALU,
+        kinds: InstKinds::ALU,
         applies: always,
         check: dst_span,
     },
@@ -169,7 +170,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "math-dst-split",
         text: "a math result in two registers is split evenly between them",
         hint: "align the destination to the register, or split the instruction",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: always,
         check: |v, out| {
             if v.info.format == Format::Math {
@@ -181,7 +182,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "dst-split",
         text: "a result in two registers is split evenly between them",
         hint: "align the destination to the register, or split the instruction",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.even_split,
         check: |v, out| {
             if v.info.format != Format::Math {
@@ -191,42 +192,42 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "dst-owords",
-        text: "a source of two registers makes a result of one: in one half of it, or evenly in both",
+        text: "with a source in two registers, a result in one register is in one half of it, or evenly in both",
         hint: "align the destination to 16 bytes, or split the instruction",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.even_split,
         check: dst_owords,
     },
     Rule {
         name: "source-spans-as-dst",
-        text: "a result in two registers has sources in two registers, but for scalars and packed words",
+        text: "with a result in two registers, sources are in two registers too, except scalars and packed words",
         hint: "split the instruction by channels",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.spans_alike,
         check: source_spans_as_dst,
     },
     Rule {
         name: "halves-of-registers",
-        text: "of sources and a result in two registers, each register of the result comes from one of the source",
+        text: "with sources and result in two registers, each register of the result comes from one register of each source",
         hint: "split the instruction by channels",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: |f| f.spans_alike,
         check: halves_of_registers,
     },
 ];
 
-/// A region as people write it.
-struct Text((u32, u32, u32));
+/// Region in IGA syntax.
+struct RegionText((u32, u32, u32));
 
-impl std::fmt::Display for Text {
+impl std::fmt::Display for RegionText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (vs, w, hs) = self.0;
         write!(f, "<{vs};{w},{hs}>")
     }
 }
 
-/// Every source with a rectangle.
-fn each(v: &View, mut test: impl FnMut(&Operand, (u32, u32, u32))) {
+/// Calls `test` for every source with a rectangular region.
+fn each(v: &InstView, mut test: impl FnMut(&Operand, (u32, u32, u32))) {
     for s in v.srcs() {
         if let Some(r) = s.rect {
             test(s, r);
@@ -234,42 +235,42 @@ fn each(v: &View, mut test: impl FnMut(&Operand, (u32, u32, u32))) {
     }
 }
 
-fn exec(v: &View) -> ExecSize {
+fn exec(v: &InstView) -> ExecSize {
     ExecSize::new(v.exec).unwrap_or(ExecSize::S1)
 }
 
-fn region_encodable(v: &View, out: &mut Sink<'_>) {
+fn region_encodable(v: &InstView, out: &mut FindingSink<'_>) {
     each(v, |s, r| {
         if matches!(
             s.region,
             Some(Region::Ternary { .. } | Region::Scalar3 { .. })
         ) {
-            let what = format_args!("the region is one of three-source instructions");
+            let what = format_args!("only three-source instructions have this region");
             out.find(s.part, what);
         } else if !is_encodable(r.0, r.1, r.2) {
-            let t = Text(r);
+            let t = RegionText(r);
             out.find(s.part, format_args!("{t} cannot be encoded"));
         }
     });
 }
 
-fn row_within_grf(v: &View, out: &mut Sink<'_>) {
+fn row_within_grf(v: &InstView, out: &mut FindingSink<'_>) {
     each(v, |s, r| {
         let (Some(sub), Some(region)) = (s.grf_sub(), s.rectangle()) else {
             return;
         };
         if row_crosses_grf(sub, region, exec(v), s.bytes(), v.grf()) == Some(true) {
-            let t = Text(r);
-            out.find(s.part, format_args!("a row of {t} lies in two registers"));
+            let t = RegionText(r);
+            out.find(s.part, format_args!("a row of {t} is in two registers"));
         }
     });
 }
 
-fn registers(v: &View, s: &Operand) -> Option<u32> {
+fn registers(v: &InstView, s: &Operand) -> Option<u32> {
     grfs_spanned(s.grf_sub()?, s.rectangle()?, exec(v), s.bytes(), v.grf())
 }
 
-fn dst_registers(v: &View, d: &Operand) -> Option<u32> {
+fn dst_registers(v: &InstView, d: &Operand) -> Option<u32> {
     Some(dst_grfs_spanned(
         d.grf_sub()?,
         v.dst_stride,
@@ -279,12 +280,12 @@ fn dst_registers(v: &View, d: &Operand) -> Option<u32> {
     ))
 }
 
-fn source_span(v: &View, out: &mut Sink<'_>) {
+fn source_span(v: &InstView, out: &mut FindingSink<'_>) {
     each(v, |s, r| {
         if let Some(n) = registers(v, s)
             && n > 2
         {
-            let (t, channels) = (Text(r), v.exec);
+            let (t, channels) = (RegionText(r), v.exec);
             let what =
                 format_args!("{t} over {channels} channels takes {n} registers, 2 is the most");
             out.find(s.part, what);
@@ -292,7 +293,7 @@ fn source_span(v: &View, out: &mut Sink<'_>) {
     });
 }
 
-fn indirect_span(v: &View, out: &mut Sink<'_>) {
+fn indirect_span(v: &InstView, out: &mut FindingSink<'_>) {
     let most = if v.f.indirect_grf_crossing { 2 } else { 1 } * v.grf();
     for o in v.operands().filter(|o| o.is_indirect()) {
         let span = match o.region {
@@ -305,13 +306,13 @@ fn indirect_span(v: &View, out: &mut Sink<'_>) {
         if let Some(span) = span
             && span > most
         {
-            let what = format_args!("{span} bytes are more than the {most} that it may lie in");
+            let what = format_args!("it spans {span} bytes, {most} is the most");
             out.find(o.part, what);
         }
     }
 }
 
-fn vxh_indirect(v: &View, out: &mut Sink<'_>) {
+fn vxh_indirect(v: &InstView, out: &mut FindingSink<'_>) {
     for (n, s) in v.srcs().enumerate() {
         let Some(Region::VxH { w, hs }) = s.region else {
             continue;
@@ -320,7 +321,7 @@ fn vxh_indirect(v: &View, out: &mut Sink<'_>) {
             let what = format_args!("a region of two numbers needs an indirect source");
             out.find(s.part, what);
         } else if n > 0 {
-            let what = format_args!("only source 0 may take an address per row");
+            let what = format_args!("only source 0 may have an address per row");
             out.find(s.part, what);
         } else if !is_encodable(0, w.into(), hs.into()) || u32::from(w) > v.exec {
             out.find(s.part, format_args!("the region cannot be encoded"));
@@ -328,10 +329,10 @@ fn vxh_indirect(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn vxh_addresses(v: &View, out: &mut Sink<'_>) {
+fn vxh_addresses(v: &InstView, out: &mut FindingSink<'_>) {
     for s in v.srcs() {
-        let (Some(Region::VxH { w, .. }), super::view::Place::Indirect(true, sub, _)) =
-            (s.region, s.place)
+        let (Some(Region::VxH { w, .. }), super::view::OperandLocation::Indirect(true, sub, _)) =
+            (s.region, s.location)
         else {
             continue;
         };
@@ -344,7 +345,7 @@ fn vxh_addresses(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn dst_span(v: &View, out: &mut Sink<'_>) {
+fn dst_span(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(n) = v.written().and_then(|d| dst_registers(v, d)) else {
         return;
     };
@@ -356,7 +357,7 @@ fn dst_span(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn dst_split(v: &View, out: &mut Sink<'_>) {
+fn dst_split(v: &InstView, out: &mut FindingSink<'_>) {
     let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
         return;
     };
@@ -371,7 +372,7 @@ fn dst_split(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn dst_owords(v: &View, out: &mut Sink<'_>) {
+fn dst_owords(v: &InstView, out: &mut FindingSink<'_>) {
     let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
         return;
     };
@@ -384,17 +385,17 @@ fn dst_owords(v: &View, out: &mut Sink<'_>) {
         .count();
     let lower = v.exec as usize - upper;
     if upper != 0 && lower != 0 && upper != lower {
-        let what = format_args!("{lower} elements lie in the lower half, {upper} in the upper");
+        let what = format_args!("{lower} elements are in the lower half, {upper} in the upper");
         out.find(Part::Dst, what);
     }
 }
 
-fn is_packed(v: &View, s: &Operand) -> bool {
+fn is_packed(v: &InstView, s: &Operand) -> bool {
     let at = |c| s.rectangle().and_then(|r| element_offset(r, c, s.bytes()));
     (0..v.exec).all(|c| at(c) == Some(c * s.bytes()))
 }
 
-fn source_spans_as_dst(v: &View, out: &mut Sink<'_>) {
+fn source_spans_as_dst(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(d) = v.written() else { return };
     if dst_registers(v, d) != Some(2) {
         return;
@@ -404,13 +405,13 @@ fn source_spans_as_dst(v: &View, out: &mut Sink<'_>) {
         let packed_words =
             n == 0 && packed_dwords && matches!(s.ty, Type::W | Type::Uw) && is_packed(v, s);
         if registers(v, s) == Some(1) && !s.is_scalar() && !packed_words {
-            let what = format_args!("the result lies in two registers, so this must too");
+            let what = format_args!("the result is in two registers, so this must be too");
             out.find(s.part, what);
         }
     }
 }
 
-fn halves_of_registers(v: &View, out: &mut Sink<'_>) {
+fn halves_of_registers(v: &InstView, out: &mut FindingSink<'_>) {
     let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
         return;
     };
@@ -432,7 +433,8 @@ fn halves_of_registers(v: &View, out: &mut Sink<'_>) {
             of.get(c as usize).is_some_and(|r| (*r > 0) != second)
         });
         if wrong {
-            let what = format_args!("a register of the result comes from two of this source");
+            let what =
+                format_args!("a register of the result comes from two registers of this source");
             out.find(s.part, what);
         }
     }

@@ -1,6 +1,6 @@
-//! What a rule is, and where findings go.
+//! Legality rules and the collector of findings.
 
-use super::view::{View, is_data};
+use super::view::{InstView, is_data};
 use super::{Finding, Part};
 use crate::inst::Subfn;
 use crate::op::{Format, OpInfo};
@@ -8,74 +8,74 @@ use crate::platform::{Features, Platform};
 use std::fmt;
 
 bitflags::bitflags! {
-    /// Kinds of instructions.
+    /// Set of kinds of instructions.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(super) struct Kinds: u16 {
-        /// One or two sources with regions; the math box's functions too.
+    pub(super) struct InstKinds: u16 {
+        /// Instructions of one or two sources with regions, math functions included.
         const DATA = 1 << 0;
-        /// Math macros: operands with special accumulators, `madm` too.
+        /// Math macros, whose operands name special accumulators, `madm` included.
         const MACRO = 1 << 1;
-        /// Three sources.
+        /// Three-source instructions.
         const TERNARY = 1 << 2;
-        /// The systolic array.
+        /// Instructions of the systolic array.
         const DPAS = 1 << 3;
-        /// Messages.
+        /// Sends.
         const SEND = 1 << 4;
         /// Branches.
         const BRANCH = 1 << 5;
         /// `sync` and `wait`.
         const SYNC = 1 << 6;
-        /// No operands.
+        /// Instructions without operands.
         const NULLARY = 1 << 7;
-        /// Data of one to three sources.
+        /// Instructions of one to three data sources.
         const ALU = Self::DATA.bits() | Self::TERNARY.bits();
-        /// Typed operands of any kind.
+        /// Instructions with typed operands.
         const TYPED = Self::ALU.bits() | Self::MACRO.bits() | Self::DPAS.bits();
-        /// Any.
+        /// All instructions.
         const ANY = u16::MAX;
     }
 }
 
-impl Kinds {
-    pub(super) fn of(info: &OpInfo, subfn: Subfn) -> Kinds {
+impl InstKinds {
+    pub(super) fn of(info: &OpInfo, subfn: Subfn) -> InstKinds {
         let is_macro = info.mme || matches!(subfn, Subfn::Math(f) if f.is_macro());
         match info.format {
-            _ if is_macro => Kinds::MACRO,
-            f if is_data(f) => Kinds::DATA,
-            Format::Ternary => Kinds::TERNARY,
-            Format::Dpas => Kinds::DPAS,
-            f if f.is_send() => Kinds::SEND,
-            f if f.is_branch() => Kinds::BRANCH,
-            Format::Sync | Format::Wait => Kinds::SYNC,
-            _ => Kinds::NULLARY,
+            _ if is_macro => InstKinds::MACRO,
+            f if is_data(f) => InstKinds::DATA,
+            Format::Ternary => InstKinds::TERNARY,
+            Format::Dpas => InstKinds::DPAS,
+            f if f.is_send() => InstKinds::SEND,
+            f if f.is_branch() => InstKinds::BRANCH,
+            Format::Sync | Format::Wait => InstKinds::SYNC,
+            _ => InstKinds::NULLARY,
         }
     }
 }
 
-/// A rule about what an instruction may say.
+/// Legality rule of instructions.
 pub struct Rule {
-    /// Its name, by which findings, tests and documents call it.
+    /// Name, used in findings, tests and documents.
     pub name: &'static str,
-    /// What the manuals say, in one line.
+    /// Statement of the rule in one line.
     pub text: &'static str,
-    /// What to do about a finding.
+    /// Advice on a violation.
     pub hint: &'static str,
-    pub(super) kinds: Kinds,
+    pub(super) kinds: InstKinds,
     pub(super) applies: fn(&Features) -> bool,
-    pub(super) check: fn(&View, &mut Sink<'_>),
+    pub(super) check: fn(&InstView, &mut FindingSink<'_>),
 }
 
-/// What Intel's compiler breaks in some kernels, which the hardware is known to run: in scans of quads for Gen9LP it writes `<4;1,4>`, whose
-/// horizontal stride nothing uses.
+/// Rules that Intel's compiler violates in some kernels, which the hardware is known to run. In
+/// scans of quads for Gen9LP it writes `<4;1,4>`, whose horizontal stride is unused.
 const TOLERATED: [&str; 1] = ["width-one-stride"];
 
 impl Rule {
-    /// Whether hardware is known to run what breaks the rule.
+    /// Returns true if hardware is known to run code that violates the rule.
     pub fn is_tolerated(&self) -> bool {
         TOLERATED.contains(&self.name)
     }
 
-    /// Whether the rule is in force on a platform.
+    /// Returns true if the rule applies to a platform.
     pub fn applies_to(&self, platform: Platform) -> bool {
         (self.applies)(platform.features())
     }
@@ -95,16 +95,17 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// Where a rule puts what it finds.
-pub(super) struct Sink<'a> {
+/// Collector of a rule's findings.
+pub(super) struct FindingSink<'a> {
     pub rule: &'static Rule,
-    /// Where findings go; without it they are only counted.
+    /// Destination of findings. If `None`, findings are only counted.
     pub findings: Option<&'a mut Vec<Finding>>,
     pub count: usize,
 }
 
-impl Sink<'_> {
-    /// Tells of what is wrong with a part. Without anyone to read it, the message is not made.
+impl FindingSink<'_> {
+    /// Reports a violation by a part of the instruction. The message is formatted only if findings
+    /// are wanted.
     pub fn find(&mut self, part: Part, message: fmt::Arguments<'_>) {
         self.count += 1;
         if let Some(findings) = &mut self.findings {
@@ -117,7 +118,7 @@ impl Sink<'_> {
     }
 }
 
-/// In force on every platform.
+/// Applies to every platform.
 pub(super) fn always(_: &Features) -> bool {
     true
 }

@@ -1,8 +1,8 @@
-//! Sends.
+//! Rules of sends.
 
 use super::Part;
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{DescView, Place, View};
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::{DescView, InstView, OperandLocation};
 use crate::inst::{InstOpts, Subfn};
 use crate::op::Format;
 
@@ -10,16 +10,16 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "send-operands",
         text: "payloads and response are whole GRFs; only a response or a second payload may be null",
-        hint: "align the payload to its register",
-        kinds: Kinds::SEND,
+        hint: "align the payload to a register",
+        kinds: InstKinds::SEND,
         applies: always,
         check: send_operands,
     },
     Rule {
         name: "send-descriptors",
-        text: "a descriptor in a register is in a0.0, an extended one in a doubleword of a0",
+        text: "a descriptor in a register is in a0.0, an extended descriptor in a dword of a0",
         hint: "move the descriptor to a0.0",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: always,
         check: send_descriptors,
     },
@@ -27,27 +27,27 @@ pub(super) static RULES: &[Rule] = &[
         name: "send-message-length",
         text: "a message has one register or more",
         hint: "give the length of the payload in bits 28:25 of the descriptor",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: always,
         check: |v, out| {
-            if let Some(Lengths { src0: 0, .. }) = lengths(v) {
+            if let Some(SendLengths { src0: 0, .. }) = lengths(v) {
                 out.find(Part::Desc, format_args!("a message of no registers"));
             }
         },
     },
     Rule {
         name: "send-lengths",
-        text: "payloads and response lie within the register file",
-        hint: "start at a lower register, or mend the lengths in the descriptors",
-        kinds: Kinds::SEND,
+        text: "payloads and response are within the GRF file",
+        hint: "start at a lower register, or correct the lengths in the descriptors",
+        kinds: InstKinds::SEND,
         applies: always,
         check: send_lengths,
     },
     Rule {
         name: "send-overlap",
         text: "the two payloads do not overlap",
-        hint: "put the payloads into registers of their own",
-        kinds: Kinds::SEND,
+        hint: "put the payloads into disjoint registers",
+        kinds: InstKinds::SEND,
         applies: |f| f.split_send || f.unified_send,
         check: send_overlap,
     },
@@ -55,7 +55,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "send-r127",
         text: "a response that reaches r127 does not overlap the payload",
         hint: "allocate the response below r127",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: |f| !f.unified_send,
         check: send_r127,
     },
@@ -63,28 +63,28 @@ pub(super) static RULES: &[Rule] = &[
         name: "send-eot",
         text: "the thread's last message comes from the last sixteen registers and has no response",
         hint: "copy the payload to r112 or above",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: always,
         check: send_eot,
     },
     Rule {
         name: "lsc-transpose-exec",
-        text: "a transposed message of the load/store cache is of one channel",
+        text: "a transposed message of the load/store cache has one channel",
         hint: "send it with (1|M0)",
-        kinds: Kinds::SEND,
+        kinds: InstKinds::SEND,
         applies: |f| f.lsc,
         check: lsc_transpose_exec,
     },
 ];
 
-/// Lengths in GRFs, as far as they are known.
-struct Lengths {
+/// SendLengths in GRFs, as far as known.
+struct SendLengths {
     dst: u32,
     src0: u32,
     src1: u32,
 }
 
-fn lengths(v: &View) -> Option<Lengths> {
+fn lengths(v: &InstView) -> Option<SendLengths> {
     let send = v.send?;
     let (src0, dst) = match send.desc {
         DescView::Imm(d) => (d >> 25 & 15, d >> 20 & 31),
@@ -96,45 +96,48 @@ fn lengths(v: &View) -> Option<Lengths> {
         (None, DescView::Imm(ex)) => ex >> 6 & 15,
         (None, DescView::Reg(..)) => 1,
     };
-    Some(Lengths { dst, src0, src1 })
+    Some(SendLengths { dst, src0, src1 })
 }
 
-fn send_operands(v: &View, out: &mut Sink<'_>) {
+fn send_operands(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
         let null_ok = matches!(o.part, Part::Dst | Part::Src(1));
-        match o.place {
-            Place::Grf(_, sub) if sub % v.grf() != 0 => {
-                let what = format_args!("a send operand starts at a register's start");
+        match o.location {
+            OperandLocation::Grf(_, sub) if sub % v.grf() != 0 => {
+                let what = format_args!("a send operand must start at the start of a register");
                 out.find(o.part, what);
             }
-            Place::Grf(..) => {}
-            Place::Indirect(..) if !v.f.unified_send => {}
+            OperandLocation::Grf(..) => {}
+            OperandLocation::Indirect(..) if !v.f.unified_send => {}
             _ if o.is_null() && null_ok => {}
-            _ => out.find(o.part, format_args!("a send operand is a GRF")),
+            _ => out.find(o.part, format_args!("a send operand must be a GRF")),
         }
     }
 }
 
-fn send_descriptors(v: &View, out: &mut Sink<'_>) {
+fn send_descriptors(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(send) = v.send else { return };
     if let DescView::Reg(a0, sub) = send.desc
         && (!a0 || sub != 0)
     {
-        out.find(Part::Desc, format_args!("a register descriptor is in a0.0"));
+        out.find(
+            Part::Desc,
+            format_args!("a descriptor in a register must be in a0.0"),
+        );
     }
     if let DescView::Reg(a0, sub) = send.ex
         && (!a0 || sub % 4 != 0 || sub >= 32)
     {
-        let what = format_args!("an extended descriptor is in a doubleword of a0");
+        let what = format_args!("an extended descriptor in a register must be in a dword of a0");
         out.find(Part::Desc, what);
     }
 }
 
-fn grf(v: &View, part: Part) -> Option<u32> {
+fn grf(v: &InstView, part: Part) -> Option<u32> {
     v.operands().find(|o| o.part == part)?.grf()
 }
 
-fn send_lengths(v: &View, out: &mut Sink<'_>) {
+fn send_lengths(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
     let count = v.f.grf_count_large;
     for (part, len) in [
@@ -152,7 +155,7 @@ fn send_lengths(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn send_overlap(v: &View, out: &mut Sink<'_>) {
+fn send_overlap(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
     if let (Some(a), Some(b)) = (grf(v, Part::Src(0)), grf(v, Part::Src(1)))
         && a < b + l.src1
@@ -163,7 +166,7 @@ fn send_overlap(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn send_r127(v: &View, out: &mut Sink<'_>) {
+fn send_r127(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
     if let (Some(d), Some(a)) = (grf(v, Part::Dst), grf(v, Part::Src(0)))
         && v.info.format == Format::Send
@@ -175,11 +178,11 @@ fn send_r127(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn send_eot(v: &View, out: &mut Sink<'_>) {
+fn send_eot(v: &InstView, out: &mut FindingSink<'_>) {
     if !v.opts.contains(InstOpts::EOT) {
         return;
     }
-    // In the large mode these are the last sixteen of 256.
+    // In large GRF mode these are the last sixteen of 256.
     let first = v.f.grf_count - 16;
     for s in v.srcs() {
         if s.grf().is_some_and(|n| n < first) {
@@ -198,7 +201,7 @@ const LSC: [u8; 3] = [13, 14, 15];
 /// Operations that can be transposed: load, strided load, store, strided store.
 const TRANSPOSABLE: [u32; 4] = [0, 1, 4, 5];
 
-fn lsc_transpose_exec(v: &View, out: &mut Sink<'_>) {
+fn lsc_transpose_exec(v: &InstView, out: &mut FindingSink<'_>) {
     let (Subfn::Send(sfid), Some(send)) = (v.subfn, v.send) else {
         return;
     };

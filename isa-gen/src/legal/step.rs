@@ -1,10 +1,10 @@
-//! Restrictions of 64-bit operands on Cherryview and Broxton, and of floats and 64 bits from Xe-HP on: sources lie in
-//! step with the destination.
+//! Rules that sources have the stride and offset of the destination: 64-bit operands on Cherryview
+//! and Broxton, floats and 64-bit operands from Xe-HP on.
 
 use super::Part;
 use super::geometry::uniform_stride;
-use super::rule::{Kinds, Rule, Sink};
-use super::view::{Operand, View};
+use super::rule::{FindingSink, InstKinds, Rule};
+use super::view::{InstView, Operand};
 use crate::inst::InstOpts;
 use crate::op::Op;
 use crate::platform::Features;
@@ -22,31 +22,31 @@ fn in_step(f: &Features) -> bool {
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "64-bit-qword-aligned",
-        text: "of 64-bit operands and products of doublewords, source and destination strides are multiples of 8 bytes, and alike",
+        text: "with 64-bit operands and products of dwords, source and destination strides are equal multiples of 8 bytes",
         hint: "spread the elements to 8 bytes each with a `mov` first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: qword_aligned,
     },
     Rule {
         name: "64-bit-linear",
-        text: "of 64-bit operands and products of doublewords, the vertical stride is width times horizontal stride",
+        text: "with 64-bit operands and products of dwords, the vertical stride is width times horizontal stride",
         hint: "copy to a packed region first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: |v, out| {
             for s in v.srcs().filter(|s| v.is_64bit() && !s.is_scalar()) {
                 if s.rect.is_some_and(|(vs, w, hs)| w > 1 && vs != w * hs) {
-                    out.find(s.part, format_args!("the rows must follow on each other"));
+                    out.find(s.part, format_args!("the rows must be contiguous"));
                 }
             }
         },
     },
     Rule {
         name: "64-bit-same-offset",
-        text: "of 64-bit operands and products of doublewords, source and destination start at the same offset, but for scalars",
-        hint: "move the source to where the destination starts",
-        kinds: Kinds::DATA,
+        text: "with 64-bit operands and products of dwords, source and destination start at the same offset, except scalars",
+        hint: "move the source to the destination's offset",
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: |v, out| {
             let Some(to) = v.written().and_then(Operand::grf_sub) else {
@@ -65,9 +65,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "64-bit-direct",
-        text: "of 64-bit operands and products of doublewords, none is indirect",
-        hint: "copy the operand by doublewords first",
-        kinds: Kinds::DATA,
+        text: "with 64-bit operands and products of dwords, no operand is indirect",
+        hint: "copy the operand by dwords first",
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: |v, out| {
             for o in v.operands().filter(|o| o.is_indirect()) {
@@ -80,9 +80,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "64-bit-no-arf",
-        text: "of 64-bit operands and products of doublewords, none is an architecture register",
+        text: "with 64-bit operands and products of dwords, no operand is an architecture register",
         hint: "copy the register to a GRF first",
-        kinds: Kinds::DATA,
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: |v, out| {
             if !v.is_64bit() {
@@ -100,48 +100,49 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "64-bit-dep-ctrl",
-        text: "64-bit operations and products of doublewords take no dependency control",
-        hint: "leave NoDDClr and NoDDChk out",
-        kinds: Kinds::DATA,
+        text: "64-bit operations and products of dwords have no dependency control",
+        hint: "omit NoDDClr and NoDDChk",
+        kinds: InstKinds::DATA,
         applies: restricted,
         check: |v, out| {
             let dep = InstOpts::NO_DD_CHK | InstOpts::NO_DD_CLR;
             if v.is_64bit() && v.opts.intersects(dep) {
-                let what = format_args!("a 64-bit operation takes no dependency control");
+                let what = format_args!("a 64-bit operation cannot have dependency control");
                 out.find(Part::Inst, what);
             }
         },
     },
     Rule {
         name: "in-step-stride",
-        text: "of floats and 64-bit operands, a source is a scalar or strided as the destination, in bytes",
-        hint: "copy the source by integers to where the destination's elements lie",
-        kinds: Kinds::ALU,
+        text: "with floats and 64-bit operands, a source is a scalar or has the destination's stride in bytes",
+        hint: "copy the source by integers to the destination's stride",
+        kinds: InstKinds::ALU,
         applies: in_step,
         check: in_step_stride,
     },
     Rule {
         name: "in-step-offset",
-        text: "of floats and 64-bit operands, a source starts at the destination's offset, but for scalars",
+        text: "with floats and 64-bit operands, a source starts at the destination's offset, except scalars",
         hint: "copy the source by integers to the destination's offset",
-        kinds: Kinds::ALU,
+        kinds: InstKinds::ALU,
         applies: in_step,
         check: in_step_offset,
     },
     Rule {
         name: "in-step-arf",
-        text: "of floats and 64-bit operands, architecture registers are null and accumulators; one channel may write a flag",
+        text: "with floats and 64-bit operands, architecture registers are null or accumulators; one channel may write a flag",
         hint: "copy the register to a GRF first",
-        kinds: Kinds::ALU,
+        kinds: InstKinds::ALU,
         applies: in_step,
         check: |v, out| {
-            // Intel's compiler shifts halves of quadwords to flags.
+            // Intel's compiler shifts halves of qwords to flags.
             let flag =
                 |o: &Operand| v.exec == 1 && o.part == Part::Dst && o.arf() == Some(Arf::Flag);
             for o in v.operands().filter(|o| must_step(v) && !flag(o)) {
                 if o.arf().is_some_and(|a| !matches!(a, Arf::Null | Arf::Acc)) {
-                    let what =
-                        format_args!("only null and accumulators go with floats and 64 bits");
+                    let what = format_args!(
+                        "an architecture register with floats or 64-bit operands must be null or an accumulator"
+                    );
                     out.find(o.part, what);
                 }
             }
@@ -149,9 +150,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "vxh-integers",
-        text: "regions of an address per row are of integers below 64 bits",
-        hint: "read the bits as integers: by `ud` for `f`, in two halves for 64 bits",
-        kinds: Kinds::DATA,
+        text: "regions with an address per row have integers of less than 64 bits",
+        hint: "read the bits as integers: as `ud` for `f`, in two halves for 64 bits",
+        kinds: InstKinds::DATA,
         applies: in_step,
         check: |v, out| {
             for s in v.srcs() {
@@ -159,7 +160,7 @@ pub(super) static RULES: &[Rule] = &[
                     && (s.ty.is_float() || s.bytes() == 8)
                 {
                     let ty = s.ty;
-                    let what = format_args!("`{ty}` cannot be read through an address per row");
+                    let what = format_args!("`{ty}` cannot be read with an address per row");
                     out.find(s.part, what);
                 }
             }
@@ -167,17 +168,17 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-fn is_restricted(v: &View, s: &Operand) -> bool {
+fn is_restricted(v: &InstView, s: &Operand) -> bool {
     v.is_64bit() && !s.is_scalar() && !s.is_imm() && v.exec > 1
 }
 
-/// Bytes from element to element, where that is one number.
-fn step(v: &View, s: &Operand) -> Option<u32> {
+/// Returns the number of bytes from element to element, if it is constant.
+fn step(v: &InstView, s: &Operand) -> Option<u32> {
     let exec = ExecSize::new(v.exec)?;
     Some(uniform_stride(s.rectangle()?, exec)? * s.bytes())
 }
 
-fn qword_aligned(v: &View, out: &mut Sink<'_>) {
+fn qword_aligned(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(d) = v.written() else { return };
     let to = v.dst_step();
     for s in v.srcs().filter(|s| is_restricted(v, s)) {
@@ -192,22 +193,22 @@ fn qword_aligned(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-/// Whether the operation's sources must lie in step with its destination. Moves between half (or brain) and single
-/// floats need not.
-fn must_step(v: &View) -> bool {
+/// Returns true if the operation's sources must have the stride and offset of the destination.
+/// Moves between half-precision (or bfloat16) and single-precision floats are exempt.
+fn must_step(v: &InstView) -> bool {
     let float = v.dst.is_some_and(|d| d.ty.is_float());
     let narrows = v.op == Op::Mov && v.mixed_float;
     (float && !narrows) || v.is_64bit()
 }
 
-fn in_step_stride(v: &View, out: &mut Sink<'_>) {
+fn in_step_stride(v: &InstView, out: &mut FindingSink<'_>) {
     if !must_step(v) || v.exec == 1 {
         return;
     }
     let Some(d) = v.written() else { return };
     let to = v.dst_step();
     for s in v.srcs().filter(|s| !s.is_scalar() && !s.is_imm()) {
-        // An address per row is another rule's.
+        // Regions with an address per row are subject to another rule.
         if s.rect.is_none() || s.is_indirect() || d.is_indirect() {
             continue;
         }
@@ -220,13 +221,13 @@ fn in_step_stride(v: &View, out: &mut Sink<'_>) {
             }
             None => out.find(
                 s.part,
-                format_args!("the source's elements lie at no one stride"),
+                format_args!("the source's elements have no constant stride"),
             ),
         }
     }
 }
 
-fn in_step_offset(v: &View, out: &mut Sink<'_>) {
+fn in_step_offset(v: &InstView, out: &mut FindingSink<'_>) {
     if !must_step(v) || v.exec == 1 {
         return;
     }

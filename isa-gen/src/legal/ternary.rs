@@ -1,9 +1,9 @@
-//! Three-source instructions: in the Align16 form, in Align1, and the systolic array.
+//! Rules of three-source instructions in Align16 and Align1, and of the systolic array.
 
 use super::Part;
 use super::geometry::{dst_grfs_spanned, grfs_spanned};
-use super::rule::{Kinds, Rule, Sink, always};
-use super::view::{Operand, Place, View};
+use super::rule::{FindingSink, InstKinds, Rule, always};
+use super::view::{InstView, Operand, OperandLocation};
 use crate::inst::{InstOpts, Subfn};
 use crate::op::Op;
 use crate::platform::Features;
@@ -28,31 +28,31 @@ pub(super) static RULES: &[Rule] = &[
         name: "ternary-operands",
         text: "Align16 operands of three-source instructions are direct GRFs with the regions <2;1>, <0;0>, and <1>, <0> for source 2",
         hint: "copy the operand to a packed GRF region first",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align16,
         check: ternary_operands,
     },
     Rule {
         name: "ternary-alignment",
-        text: "a row of channels of an Align16 operand starts at 16 bytes, one element before Gen9 at 4",
-        hint: "move the operand to such a boundary",
-        kinds: Kinds::TERNARY,
+        text: "a row of channels of an Align16 operand is aligned to 16 bytes; before Gen9, one element to 4 bytes",
+        hint: "align the operand",
+        kinds: InstKinds::TERNARY,
         applies: align16,
         check: ternary_alignment,
     },
     Rule {
         name: "ternary-exec",
-        text: "an Align16 instruction of three sources has as many channels as two registers hold, and 16 at most",
+        text: "a three-source Align16 instruction has at most the channels that two registers hold, and at most 16",
         hint: "split the instruction by channels",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align16,
         check: ternary_exec,
     },
     Rule {
         name: "ternary-regions",
         text: "regions of three-source instructions: vertical stride 0, 1 (2 before Xe), 4 or 8, horizontal stride 0, 1, 2 or 4",
-        hint: "copy the source to a region that can be said",
-        kinds: Kinds::TERNARY,
+        hint: "copy the source to a region that has an encoding",
+        kinds: InstKinds::TERNARY,
         applies: align1,
         check: ternary_regions,
     },
@@ -60,15 +60,15 @@ pub(super) static RULES: &[Rule] = &[
         name: "ternary-direct",
         text: "operands of three-source instructions are direct GRFs, accumulators or, for sources 0 and 2, word immediates",
         hint: "copy the operand to a GRF first",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align1,
         check: ternary_direct,
     },
     Rule {
         name: "ternary-dst-stride",
-        text: "a destination of three sources has a stride of 1 or 2",
+        text: "the destination of a three-source instruction has a stride of 1 or 2",
         hint: "write packed, and spread with a `mov`",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align1,
         check: |v, out| {
             if v.dst_stride > 2 {
@@ -81,30 +81,30 @@ pub(super) static RULES: &[Rule] = &[
         name: "ternary-span",
         text: "a source of three spans two adjacent registers at most",
         hint: "split the instruction by channels",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align1,
         check: ternary_span,
     },
     Rule {
         name: "ternary-bytes",
-        text: "sources 1 and 2 of three are no bytes, but for `mad` to words",
+        text: "sources 1 and 2 of a three-source instruction are not bytes, except of `mad` to words",
         hint: "convert the bytes to words first",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: align1,
         check: |v, out| {
             let to_words = v.op == Op::Mad && v.dst.is_some_and(|d| d.bytes() == 2);
             for s in v.srcs().skip(1).filter(|s| s.bytes() == 1) {
                 if !to_words {
-                    out.find(s.part, format_args!("this source may not be of bytes"));
+                    out.find(s.part, format_args!("this source may not be bytes"));
                 }
             }
         },
     },
     Rule {
         name: "bfi2-types",
-        text: "`bfe` and `bfi2` have one type throughout",
+        text: "all operands of `bfe` and `bfi2` have one type",
         hint: "use `d` or `ud` for all operands",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: always,
         check: |v, out| {
             let Some(d) = v.dst else { return };
@@ -113,7 +113,7 @@ pub(super) static RULES: &[Rule] = &[
                     let ty = d.ty;
                     out.find(
                         s.part,
-                        format_args!("the destination is `{ty}`, so must this be"),
+                        format_args!("the destination is `{ty}`, so this must be too"),
                     );
                 }
             }
@@ -121,9 +121,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "dp4a-accumulators",
-        text: "one of the sources 0 and 1 of `dp4a` may be an accumulator, not both",
+        text: "source 0 or 1 of `dp4a` may be an accumulator, not both",
         hint: "copy one to a GRF first",
-        kinds: Kinds::TERNARY,
+        kinds: InstKinds::TERNARY,
         applies: |f| f.dp4a,
         check: |v, out| {
             let acc = |n| v.src(n).is_some_and(Operand::is_acc);
@@ -135,9 +135,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "dpas-exec",
-        text: "the systolic array runs as many channels as a GRF has doublewords, from M0 on, without a predicate",
+        text: "a systolic instruction has as many channels as a GRF has dwords, starts at M0, and has no predicate",
         hint: "use 8 channels (16 on Xe-HPC)",
-        kinds: Kinds::DPAS,
+        kinds: InstKinds::DPAS,
         applies: dpas,
         check: dpas_exec,
     },
@@ -145,7 +145,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "dpas-depth",
         text: "the systolic depth is 8, the repeat count 1 to 8",
         hint: "split the repeats",
-        kinds: Kinds::DPAS,
+        kinds: InstKinds::DPAS,
         applies: dpas,
         check: |v, out| {
             let Subfn::Dpas { depth, repeat } = v.subfn else {
@@ -161,42 +161,42 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "dpas-operands",
         text: "systolic operands are whole GRFs (source 0 may be null, source 2 may start at a multiple of its row)",
-        hint: "align the operand to its register",
-        kinds: Kinds::DPAS,
+        hint: "align the operand to a register",
+        kinds: InstKinds::DPAS,
         applies: dpas,
         check: dpas_operands,
     },
     Rule {
         name: "dpas-types",
-        text: "sources 1 and 2 are both integers of a byte or less, or have one float type; source 0 has the destination's",
+        text: "sources 1 and 2 are both integers of at most a byte, or have one float type; source 0 has the destination's type",
         hint: "convert to one type first",
-        kinds: Kinds::DPAS,
+        kinds: InstKinds::DPAS,
         applies: dpas,
         check: dpas_types,
     },
     Rule {
         name: "dpas-range",
-        text: "systolic operands lie within the register file",
+        text: "systolic operands are within the GRF file",
         hint: "start at a lower register",
-        kinds: Kinds::DPAS,
+        kinds: InstKinds::DPAS,
         applies: dpas,
         check: dpas_range,
     },
 ];
 
-fn exec(v: &View) -> ExecSize {
+fn exec(v: &InstView) -> ExecSize {
     ExecSize::new(v.exec).unwrap_or(ExecSize::S1)
 }
 
-fn ternary_operands(v: &View, out: &mut Sink<'_>) {
+fn ternary_operands(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        if !matches!(o.place, Place::Grf(..)) {
-            let what = format_args!("a three-source operand is a direct GRF");
+        if !matches!(o.location, OperandLocation::Grf(..)) {
+            let what = format_args!("a three-source operand must be a direct GRF");
             out.find(o.part, what);
         }
     }
     if v.dst_stride != 1 {
-        let what = format_args!("a three-source destination is packed");
+        let what = format_args!("a three-source destination must be packed");
         out.find(Part::Dst, what);
     }
     for s in v.srcs() {
@@ -215,7 +215,7 @@ fn ternary_operands(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn ternary_alignment(v: &View, out: &mut Sink<'_>) {
+fn ternary_alignment(v: &InstView, out: &mut FindingSink<'_>) {
     let rows = |o: &Operand| o.grf_sub().is_some_and(|sub| sub % 16 != 0);
     let dst = v.dst.iter().filter(|_| v.exec > 1);
     for o in dst.chain(v.srcs().filter(|s| !s.is_scalar())) {
@@ -232,7 +232,7 @@ fn ternary_alignment(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn ternary_exec(v: &View, out: &mut Sink<'_>) {
+fn ternary_exec(v: &InstView, out: &mut FindingSink<'_>) {
     let widest = v.operands().map(Operand::bytes).max().unwrap_or(1);
     let most = (2 * v.grf() / widest).min(16);
     if v.exec > most {
@@ -242,14 +242,14 @@ fn ternary_exec(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn ternary_regions(v: &View, out: &mut Sink<'_>) {
+fn ternary_regions(v: &InstView, out: &mut FindingSink<'_>) {
     let unit = if v.f.ternary_single_step { 1 } else { 2 };
     for s in v.srcs() {
         let Some(region) = s.region else { continue };
         let stride = |hs| matches!(hs, 0 | 1 | 2 | 4);
         let ok = match (s.part, region) {
             (Part::Src(2), Region::Scalar3 { hs }) => stride(hs),
-            // A scalar of sources 0 and 1 may be written so.
+            // A scalar in source 0 or 1 may have this form.
             (_, Region::Scalar3 { hs: 0 }) => true,
             (Part::Src(0 | 1), Region::Ternary { vs, hs }) => {
                 (vs == unit || matches!(vs, 0 | 4 | 8)) && stride(hs)
@@ -259,19 +259,21 @@ fn ternary_regions(v: &View, out: &mut Sink<'_>) {
         if !ok {
             out.find(
                 s.part,
-                format_args!("{region} is no region of three sources"),
+                format_args!("{region} is not a region of three-source instructions"),
             );
         }
     }
 }
 
-fn ternary_direct(v: &View, out: &mut Sink<'_>) {
+fn ternary_direct(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        let bad = match o.place {
-            Place::Grf(..) | Place::Macro(..) => false,
-            Place::Imm(_) => o.part == Part::Src(1) || o.bytes() != 2 || o.ty.is_packed_imm(),
-            Place::Indirect(..) => true,
-            Place::Arf(..) => !(o.is_acc() || o.is_null() && o.part == Part::Dst),
+        let bad = match o.location {
+            OperandLocation::Grf(..) | OperandLocation::Macro(..) => false,
+            OperandLocation::Imm(_) => {
+                o.part == Part::Src(1) || o.bytes() != 2 || o.ty.is_packed_imm()
+            }
+            OperandLocation::Indirect(..) => true,
+            OperandLocation::Arf(..) => !(o.is_acc() || o.is_null() && o.part == Part::Dst),
         };
         if bad {
             let what = format_args!("not an operand of a three-source instruction");
@@ -280,7 +282,7 @@ fn ternary_direct(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn ternary_span(v: &View, out: &mut Sink<'_>) {
+fn ternary_span(v: &InstView, out: &mut FindingSink<'_>) {
     for s in v.srcs() {
         let (Some(sub), Some(region)) = (s.grf_sub(), s.rectangle()) else {
             continue;
@@ -303,7 +305,7 @@ fn ternary_span(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn dpas_exec(v: &View, out: &mut Sink<'_>) {
+fn dpas_exec(v: &InstView, out: &mut FindingSink<'_>) {
     let want = v.grf() / 4;
     if v.exec != want {
         let n = v.exec;
@@ -315,12 +317,14 @@ fn dpas_exec(v: &View, out: &mut Sink<'_>) {
     }
     let dep = InstOpts::ACC_WR_EN | InstOpts::EOT;
     if v.pred.is_some() || v.cond.is_some() || v.sat || v.opts.intersects(dep) {
-        let what = format_args!("no predicate, flag modifier, saturation or accumulator");
+        let what = format_args!(
+            "a systolic instruction has no predicate, condition modifier, saturation or accumulator"
+        );
         out.find(Part::Inst, what);
     }
 }
 
-/// Bits of an element.
+/// Returns the size of an element in bits.
 fn bits(ty: Type) -> u32 {
     match ty {
         Type::U2 | Type::S2 => 2,
@@ -329,7 +333,7 @@ fn bits(ty: Type) -> u32 {
     }
 }
 
-/// Operations of an element in a channel of 32 bits.
+/// Returns the number of multiplications of elements in a 32-bit channel.
 fn per_channel(ty: Type) -> u32 {
     match bits(ty) {
         2 | 4 => 8,
@@ -337,14 +341,14 @@ fn per_channel(ty: Type) -> u32 {
     }
 }
 
-fn dpas_operands(v: &View, out: &mut Sink<'_>) {
+fn dpas_operands(v: &InstView, out: &mut FindingSink<'_>) {
     let null_ok = |o: &Operand| o.part == Part::Src(0) && o.is_null();
     for o in v.operands().filter(|o| !null_ok(o)) {
         let Some(sub) = o.grf_sub() else {
-            out.find(o.part, format_args!("a systolic operand is a GRF"));
+            out.find(o.part, format_args!("a systolic operand must be a GRF"));
             continue;
         };
-        // A row of source 2 is as long as the depth.
+        // A row of source 2 has the factors of all 8 steps of the depth.
         let row = 8 * per_channel(o.ty) * bits(o.ty) / 8;
         let unit = match o.part {
             Part::Src(2) => row.min(v.grf()),
@@ -361,15 +365,15 @@ fn dpas_operands(v: &View, out: &mut Sink<'_>) {
         }
     }
     if v.dst_stride != 1 {
-        out.find(Part::Dst, format_args!("a systolic result is packed"));
+        out.find(Part::Dst, format_args!("a systolic result must be packed"));
     }
 }
 
-fn dpas_types(v: &View, out: &mut Sink<'_>) {
+fn dpas_types(v: &InstView, out: &mut FindingSink<'_>) {
     let small = |t: Type| t.is_int() && t.bytes() == 1;
     if let (Some(a), Some(b)) = (v.src(1), v.src(2)) {
         let floats = a.ty.is_float() && a.ty == b.ty;
-        // Byte floats of both kinds go together.
+        // Byte floats of both kinds may be mixed.
         let byte_floats = a.ty.is_float() && b.ty.is_float() && a.bytes() == 1 && b.bytes() == 1;
         if !(floats || byte_floats || small(a.ty) && small(b.ty)) {
             let (s, t) = (a.ty, b.ty);
@@ -386,7 +390,7 @@ fn dpas_types(v: &View, out: &mut Sink<'_>) {
     }
 }
 
-fn dpas_range(v: &View, out: &mut Sink<'_>) {
+fn dpas_range(v: &InstView, out: &mut FindingSink<'_>) {
     let Subfn::Dpas { depth, repeat } = v.subfn else {
         return;
     };
@@ -415,7 +419,7 @@ fn dpas_range(v: &View, out: &mut Sink<'_>) {
         let last = n + (sub + bytes.max(1)).div_ceil(v.grf());
         if last > count {
             let most = count - 1;
-            out.find(o.part, format_args!("it goes beyond r{most}"));
+            out.find(o.part, format_args!("it extends beyond r{most}"));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! An instruction as rules look at it: operands of any register type alike, with what every rule asks for worked out
-//! once.
+//! View of an instruction for the rules: independent of the register type, with properties that
+//! many rules use computed once.
 
 use super::geometry;
-use super::rule::Kinds;
+use super::rule::InstKinds;
 use crate::inst::{Cond, Desc, Dst, Inst, InstOpts, PredCtrl, Src, Subfn, Target};
 use crate::op::{Format, Op, OpInfo, TypeSet};
 use crate::platform::{Features, Platform};
@@ -13,30 +13,31 @@ use crate::types::Type;
 
 use super::Part;
 
-/// Where an operand is.
+/// Location of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
-    /// A GRF (its number is not known of the compiler's own registers) and a byte offset.
+pub(super) enum OperandLocation {
+    /// GRF (number unknown for virtual registers) and byte offset.
     Grf(Option<u32>, u32),
-    /// An architecture register, its number and a byte offset.
+    /// Architecture register, its number and byte offset.
     Arf(Arf, u32, u32),
-    /// The register (a0, or the compiler's own), its byte offset, and the immediate.
+    /// Indirect: true if the address register is a0 or virtual, its byte offset, and the immediate
+    /// offset.
     Indirect(bool, u32, i16),
-    /// An immediate's bits.
+    /// Bits of an immediate.
     Imm(u64),
-    /// A math macro's operand: the byte offset and the special accumulator.
+    /// Operand of a math macro: byte offset and special accumulator.
     Macro(u32, u8),
 }
 
-/// A register or an immediate.
+/// Register or immediate operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
     pub part: Part,
     pub ty: Type,
-    pub place: Place,
-    /// The region as written; `None` for immediates and destinations.
+    pub location: OperandLocation,
+    /// Region as written, or `None` for immediates and destinations.
     pub region: Option<Region>,
-    /// Rows of the region in elements; `None` for VxH and for operands without regions.
+    /// Rectangle of the region in elements, or `None` for VxH and operands without regions.
     pub rect: Option<(u32, u32, u32)>,
     pub neg: bool,
     pub abs: bool,
@@ -47,22 +48,22 @@ impl Operand {
         self.ty.bytes()
     }
 
-    /// The type that the operation sees: of the elements of a packed vector.
+    /// Returns the type that the operation uses: for a packed vector, that of its elements.
     pub fn elements(&self) -> Type {
         element_type(self.ty)
     }
 
     pub fn is_imm(&self) -> bool {
-        matches!(self.place, Place::Imm(_))
+        matches!(self.location, OperandLocation::Imm(_))
     }
 
     pub fn is_indirect(&self) -> bool {
-        matches!(self.place, Place::Indirect(..))
+        matches!(self.location, OperandLocation::Indirect(..))
     }
 
     pub fn arf(&self) -> Option<Arf> {
-        match self.place {
-            Place::Arf(kind, ..) => Some(kind),
+        match self.location {
+            OperandLocation::Arf(kind, ..) => Some(kind),
             _ => None,
         }
     }
@@ -75,27 +76,28 @@ impl Operand {
         self.arf() == Some(Arf::Acc)
     }
 
-    /// The byte offset in its register of a direct operand, an accumulator's included; none of null.
+    /// Returns the byte offset of a direct operand in its register, also of an accumulator. `None`
+    /// for null.
     pub fn sub(&self) -> Option<u32> {
-        match self.place {
-            Place::Grf(_, sub) => Some(sub),
-            Place::Arf(kind, _, sub) if kind != Arf::Null => Some(sub),
+        match self.location {
+            OperandLocation::Grf(_, sub) => Some(sub),
+            OperandLocation::Arf(kind, _, sub) if kind != Arf::Null => Some(sub),
             _ => None,
         }
     }
 
-    /// The byte offset in its register, of a direct GRF operand.
+    /// Returns the byte offset of a direct GRF operand in its register.
     pub fn grf_sub(&self) -> Option<u32> {
-        match self.place {
-            Place::Grf(_, sub) => Some(sub),
+        match self.location {
+            OperandLocation::Grf(_, sub) => Some(sub),
             _ => None,
         }
     }
 
-    /// The number of a GRF, where it is known.
+    /// Returns the number of a GRF, if known.
     pub fn grf(&self) -> Option<u32> {
-        match self.place {
-            Place::Grf(n, _) => n,
+        match self.location {
+            OperandLocation::Grf(n, _) => n,
             _ => None,
         }
     }
@@ -104,12 +106,12 @@ impl Operand {
         self.neg || self.abs
     }
 
-    /// Whether all channels read one element.
+    /// Returns true if all channels read one element.
     pub fn is_scalar(&self) -> bool {
         self.rect.is_some_and(|(vs, _, hs)| vs == 0 && hs == 0)
     }
 
-    /// The region as a rectangle, for the geometry functions.
+    /// Returns the region as a rectangle, for the geometry functions.
     pub fn rectangle(&self) -> Option<Region> {
         let (vs, w, hs) = self.rect?;
         Some(Region::rect(
@@ -120,23 +122,23 @@ impl Operand {
     }
 }
 
-/// A flag that is read or written.
+/// Flag that is read or written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlagUse {
-    /// The register's kind and number; of the compiler's own there is none.
+    /// Register, or `None` for a virtual register.
     pub reg: Option<Reg>,
     pub sub: u32,
 }
 
-/// A send's descriptor: the bits, or a register.
+/// Descriptor of a send: immediate or register.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DescView {
     Imm(u32),
-    /// Whether it is a0 (or the compiler's own), and the byte offset.
+    /// True if the register is a0 or virtual, and the byte offset.
     Reg(bool, u32),
 }
 
-/// What a send says.
+/// Descriptors of a send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendView {
     pub ex: DescView,
@@ -144,26 +146,26 @@ pub(super) struct SendView {
     pub src1_len: Option<u8>,
 }
 
-/// A source's kind, for counting.
+/// Kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Slot {
+pub(super) enum SourceKind {
     None,
     Operand,
     Target(Target),
 }
 
-/// An instruction.
+/// View of an instruction.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct InstView {
     pub platform: Platform,
     pub f: &'static Features,
     pub info: &'static OpInfo,
-    pub kind: Kinds,
+    pub kind: InstKinds,
     pub op: Op,
     pub subfn: Subfn,
-    /// Channels.
+    /// Number of channels.
     pub exec: u32,
-    /// The first channel.
+    /// First channel.
     pub first: u32,
     pub no_mask: bool,
     pub sat: bool,
@@ -171,21 +173,21 @@ pub(super) struct View {
     pub swsb: Swsb,
     pub pred: Option<(FlagUse, PredCtrl)>,
     pub cond: Option<(FlagUse, Cond)>,
-    /// Whether predicate and flag modifier name one flag (or there are not both).
+    /// True if predicate and condition modifier name the same flag, or one of them is absent.
     pub one_flag: bool,
     pub dst: Option<Operand>,
-    /// The destination's stride in elements.
+    /// Stride of the destination in elements.
     pub dst_stride: u32,
-    pub slots: [Slot; 3],
+    pub source_kinds: [SourceKind; 3],
     sources: [Option<Operand>; 3],
     pub send: Option<SendView>,
-    /// Half and single floats, or brain and single floats, together.
+    /// True if half-precision (or bfloat16) and single-precision floats are mixed.
     pub mixed_float: bool,
-    /// The execution type.
+    /// Execution type.
     pub exec_type: Option<Type>,
 }
 
-/// The type that a packed vector immediate has as an operand.
+/// Returns the operand type of a packed vector immediate.
 pub(super) fn element_type(ty: Type) -> Type {
     match ty {
         Type::V => Type::W,
@@ -195,12 +197,12 @@ pub(super) fn element_type(ty: Type) -> Type {
     }
 }
 
-fn place<R: Register>(at: RegRef<R>, grf_bytes: u32) -> Place {
+fn location<R: Register>(at: RegRef<R>, grf_bytes: u32) -> OperandLocation {
     let sub = u32::from(at.sub);
     match at.reg.as_phys() {
-        Some(Reg::Grf(n)) => Place::Grf(Some(n.into()), sub),
-        Some(Reg::Arf(kind, n)) => Place::Arf(kind, n.into(), sub),
-        None => Place::Grf(None, sub % grf_bytes.max(1)),
+        Some(Reg::Grf(n)) => OperandLocation::Grf(Some(n.into()), sub),
+        Some(Reg::Arf(kind, n)) => OperandLocation::Arf(kind, n.into(), sub),
+        None => OperandLocation::Grf(None, sub % grf_bytes.max(1)),
     }
 }
 
@@ -215,8 +217,8 @@ fn desc(d: Desc) -> DescView {
     }
 }
 
-impl View {
-    pub fn new<R: Register>(platform: Platform, inst: &Inst<R>, info: &'static OpInfo) -> View {
+impl InstView {
+    pub fn new<R: Register>(platform: Platform, inst: &Inst<R>, info: &'static OpInfo) -> InstView {
         let f = platform.features();
         let flag = |at: RegRef<R>| FlagUse {
             reg: at.reg.as_phys(),
@@ -225,21 +227,21 @@ impl View {
         let (dst, dst_stride) = dst_operand(&inst.dst, f.grf_bytes);
         let [a, b, c] = &inst.srcs;
         let mut sources = [(0, a), (1, b), (2, c)].map(|(n, s)| src_operand(n, s, f.grf_bytes));
-        // Where `movi` does not pick, null stands for its second source.
+        // If `movi` does not select elements, its second source is null.
         let [_, second, _] = &mut sources;
         if inst.op == Op::Movi && second.as_ref().is_some_and(Operand::is_null) {
             *second = None;
         }
-        let slots = inst.srcs.map(|s| match s {
-            Src::None => Slot::None,
-            Src::Target(t) => Slot::Target(t),
-            _ => Slot::Operand,
+        let source_kinds = inst.srcs.map(|s| match s {
+            Src::None => SourceKind::None,
+            Src::Target(t) => SourceKind::Target(t),
+            _ => SourceKind::Operand,
         });
-        let mut view = View {
+        let mut view = InstView {
             platform,
             f,
             info,
-            kind: Kinds::of(info, inst.subfn),
+            kind: InstKinds::of(info, inst.subfn),
             op: inst.op,
             subfn: inst.subfn,
             exec: inst.exec.channels(),
@@ -256,7 +258,7 @@ impl View {
             },
             dst,
             dst_stride,
-            slots,
+            source_kinds,
             sources,
             send: inst.send.map(|s| SendView {
                 ex: desc(s.ex),
@@ -275,32 +277,33 @@ impl View {
         self.f.grf_bytes
     }
 
-    /// The sources that are operands.
+    /// Iterates over the sources that are registers or immediates.
     pub fn srcs(&self) -> impl Iterator<Item = &Operand> {
         self.sources.iter().flatten()
     }
 
-    /// A source by its number.
+    /// Returns a source by number.
     pub fn src(&self, n: usize) -> Option<&Operand> {
         self.sources.get(n)?.as_ref()
     }
 
-    /// Destination and sources.
+    /// Iterates over destination and sources.
     pub fn operands(&self) -> impl Iterator<Item = &Operand> {
         self.dst.iter().chain(self.srcs())
     }
 
-    /// The destination, unless it is null or there is none.
+    /// Returns the destination, unless it is null or absent.
     pub fn written(&self) -> Option<&Operand> {
         self.dst.as_ref().filter(|d| !d.is_null())
     }
 
-    /// The destination, of an instruction of several channels.
+    /// Returns the destination of an instruction with several channels.
     pub fn written_by_many(&self) -> Option<&Operand> {
         self.written().filter(|_| self.exec > 1)
     }
 
-    /// Type combinations: of the math function where it is one and the opcode's leave it open.
+    /// Returns true if a combination of types is allowed, by the math function if the opcode does
+    /// not restrict types.
     pub fn allows(&self, dst: Type, src: Type) -> bool {
         let has = |combos: &[(TypeSet, TypeSet)]| {
             combos
@@ -313,12 +316,12 @@ impl View {
         }
     }
 
-    /// Bytes from one element of the destination to the next.
+    /// Returns the number of bytes from one element of the destination to the next.
     pub fn dst_step(&self) -> u32 {
         self.dst.map_or(0, |d| self.dst_stride * d.bytes())
     }
 
-    /// Whether the instruction multiplies doublewords.
+    /// Returns true if the instruction multiplies dwords.
     pub fn is_dword_multiply(&self) -> bool {
         let dword = |n| {
             self.src(n)
@@ -331,12 +334,13 @@ impl View {
         }
     }
 
-    /// Whether an operand is of 64 bits, or doublewords are multiplied.
+    /// Returns true if an operand has 64 bits, or dwords are multiplied.
     pub fn is_64bit(&self) -> bool {
         self.operands().any(|o| o.bytes() == 8 && !o.is_null()) || self.is_dword_multiply()
     }
 
-    /// Whether this copies bits: a move between integers of one size, without saturation or modifiers.
+    /// Returns true if the instruction copies bits: a move between integers of one size, without
+    /// saturation or modifiers.
     pub fn is_raw_move(&self) -> bool {
         let (Some(d), Some(s), None) = (self.dst, self.src(0), self.src(1)) else {
             return false;
@@ -349,7 +353,7 @@ impl View {
             && d.ty.is_int() == s.ty.is_int()
     }
 
-    /// Whether the operation reads the accumulator though no operand says so.
+    /// Returns true if the operation reads the accumulator implicitly.
     pub fn reads_acc(&self) -> bool {
         matches!(self.op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2)
     }
@@ -366,7 +370,7 @@ impl View {
         single && half
     }
 
-    /// The execution type: that of the sources, except in mixed float mode.
+    /// Computes the execution type: that of the sources, except in mixed float mode.
     fn execution_type(&self) -> Option<Type> {
         let mut all_float = true;
         let mut widest: Option<Type> = None;
@@ -390,7 +394,7 @@ impl View {
     }
 }
 
-/// What a source of a type makes the execution type.
+/// Returns the execution type of a source type.
 fn exec_type_of(ty: Type) -> Type {
     match ty {
         Type::Uq | Type::Q => Type::Q,
@@ -401,7 +405,7 @@ fn exec_type_of(ty: Type) -> Type {
     }
 }
 
-/// Of several, the execution type with the highest rank is taken.
+/// Returns the rank of an execution type. The highest rank among the sources decides.
 fn rank(ty: Type) -> u8 {
     match ty {
         Type::Df | Type::Nf => 7,
@@ -416,10 +420,10 @@ fn rank(ty: Type) -> u8 {
 }
 
 fn dst_operand<R: Register>(d: &Dst<R>, grf_bytes: u32) -> (Option<Operand>, u32) {
-    let operand = |place, ty| Operand {
+    let operand = |location, ty| Operand {
         part: Part::Dst,
         ty,
-        place,
+        location,
         region: None,
         rect: None,
         neg: false,
@@ -427,27 +431,27 @@ fn dst_operand<R: Register>(d: &Dst<R>, grf_bytes: u32) -> (Option<Operand>, u32
     };
     match *d {
         Dst::None => (None, 1),
-        Dst::Direct { at, hs, ty } => (Some(operand(place(at, grf_bytes), ty)), hs.into()),
+        Dst::Direct { at, hs, ty } => (Some(operand(location(at, grf_bytes), ty)), hs.into()),
         Dst::Indirect { addr, imm, hs, ty } => {
-            let place = Place::Indirect(is_a0(addr), addr.sub.into(), imm);
-            (Some(operand(place, ty)), hs.into())
+            let location = OperandLocation::Indirect(is_a0(addr), addr.sub.into(), imm);
+            (Some(operand(location, ty)), hs.into())
         }
         Dst::Macro { at, mme, ty } => {
-            let place = Place::Macro(at.sub.into(), mme);
-            (Some(operand(place, ty)), 1)
+            let location = OperandLocation::Macro(at.sub.into(), mme);
+            (Some(operand(location, ty)), 1)
         }
     }
 }
 
 fn src_operand<R: Register>(n: u8, s: &Src<R>, grf_bytes: u32) -> Option<Operand> {
-    let (place, ty, region, mods) = match *s {
+    let (location, ty, region, mods) = match *s {
         Src::None | Src::Target(_) => return None,
         Src::Direct {
             at,
             region,
             ty,
             mods,
-        } => (place(at, grf_bytes), ty, Some(region), mods),
+        } => (location(at, grf_bytes), ty, Some(region), mods),
         Src::Indirect {
             addr,
             imm,
@@ -455,16 +459,18 @@ fn src_operand<R: Register>(n: u8, s: &Src<R>, grf_bytes: u32) -> Option<Operand
             ty,
             mods,
         } => {
-            let place = Place::Indirect(is_a0(addr), addr.sub.into(), imm);
-            (place, ty, Some(region), mods)
+            let location = OperandLocation::Indirect(is_a0(addr), addr.sub.into(), imm);
+            (location, ty, Some(region), mods)
         }
-        Src::Macro { at, mme, ty, mods } => (Place::Macro(at.sub.into(), mme), ty, None, mods),
-        Src::Imm { bits, ty } => (Place::Imm(bits), ty, None, Default::default()),
+        Src::Macro { at, mme, ty, mods } => {
+            (OperandLocation::Macro(at.sub.into(), mme), ty, None, mods)
+        }
+        Src::Imm { bits, ty } => (OperandLocation::Imm(bits), ty, None, Default::default()),
     };
     Some(Operand {
         part: Part::Src(n),
         ty,
-        place,
+        location,
         region,
         rect: region.and_then(geometry::rect),
         neg: mods.neg,
@@ -472,7 +478,7 @@ fn src_operand<R: Register>(n: u8, s: &Src<R>, grf_bytes: u32) -> Option<Operand
     })
 }
 
-/// Whether a format is one of data operands with regions of their own.
+/// Returns true if a format has data operands, each with a region.
 pub(super) fn is_data(format: Format) -> bool {
     matches!(format, Format::Unary | Format::Binary | Format::Math)
 }

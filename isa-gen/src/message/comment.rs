@@ -1,33 +1,33 @@
-//! The comment that Intel's disassembler prints after a send.
+//! Comment that Intel's disassembler prints after a send.
 
 use super::Sfid;
-use super::describe::{Ex, describe};
-use super::traits::{Traits, traits};
+use super::describe::{ExDesc, describe};
+use super::traits::{SendTraits, traits};
 use crate::inst::{Desc, Inst, Src, Subfn};
 use crate::platform::Platform;
 use crate::reg::Reg;
 use std::fmt::{self, Write as _};
 
-/// What of a send its comment depends on.
+/// Fields of a send that its comment depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendText {
-    /// The shared function that the mnemonic names; `None` where the platform's mnemonics name none.
+    /// Shared function in the mnemonic, or `None` if mnemonics of the platform do not name one.
     pub sfid: Option<Sfid>,
-    /// Channels of the instruction.
+    /// Number of channels of the instruction.
     pub exec: u32,
     /// Extended descriptor.
     pub ex: Desc,
     /// Descriptor.
     pub desc: Desc,
-    /// GRFs of source 1 where the instruction has a field for them; otherwise they are taken from the extended
-    /// descriptor where that is immediate.
+    /// Length of source 1 in GRFs, if the instruction has a field for it. Otherwise it is taken
+    /// from an immediate extended descriptor.
     pub src1_len: Option<u8>,
-    /// Whether source 1 is null or absent.
+    /// True if source 1 is null or absent.
     pub src1_null: bool,
 }
 
-/// The comment, without the `// `: lengths of what is written and read back, on platforms without names in mnemonics the
-/// shared function, and the message.
+/// Returns the comment, without the `// `. It gives the lengths that are written and read back, the
+/// shared function if the platform's mnemonics do not name it, and the message.
 ///
 /// ```
 /// use gantry_isa_gen::Platform;
@@ -48,13 +48,13 @@ pub struct SendText {
 /// ```
 pub fn comment(platform: Platform, send: &SendText) -> String {
     let mut out = String::new();
-    // A String takes everything.
+    // Writing to a String does not fail.
     let _ = write(&traits(platform), send, &mut out);
     out
 }
 
 impl SendText {
-    /// What a send says; `None` for other instructions.
+    /// Extracts the fields of a send, or returns `None` for other instructions.
     pub fn of(inst: &Inst<Reg>) -> Option<SendText> {
         let descs = inst.send?;
         Some(SendText {
@@ -74,7 +74,7 @@ impl SendText {
     }
 }
 
-/// The doubleword of a0 that holds a descriptor.
+/// Returns the dword of a0 that holds a descriptor.
 fn sub(d: &Desc) -> u16 {
     match d {
         Desc::Reg(r) => r.sub / 4,
@@ -82,15 +82,15 @@ fn sub(d: &Desc) -> u16 {
     }
 }
 
-fn write(t: &Traits, send: &SendText, out: &mut String) -> fmt::Result {
+fn write(t: &SendTraits, send: &SendText, out: &mut String) -> fmt::Result {
     let ex = match send.ex {
-        Desc::Imm(v) => Ex::Imm(v),
-        Desc::Reg(_) => Ex::Reg(sub(&send.ex)),
+        Desc::Imm(v) => ExDesc::Imm(v),
+        Desc::Reg(_) => ExDesc::Reg(sub(&send.ex)),
     };
     let sfid = match ex {
         _ if !t.sfid_in_ex => send.sfid,
-        Ex::Imm(v) => Some(Sfid::of_ex_desc(v)),
-        Ex::Reg(_) => None,
+        ExDesc::Imm(v) => Some(Sfid::of_ex_desc(v)),
+        ExDesc::Reg(_) => None,
     };
     let lsc_port = matches!(sfid, Some(Sfid::UGM | Sfid::UGML | Sfid::SLM))
         || (t.lsc && sfid == Some(Sfid::TGM));
@@ -105,17 +105,17 @@ fn write(t: &Traits, send: &SendText, out: &mut String) -> fmt::Result {
     }
     match (send.src1_len, ex) {
         (Some(n), _) => write!(out, "+{n}")?,
-        (None, Ex::Imm(v)) => write!(out, "+{}", v >> 6 & 31)?,
-        (None, Ex::Reg(_)) if send.src1_null => out.push_str("+0"),
-        (None, Ex::Reg(a)) => write!(out, "+a0.{a}[10:6]")?,
+        (None, ExDesc::Imm(v)) => write!(out, "+{}", v >> 6 & 31)?,
+        (None, ExDesc::Reg(_)) if send.src1_null => out.push_str("+0"),
+        (None, ExDesc::Reg(a)) => write!(out, "+a0.{a}[10:6]")?,
     }
     match send.desc {
         Desc::Imm(v) => write!(out, ", rd:{}", v >> 20 & 31)?,
         Desc::Reg(_) => write!(out, ", rd:a0.{}[24:20]", sub(&send.desc))?,
     }
     match ex {
-        Ex::Reg(a) if t.sfid_in_ex => write!(out, "; sfid a0.{a}[3:0]")?,
-        Ex::Imm(v) if t.sfid_in_ex => {
+        ExDesc::Reg(a) if t.sfid_in_ex => write!(out, "; sfid a0.{a}[3:0]")?,
+        ExDesc::Imm(v) if t.sfid_in_ex => {
             write!(out, "; {}", t.long_name(Sfid::of_ex_desc(v)))?;
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! Names of messages, for people.
+//! Display of messages.
 
 use super::lsc::{LscAccess, LscPort, LscSurface, LscVector};
 use super::ports::UrbOp;
@@ -61,7 +61,7 @@ impl fmt::Display for LscPort {
     }
 }
 
-/// With the dot before it; nothing where addresses are flat.
+/// Writes the surface with a leading dot, or nothing for flat addresses.
 impl fmt::Display for LscSurface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -73,7 +73,7 @@ impl fmt::Display for LscSurface {
     }
 }
 
-/// As in the data size of the assembler's syntax: `x4`, `x16t`, `.xyz`.
+/// Writes the vector as in the data size of the assembler's syntax: `x4`, `x16t`, `.xyz`.
 impl fmt::Display for LscVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -102,7 +102,7 @@ impl fmt::Display for LscAccess {
 }
 
 impl AtomicOp {
-    /// The operation's name in lower case.
+    /// Returns the operation's name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             AtomicOp::CmpWr2W => "cmpwr_2w",
@@ -126,7 +126,7 @@ impl AtomicOp {
 }
 
 impl FloatAtomicOp {
-    /// The operation's name in lower case.
+    /// Returns the operation's name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             FloatAtomicOp::FMax => "fmax",

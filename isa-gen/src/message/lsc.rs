@@ -1,13 +1,14 @@
-//! Messages of the load/store cache (XeHPG and later): operations, their parameters and the names of all of them.
+//! Messages of the load/store cache (Xe-HPG on): operations, parameters and names.
 //!
-//! Facts: the DP_* descriptor structures of the XeHPG and XeHPC PRMs ("Shared Functions - Data Port").
+//! Source: the DP_* descriptor structures of the Xe-HPG and Xe-HPC PRMs ("Shared Functions - Data
+//! Port").
 
 use super::Sfid;
 use super::op::Lengths;
 use super::params::Rgba;
 use std::fmt;
 
-/// A port of the load/store cache.
+/// Port of the load/store cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscPort {
     /// Untyped global memory.
@@ -21,7 +22,7 @@ pub enum LscPort {
 }
 
 impl LscPort {
-    /// The shared function.
+    /// Returns the shared function of the port.
     pub const fn sfid(self) -> Sfid {
         match self {
             LscPort::Ugm => Sfid::UGM,
@@ -31,7 +32,7 @@ impl LscPort {
         }
     }
 
-    /// The port that is this shared function.
+    /// Returns the port with this shared function.
     pub fn of_sfid(sfid: Sfid) -> Option<LscPort> {
         [LscPort::Ugm, LscPort::Ugml, LscPort::Tgm, LscPort::Slm]
             .into_iter()
@@ -39,20 +40,20 @@ impl LscPort {
     }
 }
 
-/// What an operation does with memory.
+/// Kind of memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscKind {
     /// Memory to registers.
     Load,
     /// Registers to memory.
     Store,
-    /// Reads, computes with so many data operands and writes.
+    /// Read, compute with this number of data operands, and write.
     Atomic(u8),
-    /// Something else.
+    /// No memory access of data.
     Other,
 }
 
-/// An operation of the load/store cache.
+/// Operation of the load/store cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[allow(
     missing_docs,
@@ -94,14 +95,14 @@ pub enum LscOp {
     StoreUncompressedQuad,
 }
 
-/// A row of [`OPS`].
+/// Row of [`OPS`].
 pub(crate) struct LscRow {
     pub(crate) op: LscOp,
     pub(crate) name: &'static str,
-    /// What it is, for a listing that cannot name all its parts.
+    /// Description for a listing that cannot name all parts of the message.
     pub(crate) line: &'static str,
     pub(crate) kind: LscKind,
-    /// Whether components are chosen by a mask instead of a count.
+    /// True if components are selected by a mask instead of a count.
     pub(crate) mask: bool,
 }
 
@@ -119,7 +120,7 @@ const fn masked(row: LscRow) -> LscRow {
     LscRow { mask: true, ..row }
 }
 
-/// Every operation at its number (bits 5:0 of the descriptor).
+/// Operations by number (bits 5:0 of the descriptor).
 #[rustfmt::skip]
 pub(crate) static OPS: [LscRow; 33] = {
     use LscKind::{Atomic, Load, Other, Store};
@@ -161,12 +162,12 @@ pub(crate) static OPS: [LscRow; 33] = {
 };
 
 impl LscOp {
-    /// The operation of a number.
+    /// Returns the operation with this number.
     pub fn from_bits(bits: u32) -> Option<LscOp> {
         OPS.get(bits as usize).map(|r| r.op)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn bits(self) -> u32 {
         self as u32
     }
@@ -175,17 +176,17 @@ impl LscOp {
         &OPS[self as usize]
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What it does with memory.
+    /// Returns the kind of memory access.
     pub fn kind(self) -> LscKind {
         self.row().kind
     }
 
-    /// Whether components are chosen by a mask (`load_quad`) instead of a count.
+    /// Returns true if components are selected by a mask (`load_quad`) instead of a count.
     pub fn has_mask(self) -> bool {
         self.row().mask
     }
@@ -197,7 +198,7 @@ impl fmt::Display for LscOp {
     }
 }
 
-/// The size of an element in memory and in registers.
+/// Size of an element in memory and in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscData {
     /// 8 bits (block messages).
@@ -208,16 +209,16 @@ pub enum LscData {
     D32,
     /// 64 bits.
     D64,
-    /// 8 bits in the low part of a doubleword.
+    /// 8 bits in the low part of a dword.
     D8U32,
-    /// 16 bits in the low half of a doubleword.
+    /// 16 bits in the low half of a dword.
     D16U32,
-    /// 16 bits in the high half of a doubleword.
+    /// 16 bits in the high half of a dword.
     D16U32H,
 }
 
 impl LscData {
-    /// Every size, at its number (bits 11:9 of the descriptor).
+    /// Sizes by number (bits 11:9 of the descriptor).
     pub const ALL: [LscData; 7] = [
         LscData::D8,
         LscData::D16,
@@ -228,7 +229,7 @@ impl LscData {
         LscData::D16U32H,
     ];
 
-    /// Bits of an element in memory.
+    /// Returns the bits of an element in memory.
     pub const fn memory_bits(self) -> u32 {
         match self {
             LscData::D8 | LscData::D8U32 => 8,
@@ -238,7 +239,7 @@ impl LscData {
         }
     }
 
-    /// Bits of an element in registers.
+    /// Returns the bits of an element in registers.
     pub const fn register_bits(self) -> u32 {
         match self {
             LscData::D8U32 | LscData::D16U32 | LscData::D16U32H => 32,
@@ -246,7 +247,7 @@ impl LscData {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             LscData::D8 => "d8",
@@ -260,7 +261,7 @@ impl LscData {
     }
 }
 
-/// The size of an address.
+/// Size of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscAddr {
     /// 16 bits (SLM).
@@ -272,7 +273,7 @@ pub enum LscAddr {
 }
 
 impl LscAddr {
-    /// The size of bits 8:7 of the descriptor.
+    /// Decodes bits 8:7 of the descriptor.
     pub const fn from_bits(bits: u32) -> Option<LscAddr> {
         match bits {
             1 => Some(LscAddr::A16),
@@ -282,12 +283,12 @@ impl LscAddr {
         }
     }
 
-    /// Bits of an address.
+    /// Returns the size of an address in bits.
     pub const fn width(self) -> u32 {
         16 << self as u32
     }
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             LscAddr::A16 => "a16",
@@ -297,17 +298,18 @@ impl LscAddr {
     }
 }
 
-/// How many elements each address names, at their numbers (bits 14:12 of the descriptor).
+/// Elements per address by number (bits 14:12 of the descriptor).
 pub(crate) const VECTORS: [u8; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
 
-/// The elements of one address.
+/// Elements of one address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscVector {
     /// Consecutive elements.
     Count {
-        /// 1, 2, 3, 4, 8, 16, 32 or 64.
+        /// Number of elements: 1, 2, 3, 4, 8, 16, 32 or 64.
         n: u8,
-        /// They stand side by side in a register (one address), instead of each channel's in its own row.
+        /// True if the elements are adjacent in a register (one address), false if each element of
+        /// all channels has its own GRFs.
         transposed: bool,
     },
     /// Components x, y, z, w.
@@ -321,7 +323,7 @@ impl LscVector {
         transposed: false,
     };
 
-    /// How many elements.
+    /// Returns the number of elements.
     pub const fn count(self) -> u32 {
         match self {
             LscVector::Count { n, .. } => n as u32,
@@ -330,40 +332,40 @@ impl LscVector {
     }
 }
 
-/// Where addresses point.
+/// Surface that addresses are relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscSurface {
-    /// Virtual memory (or SLM), no surface.
+    /// Virtual memory or SLM, without a surface.
     Flat,
-    /// A bindless surface state at this offset of the bindless base.
+    /// Bindless surface state at this offset from the bindless base.
     Bss(u32),
-    /// A surface state at this offset of the surface state base.
+    /// Surface state at this offset from the surface state base.
     Ss(u32),
-    /// An entry of the binding table.
+    /// Entry of the binding table.
     Bti(u8),
 }
 
-/// What a cache does with the lines of a message.
+/// Policy of a cache for the lines of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CacheOpt {
-    /// What the surface or the memory object says.
+    /// Policy of the surface or the memory object.
     Default,
-    /// Not kept.
+    /// Not cached.
     Uncached,
-    /// Kept.
+    /// Cached.
     Cached,
-    /// Written through.
+    /// Write-through.
     WriteThrough,
-    /// Written back.
+    /// Write-back.
     WriteBack,
-    /// Kept as the first to go.
+    /// Cached as the first to be evicted.
     Streaming,
-    /// Read for the last time.
+    /// Read and invalidated: this is the last use.
     ReadInvalidate,
 }
 
 impl CacheOpt {
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             CacheOpt::Default => "df",
@@ -377,12 +379,12 @@ impl CacheOpt {
     }
 }
 
-/// The policies of both caches.
+/// Policies of both cache levels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LscCaching {
-    /// Of the first level.
+    /// Policy of the first level.
     pub l1: CacheOpt,
-    /// Of the third level.
+    /// Policy of the third level.
     pub l3: CacheOpt,
 }
 
@@ -390,7 +392,7 @@ const fn both(l1: CacheOpt, l3: CacheOpt) -> LscCaching {
     LscCaching { l1, l3 }
 }
 
-/// Policies by number (bits 19:17 of the descriptor): of loads, and of stores and atomics.
+/// Policies by number (bits 19:17 of the descriptor): for loads, then for stores and atomics.
 #[rustfmt::skip]
 static CACHING: [[LscCaching; 8]; 2] = {
     use CacheOpt::*;
@@ -403,15 +405,15 @@ static CACHING: [[LscCaching; 8]; 2] = {
 };
 
 impl LscCaching {
-    /// As the state says.
+    /// Default policies of the surface state.
     pub const DEFAULT: LscCaching = both(CacheOpt::Default, CacheOpt::Default);
 
-    /// The policies of a number.
+    /// Returns the policies with this number.
     pub fn from_bits(kind: LscKind, bits: u32) -> LscCaching {
         CACHING[usize::from(kind != LscKind::Load)][(bits & 7) as usize]
     }
 
-    /// The number, where there is one.
+    /// Returns the number, or `None` if the policies have none.
     pub fn bits(self, kind: LscKind) -> Option<u32> {
         let of = &CACHING[usize::from(kind != LscKind::Load)];
         of.iter().position(|c| *c == self).map(|n| n as u32)
@@ -427,27 +429,28 @@ impl fmt::Display for LscCaching {
     }
 }
 
-/// What a fence does to caches, at their numbers (bits 14:12 of the descriptor).
+/// Operation of a fence on caches, in the order of the numbers (bits 14:12 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscFenceOp {
-    /// Nothing.
+    /// No operation.
     None,
-    /// Dirty lines are written and dropped.
+    /// Writes dirty lines and drops them.
     Evict,
-    /// Clean lines are dropped.
+    /// Drops clean lines.
     Invalidate,
-    /// All lines are dropped.
+    /// Drops all lines.
     Discard,
-    /// Dirty lines are written and kept.
+    /// Writes dirty lines and keeps them.
     Clean,
-    /// Only the third level is flushed.
+    /// Flushes the third level only.
     FlushL3,
-    /// Nothing: a second number for it, which Intel's compiler takes on Xe-HPG before a thread ends.
+    /// No operation, under a second number. Intel's compiler uses it on Xe-HPG before a thread
+    /// ends.
     Type6,
 }
 
 impl LscFenceOp {
-    /// All of them.
+    /// Every variant, in the order of the numbers.
     pub const ALL: [LscFenceOp; 7] = [
         LscFenceOp::None,
         LscFenceOp::Evict,
@@ -458,7 +461,7 @@ impl LscFenceOp {
         LscFenceOp::Type6,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             LscFenceOp::None => "none",
@@ -472,7 +475,7 @@ impl LscFenceOp {
     }
 }
 
-/// Whom a fence orders, at their numbers (bits 11:9 of the descriptor).
+/// Scope of a fence, in the order of the numbers (bits 11:9 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LscScope {
     /// The thread group.
@@ -492,7 +495,7 @@ pub enum LscScope {
 }
 
 impl LscScope {
-    /// All of them.
+    /// Every variant, in the order of the numbers.
     pub const ALL: [LscScope; 7] = [
         LscScope::Group,
         LscScope::Local,
@@ -503,7 +506,7 @@ impl LscScope {
         LscScope::SysAcq,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             LscScope::Group => "group",
@@ -517,7 +520,7 @@ impl LscScope {
     }
 }
 
-/// A compression control operation, at their numbers (bits 19:17 of the descriptor).
+/// Compression control operation, in the order of the numbers (bits 19:17 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CcsOp {
     /// Clears a page of 64 KiB.
@@ -531,7 +534,7 @@ pub enum CcsOp {
 }
 
 impl CcsOp {
-    /// All of them.
+    /// Every variant, in the order of the numbers.
     pub const ALL: [CcsOp; 4] = [
         CcsOp::PageClear,
         CcsOp::SectorClear,
@@ -539,7 +542,7 @@ impl CcsOp {
         CcsOp::SectorUncompress,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             CcsOp::PageClear => "ccs_pc",
@@ -549,34 +552,35 @@ impl CcsOp {
         }
     }
 
-    /// Whether it takes one page instead of an address per channel.
+    /// Returns true if the operation takes one page instead of an address per channel.
     pub const fn is_page(self) -> bool {
         matches!(self, CcsOp::PageClear | CcsOp::PageUncompress)
     }
 }
 
-/// An access: load, store or atomic.
+/// Access: load, store or atomic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LscAccess {
-    /// Through which port.
+    /// Port that carries the message.
     pub port: LscPort,
-    /// What: any operation whose kind is not [`LscKind::Other`], but no 2D block.
+    /// Operation: any whose kind is not [`LscKind::Other`], except 2D blocks.
     pub op: LscOp,
     /// The size of an element.
     pub data: LscData,
-    /// The elements of an address.
+    /// Elements of an address.
     pub vector: LscVector,
-    /// The size of an address.
+    /// Size of an address.
     pub addr: LscAddr,
-    /// Where.
+    /// Surface that addresses are relative to.
     pub surface: LscSurface,
-    /// Cache policies; [`LscCaching::DEFAULT`] on SLM.
+    /// Cache policies, [`LscCaching::DEFAULT`] on SLM.
     pub caching: LscCaching,
 }
 
 impl LscAccess {
-    /// What the payloads need, in GRFs of so many bytes, for so many channels. The cache works on half of a full message
-    /// at least, and on one address where elements are transposed or strided.
+    /// Computes the payload lengths for GRFs of `grf` bytes and `exec` channels. The cache
+    /// processes at least half of a full message, and takes one address if elements are transposed
+    /// or strided.
     pub(super) fn lengths(&self, grf: u32, exec: u32) -> Lengths {
         let exec = exec.max(grf / 4);
         let rows = |bits: u32| (exec * bits).div_ceil(8 * grf);
@@ -593,7 +597,7 @@ impl LscAccess {
             matches!(self.op, LscOp::LoadStrided | LscOp::StoreStrided),
         );
         let address = match self.port {
-            // The surface says how many coordinates there are.
+            // The surface determines the number of coordinates.
             LscPort::Tgm => 0,
             _ if transposed || strided => 1,
             _ => rows(self.addr.width()),

@@ -1,13 +1,15 @@
-//! Send messages: what a send's two descriptors ask of which shared function, as a typed value both ways.
+//! Messages of sends, as typed values that descriptors are decoded to and encoded from.
 //!
-//! [`Message::decode`] reads the descriptors of a send, [`Message::descs`] writes them. A [`Message`] is an operation
-//! ([`MsgOp`]) and the lengths of its payloads in GRFs. [`Message::new`] fills the lengths in from the operation.
-//! [`SendBits`] is what the instruction says, wherever the platform keeps it. [`comment`] and [`describe`] put any
-//! descriptor in words.
+//! [`Message::decode`] reads the descriptors of a send, [`Message::descs`] writes them. A
+//! [`Message`] has an operation ([`MsgOp`]) and the lengths of its payloads in GRFs.
+//! [`Message::new`] computes the lengths from the operation. [`SendBits`] holds the message fields
+//! of an instruction, independent of where the platform encodes them. [`comment()`] and
+//! [`describe()`] describe any descriptor in words.
 //!
-//! Facts: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries) and Vol. 7
-//! ("Shared Functions - Data Port"), and the same of the other generations. Message types are a table with a column
-//! per generation (`table`), what else differs are named facts (`traits`).
+//! Sources: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries)
+//! and Vol. 7 ("Shared Functions - Data Port"), and the same volumes of other generations. Message
+//! types are a table with a column per generation (`table`). Other differences are named facts
+//! (`traits`).
 
 mod codec;
 mod comment;
@@ -40,41 +42,42 @@ use crate::inst::{Inst, InstOpts, Subfn};
 use crate::platform::Platform;
 use crate::reg::Reg;
 
-/// A send's message: operation and payload lengths.
+/// Message of a send: operation and payload lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    /// What it does.
+    /// Operation.
     pub op: MsgOp,
-    /// Whether the payload begins with a header GRF.
+    /// True if the payload begins with a header GRF.
     pub header: bool,
-    /// GRFs of source 0, 1 .. 15.
+    /// Length of source 0 in GRFs, 1 to 15.
     pub src0_grfs: u8,
-    /// GRFs of source 1 (split send), 0 .. 15.
+    /// Length of source 1 of a split send in GRFs, 0 to 15.
     pub src1_grfs: u8,
-    /// GRFs written back, 0 .. 31.
+    /// Length of the response in GRFs, 0 to 31.
     pub response_grfs: u8,
-    /// End of thread.
+    /// True if the thread ends.
     pub eot: bool,
 }
 
-/// What a send says to its shared function, wherever the platform has it: in the mnemonic, in fields of the instruction or
-/// in the descriptors.
+/// Message fields of a send, independent of where the platform encodes them: in the mnemonic, in
+/// fields of the instruction or in the descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SendBits {
-    /// Who receives it.
+    /// Shared function that receives it.
     pub sfid: Sfid,
-    /// The extended descriptor's own bits: shared function, EOT and length of source 1 are 0.
+    /// Bits of the extended descriptor. The fields of shared function, EOT and length of source 1
+    /// are 0.
     pub ex: u32,
-    /// The descriptor.
+    /// Descriptor.
     pub desc: u32,
-    /// GRFs of source 1.
+    /// Length of source 1 in GRFs.
     pub src1_len: u8,
-    /// End of thread.
+    /// True if the thread ends.
     pub eot: bool,
 }
 
 impl SendBits {
-    /// Of a pair of descriptors that say everything, as before Xe.
+    /// Extracts the fields of a pair of descriptors that hold all of them, as before Xe.
     pub const fn of_descs(ex: u32, desc: u32) -> SendBits {
         SendBits {
             sfid: Sfid::of_ex_desc(ex),
@@ -85,7 +88,8 @@ impl SendBits {
         }
     }
 
-    /// Of a send whose descriptors have these values; they are the instruction's own where those are immediate.
+    /// Extracts the fields of a send from the instruction and the values of its descriptors. The
+    /// values are those in the instruction if it has immediate descriptors.
     pub fn of(platform: Platform, inst: &Inst<Reg>, ex: u32, desc: u32) -> SendBits {
         let old = SendBits::of_descs(ex, desc);
         let eot = inst.opts.contains(InstOpts::EOT);
@@ -110,8 +114,8 @@ impl SendBits {
         }
     }
 
-    /// The extended descriptor as the platform's instruction has it where the descriptor is immediate: with what is not
-    /// in the mnemonic, the options or a field of the instruction.
+    /// Returns the extended descriptor as the platform's instruction holds it in an immediate. It
+    /// includes the fields that are not in the mnemonic, the options or a field of the instruction.
     pub fn ex_desc(&self, platform: Platform) -> u32 {
         let t = traits::traits(platform);
         let mut ex = self.ex;
@@ -125,7 +129,7 @@ impl SendBits {
     }
 }
 
-/// Why descriptors cannot be read or written.
+/// Error in reading or writing descriptors.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MessageError {
     /// The platform has no such message.
@@ -133,15 +137,15 @@ pub enum MessageError {
     Unsupported {
         /// The platform.
         platform: Platform,
-        /// What was asked.
+        /// Description of the message.
         what: String,
     },
-    /// A field of the descriptor has a value without meaning.
+    /// A field of the descriptor has a reserved value.
     #[error("{message}: field {field} has the reserved value {value}")]
     Reserved {
         /// The message.
         message: &'static str,
-        /// The field, with its bits.
+        /// The field and its bits.
         field: &'static str,
         /// The value.
         value: u32,
@@ -158,8 +162,9 @@ pub enum MessageError {
     },
 }
 
-/// The fields of a descriptor with what each means, one line of what it asks, and what is wrong with it. `exec`: channels
-/// of the instruction. `ex`: the extended descriptor, or the subregister of a0 that holds it.
+/// Describes a descriptor: the meaning of each field, a summary line, and errors. `exec` is the
+/// number of channels of the instruction. `ex` is the extended descriptor, or the sub-register of
+/// a0 that holds it.
 pub fn describe(
     platform: Platform,
     sfid: Sfid,
@@ -168,16 +173,17 @@ pub fn describe(
     desc: u32,
 ) -> Description {
     let ex = match ex {
-        Ok(v) => describe::Ex::Imm(v),
-        Err(a) => describe::Ex::Reg(a),
+        Ok(v) => describe::ExDesc::Imm(v),
+        Err(a) => describe::ExDesc::Reg(a),
     };
     describe::describe(&traits::traits(platform), Some(sfid), exec, ex, desc, true)
 }
 
 impl Message {
-    /// A message with the lengths that its operation needs, addresses and data in one payload (or `split`: data in
-    /// source 1), a header only where one is required. Lengths beyond a field stay too large and [`Self::descs`]
-    /// says so.
+    /// Creates a message with the payload lengths that its operation needs.
+    ///
+    /// Addresses and data are in one payload. There is a header only if the operation requires one.
+    /// Lengths that exceed their field are kept, and [`Self::descs`] reports them.
     pub fn new(platform: Platform, op: MsgOp) -> Message {
         Message::of_lengths(op, op.lengths(platform))
     }
@@ -197,12 +203,13 @@ impl Message {
         }
     }
 
-    /// The same as [`Self::new`] for a split send: addresses (and the header) in source 0, data in source 1.
+    /// Creates a message for a split send: header and addresses in source 0, data in source 1.
     pub fn split(platform: Platform, op: MsgOp) -> Message {
         Message::split_of(op, op.lengths(platform))
     }
 
-    /// The same as [`Self::split`] for an instruction of so many channels, where the message does not say it.
+    /// Creates a message for a split send of an instruction with `exec` channels. `exec` matters
+    /// for messages that do not encode the number of channels.
     pub fn split_for(platform: Platform, op: MsgOp, exec: u32) -> Message {
         Message::split_of(op, op.lengths_for(platform, exec))
     }
@@ -216,24 +223,24 @@ impl Message {
         }
     }
 
-    /// Reads what a send says.
+    /// Decodes the message fields of a send. Messages of an unknown kind become [`MsgOp::Raw`].
     ///
     /// # Errors
-    /// A reserved value in a message that is described here. Anything else of an unknown kind is [`MsgOp::Raw`].
+    /// Returns an error if a field of a known message has a reserved value.
     pub fn read(platform: Platform, send: &SendBits) -> Result<Message, MessageError> {
         codec::decode(platform, send)
     }
 
-    /// What a send of this message says.
+    /// Encodes the message to the message fields of a send.
     ///
     /// # Errors
-    /// The platform has no such message, or a value does not fit its field.
+    /// Returns an error if the platform has no such message, or a value does not fit its field.
     pub fn bits(&self, platform: Platform) -> Result<SendBits, MessageError> {
         codec::encode(platform, self)
     }
 
-    /// Reads a pair of descriptors, shared function, length of source 1 and EOT in the extended descriptor. Sends of Xe
-    /// have those elsewhere: see [`Self::read`].
+    /// Decodes a pair of descriptors, with shared function, length of source 1 and EOT in the
+    /// extended descriptor. Sends of Xe hold these elsewhere: see [`Self::read`].
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -241,7 +248,8 @@ impl Message {
         codec::decode(platform, &SendBits::of_descs(ex, desc))
     }
 
-    /// The extended descriptor and the descriptor of a send without fields of its own: see [`Self::bits`].
+    /// Encodes the message to a pair of descriptors, extended descriptor first, for sends that hold
+    /// all fields there: see [`Self::bits`].
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -252,7 +260,7 @@ impl Message {
         Ok((s.ex | len | eot | u32::from(s.sfid.number()), s.desc))
     }
 
-    /// Who receives it.
+    /// Shared function that receives it.
     pub fn sfid(&self) -> Sfid {
         self.op.sfid()
     }

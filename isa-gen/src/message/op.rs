@@ -1,4 +1,4 @@
-//! What messages do: operations, their parameters, and the payload lengths they need.
+//! Message operations, their parameters, and the payload lengths that they need.
 
 use super::Sfid;
 use super::lsc::{
@@ -10,273 +10,281 @@ use super::params::{
 use super::ports::{GatewayOp, RenderLayout, Sample, Urb};
 use crate::platform::Platform;
 
-/// What a message does. Lengths are not here: see [`Message`](super::Message).
+/// Operation of a message. Lengths are in [`Message`](super::Message).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MsgOp {
-    /// Untyped surface: up to four consecutive dwords per channel, each to its own GRF (two in SIMD16).
+    /// Untyped surface access: up to four consecutive dwords per channel, each dword of all
+    /// channels in its own GRF (two GRFs in SIMD16).
     Untyped {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// Which of the four dwords.
+        /// Dwords that are accessed.
         rgba: Rgba,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
     },
-    /// Byte scattered: 1, 2 or 4 bytes per channel, each in the low part of a doubleword. With
-    /// 64-bit addresses also 8, each in a quadword: Intel's compiler emits them on Gen8.
+    /// Byte scattered access: 1, 2 or 4 bytes per channel, each in the low part of a dword. With
+    /// 64-bit addresses also 8 bytes, each in a qword: Intel's compiler emits these on Gen8.
     ByteScattered {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
         /// Bytes per channel: 1, 2, 4 or 8.
         bytes: u8,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
     },
-    /// Dword scattered: 1, 2, 4 or 8 consecutive dwords per channel. A32 offsets count dwords.
+    /// Dword scattered access: 1, 2, 4 or 8 consecutive dwords per channel. A32 offsets are in
+    /// dwords.
     DwordScattered {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
         /// Dwords per channel: 1, 2, 4 or 8.
         count: u8,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
-        /// Through which cache.
+        /// Data port that carries the message.
         cache: Cache,
     },
-    /// Qword scattered: 1, 2, 4 or 8 consecutive qwords per channel. A64.
+    /// Qword scattered access: 1, 2, 4 or 8 consecutive qwords per channel. A64 only.
     QwordScattered {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
         /// Qwords per channel: 1, 2, 4 or 8.
         count: u8,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
     },
     /// Integer atomic on a dword, or (A64) on a qword.
     Atomic {
-        /// The operation.
+        /// Operation.
         op: AtomicOp,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// Qwords instead of dwords (A64 only).
+        /// True for qwords, false for dwords (A64 only).
         qword: bool,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
-        /// How many channels; A64 has 8 only.
+        /// Number of channels; 8 only with A64.
         simd: Simd,
     },
-    /// Single-float atomic.
+    /// Float atomic on a single-precision float.
     FloatAtomic {
-        /// The operation.
+        /// Operation.
         op: FloatAtomicOp,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
-        /// How many channels; A64 has 8 only.
+        /// Number of channels; 8 only with A64.
         simd: Simd,
     },
-    /// Block: consecutive bytes to consecutive registers; the address is in the header.
+    /// Block access: consecutive bytes to consecutive registers. The address is in the header.
     Block {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// The unit.
+        /// Unit of the block.
         unit: BlockUnit,
-        /// How many units: 1, 2, 4 or 8 (1 for `OwordHigh`).
+        /// Number of units: 1, 2, 4 or 8 (1 for `OwordHigh`).
         count: u8,
-        /// Through which cache.
+        /// Data port that carries the message.
         cache: Cache,
     },
-    /// Scratch block: whole GRFs of the thread's own scratch space, at `r0.5` of the header.
+    /// Scratch block access: whole GRFs of the thread's own scratch space, based at `r0.5` of the
+    /// header.
     Scratch {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// How many hwords of 32 bytes: 1, 2, 4 or 8.
+        /// Number of hwords of 32 bytes: 1, 2, 4 or 8.
         count: u8,
-        /// Offset in the scratch space, in hwords: 0 .. 4095.
+        /// Offset in the scratch space in hwords, 0 to 4095.
         offset: u16,
-        /// Channel mode: the execution mask counts dwords (true) or owords.
+        /// Channel mode: true if a bit of the execution mask stands for a dword, false for an
+        /// oword.
         dword_mode: bool,
     },
     /// Memory fence.
     Fence {
-        /// SLM (true) or global memory.
+        /// True for SLM, false for global memory.
         slm: bool,
-        /// A register is written back when the fence is done.
+        /// True if a register is written back when the fence is complete.
         commit: bool,
-        /// Which caches are flushed: bits 12:8 of the descriptor.
+        /// Caches that are flushed: bits 12:8 of the descriptor.
         flush: u8,
     },
     /// Gateway barrier.
     Barrier,
-    /// End of thread, to the thread spawner.
+    /// End of thread, sent to the thread spawner.
     ThreadEnd {
-        /// The URB handle in the header is not dereferenced (bit 4; set by every compute compiler).
+        /// Does not dereference the URB handle in the header (bit 4; set by every compute
+        /// compiler).
         no_dereference: bool,
     },
-    /// Integer atomic on a word (Xe to XeHPG).
+    /// Integer atomic on a word (Xe-LP to Xe-HPG).
     HalfAtomic {
-        /// The operation.
+        /// Operation.
         op: AtomicOp,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
     },
-    /// Float atomic on a half float, or on a double (add and subtract only).
+    /// Float atomic on a half-precision float, or on a double-precision one (add and subtract
+    /// only).
     SizedFloatAtomic {
-        /// The operation.
+        /// Operation.
         op: FloatAtomicOp,
-        /// 16 or 64.
+        /// Size of the float in bits, 16 or 64.
         bits: u8,
-        /// Where.
+        /// Address model and surface.
         addr: AddrModel,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
-        /// How many channels; a double in A64 has 8 only.
+        /// Number of channels; 8 only for a double-precision float with A64.
         simd: Simd,
     },
-    /// Typed surface: texels by coordinates, converted by the surface's format.
+    /// Typed surface access: texels by coordinates, converted by the surface's format.
     Typed {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Surface.
         surface: Surface,
-        /// Which components.
+        /// Components that are accessed.
         rgba: Rgba,
-        /// Which slots.
+        /// Slots that are accessed.
         slots: Slots,
-        /// A read also returns whether pages were there (Gen10 and later).
+        /// True if a read also returns whether pages are resident (Gen10 on).
         status: bool,
     },
     /// Typed atomic on a texel.
     TypedAtomic {
-        /// The operation.
+        /// Operation.
         op: AtomicOp,
-        /// Where.
+        /// Surface.
         surface: Surface,
-        /// On 16 bits instead of 32.
+        /// True for 16 bits, false for 32.
         half: bool,
-        /// The upper eight slots, instead of the lower.
+        /// True for the upper eight slots, false for the lower.
         high: bool,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
     },
     /// Atomic on the append counter of a surface.
     CounterAtomic {
-        /// The operation.
+        /// Operation.
         op: AtomicOp,
-        /// Where.
+        /// Surface.
         surface: Surface,
-        /// On 16 bits instead of 32.
+        /// True for 16 bits, false for 32.
         half: bool,
-        /// How many channels.
+        /// Number of channels.
         simd: Simd,
-        /// Whether a value comes back.
+        /// Set if the message returns a value.
         returns: bool,
     },
-    /// Media block: a rectangle of bytes; position and size are in the header.
+    /// Media block access: a rectangle of bytes. Position and size are in the header.
     MediaBlock {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// Where.
+        /// Surface.
         surface: Surface,
         /// Override of the vertical line stride: bits 10:8 of the descriptor.
         stride: u8,
     },
     /// Load, store or atomic of the load/store cache.
     Lsc(LscAccess),
-    /// 2D block of the load/store cache: rectangles of elements; position and size are in the payload.
+    /// 2D block access of the load/store cache: rectangles of elements. Position and size are in
+    /// the payload.
     LscBlock2d {
-        /// Through which port.
+        /// Port that carries the message.
         port: LscPort,
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// The size of an element.
+        /// Size of an element.
         data: LscData,
-        /// Columns of the rectangle become rows.
+        /// True if columns of the rectangle become rows.
         transposed: bool,
-        /// Elements of several rows are packed into doublewords, as the systolic array takes them (reads).
+        /// True if elements of several rows are packed into dwords, as the systolic array reads
+        /// them (reads).
         vnni: bool,
-        /// Where.
+        /// Surface.
         surface: LscSurface,
         /// Cache policies.
         caching: LscCaching,
     },
     /// Fence of a port of the load/store cache.
     LscFence {
-        /// Which port.
+        /// Port.
         port: LscPort,
-        /// What it does to the caches.
+        /// Operation on the caches.
         op: LscFenceOp,
-        /// Whom it orders.
+        /// Scope of the ordering.
         scope: LscScope,
-        /// Bit 18, which compilers set for untyped global memory on XeHPG ("backup mode").
+        /// Bit 18, which compilers set for untyped global memory on Xe-HPG ("backup mode").
         backup: bool,
     },
     /// Compression control.
     LscCcs {
-        /// Through which port.
+        /// Port that carries the message.
         port: LscPort,
-        /// What.
+        /// Operation.
         op: CcsOp,
-        /// Where; a page is flat.
+        /// Surface; flat for a page.
         surface: LscSurface,
     },
     /// Reads the state of a surface.
     LscReadState {
-        /// Through which port.
+        /// Port that carries the message.
         port: LscPort,
-        /// Which surface.
+        /// Surface.
         surface: LscSurface,
     },
-    /// An operation of the gateway other than a barrier.
+    /// Gateway operation other than a barrier.
     Gateway(GatewayOp),
-    /// Sampler.
+    /// Sampler message.
     Sample(Sample),
-    /// Unified return buffer, eight channels.
+    /// Message to the unified return buffer, of eight channels.
     Urb(Urb),
     /// Render target read or write.
     Render {
-        /// Read or write.
+        /// Direction: read or write.
         dir: Dir,
-        /// The render target.
+        /// Index of the render target.
         surface: u8,
-        /// Which pixels are where.
+        /// Arrangement of the pixels.
         layout: RenderLayout,
-        /// Half floats (writes).
+        /// True for half-precision floats (writes).
         half: bool,
-        /// The upper slots.
+        /// True for the upper slots.
         high: bool,
-        /// The last message to its target (writes).
+        /// True for the last message to its target (writes).
         last: bool,
-        /// Per sample, not per pixel.
+        /// True for access per sample, false per pixel.
         per_sample: bool,
-        /// Per coarse pixel (writes, Gen11 and later).
+        /// True for access per coarse pixel (writes, Gen11 on).
         coarse: bool,
     },
     /// Ray tracing: traces a ray per channel.
     TraceRay(Simd),
     /// Bindless thread dispatch: spawns a thread per channel.
     Spawn(Simd),
-    /// A message that is not described here: named by its shared function.
+    /// Message that has no variant here, with its raw bits.
     Raw {
-        /// Who receives it.
+        /// Shared function that receives it.
         sfid: Sfid,
-        /// Function control: descriptor bits 18:0 and 31:29 where they are, and the extended descriptor's bits 31:11
-        /// in 63:43.
+        /// Function control: descriptor bits 18:0 and 31:29 in the same positions, and bits 31:11
+        /// of the extended descriptor in bits 63:43.
         control: u64,
     },
 }
@@ -284,18 +292,18 @@ pub enum MsgOp {
 /// Payload lengths of an operation, in GRFs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lengths {
-    /// A header GRF is required.
+    /// True if a header GRF is required.
     pub header: bool,
-    /// Addresses.
+    /// Length of the addresses.
     pub address: u32,
-    /// Data written.
+    /// Length of the data to write.
     pub data: u32,
-    /// Data that comes back.
+    /// Length of the response.
     pub response: u32,
 }
 
 impl MsgOp {
-    /// Who receives it.
+    /// Shared function that receives it.
     pub fn sfid(&self) -> Sfid {
         match *self {
             MsgOp::Untyped { .. }
@@ -342,7 +350,7 @@ impl MsgOp {
         }
     }
 
-    /// How many channels the descriptor says, where it does.
+    /// Returns the number of channels if the descriptor encodes it.
     pub fn simd(&self) -> Option<Simd> {
         match *self {
             MsgOp::Untyped { simd, .. }
@@ -360,18 +368,20 @@ impl MsgOp {
         }
     }
 
-    /// What the payloads of a full message need, in GRFs: see [`Self::lengths_for`].
+    /// Computes the payload lengths of a full message in GRFs: see [`Self::lengths_for`].
     pub fn lengths(&self, platform: Platform) -> Lengths {
         self.lengths_for(platform, platform.features().grf_bytes / 2)
     }
 
-    /// What the payloads need, in GRFs, where the instruction has so many channels: that counts for messages that do not
-    /// say it themselves (load/store cache). An atomic of that cache has a response if it is asked for one. Zero for what
-    /// the descriptor does not determine: coordinates of typed messages, and all of sampler, render target, media block
-    /// and [`MsgOp::Raw`].
+    /// Computes the payload lengths in GRFs for an instruction of `exec` channels.
+    ///
+    /// `exec` matters for messages that do not encode the number of channels (load/store cache). An
+    /// atomic of that cache has a response if it is asked for one. Lengths that the descriptor does
+    /// not determine are 0: coordinates of typed messages, and all lengths of sampler, render
+    /// target, media block and [`MsgOp::Raw`].
     pub fn lengths_for(&self, platform: Platform, exec: u32) -> Lengths {
         let grf = platform.features().grf_bytes;
-        // GRFs of one element per channel.
+        // Number of GRFs of one element per channel.
         let rows = |simd: Simd, bytes: u32| (simd.channels() * bytes).div_ceil(grf);
         let addresses = |addr: AddrModel, simd| rows(simd, if addr.is_a64() { 8 } else { 4 });
         let moved = |dir, address, n| match dir {
@@ -426,7 +436,8 @@ impl MsgOp {
                 returns,
                 simd,
             } => {
-                // For Ponte Vecchio, Intel's compiler sends an atomic of one channel as one of 32, with registers for 16.
+                // Intel's compiler for Ponte Vecchio sends an atomic of one channel as one of 32,
+                // with registers for 16.
                 let simd = match simd {
                     Simd::S32 if exec == 1 => Simd::S16,
                     simd => simd,
@@ -492,7 +503,8 @@ impl MsgOp {
                     response: u32::from(returns) * row,
                 }
             }
-            // The surface says how many coordinates there are (u, v, r, level of detail; a GRF each).
+            // The surface determines the number of coordinates (u, v, r, level of detail; one GRF
+            // each).
             MsgOp::Typed {
                 dir, rgba, status, ..
             } => moved(dir, 0, rgba.count() + u32::from(status)),
@@ -526,7 +538,8 @@ impl MsgOp {
             }
             MsgOp::Urb(u) => u.lengths(),
             MsgOp::MediaBlock { .. } => headed(moved(Dir::Read, 0, 0)),
-            // The gateway and the thread spawner take one GRF that the descriptor does not call a header.
+            // The gateway and the thread spawner read one GRF, which the descriptor does not call a
+            // header.
             MsgOp::Barrier | MsgOp::ThreadEnd { .. } | MsgOp::Gateway(_) => Lengths {
                 header: false,
                 address: 1,

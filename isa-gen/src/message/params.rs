@@ -1,9 +1,9 @@
 //! Parameters of data port messages.
 
-/// What a data port message addresses: bits 7:0 of its descriptor.
+/// Surface that a data port message accesses: bits 7:0 of its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Surface {
-    /// An entry of the kernel's binding table, 0 .. 252 (252 is bindless).
+    /// Entry of the kernel's binding table, 0 to 252 (252 is bindless).
     Bti(u8),
     /// Shared local memory (254).
     Slm,
@@ -14,7 +14,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// The surface of a binding table index field.
+    /// Decodes a binding table index field.
     pub const fn from_bits(bits: u8) -> Surface {
         match bits {
             253 => Surface::StatelessNonCoherent,
@@ -24,7 +24,8 @@ impl Surface {
         }
     }
 
-    /// The binding table index field. A `Bti` of 253 or more is read back as what that index means.
+    /// Encodes the binding table index field. A `Bti` of 253 or more decodes to the special meaning
+    /// of that index.
     pub const fn bits(self) -> u8 {
         match self {
             Surface::Bti(n) => n,
@@ -34,18 +35,19 @@ impl Surface {
         }
     }
 
-    /// Whether addresses are relative to general state base, without a surface.
+    /// Returns true if addresses are relative to the general state base, without a surface.
     pub const fn is_stateless(self) -> bool {
         matches!(self, Surface::Stateless | Surface::StatelessNonCoherent)
     }
 }
 
-/// How a data port message forms addresses.
+/// Address model of a data port message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AddrModel {
     /// 32-bit byte offsets into a surface.
     A32(Surface),
-    /// 64-bit virtual addresses; the surface says only how coherent (`Stateless` or `StatelessNonCoherent`).
+    /// 64-bit virtual addresses. The surface selects coherence only (`Stateless` or
+    /// `StatelessNonCoherent`).
     A64(Surface),
 }
 
@@ -53,20 +55,20 @@ impl AddrModel {
     /// A64 as compilers use it by default: coherent, index 255.
     pub const FLAT: AddrModel = AddrModel::A64(Surface::Stateless);
 
-    /// The surface of either model.
+    /// Returns the surface.
     pub const fn surface(self) -> Surface {
         match self {
             AddrModel::A32(s) | AddrModel::A64(s) => s,
         }
     }
 
-    /// Whether addresses have 64 bits.
+    /// Returns true if addresses have 64 bits.
     pub const fn is_a64(self) -> bool {
         matches!(self, AddrModel::A64(_))
     }
 }
 
-/// Whether a message reads or writes memory.
+/// Direction of a data transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dir {
     /// Memory to registers.
@@ -75,19 +77,19 @@ pub enum Dir {
     Write,
 }
 
-/// How many channels a scattered message has.
+/// Number of channels of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Simd {
     /// Eight channels.
     S8,
     /// Sixteen channels.
     S16,
-    /// Thirty-two channels (XeHPC).
+    /// Thirty-two channels (Xe-HPC).
     S32,
 }
 
 impl Simd {
-    /// How many channels.
+    /// Number of channels of a message.
     pub const fn channels(self) -> u32 {
         match self {
             Simd::S8 => 8,
@@ -96,7 +98,7 @@ impl Simd {
         }
     }
 
-    /// The mode of so many channels (8, 16 or 32).
+    /// Returns the SIMD mode with this number of channels (8, 16 or 32).
     pub const fn new(channels: u32) -> Option<Simd> {
         match channels {
             8 => Some(Simd::S8),
@@ -107,12 +109,12 @@ impl Simd {
     }
 }
 
-/// The channels (x, y, z, w: dwords 0 to 3) of an untyped surface message: bit n set means that channel n moves.
+/// Component mask of a surface message: bit n enables component n of x, y, z, w (dwords 0 to 3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rgba(u8);
 
 impl Rgba {
-    /// A mask of 1 to 15.
+    /// Creates a mask from bits 3:0, or returns `None` for 0 and values above 15.
     pub const fn new(mask: u8) -> Option<Rgba> {
         if mask >= 1 && mask <= 15 {
             Some(Rgba(mask))
@@ -121,7 +123,7 @@ impl Rgba {
         }
     }
 
-    /// The first `n` channels, `n` from 1 to 4.
+    /// Enables the first `n` components, `n` from 1 to 4.
     pub const fn first(n: u32) -> Option<Rgba> {
         if n >= 1 && n <= 4 {
             Some(Rgba(((1u32 << n) - 1) as u8))
@@ -130,18 +132,18 @@ impl Rgba {
         }
     }
 
-    /// The mask.
+    /// Returns the mask.
     pub const fn mask(self) -> u8 {
         self.0
     }
 
-    /// How many channels move.
+    /// Returns the number of enabled components.
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 }
 
-/// An integer atomic operation, in encoding order (MDC_AOP).
+/// Integer atomic operation, in encoding order (MDC_AOP).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
     /// Compare and write two dwords.
@@ -199,7 +201,7 @@ impl AtomicOp {
         AtomicOp::PreDec,
     ];
 
-    /// How many data operands follow the addresses.
+    /// Returns the number of data operands that follow the addresses.
     pub const fn sources(self) -> u32 {
         match self {
             AtomicOp::Inc | AtomicOp::Dec | AtomicOp::PreDec => 0,
@@ -210,7 +212,7 @@ impl AtomicOp {
     }
 }
 
-/// A float atomic operation (MDC_FOP).
+/// Float atomic operation (MDC_FOP).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FloatAtomicOp {
     /// Maximum.
@@ -219,14 +221,14 @@ pub enum FloatAtomicOp {
     FMin,
     /// Compare (as floats) and write.
     FCmpWr,
-    /// Add (XeHP and later).
+    /// Add (Xe-HP on).
     FAdd,
-    /// Memory minus source (XeHP and later).
+    /// Memory minus source (Xe-HP on).
     FSub,
 }
 
 impl FloatAtomicOp {
-    /// Every operation; encodings 1 to 5.
+    /// Every operation, encoded as 1 to 5.
     pub const ALL: [FloatAtomicOp; 5] = [
         FloatAtomicOp::FMax,
         FloatAtomicOp::FMin,
@@ -235,7 +237,7 @@ impl FloatAtomicOp {
         FloatAtomicOp::FSub,
     ];
 
-    /// How many data operands follow the addresses.
+    /// Returns the number of data operands that follow the addresses.
     pub const fn sources(self) -> u32 {
         match self {
             FloatAtomicOp::FCmpWr => 2,
@@ -244,36 +246,36 @@ impl FloatAtomicOp {
     }
 }
 
-/// The unit of a block message.
+/// Unit of a block message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockUnit {
-    /// 16 bytes; addresses are a multiple of 16, and count owords in A32.
+    /// 16 bytes. Addresses are multiples of 16, and are in owords with A32.
     Oword,
     /// One oword, in the upper half of its GRF.
     OwordHigh,
-    /// 16 bytes; addresses are a multiple of 4, and count bytes. Reads only.
+    /// 16 bytes. Addresses are multiples of 4 and in bytes. Reads only.
     OwordUnaligned,
-    /// 32 bytes; addresses are a multiple of 4. A64 only.
+    /// 32 bytes. Addresses are multiples of 4. A64 only.
     Hword,
 }
 
-/// Which data port carries a message.
+/// Data port that carries a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cache {
-    /// The data cache.
+    /// Data cache.
     Data,
-    /// The constant cache, read-only.
+    /// Constant cache, read-only.
     Constant,
 }
 
-/// Which slots of the thread a typed message takes (MDC_SG3).
+/// Slots (channels) of a typed message (MDC_SG3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Slots {
     /// Four slots and four of another vertex (SIMD4x2).
     Dual,
-    /// The lower eight.
+    /// Lower eight slots.
     Low,
-    /// The upper eight.
+    /// Upper eight slots.
     High,
 }
 

@@ -1,13 +1,16 @@
-//! Parameters of the shared functions that are no data ports: gateway, sampler, URB, render targets.
+//! Parameters of messages to shared functions other than data ports: gateway, sampler, URB and
+//! render targets.
 
 use super::op::Lengths;
 
-/// An operation of the gateway other than a barrier, which is 4 (bits 2:0 of the descriptor).
+/// Gateway operation (bits 2:0 of the descriptor). Operation 4 is a barrier, which is not in this
+/// list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GatewayOp {
-    /// End of thread (XeHPG and later; before, the thread spawner).
+    /// End of thread (Xe-HPG on; earlier platforms send it to the thread spawner).
     ThreadEnd {
-        /// The URB handle in the payload is not dereferenced (bit 4; set by every compute compiler).
+        /// Does not dereference the URB handle in the payload (bit 4; set by every compute
+        /// compiler).
         no_dereference: bool,
     },
     /// Signals an event.
@@ -21,7 +24,7 @@ pub enum GatewayOp {
 }
 
 impl GatewayOp {
-    /// The operation of a descriptor.
+    /// Decodes the operation of a descriptor.
     pub const fn from_bits(desc: u32) -> Option<GatewayOp> {
         match desc & 7 {
             0 => Some(GatewayOp::ThreadEnd {
@@ -35,7 +38,7 @@ impl GatewayOp {
         }
     }
 
-    /// Its bits of the descriptor.
+    /// Encodes the bits of the descriptor.
     pub const fn bits(self) -> u32 {
         match self {
             GatewayOp::ThreadEnd { no_dereference } => (no_dereference as u32) << 4,
@@ -46,7 +49,7 @@ impl GatewayOp {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             GatewayOp::ThreadEnd { .. } => "end of thread",
@@ -58,7 +61,7 @@ impl GatewayOp {
     }
 }
 
-/// A sampler operation, at its number (bits 16:12 of the descriptor).
+/// Sampler operation (bits 16:12 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are those of the sampler's messages")]
 pub enum SampleOp {
@@ -88,12 +91,12 @@ pub enum SampleOp {
     LdMcs,
     Ld2dms,
     Ld2dss,
-    /// A number without a name here: the media operations, and those of SIMD32/64.
+    /// Number without a name here: the media operations, and those of SIMD32/64.
     Other(u8),
 }
 
 impl SampleOp {
-    /// Every operation that has a name, with its number.
+    /// Every named operation, with its number and name.
     pub const NAMED: [(SampleOp, u8, &'static str); 26] = [
         (SampleOp::Sample, 0x00, "sample"),
         (SampleOp::SampleB, 0x01, "sample_b"),
@@ -123,13 +126,14 @@ impl SampleOp {
         (SampleOp::Ld2dss, 0x1f, "ld2dss"),
     ];
 
-    /// The operation of a number; in the SIMD32/64 mode (`wide`), where the numbers are others, only the number.
+    /// Decodes an operation. The SIMD32/64 mode (`wide`) numbers operations differently, so that
+    /// the result there is [`SampleOp::Other`].
     pub fn from_bits(bits: u8, wide: bool) -> SampleOp {
         let found = SampleOp::NAMED.iter().find(|(_, n, _)| *n == bits && !wide);
         found.map_or(SampleOp::Other(bits), |(op, _, _)| *op)
     }
 
-    /// The number.
+    /// Returns the number of the operation.
     pub fn bits(self) -> u8 {
         match self {
             SampleOp::Other(n) => n,
@@ -140,56 +144,56 @@ impl SampleOp {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         let found = SampleOp::NAMED.iter().find(|(o, _, _)| *o == self);
         found.map_or("other", |(_, _, name)| *name)
     }
 }
 
-/// A sampler message.
+/// Sampler message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sample {
-    /// The operation.
+    /// Operation.
     pub op: SampleOp,
-    /// The SIMD mode: bits 29, 18 and 17 of the descriptor as a number. 1 and 2 are the two sizes, 5 and 6 the same with
-    /// half float parameters, 3 is SIMD32/64, and 0 and 4 return integers (XeHPG and later).
+    /// SIMD mode: bits 29, 18 and 17 of the descriptor. 1 and 2 are the two sizes, 5 and 6 the same
+    /// with half-precision parameters, and 3 is SIMD32/64. 0 and 4 return integers (Xe-HPG on).
     pub mode: u8,
-    /// Which sampler state.
+    /// Index of the sampler state.
     pub sampler: u8,
-    /// Which surface.
+    /// Binding table index of the surface.
     pub surface: u8,
-    /// What comes back has 16 bits an element.
+    /// True if elements of the response have 16 bits.
     pub half_return: bool,
 }
 
-/// What a message does with the unified return buffer.
+/// Operation on the unified return buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UrbOp {
-    /// Writes doublewords of eight channels.
+    /// Writes dwords of eight channels.
     Write {
-        /// A channel mask stands in the payload.
+        /// The payload has a channel mask.
         masked: bool,
     },
-    /// Reads doublewords of eight channels.
+    /// Reads dwords of eight channels.
     Read,
-    /// Fence (XeHPG and later).
+    /// Fence (Xe-HPG on).
     Fence,
 }
 
-/// A message to the unified return buffer.
+/// Message to the unified return buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Urb {
-    /// What.
+    /// Operation.
     pub op: UrbOp,
-    /// Where, in owords from the handle: 0 to 2047.
+    /// Offset from the handle in owords, 0 to 2047.
     pub offset: u16,
-    /// Offsets of each slot stand in the payload.
+    /// True if the payload has an offset per slot.
     pub per_slot: bool,
 }
 
 impl Urb {
-    /// What the payloads need but the data, whose number the descriptor does not say.
+    /// Computes the payload lengths without the data, whose length the descriptor does not encode.
     pub(super) fn lengths(&self) -> Lengths {
         let (own, masked) = match self.op {
             UrbOp::Write { masked } => (true, masked),
@@ -209,16 +213,16 @@ impl Urb {
     }
 }
 
-/// How the pixels of a render target message lie (bits 10:8 of the descriptor).
+/// Arrangement of the pixels of a render target message (bits 10:8 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RenderLayout {
     /// All channels of a full message.
     Full,
     /// One color for all channels (writes).
     Replicated,
-    /// Two sources, the lower half (writes).
+    /// Dual source, the lower half of the channels (writes).
     DualLow,
-    /// Two sources, the upper half (writes).
+    /// Dual source, the upper half of the channels (writes).
     DualHigh,
     /// Half of the channels of a full message.
     Half,

@@ -1,17 +1,17 @@
-//! Shared functions: who receives messages.
+//! Shared functions (SFID), the receivers of messages.
 
 use super::traits::traits;
 use crate::platform::Platform;
 use std::fmt;
 
-/// A shared function: who receives a message. Bits 3:0 of the extended descriptor.
+/// Shared function that receives a message. Bits 3:0 of the extended descriptor before Xe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Sfid(u8);
 
 impl Sfid {
-    /// Nobody.
+    /// No function.
     pub const NULL: Sfid = Sfid(0);
-    /// Load/store cache, untyped global memory at low bandwidth (XeHPG and later).
+    /// Load/store cache, untyped global memory at low bandwidth (Xe-HPG on).
     pub const UGML: Sfid = Sfid(1);
     /// Sampler.
     pub const SAMPLER: Sfid = Sfid(2);
@@ -37,33 +37,33 @@ impl Sfid {
     pub const DATA_CACHE_1: Sfid = Sfid(12);
     /// Check and refinement engine.
     pub const CRE: Sfid = Sfid(13);
-    /// Bindless thread dispatch (XeHPG and later).
+    /// Bindless thread dispatch (Xe-HPG on).
     pub const BTD: Sfid = Sfid(7);
-    /// Ray tracing (XeHPG and later).
+    /// Ray tracing (Xe-HPG on).
     pub const RTA: Sfid = Sfid(8);
-    /// Load/store cache, typed global memory (XeHPG and later).
+    /// Load/store cache, typed global memory (Xe-HPG on).
     pub const TGM: Sfid = Sfid(13);
-    /// Load/store cache, shared local memory (XeHPG and later).
+    /// Load/store cache, shared local memory (Xe-HPG on).
     pub const SLM: Sfid = Sfid(14);
-    /// Load/store cache, untyped global memory (XeHPG and later).
+    /// Load/store cache, untyped global memory (Xe-HPG on).
     pub const UGM: Sfid = Sfid(15);
 
-    /// The shared function with this number; `None` above 15.
+    /// Returns the shared function with this number, or `None` above 15.
     pub const fn new(n: u8) -> Option<Sfid> {
         if n < 16 { Some(Sfid(n)) } else { None }
     }
 
-    /// The shared function that an extended descriptor names.
+    /// Returns the shared function in an extended descriptor.
     pub const fn of_ex_desc(ex: u32) -> Sfid {
         Sfid((ex & 0xf) as u8)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The field's short name.
+    /// Returns a short name.
     pub const fn name(self) -> &'static str {
         match self.0 {
             0 => "null",
@@ -85,12 +85,13 @@ impl Sfid {
 }
 
 impl Sfid {
-    /// The name in a mnemonic (`send.dc0`); `None` where the platform has no such shared function.
+    /// Returns the name in a mnemonic (`send.dc0`), or `None` if the platform has no such shared
+    /// function.
     pub fn mnemonic(self, platform: Platform) -> Option<&'static str> {
         traits(platform).mnemonic(self)
     }
 
-    /// The shared function that a mnemonic names.
+    /// Returns the shared function that a mnemonic names.
     pub fn from_mnemonic(platform: Platform, name: &str) -> Option<Sfid> {
         traits(platform).sfid(name)
     }

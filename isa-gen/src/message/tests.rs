@@ -140,7 +140,7 @@ fn all_ops() -> Vec<MsgOp> {
                             }
                         }
                     }
-                    // Add and subtract came with XeHP.
+                    // Add and subtract came with Xe-HP.
                     for op in FloatAtomicOp::ALL.into_iter().take(3) {
                         v.push(MsgOp::FloatAtomic {
                             op,
@@ -265,7 +265,7 @@ fn split_payload_lengths() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error() {
+fn values_that_do_not_fit_are_errors() {
     let op = MsgOp::Scratch {
         dir: Dir::Read,
         count: 1,
@@ -284,10 +284,10 @@ fn what_does_not_fit_is_an_error() {
     );
 }
 
-/// A generator of 64 bits.
-struct Bits(u64);
+/// Generator of pseudorandom bits (xorshift).
+struct XorShift(u64);
 
-impl Bits {
+impl XorShift {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -296,7 +296,7 @@ impl Bits {
     }
 }
 
-fn random_send(sfid: Sfid, r: &mut Bits) -> SendBits {
+fn random_send(sfid: Sfid, r: &mut XorShift) -> SendBits {
     let (a, b) = (r.next(), r.next());
     SendBits {
         sfid,
@@ -312,8 +312,8 @@ fn random_send(sfid: Sfid, r: &mut Bits) -> SendBits {
 }
 
 #[test]
-fn any_send_of_any_platform_reads_and_writes_back() {
-    let mut r = Bits(0x5eed_0002);
+fn any_send_of_any_platform_round_trips() {
+    let mut r = XorShift(0x5eed_0002);
     for p in Platform::ALL {
         let mut typed = 0;
         for n in 0..16 {
@@ -335,10 +335,10 @@ fn any_send_of_any_platform_reads_and_writes_back() {
     }
 }
 
-/// The typed messages say what the listing says, and there they are judged by Intel's disassembler.
+/// Typed messages and descriptions agree, and descriptions are tested against Intel's disassembler.
 #[test]
-fn typed_messages_are_what_their_descriptions_say() {
-    let mut r = Bits(0x5eed_0003);
+fn typed_messages_match_their_descriptions() {
+    let mut r = XorShift(0x5eed_0003);
     let (mut same, mut skipped) = (0, 0);
     for p in Platform::ALL {
         for n in 0..16 {
@@ -350,13 +350,14 @@ fn typed_messages_are_what_their_descriptions_say() {
                     continue;
                 };
                 let d = describe(p, sfid, 16, Ok(s.ex_desc(p)), s.desc);
-                // The listing also checks a length here.
+                // The description also checks a length here.
                 if matches!(m.op, MsgOp::Lsc(a) if a.op == LscOp::LoadStatus)
                     && m.response_grfs != 1
                 {
                     continue;
                 }
-                // The listing calls the second number for nothing invalid, as Intel's does.
+                // The description reports the second number for no operation as invalid, as Intel's
+                // tool does.
                 if matches!(
                     m.op,
                     MsgOp::LscFence {
@@ -410,7 +411,8 @@ fn int_word(op: AtomicOp) -> &'static str {
     }
 }
 
-/// What Intel's disassembler says of a message; `None` where it says less than the message does.
+/// Returns the description that Intel's disassembler prints for a message, or `None` if it says
+/// less than the message does.
 fn words(op: &MsgOp) -> Option<String> {
     let gather = |d: Dir| match d {
         Dir::Read => "gathering read",
@@ -430,7 +432,7 @@ fn words(op: &MsgOp) -> Option<String> {
         } => {
             let what = format!("{}byte {}", a64_word(addr), gather(dir));
             match bytes {
-                // The tool says nothing of these.
+                // The tool prints no size for these.
                 8 => what,
                 _ => format!("{what} {}b", u32::from(bytes) * 8),
             }
@@ -452,7 +454,7 @@ fn words(op: &MsgOp) -> Option<String> {
         MsgOp::QwordScattered { dir, addr, .. } if addr.is_a64() => {
             format!("a64 qword {}", gather(dir))
         }
-        // It says so of writes too.
+        // It prints the same for writes.
         MsgOp::QwordScattered { .. } => "qword gathering read".to_owned(),
         MsgOp::Atomic {
             op, addr, qword, ..
@@ -537,7 +539,7 @@ fn words(op: &MsgOp) -> Option<String> {
                 // It counts the hwords of this write as owords.
                 (BlockUnit::Hword, _, false) if dir == Dir::Write => return None,
                 (BlockUnit::Hword, _, true) => format!("a64 unaligned hword block {dir}{n}"),
-                // Its words for aligned and unaligned are the other way round.
+                // Its words for aligned and unaligned are swapped.
                 (BlockUnit::OwordUnaligned, _, true) => format!("a64 aligned oword block {dir}{n}"),
                 (_, _, true) => format!("a64 unaligned oword block {dir}{n}"),
                 (BlockUnit::Hword, _, _) => format!("hword aligned block {dir}{n}"),
@@ -571,7 +573,7 @@ fn words(op: &MsgOp) -> Option<String> {
             format!("urb {what}{slots}")
         }
         MsgOp::Lsc(_) | MsgOp::LscFence { .. } | MsgOp::LscReadState { .. } => op.to_string(),
-        // The address size is not told right of a sector, the vector size of a block is told.
+        // The tool prints a wrong address size for a sector, and the vector size of a block.
         _ => return None,
     })
 }

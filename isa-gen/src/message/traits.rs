@@ -1,53 +1,56 @@
-//! What the shared functions of each generation are like: one row per generation, facts by name.
+//! Properties of the shared functions of each generation.
 //!
-//! Sources: the PRMs' "Shared Functions" volumes of each generation (MSD and MDC structures), and what the assembler of
-//! Intel's graphics compiler takes.
+//! Sources: the "Shared Functions" volumes of the PRMs (MSD and MDC structures), and the assembler
+//! of Intel's graphics compiler.
 
 use super::Sfid;
 use crate::platform::Platform;
 
-/// Facts about sends that the message tables ask for.
+/// Properties of sends that the message tables depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Traits {
-    /// Channels of a full message of a data port.
+pub(crate) struct SendTraits {
+    /// Number of channels of a full data port message.
     pub(crate) full_exec: u32,
-    /// Bits in a GRF.
+    /// Size of a GRF in bits.
     pub(crate) grf_bits: u32,
-    /// The shared function is in bits 3:0 of the extended descriptor (before Xe), not in the mnemonic.
+    /// True if the shared function is in bits 3:0 of the extended descriptor (before Xe), not in
+    /// the mnemonic.
     pub(crate) sfid_in_ex: bool,
-    /// The load/store cache and its ports (UGM, UGML, TGM, SLM), and what came with it.
+    /// True if the platform has the load/store cache with its ports (UGM, UGML, TGM, SLM), and the
+    /// other messages of Xe-HPG.
     pub(crate) lsc: bool,
-    ports: Ports,
+    ports: PortTraits,
 }
 
-/// Facts that are no more than about messages.
+/// Properties of messages only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ports {
-    /// The length of source 1 is in bits 10:6 of the extended descriptor whenever that is an immediate.
+pub(crate) struct PortTraits {
+    /// True if an immediate extended descriptor holds the length of source 1 in bits 10:6.
     pub(crate) src1_len_in_ex: bool,
-    /// SFID 4 is data cache 2, not the sampler's old number.
+    /// True if SFID 4 is data cache 2, not the sampler's old number.
     pub(crate) data_cache_2: bool,
-    /// Types 3, 13h, 1Ch and 1Eh of data cache 1 are SIMD4x2 atomics (16-bit atomics later).
+    /// True if types 3, 13h, 1Ch and 1Eh of data cache 1 are SIMD4x2 atomics (16-bit atomics on
+    /// later platforms).
     pub(crate) simd4x2_atomics: bool,
-    /// Scratch messages choose whether the execution mask counts owords or dwords.
+    /// True if scratch messages select the unit of the execution mask: owords or dwords.
     pub(crate) scratch_channel_mode: bool,
-    /// Compression control through the read-only data port.
+    /// True if the read-only data port has compression control.
     pub(crate) ccs: bool,
-    /// Sampler messages have 16 or 32 channels where others have 8 or 16.
+    /// True if sampler messages have 16 or 32 channels instead of 8 or 16.
     pub(crate) wide_sampler: bool,
-    /// A barrier sends nothing back, and there are named ones.
+    /// True if a barrier has no response, and there are named barriers.
     pub(crate) silent_barrier: bool,
 }
 
-impl std::ops::Deref for Traits {
-    type Target = Ports;
+impl std::ops::Deref for SendTraits {
+    type Target = PortTraits;
 
-    fn deref(&self) -> &Ports {
+    fn deref(&self) -> &PortTraits {
         &self.ports
     }
 }
 
-const GEN7P5: Ports = Ports {
+const GEN7P5: PortTraits = PortTraits {
     src1_len_in_ex: true,
     data_cache_2: false,
     simd4x2_atomics: true,
@@ -56,41 +59,41 @@ const GEN7P5: Ports = Ports {
     wide_sampler: false,
     silent_barrier: false,
 };
-const GEN9: Ports = Ports {
+const GEN9: PortTraits = PortTraits {
     data_cache_2: true,
     ..GEN7P5
 };
-const GEN10: Ports = Ports {
+const GEN10: PortTraits = PortTraits {
     scratch_channel_mode: false,
     ..GEN9
 };
-const XE_LP: Ports = Ports {
+const XE_LP: PortTraits = PortTraits {
     simd4x2_atomics: false,
     ..GEN10
 };
-const XE_HP: Ports = Ports {
+const XE_HP: PortTraits = PortTraits {
     ccs: true,
     silent_barrier: true,
     ..XE_LP
 };
-const XE_HPG: Ports = Ports {
+const XE_HPG: PortTraits = PortTraits {
     src1_len_in_ex: false,
     ..XE_HP
 };
-const XE_HPC: Ports = Ports {
+const XE_HPC: PortTraits = PortTraits {
     wide_sampler: true,
     ..XE_HPG
 };
 
-/// By column.
-static PORTS: [Ports; 9] = [
+/// Properties by column.
+static PORTS: [PortTraits; 9] = [
     GEN7P5, GEN7P5, GEN9, GEN10, GEN10, XE_LP, XE_HP, XE_HPG, XE_HPC,
 ];
 
-/// The facts of a platform.
-pub(crate) fn traits(platform: Platform) -> Traits {
+/// Returns the properties of a platform.
+pub(crate) fn traits(platform: Platform) -> SendTraits {
     let f = platform.features();
-    Traits {
+    SendTraits {
         full_exec: f.grf_bytes / 2,
         grf_bits: f.grf_bytes * 8,
         sfid_in_ex: !f.unified_send,
@@ -99,8 +102,8 @@ pub(crate) fn traits(platform: Platform) -> Traits {
     }
 }
 
-/// The names of the shared functions by number: what the mnemonic says on Gen12 and later, before the load/store cache
-/// and since. Empty: none.
+/// Names of the shared functions by number in mnemonics of Gen12 and later: before and with the
+/// load/store cache. Empty for none.
 static NAMES: [[&str; 16]; 2] = [
     [
         "null", "", "smpl", "gtwy", "dc2", "rc", "urb", "ts", "vme", "dcro", "dc0", "pixi", "dc1",
@@ -112,7 +115,8 @@ static NAMES: [[&str; 16]; 2] = [
     ],
 ];
 
-/// The same for comments on older platforms, where the mnemonic has no name: with the old sampler, and with data cache 2.
+/// Names of the shared functions in comments on older platforms, where the mnemonic has no name:
+/// with the old sampler, and with data cache 2.
 static LONG_NAMES: [[&str; 16]; 2] = [
     [
         "null", "?", "sampler", "gateway", "sampler", "hdc.rc", "hdc.urb", "spawner", "vme",
@@ -124,14 +128,14 @@ static LONG_NAMES: [[&str; 16]; 2] = [
     ],
 ];
 
-impl Traits {
-    /// The name of a shared function in a mnemonic (`send.dc0`).
+impl SendTraits {
+    /// Returns the name of a shared function in a mnemonic (`send.dc0`).
     pub(crate) fn mnemonic(&self, sfid: Sfid) -> Option<&'static str> {
         let name = NAMES[usize::from(self.lsc)][usize::from(sfid.number() & 15)];
         (!name.is_empty()).then_some(name)
     }
 
-    /// The shared function that a mnemonic names.
+    /// Returns the shared function that a mnemonic names.
     pub(crate) fn sfid(&self, name: &str) -> Option<Sfid> {
         if name.is_empty() {
             return None;
@@ -141,7 +145,7 @@ impl Traits {
         Sfid::new(n as u8)
     }
 
-    /// The name of a shared function in comments where the mnemonic has none; `?` where there is no such function.
+    /// Returns the name of a shared function in comments where the mnemonic has none, or `?`.
     pub(crate) fn long_name(&self, sfid: Sfid) -> &'static str {
         LONG_NAMES[usize::from(self.data_cache_2)][usize::from(sfid.number() & 15)]
     }

@@ -1,4 +1,5 @@
-//! What an instruction reads and writes, as far as its text tells: what an earlier instruction must have done before it may run.
+//! Reads and writes of an instruction, as far as its text determines: the dependences of later
+//! instructions on it.
 
 use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, SendDescs, Src, Subfn};
 use crate::legal::geometry::{dst_span_bytes, span_bytes};
@@ -12,64 +13,66 @@ use crate::region::Region;
 use crate::sem::dpas::Dpas;
 use std::ops::Range;
 
-/// Where something is that instructions read and write.
+/// Storage that instructions read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Store {
-    /// General registers, in bytes. Up to `u32::MAX` where an address register says which.
+    /// GRFs, in bytes. Up to `u32::MAX` if an address register selects the bytes.
     Grf,
-    /// Accumulators, those of the math macros too: one, wherever in them.
+    /// Accumulators, including special ones, as a single unit.
     Acc,
-    /// Flag registers, in bytes: four each.
+    /// Flag registers, in bytes, four each.
     Flag,
-    /// The address register, in bytes.
+    /// Address register, in bytes.
     Address,
-    /// Memory that other threads see, of any kind, wherever in it: by a surface whose index in the binding table is below 63, that index; in any other way, all
-    /// [`WAYS`]. Different surfaces may be of the same memory.
+    /// Memory that other threads can access, by surface. The unit is the index of a surface in the
+    /// binding table if below 63. Accesses by any other path are to all [`WAYS`]. Different
+    /// surfaces may be the same memory.
     Global,
-    /// Shared local memory: one, wherever in it.
+    /// Shared local memory, as a single unit.
     Slm,
-    /// The thread's scratch, in hwords behind what the header says.
+    /// Scratch of the thread, in hwords from the base in the header.
     Scratch,
 }
 
-/// What is read or written of a store: from `start` up to, not including, `end`.
+/// Access: a read or write of the units from `start` to `end` (exclusive).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// Of what.
+    /// Storage that is accessed.
     pub store: Store,
-    /// The first.
+    /// First unit.
     pub start: u32,
-    /// One past the last.
+    /// One past the last unit.
     pub end: u32,
-    /// Written, perhaps in part only; else read.
+    /// True for a write, possibly partial; false for a read.
     pub write: bool,
 }
 
-/// Whether an instruction may change places with others.
+/// Reorderability of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Freedom {
-    /// With all that its accesses do not forbid.
+    /// The instruction may be reordered with any other that its accesses allow.
     Free,
-    /// With none: it waits, branches, changes how others run or depends on when it runs.
+    /// The instruction must not be reordered: it waits, branches, changes how others execute, or
+    /// depends on its timing.
     Fixed,
 }
 
-/// Ways to memory that other threads see: surfaces by their indices, and one for all others.
+/// Number of paths to memory of other threads: surfaces by index, and one for all others.
 pub const WAYS: u32 = 64;
 
-/// Hwords of scratch that messages reach.
+/// Hwords of scratch that messages can address.
 const SCRATCH: u32 = 4096;
 
-/// The message of a send whose descriptors are known.
+/// Returns the message of a send whose descriptors are known.
 pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Message> {
     let descs = inst.send.as_ref()?;
     let (ex, desc) = match (descs.ex, descs.desc) {
         (Desc::Imm(ex), Desc::Imm(desc)) => (ex, desc),
-        // Where a surface's state is, that does not say what is done with it.
+        // An offset to a surface state does not change the operation.
         (Desc::Reg(_), Desc::Imm(desc)) if inst.opts.contains(InstOpts::EX_BSO) => (0, desc),
         _ => return None,
     };
-    // What of an instruction says something of its message is not in its registers.
+    // The message depends on no registers of the instruction.
     let mut shell: Inst<Reg> = Inst::new(inst.op, inst.exec);
     (shell.subfn, shell.opts) = (inst.subfn, inst.opts);
     shell.send = Some(SendDescs {
@@ -81,10 +84,13 @@ pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Messag
     Message::read(platform, &bits).ok()
 }
 
-/// Calls `f` with all that an instruction reads and writes, and says whether it may change places with others. `grf`: the byte address of a general
-/// register, and where what it is part of ends, beyond which nothing of it is; `None` for others.
+/// Calls `f` with every access of an instruction, and returns its reorderability.
 ///
-/// What it does to memory is told by its descriptors. A fixed instruction may have accesses that are not told.
+/// `grf` returns the byte address of a GRF and the end of the register that it is part of, beyond
+/// which nothing belongs to it; `None` for other registers.
+///
+/// Accesses to memory are derived from the descriptors. A fixed instruction may have further
+/// accesses that are not reported.
 pub fn accesses<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
@@ -94,7 +100,7 @@ pub fn accesses<R: Register>(
     accesses_of(platform, inst, message(platform, inst).as_ref(), grf, f)
 }
 
-/// The same, where its [`message`] was asked for already.
+/// Calls `f` like [`accesses`], with the [`message`] given by the caller.
 pub fn accesses_of<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
@@ -102,34 +108,34 @@ pub fn accesses_of<R: Register>(
     grf: impl Fn(R) -> Option<Range<u32>>,
     f: impl FnMut(Access),
 ) -> Freedom {
-    let mut walk = Walk {
+    let mut collector = AccessCollector {
         grf,
         f,
         fixed: is_fixed(inst),
     };
-    match inst.op.is_send() {
-        true => walk.message(platform, inst, message),
-        false => {
-            let blocks = Dpas::operand_bytes(inst, platform.features().grf_bytes);
-            walk.operands(inst, |n| blocks.map(|b| b.get(n).copied()));
-        }
+    if inst.op.is_send() {
+        collector.message(platform, inst, message);
+    } else {
+        let blocks = Dpas::operand_bytes(inst, platform.features().grf_bytes);
+        collector.operands(inst, |n| blocks.map(|b| b.get(n).copied()));
     }
-    walk.flags(inst);
-    walk.accumulator(inst);
-    match walk.fixed {
-        true => Freedom::Fixed,
-        false => Freedom::Free,
+    collector.flags(inst);
+    collector.accumulator(inst);
+    if collector.fixed {
+        Freedom::Fixed
+    } else {
+        Freedom::Free
     }
 }
 
-/// Tells accesses of one instruction.
-struct Walk<G, F> {
+/// Collector of the accesses of one instruction.
+struct AccessCollector<G, F> {
     grf: G,
     f: F,
     fixed: bool,
 }
 
-impl<G, F: FnMut(Access)> Walk<G, F> {
+impl<G, F: FnMut(Access)> AccessCollector<G, F> {
     fn on(&mut self, store: Store, start: u32, end: u32, write: bool) {
         (self.f)(Access {
             store,
@@ -139,7 +145,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         });
     }
 
-    /// So many bytes of a register, or, if that is not known, all from there on.
+    /// Reports an access to `bytes` of a register, or to its end if unknown.
     fn register<R: Register>(&mut self, at: RegRef<R>, bytes: Option<u32>, write: bool)
     where
         G: Fn(R) -> Option<Range<u32>>,
@@ -156,7 +162,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         self.physical(at.reg.as_phys(), sub, bytes, write);
     }
 
-    /// So many bytes of what is not in the GRF file, or, if that is not known, all from there on.
+    /// Reports an access to `bytes` of an architecture register, or to its end if unknown.
     fn physical(&mut self, reg: Option<Reg>, sub: u32, bytes: Option<u32>, write: bool) {
         match reg {
             Some(Reg::Arf(Arf::Null, _)) => {}
@@ -168,18 +174,20 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             Some(Reg::Arf(Arf::Address, _)) => {
                 self.on(Store::Address, sub, sub + bytes.unwrap_or(32), write);
             }
-            // What a thread is dispatched with, and which channels run: only what is fixed changes it.
+            // Only fixed instructions change the state that a thread is dispatched with and the
+            // enabled channels.
             Some(Reg::Arf(Arf::ChannelEnable | Arf::State, _)) if !write => {}
             _ => self.fixed = true,
         }
     }
 
-    /// So many bytes that are read of an address register.
+    /// Reports a read of `bytes` of an address register.
     fn address(&mut self, at: RegRef<Reg>, bytes: Option<u32>) {
         self.physical(Some(at.reg), at.sub.into(), bytes, false);
     }
 
-    /// Sources and destination. `bytes`: of a source, or, as 3, of the destination, where regions do not say it.
+    /// Reports accesses of sources and destination. `bytes` gives the size of a source, or with 3
+    /// of the destination, that no region determines.
     fn operands<R: Register>(
         &mut self,
         inst: &Inst<R>,
@@ -220,7 +228,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// The payloads of a send, its response, and what its message does.
+    /// Reports the payloads and response of a send, and the memory access of its message.
     fn message<R: Register>(
         &mut self,
         platform: Platform,
@@ -246,7 +254,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         self.fixed |= !known;
     }
 
-    /// Predicate and flag modifier.
+    /// Reports predicate and condition modifier.
     fn flags<R: Register>(&mut self, inst: &Inst<R>)
     where
         G: Fn(R) -> Option<Range<u32>>,
@@ -261,7 +269,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
                 PredCtrl::Any | PredCtrl::All => self.flag_bits(inst, p.flag, 32, false),
             }
         }
-        // A selection with a condition writes none.
+        // A `sel` or `csel` with a condition writes no flag.
         if let Some(c) = inst.cond
             && !matches!(inst.op, Op::Sel | Op::Csel)
         {
@@ -269,7 +277,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// The bytes of a flag that an instruction's channels have bits in. `group`: how many channels of a predicate are taken together.
+    /// Reports the bytes of a flag that hold bits of the instruction's channels. `group` is the
+    /// number of channels that a predicate combines.
     fn flag_bits<R: Register>(&mut self, inst: &Inst<R>, flag: RegRef<R>, group: u32, write: bool)
     where
         G: Fn(R) -> Option<Range<u32>>,
@@ -277,14 +286,14 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         let first = u32::from(flag.sub) * 8 + inst.offset.channels();
         let end = first + inst.exec.channels().max(group);
         if end > 32 {
-            // They wrap within the register.
+            // Bits wrap within the register.
             return self.register(RegRef::new(flag.reg, 0), Some(4), write);
         }
         let (from, to) = (first / 8, end.div_ceil(8));
         self.register(RegRef::new(flag.reg, from as u16), Some(to - from), write);
     }
 
-    /// The accumulator of an instruction that does not name it.
+    /// Reports the accumulator of an instruction that accesses it implicitly.
     fn accumulator<R: Register>(&mut self, inst: &Inst<R>) {
         let op = inst.op;
         let macros = inst.srcs.iter().any(|s| matches!(s, Src::Macro { .. }));
@@ -299,7 +308,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// The surface of an index.
+    /// Reports an access to the surface with an index.
     fn surface(&mut self, index: u8, write: bool) {
         match u32::from(index) {
             n if n < WAYS - 1 => self.on(Store::Global, n, n + 1, write),
@@ -307,7 +316,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// What a message does to memory; `false` if that is not known well enough to move it. `own`: its header is the thread's own.
+    /// Reports the memory access of a message. Returns `false` if it is not known well enough to
+    /// reorder the send. `own` is set if the header is the thread's own.
     fn memory(&mut self, op: &MsgOp, own: bool) -> bool {
         let (addr, write) = match *op {
             MsgOp::Untyped { dir, addr, .. }
@@ -322,9 +332,10 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             MsgOp::Scratch {
                 dir, count, offset, ..
             } => {
-                let (start, end) = match own {
-                    true => (offset.into(), u32::from(offset) + u32::from(count)),
-                    false => (0, SCRATCH),
+                let (start, end) = if own {
+                    (offset.into(), u32::from(offset) + u32::from(count))
+                } else {
+                    (0, SCRATCH)
                 };
                 self.on(Store::Scratch, start, end.min(SCRATCH), dir == Dir::Write);
                 return true;
@@ -341,7 +352,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
                 let write = a.op.kind() != LscKind::Load;
                 match (a.port, a.surface) {
                     (LscPort::Slm, _) => self.on(Store::Slm, 0, 1, write),
-                    // Scratch has a surface's state too.
+                    // Scratch is accessed through a surface state as well.
                     (_, LscSurface::Ss(_) | LscSurface::Bss(_)) => {
                         self.on(Store::Scratch, 0, SCRATCH, write);
                         self.on(Store::Global, 0, WAYS, write);
@@ -370,7 +381,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     }
 }
 
-/// Whether an instruction is one that nothing may pass, whatever its operands.
+/// Returns true if an instruction must not be reordered, whatever its operands.
 fn is_fixed<R: Copy>(inst: &Inst<R>) -> bool {
     let opts = InstOpts::ATOMIC
         | InstOpts::SWITCH
@@ -384,7 +395,7 @@ fn is_fixed<R: Copy>(inst: &Inst<R>) -> bool {
     inst.opts.intersects(opts)
         || inst.op.format().is_branch()
         || matches!(inst.op, Op::Wait | Op::Sync | Op::Nop | Op::Illegal)
-        // They have operands that regions do not tell.
+        // Their operands are not determined by regions.
         || matches!(inst.op, Op::Pln | Op::Line)
         // It waits for the other thread of its pair.
         || inst.op == Op::Dpasw
@@ -396,7 +407,8 @@ mod tests {
     use super::*;
     use crate::{legal, perf, text};
 
-    /// What a line reads and writes of the file, in bytes, sources in order, and whether it may be moved.
+    /// Returns the GRF bytes that a line reads and writes, sources in order, and its
+    /// reorderability.
     fn of(platform: Platform, line: &str) -> (Vec<(u32, u32, bool)>, Freedom) {
         let code = text::assemble(platform, line).unwrap_or_else(|e| panic!("{line}: {e}"));
         let size = platform.features().grf_bytes;
@@ -414,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_the_systolic_array_are_runs_of_registers() {
+    fn systolic_operands_are_consecutive_registers() {
         let line = "dpas.8x8 (8|M0) r10:f r10:f r30:hf r40.0:hf";
         let all = [
             (320, 576, false),
@@ -423,7 +435,7 @@ mod tests {
             (320, 576, true),
         ];
         assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
-        // Nothing is added; rows of four bits share half of a register each.
+        // Nothing is added. Rows of four-bit elements share half of a register each.
         let line = "dpas.8x3 (8|M0) r10:d null:d r30:b r40.0:u4";
         let all = [(960, 1216, false), (1280, 1328, false), (320, 416, true)];
         assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
@@ -451,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systolic_array_takes_its_rows_one_by_one() {
+    fn systolic_rows_take_time_one_by_one() {
         let time = |line: String| {
             let code = text::assemble(Platform::XeHpg, &line).unwrap_or_else(|e| panic!("{e}"));
             perf::timing(Platform::XeHpg, &code.insts[0].inst)
@@ -463,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_the_systolic_array_end_within_the_file() {
+    fn systolic_operands_end_within_the_grf_file() {
         let broken = |line: &str| {
             let code = text::assemble(Platform::XeHpg, line).unwrap_or_else(|e| panic!("{e}"));
             let found = legal::check(Platform::XeHpg, &code.insts[0].inst);

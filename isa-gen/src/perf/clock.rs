@@ -1,26 +1,28 @@
-//! Modelled time of a thread.
+//! Modelled time of one thread.
 
 use super::{Access, Store, Timing, Unit};
 
-/// A register as the hardware waits for it: a whole GRF, a flag register, the accumulators, the address register.
+/// Register at the granularity of hardware dependences: a GRF, a flag register, the accumulators or
+/// the address register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(u32);
 
-/// The first flag register's slot, behind those of the accumulators and the address register.
+/// Slot of the first flag register, after those of the accumulators and the address register.
 const FLAGS_FROM: u32 = 2;
-/// Flag registers.
+/// Number of flag registers.
 const FLAGS: u32 = 2;
-/// By how many slots a clock grows.
+/// Number of slots by which a clock grows.
 const MORE: usize = 128;
-/// Cycles for which the port is in use that branches and messages of all threads are issued by.
+/// Cycles for which issuing a branch or message occupies the port that all threads share.
 const PORT: u32 = 2;
-/// The first GRF's.
+/// Slot of the first GRF.
 const GRFS: u32 = FLAGS_FROM + FLAGS;
 
 impl Slot {
     const ACC: Slot = Slot(0);
 
-    /// The slots of an access, for GRFs of so many bytes, a power of two; none for memory. What may be any GRF counts as none.
+    /// Returns the slots of an access, for GRFs of `grf` bytes, a power of two. Memory has none,
+    /// and an access to any GRF counts as none.
     #[inline]
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
         let last = access.end.max(access.start + 1) - 1;
@@ -39,7 +41,7 @@ impl Slot {
         (first..end).map(Slot)
     }
 
-    /// Cycles until an instruction has written it.
+    /// Returns the cycles until an instruction has written the slot.
     pub fn latency(self, timing: &Timing) -> u32 {
         match self {
             Slot::ACC => timing.acc,
@@ -53,7 +55,7 @@ impl Slot {
     }
 }
 
-/// When the instructions of one thread run that nothing else disturbs.
+/// Clock: issue times of the instructions of one thread that nothing else disturbs.
 ///
 /// ```
 /// use gantry_isa_gen::perf::{Clock, Slot, accesses, timing};
@@ -80,20 +82,20 @@ impl Slot {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// When the next instruction may be issued.
+    /// Cycle in which the next instruction may be issued.
     now: u32,
-    /// When the ALU and the math box are free.
+    /// Cycles in which the ALU and the math unit become free.
     free: [u32; 2],
-    /// How long they were in use, and the port by which all else is issued.
+    /// Cycles that they were in use, and the port that issues all else.
     used: [u32; 3],
-    /// When each slot is written, and when it has been read.
+    /// Cycles in which each slot is written, and has been read.
     ready: Vec<[u32; 2]>,
-    /// The slots of which that is not 0.
+    /// Slots that are not 0 in `ready`.
     named: Vec<Slot>,
 }
 
 impl Clock {
-    /// The same as a new one, but for its memory.
+    /// Resets the clock, keeping its memory.
     pub fn reset(&mut self) {
         self.now = 0;
         self.free = [0; 2];
@@ -105,17 +107,18 @@ impl Clock {
         }
     }
 
-    /// The cycle in which the next instruction may be issued.
+    /// Returns the cycle in which the next instruction may be issued.
     pub fn now(&self) -> u32 {
         self.now
     }
 
-    /// Cycles in which the unit that was used most was used: what all threads of an EU share.
+    /// Returns the number of cycles in which the most used unit was in use, which all threads of an
+    /// EU share.
     pub fn busy(&self) -> u32 {
         self.used.iter().copied().max().unwrap_or(0)
     }
 
-    /// The cycle in which the last result is there.
+    /// Returns the cycle in which the last result is available.
     pub fn done(&self) -> u32 {
         let ready = self.ready.iter().map(|r| r[0]);
         ready.max().unwrap_or(0).max(self.now)
@@ -126,7 +129,7 @@ impl Clock {
         self.ready.get(slot.index()).copied().unwrap_or_default()
     }
 
-    /// The cycle from which on an instruction with these accesses waits for nothing.
+    /// Returns the first cycle in which an instruction with these accesses does not have to wait.
     pub fn earliest(
         &self,
         reads: impl IntoIterator<Item = Slot>,

@@ -1,33 +1,38 @@
-//! Modelled time of code, without running it.
+//! Modelled time of code, without execution.
 
 use super::{Clock, Slot, accesses, timing};
 use crate::inst::{Inst, Src, Target};
 use crate::platform::Platform;
 use crate::reg::Reg;
 
-/// How often a loop is taken to run.
+/// Assumed trip count of a loop.
 const TURNS: u64 = 8;
-/// Loops around each other that are counted.
+/// Maximum loop depth that is counted.
 const DEEPEST: u32 = 8;
 
-/// What code takes.
+/// Modelled time of code, in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cycles {
-    /// A thread that has an EU for itself, from its first instruction to its last.
+    /// Time of a thread that has an EU for itself, from its first instruction to its last.
     pub alone: u64,
-    /// For how long it uses the unit of the EU that it uses most, which other threads cannot have meanwhile.
+    /// Time for which it occupies the unit of the EU that it uses most, which other threads cannot
+    /// use meanwhile.
     pub busy: u64,
 }
 
 impl Cycles {
-    /// What so many threads of an EU take together, that begin at once: what one takes, or what the unit takes that they all wait for.
+    /// Returns the time of `threads` threads of an EU that begin at once. It is the time of one
+    /// thread, or that of the unit that all wait for.
     pub fn of_threads(&self, threads: u32) -> u64 {
         self.alone.max(self.busy.saturating_mul(threads.into()))
     }
 }
 
-/// What instructions take, each with its offset in bytes, if each runs once, and eight times more for each loop that it is in: what lies between a branch back and where it
-/// goes. Both sides of a branch count, as for channels that part. Takes time with the logarithm of how many loops there are.
+/// Computes the time of instructions, given with their offsets in bytes.
+///
+/// Each instruction runs once, and eight times more often for each loop around it. A loop is the
+/// code from a backward branch to its target. Both sides of a branch count, as if channels diverge.
+/// The running time grows with the logarithm of the number of loops.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, perf, text};
@@ -82,9 +87,9 @@ pub fn cycles<'a>(
     out
 }
 
-/// How many loops each instruction is in.
+/// Returns the loop depth of each instruction.
 fn depths(code: &[(u32, &Inst<Reg>)]) -> Vec<u32> {
-    // First and last instruction of each loop, by the first.
+    // First and last instruction of each loop, sorted by the first.
     let mut loops: Vec<(usize, usize)> = Vec::new();
     for (last, (at, inst)) in code.iter().enumerate() {
         for s in &inst.srcs {
@@ -97,7 +102,7 @@ fn depths(code: &[(u32, &Inst<Reg>)]) -> Vec<u32> {
             }
         }
     }
-    // Several branches back to one place are one loop.
+    // Several backward branches to one target are one loop.
     loops.sort_unstable_by_key(|l| (l.0, std::cmp::Reverse(l.1)));
     loops.dedup_by_key(|l| l.0);
     let mut changes = vec![0i32; code.len() + 1];

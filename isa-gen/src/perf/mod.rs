@@ -1,8 +1,10 @@
-//! How long instructions take: what a scheduler hides, and what modelled times count.
+//! Timing model of instructions, for the scheduler and for modelled times.
 //!
-//! The model is that of an in-order thread. It issues an instruction when what it reads and writes is free of earlier instructions, then the unit
-//! that executes it takes it when it is free itself. [`timing`] says what an instruction takes, [`accesses`] what it reads and writes, and a
-//! [`Clock`] puts instructions one behind the other; [`cycles()`] does so with a kernel. The figures are in `gantry-meta`'s `timing.rs`, with their sources.
+//! The model is that of an in-order thread. It issues an instruction when earlier instructions no
+//! longer block its operands. The unit that executes it starts when it is free. [`timing`] returns
+//! the latencies of an instruction and [`accesses`] its operands. A [`Clock`] computes the issue
+//! times of a sequence, and [`cycles()`] those of a kernel. The figures are in `gantry-meta`'s
+//! `timing.rs`, with their sources.
 
 mod access;
 mod clock;
@@ -23,24 +25,24 @@ use crate::sem::dpas::Dpas;
 use crate::table::TIMES;
 use crate::types::Type;
 
-/// The unit that executes.
+/// Unit that executes an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unit {
-    /// The ALU.
+    /// ALU.
     Alu,
-    /// The math box.
+    /// Math unit.
     Math,
-    /// None that a thread waits for.
+    /// No unit that a thread waits for.
     None,
 }
 
-/// What a class takes on a platform: a row of the table.
+/// Timing of a class on a platform: a row of the table. Times are in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClassTimes {
     pub(crate) unit: Unit,
-    /// A constant part, and one for each GRF of the destination.
+    /// Issue time: a constant part, and one for each GRF of the destination.
     pub(crate) issue: [u8; 2],
-    /// A constant part, and one for each GRF that is executed.
+    /// Time that the unit is busy: a constant part, and one for each GRF that is executed.
     pub(crate) busy: [u8; 2],
     pub(crate) read: u16,
     pub(crate) result: u16,
@@ -48,26 +50,26 @@ pub(crate) struct ClassTimes {
     pub(crate) flag: u16,
 }
 
-/// What one instruction takes, in cycles.
+/// Timing of one instruction, in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// Which unit executes it.
+    /// Unit that executes it.
     pub unit: Unit,
-    /// Until the thread issues its next instruction.
+    /// Cycles until the thread issues its next instruction.
     pub issue: u32,
-    /// Until the unit takes its next instruction.
+    /// Cycles until the unit accepts its next instruction.
     pub busy: u32,
-    /// Until its sources have been read.
+    /// Cycles until its sources have been read.
     pub read: u32,
-    /// Until its destination is written.
+    /// Cycles until its destination is written.
     pub result: u32,
-    /// Until an accumulator that it writes is.
+    /// Cycles until an accumulator is written.
     pub acc: u32,
-    /// Until a flag that it writes is.
+    /// Cycles until a flag is written.
     pub flag: u32,
 }
 
-/// What an instruction is timed as.
+/// Returns the timing class of an instruction.
 pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
     class_of(
         inst,
@@ -76,7 +78,8 @@ pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
     )
 }
 
-/// The same, where its message and the bytes of an element as it is executed are known.
+/// Returns the timing class of an instruction, given its message and the size of an element of its
+/// execution type in bytes.
 fn class_of<R: Register>(inst: &Inst<R>, message: Option<&Message>, bytes: u32) -> Class {
     if inst.op.is_send() {
         return message.map_or(Class::Message, |m| class_of_message(&m.op));
@@ -148,7 +151,8 @@ fn types<R: Copy>(inst: &Inst<R>) -> impl Iterator<Item = Type> + '_ {
     })
 }
 
-/// Bytes of an element as it is executed: the widest of the sources, or, without any, of the destination.
+/// Returns the size of an element of the execution type in bytes. It is that of the widest source,
+/// or of the destination if there is no source.
 fn execution_bytes<R: Copy>(inst: &Inst<R>) -> u32 {
     let own = match inst.dst {
         Dst::Direct { ty, .. } | Dst::Indirect { ty, .. } | Dst::Macro { ty, .. } => ty.bytes(),
@@ -157,7 +161,7 @@ fn execution_bytes<R: Copy>(inst: &Inst<R>) -> u32 {
     types(inst).map(Type::bytes).max().unwrap_or(own)
 }
 
-/// Whether integers are multiplied that are both doublewords: half of the ALU's rate.
+/// Returns true if the instruction multiplies two dwords, which runs at half of the ALU's rate.
 fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
     let mut factors = inst.srcs.iter().filter_map(|s| match *s {
         Src::Direct { ty, .. } | Src::Indirect { ty, .. } | Src::Imm { ty, .. } => Some(ty),
@@ -170,12 +174,12 @@ fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
     last.is_some_and(|(a, b)| [a, b].iter().all(|t| !t.is_float() && t.bytes() == 4))
 }
 
-/// What an instruction takes on a platform.
+/// Returns the timing of an instruction on a platform.
 pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
     timing_of(platform, inst, message(platform, inst).as_ref())
 }
 
-/// The same, where its [`message`] was asked for already.
+/// Returns the timing of an instruction, with its [`message`] given by the caller.
 pub fn timing_of<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
@@ -193,12 +197,12 @@ pub fn timing_of<R: Register>(
         Dst::None => 1,
     };
     let executed = inst.exec.channels() * bytes;
-    // The array takes a row after the other.
+    // The array processes rows one after another.
     let (written, executed) = match Dpas::of(inst) {
         Some(d) => (d.sum_bytes(d.dst), d.sum_bytes(Type::Ud)),
         None => (written, executed),
     };
-    // A GRF has a power of two.
+    // The size of a GRF is a power of two.
     let shift = grf.trailing_zeros();
     let sum = |[one, each]: [u8; 2], bytes: u32| {
         u32::from(one) + u32::from(each) * (((bytes.max(1) - 1) >> shift) + 1)

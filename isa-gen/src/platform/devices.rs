@@ -1,54 +1,56 @@
-//! Shipped parts: their short names and PCI device ids. Sources: the PCI id lists of Mesa and of the Linux driver,
-//! `ocloc compile --help` for names.
+//! Products: short names and PCI device ids.
+//!
+//! Sources: the PCI id lists of Mesa and of the Linux driver, and `ocloc compile --help` for names.
 
 use super::Platform;
 
-/// A family of parts.
+/// Product: a family of devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product {
-    /// What people call it.
+    /// Common name.
     pub title: &'static str,
-    /// Its platform.
+    /// Platform.
     pub platform: Platform,
-    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`); the first is the one that `ocloc` writes.
+    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`), first the
+    /// one that `ocloc` writes.
     pub families: &'static [u32],
-    /// Short names that tools take.
+    /// Short names that tools accept.
     pub names: &'static [&'static str],
     /// PCI device ids.
     pub pci_ids: &'static [u16],
 }
 
 impl Product {
-    /// The product of a short name, as `ocloc -device` takes it, in whatever case.
+    /// Returns the product with a short name, as `ocloc -device` takes it, in any case.
     pub fn from_name(name: &str) -> Option<&'static Product> {
         PRODUCTS
             .iter()
             .find(|p| p.names.iter().any(|n| n.eq_ignore_ascii_case(name)))
     }
 
-    /// The product of a PCI device id.
+    /// Returns the product with a PCI device id.
     pub fn from_pci_id(id: u16) -> Option<&'static Product> {
         PRODUCTS.iter().find(|p| p.pci_ids.contains(&id))
     }
 
-    /// The name that `ocloc -device` takes first.
+    /// Returns the first name that `ocloc -device` takes.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or("")
     }
 }
 
-/// What a device says of itself: what a compiler must know to make code for it.
+/// Identification of a device: the properties that a compiler needs to generate code for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeviceInfo {
-    /// What it calls itself.
+    /// Name that the device reports.
     pub name: String,
-    /// Which product it is, if that is known; a simulator is none.
+    /// Product, if known. A simulator has none.
     pub product: Option<&'static Product>,
-    /// The platform it runs, if that is known.
+    /// Platform, if known.
     pub platform: Option<Platform>,
 }
 
-/// Every product known.
+/// All known products.
 pub static PRODUCTS: [Product; 21] = [
     Product {
         title: "Haswell",

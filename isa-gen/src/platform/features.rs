@@ -1,171 +1,191 @@
-//! What each platform can do: facts that code asks for by name, never by generation number. Sources: the PRMs' "EU
-//! Overview" and "Register Region Restrictions" of each generation, and what Intel's assembler takes.
+//! Features of each platform, which code asks for by name and never by generation number.
+//!
+//! Sources: the PRMs' "EU Overview" and "Register Region Restrictions" of each generation, and
+//! Intel's assembler.
 
 use super::Platform;
 use crate::swsb::Pipe;
 
-/// Facts about a platform.
+/// Features of a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Features {
-    /// Whether two EUs run two threads in lockstep unless a kernel asks them not to (Intel's compiler, `hasFusedEU`).
+    /// True if two EUs run two threads in lockstep unless a kernel asks them not to (Intel's
+    /// compiler, `hasFusedEU`).
     pub fused_eus: bool,
-    /// Channel offsets are multiples of this many channels.
+    /// Unit of channel offsets, in channels.
     pub channel_step: u32,
-    /// Whether predicates combine flag bits by groups of so many channels (`any8h`); if not, by all channels of the instruction.
+    /// True if predicates combine flag bits by groups of channels (`any8h`); false if by all
+    /// channels of the instruction.
     pub flag_groups: bool,
-    /// Bytes in a GRF.
+    /// Size of a GRF in bytes.
     pub grf_bytes: u32,
-    /// Threads that an EU runs at once (in the normal mode).
+    /// Number of threads of an EU (in normal GRF mode).
     pub eu_threads: u32,
-    /// GRFs of a thread in the normal mode.
+    /// Number of GRFs of a thread in normal GRF mode.
     pub grf_count: u32,
-    /// GRFs of a thread in the large mode; the same where there is none.
+    /// Number of GRFs of a thread in large GRF mode, or the normal number if there is no such mode.
     pub grf_count_large: u32,
-    /// GRFs that an instruction can name.
+    /// Number of GRFs that an instruction can name.
     pub grf_names: u32,
-    /// The offset of an indirect operand is below this many bytes, or not below its negative.
+    /// Bound of the offset of an indirect operand in bytes: the offset is in
+    /// `-indirect_reach..indirect_reach`.
     pub indirect_reach: i32,
-    /// Bytes in which source 1 counts that offset; the other operands count bytes.
+    /// Unit of that offset in source 1, in bytes. Other operands have byte offsets.
     pub indirect_src1_unit: i16,
-    /// Flag registers of 32 bits.
+    /// Number of 32-bit flag registers.
     pub flag_regs: u32,
-    /// Accumulators `acc0`, `acc1`, ... of a GRF's size each.
+    /// Number of accumulators `acc0`, `acc1`, ..., each of the size of a GRF.
     pub accumulators: u32,
-    /// Number of the first accumulator that is a math macro's own, `mme0`.
+    /// Number of the first special accumulator of math macros, `mme0`.
     pub mme_base: u8,
-    /// Whether instructions carry software scoreboard annotations (SWSB); if not, the hardware tracks dependencies.
+    /// True if instructions carry software scoreboard annotations (SWSB); false if the hardware
+    /// tracks dependencies.
     pub swsb: bool,
-    /// Software scoreboard tokens (`$0`, `$1`, ...).
+    /// Number of software scoreboard tokens (`$0`, `$1`, ...).
     pub sb_tokens: u32,
-    /// Whether branch targets count bytes; if not, units of 8 bytes.
+    /// True if branch targets are in bytes; false if in units of 8 bytes.
     pub branch_bytes: bool,
-    /// Whether local memory lies in the L3 cache, so that one fence orders it and global memory.
+    /// True if SLM is in the L3 cache, so that one fence orders it and global memory.
     pub slm_in_l3: bool,
-    /// Whether there are atomics of single floats (PRM, data port 1 messages).
+    /// True if there are atomics of single-precision floats (PRM, data port 1 messages).
     pub float_atomics: bool,
-    /// Whether there are atomics of words and of halves (PRM, data port 1 messages; Intel's compiler has them from Gen12 on).
+    /// True if there are atomics of words and half-precision floats (PRM, data port 1 messages;
+    /// Intel's compiler uses them from Gen12 on).
     pub word_atomics: bool,
-    /// Whether the ALU has `q` and `uq` (at least in `mov`).
+    /// True if the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
-    /// Whether sums, shifts and compares of quadwords are instructions of it (Intel's compiler makes them of doublewords on Xe-HP and Xe-HPG, which
-    /// move quadwords alone; Xe-HPC has some of them).
+    /// True if the ALU adds, shifts and compares qwords. Intel's compiler expands these to dwords
+    /// on Xe-HP and Xe-HPG, which only move qwords. Xe-HPC has some of them.
     pub i64_alu: bool,
-    /// Whether sums and shifts of quadwords are instructions of it, though compares, choices and logic may not be.
+    /// True if the ALU adds and shifts qwords, but may not compare, select or combine them bitwise.
     pub i64_sums: bool,
-    /// Whether the ALU has `df`.
+    /// True if the ALU has `df`.
     pub native_f64: bool,
-    /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
-    /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
+    /// True if `mul` multiplies two dwords (Mesa, `has_integer_dword_mul`, which is also false
+    /// where products of dwords fall under the restrictions of 64 bits). Intel's compiler
+    /// multiplies by words and `mach` where this is false.
     pub mul_32x32: bool,
-    /// Whether a group has barriers of numbers beside its own (Intel's compiler has them on Xe-HPC).
+    /// True if a thread group has numbered barriers besides its own (Intel's compiler uses them on
+    /// Xe-HPC).
     pub named_barriers: bool,
-    /// Whether the load/store cache moves 2D blocks.
+    /// True if the load/store cache moves 2D blocks.
     pub block2d: bool,
-    /// Whether there is a sampler, without which Intel's compiler reads no images.
+    /// True if there is a sampler, without which Intel's compiler rejects images.
     pub sampler: bool,
-    /// Whether `mul` takes bytes.
+    /// True if `mul` takes bytes.
     pub byte_factors: bool,
-    /// Whether the math box divides integers.
+    /// True if the math unit divides integers.
     pub math_int_div: bool,
-    /// Whether the math box divides floats and takes powers.
+    /// True if the math unit divides floats and computes powers.
     pub math_div_pow: bool,
-    /// Whether there is `hf` arithmetic.
+    /// True if there is `hf` arithmetic.
     pub half: bool,
-    /// Whether there is `bf` arithmetic.
+    /// True if there is `bf` arithmetic.
     pub bfloat: bool,
-    /// Whether there is the ternary add.
+    /// True if there is the three-source add, `add3`.
     pub add3: bool,
-    /// Whether there is the ternary Boolean function.
+    /// True if there is the three-source Boolean function, `bfn`.
     pub bfn: bool,
-    /// Whether there is the four-byte dot product.
+    /// True if there is the dot product of four bytes, `dp4a`.
     pub dp4a: bool,
-    /// Whether there is the systolic array.
+    /// True if there is the systolic array.
     pub dpas: bool,
-    /// Whether there is the load/store cache (LSC) with its own messages.
+    /// True if there is the load/store cache (LSC) with its own messages.
     pub lsc: bool,
-    /// Whether there is the Align16 mode.
+    /// True if there is the Align16 mode.
     pub align16: bool,
-    /// Whether three-source instructions are in the Align16 form.
+    /// True if three-source instructions are in Align16.
     pub ternary_align16: bool,
-    /// Whether the rows of sources 0 and 1 of three may step by one element; if not, by two.
+    /// True if the vertical stride of sources 0 and 1 of a three-source instruction may be one
+    /// element; false if at least two.
     pub ternary_single_step: bool,
-    /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
+    /// True if a scalar source of a three-source instruction may start at any word; false if at a
+    /// dword.
     pub ternary_words: bool,
-    /// Whether sources 0 and 2 of three may be immediates of 16 bits.
+    /// True if sources 0 and 2 of a three-source instruction may be 16-bit immediates.
     pub ternary_imm: bool,
-    /// Whether there is a split send of its own (`sends`).
+    /// True if split sends have an opcode of their own (`sends`).
     pub split_send: bool,
-    /// Whether every send takes two payloads and names its shared function in the opcode.
+    /// True if every send has two payloads and names its shared function.
     pub unified_send: bool,
-    /// Whether the targets of `brd` and `brc` are words, and written so.
+    /// True if register targets of `brd` and `brc` are words, and written so.
     pub branch_words: bool,
-    /// Whether the destination of a send is `ud` where the text does not say its type.
+    /// True if the destination of a send is `ud` if the text does not give its type.
     pub send_dst_implied: bool,
-    /// Whether moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
+    /// True if moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
     pub mme_align16: bool,
-    /// Whether a three-source instruction takes longer where its second and third source are different registers of one bank, of which there are four: the even and the odd
-    /// registers below r64, and from there on (measured by Mesa's developers, `brw_fs_bank_conflicts.cpp`; of Xe nothing is known).
+    /// True if a three-source instruction takes longer if its second and third source are different
+    /// registers of one bank.
+    ///
+    /// There are four banks: even and odd registers below r64, and even and odd ones from there on
+    /// (measured by Mesa's developers, `brw_fs_bank_conflicts.cpp`). The banks of Xe are not known.
     pub grf_banks: bool,
-    /// Words of the address register `a0`.
+    /// Number of words of the address register `a0`.
     pub address_words: u32,
-    /// Whether a forward `goto` takes the channels whose predicate is true; if not, those where it is false
-    /// (`gotoJumpOnTrue` of Intel's compiler).
+    /// True if a forward `goto` takes the channels whose predicate is true; false if those where it
+    /// is false (`gotoJumpOnTrue` of Intel's compiler).
     pub goto_on_true: bool,
-    /// Whether there is the option `{NoPreempt}`.
+    /// True if there is the option `{NoPreempt}`.
     pub no_preempt: bool,
-    /// Whether the extended descriptor in a register may be a surface's offset (`{ExBSO}`); source 1's length is then in
-    /// the instruction.
+    /// True if the extended descriptor in a register may be a surface offset (`{ExBSO}`). The
+    /// length of source 1 is then in the instruction.
     pub ex_bso: bool,
-    /// Whether source 1's length is in the instruction beside an immediate extended descriptor too.
+    /// True if the length of source 1 is in the instruction also with an immediate extended
+    /// descriptor.
     pub src1_len: bool,
-    /// Whether there is the option `{Serialize}`.
+    /// True if there is the option `{Serialize}`.
     pub serialize: bool,
-    /// Whether one indirect operand's rows may lie across two GRFs.
+    /// True if the rows of an indirect operand may span two GRFs.
     pub indirect_grf_crossing: bool,
-    /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
+    /// True if 64-bit operands have the restrictions of Cherryview and Broxton ("special
+    /// restrictions").
     pub restricted_64bit: bool,
-    /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step (XeHP on).
+    /// True if regions of floats and 64-bit operands are restricted: sources have the stride and
+    /// offset of the destination (Xe-HP on).
     pub regioning_in_step: bool,
-    /// Whether a result in two registers is split evenly between them, whatever the opcode.
+    /// True if a result in two registers must be split evenly between them, for any opcode.
     pub even_split: bool,
-    /// Whether a result in two registers comes from sources in two registers, half from half.
+    /// True if a result in two registers needs sources in two registers, each half from one half.
     pub spans_alike: bool,
-    /// Whether a compare to null needs the option `Switch`.
+    /// True if a compare to null needs the option `Switch`.
     pub cmp_null_switch: bool,
-    /// Whether accumulators are no destinations of compares and no sources of multiplies.
+    /// True if accumulators cannot be destinations of compares or sources of multiplies.
     pub acc_restricted: bool,
-    /// Whether a product of two doublewords cannot go to the accumulator.
+    /// True if a product of two dwords cannot be written to the accumulator.
     pub acc_no_dword_mul: bool,
-    /// Whether source 1 of two may be an accumulator.
+    /// True if source 1 of a two-source instruction may be an accumulator.
     pub src1_acc: bool,
-    /// Whether source 1 of two may be of bytes.
+    /// True if source 1 of a two-source instruction may be bytes.
     pub byte_src1: bool,
-    /// True if a doubleword may be written to any byte of each doubleword of the destination; else
-    /// to the first two (Intel's compiler, `supportsByteDestinationSubreg2Or3`).
+    /// True if a byte result of a dword operation may be in any byte of its dword, false if only in
+    /// the first two. From Intel's compiler, `supportsByteDestinationSubreg2Or3`.
     pub byte_dst_anywhere: bool,
-    /// True if `csel` needs no condition: Intel's compiler emits some that do nothing.
+    /// True if `csel` needs no condition. Intel's compiler emits some without an effect.
     pub csel_alone: bool,
-    /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
+    /// True if half-precision results of single-precision operations must be in all even words, all
+    /// odd words, or packed from a 16-byte boundary.
     pub half_dst_words: bool,
-    /// Whether one instruction may mix `hf` and `f`.
+    /// True if one instruction may mix `hf` and `f`.
     pub mixed_float: bool,
-    /// Whether a `mov` widens 16 halves to singles at once, where other mixed operations make 8.
+    /// True if a `mov` converts 16 half-precision floats to single precision at once, where other
+    /// mixed operations convert 8.
     pub half_mov_wide: bool,
-    /// Whether a factor narrower than the doubleword that it is multiplied by may have modifiers.
+    /// True if a factor that is narrower than the dword it is multiplied by may have modifiers.
     pub mul_mixed_mods: bool,
-    /// The pipes that a software scoreboard distance can name.
+    /// Pipes that a software scoreboard distance can name.
     pub swsb_pipes: &'static [Pipe],
-    /// Whether `df` runs out of order, in the math box.
+    /// True if `df` instructions execute out of order, in the math unit.
     pub out_of_order_f64: bool,
-    /// Whether the integer pipe runs `q`, so that the long one has nothing but instructions that make `df` (Intel's compiler,
-    /// `hasPartialInt64Support`).
+    /// True if the integer pipe executes `q`, so that the long pipe executes only instructions with
+    /// a `df` result (Intel's compiler, `hasPartialInt64Support`).
     pub int_pipe_q: bool,
-    /// Whether bytes are written by reading and writing their words (Intel's compiler, `hasRMWOverlap`).
+    /// True if bytes are written by reading and writing their words (Intel's compiler,
+    /// `hasRMWOverlap`).
     pub byte_rmw: bool,
 }
 
 impl Platform {
-    /// What the platform can do.
+    /// Returns the features of the platform.
     pub const fn features(self) -> &'static Features {
         match self {
             Platform::Gen7p5 => &GEN7P5,
@@ -404,7 +424,7 @@ mod tests {
     use super::*;
     use crate::{MathFn, Op};
 
-    /// The features that say whether there is an opcode agree with the rows.
+    /// Features of opcodes agree with the rows of the opcode table.
     #[test]
     fn features_agree_with_the_rows() {
         for p in Platform::ALL {

@@ -1,4 +1,4 @@
-//! Platforms: which there are, how people call them, and what each can do.
+//! Platforms: names, versions, products and features.
 
 mod devices;
 mod features;
@@ -8,7 +8,7 @@ pub use features::Features;
 
 use std::fmt;
 
-/// A platform: what instructions there are, how they are encoded and what they may say.
+/// Platform: an instruction set with its encoding and its legality rules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Platform {
     /// Gen7.5: Haswell.
@@ -35,10 +35,12 @@ pub enum Platform {
     XeHpc,
 }
 
-/// Columns of the tables: generations. Low-power parts share the column of their generation.
+/// Number of columns of the tables, one per generation. Low-power parts share the column of their
+/// generation.
 pub(crate) const COLUMNS: usize = 9;
 
-/// Names of a platform itself, as `iga64`, `ocloc` and people type them, lower-case. The first is ours.
+/// Names of platforms, as `iga64`, `ocloc` and people write them, in lower case. The first is
+/// canonical.
 const NAMES: [(Platform, &[&str]); 11] = [
     (
         Platform::Gen7p5,
@@ -72,7 +74,7 @@ const NAMES: [(Platform, &[&str]); 11] = [
     ),
 ];
 
-/// Versions as `ocloc` has them (major.minor, whatever the revision).
+/// Versions as in `ocloc` (major, minimum and maximum minor, for any revision).
 const VERSIONS: [(u32, u32, u32, Platform); 12] = [
     (8, 0, 0, Platform::Gen8),
     (9, 0, 2, Platform::Gen9),
@@ -104,8 +106,11 @@ impl Platform {
         Platform::XeHpc,
     ];
 
-    /// The platform of a name: of the platform (`gen9`, `9`, `12p1`, `xe-hpg`), of a product (`skl`, `tgllp`, `dg2`), a
-    /// version as `ocloc` takes it (`12.55.8`), or a PCI device id (`0x56a0`). Upper and lower case are alike.
+    /// Returns the platform with a name.
+    ///
+    /// The name is one of a platform (`gen9`, `9`, `12p1`, `xe-hpg`) or of a product (`skl`,
+    /// `tgllp`, `dg2`). It may also be a version as `ocloc` takes it (`12.55.8`), or a PCI device
+    /// id (`0x56a0`). Case is ignored.
     ///
     /// ```
     /// use gantry_isa_gen::Platform;
@@ -134,7 +139,7 @@ impl Platform {
         known.or_else(product).or_else(|| from_version(&name))
     }
 
-    /// The platform of a part.
+    /// Returns the platform of a PCI device id.
     pub fn from_pci_id(id: u16) -> Option<Platform> {
         PRODUCTS
             .iter()
@@ -142,7 +147,7 @@ impl Platform {
             .map(|p| p.platform)
     }
 
-    /// The platform of a product family number, as a zebin's notes have it.
+    /// Returns the platform of a product family number in the notes of a zebin.
     pub fn from_family(family: u32) -> Option<Platform> {
         PRODUCTS
             .iter()
@@ -150,8 +155,8 @@ impl Platform {
             .map(|p| p.platform)
     }
 
-    /// Platform of a core family number, as a zebin's notes have it (compute-runtime,
-    /// `igfxfmid.h`); the first one where several share a family.
+    /// Returns the platform of a core family number in the notes of a zebin (compute-runtime,
+    /// `igfxfmid.h`), the first one if several share a family.
     pub const fn from_core(core: u32) -> Option<Platform> {
         Some(match core {
             10 => Platform::Gen7p5,
@@ -167,12 +172,12 @@ impl Platform {
         })
     }
 
-    /// Whether code of one is code of the other: they are of one generation.
+    /// Returns true if both are of one generation, so that they run the same code.
     pub const fn same_generation(self, other: Platform) -> bool {
         self.column() == other.column()
     }
 
-    /// The name that [`Self::from_name`] takes and [`fmt::Display`] gives.
+    /// Returns the canonical name, which [`Self::from_name`] takes and [`fmt::Display`] writes.
     pub fn name(self) -> &'static str {
         NAMES
             .iter()
@@ -182,7 +187,7 @@ impl Platform {
             .unwrap_or("")
     }
 
-    /// The name that `iga64 -p=` takes.
+    /// Returns the name that `iga64 -p=` takes.
     pub const fn iga_name(self) -> &'static str {
         match self {
             Platform::Gen7p5 => "7p5",
@@ -197,7 +202,7 @@ impl Platform {
         }
     }
 
-    /// The platform's column in the tables.
+    /// Returns the platform's column in the tables.
     pub(crate) const fn column(self) -> usize {
         match self {
             Platform::Gen7p5 => 0,
@@ -213,7 +218,7 @@ impl Platform {
     }
 }
 
-/// The platform of `major.minor.revision`.
+/// Returns the platform of `major.minor.revision`.
 fn from_version(name: &str) -> Option<Platform> {
     let mut parts = name.split('.');
     let (major, minor, revision) = (parts.next()?, parts.next()?, parts.next()?);

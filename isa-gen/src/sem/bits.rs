@@ -1,19 +1,20 @@
-//! Bit fields, counts, rotates, and functions of single bits.
+//! Bit fields, bit counts and rotates.
 
-/// `bfi1`: ones in the `width` bits from `offset` on, both modulo 32.
+/// `bfi1`: returns `width` ones from bit `offset` on, both modulo 32.
 pub(super) fn field_mask(width: u32, offset: u32) -> u32 {
     let ones = (1u32 << (width & 31)) - 1;
     ones << (offset & 31)
 }
 
-/// `bfe`: `width` bits of `v` from `offset` on, both modulo 32; the sign is extended for signed types. Width 0 is 0.
+/// `bfe`: extracts `width` bits of `v` from `offset` on, both modulo 32. The result is
+/// sign-extended for signed types. Width 0 gives 0.
 pub(super) fn extract(width: u32, offset: u32, v: u32, signed: bool) -> i64 {
     let (width, offset) = (width & 31, offset & 31);
     if width == 0 {
         return 0;
     }
     if width + offset > 32 {
-        // The field ends at the register's end.
+        // The field ends at bit 31.
         return if signed {
             i64::from(v as i32 >> offset)
         } else {
@@ -28,8 +29,8 @@ pub(super) fn extract(width: u32, offset: u32, v: u32, signed: bool) -> i64 {
     }
 }
 
-/// `fbh`: how many bits from the top are equal to the sign (signed), or zero (unsigned), before the first that is
-/// not; all ones where there is none.
+/// `fbh`: returns the number of leading bits that equal the sign (signed) or are zero (unsigned).
+/// All ones if no other bit follows.
 pub(super) fn first_bit_high(v: u32, signed: bool) -> u32 {
     let unlike = if signed {
         let v = v as i32;
@@ -40,7 +41,8 @@ pub(super) fn first_bit_high(v: u32, signed: bool) -> u32 {
     if unlike == 32 { u32::MAX } else { unlike }
 }
 
-/// `rol` of the lowest `bits` (16, 32 or 64) of a value, by a count modulo that; `ror` is `rol` by the negated count.
+/// `rol`: rotates the lowest `bits` (16, 32 or 64) of a value left, by a count modulo that. `ror`
+/// is `rol` by the negated count.
 pub(super) fn rotate_left(v: u64, count: u32, bits: u32) -> u64 {
     let mask = u64::MAX >> (64 - bits);
     let v = v & mask;

@@ -1,4 +1,4 @@
-//! The read and write phases: element bits to lanes and back.
+//! Read and write phases: element bits to lanes and back.
 
 use super::exact::{Format, Real};
 use super::{FpMode, LANES, Round};
@@ -6,7 +6,7 @@ use crate::inst::SrcMods;
 use crate::types::Type;
 use half::{bf16, f16};
 
-/// The integer value of an element. Floats are not read this way.
+/// Returns the integer value of an element of an integer type.
 #[inline]
 pub fn int_value(bits: u64, ty: Type) -> i128 {
     match ty {
@@ -21,7 +21,8 @@ pub fn int_value(bits: u64, ty: Type) -> i128 {
     }
 }
 
-/// Integer modifiers: absolute value, then negation; on logic operations negation is "not".
+/// Applies source modifiers to an integer: absolute value, then negation. On bitwise operations
+/// negation is "not".
 #[inline]
 pub fn int_mods<T: super::int::IntLane>(v: T, mods: SrcMods, logic: bool) -> T {
     let v = if mods.abs { v.abs() } else { v };
@@ -32,7 +33,7 @@ pub fn int_mods<T: super::int::IntLane>(v: T, mods: SrcMods, logic: bool) -> T {
     }
 }
 
-/// A single, flushed to zero where it is a denormal that is not kept.
+/// Flushes a denormal single-precision float to zero, unless denormals are kept.
 #[inline]
 pub fn flush_f(v: f32, keep: bool) -> f32 {
     if !keep && v.is_subnormal() {
@@ -42,7 +43,7 @@ pub fn flush_f(v: f32, keep: bool) -> f32 {
     }
 }
 
-/// A double, flushed to zero where it is a denormal that is not kept.
+/// Flushes a denormal double-precision float to zero, unless denormals are kept.
 #[inline]
 pub fn flush_df(v: f64, keep: bool) -> f64 {
     if !keep && v.is_subnormal() {
@@ -60,7 +61,7 @@ fn flush_hf(bits: u16, keep: bool) -> u16 {
     }
 }
 
-/// The format of a float type that has less than single precision and is not `hf`.
+/// Returns the format of a float type that has less than single precision and is not `hf`.
 fn small_format(ty: Type) -> Format {
     match ty {
         Type::Bf => Format::BFLOAT,
@@ -70,16 +71,16 @@ fn small_format(ty: Type) -> Format {
     }
 }
 
-/// The value of an element as a double, exactly (64-bit integers are rounded to nearest).
+/// Returns the exact value of an element as a double (64-bit integers are rounded to nearest).
 #[inline]
 pub fn float_value(bits: u64, ty: Type, mode: &FpMode) -> f64 {
     match ty {
         Type::F | Type::Vf => f64::from(flush_f(f32::from_bits(bits as u32), mode.keep_f)),
         Type::Hf => f64::from(f16::from_bits(flush_hf(bits as u16, mode.keep_hf)).to_f32()),
         Type::Df => flush_df(f64::from_bits(bits), mode.keep_df),
-        // The native float of an accumulator is kept as a double.
+        // Native floats of accumulators are kept as doubles.
         Type::Nf => f64::from_bits(bits),
-        // The upper half of a single, and flushed like one.
+        // The upper half of a single-precision float, flushed like one.
         Type::Bf => f64::from(flush_f(f32::from_bits((bits as u32) << 16), mode.keep_f)),
         Type::Tf32 => f64::from(f32::from_bits(bits as u32 & TF32_BITS)),
         Type::Bf8 | Type::Hf8 => small_format(ty).value(bits),
@@ -87,10 +88,10 @@ pub fn float_value(bits: u64, ty: Type, mode: &FpMode) -> f64 {
     }
 }
 
-/// The bits of a doubleword that are a `tf32`.
+/// Mask of the bits of a `tf32` in a dword.
 const TF32_BITS: u32 = !0x1fff;
 
-/// The smallest and largest value of an integer type.
+/// Returns the smallest and largest value of an integer type.
 pub const fn int_range(ty: Type) -> (i128, i128) {
     match ty {
         Type::Ub => (0, u8::MAX as i128),
@@ -104,7 +105,7 @@ pub const fn int_range(ty: Type) -> (i128, i128) {
     }
 }
 
-/// All bits of an element of a type.
+/// Returns a mask of all bits of an element.
 pub const fn element_mask(ty: Type) -> u64 {
     match ty.bytes() {
         1 => 0xff,
@@ -114,8 +115,8 @@ pub const fn element_mask(ty: Type) -> u64 {
     }
 }
 
-/// An exact integer result as element bits: clamped where saturating, else its low bits; rounded for float
-/// destinations.
+/// Converts an exact integer result to element bits: clamped if saturating, else truncated to its
+/// low bits; rounded for float destinations.
 #[inline]
 pub fn write_int(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     if ty.is_float() {
@@ -132,7 +133,7 @@ pub fn write_int(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
 
 fn write_int_as_float(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     let near = match ty {
-        // The host's conversions round once.
+        // Conversions of the host round once.
         Type::F | Type::Vf if mode.round == Round::Nearest => f64::from(v as f32),
         Type::F | Type::Vf => {
             let bits = Real::of_int(v).pack(Format::SINGLE, mode.round);
@@ -144,8 +145,9 @@ fn write_int_as_float(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     write_float(near, ty, sat, mode)
 }
 
-/// A float result as element bits: rounded to a float destination, or truncated and clamped to an integer one (a NaN
-/// becomes 0). `v` carries the exact result or one rounded so that a second rounding to `ty` is right.
+/// Converts a float result to element bits: rounded for a float destination, truncated and clamped
+/// for an integer one (a NaN becomes 0). `v` is the exact result, or one rounded such that the
+/// second rounding to `ty` is correct.
 #[inline]
 pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     if ty.is_int() {
@@ -156,7 +158,7 @@ pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
             Round::Up => v.ceil(),
             Round::Down => v.floor(),
         };
-        // `as` saturates; bounds of 64-bit types are not exact doubles, so the clamp is on integers.
+        // `as` saturates. Bounds of 64-bit types are not exact doubles, so integers are clamped.
         return (v as i128).clamp(lo, hi) as u64 & element_mask(ty);
     }
     let v = if sat {
@@ -182,8 +184,8 @@ pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
     }
 }
 
-/// Steps to the neighbour that directed rounding wants, where rounding to nearest went the other way. `err` has the
-/// sign of "exact minus nearest".
+/// Steps to the neighbour that directed rounding selects, if rounding to nearest went the other
+/// direction. `err` has the sign of "exact minus nearest".
 fn directed_f(near: f32, err: f64, round: Round) -> f32 {
     match round {
         Round::Nearest => near,
@@ -195,7 +197,7 @@ fn directed_f(near: f32, err: f64, round: Round) -> f32 {
     }
 }
 
-/// A double as a single, rounded.
+/// Rounds a double to single precision.
 #[inline]
 pub fn to_single(v: f64, round: Round) -> f32 {
     let near = v as f32;
@@ -203,24 +205,25 @@ pub fn to_single(v: f64, round: Round) -> f32 {
         return near;
     }
     if near.is_infinite() && v.is_finite() {
-        // Overflow: directed rounding stays at the largest finite number on one side.
+        // On overflow, directed rounding stays at the largest finite number on one side.
         let err = if near > 0.0 { -1.0 } else { 1.0 };
         return directed_f(near, err, round);
     }
     directed_f(near, v - f64::from(near), round)
 }
 
-/// A double as the bits of a half, rounded once.
+/// Rounds a double once to the bits of a half-precision float.
 #[inline]
 pub fn to_half(v: f64, round: Round) -> u16 {
     if round == Round::Nearest {
-        // The crate may go by way of a single, which is exact only now.
+        // The crate may convert through single precision, which is exact only after this rounding.
         return f16::from_f64(Format::HALF.nearest(v)).to_bits();
     }
     Format::HALF.round(v, round) as u16
 }
 
-/// A double as the bits of a bfloat, rounded once; its denormals go with those of singles.
+/// Rounds a double once to the bits of a bfloat16. Its denormals are flushed together with those of
+/// single precision.
 fn to_bfloat(v: f64, mode: &FpMode) -> u16 {
     let bits = if mode.round == Round::Nearest {
         bf16::from_f64(Format::BFLOAT.nearest(v)).to_bits()
@@ -234,10 +237,13 @@ fn to_bfloat(v: f64, mode: &FpMode) -> u16 {
     }
 }
 
-/// `srnd`: rounds an element to a narrower float by adding random bits below the last one kept, then cutting. From `f`
-/// to `hf` 13 bits of `random` count, from `hf` to `bf8` 8; the lowest stands where the source's lowest does. Denormals
-/// are kept, NaNs and infinities stay what they are. Undefined types give `None`
-/// (`documentation/visa/instructions/SRND.md` of Intel's compiler).
+/// `srnd`: rounds an element stochastically to a narrower float. It adds random bits below the last
+/// bit that is kept, then truncates.
+///
+/// From `f` to `hf` 13 bits of `random` count, and from `hf` to `bf8` 8 bits. The lowest is at the
+/// position of the source's lowest bit. Denormals are kept, NaNs and infinities are preserved.
+/// Returns `None` for undefined types (`documentation/visa/instructions/SRND.md` of Intel's
+/// compiler).
 pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     let (source, result, width) = match (from, to) {
         (Type::F, Type::Hf) => (Format::SINGLE, Format::HALF, 13),
@@ -248,7 +254,8 @@ pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     if !v.is_finite() {
         return Some(result.round(v, Round::Zero));
     }
-    // A carry out of the fraction goes to the exponent, as it should; one out of that is an overflow.
+    // A carry out of the fraction correctly increments the exponent. A carry out of the exponent is
+    // an overflow.
     let magnitude = bits & element_mask(from) >> 1;
     let bumped = magnitude + (random & ((1 << width) - 1));
     let negative = v.is_sign_negative();
@@ -260,7 +267,7 @@ pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     Some(result.round(source.value(bumped).copysign(sign), Round::Zero))
 }
 
-/// Reads the first `n` lanes of an integer execution type; the others are zero.
+/// Reads the first `n` lanes of an integer execution type. The others are zero.
 pub fn read_int<T: super::int::IntLane>(
     bits: &super::Bits,
     ty: Type,

@@ -1,14 +1,16 @@
-//! Operations that sum products or differences: of four channels, of a line or a plane equation, of pairs of bytes, of
-//! the bytes in doublewords.
+//! Operations across channels: dot products, line and plane equations, sums of absolute
+//! differences, and dot products of the bytes in dwords.
 
 use super::float::FloatLane;
 use super::int::IntLane;
 use super::{LANES, Round};
 use crate::op::Op;
 
-/// How many channels of its sources an operation on `n` channels reads: whole pairs (`sad2`, `sada2`), whole groups of
-/// four (`dp2`, `dp3`, `dp4`, `dph`, `line` and `pln` by their coefficients), or just its own. Channels that are off are
-/// read too where others look at them.
+/// Returns the number of source channels that an operation on `n` channels reads.
+///
+/// They are whole pairs for `sad2` and `sada2`. They are whole groups of four for `dp2`, `dp3`,
+/// `dp4`, `dph`, and for the coefficients of `line` and `pln`. Other operations read `n`. Disabled
+/// channels are read too if others depend on them.
 pub fn channels_read(op: Op, n: usize) -> usize {
     let group = match op {
         Op::Sad2 | Op::Sada2 => 2,
@@ -18,9 +20,9 @@ pub fn channels_read(op: Op, n: usize) -> usize {
     n.next_multiple_of(group).min(LANES)
 }
 
-/// The float operations among them; `None` for others. A dot product adds its terms from the first on, each by a fused
-/// step; of a plane equation only the sum is rounded, as the emulation by native floats on Gen11 has it (Mesa,
-/// `lower_linterp`).
+/// Computes the float operations among them, or returns `None` for others. A dot product adds its
+/// terms in order, each in a fused step. Only the sum of a plane equation is rounded, as in the
+/// emulation by native floats on Gen11 (Mesa, `lower_linterp`).
 pub(super) fn float<T: FloatLane>(
     op: Op,
     a: &[T; LANES],
@@ -66,7 +68,8 @@ pub(super) fn float<T: FloatLane>(
     Some(out)
 }
 
-/// `sad2`: the absolute differences of channels `i` and `i + 1`, for even channels; odd ones are undefined, here 0.
+/// `sad2`: returns the sum of absolute differences of channels `i` and `i + 1`, for even channels.
+/// Odd channels are undefined, here 0.
 pub(super) fn differences<T: IntLane>(a: &[T; LANES], b: &[T; LANES], i: usize) -> i64 {
     let d = |j: usize| match (a.get(j), b.get(j)) {
         (Some(x), Some(y)) => (x.value() - y.value()).abs() as i64,
@@ -79,7 +82,7 @@ pub(super) fn differences<T: IntLane>(a: &[T; LANES], b: &[T; LANES], i: usize) 
     }
 }
 
-/// `dp4a`: the dot product of the bytes of two doublewords, each signed or not.
+/// `dp4a`: returns the dot product of the bytes of two dwords, each signed or not.
 pub(super) fn four_bytes(x: u32, x_signed: bool, y: u32, y_signed: bool) -> i64 {
     let byte = |v: u8, signed: bool| {
         if signed {

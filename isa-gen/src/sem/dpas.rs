@@ -1,12 +1,14 @@
-//! The systolic array: `dpas` multiplies a matrix of `repeat` rows (source 2) by one of a column for each channel
-//! (source 1) and adds a third (source 0).
+//! Semantics of the systolic array. `dpas` multiplies a matrix of `repeat` rows (source 2) by one
+//! with a column for each channel (source 1) and adds a third (source 0).
 //!
-//! Rows of source 0, of source 2 and of the result lie one after another. Source 1 has a doubleword for each channel in
-//! each register; a step of the systolic depth takes as many elements of it as an operation has factors, so that a
-//! register of narrow elements serves several steps (`documentation/visa/instructions/DPAS.md` of Intel's compiler).
+//! Rows of source 0, of source 2 and of the result are consecutive. Each register of source 1 has a
+//! dword for each channel. A step of the systolic depth uses as many elements of it as an operation
+//! has factors. A register of narrow elements therefore serves several steps
+//! (`documentation/visa/instructions/DPAS.md` of Intel's compiler).
 //!
-//! Integers wrap at 32 bits. Floats: products are exact, and each step of the depth rounds the sum so far, to nearest
-//! even, to a single; denormals are kept. The hardware's own order of summing is not published.
+//! Integers wrap at 32 bits. Products of floats are exact, and each step of the depth rounds the
+//! partial sum to single precision, to nearest even; denormals are kept. The hardware's own order
+//! of summation is not published.
 
 use super::convert::{float_value, write_float};
 use super::float::add_odd;
@@ -16,27 +18,28 @@ use crate::op::Op;
 use crate::reg::Register;
 use crate::types::Type;
 
-/// A systolic operation, without its operands' places.
+/// Systolic operation, without the locations of its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dpas {
     /// Systolic depth.
     pub depth: u8,
-    /// Repeat count: rows.
+    /// Repeat count: number of rows.
     pub repeat: u8,
-    /// Channels: columns.
+    /// Number of channels, which are columns.
     pub channels: u8,
-    /// The result's type: `d`, `ud`, `f`, `hf`, `bf`.
+    /// Type of the result: `d`, `ud`, `f`, `hf` or `bf`.
     pub dst: Type,
-    /// Source 0's type; `None` where it is null, which adds nothing.
+    /// Type of source 0, or `None` if it is null and adds nothing.
     pub src0: Option<Type>,
-    /// The elements of source 1.
+    /// Type of the elements of source 1.
     pub src1: Type,
-    /// The elements of source 2.
+    /// Type of the elements of source 2.
     pub src2: Type,
 }
 
 impl Dpas {
-    /// The operation of an instruction; `None` if it is none of the array, or lacks an operand.
+    /// Returns the operation of an instruction, or `None` if it is not systolic or lacks an
+    /// operand.
     pub fn of<R: Register>(inst: &Inst<R>) -> Option<Dpas> {
         let Subfn::Dpas { depth, repeat } = inst.subfn else {
             return None;
@@ -55,8 +58,11 @@ impl Dpas {
         })
     }
 
-    /// Bytes from its start that an instruction of the array reads of each source in the registers of its own thread, and, as the fourth, that it writes, for
-    /// GRFs of so many bytes; `None` if it is no such instruction. Source 0 is none where it is null; of source 2 of `dpasw` it is the longer half.
+    /// Returns the bytes that a systolic instruction accesses from the start of each operand.
+    ///
+    /// The operands are sources 0, 1 and 2 in the registers of its own thread, and the destination.
+    /// `grf` is the size of a GRF in bytes. The number is 0 for a null source 0, and that of the
+    /// longer half for source 2 of `dpasw`. Returns `None` for other instructions.
     pub fn operand_bytes<R: Register>(inst: &Inst<R>, grf: u32) -> Option<[u32; 4]> {
         let d = Dpas::of(inst)?;
         let src2 = match inst.op {
@@ -67,15 +73,16 @@ impl Dpas {
         Some([src0, d.src1_bytes(), src2, d.sum_bytes(d.dst)])
     }
 
-    /// Bytes of source 2 that each of two fused threads has, in whole registers of so many bytes: the first has one more if their number is odd
-    /// (Intel's compiler, `documentation/visa/instructions/DPASW.md`).
+    /// Returns the bytes of source 2 that each of two fused threads holds, in whole GRFs of `grf`
+    /// bytes. The first holds one more if the number of GRFs is odd (Intel's compiler,
+    /// `documentation/visa/instructions/DPASW.md`).
     pub const fn halves(&self, grf: u32) -> [u32; 2] {
         let grfs = self.src2_bytes().div_ceil(grf);
         let first = grfs.div_ceil(2);
         [first * grf, (grfs - first) * grf]
     }
 
-    /// Elements of sources 1 and 2 that a channel multiplies in one step of the depth.
+    /// Returns the number of element pairs that a channel multiplies in one step of the depth.
     pub const fn factors(&self) -> u32 {
         let (a, b) = (self.src1.bits(), self.src2.bits());
         match if a > b { a } else { b } {
@@ -86,18 +93,18 @@ impl Dpas {
         }
     }
 
-    /// Steps that one register of source 1 serves.
+    /// Returns the number of steps of the depth that one register of source 1 holds.
     const fn steps_of_register(&self) -> u32 {
         let n = 32 / (self.factors() * self.src1.bits());
         if n == 0 { 1 } else { n }
     }
 
-    /// Bytes of source 1.
+    /// Returns the size of source 1 in bytes.
     pub const fn src1_bytes(&self) -> u32 {
         (self.depth as u32).div_ceil(self.steps_of_register()) * self.channels as u32 * 4
     }
 
-    /// Bytes of source 2.
+    /// Returns the size of source 2 in bytes.
     pub const fn src2_bytes(&self) -> u32 {
         self.repeat as u32 * self.src2_row()
     }
@@ -106,13 +113,13 @@ impl Dpas {
         self.depth as u32 * self.factors() * self.src2.bits() / 8
     }
 
-    /// Bytes of source 0 or of the result, of a type.
+    /// Returns the size of source 0 or of the result in bytes, with elements of a type.
     pub const fn sum_bytes(&self, ty: Type) -> u32 {
         self.repeat as u32 * self.channels as u32 * ty.bytes()
     }
 }
 
-/// An element of any size in a run of bytes, by its place in bits; zero beyond the end.
+/// Returns an element of any size at a bit offset, or zero beyond the end.
 fn element(bytes: &[u8], bit: u32, bits: u32) -> u64 {
     let at = (bit / 8) as usize;
     let mut v = 0u64;
@@ -122,7 +129,7 @@ fn element(bytes: &[u8], bit: u32, bits: u32) -> u64 {
     (v >> (bit % 8)) & (u64::MAX >> (64 - bits))
 }
 
-/// An integer element of any size.
+/// Returns the value of an integer element of any size.
 fn integer(bits: u64, ty: Type) -> i64 {
     let shift = 64 - ty.bits();
     if ty.is_signed() {
@@ -132,11 +139,11 @@ fn integer(bits: u64, ty: Type) -> i64 {
     }
 }
 
-/// Computes the result's bytes, `op.sum_bytes(op.dst)` of them, from the bytes of the sources (source 0 is empty where
-/// it is null).
+/// Computes the bytes of the result, `op.sum_bytes(op.dst)` of them, from the bytes of the sources.
+/// Source 0 is empty if it is null.
 ///
 /// # Errors
-/// The types are no operation of the array.
+/// Returns an error if the array has no operation on these types.
 pub fn eval(op: &Dpas, src0: &[u8], src1: &[u8], src2: &[u8]) -> Result<Vec<u8>, Undefined> {
     let float = op.src1.is_float();
     let sum = op.src0.unwrap_or(op.dst);
@@ -163,7 +170,7 @@ pub fn eval(op: &Dpas, src0: &[u8], src1: &[u8], src2: &[u8]) -> Result<Vec<u8>,
                 Some(t) => element(src0, (row * channels + channel) * t.bits(), t.bits()),
                 None => 0,
             };
-            // The bits of each pair of factors, in order.
+            // Bits of each pair of factors, in order.
             let pairs = |step: u32| {
                 let register = (step / per * channels + channel) * 32;
                 let first = register + step % per * factors * op.src1.bits();
@@ -219,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Puts an element into a run of bytes.
+    /// Writes an element at a bit offset.
     fn put(bytes: &mut [u8], bit: u32, bits: u32, v: u64) {
         for i in 0..bits {
             let (at, b) = (((bit + i) / 8) as usize, (bit + i) % 8);
@@ -227,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A matrix product by the textbook, on matrices packed as the manual says.
+    /// Compares with a textbook matrix product on matrices packed as in the manual.
     #[test]
     fn integers_multiply_as_matrices() {
         let seed = 91;
@@ -268,7 +275,7 @@ mod tests {
                         *x = value(bits, t2);
                     }
                 }
-                // Each column is one run of bits, cut into doublewords of consecutive registers.
+                // Each column is a sequence of bits, divided into dwords of consecutive registers.
                 let mut columns = vec![vec![0; k as usize]; channels.into()];
                 for (col, x) in columns.iter_mut().enumerate() {
                     for (j, x) in x.iter_mut().enumerate() {
@@ -342,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_kinds_are_refused() {
+    fn mixed_types_are_rejected() {
         for (a, b, d) in [
             (Type::Hf, Type::B, Type::F),
             (Type::B, Type::B, Type::F),

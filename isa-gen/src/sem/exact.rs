@@ -1,16 +1,17 @@
-//! Exact reals and one rounding: the slow, always right way, for rounding modes and formats that the host does not have.
+//! Exact real numbers with a single rounding. This is the slow but always correct path, for
+//! rounding modes and formats that the host does not have.
 
 use super::Round;
 
-/// A binary floating-point format as IEEE 754 describes them: a sign, then the exponent, then the fraction.
+/// Binary floating-point format of IEEE 754: sign, exponent, fraction from the highest bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Format {
-    /// Bits of the exponent.
+    /// Number of exponent bits.
     pub exponent: u32,
-    /// Bits of the fraction, without the hidden one.
+    /// Number of fraction bits, without the hidden bit.
     pub fraction: u32,
-    /// Whether the largest exponent means infinities and NaNs. If not (`hf8`), it is an ordinary one, and only all ones
-    /// is a NaN.
+    /// True if the largest exponent encodes infinities and NaNs. Otherwise (`hf8`) it is an
+    /// ordinary exponent, and only all ones is a NaN.
     pub infinite: bool,
 }
 
@@ -23,11 +24,11 @@ impl Format {
     pub const DOUBLE: Format = Format::ieee(11, 52);
     /// `bf`.
     pub const BFLOAT: Format = Format::ieee(8, 7);
-    /// `tf32`: its 19 bits are the upper ones of a doubleword.
+    /// `tf32`. Its 19 bits are the upper bits of a dword.
     pub const TF32: Format = Format::ieee(8, 10);
     /// `bf8`.
     pub const BF8: Format = Format::ieee(5, 2);
-    /// `hf8`: the larger numbers take the place of the infinities (OCP's E4M3).
+    /// `hf8`, OCP's E4M3: larger numbers use the encodings of the infinities.
     pub const HF8: Format = Format {
         exponent: 4,
         fraction: 3,
@@ -46,12 +47,12 @@ impl Format {
         (1 << (self.exponent - 1)) - 1
     }
 
-    /// Exponent of the smallest normal number.
+    /// Returns the exponent of the smallest normal number.
     pub const fn smallest(self) -> i32 {
         1 - self.bias()
     }
 
-    /// Exponent of the largest number.
+    /// Returns the exponent of the largest number.
     pub const fn largest(self) -> i32 {
         if self.infinite {
             self.bias()
@@ -68,12 +69,12 @@ impl Format {
         (1 << self.fraction) - 1
     }
 
-    /// All bits but the sign.
+    /// Returns a mask of all bits but the sign.
     const fn magnitude_mask(self) -> u64 {
         (1 << (self.exponent + self.fraction)) - 1
     }
 
-    /// Infinity, where there is one, else the NaN.
+    /// Returns infinity if the format has it, else the NaN.
     pub const fn infinity(self, negative: bool) -> u64 {
         let magnitude = if self.infinite {
             self.magnitude_mask() & !self.fraction_mask()
@@ -83,12 +84,12 @@ impl Format {
         self.sign_bit(negative) | magnitude
     }
 
-    /// The largest finite number.
+    /// Returns the largest finite number.
     const fn max(self, negative: bool) -> u64 {
         self.sign_bit(negative) | (self.infinity(false) - 1)
     }
 
-    /// The quiet NaN.
+    /// Returns the quiet NaN.
     pub const fn nan(self, negative: bool) -> u64 {
         let quiet = if self.infinite {
             1 << (self.fraction - 1)
@@ -98,10 +99,11 @@ impl Format {
         self.infinity(negative) | quiet
     }
 
-    /// The value of an element's bits, exactly. The formats are all within a double's.
+    /// Returns the exact value of an element's bits. A double can represent every value of every
+    /// format.
     pub fn value(self, bits: u64) -> f64 {
         if self == Format::DOUBLE {
-            // Its denormals are below the powers of two used here.
+            // Denormals of doubles are below the powers of two used here.
             return f64::from_bits(bits);
         }
         let negative = bits & self.sign_bit(true) != 0;
@@ -123,21 +125,21 @@ impl Format {
         if negative { -v } else { v }
     }
 
-    /// The format's number nearest to a double, ties to even, as a double; 2 to the power `largest() + 1` where that is
-    /// nearest. What is not finite stays.
+    /// Rounds a double to the nearest number of the format, ties to even. Returns 2 to the power
+    /// `largest() + 1` if that is nearest. Infinities and NaNs are preserved.
     #[inline(always)]
     pub fn nearest(self, v: f64) -> f64 {
         let exponent = (v.to_bits() >> 52 & 0x7ff) as i32 - 1023;
         if exponent > self.largest() {
             return v;
         }
-        // A number so large that its unit is the last place kept: the sum is rounded there.
+        // Adding a number whose unit is the last place that is kept rounds the sum there.
         let unit = exponent.max(self.smallest()) + 52 - self.fraction as i32;
         let large = power(unit).copysign(v);
         ((v + large) - large).copysign(v)
     }
 
-    /// A double as an element, rounded once.
+    /// Rounds a double once to an element.
     pub fn round(self, v: f64, round: Round) -> u64 {
         if v.is_nan() {
             self.nan(v.is_sign_negative())
@@ -149,28 +151,30 @@ impl Format {
     }
 }
 
-/// 2 to a power that a normal double has.
+/// Returns 2 to a power in the range of normal doubles.
 const fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Where the highest bit of a normalized [`Real`] is: room for one carry above it.
+/// Highest bit of a normalized [`Real`], with room for one carry above it.
 const TOP: u32 = 125;
 
-/// A finite number, `mant * 2^exp` with a sign. The lowest bit of `mant` also stands for anything below it that was lost,
-/// which decides roundings as the exact number would, since they take place far above it.
+/// Finite number `mant * 2^exp` with a sign.
+///
+/// The lowest bit of `mant` is sticky: it also stands for all lost bits below it. Roundings take
+/// place far above it, so that they are those of the exact number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Real {
-    /// The sign; zero has one too.
+    /// Sign, also of zero.
     pub negative: bool,
-    /// The significand, an integer.
+    /// Significand, an integer.
     pub mant: u128,
-    /// Its exponent.
+    /// Exponent of the significand.
     pub exp: i32,
 }
 
 impl Real {
-    /// A finite double.
+    /// Converts a finite double.
     pub fn of(v: f64) -> Real {
         let bits = v.to_bits();
         let fraction = bits & Format::DOUBLE.fraction_mask();
@@ -186,7 +190,7 @@ impl Real {
         }
     }
 
-    /// An integer.
+    /// Converts an integer.
     pub fn of_int(v: i128) -> Real {
         Real {
             negative: v < 0,
@@ -196,7 +200,7 @@ impl Real {
         .normal()
     }
 
-    /// The other sign.
+    /// Negates the number.
     #[must_use]
     pub fn negate(self) -> Real {
         Real {
@@ -205,12 +209,12 @@ impl Real {
         }
     }
 
-    /// The exponent of the highest bit; meaningless for zero.
+    /// Returns the exponent of the highest bit, undefined for zero.
     pub fn exponent(self) -> i32 {
         self.exp + 127 - self.mant.leading_zeros() as i32
     }
 
-    /// The same number with its highest bit at [`TOP`].
+    /// Normalizes the number to have its highest bit at [`TOP`].
     fn normal(self) -> Real {
         let Some(top) = self.mant.checked_ilog2() else {
             return self;
@@ -226,7 +230,8 @@ impl Real {
         }
     }
 
-    /// The product; exact for significands of up to 64 bits, as every format has.
+    /// Multiplies two numbers. The product is exact for significands of up to 64 bits, which all
+    /// formats have.
     #[must_use]
     pub fn times(self, o: Real) -> Real {
         Real {
@@ -236,7 +241,8 @@ impl Real {
         }
     }
 
-    /// The sum. A sum of two different numbers that is zero is negative only when rounding down.
+    /// Adds two numbers. A sum of two different numbers that is zero is negative only when rounding
+    /// down.
     #[must_use]
     pub fn plus(self, o: Real, round: Round) -> Real {
         match (self.mant, o.mant) {
@@ -272,8 +278,8 @@ impl Real {
         }
     }
 
-    /// Rounds to `bits` significant bits, fewer where the lowest would be below `2^lowest`: the significand, which may
-    /// be one bit longer than that where rounding carried, and its exponent.
+    /// Rounds to `bits` significant bits, or fewer if the lowest would be below `2^lowest`. Returns
+    /// the significand, which is one bit longer if rounding carried, and its exponent.
     pub fn round(self, bits: u32, lowest: i32, round: Round) -> (u128, i32) {
         let r = self.normal();
         let exp = (r.exp + (TOP + 1 - bits) as i32).max(lowest);
@@ -304,7 +310,7 @@ impl Real {
             return f.sign_bit(self.negative);
         }
         let (mant, exp) = self.round(f.fraction + 1, lowest, round);
-        // With the smallest exponent, bits of the fraction carry into the exponent as they should.
+        // With the smallest exponent, the fraction correctly carries into the exponent.
         let biased = (exp - lowest) as u128;
         let magnitude = (biased << f.fraction) + mant;
         if magnitude >= u128::from(f.infinity(false)) {
@@ -329,7 +335,7 @@ impl Real {
     }
 }
 
-/// A shift to the right whose lowest bit remembers what was shifted out.
+/// Shifts right and keeps the lowest bit sticky.
 fn shift_right(v: u128, n: u32) -> u128 {
     match n {
         0 => v,
@@ -338,7 +344,7 @@ fn shift_right(v: u128, n: u32) -> u128 {
     }
 }
 
-/// `a * b + c` on doubles, rounded once in any mode.
+/// Computes `a * b + c` on doubles, rounded once in any mode.
 pub fn fma(a: f64, b: f64, c: f64, round: Round) -> f64 {
     let nearest = f64::mul_add(a, b, c);
     if round == Round::Nearest || !(a.is_finite() && b.is_finite() && c.is_finite()) {
@@ -350,7 +356,7 @@ pub fn fma(a: f64, b: f64, c: f64, round: Round) -> f64 {
         .to_f64(round)
 }
 
-/// `a + b` on doubles, rounded once in any mode.
+/// Computes `a + b` on doubles, rounded once in any mode.
 pub fn add(a: f64, b: f64, round: Round) -> f64 {
     if round == Round::Nearest || !(a.is_finite() && b.is_finite()) {
         return a + b;
@@ -358,7 +364,7 @@ pub fn add(a: f64, b: f64, round: Round) -> f64 {
     Real::of(a).plus(Real::of(b), round).to_f64(round)
 }
 
-/// `a * b` on doubles, rounded once in any mode.
+/// Computes `a * b` on doubles, rounded once in any mode.
 pub fn mul(a: f64, b: f64, round: Round) -> f64 {
     if round == Round::Nearest || !(a.is_finite() && b.is_finite()) {
         return a * b;
@@ -381,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_is_what_the_host_does() {
+    fn nearest_agrees_with_the_host() {
         let seed = 31;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -425,7 +431,7 @@ mod tests {
             let want = if down < 0.0 { up } else { down };
             assert_eq!(zero, want, "{v:?}");
         }
-        // Integers show on which side the exact result lies.
+        // Integers show on which side of it the exact result is.
         for _ in 0..100_000 {
             let mut int = |bits: u32| (r.u64() >> (64 - bits)) as i64 - (1 << (bits - 1));
             let (a, b, c, k) = (int(53), int(53), int(53), int(6).unsigned_abs() as u32);
@@ -492,7 +498,7 @@ mod tests {
                 let overflow = got.abs() >= f64::from(f.largest() + 1).exp2();
                 assert!(f.value(bits) == got || overflow, "{v:e}");
             }
-            // From a double the crate may round twice.
+            // The crate may round a double twice.
             let single = v as f32;
             let (h, b) = (f16::from_f32(single), bf16::from_f32(single));
             let near = |f: Format| f.round(single.into(), Round::Nearest);

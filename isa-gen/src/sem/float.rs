@@ -10,15 +10,15 @@ use crate::inst::{Cond, SrcMods};
 use crate::op::{MathFn, Op};
 use crate::types::Type;
 
-/// A float that lanes are computed in.
+/// Float type that lanes are computed in.
 pub trait FloatLane: Copy + PartialOrd + Default + Sized {
     /// Zero.
     const ZERO: Self;
-    /// From a double; exact for values that the lane holds.
+    /// Converts from a double, exact for values that the lane can hold.
     fn of(v: f64) -> Self;
-    /// From a double, rounded.
+    /// Converts from a double with rounding.
     fn rounded(v: f64, r: Round) -> Self;
-    /// As a double, exactly.
+    /// Converts to a double, exactly.
     fn value(self) -> f64;
     /// Sum.
     fn add(self, o: Self, r: Round) -> Self;
@@ -44,21 +44,21 @@ pub trait FloatLane: Copy + PartialOrd + Default + Sized {
     fn neg(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
-    /// Whether a NaN.
+    /// Returns true if the value is a NaN.
     fn is_nan(self) -> bool;
-    /// Zero in place of a denormal that is not kept.
+    /// Flushes a denormal to zero, unless denormals are kept.
     fn flush(self, mode: &FpMode) -> Self;
-    /// Towards plus infinity, to an integer.
+    /// Rounds to an integer towards plus infinity.
     fn ceil(self) -> Self;
-    /// Towards minus infinity, to an integer.
+    /// Rounds to an integer towards minus infinity.
     fn floor(self) -> Self;
-    /// To the nearest integer, ties to even.
+    /// Rounds to the nearest integer, ties to even.
     fn round_even(self) -> Self;
-    /// Towards zero, to an integer.
+    /// Rounds to an integer towards zero.
     fn trunc(self) -> Self;
 }
 
-/// The sum of two doubles and the sign-exact error of its rounding (Knuth's TwoSum).
+/// Returns the sum of two doubles and its rounding error, whose sign is exact (Knuth's TwoSum).
 #[inline(always)]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
@@ -66,8 +66,9 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - bb)) + (b - bb))
 }
 
-/// `p + c` rounded to odd: any later rounding to a format with two bits fewer is then the rounding of the exact sum
-/// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
+/// Computes `p + c`, rounded to odd. A second rounding, to a format with two bits fewer, then gives
+/// the rounding of the exact sum. See Boldo and Melquiond, "Emulation of FMA and correctly rounded
+/// sums".
 #[inline(always)]
 pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     let (s, e) = two_sum(p, c);
@@ -87,7 +88,8 @@ pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     }
 }
 
-/// [`add_odd`] with the sign of a zero: a sum of two different numbers that is zero is negative when rounding down.
+/// Computes [`add_odd`] with the correct sign of zero: a sum of two different numbers that is zero
+/// is negative when rounding down.
 #[inline(always)]
 fn add_odd_signed(p: f64, c: f64, r: Round) -> f64 {
     let s = add_odd(p, c);
@@ -133,7 +135,7 @@ impl FloatLane for f32 {
     }
     #[inline(always)]
     fn fma(self, b: f32, c: f32, r: Round) -> f32 {
-        // The product of two singles is exact in double.
+        // The product of two single-precision floats is exact in double precision.
         let s = add_odd_signed(f64::from(self) * f64::from(b), f64::from(c), r);
         if r == Round::Nearest {
             s as f32
@@ -143,8 +145,8 @@ impl FloatLane for f32 {
     }
     #[inline(always)]
     fn fma_lanes<const N: usize>(a: &[f32; N], b: &[f32; N], c: &[f32; N], r: Round) -> [f32; N] {
-        // The sum in double decides the single unless it lies exactly between two, or is tiny. That is rare, and one
-        // check for all lanes is cheap.
+        // The sum in double precision determines the single-precision result unless it is a tie, or
+        // tiny. That is rare, and one check for all lanes is cheap.
         let mut sums = [0f64; N];
         let mut doubtful = r != Round::Nearest;
         for i in 0..N {
@@ -242,7 +244,8 @@ impl FloatLane for f64 {
     }
 }
 
-/// A half. A result stays a double, rounded so (to odd) that rounding it to a half is rounding the exact result.
+/// Half-precision float. A result is kept as a double, rounded to odd such that rounding it to half
+/// precision is the rounding of the exact result.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub(super) struct Half(pub(super) f64);
 
@@ -296,14 +299,14 @@ impl FloatLane for Half {
     }
 }
 
-/// Absolute value, then negation.
+/// Applies source modifiers: absolute value, then negation.
 #[inline(always)]
 pub fn float_mods<T: FloatLane>(v: T, mods: SrcMods) -> T {
     let v = if mods.abs { v.abs() } else { v };
     if mods.neg { v.neg() } else { v }
 }
 
-/// A lane-wise operation; `None` for those that are not (comparisons, selections, `math`).
+/// Computes a lane-wise operation, or returns `None` for others (comparisons, selections, `math`).
 #[inline(always)]
 pub fn apply<T: FloatLane, const N: usize>(
     op: Op,
@@ -336,7 +339,7 @@ pub fn apply<T: FloatLane, const N: usize>(
         Op::Frc => {
             for i in 0..N {
                 let f = a[i].add(a[i].floor().neg(), Round::Nearest);
-                // Just below an integer the difference rounds up to 1, which no fraction is.
+                // Just below an integer the difference rounds up to 1, which is not a fraction.
                 out[i] = if f.value() >= 1.0 {
                     let below = T::of(1.0 - f64::EPSILON / 2.0);
                     if below.value() < 1.0 {
@@ -388,10 +391,10 @@ fn each<T: FloatLane, const N: usize>(
     Ok(out)
 }
 
-/// A function of the math box.
+/// Computes a function of the math unit.
 ///
 /// # Errors
-/// The function takes integers, or is half of a macro.
+/// Returns an error if the function takes integers, or is a step of a macro.
 #[inline(always)]
 pub fn math<T: FloatLane, const N: usize>(
     f: MathFn,
@@ -399,7 +402,7 @@ pub fn math<T: FloatLane, const N: usize>(
     b: &[T; N],
     r: Round,
 ) -> Result<[T; N], Undefined> {
-    // The four that a host has for vectors are loops of their own.
+    // The four functions that hosts have vector instructions for are loops of their own.
     match f {
         MathFn::Inv => each(MathFn::Inv, a, b, r),
         MathFn::Sqt => each(MathFn::Sqt, a, b, r),
@@ -409,7 +412,7 @@ pub fn math<T: FloatLane, const N: usize>(
     }
 }
 
-/// A condition between two lanes, as a channel mask. With a NaN only `ne` and `un` are true.
+/// Compares lanes by a condition, as a channel mask. With a NaN, only `ne` and `un` are true.
 #[inline(always)]
 pub fn compare<T: FloatLane, const N: usize>(
     pack: impl Pack,
@@ -423,8 +426,8 @@ pub fn compare<T: FloatLane, const N: usize>(
     }
 }
 
-/// The channels of `sel` with a condition that take source 0: of a number and a NaN the number is taken
-/// (Skylake PRM, Vol. 7, "sel - Select", IEEE minimum and maximum).
+/// Returns the channels of `sel` with a condition that take source 0. Of a number and a NaN the
+/// number is taken (Skylake PRM, Vol. 7, "sel - Select", IEEE minimum and maximum).
 #[inline(always)]
 pub fn sel_pick<T: FloatLane, const N: usize>(
     pack: impl Pack,
@@ -440,7 +443,7 @@ pub fn sel_pick<T: FloatLane, const N: usize>(
     }
 }
 
-/// Any float operation.
+/// Evaluates any float operation.
 pub(super) fn eval<T: FloatLane>(
     alu: &AluOp,
     n: usize,
@@ -448,14 +451,14 @@ pub(super) fn eval<T: FloatLane>(
     extra: &Extra,
 ) -> Result<Outcome, Undefined> {
     let mode = &extra.mode;
-    // A plain move or selection between equal types keeps the bits of denormals and NaNs.
+    // A move or selection between equal types preserves the bits of denormals and NaNs.
     let raw = matches!(alu.op, Op::Mov | Op::Sel | Op::Csel)
         && alu.srcs.iter().flatten().all(|t| *t == alu.dst);
     let read_mode = if raw { &FpMode::IEEE } else { mode };
     let read = dots::channels_read(alu.op, n);
     let lane = |i: usize| {
         let mut out = [T::ZERO; LANES];
-        // `pln` finds the second factors in a source of their own.
+        // The second factors of `pln` are in a separate source.
         let like = if alu.op == Op::Pln { i.min(1) } else { i };
         let ty = alu.srcs.get(like).copied().flatten();
         if let (Some(t), Some(b), Some(m)) = (ty, srcs.get(i), alu.mods.get(like)) {
@@ -468,7 +471,7 @@ pub(super) fn eval<T: FloatLane>(
     let (a, b, c) = (lane(0), lane(1), lane(2));
     let mut flags = None;
     let mut bits = None;
-    // The channels of a selection that take source 0.
+    // Channels of a selection that take source 0.
     let mut pick = u32::MAX;
     let r: [T; LANES] = match alu.op {
         Op::Cmp | Op::Cmpn => {
@@ -538,7 +541,7 @@ pub(super) fn eval<T: FloatLane>(
         (Some(f), _) => f,
         (None, None) => 0,
         (None, Some(cond)) => {
-            // The result as a float destination has it, before saturation.
+            // The result as in a float destination, before saturation.
             let mut seen = [0f64; LANES];
             for (s, v) in seen.iter_mut().zip(&r).take(n) {
                 *s = if alu.dst.is_float() {
@@ -569,7 +572,8 @@ pub(super) fn eval<T: FloatLane>(
         acc: None,
     };
     if bits.is_none() {
-        // A move or a selection between equal types keeps NaN payloads, which conversions would quiet.
+        // A move or a selection between equal types preserves NaN payloads, which conversions would
+        // quiet.
         let same = raw && !alu.sat;
         for (i, v) in r.iter().take(n).enumerate() {
             out.bits[i] = if same && v.is_nan() {
@@ -582,7 +586,7 @@ pub(super) fn eval<T: FloatLane>(
     Ok(out)
 }
 
-/// A source's own bits with its modifiers.
+/// Returns the bits of a source with its modifiers.
 fn source_bits(alu: &AluOp, srcs: &[&Bits; 3], source: usize, channel: usize) -> u64 {
     let sign = 1u64 << (alu.srcs[source].map_or(32, Type::bits) - 1);
     let mut v = srcs[source][channel];
@@ -595,8 +599,8 @@ fn source_bits(alu: &AluOp, srcs: &[&Bits; 3], source: usize, channel: usize) ->
     v
 }
 
-/// `cmpn`: as [`compare`], but an ordering is true where source 1 is a NaN, so that a `sel` by it takes source 0, the
-/// number.
+/// `cmpn`: compares like [`compare`], but an ordering is true if source 1 is a NaN. A `sel` by it
+/// then takes source 0, the number.
 fn compare_nan<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
     let mut m = compare(Plain, cond, a, b);
     if matches!(cond, Cond::Ge | Cond::Gt | Cond::Lt | Cond::Le) {

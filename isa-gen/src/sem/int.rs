@@ -8,15 +8,15 @@ use crate::inst::Cond;
 use crate::op::{MathFn, Op};
 use crate::types::Type;
 
-/// An integer that lanes are computed in. Operations wrap.
+/// Integer type that lanes are computed in. Operations wrap.
 pub trait IntLane: Copy + PartialOrd + Default {
     /// Zero.
     const ZERO: Self;
     /// One.
     const ONE: Self;
-    /// The low bits of a value.
+    /// Truncates to the low bits of a value.
     fn of(v: i128) -> Self;
-    /// The value.
+    /// Returns the value.
     fn value(self) -> i128;
     /// Sum.
     fn add(self, o: Self) -> Self;
@@ -34,13 +34,13 @@ pub trait IntLane: Copy + PartialOrd + Default {
     fn not(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
-    /// Shift left, `n` below the lane's width.
+    /// Shift left. `n` is below the lane's width.
     fn shl(self, n: u32) -> Self;
-    /// Shift right with the lane's own sign, `n` below the lane's width.
+    /// Shift right with the lane's signedness. `n` is below the lane's width.
     fn shr(self, n: u32) -> Self;
     /// Rotation left in the lane's width.
     fn rotate(self, n: u32) -> Self;
-    /// The low 32 bits.
+    /// Returns the low 32 bits.
     fn low(self) -> u32;
 }
 
@@ -126,8 +126,9 @@ fn zip2<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> 
     out
 }
 
-/// A lane-wise operation of one or two sources, `mad` and the bit-field operations; `None` for others. `shift_mask` is
-/// 31, or 63 where an operand has 64 bits: shift counts are taken modulo that.
+/// Computes a lane-wise operation of one or two sources, `mad` or a bit-field operation. Returns
+/// `None` for others. `shift_mask` is 31, or 63 if an operand has 64 bits: shift counts are taken
+/// modulo that.
 #[inline(always)]
 pub fn apply<T: IntLane, const N: usize>(
     op: Op,
@@ -148,7 +149,7 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Avg => zip2(a, b, |x, y| x.add(y).add(T::ONE).shr(1)),
         Op::Shl => zip2(a, b, |x, y| x.shl(y.low() & shift_mask)),
         Op::Shr | Op::Asr => zip2(a, b, |x, y| x.shr(y.low() & shift_mask)),
-        // In lanes of the element's own width.
+        // Rotates are in lanes of the element's width.
         Op::Rol => zip2(a, b, |x, y| x.rotate(y.low() & shift_mask)),
         Op::Ror => zip2(a, b, |x, y| x.rotate(y.low().wrapping_neg() & shift_mask)),
         Op::Add3 => {
@@ -175,7 +176,8 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Bfi2 => {
             let mut out = *a;
             for i in 0..N {
-                // The inserted bits begin at the mask's lowest (Intel's compiler makes vISA's BFI of `bfi1` and `bfi2` alone).
+                // The inserted bits begin at the mask's lowest bit (Intel's compiler lowers vISA's
+                // BFI to `bfi1` and `bfi2` alone).
                 let m = a[i].low();
                 let inserted = b[i].low() << (m.trailing_zeros() & 31);
                 let v = m & inserted | !m & c[i].low();
@@ -187,7 +189,8 @@ pub fn apply<T: IntLane, const N: usize>(
     })
 }
 
-/// The bitwise function with a truth table (`bfn`): the bit at `a + 2 * b + 4 * c` is the result's.
+/// Computes the bitwise function with a truth table (`bfn`): bit `a + 2 * b + 4 * c` of the table
+/// is the result.
 #[inline(always)]
 pub fn boolean<T: IntLane, const N: usize>(
     table: u8,
@@ -195,7 +198,7 @@ pub fn boolean<T: IntLane, const N: usize>(
     b: &[T; N],
     c: &[T; N],
 ) -> [T; N] {
-    // Whole lanes of each bit of the table; then each source picks one of two.
+    // Each bit of the table is replicated to whole lanes; then each source selects one of two.
     let bit = |i: u8| T::ZERO.sub(T::of(i128::from(table >> i & 1)));
     let pick = |by: T, no: T, yes: T| no.xor(by.and(no.xor(yes)));
     let (b0, b1, b2, b3) = (bit(0), bit(1), bit(2), bit(3));
@@ -209,7 +212,7 @@ pub fn boolean<T: IntLane, const N: usize>(
     out
 }
 
-/// A condition between two lanes, as a channel mask.
+/// Compares lanes by a condition, as a channel mask.
 #[inline(always)]
 pub fn compare<T: IntLane, const N: usize>(
     pack: impl Pack,
@@ -220,7 +223,7 @@ pub fn compare<T: IntLane, const N: usize>(
     super::compare(pack, cond, a, b)
 }
 
-/// One of two lanes by a channel mask: `a` where the bit is set.
+/// Selects lanes by a channel mask: `a` if the bit is set, else `b`.
 #[inline(always)]
 pub fn select<T: Copy, const N: usize>(pick: u32, a: &[T; N], b: &[T; N]) -> [T; N] {
     let pick = truth_of_mask::<N>(pick);
@@ -231,8 +234,9 @@ pub fn select<T: Copy, const N: usize>(pick: u32, a: &[T; N], b: &[T; N]) -> [T;
     out
 }
 
-/// Integer division as the math box does it. A zero divisor gives the largest number, or for a negative dividend the
-/// smallest, in quotient and remainder (Skylake PRM, Vol. 7, "math - Extended Math Function", integer divide).
+/// Divides integers as the math unit does, and returns quotient and remainder. With a zero divisor
+/// both are the largest number, or the smallest for a negative dividend (Skylake PRM, Vol. 7, "math
+/// - Extended Math Function", integer divide).
 fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
     if b == 0 {
         let v = if !signed {
@@ -247,7 +251,8 @@ fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
     (a.wrapping_div(b), a.wrapping_rem(b))
 }
 
-/// The operations that read or write the accumulator without naming it: the result, and what the accumulator holds then.
+/// Computes an operation that reads or writes the accumulator implicitly. Returns the result and
+/// the new accumulator.
 #[inline(always)]
 pub fn through_acc<const N: usize>(
     op: Op,
@@ -267,7 +272,8 @@ pub fn through_acc<const N: usize>(
                 let difference = (a[i] & 0xffff_ffff) - (b[i] & 0xffff_ffff);
                 (difference, i64::from(difference < 0))
             }
-            // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
+            // The accumulator holds source 0 times the low word of source 1. The product of the
+            // high word is added.
             _ => {
                 let product = a[i].wrapping_mul(b[i] >> 16) << 16;
                 let sum = acc[i].wrapping_add(product);
@@ -278,7 +284,7 @@ pub fn through_acc<const N: usize>(
     (r, out)
 }
 
-/// Any integer operation.
+/// Evaluates any integer operation.
 pub(super) fn eval<T: IntLane>(
     alu: &AluOp,
     n: usize,
@@ -308,7 +314,7 @@ pub(super) fn eval<T: IntLane>(
     };
     let r: [T; LANES] = match op {
         Op::Shr => {
-            // Logical: a signed source counts as its bits.
+            // The shift is logical: the bits of a signed source are unsigned.
             let bits = t0.bytes() * 8;
             let mut out = a;
             for (o, (x, s)) in out.iter_mut().zip(a.iter().zip(&b)) {
@@ -382,7 +388,8 @@ pub(super) fn eval<T: IntLane>(
             let signed = t0.is_signed();
             let div = |i: usize| divide(a[i].value() as i64, b[i].value() as i64, signed);
             match alu.math {
-                // `idiv` writes the quotient here and the remainder to the next registers: the caller asks twice.
+                // `idiv` writes the quotient here and the remainder to the next registers. The
+                // caller evaluates twice.
                 Some(MathFn::Iqot | MathFn::Idiv) => from(&|i| div(i).0),
                 Some(MathFn::Irem) => from(&|i| div(i).1),
                 _ => return Err(Undefined("this math function takes floats".to_owned())),
@@ -403,7 +410,8 @@ pub(super) fn eval<T: IntLane>(
             m
         }
         (None, Some(cond)) => {
-            // The result as the destination has it, before saturation: carries beyond it are not seen.
+            // The result as in the destination, before saturation: carries beyond it are not
+            // visible.
             let mut seen = r;
             if !alu.sat && alu.dst.is_int() {
                 for v in &mut seen {

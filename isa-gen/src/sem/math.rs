@@ -1,12 +1,13 @@
-//! The math box's float functions: computed in double, so at most one rounding away from exact in single.
+//! Float functions of the math unit. They are computed in double precision, so they are at most one
+//! rounding away from exact in single precision.
 
 use super::Undefined;
 use crate::op::MathFn;
 
-/// One function of one or two operands.
+/// Computes a function of one or two operands.
 ///
 /// # Errors
-/// The function takes integers, or is half of a macro (`invm`, `rsqtm`).
+/// Returns an error if the function takes integers, or is a step of a macro (`invm`, `rsqtm`).
 #[inline(always)]
 pub fn eval(f: MathFn, a: f64, b: f64) -> Result<f64, Undefined> {
     Ok(match f {
@@ -18,7 +19,7 @@ pub fn eval(f: MathFn, a: f64, b: f64) -> Result<f64, Undefined> {
         MathFn::Sin => a.sin(),
         MathFn::Cos => a.cos(),
         MathFn::Fdiv => a / b,
-        // The hardware takes the base's absolute value.
+        // The hardware uses the absolute value of the base.
         MathFn::Pow => a.abs().powf(b),
         MathFn::Idiv | MathFn::Iqot | MathFn::Irem => {
             return Err(Undefined("integer division takes integers".to_owned()));

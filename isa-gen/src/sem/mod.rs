@@ -1,22 +1,26 @@
-//! What each ALU operation computes, on lane arrays: one meaning for the simulator, the IR's interpreter and constant
-//! folding.
+//! Semantics of each ALU operation on lane arrays, shared by the simulator, the IR's interpreter
+//! and constant folding.
 //!
-//! An operation runs in three phases. *Read* turns element bits of each source's type, with its modifiers, into lanes of
-//! the execution type. The *operation* is a loop over lanes ([`int`], [`float`], [`math`]). *Write* turns lanes into
-//! element bits of the destination's type: saturation, rounding, truncation ([`convert`]). Flags come from the result
-//! before saturation (Skylake PRM, Vol. 7, "Assigning Conditional Modifiers").
+//! An operation has three phases. *Read* converts element bits of each source's type, with its
+//! modifiers, to lanes of the execution type. The *operation* is a loop over lanes ([`int`],
+//! [`float`], [`math`]). *Write* converts lanes to element bits of the destination's type by
+//! saturation, rounding and truncation ([`convert`]). Flags come from the result before saturation
+//! (Skylake PRM, Vol. 7, "Assigning Conditional Modifiers").
 //!
-//! [`eval`] does all three for any operation and any types, but for those whose operands are no lanes of elements: the
-//! math macros ([`macros`]) and the systolic array ([`dpas`]). The parts are public for callers that know the types
-//! beforehand and keep lanes in their own form.
+//! [`eval`] does all three for any operation and any types. Exceptions are operations whose
+//! operands are not lanes of elements: math macros ([`macros`]) and the systolic array ([`dpas`]).
+//! The phases are public for callers that know the types beforehand and keep lanes in their own
+//! form.
 //!
-//! Some operations look beyond their own channel: [`channels_read`] says how far. Of `line` and `pln`, source 0 is four
-//! consecutive elements from its origin (`p`, `q`, then one unused and `r`; `line` has `p` and, in the last, `q`); source
-//! 1 of `pln` is `u` and its source 2, which no instruction names, is `v`. Of `smov`, source 1 says which channels are
-//! written: that is the caller's business.
+//! Some operations read beyond their own channel, as far as [`channels_read`] returns. Source 0 of
+//! `line` and `pln` is four consecutive elements from its origin: `p`, `q`, one unused and `r`
+//! (`line` has `p` and, in the last, `q`). Source 1 of `pln` is `u`; its source 2, which no
+//! instruction names, is `v`. Source 1 of `smov` selects the channels that are written, which is
+//! left to the caller.
 //!
-//! Integers of up to 32 bits are computed exactly in 64 bits, and 64-bit ones in 128, so that saturation, overflow and
-//! mixed signedness need no special cases; the write phase keeps the low bits.
+//! Integers of up to 32 bits are computed exactly in 64 bits, and 64-bit ones in 128 bits.
+//! Saturation, overflow and mixed signedness therefore need no special cases, and the write phase
+//! keeps the low bits.
 
 mod bits;
 pub mod convert;
@@ -36,48 +40,49 @@ use crate::types::Type;
 
 pub use dots::channels_read;
 
-/// The most channels of an instruction.
+/// Maximum number of channels of an instruction.
 pub const LANES: usize = 32;
 
 /// Element bits of each channel, zero-extended from the element's size.
 pub type Bits = [u64; LANES];
 
-/// Rounding of floats, `cr0.0` bits 5:4.
+/// Rounding mode of floats, `cr0.0` bits 5:4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Round {
-    /// To nearest, ties to even.
+    /// Round to nearest, ties to even.
     #[default]
     Nearest,
-    /// Towards plus infinity.
+    /// Round towards plus infinity.
     Up,
-    /// Towards minus infinity.
+    /// Round towards minus infinity.
     Down,
-    /// Towards zero.
+    /// Round towards zero.
     Zero,
 }
 
 impl Round {
-    /// The mode's bits of `cr0.0`.
+    /// Returns the bits of `cr0.0` for the mode.
     pub const fn cr0(self) -> u32 {
         (self as u32) << 4
     }
 }
 
-/// Floating-point mode: rounding, and which denormals are kept (others are flushed to zero with their sign).
+/// Floating-point mode: rounding, and the types whose denormals are kept. Others are flushed to
+/// zero with their sign.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FpMode {
-    /// Rounding.
+    /// Rounding mode.
     pub round: Round,
-    /// Half denormals are kept.
+    /// True if half-precision denormals are kept.
     pub keep_hf: bool,
-    /// Single denormals are kept.
+    /// True if single-precision denormals are kept.
     pub keep_f: bool,
-    /// Double denormals are kept.
+    /// True if double-precision denormals are kept.
     pub keep_df: bool,
 }
 
 impl FpMode {
-    /// IEEE: round to nearest, all denormals kept.
+    /// IEEE mode: rounds to nearest and keeps all denormals.
     pub const IEEE: FpMode = FpMode {
         round: Round::Nearest,
         keep_hf: true,
@@ -85,8 +90,8 @@ impl FpMode {
         keep_df: true,
     };
 
-    /// The mode of a `cr0.0` value (Skylake PRM, Vol. 7, "Control Register": 5:4 rounding, 6 double denormals,
-    /// 7 single denormals, 10 half denormals).
+    /// Decodes the mode of a `cr0.0` value (Skylake PRM, Vol. 7, "Control Register": bits 5:4
+    /// rounding, bits 6, 7 and 10 double, single and half precision denormals).
     pub const fn of_cr0(cr0: u32) -> FpMode {
         FpMode {
             round: match cr0 >> 4 & 3 {
@@ -102,50 +107,51 @@ impl FpMode {
     }
 }
 
-/// What the lanes of an operation are computed in.
+/// Type class that lanes are computed in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExecClass {
     /// Integers of at most 32 bits.
     Int,
     /// 64-bit integers.
     WideInt,
-    /// Halves alone.
+    /// Half-precision floats only.
     Half,
-    /// Singles, and what is mixed with them or narrower.
+    /// Single-precision floats, also mixed with other or narrower types.
     Single,
-    /// Doubles.
+    /// Double-precision floats.
     Double,
 }
 
-/// One operation, without its operands' places.
+/// ALU operation, without the locations of its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AluOp {
-    /// The opcode.
+    /// Opcode.
     pub op: Op,
-    /// The function of `math`.
+    /// Function of `math`.
     pub math: Option<MathFn>,
-    /// Saturation.
+    /// True if the result is saturated.
     pub sat: bool,
-    /// The condition evaluated, where there is one.
+    /// Condition to evaluate, if any.
     pub cond: Option<Cond>,
-    /// The destination's type.
+    /// Type of the destination.
     pub dst: Type,
-    /// Each source's type; `None` where there is no such source.
+    /// Type of each source, or `None` if it does not exist.
     pub srcs: [Option<Type>; 3],
-    /// Each source's modifiers.
+    /// Modifiers of each source.
     pub mods: [SrcMods; 3],
-    /// `bfn`: the truth table. The bit at `s0 + 2 * s1 + 4 * s2` is the result's.
+    /// Truth table of `bfn`. Bit `s0 + 2 * s1 + 4 * s2` is the result.
     pub table: u8,
 }
 
-/// What an operation reads besides its sources.
+/// Inputs of an operation besides its sources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extra {
     /// Floating-point mode.
     pub mode: FpMode,
-    /// `sel` with a predicate: the channels that take source 0.
+    /// Channels of a predicated `sel` that take source 0.
     pub pick: u32,
-    /// `mac`, `mach`, `macl`, `sada2`: the accumulator's integers, or element bits of its floats.
+    /// Accumulator that `mac`, `mach`, `macl` and `sada2` read: integers, or element bits of
+    /// floats.
     pub acc: [i64; LANES],
 }
 
@@ -159,32 +165,34 @@ impl Default for Extra {
     }
 }
 
-/// What an operation computes.
+/// Results of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// The destination's element bits.
+    /// Element bits of the destination.
     pub bits: Bits,
-    /// The condition by channel (0 without one).
+    /// Condition by channel, 0 without a condition.
     pub flags: u32,
-    /// Integer results before narrowing: what an accumulator destination keeps.
+    /// Integer results before narrowing, which an accumulator destination keeps.
     pub wide: [i64; LANES],
-    /// What the operation itself writes to the accumulator (`addc`, `subb`, `mach`, `macl`).
+    /// Accumulator that the operation writes implicitly (`addc`, `subb`, `mach`, `macl`).
     pub acc: Option<[i64; LANES]>,
 }
 
-/// The operation has no meaning here.
+/// Error for an operation that is not defined.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Undefined(pub String);
 
-/// Whether source modifiers are bitwise on an opcode (`-` is "not").
+/// Returns true if source modifiers of an opcode are bitwise (`-` is "not").
 pub const fn is_logic(op: Op) -> bool {
     matches!(op, Op::Not | Op::And | Op::Or | Op::Xor)
 }
 
 impl AluOp {
-    /// What lanes are computed in: the widest source type, floats before integers. Halves are computed as such where the
-    /// result is one, or an integer; mixed with singles, or going to one, they are singles first.
+    /// Returns the class that lanes are computed in: the widest source type, floats before
+    /// integers. Half precision is used if the result is half precision or an integer.
+    /// Half-precision sources are converted to single precision if they are mixed with it, or the
+    /// result has it.
     pub fn class(&self) -> ExecClass {
         let mut class = ExecClass::Int;
         for t in self.srcs.into_iter().flatten() {
@@ -207,7 +215,7 @@ impl AluOp {
         }
     }
 
-    /// The type of the accumulator's elements that the operation reads.
+    /// Returns the type of the accumulator elements that the operation reads.
     pub fn acc_type(&self) -> Type {
         match self.class() {
             ExecClass::Half => Type::Hf,
@@ -217,16 +225,16 @@ impl AluOp {
         }
     }
 
-    /// The same operation by the name and the types that say what is computed.
+    /// Returns the equivalent operation with the opcode and the types that determine the result.
     fn canonical(&self) -> AluOp {
         let mut a = *self;
         match a.op {
-            // Their words are halves.
+            // Their words are half-precision floats.
             Op::F16to32 => a.srcs[0] = Some(Type::Hf),
             Op::F32to16 => a.dst = Type::Hf,
-            // The immediate's 64 bits are the double.
+            // The immediate's 64 bits are a double-precision float.
             Op::Dim => a.srcs[0] = Some(Type::Df),
-            // Source 1 is no number.
+            // Source 1 is not data.
             Op::Movi | Op::Smov => a.srcs[1] = None,
             _ => return a,
         }
@@ -238,12 +246,13 @@ impl AluOp {
 /// Computes the first `n` channels of an operation.
 ///
 /// # Errors
-/// The opcode is no ALU operation, or has no meaning for these types.
+/// Returns an error if the opcode is not an ALU operation, or is not defined for these types.
 pub fn eval(alu: &AluOp, n: usize, srcs: [&Bits; 3], extra: &Extra) -> Result<Outcome, Undefined> {
     let n = n.min(LANES);
     let alu = &alu.canonical();
     let mut out = match alu.class() {
-        // 32-bit products of unsigned numbers and shifts to 64-bit destinations do not fit 64 bits with a sign.
+        // 32-bit products of unsigned numbers and shifts to 64-bit destinations do not fit signed
+        // 64-bit lanes.
         ExecClass::Int if alu.op == Op::Mul || alu.op == Op::Mad || alu.dst.bytes() == 8 => {
             int::eval::<i128>(alu, n, srcs, extra)
         }
@@ -257,15 +266,15 @@ pub fn eval(alu: &AluOp, n: usize, srcs: [&Bits; 3], extra: &Extra) -> Result<Ou
     Ok(out)
 }
 
-/// The lowest `n` bits.
+/// Returns a mask of the lowest `n` bits.
 pub const fn mask(n: usize) -> u32 {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-/// What is true of each lane: all ones, or zero.
+/// Boolean of each lane: all ones for true, or zero.
 pub type Truth<const N: usize> = [i32; N];
 
-/// What is true of each pair of lanes.
+/// Evaluates a test of each pair of lanes.
 #[inline(always)]
 fn truth_of<T: Copy, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> bool) -> Truth<N> {
     let mut out = [0; N];
@@ -275,13 +284,13 @@ fn truth_of<T: Copy, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) ->
     out
 }
 
-/// How a host turns truths of lanes into a channel mask.
+/// Conversion of lane booleans to a channel mask on a host.
 pub trait Pack: Copy {
-    /// The lanes where it is true, channel 0 lowest.
+    /// Returns the mask of true lanes, channel 0 lowest.
     fn mask_of<const N: usize>(self, yes: &Truth<N>) -> u32;
 }
 
-/// What any host can do.
+/// Portable implementation.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -296,7 +305,7 @@ impl Pack for Plain {
     }
 }
 
-/// A condition between two lanes, as a channel mask. Between a NaN and anything only `ne` is true.
+/// Compares lanes by a condition, as a channel mask. With a NaN, only `ne` is true.
 #[inline(always)]
 fn compare<T: Copy + PartialOrd, const N: usize>(
     pack: impl Pack,
@@ -315,7 +324,7 @@ fn compare<T: Copy + PartialOrd, const N: usize>(
     }
 }
 
-/// The channels of a mask: true where the bit is set.
+/// Expands a channel mask to lane booleans.
 #[inline(always)]
 pub fn truth_of_mask<const N: usize>(mask: u32) -> Truth<N> {
     let mut out = [0; N];
@@ -325,8 +334,8 @@ pub fn truth_of_mask<const N: usize>(mask: u32) -> Truth<N> {
     out
 }
 
-/// One channel of a packed vector immediate (`uv`, `v`, `vf`): its element bits in the type that it is read as
-/// (unsigned word, word, single).
+/// Returns the element bits of one channel of a packed vector immediate (`uv`, `v`, `vf`). They
+/// have the type that it is read as: unsigned word, word, or single-precision float.
 pub const fn packed_imm(bits: u32, ty: Type, channel: usize) -> u64 {
     match ty {
         Type::Uv => (bits >> (channel % 8 * 4) & 0xf) as u64,
@@ -338,7 +347,8 @@ pub const fn packed_imm(bits: u32, ty: Type, channel: usize) -> u64 {
     }
 }
 
-/// The single float of an 8-bit restricted float: sign, 3 bits of exponent (bias 3), 4 bits of fraction.
+/// Converts an 8-bit restricted float to single precision. It has a sign, 3 bits of exponent (bias
+/// 3) and 4 bits of fraction.
 pub const fn restricted_float(b: u8) -> u32 {
     let sign = (b as u32 & 0x80) << 24;
     if b & 0x7f == 0 {

@@ -1,7 +1,7 @@
-//! Text to bytes.
+//! Assembler: text to bytes.
 
 use super::cursor::Cursor;
-use super::parse::{Labels, Line, instruction};
+use super::parse::{Labels, ParsedLine, instruction};
 use crate::compact::compact;
 use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::encode::{EncodeError, encode};
@@ -10,29 +10,31 @@ use crate::platform::Platform;
 use crate::reg::Reg;
 use std::borrow::Cow;
 
-/// An assembled program.
+/// Assembled program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assembled {
-    /// The program's bytes.
+    /// Machine code.
     pub bytes: Vec<u8>,
-    /// Its instructions, with targets resolved.
+    /// Instructions, with targets resolved.
     pub insts: Vec<Located>,
 }
 
-/// An instruction of a text.
+/// Instruction with its positions in program and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Located {
-    /// The instruction.
+    /// Instruction.
     pub inst: Inst<Reg>,
-    /// Bytes from the start of the program.
+    /// Offset from the start of the program, in bytes.
     pub offset: usize,
-    /// Where its opcode stands.
+    /// Span of its opcode.
     pub span: Span,
 }
 
-/// Assembles a program in IGA's syntax: one instruction a line, labels `name:`, comments `//` and `/* */`, numbers as
-/// targets being distances in bytes from the instruction itself. An instruction with `{Compacted}` takes the 8-byte
-/// form and it is an error if it has none.
+/// Assembles a program in IGA syntax.
+///
+/// There is one instruction a line, with labels `name:` and comments `//` and `/* */`. A number as
+/// a target is an offset in bytes from the instruction itself. `{Compacted}` selects the 8-byte
+/// form, and is an error if there is none.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, text::assemble};
@@ -44,13 +46,13 @@ pub struct Located {
 /// ```
 ///
 /// # Errors
-/// Every line that is wrong, each with its place.
+/// Returns a located diagnostic for every line with an error.
 pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics> {
     let mut labels = Labels::default();
     let mut errors = Vec::new();
-    // Most lines are instructions, laid out in columns.
+    // Most lines are instructions, aligned in columns.
     let few = text.len() / 64;
-    let mut lines: Vec<(Line, usize)> = Vec::with_capacity(few);
+    let mut lines: Vec<(ParsedLine, usize)> = Vec::with_capacity(few);
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut offset = 0usize;
     let text = without_comments(text);
@@ -106,7 +108,7 @@ pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics
                     span: line.span,
                 });
             }
-            // A label that is missing has been told of.
+            // Missing labels have been reported already.
             Err(None) => {}
             Err(Some(e)) => errors.push(e),
         }
@@ -118,9 +120,10 @@ pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics
     Err(Diagnostics(errors))
 }
 
-/// Reads one line that has an instruction and nothing else but a comment. A target that is a label is
-/// [`Target::Label`] of its position among the names that come with the instruction; the absolute target of `calla` is
-/// 0 where it is one.
+/// Parses one line with an instruction, optionally followed by a comment.
+///
+/// A label as a target becomes [`Target::Label`] with its index in the returned names. If the
+/// absolute target of `calla` is a label, it becomes 0.
 ///
 /// ```
 /// use gantry_isa_gen::{Platform, text::{parse_inst, print_inst}};
@@ -131,7 +134,7 @@ pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics
 /// ```
 ///
 /// # Errors
-/// What is wrong with the line, and where.
+/// Returns a diagnostic about the line.
 pub fn parse_inst(platform: Platform, line: &str) -> Result<(Inst<Reg>, Vec<String>), Diagnostic> {
     let text = without_comments(line);
     let mut labels = Labels::default();
@@ -140,7 +143,7 @@ pub fn parse_inst(platform: Platform, line: &str) -> Result<(Inst<Reg>, Vec<Stri
     Ok((line.inst, names.collect()))
 }
 
-/// A label's definition, if one comes next.
+/// Parses a label definition, if one comes next.
 fn label<'a>(c: &mut Cursor<'a>) -> Option<(&'a str, Span)> {
     let mut ahead = c.clone();
     ahead.skip_blanks();
@@ -154,16 +157,16 @@ fn label<'a>(c: &mut Cursor<'a>) -> Option<(&'a str, Span)> {
     Some((name, span))
 }
 
-/// An instruction's bytes.
+/// Bytes of an instruction.
 enum Bytes {
     Native([u8; 16]),
     Compacted([u8; 8]),
 }
 
-/// The instruction with its targets resolved, and its bytes.
+/// Resolves the targets of an instruction and encodes it.
 fn emit(
     platform: Platform,
-    line: &Line,
+    line: &ParsedLine,
     offset: usize,
     places: &[Option<usize>],
 ) -> Result<(Inst<Reg>, Bytes), Option<Diagnostic>> {
@@ -199,7 +202,7 @@ fn emit(
     }
 }
 
-/// The text with every comment blanked out, so that places stay what they are.
+/// Replaces comments by blanks, so that columns do not change.
 fn without_comments(text: &str) -> Cow<'_, str> {
     if !text.contains("//") && !text.contains("/*") {
         return Cow::Borrowed(text);

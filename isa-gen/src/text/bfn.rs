@@ -1,12 +1,12 @@
-//! `bfn`: any Boolean function of three sources, as an expression of `s0`, `s1` and `s2`.
+//! Expressions of `bfn`, any Boolean function of `s0`, `s1` and `s2`.
 //!
-//! The function's number is its truth table: bit `s2 << 2 | s1 << 1 | s0` is the result. A source is so itself a
-//! function ([`SOURCES`]), and an expression is read by computing with these numbers.
+//! The number of a function is its truth table: bit `s2 << 2 | s1 << 1 | s0` is the result. Each
+//! source is a function too ([`SOURCES`]), so that an expression is evaluated on these numbers.
 
 use super::cursor::{Cursor, Parsed};
 use std::sync::LazyLock;
 
-/// The truth tables of `s0`, `s1`, `s2` and the constants.
+/// Truth tables of `s0`, `s1`, `s2` and the constants.
 const SOURCES: [(&str, u8); 7] = [
     ("s0", 0xAA),
     ("s1", 0xCC),
@@ -17,7 +17,7 @@ const SOURCES: [(&str, u8); 7] = [
     ("1", 0xFF),
 ];
 
-/// How each function is written, from 0x00 to 0xFF, as `iga64 -d` shows them.
+/// Expression of each function, from 0x00 to 0xFF, as `iga64 -d` prints it.
 const EXPRESSIONS: &str = "zeros ~s0&~s1&~s2 s0&~s1&~s2 ~s1&~s2 ~s0&s1&~s2 ~s0&~s2 (s0^s1)&~s2 (~s0|~s1)&~s2 s0&s1&~s2 \
      (s0^~s1)&~s2 s0&~s2 (s0|~s1)&~s2 s1&~s2 (~s0|s1)&~s2 (s0|s1)&~s2 ~s2 ~s0&~s1&s2 ~s0&~s1 (s0^s2)&~s1 \
      (~s0|~s2)&~s1 ~s0&(s1^s2) ~s0&(~s1|~s2) s0^(s0&s1|s1^s2) ~s0&~s1|(~s0|~s1)&~s2 (s0^s2)&(s1^s2) \
@@ -55,7 +55,7 @@ const EXPRESSIONS: &str = "zeros ~s0&~s1&~s2 s0&~s1&~s2 ~s1&~s2 ~s0&s1&~s2 ~s0&~
 static BY_NUMBER: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| EXPRESSIONS.split_ascii_whitespace().collect());
 
-/// The expression of a function.
+/// Returns the expression of a function.
 pub(super) fn expression(function: u8) -> &'static str {
     BY_NUMBER
         .get(usize::from(function))
@@ -63,7 +63,7 @@ pub(super) fn expression(function: u8) -> &'static str {
         .unwrap_or_default()
 }
 
-/// What comes after `bfn.`: a number or an expression in parentheses.
+/// Parses the function after `bfn.`: a number or an expression in parentheses.
 pub(super) fn function(c: &mut Cursor<'_>) -> Parsed<u8> {
     if c.sees("(") {
         return unary(c, 0);
@@ -83,10 +83,10 @@ pub(super) fn function(c: &mut Cursor<'_>) -> Parsed<u8> {
     }
 }
 
-/// How deep parentheses may go.
+/// Maximum nesting of parentheses.
 const DEPTH: u32 = 64;
 
-/// `or` binds least, then `xor`, then `and`.
+/// Parses a binary expression. `or` has the lowest precedence, then `xor`, then `and`.
 fn binary(c: &mut Cursor<'_>, level: usize, depth: u32) -> Parsed<u8> {
     const OPERATORS: [&str; 3] = ["|", "^", "&"];
     let Some(operator) = OPERATORS.get(level) else {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_expression_is_the_function_that_it_is_written_for() {
+    fn every_expression_evaluates_to_its_function() {
         assert_eq!(BY_NUMBER.len(), 256);
         for n in 0..=255 {
             let text = format!("({})", expression(n));

@@ -1,10 +1,11 @@
-//! Padded columns as IGA's printer lays them out: a column that overflows takes the padding of later ones.
+//! Padded columns in the layout of IGA's printer: a column that overflows consumes the padding of
+//! later ones.
 
 use std::fmt::Write as _;
 
 const BLANKS: &str = "                                                                ";
 
-/// One line being laid out, at the end of a text.
+/// Line under construction at the end of a text.
 pub(super) struct Line<'a> {
     out: &'a mut String,
     column: Option<usize>,
@@ -13,7 +14,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line that starts where the text ends.
+    /// Starts a line at the end of the text.
     pub(super) fn new(out: &'a mut String) -> Self {
         Line {
             out,
@@ -29,7 +30,7 @@ impl<'a> Line<'a> {
         self.used = 0;
     }
 
-    /// Ends the column, padding it.
+    /// Ends the column and pads it.
     pub(super) fn finish(&mut self) {
         let width = self.column.take().unwrap_or(self.used);
         if self.used <= width {
@@ -43,14 +44,15 @@ impl<'a> Line<'a> {
         self.used = 0;
     }
 
-    /// Text that counts towards the column's width. Inlined, so that a constant is a store or two.
+    /// Appends text that counts towards the column's width. Inlined, so that a constant becomes a
+    /// store or two.
     #[inline(always)]
     pub(super) fn put(&mut self, s: &str) {
         self.out.push_str(s);
         self.used += s.len();
     }
 
-    /// A decimal number, counted.
+    /// Appends a decimal number that counts towards the column's width.
     pub(super) fn number(&mut self, n: u32) {
         match n {
             0..10 => self.digit(n),
@@ -72,24 +74,25 @@ impl<'a> Line<'a> {
         self.used += 1;
     }
 
-    /// As [`Line::put`], formatted.
+    /// Appends formatted text like [`Line::put`].
     pub(super) fn fmt(&mut self, args: std::fmt::Arguments<'_>) {
         let before = self.out.len();
         let _ = self.out.write_fmt(args);
         self.used += self.out.len() - before;
     }
 
-    /// Text that takes no part in the column's width: immediates and labels, as IGA has it.
+    /// Appends text that does not count towards the column's width: immediates and labels, as in
+    /// IGA.
     pub(super) fn uncounted(&mut self, s: &str) {
         self.out.push_str(s);
     }
 
-    /// As [`Line::uncounted`], formatted.
+    /// Appends formatted text like [`Line::uncounted`].
     pub(super) fn fmt_uncounted(&mut self, args: std::fmt::Arguments<'_>) {
         let _ = self.out.write_fmt(args);
     }
 
-    /// Blanks.
+    /// Appends blanks.
     pub(super) fn spaces(&mut self, n: usize) {
         let mut rest = n;
         while rest > 0 {

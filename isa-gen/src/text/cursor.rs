@@ -1,19 +1,19 @@
-//! A place in one line of assembly, and the small words it is read by.
+//! Cursor over one line of assembly, and its tokens.
 
 use crate::diag::{Diagnostic, Span};
 
-/// Reads one line from left to right.
+/// Cursor that reads one line from left to right.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
-    /// Bytes read.
+    /// Number of bytes read.
     at: usize,
     line: u32,
-    /// Whether a byte is a character.
+    /// True if all characters are single bytes.
     ascii: bool,
 }
 
-/// The bytes of words: letters, digits and the underscore.
+/// Bytes of words: letters, digits and the underscore.
 static IN_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -24,11 +24,11 @@ static IN_WORD: [bool; 256] = {
     table
 };
 
-/// What a line is read into, or what is wrong with it.
+/// Result of parsing.
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
 impl<'a> Cursor<'a> {
-    /// The start of a line; `line` counts from 1.
+    /// Creates a cursor at the start of a line. `line` counts from 1.
     pub(super) fn new(text: &'a str, line: u32) -> Self {
         Cursor {
             text,
@@ -42,12 +42,12 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read.
     pub(super) fn pos(&self) -> usize {
         self.at
     }
 
-    /// The span from byte `from` to here; one character where that is nothing.
+    /// Returns the span from byte `from` to the cursor, at least one character.
     pub(super) fn span_from(&self, from: usize) -> Span {
         let count = |s: &str| {
             if self.ascii {
@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error at what comes next.
+    /// Returns an error at the next token.
     pub(super) fn error<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
         self.skip_blanks();
         let start = self.at;
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         Err(Diagnostic::new(ahead.span_from(start), message))
     }
 
-    /// An error from byte `from` to here.
+    /// Returns an error from byte `from` to the cursor.
     pub(super) fn error_from<T>(&self, from: usize, message: impl Into<String>) -> Parsed<T> {
         Err(Diagnostic::new(self.span_from(from), message))
     }
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn skip_blanks(&mut self) {
         let bytes = self.text.as_bytes();
-        // Columns are padded with many.
+        // Columns are padded with many blanks.
         while bytes.get(self.at..self.at + 8) == Some(b"        ") {
             self.at += 8;
         }
@@ -114,14 +114,15 @@ impl<'a> Cursor<'a> {
         self.at >= self.text.len()
     }
 
-    /// Whether `s` comes next, after blanks.
+    /// Returns true if `s` comes next, after blanks.
     #[inline(always)]
     pub(super) fn sees(&mut self, s: &str) -> bool {
         self.skip_blanks();
         self.is_at(s)
     }
 
-    /// Whether `s` comes next. Inlined, as all that reads constants is, so that it is a comparison of a few bytes.
+    /// Returns true if `s` comes next. Inlined, like all functions that match constants, so that it
+    /// becomes a comparison of a few bytes.
     #[inline(always)]
     fn is_at(&self, s: &str) -> bool {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
@@ -155,7 +156,7 @@ impl<'a> Cursor<'a> {
         self.error(format!("expected `{s}`"))
     }
 
-    /// Reads letters, digits and underscores; maybe nothing.
+    /// Reads letters, digits and underscores, possibly none.
     pub(super) fn word(&mut self) -> &'a str {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
         let in_word = |b: &&u8| IN_WORD.get(usize::from(**b)).is_some_and(|w| *w);
@@ -183,7 +184,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The value of decimal digits, where they are some and it has 32 bits.
+/// Parses a decimal number of at least one digit that fits 32 bits.
 #[inline]
 pub(super) fn decimal(digits: &str) -> Option<u32> {
     let digit = |b: &u8| Some(u32::from(*b)).filter(|_| b.is_ascii_digit());

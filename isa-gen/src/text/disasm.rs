@@ -1,4 +1,4 @@
-//! Programs as text.
+//! Disassembler: bytes to text.
 
 use super::print::{LINE, write_inst};
 use crate::decode::{DecodeError, Decoded, decode, len};
@@ -9,19 +9,19 @@ use crate::platform::Platform;
 use crate::reg::Reg;
 use crate::region::ExecSize;
 
-/// An instruction of a program, or why there is none.
+/// Instruction of a program, or the error in decoding it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listing {
-    /// Bytes from the start of the program.
+    /// Offset from the start of the program, in bytes.
     pub offset: usize,
-    /// Bytes: 8 or 16.
+    /// Size in bytes: 8 or 16.
     pub len: usize,
-    /// The instruction.
+    /// Instruction or error.
     pub inst: Result<Inst<Reg>, DecodeError>,
 }
 
-/// Decodes a program instruction by instruction, going on after bytes that are none. Bytes at the end that are fewer
-/// than an instruction are left out.
+/// Decodes a program instruction by instruction, and continues after bytes that are not an
+/// instruction. Trailing bytes shorter than an instruction are omitted.
 pub fn list(platform: Platform, bytes: &[u8]) -> Vec<Listing> {
     let mut out = Vec::new();
     let mut offset = 0;
@@ -40,7 +40,7 @@ pub fn list(platform: Platform, bytes: &[u8]) -> Vec<Listing> {
     out
 }
 
-/// The default name of a place in a program: `L328`, `L_N16` before its start.
+/// Returns the default label of an offset: `L328`, or `L_N16` before the start of the program.
 pub(super) fn label_at(offset: i64) -> String {
     if offset < 0 {
         format!("L_N{}", -offset)
@@ -49,7 +49,7 @@ pub(super) fn label_at(offset: i64) -> String {
     }
 }
 
-/// The places that a target-bearing source names, in bytes from the start of the program.
+/// Returns the offset that a target names, in bytes from the start of the program.
 fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
     match (s, &l.inst) {
         (Src::Target(Target::Rel(r)), _) => Some(l.offset as i64 + i64::from(*r)),
@@ -58,14 +58,17 @@ fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
     }
 }
 
-/// A program as text, exactly as `iga64 -d` prints it, with what each send asks in a comment. Where bytes are not an
-/// instruction, an `illegal` stands with the reason in a comment; a branch to where no instruction starts shows its
-/// distance in bytes.
+/// Disassembles a program exactly as `iga64 -d` prints it, with a comment that describes the
+/// message of each send.
+///
+/// Bytes that are not an instruction become `illegal` with the reason in a comment. A branch to an
+/// offset at which no instruction starts shows its distance in bytes.
 pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
     disassemble_with(platform, bytes, |_| None)
 }
 
-/// The same with notes: what is said of the instruction at an offset stands before it, as a comment on a line of its own.
+/// Disassembles a program with notes. The note on the instruction at an offset precedes it, as a
+/// comment on a line of its own.
 pub fn disassemble_with(
     platform: Platform,
     bytes: &[u8],
@@ -77,7 +80,8 @@ pub fn disassemble_with(
         let found = insts.binary_search_by_key(&at, |l| l.offset as i64);
         found.is_ok() || at == end
     };
-    // A block starts at the program's start, at targets, after branches and after the end of a thread.
+    // A block starts at the program's start, at targets, after branches and after the end of a
+    // thread.
     let mut starts = vec![0i64];
     for l in &insts {
         let Ok(i) = &l.inst else { continue };
@@ -105,7 +109,7 @@ pub fn disassemble_with(
             out.push('\n');
         }
         let label = |t| match t {
-            // What is no place in the program stays a distance, which assembles back.
+            // A target outside of the program remains a distance, which assembles to the same bits.
             Target::Rel(r) => match l.offset as i64 + i64::from(r) {
                 at if is_valid(at) => label_at(at),
                 _ => r.to_string(),

@@ -1,6 +1,7 @@
-//! Floats as IGA writes them: six digits where that is exact, else six decimals and an exponent, else the bits.
+//! Floats in IGA syntax: six digits if exact, else six decimals and an exponent if exact, else the
+//! bits in hexadecimal.
 
-/// `%g` of C with six significant digits.
+/// Formats like C's `%g`, with six significant digits.
 fn general(x: f64) -> String {
     let sci = format!("{x:.5e}");
     let (digits, exp) = sci.split_once('e').unwrap_or((&sci, "0"));
@@ -13,7 +14,7 @@ fn general(x: f64) -> String {
     }
 }
 
-/// `%e` of C.
+/// Formats like C's `%e`.
 fn scientific(x: f64) -> String {
     let sci = format!("{x:.6e}");
     let (digits, exp) = sci.split_once('e').unwrap_or((&sci, "0"));
@@ -33,7 +34,8 @@ fn trim(s: &str) -> &str {
     }
 }
 
-/// A finite or infinite number in decimal, where that reads back exactly; `round` is the type's own rounding.
+/// Formats a finite or infinite number in decimal, if it reads back exactly. `round` rounds to the
+/// type.
 fn decimal(x: f64, round: impl Fn(f64) -> f64) -> Option<String> {
     if x.is_infinite() {
         return Some(if x < 0.0 { "-inf" } else { "inf" }.to_string());
@@ -56,7 +58,7 @@ fn nan(bits: u64, mantissa: u32, sign: bool) -> String {
     )
 }
 
-/// A single float.
+/// Formats a single-precision float.
 pub(super) fn single(bits: u32) -> String {
     let x = f32::from_bits(bits);
     if x.is_nan() {
@@ -65,7 +67,7 @@ pub(super) fn single(bits: u32) -> String {
     decimal(x.into(), |y| (y as f32).into()).unwrap_or_else(|| format!("0x{bits:X}"))
 }
 
-/// A double float.
+/// Formats a double-precision float.
 pub(super) fn double(bits: u64) -> String {
     let x = f64::from_bits(bits);
     if x.is_nan() {
@@ -74,7 +76,7 @@ pub(super) fn double(bits: u64) -> String {
     decimal(x, |y| y).unwrap_or_else(|| format!("0x{bits:X}"))
 }
 
-/// A half float.
+/// Formats a half-precision float.
 pub(super) fn half(bits: u16) -> String {
     let x = half::f16::from_bits(bits);
     if x.is_nan() {

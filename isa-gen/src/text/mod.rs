@@ -1,4 +1,4 @@
-//! Assembly text in IGA's syntax, both ways.
+//! Assembler and disassembler in IGA syntax.
 
 mod assemble;
 mod bfn;

@@ -1,19 +1,19 @@
-//! Immediates and descriptors.
+//! Parsing of immediates and descriptors.
 
 use super::cursor::{Cursor, Parsed};
 use crate::types::Type;
 
-/// An immediate as it was written, before its type is known.
+/// Immediate in the source text, before its type is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Literal<'a> {
     negative: bool,
     digits: &'a str,
-    /// The payload of `qnan(..)` and `snan(..)`.
+    /// Quiet bit and payload of `qnan(..)` and `snan(..)`.
     nan: Option<(bool, u64)>,
     start: usize,
 }
 
-/// Whether a number comes next; a sign may stand before it.
+/// Returns true if a number comes next, optionally after a sign.
 pub(super) fn sees_literal(c: &mut Cursor<'_>) -> bool {
     c.skip_blanks();
     let mut ahead = c.clone();
@@ -60,7 +60,7 @@ pub(super) fn literal<'a>(c: &mut Cursor<'a>) -> Parsed<Literal<'a>> {
     })
 }
 
-/// An unsigned number, `0x` before a hexadecimal one.
+/// Parses an unsigned number, hexadecimal after `0x`.
 fn unsigned(s: &str) -> Option<u64> {
     match s.strip_prefix("0x").or(s.strip_prefix("0X")) {
         Some(h) => u64::from_str_radix(h, 16).ok(),
@@ -78,7 +78,7 @@ fn hex(c: &mut Cursor<'_>) -> Parsed<u64> {
     }
 }
 
-/// A descriptor's 32 bits.
+/// Parses the 32 bits of a descriptor.
 pub(super) fn descriptor(c: &mut Cursor<'_>) -> Parsed<u32> {
     c.skip_blanks();
     let start = c.pos();
@@ -88,7 +88,7 @@ pub(super) fn descriptor(c: &mut Cursor<'_>) -> Parsed<u32> {
     }
 }
 
-/// A signed number of bytes.
+/// Parses a signed distance in bytes.
 pub(super) fn distance(c: &mut Cursor<'_>) -> Parsed<i32> {
     let l = literal(c)?;
     let value = unsigned(l.digits).and_then(|v| i64::try_from(v).ok());
@@ -100,7 +100,7 @@ pub(super) fn distance(c: &mut Cursor<'_>) -> Parsed<i32> {
 }
 
 impl Literal<'_> {
-    /// The bits of an immediate of this type.
+    /// Returns the bits of an immediate of this type.
     pub(super) fn bits(&self, ty: Type, c: &Cursor<'_>) -> Parsed<u64> {
         let bits = if ty.is_float() && ty != Type::Vf {
             self.float_bits(ty)
@@ -139,7 +139,7 @@ impl Literal<'_> {
             let top = 1u64 << (mantissa - 1);
             let exponent = (sign - 1) & !((1u64 << mantissa) - 1);
             let quiet_bit = if quiet { top } else { 0 };
-            // Without any payload a signalling NaN would be an infinity.
+            // A signalling NaN without a payload would be an infinity.
             return (payload < top && (quiet || payload != 0))
                 .then(|| signed(exponent | quiet_bit | payload));
         }

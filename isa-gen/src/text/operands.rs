@@ -1,4 +1,4 @@
-//! Registers, regions and operands.
+//! Parsing of registers, regions and operands.
 
 use super::cursor::{Cursor, Parsed, decimal};
 use super::number::{literal, sees_literal};
@@ -8,7 +8,7 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-/// A register by name; `None` where the word is none.
+/// Returns the register with this name, if there is one.
 pub(super) fn register(word: &str, f: &Features) -> Option<Reg> {
     let digits = word
         .bytes()
@@ -34,7 +34,7 @@ pub(super) fn register(word: &str, f: &Features) -> Option<Reg> {
     (named && n < 16).then_some(Reg::Arf(kind, n))
 }
 
-/// `f0.1` or `a0.2`: a sub-register of a kind, counted in units of `bytes`.
+/// Parses a sub-register of a kind, such as `f0.1` or `a0.2`, numbered in units of `bytes`.
 pub(super) fn scalar(
     c: &mut Cursor<'_>,
     f: &Features,
@@ -57,7 +57,7 @@ pub(super) fn scalar(
     }
 }
 
-/// `:type`, if it comes next.
+/// Parses `:type`, if it comes next.
 pub(super) fn opt_type(c: &mut Cursor<'_>) -> Parsed<Option<Type>> {
     if !c.eat_close(":") {
         return Ok(None);
@@ -77,7 +77,7 @@ fn want_type(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Type> {
     }
 }
 
-/// What is between `<` and `>`.
+/// Parses a region in `<` and `>`.
 fn region(c: &mut Cursor<'_>) -> Parsed<Option<Region>> {
     let start = c.pos();
     if !c.eat_close("<") {
@@ -113,14 +113,14 @@ fn region(c: &mut Cursor<'_>) -> Parsed<Option<Region>> {
     Ok(Some(region))
 }
 
-/// The register part of an operand.
-enum Place {
+/// Register part of an operand.
+enum RegOperand {
     Direct(Reg, Option<u32>),
     Mme(Reg, u8),
     Indirect(RegRef<Reg>, i16),
 }
 
-fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<Place> {
+fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<RegOperand> {
     c.skip_blanks();
     let start = c.pos();
     let word = c.word();
@@ -140,18 +140,18 @@ fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<Place> {
             }
         }
         c.expect("]")?;
-        return Ok(Place::Indirect(addr, imm as i16));
+        return Ok(RegOperand::Indirect(addr, imm as i16));
     }
     let Some(reg) = register(word, f) else {
         return c.error_from(start, format!("expected a register, found `{word}`"));
     };
     if !c.eat_close(".") {
-        return Ok(Place::Direct(reg, None));
+        return Ok(RegOperand::Direct(reg, None));
     }
     let at = c.pos();
     let sub = c.word();
     if let Some(n @ 0..1024) = decimal(sub) {
-        return Ok(Place::Direct(reg, Some(n)));
+        return Ok(RegOperand::Direct(reg, Some(n)));
     }
     let mme = match sub.strip_prefix("mme").map(str::parse::<u8>) {
         Some(Ok(n)) if n < 8 => Some(n),
@@ -159,12 +159,12 @@ fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<Place> {
         _ => None,
     };
     match mme {
-        Some(n) => Ok(Place::Mme(reg, n)),
+        Some(n) => Ok(RegOperand::Mme(reg, n)),
         None => c.error_from(at, format!("expected a sub-register, found `{sub}`")),
     }
 }
 
-/// The byte offset of a numbered sub-register.
+/// Returns the byte offset of a numbered sub-register.
 fn sub_bytes(
     c: &Cursor<'_>,
     f: &Features,
@@ -188,16 +188,16 @@ fn sub_bytes(
     Ok(RegRef::new(reg, bytes as u16))
 }
 
-/// What may be left out of an operand, and what it then is.
+/// Defaults of the optional parts of an operand.
 #[derive(Clone, Copy)]
-pub(super) struct Defaults {
-    /// The platform's facts.
+pub(super) struct OperandDefaults {
+    /// Features of the platform.
     pub features: &'static Features,
     pub ty: Option<Type>,
     pub region: Option<Region>,
 }
 
-/// A destination operand.
+/// Parses a destination operand.
 pub(super) fn dst(c: &mut Cursor<'_>, f: &Features, default: Option<Type>) -> Parsed<Dst<Reg>> {
     c.skip_blanks();
     let start = c.pos();
@@ -212,22 +212,23 @@ pub(super) fn dst(c: &mut Cursor<'_>, f: &Features, default: Option<Type>) -> Pa
     };
     let ty = want_type(c, default)?;
     Ok(match place {
-        Place::Direct(reg, sub) => Dst::Direct {
+        RegOperand::Direct(reg, sub) => Dst::Direct {
             at: sub_bytes(c, f, start, reg, sub, ty)?,
             hs,
             ty,
         },
-        Place::Mme(reg, mme) => Dst::Macro {
+        RegOperand::Mme(reg, mme) => Dst::Macro {
             at: RegRef::new(reg, 0),
             mme,
             ty,
         },
-        Place::Indirect(addr, imm) => Dst::Indirect { addr, imm, hs, ty },
+        RegOperand::Indirect(addr, imm) => Dst::Indirect { addr, imm, hs, ty },
     })
 }
 
-/// A source operand that is data. Negation is written `-`, or `~` where it is of bits; either is read.
-pub(super) fn src(c: &mut Cursor<'_>, default: Defaults) -> Parsed<Src<Reg>> {
+/// Parses a data source operand. Negation is written `-`, or `~` for bitwise operations; both are
+/// accepted.
+pub(super) fn src(c: &mut Cursor<'_>, default: OperandDefaults) -> Parsed<Src<Reg>> {
     if sees_literal(c) {
         let l = literal(c)?;
         let ty = want_type(c, default.ty)?;
@@ -251,19 +252,19 @@ pub(super) fn src(c: &mut Cursor<'_>, default: Defaults) -> Parsed<Src<Reg>> {
         None => c.error_from(start, "the source needs a region, as in `<8;8,1>`"),
     };
     Ok(match place {
-        Place::Direct(reg, sub) => Src::Direct {
+        RegOperand::Direct(reg, sub) => Src::Direct {
             at: sub_bytes(c, f, start, reg, sub, ty)?,
             region: want(c)?,
             ty,
             mods,
         },
-        Place::Mme(reg, mme) => Src::Macro {
+        RegOperand::Mme(reg, mme) => Src::Macro {
             at: RegRef::new(reg, 0),
             mme,
             ty,
             mods,
         },
-        Place::Indirect(addr, imm) => Src::Indirect {
+        RegOperand::Indirect(addr, imm) => Src::Indirect {
             addr,
             imm,
             region: want(c)?,

@@ -1,4 +1,4 @@
-//! Instruction options and scoreboard annotations: what stands in braces at the end of a line.
+//! Instruction options and scoreboard annotations, in braces at the end of a line.
 
 use super::columns::Line;
 use super::cursor::{Cursor, Parsed};
@@ -7,7 +7,7 @@ use crate::platform::Platform;
 use crate::reg::Register;
 use crate::swsb::{Distance, Pipe, Swsb, Token, TokenKind};
 
-/// Options in the order they are written; the scoreboard annotation follows them.
+/// Options in the order of the text. The scoreboard annotation follows them.
 const OPTS: [(InstOpts, &str); 14] = [
     (InstOpts::ACC_WR_EN, "AccWrEn"),
     (InstOpts::ATOMIC, "Atomic"),
@@ -25,15 +25,15 @@ const OPTS: [(InstOpts, &str); 14] = [
     (InstOpts::NO_ACC_SB_SET, "NoAccSBSet"),
 ];
 
-/// Options that say the opposite of one that is the default.
+/// Options that select the default.
 const IGNORED: [&str; 2] = ["NoCompact", "Uncompacted"];
 
-/// Whether there is anything to be written in braces.
+/// Returns true if there are options or an annotation to write.
 pub(super) fn any<R: Register>(i: &Inst<R>) -> bool {
     !i.opts.is_empty() || !i.swsb.is_empty()
 }
 
-/// Writes the braces, if there is anything for them.
+/// Writes the braces, unless they would be empty.
 pub(super) fn print<R: Register>(line: &mut Line<'_>, i: &Inst<R>) {
     if !any(i) {
         return;
@@ -62,7 +62,7 @@ pub(super) fn print<R: Register>(line: &mut Line<'_>, i: &Inst<R>) {
     line.put("}");
 }
 
-/// Reads the braces, if they come next.
+/// Parses the braces, if they come next.
 pub(super) fn parse(c: &mut Cursor<'_>, platform: Platform) -> Parsed<(InstOpts, Swsb)> {
     let mut opts = InstOpts::empty();
     let mut swsb = Swsb::NONE;
@@ -108,7 +108,7 @@ fn needs_swsb(c: &Cursor<'_>, platform: Platform, start: usize) -> Parsed<()> {
     c.error_from(start, format!("{platform} has no software scoreboard"))
 }
 
-/// `$3`, `$3.dst`, `$3.src`.
+/// Parses a token: `$3`, `$3.dst` or `$3.src`.
 fn token(c: &mut Cursor<'_>, platform: Platform) -> Parsed<Token> {
     let start = c.pos();
     c.eat("$");
@@ -128,7 +128,7 @@ fn token(c: &mut Cursor<'_>, platform: Platform) -> Parsed<Token> {
     Ok(Token { sbid, kind })
 }
 
-/// `@1`, `F@1` and so on; the letter has been read.
+/// Parses a distance such as `@1` or `F@1`, after the letter.
 fn distance(
     c: &mut Cursor<'_>,
     platform: Platform,

@@ -1,8 +1,8 @@
-//! One line as one instruction.
+//! Parsing of one line as one instruction.
 
 use super::cursor::{Cursor, Parsed};
 use super::number::{distance, sees_literal};
-use super::operands::{Defaults, dst, register, scalar, src};
+use super::operands::{OperandDefaults, dst, register, scalar, src};
 use super::print::{has_exec, takes_tokens};
 use super::{bfn, options, send};
 use crate::diag::Span;
@@ -18,11 +18,11 @@ use crate::region::{ChannelOffset, ExecSize, Region};
 use crate::types::Type;
 use std::collections::HashMap;
 
-/// Labels by name, numbered as they appear.
+/// Labels by name, numbered in order of appearance.
 #[derive(Default)]
 pub(super) struct Labels<'a> {
     by_name: HashMap<&'a str, u32>,
-    /// Where each was first named.
+    /// Name and span of the first use of each label.
     pub first: Vec<(&'a str, Span)>,
 }
 
@@ -35,15 +35,15 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// Where the operands of an instruction stand, by the names that errors give them.
+/// Spans of the operands of an instruction, by the names that errors give them.
 #[derive(Default)]
-pub(super) struct Places {
-    /// A destination and three sources, or two payloads and two descriptors.
+pub(super) struct OperandSpans {
+    /// Destination and three sources, or two payloads and two descriptors.
     list: [(&'static str, Span); 6],
     len: usize,
 }
 
-impl Places {
+impl OperandSpans {
     fn push(&mut self, name: &'static str, span: Span) {
         if let Some(slot) = self.list.get_mut(self.len) {
             *slot = (name, span);
@@ -51,26 +51,26 @@ impl Places {
         }
     }
 
-    /// The place of the operand that was read as number `n`.
+    /// Returns the span of the operand that was parsed as number `n`.
     fn nth(&self, n: usize) -> Option<Span> {
         self.list.get(n).filter(|_| n < self.len).map(|(_, s)| *s)
     }
 
-    /// The place of an operand.
+    /// Returns the span of an operand.
     pub(super) fn of(&self, operand: &str) -> Option<Span> {
         let found = self.list.iter().find(|(name, _)| *name == operand);
         found.map(|(_, span)| *span)
     }
 }
 
-/// A parsed instruction and where its parts stand.
-pub(super) struct Line {
+/// Parsed instruction and the spans of its parts.
+pub(super) struct ParsedLine {
     pub inst: Inst<Reg>,
-    /// The label of `calla`'s absolute target.
+    /// Label of the absolute target of `calla`.
     pub absolute: Option<u32>,
-    /// The mnemonic.
+    /// Span of the mnemonic.
     pub span: Span,
-    pub operands: Places,
+    pub operands: OperandSpans,
 }
 
 fn null_source() -> Src<Reg> {
@@ -92,15 +92,15 @@ struct Parser<'a, 'l> {
     inst: Inst<Reg>,
     absolute: Option<u32>,
     info: &'static OpInfo,
-    operands: Places,
+    operands: OperandSpans,
 }
 
-/// Reads an instruction; the line has no label and no comment any more.
+/// Parses an instruction, after label and comments have been removed.
 pub(super) fn instruction<'a>(
     platform: Platform,
     mut c: Cursor<'a>,
     labels: &mut Labels<'a>,
-) -> Parsed<Line> {
+) -> Parsed<ParsedLine> {
     let mut inst = Inst::new(Op::Nop, ExecSize::S1);
     if c.eat("(") {
         mask_and_predicate(&mut c, platform.features(), &mut inst)?;
@@ -116,7 +116,8 @@ pub(super) fn instruction<'a>(
         return c.error_from(start, format!("`{word}` does not exist on {platform}"));
     };
     inst.op = op;
-    // It moves the whole thread, whatever the mask, and Intel's assembler says so in its encoding.
+    // `jmpi` moves the whole thread, whatever the mask. Intel's assembler sets NoMask in its
+    // encoding.
     inst.no_mask |= info.format == Format::Jmpi;
     let mut p = Parser {
         c,
@@ -126,7 +127,7 @@ pub(super) fn instruction<'a>(
         inst,
         absolute: None,
         info,
-        operands: Places::default(),
+        operands: OperandSpans::default(),
     };
     p.subfunction(start)?;
     p.exec()?;
@@ -137,7 +138,7 @@ pub(super) fn instruction<'a>(
         return p.c.error("unexpected text after the instruction");
     }
     p.settle()?;
-    Ok(Line {
+    Ok(ParsedLine {
         inst: p.inst,
         absolute: p.absolute,
         span,
@@ -184,7 +185,7 @@ fn mask_and_predicate(c: &mut Cursor<'_>, f: &Features, inst: &mut Inst<Reg>) ->
     Ok(())
 }
 
-/// `8x4`: depth and repeat count.
+/// Parses depth and repeat count, as in `8x4`.
 fn dpas(word: &str) -> Option<Subfn> {
     let (depth, repeat) = word.split_once('x')?;
     let (depth, repeat) = (depth.parse().ok()?, repeat.parse().ok()?);
@@ -305,7 +306,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Reads an operand and remembers where it stands.
+    /// Parses an operand and records its span.
     fn operand<T>(
         &mut self,
         name: &'static str,
@@ -349,7 +350,7 @@ impl Parser<'_, '_> {
             if format == Format::BranchRegJipUip && n == 1 && !self.takes_uip() {
                 break;
             }
-            // A bare `sync` waits for its annotation only.
+            // `sync` without an operand waits for its annotation only.
             if format == Format::Sync && (self.c.at_end() || self.c.sees("{")) {
                 self.inst.srcs[0] = null_source();
                 break;
@@ -373,7 +374,8 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The registers of branches have no types on Xe; those of older texts mean nothing.
+    /// Drops the types of registers in branches. They have none on Xe, and those in older texts are
+    /// ignored.
     fn drop_types(&mut self) {
         if let Dst::Direct { hs, ty, .. } = &mut self.inst.dst {
             (*hs, *ty) = (1, Type::D);
@@ -392,10 +394,10 @@ impl Parser<'_, '_> {
         Ok((ex, desc))
     }
 
-    /// The sources and descriptors of a send of Xe.
+    /// Parses the sources and descriptors of a send of Xe.
     fn xe_send(&mut self) -> Parsed<()> {
         let f = self.features;
-        // Types mean nothing here, and the destination's neither.
+        // Types are ignored here, also that of the destination.
         if let Dst::Direct { ty, .. } = &mut self.inst.dst {
             *ty = Type::Ud;
         }
@@ -411,7 +413,8 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// A register holds both targets of `brc`; a null may stand in the second's place.
+    /// Parses the second target of `brc`. A register holds both targets, optionally followed by
+    /// null.
     fn takes_uip(&mut self) -> bool {
         if matches!(self.inst.srcs[0], Src::Target(_)) {
             return true;
@@ -440,15 +443,15 @@ impl Parser<'_, '_> {
         src(&mut self.c, defaults)
     }
 
-    fn defaults(&self, ty: Option<Type>, region: Option<Region>) -> Defaults {
-        Defaults {
+    fn defaults(&self, ty: Option<Type>, region: Option<Region>) -> OperandDefaults {
+        OperandDefaults {
             features: self.features,
             ty,
             region,
         }
     }
 
-    /// `($0,$3)`: the tokens that `sync.allrd` and `sync.allwr` wait for.
+    /// Parses the tokens that `sync.allrd` and `sync.allwr` wait for: `($0,$3)`.
     fn tokens(&mut self) -> Parsed<Src<Reg>> {
         let c = &mut self.c;
         let mut bits = 0u64;
@@ -463,7 +466,7 @@ impl Parser<'_, '_> {
         Ok(Src::Imm { bits, ty: Type::Ud })
     }
 
-    /// A label, a distance in bytes, or a register.
+    /// Parses a target: label, distance in bytes, or register.
     fn target(&mut self) -> Parsed<Src<Reg>> {
         let calla = self.inst.op == Op::Calla;
         if sees_literal(&mut self.c) {
@@ -524,7 +527,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// What is said in two places, or in one for another.
+    /// Reconciles fields that have two positions in the text.
     fn settle(&mut self) -> Parsed<()> {
         let Some(mut send) = self.inst.send else {
             return Ok(());
@@ -540,7 +543,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The end of a thread is said in the extended descriptor and in an option; either will do.
+    /// Reconciles EOT, which is in the extended descriptor and in an option. Either suffices.
     fn settle_eot(&mut self) {
         const EOT: u32 = 1 << 5;
         if let Some(SendDescs {

@@ -1,4 +1,4 @@
-//! What only sends have: payloads as whole registers, descriptors.
+//! Parsing of the parts that only sends have: payloads as whole registers, and descriptors.
 
 use super::cursor::{Cursor, Parsed};
 use super::number::descriptor;
@@ -9,13 +9,14 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-/// Where the extended descriptor has the length of source 1 on platforms on which it is not the instruction's own.
+/// Bit of the extended descriptor at which the length of source 1 starts, on platforms whose
+/// instruction has no field for it.
 const EX_SRC1_LEN: u32 = 6;
 
-/// The most that a length can be.
+/// Maximum of a length.
 const MOST: u32 = 31;
 
-/// A descriptor: an address sub-register or a number.
+/// Parses a descriptor: an address sub-register or a number.
 pub(super) fn desc(c: &mut Cursor<'_>, f: &Features) -> Parsed<Desc> {
     if c.sees("a") {
         return scalar(c, f, Arf::Address, 4).map(Desc::Reg);
@@ -23,7 +24,7 @@ pub(super) fn desc(c: &mut Cursor<'_>, f: &Features) -> Parsed<Desc> {
     descriptor(c).map(Desc::Imm)
 }
 
-/// A payload and, where `:N` follows, its length. A type may stand there; it means nothing.
+/// Parses a payload and its length, if `:N` follows. A type is accepted and ignored.
 pub(super) fn payload(c: &mut Cursor<'_>, f: &Features) -> Parsed<(Src<Reg>, Option<u8>)> {
     c.skip_blanks();
     let start = c.pos();
@@ -53,8 +54,8 @@ pub(super) fn payload(c: &mut Cursor<'_>, f: &Features) -> Parsed<(Src<Reg>, Opt
     Ok((s, len))
 }
 
-/// What the length of source 1 means beside the extended descriptor and the options, as Intel's assembler has it.
-/// `start`: where source 1 stands.
+/// Reconciles the length of source 1 with the extended descriptor and the options, as Intel's
+/// assembler does. `start` is the position of source 1.
 pub(super) fn settle_length(
     c: &Cursor<'_>,
     platform: Platform,

@@ -1,9 +1,9 @@
-//! The corpus: OpenCL kernels of our own, and what Intel's compiler makes of them. Other crates' tests may include this
-//! file by its path; it needs nothing but `std`.
+//! Corpus: our OpenCL kernels as compiled by Intel's compiler. Tests of other crates may include
+//! this file by its path; it depends on `std` only.
 //!
-//! The compiler is the `ocloc` on PATH. With `GANTRY_ORACLES_2026=ROOT` it is that of an unpacked tree of newer packages
-//! (`mmdebstrap --variant=extract --include=intel-ocloc sid ROOT`), called through the tree's own loader. Devices that it
-//! does not know are skipped.
+//! The compiler is the `ocloc` on PATH. `GANTRY_ORACLES_2026=ROOT` selects that of an unpacked tree
+//! of newer packages instead (`mmdebstrap --variant=extract --include=intel-ocloc sid ROOT`), run
+//! through the tree's own loader. Devices that it does not know are skipped.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,35 +13,36 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a file of kernels asks of a device, in a `// needs:` line.
+/// Requirement of a file of kernels, in a `// needs:` line.
 pub type Need = &'static str;
 
-/// A device that `ocloc` compiles for.
+/// Device that `ocloc` compiles for.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
-    /// As `ocloc -device` takes it.
+    /// Name for `ocloc -device`.
     pub name: &'static str,
-    /// As `iga64 -p=` takes it.
+    /// Name for `iga64 -p=`.
     #[allow(dead_code, reason = "not every user runs Intel's assembler")]
     pub iga: &'static str,
-    /// The sub-group sizes that its compiler takes.
+    /// Sub-group sizes that its compiler supports.
     pub widths: &'static [u32],
-    /// The needs that it meets. What is missing, and what the compiler says of it:
+    /// Requirements that it meets. Reasons for which a device does not, in the words of the
+    /// compiler:
     /// - `fp64`: no double precision ("use of type 'double' requires cl_khr_fp64");
     /// - `atomic64`: no 64-bit atomics (Gen9LP);
     /// - `atomic16`: before Gen12 the compiler sends messages that the device does not have;
     /// - `local-blocks`: from Gen11 on ("BlockReadLocal not supported!");
     /// - `bfloat`: from DG2 on ("bf conversion instruction not supported!");
     /// - `dp4a`: from Gen12 on ("Unsupported call to llvm.genx.GenISA.dp4a");
-    /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the compiler emits an opcode
-    ///   that the device does not have, or says that the sub-group size is unsupported.
+    /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC. Elsewhere the
+    ///   compiler emits an opcode that the device does not have, or rejects the sub-group size.
     pub has: &'static [Need],
 }
 
-/// Every device of the corpus.
+/// Devices of the corpus.
 ///
-/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes them at 32 too, but not
-/// those of images of 8 rows and more (`at-most-16`).
+/// Block reads (`narrow`) have 8 and 16 lanes: "Block reads not supported in SIMD32". PVC supports
+/// 32 lanes too, but not for images of 8 rows and more (`at-most-16`).
 pub const DEVICES: [Device; 7] = [
     Device {
         name: "bdw",
@@ -105,7 +106,7 @@ pub const DEVICES: [Device; 7] = [
     },
 ];
 
-/// Kaby Lake: code for it is that for skl, in a container that says otherwise.
+/// Kaby Lake. Its code is that of skl, in a container for another device.
 pub const KBL: Device = Device {
     name: "kbl",
     ..DEVICES[1]
@@ -113,7 +114,7 @@ pub const KBL: Device = Device {
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        /// The kernels: a file's name without its suffix, and its text.
+        /// Files of kernels: name without suffix, and text.
         pub const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!($name, ".cl")))),*];
     };
 }
@@ -166,30 +167,30 @@ files![
     "vector",
 ];
 
-/// A kernel, or a section of functions that kernels call, as compiled.
+/// Kernel, or section of functions that kernels call, as compiled.
 #[derive(Clone, Debug)]
 #[allow(dead_code, reason = "not every user asks where a kernel is from")]
 pub struct Kernel {
-    /// The device.
+    /// Name of the device.
     pub device: &'static str,
-    /// The file that it is from.
+    /// Name of its file.
     pub file: &'static str,
-    /// The sub-group size that the file was compiled at.
+    /// Sub-group size that the file was compiled for.
     pub width: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its section, with the zeros behind its last instruction.
+    /// Contents of its section, with the zeros after its last instruction.
     pub code: Vec<u8>,
 }
 
 impl Device {
-    /// The device of a name.
+    /// Returns the device with a name.
     #[allow(dead_code, reason = "not every user asks for devices by name")]
     pub fn named(name: &str) -> Option<&'static Device> {
         DEVICES.iter().chain([&KBL]).find(|d| d.name == name)
     }
 
-    /// Whether a file of kernels can be compiled at a width.
+    /// Returns true if the device supports a file of kernels at a width.
     pub fn takes(&self, text: &str, width: u32) -> bool {
         let needs = text
             .lines()
@@ -200,28 +201,28 @@ impl Device {
             "narrow" => width < 32 || self.has.contains(&"wide-blocks"),
             need => self.has.contains(&need),
         });
-        // A file of one width has its own.
+        // A file with a fixed width is compiled once.
         let fixed = !text.contains("intel_reqd_sub_group_size(SIMD)");
         needs.all(|met| met) && !(fixed && width != 16)
     }
 }
 
-/// Names the tree of the newer compiler.
+/// Environment variable with the tree of the newer compiler.
 const NEWER: &str = "GANTRY_ORACLES_2026";
 
-/// The devices that the newer compiler knows.
+/// Devices that the newer compiler knows.
 const NEWER_DEVICES: [&str; 3] = ["tgllp", "dg2", "pvc"];
 
-/// How Intel's compiler is called.
+/// Command of Intel's compiler.
 struct Compiler {
-    /// The compiler itself.
+    /// Path of the compiler.
     file: PathBuf,
-    /// The tree of the newer one, which brings its own loader and libraries.
+    /// Tree of the newer compiler, which has its own loader and libraries.
     root: Option<PathBuf>,
 }
 
 impl Compiler {
-    /// The compiler that tests use, if there is one.
+    /// Returns the compiler that tests use, if there is one.
     fn get() -> Option<&'static Compiler> {
         static FOUND: OnceLock<Option<Compiler>> = OnceLock::new();
         FOUND.get_or_init(Compiler::find).as_ref()
@@ -262,20 +263,21 @@ impl Compiler {
         self.root.is_none() || NEWER_DEVICES.contains(&device)
     }
 
-    /// Its size and time, which tell one from another.
+    /// Returns size and time of the file, which identify the version.
     fn version(&self) -> Option<(u64, std::time::SystemTime)> {
         let data = fs::metadata(&self.file).ok()?;
         Some((data.len(), data.modified().ok()?))
     }
 }
 
-/// Whether the newer of Intel's compilers is used.
+/// Returns true if the newer compiler is used.
 #[allow(dead_code, reason = "not every user asks")]
 pub fn is_newer() -> bool {
     Compiler::get().is_some_and(|c| c.root.is_some())
 }
 
-/// Whether `ocloc` is there. Where it is not: a line that says so, or a failure if `GANTRY_REQUIRE_ORACLES` is 1.
+/// Returns true if `ocloc` is installed. If not, prints a line, or fails if
+/// `GANTRY_REQUIRE_ORACLES` is 1.
 pub fn have_ocloc() -> bool {
     let have = Compiler::get().is_some();
     if !have {
@@ -288,7 +290,7 @@ pub fn have_ocloc() -> bool {
     have
 }
 
-/// Whether `ocloc` is there and knows a device.
+/// Returns true if `ocloc` is installed and knows a device.
 #[allow(dead_code, reason = "not every user looks at several devices")]
 pub fn have_ocloc_for(device: &Device) -> bool {
     let knows = |c: &Compiler| c.knows(device.name);
@@ -299,21 +301,21 @@ pub fn have_ocloc_for(device: &Device) -> bool {
     have_ocloc()
 }
 
-/// A file of kernels, as compiled.
+/// Compiled file of kernels.
 #[derive(Clone, Debug)]
 pub struct Zebin {
-    /// The device.
+    /// Name of the device.
     pub device: &'static str,
-    /// The file of kernels.
+    /// Name of the file.
     pub file: &'static str,
-    /// The sub-group size that it was compiled at.
+    /// Sub-group size that it was compiled for.
     pub width: u32,
-    /// What the compiler wrote.
+    /// Output of the compiler.
     pub bytes: Vec<u8>,
 }
 
 impl Zebin {
-    /// Its kernels and functions.
+    /// Iterates over its kernels and functions.
     fn kernels(&self) -> impl Iterator<Item = Kernel> {
         sections(&self.bytes)
             .into_iter()
@@ -330,15 +332,15 @@ impl Zebin {
     }
 }
 
-/// Every kernel that a device takes, compiled at the widths asked for, in the order of the files.
+/// Compiles every kernel that a device supports at the given widths, in the order of the files.
 #[allow(dead_code, reason = "not every user looks into zebins")]
 pub fn compile(device: &'static Device, widths: &[u32]) -> Vec<Kernel> {
     let zebins = zebins(device, widths, |_| true);
     zebins.iter().flat_map(Zebin::kernels).collect()
 }
 
-/// The files asked for that a device takes, compiled at the widths asked for, by two processes at a time, in the order
-/// of the files.
+/// Compiles the selected files that a device supports at the given widths, with two processes at a
+/// time, in the order of the files.
 pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> bool) -> Vec<Zebin> {
     let jobs: Vec<Job> = FILES
         .iter()
@@ -349,8 +351,8 @@ pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> b
     compile_all(device, &jobs)
 }
 
-/// What a device's compiler makes of the OpenCL C files of a folder, at the widths that it chooses. What it refuses is told
-/// and left out.
+/// Compiles the OpenCL C files of a folder for a device, at widths that the compiler chooses. Files
+/// that it rejects are reported and skipped.
 #[allow(dead_code, reason = "not every user looks into folders")]
 pub fn folder(device: &'static Device, folder: &Path) -> Vec<Kernel> {
     let mut jobs: Vec<Job> = Vec::new();
@@ -367,7 +369,7 @@ pub fn folder(device: &'static Device, folder: &Path) -> Vec<Kernel> {
     zebins.iter().flat_map(Zebin::kernels).collect()
 }
 
-/// A file, its text and a width; 0 where the compiler chooses.
+/// File, text and width, 0 if the compiler chooses it.
 type Job = (&'static str, &'static str, u32);
 
 fn compile_all(device: &'static Device, jobs: &[Job]) -> Vec<Zebin> {
@@ -401,15 +403,15 @@ fn compile_all(device: &'static Device, jobs: &[Job]) -> Vec<Zebin> {
     done.into_iter().map(|(_, zebin)| zebin).collect()
 }
 
-/// What the compiler writes for a file. Kept in the target directory, so that every test that asks gets the same bytes
-/// at once; a change of the text, the options or the compiler compiles anew. What the newer compiler refuses is told and
-/// left out: the devices' needs above are the older one's.
+/// Compiles a file. The output is cached in the target directory, so that all tests get the same
+/// bytes. A change of the text, the options or the compiler compiles anew. Files that the newer
+/// compiler rejects are reported and skipped: the requirements above are those of the older one.
 fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Option<Vec<u8>> {
     let options = match width {
         0 => "-cl-std=CL2.0".to_owned(),
         _ => format!("-cl-std=CL2.0 -DSIMD={width}"),
     };
-    // What the driver says of a device and the compiler alone does not know.
+    // Extensions that the driver enables for a device and the compiler alone does not.
     let extensions = text.lines().filter_map(|l| l.strip_prefix("// extension:"));
     let extensions: String = extensions
         .map(|e| format!(" -cl-ext=+{}", e.trim()))
@@ -452,7 +454,7 @@ fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Option<Vec<
         return None;
     }
     let bytes = read_zebin(&dir.0);
-    // Renamed into place, so that nobody reads half of it.
+    // Renamed into place, so that no reader sees a partial file.
     fs::create_dir_all(&store).unwrap();
     let half = store.join(dir.0.file_name().unwrap_or_default());
     fs::write(&half, &bytes).unwrap();
@@ -466,7 +468,7 @@ fn read_zebin(dir: &Path) -> Vec<u8> {
     fs::read(entries.find(is_bin).unwrap()).unwrap()
 }
 
-/// Name and contents of every section of a little-endian ELF64 file.
+/// Returns name and contents of every section of a little-endian ELF64 file.
 pub fn sections(elf: &[u8]) -> Vec<(String, Vec<u8>)> {
     let number = |at: usize, bytes: usize| {
         let le = elf[at..at + bytes].iter().rev();
@@ -489,7 +491,7 @@ pub fn sections(elf: &[u8]) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// A directory that is gone when it is dropped.
+/// Directory that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,5 +1,6 @@
-//! Random legal instructions by the hundred thousand, platform by platform, against Intel's assembler and disassembler
-//! in the process. `GANTRY_CASES=200000` is the full claim; `GANTRY_SEED` changes the dice.
+//! Tests of random legal instructions on every platform against Intel's assembler and disassembler,
+//! called in process. `GANTRY_CASES=200000` runs the full number of cases; `GANTRY_SEED` sets the
+//! seed.
 
 use crate::disagreements::{DISAGREEMENTS, Kind};
 use crate::iga::Iga;
@@ -11,7 +12,7 @@ use gantry_isa_gen::{Inst, MathFn, Op, Platform, Reg, legal};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Instructions of one program.
+/// Number of instructions of one program.
 const PROGRAM: usize = 500;
 
 fn from_env(name: &str, default: u64) -> u64 {
@@ -19,12 +20,13 @@ fn from_env(name: &str, default: u64) -> u64 {
     value.unwrap_or(default)
 }
 
-/// Opcodes that the oracle cannot assemble at all, by the list of disagreements.
+/// Returns true for opcodes that the oracle cannot assemble, according to the list of
+/// disagreements.
 fn unknown(platform: Platform, op: Op) -> bool {
     platform == Platform::Gen7p5 && matches!(op, Op::Dim | Op::Brc)
 }
 
-/// What the dice can throw: each opcode, and each math function.
+/// Returns all opcodes of a platform, `math` once for each function.
 fn rows(platform: Platform) -> Vec<(Op, Option<MathFn>)> {
     let has = |op: &Op| op.info(platform).is_some() && !unknown(platform, *op);
     Op::ALL
@@ -153,9 +155,9 @@ platforms! {
     xehpc: XeHpc,
 }
 
-/// Ours alone, with no oracle to ask.
+/// Round trip without an oracle.
 #[test]
-fn decoding_gives_back_what_was_encoded() {
+fn encoding_round_trips() {
     let cases = from_env("GANTRY_CASES", 5_000);
     let seed = from_env("GANTRY_SEED", 9);
     for p in Platform::ALL {
@@ -173,7 +175,7 @@ fn decoding_gives_back_what_was_encoded() {
             };
             let bytes = encode(p, &i).unwrap_or_else(|e| panic!("{p}: {e}\n{i:?}"));
             assert_eq!(decode(p, &bytes).map(|d| d.inst), Ok(i), "{p}");
-            // What our rules refuse has an encoding all the same.
+            // Instructions that the rules reject have an encoding too.
             let legal = legal::is_legal(p, &i);
             done += u64::from(legal);
             hit[n] |= legal;
@@ -186,7 +188,7 @@ fn decoding_gives_back_what_was_encoded() {
 }
 
 #[test]
-fn known_disagreements_are_still_some() {
+fn known_differences_still_exist() {
     for d in &DISAGREEMENTS {
         for p in d.platforms {
             let Some(mut iga) = Iga::open(*p) else {

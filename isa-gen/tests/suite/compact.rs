@@ -1,7 +1,8 @@
-//! The 8-byte form against Intel's: every entry of every table expands as Intel's disassembler expands it, and what
-//! Intel's assembler compacts we compact to the same bytes, and nothing else.
+//! Tests of compaction against Intel's tools. Every entry of every table expands as in Intel's
+//! disassembler. Exactly the instructions that Intel's assembler compacts are compacted, to the
+//! same bytes.
 //!
-//! `GANTRY_CASES` is the number of random words of each platform in the tests that take any.
+//! `GANTRY_CASES` is the number of random words of each platform.
 
 use crate::iga::Iga;
 use gantry_isa_gen::compact::{compact, native};
@@ -10,10 +11,10 @@ use gantry_isa_gen::op::Format;
 use gantry_isa_gen::{Op, Platform};
 use std::collections::BTreeMap;
 
-/// Bits of a compacted word: the lowest, and how many.
+/// Bit range of a compact word: lowest bit and width.
 type Run = (u32, u32);
 
-/// An index field and the formats whose form has it.
+/// Index field and the formats that have it.
 struct Index {
     name: &'static str,
     runs: &'static [Run],
@@ -72,10 +73,10 @@ const XE_HPC: [Index; 11] = [
     index("dpas subreg", &[(26, 3), (30, 2)], DPAS),
 ];
 
-/// The index fields of a platform.
+/// Returns the index fields of a platform.
 fn indices(p: Platform) -> &'static [Index] {
     match p {
-        // No compacted three-source instructions.
+        // These have no compact three-source instructions.
         Platform::Gen7p5 | Platform::Gen11 => &PRE_XE[..5],
         Platform::Gen8 | Platform::Gen8Lp | Platform::Gen9 | Platform::Gen9Lp | Platform::Gen10 => {
             &PRE_XE
@@ -109,7 +110,7 @@ impl Index {
     }
 }
 
-/// Text without comments, the mark of compaction and blanks at line ends.
+/// Removes comments, the compaction option and trailing blanks.
 fn bare(text: &str) -> Vec<String> {
     text.lines()
         .filter(|l| !l.ends_with(':'))
@@ -136,7 +137,7 @@ fn seed() -> u64 {
     seed
 }
 
-/// Random words of each platform.
+/// Returns the number of random words of each platform.
 fn cases() -> u32 {
     std::env::var("GANTRY_CASES")
         .ok()
@@ -153,7 +154,7 @@ fn opcodes(p: Platform, formats: &[Format]) -> Vec<u8> {
         .collect()
 }
 
-/// A random compacted word. Immediates are small more often than by chance.
+/// Generates a random compact word, with small immediates more often than by chance.
 fn word(rng: &mut Rng, opcodes: &[u8]) -> u64 {
     const IMM: u64 = 0xff << 56 | 0x1f << 35;
     let bits = match rng.below(4) {
@@ -199,55 +200,58 @@ fn every_entry_expands_as_intels_does() {
     }
 }
 
-/// Bits that Intel's assembler loses when it compacts (docs/oracle-differences.md): the odd half of the channel offset,
-/// in Gen7.5 and from Gen8 on, and the end of thread of a `send` with its descriptor in a register.
+/// Bits that Intel's assembler loses in compaction (docs/oracle-differences.md). One is the odd
+/// half of the channel offset: one bit on Gen7.5, another from Gen8 on. The last is EOT of a `send`
+/// with its descriptor in a register.
 const LOST: u128 = 1 << 47 | 1 << 11 | 1 << 127;
 
-/// What became of one native word.
-enum Fate {
-    /// The oracle does not read it, or not back from text.
+/// Outcome of compacting one native word.
+enum CompactionOutcome {
+    /// The oracle cannot disassemble it, or not assemble the text.
     Unread,
     Both([u8; 8]),
     Neither,
     /// Only Intel's assembler compacts it, and loses these bits.
-    Theirs(u128),
+    TheirsOnly(u128),
 }
 
-/// Compacts the instruction of a native word on both sides. What only we compact, or otherwise, is a failure.
-fn fate(p: Platform, word: u128, iga: &mut Iga) -> Fate {
+/// Compacts the instruction of a native word with both assemblers. It is a failure if only ours
+/// compacts it, or to other bytes.
+fn compact_by_both(p: Platform, word: u128, iga: &mut Iga) -> CompactionOutcome {
     let Ok(text) = iga.disassemble(&(word & !(1 << 29)).to_le_bytes()) else {
-        return Fate::Unread;
+        return CompactionOutcome::Unread;
     };
     iga.auto_compact = false;
     let long = iga.assemble(&text).map(<[u8; 16]>::try_from);
     iga.auto_compact = true;
     let theirs = iga.assemble(&text).map(<[u8; 8]>::try_from);
     let (Ok(Ok(long)), Ok(theirs)) = (long, theirs) else {
-        return Fate::Unread;
+        return CompactionOutcome::Unread;
     };
     match (compact(p, &long), theirs) {
         (Some(ours), Ok(theirs)) => {
             assert_eq!(ours, theirs, "{p}: {text}");
             assert_eq!(native(p, &ours), Some(long), "{p}: {text}");
-            Fate::Both(ours)
+            CompactionOutcome::Both(ours)
         }
-        (None, Err(_)) => Fate::Neither,
+        (None, Err(_)) => CompactionOutcome::Neither,
         (Some(ours), Err(_)) => panic!("{p}: only we compact, to {ours:02x?}: {text}"),
         (None, Ok(theirs)) => {
             let back = native(p, &theirs).unwrap();
-            Fate::Theirs(u128::from_le_bytes(back) ^ u128::from_le_bytes(long))
+            CompactionOutcome::TheirsOnly(u128::from_le_bytes(back) ^ u128::from_le_bytes(long))
         }
     }
 }
 
-/// Entries of which Intel's assembler makes no use, or hardly ever: its text does not say what they are for.
+/// Returns true for entries that Intel's assembler never or rarely uses, because its text cannot
+/// express them.
 fn rare(p: Platform, index: &str, entry: u64) -> bool {
     match (index, entry) {
         // Align16, which only macros of `math` still have.
         ("control", 2 | 4 | 6 | 7 | 9 | 10 | 12 | 14 | 16..=19) => p < Platform::XeLp,
-        // A source 1 in an ARF, and a destination of Align16.
+        // ARF as source 1, and a destination in Align16.
         ("datatype", 15 | 20) => p < Platform::XeLp,
-        // Odd bytes, while no entry of the types has bytes.
+        // Odd byte offsets, although no entry of the types has bytes.
         ("subreg", 26) => p < Platform::XeLp,
         // Three-source instructions are written in Align1.
         ("ternary control" | "ternary source", _) => p == Platform::Gen10,
@@ -256,7 +260,7 @@ fn rare(p: Platform, index: &str, entry: u64) -> bool {
 }
 
 #[test]
-fn compacts_what_intels_assembler_compacts() {
+fn compacts_like_intels_assembler() {
     let seed = seed();
     let cases = cases();
     for p in Platform::ALL {
@@ -266,7 +270,7 @@ fn compacts_what_intels_assembler_compacts() {
         let mut missing = Vec::new();
         let (mut both, mut neither) = (0, 0);
         let mut lost: BTreeMap<u128, u32> = BTreeMap::new();
-        // Each entry in turn.
+        // Each entry.
         for i in indices(p) {
             let ops = opcodes(p, i.formats);
             for value in (0..i.entries()).filter(|v| !rare(p, i.name, *v)) {
@@ -275,8 +279,8 @@ fn compacts_what_intels_assembler_compacts() {
                     let Some(long) = native(p, &w) else {
                         return false;
                     };
-                    match fate(p, u128::from_le_bytes(long), &mut iga) {
-                        Fate::Both(short) => i.get(u64::from_le_bytes(short)) == value,
+                    match compact_by_both(p, u128::from_le_bytes(long), &mut iga) {
+                        CompactionOutcome::Both(short) => i.get(u64::from_le_bytes(short)) == value,
                         _ => false,
                     }
                 });
@@ -285,7 +289,7 @@ fn compacts_what_intels_assembler_compacts() {
                 }
             }
         }
-        // Anything, and things that almost fit.
+        // Random words, and words close to having a compact form.
         let rest = [Format::Wait, Format::Ret, Format::Dpas, Format::Ternary];
         let ops = opcodes(p, &[BASIC, &rest].concat());
         for _ in 0..cases {
@@ -296,11 +300,11 @@ fn compacts_what_intels_assembler_compacts() {
             for _ in 0..rng.below(3) {
                 w ^= 1 << rng.below(128);
             }
-            match fate(p, w, &mut iga) {
-                Fate::Unread => {}
-                Fate::Both(_) => both += 1,
-                Fate::Neither => neither += 1,
-                Fate::Theirs(bits) => *lost.entry(bits).or_default() += 1,
+            match compact_by_both(p, w, &mut iga) {
+                CompactionOutcome::Unread => {}
+                CompactionOutcome::Both(_) => both += 1,
+                CompactionOutcome::Neither => neither += 1,
+                CompactionOutcome::TheirsOnly(bits) => *lost.entry(bits).or_default() += 1,
             }
         }
         println!("{p}: {both} compacted by both, {neither} by neither, {lost:x?} lose bits");
@@ -315,7 +319,7 @@ fn compacts_what_intels_assembler_compacts() {
     }
 }
 
-/// The disagreements of `docs/oracle-differences.md` are still there.
+/// Disagreements of `docs/oracle-differences.md` still exist.
 #[test]
 fn intels_assembler_still_loses_bits() {
     use Platform::*;
@@ -338,9 +342,9 @@ fn intels_assembler_still_loses_bits() {
     }
 }
 
-/// Without an oracle: what expands compacts again to a word that means the same.
+/// Expanded words compact again to an equivalent word, without an oracle.
 #[test]
-fn what_expands_compacts_again() {
+fn expanded_words_compact_again() {
     let mut rng = Rng::new(seed());
     for p in Platform::ALL {
         let ops = opcodes(p, &Format::ALL);
@@ -355,7 +359,7 @@ fn what_expands_compacts_again() {
                 continue;
             };
             expanded += 1;
-            // An ARF as source 1, a jump.
+            // ARF as source 1, or a jump.
             let Some(short) = compact(p, &long) else {
                 continue;
             };
@@ -367,8 +371,8 @@ fn what_expands_compacts_again() {
     }
 }
 
-/// Whether Intel's decoder refuses some compacted words of the opcode, but not what they expand to
-/// (docs/oracle-differences.md).
+/// Returns true if Intel's decoder rejects some compact words of the opcode, but not their
+/// expansions (docs/oracle-differences.md).
 fn refused(p: Platform, opcode: u8) -> bool {
     match p {
         Platform::Gen10 | Platform::Gen11 => Op::Movi.info(p).map(|i| i.opcode) == Some(opcode),
@@ -378,7 +382,7 @@ fn refused(p: Platform, opcode: u8) -> bool {
 }
 
 #[test]
-fn expands_what_intels_decoder_expands() {
+fn expands_like_intels_decoder() {
     let seed = seed();
     for p in Platform::ALL {
         let Some(mut iga) = Iga::open(p) else { return };
@@ -386,7 +390,7 @@ fn expands_what_intels_decoder_expands() {
         let odd: Vec<u8> = (0..128).filter(|o| refused(p, *o)).collect();
         let (mut both, mut ours_alone) = (0, 0);
         for n in 0..cases() {
-            // Any opcode, whether it exists or not, and now and then one of which there is more to see.
+            // Any opcode, existing or not, and sometimes one of particular interest.
             let w = match n % 8 {
                 0 if !odd.is_empty() => word(&mut rng, &odd),
                 _ => rng.bits() | 1 << 29,
@@ -395,7 +399,7 @@ fn expands_what_intels_decoder_expands() {
             match (native(p, &w), iga.disassemble(&w)) {
                 (Some(long), Ok(theirs)) => {
                     both += 1;
-                    // The distance of a jump counts from its end.
+                    // The distance of a jump is relative to its end.
                     if Op::Jmpi.info(p).map(|i| i.opcode) != Some(w[0] & 0x7f) {
                         let ours = iga.disassemble(&long).unwrap_or_default();
                         assert_eq!(bare(&ours), bare(&theirs), "{p}: {w:02x?}");

@@ -1,8 +1,9 @@
-//! Every instruction of the corpus (`kernels/`) as Intel's compiler emits it: it decodes, prints as Intel's disassembler
-//! prints it, assembles to the same bytes and breaks no rule.
+//! Tests of every instruction of the corpus (`kernels/`) as Intel's compiler emits it. It decodes,
+//! prints as in Intel's disassembler, assembles to the same bytes, and violates no rule.
 //!
-//! `GANTRY_CORPUS=skl,dg2` judges those devices alone, whatever [`JUDGED`] says. `GANTRY_CORPUS_FOLDER=DIR` judges what the compiler makes
-//! of the OpenCL C files of a folder instead, and `GANTRY_ORACLES_2026` what another compiler makes (`kernels/`).
+//! `GANTRY_CORPUS=skl,dg2` tests those devices only, instead of [`TESTED`].
+//! `GANTRY_CORPUS_FOLDER=DIR` tests the output for the OpenCL C files of a folder instead, and
+//! `GANTRY_ORACLES_2026` the output of another compiler (`kernels/`).
 
 use crate::iga::Iga;
 use crate::kernels::{self, DEVICES, Device, Kernel};
@@ -15,25 +16,26 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Devices whose codec is complete.
-const JUDGED: &[&str] = &["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+const TESTED: &[&str] = &["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
-/// Rules that Intel's compiler is known to break, with the reason: device, rule, why.
+/// Rules that Intel's compiler is known to violate: device, rule, reason.
 const ERRATA: &[(&str, &str, &str)] = &[(
     "bxt",
     "width-one-stride",
     "scans of quads are written <4;1,4>: with one element a row, the hardware never uses the horizontal stride",
 )];
 
-/// What was seen in a device's kernels.
+/// Results for the kernels of a device.
 #[derive(Default)]
 struct Report {
     kernels: usize,
     instructions: usize,
-    /// Instructions whose bytes hold what no text tells: Intel's assembler does not make them of the text either.
+    /// Instructions with bits that their text does not determine. Intel's assembler does not
+    /// reproduce them from the text either.
     retold: usize,
-    /// Instructions of 8 bytes.
+    /// Compact instructions.
     compacted: usize,
-    /// Disagreements by their kind: how often, and the first.
+    /// Disagreements by kind: number and first example.
     wrong: BTreeMap<String, (usize, String)>,
 }
 
@@ -52,12 +54,13 @@ impl Report {
     }
 }
 
-/// Text without the blanks at line ends.
+/// Removes trailing blanks.
 fn bare(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).collect()
 }
 
-/// The zeros behind a kernel are for the prefetcher, and may end within an instruction.
+/// Removes the zeros after a kernel, which are for the prefetcher and may end within an
+/// instruction.
 fn without_padding(code: &[u8]) -> &[u8] {
     let end = code.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);
     &code[..end.next_multiple_of(8).min(code.len())]
@@ -67,16 +70,17 @@ fn hex(word: Option<u128>) -> String {
     word.map_or("nothing".into(), |w| format!("{w:#034x}"))
 }
 
-/// The text of one instruction of a program; a branch shows its distance.
+/// Returns the text of one instruction of a program. A branch shows its distance.
 fn alone(platform: Platform, code: &[u8], at: &Range<usize>) -> String {
     let text = disassemble(platform, code.get(at.clone()).unwrap_or_default());
     let line = text.lines().find(|l| !l.ends_with(':'));
     line.unwrap_or_default().trim().to_string()
 }
 
-/// What the compiler compacted, we compact to the same bytes. It leaves some instructions long that it could compact
-/// (those that are patched later, those before the entry of a kernel): there, Intel's assembler tells.
-fn judge_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
+/// Tests that instructions that the compiler compacts are compacted to the same bytes. The compiler
+/// leaves some instructions uncompacted that have a compact form: those that are patched later, and
+/// those before the entry of a kernel. For these, Intel's assembler decides.
+fn test_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
     let mut rest = without_padding(&k.code);
     while let Some((word, after)) = rest.split_at_checked(decode::len(rest)) {
         let short = <[u8; 8]>::try_from(word).ok();
@@ -99,7 +103,7 @@ fn judge_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Repor
         }
         r.compacted += usize::from(short.is_some());
         if ours != theirs {
-            r.wrong("compacts otherwise", k, || {
+            r.wrong("compacts differently", k, || {
                 format!("{word:02x?}: ours {ours:02x?}, theirs {theirs:02x?}")
             });
         }
@@ -107,9 +111,9 @@ fn judge_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Repor
     }
 }
 
-fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
+fn test_kernel(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
     let code = without_padding(&k.code);
-    judge_compaction(platform, k, iga, r);
+    test_compaction(platform, k, iga, r);
     r.kernels += 1;
     let listing = list(platform, code);
     r.instructions += listing.len();
@@ -139,7 +143,9 @@ fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
         .zip(bare(&theirs))
         .find(|(a, b)| a != b);
     if let Some((a, b)) = differs {
-        r.wrong("prints otherwise", k, || format!("\n ours {a}\n iga  {b}"));
+        r.wrong("prints differently", k, || {
+            format!("\n ours {a}\n iga  {b}")
+        });
         return;
     }
     let bytes = match assemble(platform, &theirs) {
@@ -153,7 +159,7 @@ fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
     if bytes == code {
         return;
     }
-    // Some bits are told by no text: the compiler leaves in them what it likes.
+    // Some bits are not in the text, and the compiler sets them arbitrarily.
     let intels = iga.assemble(&theirs).unwrap_or_default();
     for l in &listing {
         let at = l.offset..l.offset + l.len;
@@ -165,14 +171,15 @@ fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
         if mine == want {
             continue;
         }
-        // Where Intel's assembler does not get the compiler's bytes from the text, ours need only mean the same.
+        // If Intel's assembler does not reproduce the compiler's bytes from the text, ours need
+        // only have the same text.
         if mine == intel
             || (want != intel && alone(platform, &bytes, &at) == alone(platform, code, &at))
         {
             r.retold += 1;
             continue;
         }
-        r.wrong("assembles otherwise", k, || {
+        r.wrong("assembles differently", k, || {
             let text = alone(platform, code, &at);
             format!(
                 "\n    {text}\n ours {}\n want {}\n iga  {}",
@@ -185,12 +192,12 @@ fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
 }
 
 fn device(name: &str) {
-    let judged = match std::env::var("GANTRY_CORPUS") {
+    let tested = match std::env::var("GANTRY_CORPUS") {
         Ok(devices) => devices.split(',').any(|d| d == name),
-        Err(_) => JUDGED.contains(&name),
+        Err(_) => TESTED.contains(&name),
     };
-    if !judged {
-        eprintln!("skipped: {name} is not judged yet");
+    if !tested {
+        eprintln!("skipped: {name} is not tested yet");
         return;
     }
     let device: &'static Device = Device::named(name).unwrap();
@@ -210,7 +217,7 @@ fn device(name: &str) {
     };
     let compiled = time.elapsed();
     for k in &kernels {
-        judge(platform, k, &mut iga, &mut report);
+        test_kernel(platform, k, &mut iga, &mut report);
     }
     let Report {
         kernels,
@@ -221,7 +228,7 @@ fn device(name: &str) {
     } = report;
     println!(
         "{name}: {kernels} kernels, {instructions} instructions, {compacted} of them compacted; {retold} hold bits that \
-         no text tells; compiled in {compiled:.1?}, judged in {:.1?}",
+         no text tells; compiled in {compiled:.1?}, tested in {:.1?}",
         time.elapsed() - compiled
     );
     let wrong: Vec<String> = wrong
@@ -240,9 +247,9 @@ macro_rules! devices {
         })*
 
         #[test]
-        fn every_device_is_judged() {
-            let judged = [$(stringify!($name)),*];
-            assert!(DEVICES.iter().all(|d| judged.contains(&d.name)));
+        fn every_device_is_tested() {
+            let tested = [$(stringify!($name)),*];
+            assert!(DEVICES.iter().all(|d| tested.contains(&d.name)));
         }
     };
 }
@@ -250,7 +257,7 @@ macro_rules! devices {
 devices!(bdw skl bxt icllp tgllp dg2 pvc);
 
 #[test]
-fn there_are_sixty_kernels_and_more() {
+fn corpus_has_at_least_sixty_kernels() {
     let of = |text: &str| text.matches("SG kernel void").count();
     let n: usize = kernels::FILES.iter().map(|(_, text)| of(text)).sum();
     println!("{n} kernels in {} files", kernels::FILES.len());

@@ -1,11 +1,11 @@
-//! Each rule found where it is broken, and nothing found in what Intel's compiler emits.
+//! Tests of legality rules: violations are found, and code of Intel's compiler has none.
 
 use gantry_isa_gen::{
     Arf, Cond, CondMod, Dst, Inst, Platform, PredCtrl, Predicate, Reg, RegRef, Region, Src,
     SrcMods, Type, legal, text,
 };
 
-/// A rule and a line that breaks it (and, where it cannot be helped, others).
+/// Rules, each with a line that violates it (and, if unavoidable, others).
 const BROKEN: &[(&str, &str)] = &[
     ("channel-range", "mov (16|M8) r5.0<1>:f r7.0<8;8,1>:f"),
     (
@@ -88,7 +88,7 @@ fn rules_of(line: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn broken_rules_are_found() {
+fn violations_are_found() {
     for (rule, line) in BROKEN {
         let found = rules_of(line);
         assert!(found.contains(rule), "{line}: {rule} not in {found:?}");
@@ -96,7 +96,7 @@ fn broken_rules_are_found() {
 }
 
 #[test]
-fn good_lines_have_no_findings() {
+fn legal_lines_have_no_findings() {
     for line in [
         "mov (16|M0) r5.0<1>:f r7.0<8;8,1>:f",
         "mov (16|M0) r5.0<2>:w r7.0<8;8,1>:d",
@@ -115,10 +115,10 @@ fn good_lines_have_no_findings() {
     }
 }
 
-/// Intel's compiler adds bytes to a product of words or of a doubleword as they are, of either signedness; bytes that it
-/// multiplies it makes words first.
+/// Intel's compiler adds bytes of either signedness to a product of words or of a dword directly.
+/// Bytes that it multiplies are converted to words first.
 #[test]
-fn mad_adds_bytes_and_multiplies_none() {
+fn mad_adds_bytes_but_does_not_multiply_them() {
     let rules = |p, line: &str| {
         let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));
         let found = legal::check(p, &code.insts[0].inst);
@@ -147,9 +147,10 @@ fn mad_adds_bytes_and_multiplies_none() {
     }
 }
 
-/// What Intel's compilers of 2022 and 2026 emit, and beside it what breaks the rule that has room for it.
+/// Instructions that Intel's compilers of 2022 and 2026 emit, and similar ones that violate the
+/// rule that allows for them.
 #[test]
-fn what_intels_compilers_emit_is_legal() {
+fn code_of_intels_compilers_is_legal() {
     use Platform::{Gen8, Gen9, XeHpc, XeHpg, XeLp};
     let rules = |p, line: &str| {
         let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));
@@ -226,7 +227,7 @@ fn a0(sub: u16) -> RegRef<Reg> {
     RegRef::new(Reg::Arf(Arf::Address, 0), sub)
 }
 
-/// Rules that a text or an encoding cannot break, with an instruction that does.
+/// Rules that no text or encoding can violate, each with an instruction that does.
 fn by_hand() -> Vec<(&'static str, Inst<Reg>)> {
     let good = inst("add (8|M0) r5.0<1>:f r7.0<8;8,1>:f r9.0<8;8,1>:f");
     let mad = inst("mad (8|M0) r5.0<1>:f r7.0<2;1>:f r9.0<0;0>:f r11.0<1>:f");

@@ -1,4 +1,4 @@
-//! Integration tests of the ISA crate: one binary, a module a subject.
+//! Integration tests of the ISA crate, as one binary with a module per subject.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,6 @@
-//! The messages of compiled kernels: each is typed, comes back bit by bit, and needs the payloads that the compiler gave
-//! it. `GANTRY_CORPUS=all`, or a list of devices, for more.
+//! Tests of the messages of compiled kernels. Each decodes to a typed message, encodes to the same
+//! bits, and needs the payloads that the compiler provides. `GANTRY_CORPUS=all`, or a list of
+//! devices, tests more.
 
 use crate::iga::Iga;
 use crate::kernels::{self, DEVICES, Device};
@@ -8,7 +9,8 @@ use gantry_isa_gen::fuzz::Oracle as _;
 use gantry_isa_gen::message::{Lengths, LscKind, LscPort, Message, MsgOp, SendBits, Sfid};
 use std::collections::BTreeMap;
 
-/// A send of a listing: its channels and what it says. `None` where a descriptor is in a0.
+/// Parses a send of a listing to its channels and message fields, or returns `None` if a descriptor
+/// is in a0.
 fn read(platform: Platform, line: &str) -> Option<(u32, SendBits)> {
     let code = line.split(" // ").next()?;
     let eot = code.contains("EOT");
@@ -30,7 +32,7 @@ fn read(platform: Platform, line: &str) -> Option<(u32, SendBits)> {
     }
     let name = mnemonic.trim().split_once('.')?.1;
     let own = operands.get(2)?.split_once(':');
-    // A surface in a0 is none of the payloads' business.
+    // A surface in a0 does not affect the payloads.
     let ex = hex(ex).or(own.map(|_| 0))?;
     let (own_len, mask) = match own {
         Some((_, n)) => (n.parse().ok()?, !0x3f),
@@ -46,8 +48,8 @@ fn read(platform: Platform, line: &str) -> Option<(u32, SendBits)> {
     Some((exec, send))
 }
 
-/// Whether the lengths are what the operation needs. An atomic may have no response, and typed messages have up to four
-/// coordinates.
+/// Returns true if the lengths are those that the operation needs. An atomic may have no response,
+/// and typed messages have up to four coordinates.
 fn fits(m: &Message, l: &Lengths) -> bool {
     let sent = u32::from(m.src0_grfs) + u32::from(m.src1_grfs);
     let need = u32::from(m.header) + l.address + l.data;
@@ -65,7 +67,7 @@ fn fits(m: &Message, l: &Lengths) -> bool {
     }
 }
 
-/// Devices of the corpus: `GANTRY_CORPUS`, or those with most kinds of ports.
+/// Returns the devices to test: `GANTRY_CORPUS`, or those with the most kinds of ports.
 fn devices() -> Vec<&'static Device> {
     let names = std::env::var("GANTRY_CORPUS").unwrap_or("dg2,pvc".to_owned());
     let asked = |d: &&Device| names.split(',').any(|n| n == d.name || n == "all");

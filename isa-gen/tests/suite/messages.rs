@@ -1,5 +1,5 @@
-//! Send descriptors against Intel's disassembler: the comment after every send, on every platform, for random
-//! descriptors of every shared function.
+//! Tests of send descriptors against Intel's disassembler: the comment after a send, on every
+//! platform, for random descriptors of every shared function.
 
 use crate::iga::Iga;
 use gantry_isa_gen::Platform;
@@ -10,7 +10,8 @@ use gantry_isa_gen::reg::{Arf, Reg, RegRef};
 use gantry_isa_gen::text::disassemble;
 use std::fmt::Write as _;
 
-/// Sends of each shared function on each platform: `GANTRY_CASES`, or some hundreds.
+/// Returns the number of sends of each shared function on each platform: `GANTRY_CASES`, or some
+/// hundreds.
 fn cases() -> usize {
     std::env::var("GANTRY_CASES")
         .ok()
@@ -27,12 +28,13 @@ fn seed() -> u64 {
     seed
 }
 
-/// Doubleword `sub` of a0.
+/// Returns dword `sub` of a0 as a descriptor.
 fn a0(sub: u64) -> Desc {
     Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub as u16 * 4))
 }
 
-/// The shared functions of a platform: every number where it is in the descriptor, else those that have a name.
+/// Returns the shared functions of a platform: every number if it is in the descriptor, else those
+/// with a name.
 fn functions(platform: Platform) -> Vec<Sfid> {
     (0..16)
         .filter_map(Sfid::new)
@@ -40,7 +42,8 @@ fn functions(platform: Platform) -> Vec<Sfid> {
         .collect()
 }
 
-/// Bits of an immediate extended descriptor that a send of the platform has room for, its own alone.
+/// Returns the bits of an immediate extended descriptor that a send of the platform can encode,
+/// without other fields.
 fn ex_bits(platform: Platform) -> u32 {
     match platform {
         Platform::Gen7p5 | Platform::Gen8 | Platform::Gen8Lp => 0,
@@ -50,7 +53,7 @@ fn ex_bits(platform: Platform) -> u32 {
     }
 }
 
-/// Bits of an immediate descriptor.
+/// Returns the bits of an immediate descriptor.
 fn desc_bits(platform: Platform) -> u32 {
     match platform {
         Platform::Gen7p5 | Platform::Gen8 | Platform::Gen8Lp => 0x1fff_ffff,
@@ -59,7 +62,7 @@ fn desc_bits(platform: Platform) -> u32 {
     }
 }
 
-/// A send as text, and what our comment is made from.
+/// Generates a send as text and as input of our comment.
 fn send(platform: Platform, sfid: Sfid, rng: &mut Rng) -> (String, SendText) {
     let f = platform.features();
     let split = f.unified_send || (f.split_send && rng.once_in(2));
@@ -67,7 +70,7 @@ fn send(platform: Platform, sfid: Sfid, rng: &mut Rng) -> (String, SendText) {
     let null = !split || rng.once_in(4);
     let len = if null { 0 } else { rng.below(16) as u32 };
     let payload = if null { "null" } else { "r40" };
-    // The bits above the lengths are most often 0.
+    // Bits above the lengths are mostly 0.
     let own = if rng.once_in(2) {
         u32::MAX
     } else {
@@ -82,7 +85,7 @@ fn send(platform: Platform, sfid: Sfid, rng: &mut Rng) -> (String, SendText) {
     let mut ex = if rng.once_in(2) { 0 } else { rng.bits() as u32 } & ex_bits(platform);
     let mut text = String::new();
     let mut src1_len = None;
-    // The length of source 1 stands after it, or is part of the descriptor.
+    // The length of source 1 follows it, or is part of the descriptor.
     let mut options = "";
     if f.unified_send {
         let name = sfid.mnemonic(platform).unwrap();
@@ -131,10 +134,10 @@ fn send(platform: Platform, sfid: Sfid, rng: &mut Rng) -> (String, SendText) {
     (text, send)
 }
 
-/// A field: bits from `lo`, so many, its name and value.
+/// Field: lowest bit, width, name and value.
 type Part = (u8, u8, String, u32);
 
-/// Reads `ExDesc[10:6]` or `Desc[13]`.
+/// Parses `ExDesc[10:6]` or `Desc[13]`.
 fn bit_range(text: &str) -> Option<(u8, u8)> {
     let (word, rest) = text.split_once('[')?;
     let (range, _) = rest.split_once(']')?;
@@ -148,7 +151,7 @@ fn bit_range(text: &str) -> Option<(u8, u8)> {
     Some((base + lo, hi - lo + 1))
 }
 
-/// The fields and findings that `iga64 -Xdsd` lists.
+/// Returns the fields and findings that `iga64 -Xdsd` lists.
 fn listed(
     platform: Platform,
     sfid: Sfid,
@@ -178,7 +181,7 @@ fn listed(
         .take_while(|l| !l.is_empty())
         .filter_map(|l| {
             let (lo, len) = bit_range(l)?;
-            // Names have blanks of their own; two end them.
+            // Names contain single blanks; two blanks end them.
             let rest = l.split_once(']')?.1.trim_start();
             let (name, rest) = rest.split_once("  ")?;
             let value = rest.trim_start().split("  ").next()?.trim();
@@ -198,8 +201,8 @@ fn listed(
     (fields, findings)
 }
 
-/// Findings in order, without repetition; those of stray bits bit by bit, because the oracle's runs of them go on over
-/// bits of fields.
+/// Returns the findings in order, without duplicates. Stray bits are listed bit by bit, because the
+/// oracle's ranges of them extend over bits of fields.
 fn spread(findings: &[(u8, u8, bool)], fields: &[Part]) -> Vec<(u8, u8)> {
     let owned = |bit: u8| fields.iter().any(|f| bit >= f.0 && bit < f.0 + f.1);
     let mut out = Vec::new();
@@ -245,7 +248,8 @@ fn fields_are_those_of_intels_listing() {
                 let findings = spread(&findings, &fields);
                 let (mut their_fields, mut their_findings) =
                     listed(platform, sfid, send.exec, ex, desc);
-                // Known: it warns of the stride of a media block just where it is overridden, meaning the reverse.
+                // Known error: it warns about the stride of a media block exactly if it is
+                // overridden, instead of the reverse.
                 let media = sfid == Sfid::DATA_CACHE_1 && matches!(desc >> 14 & 31, 4 | 10);
                 their_findings.retain(|f| !media || *f != (8, 3));
                 fields.sort();

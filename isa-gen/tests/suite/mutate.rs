@@ -1,4 +1,5 @@
-//! Random mutations of legal instructions: on each platform every rule is broken by some, and named.
+//! Tests with random mutations of legal instructions: on each platform some mutation violates every
+//! rule, and is reported.
 
 use gantry_isa_gen::fuzz::Rng;
 use gantry_isa_gen::message::{
@@ -14,15 +15,15 @@ use gantry_isa_gen::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Mutants tried on a platform, at most.
+/// Maximum number of mutants of a platform.
 const MUTANTS: u32 = 3_000_000;
 
-struct Dice {
+struct MutationGenerator {
     rng: Rng,
     platform: Platform,
 }
 
-impl Dice {
+impl MutationGenerator {
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         self.rng.pick(of).unwrap()
     }
@@ -205,11 +206,11 @@ impl Dice {
     }
 
     fn swsb(&mut self) -> Swsb {
-        let token = |d: &mut Dice| Token {
+        let token = |d: &mut MutationGenerator| Token {
             sbid: d.below(40) as u8,
             kind: d.pick(&[TokenKind::Set, TokenKind::Dst, TokenKind::Src]),
         };
-        let distance = |d: &mut Dice| Distance {
+        let distance = |d: &mut MutationGenerator| Distance {
             pipe: d.pick(&Pipe::ALL),
             n: d.below(9) as u8,
         };
@@ -241,7 +242,7 @@ impl Dice {
         }
     }
 
-    /// Whole registers, often near the end of the file.
+    /// Generates a payload of whole registers, often near the end of the GRF file.
     fn payload(&mut self, ty: Type) -> Src<Reg> {
         let near = self.pick(&[10, 12, 112, 120, 126, 127, 254]);
         let n = near.min(self.platform.features().grf_count_large - 1);
@@ -291,7 +292,7 @@ impl Dice {
         }
     }
 
-    /// The descriptors of a message that means something.
+    /// Generates the descriptors of a valid message.
     fn message(&mut self, i: &mut Inst<Reg>) -> Option<()> {
         let dir = self.pick(&[Dir::Read, Dir::Write]);
         let ops = [
@@ -346,7 +347,7 @@ impl Dice {
         Some(())
     }
 
-    /// A random form of an opcode, that the rules may or may not like.
+    /// Generates a random instruction of an opcode, legal or not.
     fn form(&mut self, op: Op) -> Option<Inst<Reg>> {
         let info = op.info(self.platform)?;
         let mut i = Inst::new(op, self.exec());
@@ -450,7 +451,7 @@ impl Dice {
         Some(i)
     }
 
-    /// A part of the instruction changed.
+    /// Changes a part of the instruction.
     fn mutate(&mut self, i: &Inst<Reg>) -> Inst<Reg> {
         let mut i = *i;
         let n = self.below(3) as usize;
@@ -538,7 +539,7 @@ impl Dice {
                     *d ^= 1 << self.below(29);
                 }
             }
-            // The same register once more.
+            // Repeats a register.
             24 => {
                 let from = match (i.srcs[0], i.dst) {
                     (_, Dst::Direct { at, .. }) if n == 0 => Some(at.reg),
@@ -569,9 +570,9 @@ impl Dice {
     }
 }
 
-/// The rules that mutants break, and a count of the legal instructions and the mutants.
+/// Returns the rules that mutants violate, and the numbers of legal instructions and mutants.
 fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u32) {
-    let mut dice = Dice {
+    let mut generator = MutationGenerator {
         rng: Rng::new(seed ^ (platform as u64) << 32),
         platform,
     };
@@ -583,7 +584,7 @@ fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u
         .into_iter()
         .filter(|o| o.info(platform).is_some())
         .collect();
-    // What is rare among the opcodes has rules enough of its own.
+    // Rare opcodes have many rules of their own.
     let rare: Vec<Op> = ops
         .iter()
         .copied()
@@ -593,16 +594,16 @@ fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u
         })
         .collect();
     while mutants < MUTANTS && found.len() < wanted {
-        // Mutants that are legal are mutated further, for what takes two steps.
+        // Legal mutants are mutated further, for violations that need two steps.
         let seed = match good {
-            Some(i) if !dice.once_in(20) => i,
+            Some(i) if !generator.once_in(20) => i,
             _ => {
-                let op = if dice.once_in(3) {
-                    dice.pick(&rare)
+                let op = if generator.once_in(3) {
+                    generator.pick(&rare)
                 } else {
-                    dice.pick(&ops)
+                    generator.pick(&ops)
                 };
-                match dice.form(op) {
+                match generator.form(op) {
                     Some(i) if legal::is_legal(platform, &i) => {
                         legal += 1;
                         i
@@ -611,7 +612,7 @@ fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u
                 }
             }
         };
-        let mutant = dice.mutate(&seed);
+        let mutant = generator.mutate(&seed);
         mutants += 1;
         let findings = legal::check(platform, &mutant);
         assert_eq!(findings.is_empty(), legal::is_legal(platform, &mutant));
@@ -625,7 +626,7 @@ fn broken(platform: Platform, seed: u64) -> (BTreeMap<&'static str, u32>, u32, u
 }
 
 #[test]
-fn mutants_break_every_rule() {
+fn mutants_violate_every_rule() {
     let seed = std::env::var("GANTRY_SEED")
         .ok()
         .and_then(|s| s.parse().ok())
@@ -662,10 +663,10 @@ fn mutants_break_every_rule() {
 }
 
 #[test]
-fn rules_have_names_of_their_own_and_say_what_to_do() {
+fn rules_have_unique_names_and_hints() {
     let mut names = BTreeSet::new();
     for r in legal::rules() {
-        assert!(names.insert(r.name), "{} is there twice", r.name);
+        assert!(names.insert(r.name), "{} is not unique", r.name);
         assert!(!r.text.is_empty() && !r.text.ends_with('.'), "{}", r.name);
         assert!(!r.hint.is_empty() && !r.hint.ends_with('.'), "{}", r.name);
         assert!(Platform::ALL.iter().any(|p| r.applies_to(*p)), "{}", r.name);

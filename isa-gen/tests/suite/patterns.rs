@@ -1,6 +1,7 @@
-//! Bytes that nobody meant: no function panics on them, and what we and Intel's disassembler take of them is counted.
+//! Tests with random bytes: no function panics, and bytes that only one of us and Intel's
+//! disassembler accepts are counted.
 //!
-//! `GANTRY_CASES=10000000` tries that many patterns of each platform.
+//! `GANTRY_CASES=10000000` tests that many patterns of each platform.
 
 use crate::iga::Iga;
 use gantry_isa_gen::compact::compact;
@@ -20,8 +21,8 @@ fn number(name: &str, default: u64) -> u64 {
     n
 }
 
-/// Random bytes, 8 of them where the compaction bit says so. Half have an opcode that exists, and some of these few
-/// bits set at all: pure noise hardly ever gets past the first reserved value.
+/// Generates random bytes, 8 of them if the compaction bit is set. Half have an opcode that exists,
+/// and some of these few bits set: uniform noise hardly ever passes the first reserved value.
 fn pattern(opcodes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut word = u128::from(rng.bits()) | u128::from(rng.bits()) << 64;
     match rng.below(4) {
@@ -44,7 +45,7 @@ fn opcodes(p: Platform) -> Vec<u8> {
     Op::ALL.into_iter().filter_map(of).collect()
 }
 
-/// Does everything with a pattern that can be done with it. Whether it decodes.
+/// Applies every function to a pattern. Returns true if it decodes.
 fn try_all(p: Platform, bytes: &[u8], text_too: bool) -> bool {
     let decoded = decode(p, bytes);
     let Ok(d) = decoded else {
@@ -86,7 +87,7 @@ fn patterns_never_panic() {
     }
 }
 
-/// What we say of bytes that we do not take.
+/// Returns the reason for which we reject bytes.
 fn our_reason(e: &DecodeError) -> String {
     match e {
         DecodeError::Field { field, .. } => format!("reserved value in {field}"),
@@ -95,7 +96,7 @@ fn our_reason(e: &DecodeError) -> String {
     }
 }
 
-/// What Intel's disassembler says, without the numbers and the bytes.
+/// Returns the reason of Intel's disassembler, without numbers and bytes.
 fn their_reason(e: &str) -> String {
     let first = e.lines().next().unwrap_or(e);
     let what = first.split_once(": ").map_or(first, |(_, what)| what);
@@ -103,12 +104,12 @@ fn their_reason(e: &str) -> String {
     if what.contains("targets") {
         return "a target outside the program".into();
     }
-    // An operand, its register, and what is wrong.
+    // Operand, register, and description.
     let what = what.rsplit(": ").next().unwrap_or(what);
     what.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// Every class of bytes that only one side takes: how it begins, and why.
+/// Every class of bytes that only one side accepts: prefix and explanation.
 const KNOWN: [(&str, &str); 10] = [
     (
         "only Intel's: reserved value in",
@@ -151,7 +152,7 @@ const KNOWN: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn what_is_taken_is_counted() {
+fn accepted_patterns_are_counted() {
     let seed = number("GANTRY_SEED", 1);
     let cases = number("GANTRY_CASES", 20_000).min(2_000_000);
     for p in Platform::ALL {

@@ -1,4 +1,4 @@
-//! The assembler's syntax and its errors, with exact places.
+//! Tests of the assembler's syntax and its errors, with exact locations.
 
 use gantry_isa_gen::fuzz::Rng;
 use gantry_isa_gen::text::{assemble, disassemble};
@@ -21,7 +21,7 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn errors_have_exact_places() {
+fn errors_have_exact_spans() {
     for (text, want) in [
         ("fooo (8|M0) r1", "1:1+4: unknown opcode `fooo`"),
         (
@@ -75,7 +75,7 @@ fn errors_have_exact_places() {
         ),
         (
             "bfe (8|M0) (lt)f0.0 r5.0<1>:d r6.0<2;1>:d r7.0<2;1>:d r8.0<1>:d",
-            "1:1+3: `bfe` may not have this flag modifier",
+            "1:1+3: `bfe` may not have this condition modifier",
         ),
         ("(W) jmpi nowhere", "1:10+7: label `nowhere` is not defined"),
         ("a:\nnop\na:\nnop", "3:1+1: label `a` is defined twice"),
@@ -109,7 +109,7 @@ fn errors_have_exact_places() {
 }
 
 #[test]
-fn every_line_that_is_wrong_is_told_of() {
+fn every_wrong_line_is_reported() {
     assert_eq!(
         errors("foo\nnop\n  bar // x\n(W) jmpi gone\n"),
         [
@@ -153,7 +153,7 @@ fn branches_out_of_the_program_keep_their_distance() {
 }
 
 #[test]
-fn compacted_instructions_take_eight_bytes() {
+fn compact_instructions_have_eight_bytes() {
     let line = "mov (16|M0) r5.0<1>:f r7.0<8;8,1>:f {Compacted}\n";
     let a = assemble(PLATFORM, &format!("{line}nop\n")).unwrap();
     assert_eq!(a.bytes.len(), 24);

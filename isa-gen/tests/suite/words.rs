@@ -1,10 +1,10 @@
-//! Encoding and decoding of instructions whose bits Intel's assembler gave.
+//! Tests of encoding and decoding on words from Intel's assembler.
 
 use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::{ExecSize, Op, Platform};
 
-/// Native words, and what `iga64 -d -p=9` says of them.
+/// Native words with their text from `iga64 -d -p=9`.
 const WORDS: &[(u128, &str)] = &[
     (
         0x12345678_00000000_2020060c_00000001,
@@ -131,7 +131,7 @@ const WORDS: &[(u128, &str)] = &[
 ];
 
 #[test]
-fn decoding_and_encoding_again_gives_the_same_bits() {
+fn decoding_and_encoding_round_trips() {
     for (word, text) in WORDS {
         let d =
             decode(Platform::Gen9, &word.to_le_bytes()).unwrap_or_else(|e| panic!("{text}: {e}"));

@@ -1,6 +1,8 @@
-//! The text of Xe: every line that Intel's disassembler prints and its assembler takes back is read into an instruction
-//! that prints as the same line. The lines are of random instructions, native and compacted, and of random damage to
-//! them, which makes forms that no generator thinks of. (Kernels as Intel's compiler emits them are `corpus.rs`'s.)
+//! Tests of the text of Xe. Every line that Intel's disassembler prints and its assembler accepts
+//! is parsed into an instruction that prints as the same line.
+//!
+//! The lines are of random instructions, native and compact, and of random bit flips in them, which
+//! produce forms that no generator has. (`corpus.rs` has kernels of Intel's compiler.)
 
 use crate::iga::Iga;
 use gantry_isa_gen::compact::compact;
@@ -11,9 +13,9 @@ use gantry_isa_gen::text::{parse_inst, print_inst};
 use gantry_isa_gen::{MathFn, Op, Platform};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Damaged words of each platform; `GANTRY_CASES` says otherwise.
+/// Number of damaged words of each platform, unless `GANTRY_CASES` is set.
 const CASES: u64 = 20_000;
-/// Undamaged words of each opcode.
+/// Number of undamaged words of each opcode.
 const EACH: u32 = 100;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -21,13 +23,13 @@ fn number(name: &str, default: u64) -> u64 {
     value.unwrap_or(default)
 }
 
-/// The instruction in a listing, without comment and label.
+/// Returns the instruction in a listing, without comment and label.
 fn line(listing: &str) -> Option<&str> {
     let l = listing.lines().find(|l| !l.ends_with(':'))?;
     l.split(" //").next()
 }
 
-/// What our reader and printer make of a line.
+/// Parses a line and prints it.
 fn again(platform: Platform, line: &str) -> Result<String, String> {
     let (inst, labels) = parse_inst(platform, line).map_err(|e| e.to_string())?;
     Ok(print_inst(platform, &inst, &|t| match t {
@@ -36,9 +38,10 @@ fn again(platform: Platform, line: &str) -> Result<String, String> {
     }))
 }
 
-/// Whether Intel's tools agree with themselves about a line: its assembler makes of it what prints as it.
+/// Returns true if Intel's tools agree about a line: its assembler produces bytes that are printed
+/// as the line.
 fn is_canonical(iga: &mut Iga, line: &str) -> bool {
-    // An instruction is at most 16 bytes away from where it may go.
+    // Targets are at most 16 bytes away.
     let program = format!("L0:\n{line}\nL8:\nL16:\n");
     let Ok(bytes) = iga.assemble(&program) else {
         return false;
@@ -49,13 +52,13 @@ fn is_canonical(iga: &mut Iga, line: &str) -> bool {
     self::line(&text).is_some_and(|l| l.trim_end() == line.trim_end())
 }
 
-/// The absolute target of a `calla` is where a label is in a program: one line alone does not tell.
+/// Returns true for a `calla` to a label, whose absolute target depends on the program.
 fn needs_a_program(line: &str) -> bool {
     line.contains("calla ") && line.contains(" L")
 }
 
-/// What means nothing, though Intel's tools take it: sub-registers beyond the end of architecture registers, math
-/// macros with strides and addresses.
+/// Returns true for lines without a meaning that Intel's tools accept: sub-registers beyond the end
+/// of architecture registers, and math macros with strides and addresses.
 fn is_nothing(line: &str, ours: &Result<String, String>) -> bool {
     let strided = |l: &str| l.find('<').is_some_and(|n| n < 2);
     let macro_fn = line.contains("mme");
@@ -66,7 +69,7 @@ fn is_nothing(line: &str, ours: &Result<String, String>) -> bool {
 #[derive(Default)]
 struct Report {
     alike: usize,
-    /// Lines that Intel's own assembler does not take back.
+    /// Lines that Intel's own assembler rejects.
     refused: usize,
     nothing: usize,
     ops: BTreeSet<String>,
@@ -74,7 +77,7 @@ struct Report {
 }
 
 impl Report {
-    fn judge(&mut self, platform: Platform, iga: &mut Iga, line: &str) {
+    fn check_line(&mut self, platform: Platform, iga: &mut Iga, line: &str) {
         let ours = again(platform, line);
         if ours.as_deref() == Ok(line) {
             self.alike += 1;
@@ -87,7 +90,7 @@ impl Report {
             self.nothing += 1;
         } else {
             let (kind, text) = match ours {
-                Ok(text) => ("prints otherwise".to_string(), text),
+                Ok(text) => ("prints differently".to_string(), text),
                 Err(e) => (e.split_once(": ").unwrap().1.to_string(), e),
             };
             let first = || (0, format!("{line}\n{text}"));
@@ -96,7 +99,7 @@ impl Report {
     }
 }
 
-/// Words of random instructions of every opcode, native and, where there is such a form, compacted.
+/// Generates words of random instructions of every opcode, native and compact.
 fn words(platform: Platform, rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     for op in Op::ALL {
@@ -127,11 +130,11 @@ fn platform(platform: Platform) {
         if let Ok(text) = iga.disassemble(w)
             && let Some(l) = line(&text)
         {
-            report.judge(platform, &mut iga, l);
+            report.check_line(platform, &mut iga, l);
         }
     }
     let undamaged = report.alike;
-    // Every opcode, with fields at random.
+    // Every opcode, with random fields.
     for info in Op::ALL.into_iter().filter_map(|op| op.info(platform)) {
         for n in 0..40 {
             let mut w = [rng.bits().to_le_bytes(), rng.bits().to_le_bytes()].concat();
@@ -146,7 +149,7 @@ fn platform(platform: Platform) {
         let mut w = seeds[rng.below(seeds.len() as u64) as usize].clone();
         for _ in 0..=rng.below(6) {
             let bit = rng.below(w.len() as u64 * 8) as usize;
-            // Not the one that says how long it is.
+            // Not the compaction bit.
             if bit != 29 {
                 w[bit / 8] ^= 1 << (bit % 8);
             }
@@ -154,7 +157,7 @@ fn platform(platform: Platform) {
         if let Ok(text) = iga.disassemble(&w)
             && let Some(l) = line(&text)
         {
-            report.judge(platform, &mut iga, l);
+            report.check_line(platform, &mut iga, l);
             if rng.once_in(4) {
                 seeds.push(w);
             }
@@ -196,9 +199,9 @@ fn lines_of_xe_hpc() {
     platform(Platform::XeHpc);
 }
 
-/// What no kernel has.
+/// Forms that occur in no kernel.
 #[test]
-fn forms_that_are_read_and_not_printed() {
+fn forms_that_are_parsed_and_not_printed() {
     for (platform, text, line) in [
         (
             Platform::XeHpg,
@@ -251,7 +254,7 @@ fn forms_that_are_read_and_not_printed() {
     }
 }
 
-/// Intel's disassembler prints a type that its assembler drops; kernels with it are `corpus.rs`'s.
+/// Intel's disassembler prints a type that its assembler drops; `corpus.rs` has kernels with it.
 #[test]
 fn words_that_name_barriers() {
     let ours = again(Platform::XeHpc, "sync.bar 0x3:uw").unwrap();
@@ -264,7 +267,7 @@ fn iga_bytes(iga: &mut Iga, text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn errors_tell_place_and_reason() {
+fn errors_have_location_and_reason() {
     for (platform, text, want) in [
         (
             Platform::Gen9,
@@ -301,7 +304,7 @@ fn errors_tell_place_and_reason() {
             "send.dc0 (8|M0) r5 r6 null:0 0x0 0x0",
             "1:23: on xelp the length of source 1 is in the extended descriptor",
         ),
-        // Intel's assembler takes this, and forgets the length.
+        // Intel's assembler accepts this, and loses the length.
         (
             Platform::XeHp,
             "send.dc0 (8|M0) r5 r6 r7:2 0x0 0x0",
@@ -343,9 +346,9 @@ fn errors_tell_place_and_reason() {
     }
 }
 
-/// What Intel's tools get wrong (docs/oracle-differences.md) they still do.
+/// Known errors of Intel's tools (docs/oracle-differences.md) still exist.
 #[test]
-fn known_disagreements_are_still_there() {
+fn known_disagreements_still_exist() {
     let shown = |platform: Platform, text: &str| {
         let mut iga = Iga::open(platform)?;
         let bytes = iga_bytes(&mut iga, text);

@@ -1,7 +1,8 @@
-//! Every word that Intel's tools take both ways on Xe, we take both ways: seeded walks over the words that libiga64
-//! disassembles and assembles again to the same bits. Each must decode, and encode to itself.
+//! Tests that every word that Intel's tools disassemble and assemble on Xe decodes, and encodes to
+//! itself. The words are found by seeded random walks over those that libiga64 disassembles and
+//! assembles to the same bits.
 //!
-//! `GANTRY_CASES=1000` takes that many steps from each seed instruction, `GANTRY_SEED` starts elsewhere.
+//! `GANTRY_CASES=1000` sets the number of steps from each seed instruction, `GANTRY_SEED` the seed.
 
 use crate::iga::Iga;
 use crate::xe_seeds::seeds;
@@ -27,14 +28,15 @@ fn number(name: &str, default: u64) -> u64 {
     value.and_then(|s| s.parse().ok()).unwrap_or(default)
 }
 
-/// Whether Intel's tools take the word both ways; the text if so.
+/// Returns the text of a word if Intel's tools disassemble it and assemble the text to the same
+/// word.
 fn taken(iga: &mut Iga, word: u128) -> Option<String> {
     let bytes = word.to_le_bytes();
     let text = iga.disassemble(&bytes).ok()?;
     (iga.assemble(&text).ok()? == bytes).then_some(text)
 }
 
-/// A word a little different: a bit, or a run of bits, but never the opcode nor the compaction bit.
+/// Changes bits or bit ranges of a word, except the opcode and the compaction bit.
 fn mutate(word: u128, rng: &mut Rng) -> u128 {
     let mut w = word;
     for _ in 0..=rng.below(3) {
@@ -50,8 +52,9 @@ fn mutate(word: u128, rng: &mut Rng) -> u128 {
     w & !(1 << 29)
 }
 
-/// Why a word that Intel's tools take is not one of ours, as a class; and what is known of the class.
-fn judge(p: Platform, word: u128, text: &str) -> Result<(), String> {
+/// Checks that a word that Intel's tools accept is one of ours. The error is a class of
+/// differences.
+fn check_word(p: Platform, word: u128, text: &str) -> Result<(), String> {
     let inst = match decode(p, &word.to_le_bytes()) {
         Ok(d) => d.inst,
         Err(e) => return Err(format!("decode: {e}")),
@@ -61,7 +64,7 @@ fn judge(p: Platform, word: u128, text: &str) -> Result<(), String> {
         Ok(again) => return Err(format!("bits {:#x}", again ^ word)),
         Err(e) => return Err(format!("encode: {e}")),
     }
-    // Field by field: the same text is the same instruction.
+    // Equal text implies an equal instruction.
     let ours = disassemble(p, &word.to_le_bytes());
     if bare(&ours) == bare(text) {
         Ok(())
@@ -70,14 +73,14 @@ fn judge(p: Platform, word: u128, text: &str) -> Result<(), String> {
     }
 }
 
-/// The lines without comments and blanks at their ends.
+/// Returns the lines without comments and trailing blanks.
 fn bare(text: &str) -> Vec<&str> {
     text.lines()
         .map(|l| l.split(" //").next().unwrap_or(l).trim_end())
         .collect()
 }
 
-/// Words on which we differ on purpose, and why; `text` is Intel's.
+/// Returns the reason for words on which we differ deliberately. `text` is Intel's.
 fn known(p: Platform, word: u128, text: &str) -> Option<&'static str> {
     let math = Op::Math.info(p).map(|i| u128::from(i.opcode)) == Some(word & 0x7f);
     if math && word >> 93 & 7 == 7 {
@@ -94,21 +97,21 @@ fn known(p: Platform, word: u128, text: &str) -> Option<&'static str> {
     None
 }
 
-/// A word of each kind that is known, which must still be one.
+/// Examples of known differences, which must still exist.
 const KNOWN: &[(Platform, u128)] = &[
     (Platform::XeLp, 0x0210091cea10060c04062aa1094b0038),
     (Platform::XeHpg, 0x00110924ea10023404152aa1c0030038),
 ];
 
 #[test]
-fn known_disagreements_are_still_some() {
+fn known_differences_still_exist() {
     for (p, word) in KNOWN {
         let Some(mut iga) = Iga::open(*p) else {
             return;
         };
         let text = taken(&mut iga, *word);
         let text = text.unwrap_or_else(|| panic!("{p}: Intel's take {word:#034x} no longer"));
-        assert!(judge(*p, *word, &text).is_err(), "{p}: {text}");
+        assert!(check_word(*p, *word, &text).is_err(), "{p}: {text}");
         assert!(known(*p, *word, &text).is_some(), "{p}: {text}");
     }
 }
@@ -147,7 +150,7 @@ fn walk(p: Platform, steps: u64, seed: u64) -> Option<(u64, Vec<String>)> {
             seen.insert(op);
             taken_words += 1;
             word = next;
-            if let Err(class) = judge(p, next, &text)
+            if let Err(class) = check_word(p, next, &text)
                 && known(p, next, &text).is_none()
             {
                 let ours = disassemble(p, &next.to_le_bytes());
@@ -170,7 +173,7 @@ fn walk(p: Platform, steps: u64, seed: u64) -> Option<(u64, Vec<String>)> {
 }
 
 #[test]
-fn words_that_intels_tools_take_are_taken() {
+fn words_that_intels_tools_accept_are_accepted() {
     let steps = number("GANTRY_CASES", 40);
     let seed = number("GANTRY_SEED", 1);
     let mut all = Vec::new();
@@ -184,9 +187,9 @@ fn words_that_intels_tools_take_are_taken() {
     assert!(all.is_empty(), "{} classes:\n{}", all.len(), all.join("\n"));
 }
 
-/// No instruction finds the tables at odds with the codec, whatever is added to it.
+/// Additions to an instruction never cause a mismatch of tables and codec.
 #[test]
-fn additions_have_a_place_or_are_refused() {
+fn additions_are_encoded_or_rejected() {
     let flag = RegRef::new(Reg::Arf(Arf::Flag, 1), 2);
     let pred = Some(Predicate {
         flag,
@@ -222,9 +225,9 @@ fn additions_have_a_place_or_are_refused() {
     }
 }
 
-/// Every annotation is encoded and decoded to itself, or refused.
+/// Every annotation is rejected, or decodes to itself.
 #[test]
-fn annotations_come_back() {
+fn annotations_round_trip() {
     for p in XE {
         let mut coded = 0;
         for op in [Op::Send, Op::Math, Op::Dpas, Op::Add, Op::Sync] {

@@ -1,33 +1,33 @@
-//! Where Intel's assembler and disassembler and we are known not to agree, before Xe, each with the reason; `bulk.rs`
-//! checks that each is still one. The random instructions keep away from them.
+//! Known disagreements between Intel's tools and ours before Xe, each with the reason. `bulk.rs`
+//! checks that each still exists. Random instructions avoid them.
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::Platform::{Gen7p5, Gen8, Gen8Lp};
 
-/// How it shows.
+/// Kind of a disagreement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Intel's assembler does not take a text that ours takes.
+    /// Intel's assembler rejects a text that ours accepts.
     Refused,
-    /// Both assemblers take the text and make different bytes of it.
+    /// Both assemblers accept the text and produce different bytes.
     Bytes,
-    /// Both assemblers make the same bytes of the text, and the disassemblers differ.
+    /// Both assemblers produce the same bytes, and the disassemblers differ.
     Text,
 }
 
-/// A text of one line, of which the two sides do not make the same.
+/// Line of text that the two sides treat differently.
 pub struct Disagreement {
-    /// On these platforms.
+    /// Platforms.
     pub platforms: &'static [Platform],
-    /// The line.
+    /// Line.
     pub text: &'static str,
-    /// How it shows.
+    /// Kind of the disagreement.
     pub kind: Kind,
-    /// Why, and who is right.
+    /// Reason, and which side is right.
     pub reason: &'static str,
 }
 
-/// All of them.
+/// All known disagreements.
 pub const DISAGREEMENTS: [Disagreement; 10] = [
     Disagreement {
         platforms: &[Gen7p5],

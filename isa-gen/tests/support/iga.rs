@@ -1,5 +1,5 @@
-//! Intel's assembler in the process, through the C interface of libiga64 (`iga.h`). Other crates' tests may include
-//! this file by its path.
+//! Intel's assembler as a library, through the C interface of libiga64 (`iga.h`). Tests of other
+//! crates may include this file by its path.
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::fuzz::Oracle;
@@ -83,26 +83,26 @@ fn generation(p: Platform) -> i32 {
     }
 }
 
-/// A context of libiga64.
+/// Context of libiga64.
 pub struct Iga {
     context: Context,
     assemble: Assemble,
     disassemble: Disassemble,
     errors: Errors,
     release: Release,
-    /// Whether assembly compacts what it can.
+    /// True if assembly compacts instructions that have a compact form.
     pub auto_compact: bool,
-    /// Whether assembly sets annotations (SWSB), with what `sync` instructions it takes.
+    /// True if assembly sets annotations (SWSB) and inserts `sync` instructions as needed.
     pub auto_dependencies: bool,
-    /// Whether disassembly writes branch targets as distances.
+    /// True if disassembly writes branch targets as distances.
     pub numeric_labels: bool,
-    // The functions above live as long as the library.
+    // The functions above are valid as long as the library is loaded.
     _library: Library,
 }
 
 impl Iga {
-    /// Loads the library for a platform. Where there is none: a line on standard error and `None`, or a failure if
-    /// `GANTRY_REQUIRE_ORACLES` is 1.
+    /// Loads the library for a platform. If there is none, prints a line to standard error and
+    /// returns `None`, or fails if `GANTRY_REQUIRE_ORACLES` is 1.
     pub fn open(platform: Platform) -> Option<Iga> {
         match Self::load(generation(platform)) {
             Ok(iga) => Some(iga),
@@ -117,7 +117,8 @@ impl Iga {
     }
 
     fn load(generation: i32) -> Result<Iga, libloading::Error> {
-        // SAFETY: the library's initialisers do nothing but set up its own data, and the signatures are those of iga.h.
+        // SAFETY: the library's initialisers do nothing but set up its own data, and the signatures
+        // are those of iga.h.
         unsafe {
             let library = Library::new("libiga64.so.1")?;
             let create: Create = *library.get(b"iga_context_create\0")?;
@@ -143,11 +144,12 @@ impl Iga {
         }
     }
 
-    /// Line and message of every error of the last call.
+    /// Returns line and message of every error of the last call.
     fn diagnostics(&self) -> Vec<(u32, String)> {
         let mut list = std::ptr::null();
         let mut n = 0;
-        // SAFETY: the context is alive; the list that it gives holds `n` diagnostics until its next call.
+        // SAFETY: the context is alive; the list that it gives holds `n` diagnostics until its next
+        // call.
         unsafe {
             if (self.errors)(self.context, &mut list, &mut n) != 0 || list.is_null() {
                 Vec::new()
@@ -191,7 +193,7 @@ impl Oracle for Iga {
         let options = AssembleOptions {
             cb: size_of::<AssembleOptions>() as u32,
             enabled_warnings: 0,
-            // A compaction that fails is an error.
+            // Failed compaction is an error.
             encoder_opts: 4 | u32::from(self.auto_dependencies) << 1 | u32::from(self.auto_compact),
             syntax_opts: 0,
             reserved: [0; 2],
@@ -200,8 +202,8 @@ impl Oracle for Iga {
         };
         let mut out = std::ptr::null_mut();
         let mut size = 0;
-        // SAFETY: every pointer is to a live value; the output belongs to the context until its next call and is
-        // copied at once.
+        // SAFETY: every pointer is to a live value; the output belongs to the context until its
+        // next call and is copied at once.
         unsafe {
             let status =
                 (self.assemble)(self.context, &options, text.as_ptr(), &mut out, &mut size);

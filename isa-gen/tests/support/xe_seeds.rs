@@ -1,4 +1,4 @@
-//! Instructions of every opcode and form of Xe, to begin walks at.
+//! Instructions of every opcode and form of Xe, as starts of random walks.
 
 use gantry_isa_gen::message::Sfid;
 use gantry_isa_gen::op::Format;
@@ -64,18 +64,18 @@ const ONE: Region = Region::rect(1, 1, 0);
 const ROW: Region = Region::Ternary { vs: 1, hs: 0 };
 const LAST: Region = Region::Scalar3 { hs: 1 };
 
-/// The first types of each combination of the opcode.
+/// Returns the first types of each combination of the opcode.
 fn types(p: Platform, op: Op) -> Vec<(Type, Type)> {
     let combos = op.info(p).map(|i| i.types).unwrap_or_default();
     let first = |(d, s): &(gantry_isa_gen::op::TypeSet, gantry_isa_gen::op::TypeSet)| {
-        // No number stands for `hf8` in this version of the hardware.
+        // `hf8` has no code in this version of the hardware.
         let one = |set: &gantry_isa_gen::op::TypeSet| set.iter().find(|t| *t != Type::Hf8);
         Some((one(d)?, one(s)?))
     };
     combos.iter().filter_map(first).collect()
 }
 
-/// Seeds of every opcode that the platform has.
+/// Returns the seeds of every opcode of the platform.
 pub fn seeds(p: Platform) -> Vec<Inst<Reg>> {
     let mut all = Vec::new();
     for op in Op::ALL {

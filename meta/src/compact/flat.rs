@@ -1,35 +1,36 @@
-//! Forms by shape, as `isa-gen` walks them: no conditions left, and each table with its inverse.
+//! Compact forms per shape, as `isa-gen` uses them: without conditions, and each table with its
+//! inverse.
 
-use super::{Copy, Form, ImmKind, Shape, Shapes, Table};
+use super::{BitCopy, CompactForm, CompactTable, ImmKind, OperandShape, OperandShapes};
 use crate::layout::Bits;
 
-/// Where a native immediate is.
+/// Bits of a native immediate.
 pub(super) const IMM: Bits = Bits { hi: 127, lo: 96 };
 
-/// Number of bits.
+/// Returns the number of bits.
 pub(super) fn width(b: Bits) -> u32 {
     u32::from(b.hi.saturating_sub(b.lo)) + 1
 }
 
-/// The bits themselves, in a word.
+/// Returns a mask of the bits in a word.
 pub(super) fn mask(b: Bits) -> u128 {
     (u128::MAX >> (128 - width(b).min(128))) << b.lo
 }
 
-/// The inverse of a table: where an entry is by a multiplicative hash without collisions.
+/// Inverse of a table: the index of an entry by a multiplicative hash without collisions.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Find {
-    /// The multiplier; see [`Find::slot`].
+pub struct InverseTable {
+    /// Multiplier; see [`InverseTable::slot`].
     pub multiplier: u64,
-    /// How far to shift the product down.
+    /// Right shift of the product.
     pub shift: u32,
-    /// An index into the entries by slot. An empty slot has 0, since the entry is compared anyway.
+    /// Index into the entries by slot. An empty slot has 0, since the entry is compared anyway.
     pub slots: Vec<u8>,
 }
 
-impl Find {
-    /// The inverse of the entries; of equal entries, the first counts.
-    pub fn of(entries: &[u128]) -> Find {
+impl InverseTable {
+    /// Computes the inverse of the entries. Of equal entries, the first counts.
+    pub fn of(entries: &[u128]) -> InverseTable {
         let mut first: Vec<(u128, u8)> = Vec::new();
         for (i, e) in (0..).zip(entries) {
             if !first.iter().any(|(x, _)| x == e) {
@@ -40,14 +41,14 @@ impl Find {
         let mut multiplier = 0x9e37_79b9_7f4a_7c15u64;
         loop {
             for _ in 0..4000 {
-                if let Some(slots) = Find::slots(&first, multiplier, bits) {
-                    return Find {
+                if let Some(slots) = InverseTable::slots(&first, multiplier, bits) {
+                    return InverseTable {
                         multiplier,
                         shift: 64 - bits,
                         slots,
                     };
                 }
-                // Any sequence of odd numbers does.
+                // Any sequence of odd numbers works.
                 multiplier = multiplier
                     .rotate_left(23)
                     .wrapping_mul(0xd134_2543_de82_ef95)
@@ -57,7 +58,7 @@ impl Find {
         }
     }
 
-    /// The slot of an entry. `gantry_isa_gen::compact` computes the same.
+    /// Returns the slot of an entry. `gantry_isa_gen::compact` computes the same.
     pub fn slot(entry: u128, multiplier: u64, shift: u32) -> usize {
         let (low, high) = (entry as u64, (entry >> 64) as u64);
         let product = low
@@ -69,7 +70,7 @@ impl Find {
     fn slots(first: &[(u128, u8)], multiplier: u64, bits: u32) -> Option<Vec<u8>> {
         let mut slots: Vec<Option<u8>> = vec![None; 1 << bits];
         for (e, i) in first {
-            let slot = slots.get_mut(Find::slot(*e, multiplier, 64 - bits))?;
+            let slot = slots.get_mut(InverseTable::slot(*e, multiplier, 64 - bits))?;
             if slot.replace(*i).is_some() {
                 return None;
             }
@@ -78,63 +79,66 @@ impl Find {
     }
 }
 
-/// A table in one shape.
+/// Table in one shape.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlatTable {
-    /// The index's bits in the compact form, the least significant first.
+    /// Bits of the index in the compact form, the least significant first.
     pub index: Vec<Bits>,
-    /// The native bits that it gives.
+    /// Native bits that the table supplies.
     pub mask: u128,
-    /// One entry per index value, its bits where they are in the native form.
+    /// Entry per index value, with its bits in native position.
     pub entries: Vec<u128>,
-    /// From an entry to its index.
-    pub find: Find,
+    /// Map from an entry to its index.
+    pub find: InverseTable,
 }
 
-/// An immediate in one shape.
+/// Immediate in one shape.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlatImm {
-    /// Its bits in the compact form, the least significant first.
+    /// Bits in the compact form, the least significant first.
     pub from: Vec<Bits>,
-    /// The kind for each value of the type field, or the only kind.
+    /// Expansion for each value of the type field, or one for all.
     pub kinds: Vec<Option<ImmKind>>,
-    /// The native type field.
+    /// Native type field.
     pub type_at: Bits,
 }
 
-/// A form in one shape.
+/// Form in one shape.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlatShape {
-    /// The tables that apply.
+    /// Tables that apply.
     pub tables: Vec<FlatTable>,
-    /// The copies that apply.
-    pub copies: Vec<Copy>,
-    /// The immediate.
+    /// Copies that apply.
+    pub copies: Vec<BitCopy>,
+    /// Immediate.
     pub imm: Option<FlatImm>,
-    /// All native bits that it can give.
+    /// Native bits that it can represent.
     pub covered: u128,
 }
 
-impl Form {
-    /// The form in one shape.
-    pub fn flat(&self, shape: Shape) -> FlatShape {
+impl CompactForm {
+    /// Returns the form in one shape.
+    pub fn flat(&self, shape: OperandShape) -> FlatShape {
         let tables: Vec<FlatTable> = self
             .tables
             .iter()
             .filter_map(|t| flat_table(t, shape))
             .collect();
-        let copies: Vec<Copy> = self
+        let copies: Vec<BitCopy> = self
             .copies
             .iter()
             .filter(|c| c.shapes.contains(shape))
             .copied()
             .collect();
-        let imm = self.imm.as_ref().filter(|_| Shapes::IMM.contains(shape));
+        let imm = self
+            .imm
+            .as_ref()
+            .filter(|_| OperandShapes::IMM.contains(shape));
         let imm = imm.map(|i| FlatImm {
             from: i.from.clone(),
             kinds: i.kinds.clone(),
             type_at: match shape {
-                Shape::OneImm => i.type_at[0],
+                OperandShape::OneImm => i.type_at[0],
                 _ => i.type_at[1],
             },
         });
@@ -153,7 +157,7 @@ impl Form {
     }
 }
 
-fn flat_table(t: &Table, shape: Shape) -> Option<FlatTable> {
+fn flat_table(t: &CompactTable, shape: OperandShape) -> Option<FlatTable> {
     let to: Vec<Bits> =
         t.to.iter()
             .filter(|(_, s)| s.contains(shape))
@@ -166,12 +170,12 @@ fn flat_table(t: &Table, shape: Shape) -> Option<FlatTable> {
     Some(FlatTable {
         index: t.index.clone(),
         mask: to.iter().fold(0, |all, b| all | mask(*b)),
-        find: Find::of(&entries),
+        find: InverseTable::of(&entries),
         entries,
     })
 }
 
-/// The lowest bits of an entry, where they go.
+/// Distributes the lowest bits of an entry to their positions.
 fn spread(mut entry: u64, to: &[Bits]) -> u128 {
     let mut word = 0;
     for b in to {
@@ -188,13 +192,13 @@ mod tests {
     #[test]
     fn the_inverse_finds_the_first() {
         let entries = [7, 3 << 90, 7, 9];
-        let f = Find::of(&entries);
-        let find = |e| f.slots[Find::slot(e, f.multiplier, f.shift)];
+        let f = InverseTable::of(&entries);
+        let find = |e| f.slots[InverseTable::slot(e, f.multiplier, f.shift)];
         assert_eq!(entries.map(find), [0, 1, 0, 3]);
     }
 
     #[test]
-    fn an_entry_goes_where_its_runs_are() {
+    fn entries_are_spread_over_their_ranges() {
         let to = [Bits { hi: 9, lo: 8 }, Bits { hi: 100, lo: 99 }];
         assert_eq!(spread(0b1_10_01, &to), 1 << 8 | 1 << 100);
     }

@@ -1,4 +1,5 @@
-//! The compact forms of Gen7.5. The tables are Gen8's but for the types; three-source instructions have none.
+//! Compact forms of Gen7.5. The tables are those of Gen8 except for types; three-source
+//! instructions have none.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"
@@ -18,7 +19,7 @@ pub(super) fn tables() -> GenCompact {
     compact(&form, None, &[Format::Send])
 }
 
-/// Files, types, destination mode and stride by index.
+/// Register files, types, destination mode and stride, by index.
 const DATATYPE: [u64; 32] = [
     0b001_000000000000001,
     0b001_000000000100000,

@@ -1,22 +1,22 @@
-//! The compact forms of Gen8 to Gen11, and what Gen7.5 shares with them. Gen11 has its own type codes and no compacted
-//! three-source instructions.
+//! Compact forms of Gen8 to Gen11, and what Gen7.5 shares with them. Gen11 has its own type codes
+//! and no compact three-source instructions.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"
 )]
 
 use super::{
-    Class, Form, GenCompact, Imm, ImmKind, ImmPlace, Shape, Shapes, Test, bits, copy, copy_in,
-    table,
+    CompactClass, CompactForm, CompactImm, GenCompact, ImmKind, ImmPlace, OperandShape,
+    OperandShapes, ShapeTest, bits, copy, copy_in, table,
 };
 use crate::format::Format;
 
-/// What differs between generations whose forms are otherwise alike.
+/// Differences between generations with otherwise equal forms.
 pub(super) struct Basic {
     pub control_to: &'static [(u8, u8)],
     pub datatype: &'static [u64; 32],
     pub datatype_to: &'static [(u8, u8)],
-    /// The native register files of source 0 and source 1.
+    /// Native register files of source 0 and source 1.
     pub files: [(u8, u8); 2],
 }
 
@@ -31,7 +31,7 @@ pub(super) fn gen8() -> GenCompact {
     compact(&GEN8_BASIC, Some(ternary()), &[Format::Send])
 }
 
-/// From Gen9 on, a `send` has no compact form.
+/// Compact forms from Gen9 on, where a `send` has none.
 pub(super) fn gen9() -> GenCompact {
     compact(&GEN8_BASIC, Some(ternary()), &[])
 }
@@ -44,25 +44,30 @@ pub(super) fn gen11() -> GenCompact {
     compact(&form, None, &[])
 }
 
-/// The forms and classes of a generation before Xe.
-pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Format]) -> GenCompact {
-    use Shape::{OneImm, OneReg, TwoImm, TwoReg};
-    let class = |name, formats, math, at, shapes| Class {
+/// Builds the forms and classes of a generation before Xe.
+pub(super) fn compact(
+    form: &Basic,
+    ternary: Option<CompactForm>,
+    send: &'static [Format],
+) -> GenCompact {
+    use OperandShape::{OneImm, OneReg, TwoImm, TwoReg};
+    let class = |name, formats, math, at, shapes| CompactClass {
         name,
         formats,
         but: &[],
         math,
         form: 0,
-        test: Test {
+        test: ShapeTest {
             at: bits(at),
             shapes,
         },
         only_expand: false,
     };
     let [src0, src1] = form.files;
-    // Files are ARF, GRF, (MRF), immediate. Intel's assembler compacts no second source in an ARF but in `math`.
+    // Files are ARF, GRF, (MRF), immediate. Intel's assembler compacts no second source in an ARF,
+    // except in `math`.
     let mut classes = vec![
-        Class {
+        CompactClass {
             // Its source is a 64-bit immediate.
             but: &["dim"],
             ..class(
@@ -87,8 +92,9 @@ pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Forma
             src1,
             [Some(TwoReg), Some(TwoReg), None, Some(TwoImm)],
         ),
-        // The distance of a jump counts from its end, so that a shorter jump would go elsewhere.
-        Class {
+        // The distance of a jump is relative to its end, so a shorter jump would have another
+        // target.
+        CompactClass {
             only_expand: true,
             ..class(
                 "jump",
@@ -110,35 +116,35 @@ pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Forma
     let mut forms = vec![basic(form)];
     if let Some(ternary) = ternary {
         forms.push(ternary);
-        classes.push(Class {
+        classes.push(CompactClass {
             form: 1,
             ..class(
                 "three sources",
                 &[Format::Ternary],
                 None,
                 (0, 0),
-                [Some(Shape::Ternary); 4],
+                [Some(OperandShape::Ternary); 4],
             )
         });
     }
     GenCompact { forms, classes }
 }
 
-fn basic(b: &Basic) -> Form {
+fn basic(b: &Basic) -> CompactForm {
     let signed = ImmKind {
         place: ImmPlace::Signed,
         halves: false,
     };
-    Form {
+    CompactForm {
         name: "basic",
         tables: vec![
             table("control", &[(12, 8)], &CONTROL, b.control_to),
             table("datatype", &[(17, 13)], b.datatype, b.datatype_to),
             table("subreg", &[(22, 18)], &SUBREG, &[(52, 48)])
-                .and((68, 64), Shapes::SRC0)
-                .and((100, 96), Shapes::SRC1),
+                .and((68, 64), OperandShapes::SRC0)
+                .and((100, 96), OperandShapes::SRC1),
             table("source 0", &[(34, 30)], &SOURCE, &[(88, 77)]),
-            table("source 1", &[(39, 35)], &SOURCE, &[(120, 109)]).every(Shapes::REG),
+            table("source 1", &[(39, 35)], &SOURCE, &[(120, 109)]).every(OperandShapes::REG),
         ],
         copies: vec![
             copy((6, 0), (6, 0)),
@@ -147,9 +153,9 @@ fn basic(b: &Basic) -> Form {
             copy((27, 24), (27, 24)),
             copy((47, 40), (60, 53)),
             copy((55, 48), (76, 69)),
-            copy_in(Shapes::REG, (63, 56), (108, 101)),
+            copy_in(OperandShapes::REG, (63, 56), (108, 101)),
         ],
-        imm: Some(Imm {
+        imm: Some(CompactImm {
             from: vec![bits((63, 56)), bits((39, 35))],
             kinds: vec![Some(signed)],
             type_at: [bits((0, 0)); 2],
@@ -157,9 +163,10 @@ fn basic(b: &Basic) -> Form {
     }
 }
 
-/// Three-source instructions in Align16 mode; those in Align1 mode, from Gen10 on, have no compact form.
-fn ternary() -> Form {
-    Form {
+/// Form of three-source instructions in Align16 mode. Those in Align1 mode, from Gen10 on, have no
+/// compact form.
+fn ternary() -> CompactForm {
+    CompactForm {
         name: "ternary",
         tables: vec![
             table("control", &[(9, 8)], &TERNARY_CONTROL, &[(28, 8), (36, 32)]),
@@ -197,7 +204,7 @@ fn ternary() -> Form {
     }
 }
 
-/// Control bits by index.
+/// Control bits, by index.
 const CONTROL: [u64; 32] = [
     0b00_0_000000000000_00_1_0,
     0b00_0_010000000000_00_0_0,
@@ -233,7 +240,7 @@ const CONTROL: [u64; 32] = [
     0b01_0_100000010000_00_0_0,
 ];
 
-/// Files, types, destination mode and stride by index, up to Gen10.
+/// Register files, types, destination mode and stride, by index, up to Gen10.
 const DATATYPE: [u64; 32] = [
     0b001_000000_000000000001,
     0b001_000000_000001000000,
@@ -269,7 +276,7 @@ const DATATYPE: [u64; 32] = [
     0b001_001011_001001001000,
 ];
 
-/// The same with the type codes of Gen11.
+/// Register files, types, destination mode and stride, by index, with the type codes of Gen11.
 const GEN11_DATATYPE: [u64; 32] = [
     0b001_000000_000000000001,
     0b001_000000_000001000000,

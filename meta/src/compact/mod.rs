@@ -1,7 +1,9 @@
-//! The 64-bit form: which native bits come from tables, which are copied, and which instructions have it.
+//! Compact (8-byte) form: the native bits that tables supply, those that are copied, and the
+//! instructions that have the form.
 //!
-//! Facts from the PRMs ("EU Compact Instructions"), Mesa's `brw_eu_compact.c` and the tables of Intel's GED; every entry
-//! is checked against Intel's disassembler and assembler by `isa-gen/tests/suite/compact.rs`.
+//! Sources: the PRMs ("EU Compact Instructions"), Mesa's `brw_eu_compact.c` and the tables of
+//! Intel's GED. `isa-gen/tests/suite/compact.rs` tests every entry against Intel's disassembler and
+//! assembler.
 
 use crate::format::Format;
 use crate::generation::Generation;
@@ -14,16 +16,16 @@ mod gen8;
 mod xe;
 mod xe_hpc;
 
-pub use flat::{Find, FlatImm, FlatShape, FlatTable};
+pub use flat::{FlatImm, FlatShape, FlatTable, InverseTable};
 
-/// The class number of opcodes that have no compact form.
+/// Class number of opcodes without a compact form.
 pub const NO_CLASS: u8 = 0xff;
-/// The class number of `math` where its function tells the class.
+/// Class number of `math`, whose function determines the class.
 pub const MATH_CLASS: u8 = 0xfe;
 
-/// What an instruction has, as far as the compact form cares. It decides which of the form's parts apply.
+/// Operand shape of an instruction, which decides which parts of the form apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-pub enum Shape {
+pub enum OperandShape {
     /// One source, in a register.
     OneReg,
     /// One source, an immediate.
@@ -36,163 +38,170 @@ pub enum Shape {
     Ternary,
 }
 
-impl Shape {
-    /// All of them.
-    pub const ALL: [Shape; 5] = [
-        Shape::OneReg,
-        Shape::OneImm,
-        Shape::TwoReg,
-        Shape::TwoImm,
-        Shape::Ternary,
+impl OperandShape {
+    /// Every shape.
+    pub const ALL: [OperandShape; 5] = [
+        OperandShape::OneReg,
+        OperandShape::OneImm,
+        OperandShape::TwoReg,
+        OperandShape::TwoImm,
+        OperandShape::Ternary,
     ];
 }
 
-/// A set of shapes.
+/// Set of shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shapes(u8);
+pub struct OperandShapes(u8);
 
-impl Shapes {
+impl OperandShapes {
     /// Every shape.
-    pub const ALL: Shapes = Shapes(0x1f);
-    /// Those without an immediate.
-    pub const REG: Shapes = Shapes::of(&[Shape::OneReg, Shape::TwoReg]);
-    /// Those with an immediate.
-    pub const IMM: Shapes = Shapes::of(&[Shape::OneImm, Shape::TwoImm]);
-    /// Those whose source 0 is a register.
-    pub const SRC0: Shapes = Shapes::of(&[Shape::OneReg, Shape::TwoReg, Shape::TwoImm]);
-    /// Those whose source 1 is a register.
-    pub const SRC1: Shapes = Shapes::of(&[Shape::TwoReg]);
+    pub const ALL: OperandShapes = OperandShapes(0x1f);
+    /// Shapes without an immediate.
+    pub const REG: OperandShapes = OperandShapes::of(&[OperandShape::OneReg, OperandShape::TwoReg]);
+    /// Shapes with an immediate.
+    pub const IMM: OperandShapes = OperandShapes::of(&[OperandShape::OneImm, OperandShape::TwoImm]);
+    /// Shapes whose source 0 is a register.
+    pub const SRC0: OperandShapes = OperandShapes::of(&[
+        OperandShape::OneReg,
+        OperandShape::TwoReg,
+        OperandShape::TwoImm,
+    ]);
+    /// Shapes whose source 1 is a register.
+    pub const SRC1: OperandShapes = OperandShapes::of(&[OperandShape::TwoReg]);
 
-    const fn of(shapes: &[Shape]) -> Shapes {
+    const fn of(shapes: &[OperandShape]) -> OperandShapes {
         let mut bits = 0;
         let mut i = 0;
         while i < shapes.len() {
             bits |= 1 << shapes[i] as u8;
             i += 1;
         }
-        Shapes(bits)
+        OperandShapes(bits)
     }
 
-    /// Whether the shape is in the set.
-    pub const fn contains(self, s: Shape) -> bool {
+    /// Returns true if the shape is in the set.
+    pub const fn contains(self, s: OperandShape) -> bool {
         self.0 & (1 << s as u8) != 0
     }
 }
 
-/// A table of native bits, chosen by an index in the compact form.
+/// Table of native bits, selected by an index in the compact form.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Table {
-    /// What it is called in messages.
+pub struct CompactTable {
+    /// Name in error messages.
     pub name: &'static str,
-    /// The index's bits in the compact form, the least significant first.
+    /// Bits of the index in the compact form, the least significant first.
     pub index: Vec<Bits>,
-    /// One entry per index value.
+    /// Entry per index value.
     pub entries: &'static [u64],
-    /// Where an entry's bits go in the native form, the least significant first, and in which shapes. The shapes of a
-    /// part must be among those of the part before it: a shape has the lower bits of each entry.
-    pub to: Vec<(Bits, Shapes)>,
+    /// Positions of an entry's bits in the native form, the least significant first, each with the
+    /// shapes that have it. The shapes of a part must be among those of the part before it: a shape
+    /// has the lower bits of each entry.
+    pub to: Vec<(Bits, OperandShapes)>,
 }
 
-/// Bits copied as they are.
+/// Bits copied unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Copy {
-    /// In the compact form.
+pub struct BitCopy {
+    /// Bits in the compact form.
     pub from: Bits,
-    /// In the native form.
+    /// Bits in the native form.
     pub to: Bits,
-    /// In which shapes.
-    pub shapes: Shapes,
+    /// Shapes that have them.
+    pub shapes: OperandShapes,
 }
 
-/// Where in the native 32 bits of an immediate its compact bits are.
+/// Position of the compact bits in the native 32 bits of an immediate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImmPlace {
-    /// The lowest; zeros above.
+    /// Lowest bits, zero-extended.
     Low,
-    /// The lowest; copies of the highest of them above.
+    /// Lowest bits, sign-extended.
     Signed,
-    /// The highest; zeros below.
+    /// Highest bits, zeros below.
     High,
 }
 
-/// How the compact bits of an immediate become 32 native bits.
+/// Expansion of the compact bits of an immediate to 32 native bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImmKind {
-    /// Where they are.
+    /// Position of the bits.
     pub place: ImmPlace,
-    /// The value has 16 bits and fills both halves.
+    /// True if the value has 16 bits and fills both halves.
     pub halves: bool,
 }
 
-/// An immediate in the compact form. In the native form it is always in bits 127:96.
+/// Immediate in the compact form. In the native form it is always in bits 127:96.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Imm {
-    /// Its bits in the compact form, the least significant first.
+pub struct CompactImm {
+    /// Bits in the compact form, the least significant first.
     pub from: Vec<Bits>,
-    /// The kind for each value of the native type field; `None` has no compact form. One kind: for every type.
+    /// Expansion for each value of the native type field, `None` without a compact form. A single
+    /// one is for every type.
     pub kinds: Vec<Option<ImmKind>>,
-    /// The native type field of one-source and of two-source instructions.
+    /// Native type field of one-source and of two-source instructions.
     pub type_at: [Bits; 2],
 }
 
-/// One layout of the 64 bits.
+/// Layout of the 64 bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Form {
-    /// What it is called in messages.
+pub struct CompactForm {
+    /// Name in error messages.
     pub name: &'static str,
-    /// Its tables.
-    pub tables: Vec<Table>,
-    /// Its copied bits.
-    pub copies: Vec<Copy>,
-    /// Its immediate, in the shapes that have one.
-    pub imm: Option<Imm>,
+    /// Tables.
+    pub tables: Vec<CompactTable>,
+    /// Copied bits.
+    pub copies: Vec<BitCopy>,
+    /// Immediate, in the shapes that have one.
+    pub imm: Option<CompactImm>,
 }
 
-/// How the native bits tell the shape of an instruction.
+/// Test of native bits for the shape of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Test {
-    /// A field of at most two bits.
+pub struct ShapeTest {
+    /// Field of at most two bits.
     pub at: Bits,
-    /// The shape for each of its values; `None` has no compact form.
-    pub shapes: [Option<Shape>; 4],
+    /// Shape for each of its values, `None` without a compact form.
+    pub shapes: [Option<OperandShape>; 4],
 }
 
-/// A class of instructions that are compacted alike.
+/// Class of instructions that are compacted alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Class {
-    /// What it is called in messages.
+pub struct CompactClass {
+    /// Name in error messages.
     pub name: &'static str,
-    /// The formats of its instructions.
+    /// Formats of its instructions.
     pub formats: &'static [Format],
-    /// Mnemonics of such formats that have no compact form.
+    /// Mnemonics of these formats that have no compact form.
     pub but: &'static [&'static str],
-    /// Of `math` instructions, those with so many sources.
+    /// Number of sources of its `math` instructions.
     pub math: Option<u8>,
     /// Index of its form in [`GenCompact::forms`].
     pub form: usize,
-    /// How to tell the shape.
-    pub test: Test,
-    /// Such words exist and have a meaning, but to compact one would change what it means.
+    /// Test for the shape.
+    pub test: ShapeTest,
+    /// True if such words can be expanded but must not be produced, because compaction would change
+    /// their meaning.
     pub only_expand: bool,
 }
 
-/// The compact forms of a generation.
+/// Compact forms of a generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GenCompact {
-    /// The forms.
-    pub forms: Vec<Form>,
-    /// The classes.
-    pub classes: Vec<Class>,
+    /// Forms.
+    pub forms: Vec<CompactForm>,
+    /// Classes.
+    pub classes: Vec<CompactClass>,
 }
 
-/// A table that does not fit.
+/// Error in a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompactError {
-    /// The form's name.
+    /// Name of the form.
     pub form: &'static str,
-    /// The table's name, or another part's.
+    /// Name of the table or another part.
     pub part: &'static str,
-    /// What is wrong.
+    /// Description of the error.
     pub message: &'static str,
 }
 
@@ -208,10 +217,10 @@ impl fmt::Display for CompactError {
 
 impl std::error::Error for CompactError {}
 
-/// The compact forms of a generation, checked.
+/// Returns the compact forms of a generation, checked.
 ///
 /// # Errors
-/// A table that breaks a rule.
+/// Returns an error if a table violates a rule.
 pub fn tables(g: Generation) -> Result<GenCompact, CompactError> {
     let t = match g {
         Generation::Gen7p5 => gen7p5::tables(),
@@ -255,7 +264,7 @@ impl GenCompact {
     }
 }
 
-impl Form {
+impl CompactForm {
     fn check(&self) -> Result<(), CompactError> {
         let fail = |part, message| CompactError {
             form: self.name,
@@ -285,14 +294,14 @@ impl Form {
         {
             return Err(fail("copies", "must copy as many bits as they write"));
         }
-        for s in Shape::ALL {
+        for s in OperandShape::ALL {
             self.no_overlap(s)?;
         }
         Ok(())
     }
 
-    /// No shape may write a native bit twice, or take a compact bit twice.
-    fn no_overlap(&self, shape: Shape) -> Result<(), CompactError> {
+    /// Checks that no shape writes a native bit twice, or uses a compact bit twice.
+    fn no_overlap(&self, shape: OperandShape) -> Result<(), CompactError> {
         let (mut native, mut compact) = (0u128, 0u128);
         let mark = |part, word: &mut u128, b: &Bits| {
             let m = flat::mask(*b);
@@ -320,7 +329,7 @@ impl Form {
             mark("copies", &mut native, &c.to)?;
             mark("copies", &mut compact, &c.from)?;
         }
-        if let (Some(imm), true) = (&self.imm, Shapes::IMM.contains(shape)) {
+        if let (Some(imm), true) = (&self.imm, OperandShapes::IMM.contains(shape)) {
             mark("imm", &mut native, &flat::IMM)?;
             for b in &imm.from {
                 mark("imm", &mut compact, b)?;
@@ -334,45 +343,45 @@ const fn bits((hi, lo): (u8, u8)) -> Bits {
     Bits { hi, lo }
 }
 
-/// A table whose parts are in every shape.
+/// Creates a table whose parts are in every shape.
 fn table(
     name: &'static str,
     index: &[(u8, u8)],
     entries: &'static [u64],
     to: &[(u8, u8)],
-) -> Table {
-    Table {
+) -> CompactTable {
+    CompactTable {
         name,
         index: index.iter().map(|b| bits(*b)).collect(),
         entries,
-        to: to.iter().map(|b| (bits(*b), Shapes::ALL)).collect(),
+        to: to.iter().map(|b| (bits(*b), OperandShapes::ALL)).collect(),
     }
 }
 
-impl Table {
-    /// Every part is only in these shapes.
-    fn every(mut self, shapes: Shapes) -> Table {
+impl CompactTable {
+    /// Restricts every part to these shapes.
+    fn every(mut self, shapes: OperandShapes) -> CompactTable {
         for (_, s) in &mut self.to {
             *s = shapes;
         }
         self
     }
 
-    /// One more part, in these shapes.
-    fn and(mut self, to: (u8, u8), shapes: Shapes) -> Table {
+    /// Adds a part, in these shapes.
+    fn and(mut self, to: (u8, u8), shapes: OperandShapes) -> CompactTable {
         self.to.push((bits(to), shapes));
         self
     }
 }
 
-/// Bits copied in every shape.
-fn copy(from: (u8, u8), to: (u8, u8)) -> Copy {
-    copy_in(Shapes::ALL, from, to)
+/// Creates bits copied in every shape.
+fn copy(from: (u8, u8), to: (u8, u8)) -> BitCopy {
+    copy_in(OperandShapes::ALL, from, to)
 }
 
-/// Bits copied in some shapes.
-fn copy_in(shapes: Shapes, from: (u8, u8), to: (u8, u8)) -> Copy {
-    Copy {
+/// Creates bits copied in some shapes.
+fn copy_in(shapes: OperandShapes, from: (u8, u8), to: (u8, u8)) -> BitCopy {
+    BitCopy {
         from: bits(from),
         to: bits(to),
         shapes,
@@ -392,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_bit_of_two_parts_is_found() {
-        let form = Form {
+        let form = CompactForm {
             name: "f",
             tables: vec![table("t", &[(0, 0)], &[0, 1], &[(5, 5)])],
             copies: vec![copy((6, 1), (6, 1))],

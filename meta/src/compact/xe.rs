@@ -1,13 +1,13 @@
-//! The compact forms of Xe-LP, Xe-HP and Xe-HPG, and what Xe-HPC shares with them. Each instruction has an SWSB field,
-//! which is kept whole.
+//! Compact forms of Xe-LP, Xe-HP and Xe-HPG, and what Xe-HPC shares with them. They keep the SWSB
+//! field unchanged.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"
 )]
 
 use super::{
-    Class, Form, GenCompact, Imm, ImmKind, ImmPlace, Shape, Shapes, Test, bits, copy, copy_in,
-    table,
+    CompactClass, CompactForm, CompactImm, GenCompact, ImmKind, ImmPlace, OperandShape,
+    OperandShapes, ShapeTest, bits, copy, copy_in, table,
 };
 use crate::format::Format;
 
@@ -58,7 +58,7 @@ pub(super) fn xe_hp() -> GenCompact {
     )
 }
 
-/// What differs between the classes of the generations.
+/// Differences between the classes of the generations.
 pub(super) struct Classes {
     pub one: &'static [Format],
     pub two: &'static [Format],
@@ -66,7 +66,7 @@ pub(super) struct Classes {
     pub but: &'static [&'static str],
 }
 
-/// `sync`, too, has the form of two sources.
+/// `sync` also has the form of two sources.
 const XE_LP: Classes = Classes {
     one: &[Format::Unary],
     two: &[Format::Binary, Format::Sync],
@@ -79,19 +79,20 @@ const XE_HP: Classes = Classes {
     but: &["madm"],
 };
 
-/// Every three-source instruction has a compact form, `madm` too.
+/// Every three-source instruction has a compact form, also `madm`.
 pub(super) const XE_HPC: Classes = Classes { but: &[], ..XE_HP };
 
-/// The classes of a generation since Xe, for its forms: basic, ternary, and perhaps one of `dpas`.
-pub(super) fn compact(forms: Vec<Form>, o: Classes) -> GenCompact {
-    use Shape::{OneImm, OneReg, Ternary, TwoImm, TwoReg};
-    let class = |name, formats, form, at, shapes| Class {
+/// Builds the classes of a generation since Xe, for its forms: basic, ternary, and optionally one
+/// of `dpas`.
+pub(super) fn compact(forms: Vec<CompactForm>, o: Classes) -> GenCompact {
+    use OperandShape::{OneImm, OneReg, Ternary, TwoImm, TwoReg};
+    let class = |name, formats, form, at, shapes| CompactClass {
         name,
         formats,
         but: &[],
         math: None,
         form,
-        test: Test {
+        test: ShapeTest {
             at: bits((at, at)),
             shapes,
         },
@@ -112,7 +113,7 @@ pub(super) fn compact(forms: Vec<Form>, o: Classes) -> GenCompact {
             47,
             [Some(TwoReg), Some(TwoImm), None, None],
         ),
-        Class {
+        CompactClass {
             but: o.but,
             ..class(
                 "three sources",
@@ -133,11 +134,11 @@ pub(super) fn compact(forms: Vec<Form>, o: Classes) -> GenCompact {
     GenCompact { forms, classes }
 }
 
-/// The compact immediate: 12 bits, of which the type says what they are.
-pub(super) fn imm() -> Imm {
+/// Returns the compact immediate: 12 bits, interpreted by type.
+pub(super) fn imm() -> CompactImm {
     let kind = |place, halves| Some(ImmKind { place, halves });
     let low = kind(ImmPlace::Low, false);
-    Imm {
+    CompactImm {
         from: vec![bits((63, 52))],
         kinds: vec![
             low,                           // ub, uv
@@ -161,8 +162,8 @@ pub(super) fn imm() -> Imm {
     }
 }
 
-fn basic(source0: &'static [u64], source1: &'static [u64]) -> Form {
-    Form {
+fn basic(source0: &'static [u64], source1: &'static [u64]) -> CompactForm {
+    CompactForm {
         name: "basic",
         tables: vec![
             table(
@@ -177,32 +178,37 @@ fn basic(source0: &'static [u64], source1: &'static [u64]) -> Form {
                 &DATATYPE,
                 &[(43, 35), (50, 46), (66, 66), (91, 88)],
             )
-            .and((98, 98), Shapes::REG),
+            .and((98, 98), OperandShapes::REG),
             table("subreg", &[(39, 35)], &SUBREG, &[(55, 51)])
-                .and((71, 67), Shapes::SRC0)
-                .and((103, 99), Shapes::SRC1),
+                .and((71, 67), OperandShapes::SRC0)
+                .and((103, 99), OperandShapes::SRC1),
             table(
                 "source 0",
                 &[(51, 48)],
                 source0,
                 &[(45, 44), (65, 64), (87, 80)],
             ),
-            table("source 1", &[(55, 52)], source1, &[(97, 96), (121, 112)]).every(Shapes::REG),
+            table("source 1", &[(55, 52)], source1, &[(97, 96), (121, 112)])
+                .every(OperandShapes::REG),
         ],
         copies: vec![
             copy((6, 0), (6, 0)),
             copy((7, 7), (30, 30)),
             copy((15, 8), (15, 8)),
             copy((23, 16), (63, 56)),
-            copy_in(Shapes::SRC0, (47, 40), (79, 72)),
-            copy_in(Shapes::SRC1, (63, 56), (111, 104)),
+            copy_in(OperandShapes::SRC0, (47, 40), (79, 72)),
+            copy_in(OperandShapes::SRC1, (63, 56), (111, 104)),
         ],
         imm: Some(imm()),
     }
 }
 
-fn ternary(control: &'static [u64], control_to: &[(u8, u8)], source: &'static [u64]) -> Form {
-    Form {
+fn ternary(
+    control: &'static [u64],
+    control_to: &[(u8, u8)],
+    source: &'static [u64],
+) -> CompactForm {
+    CompactForm {
         name: "ternary",
         tables: vec![
             table("control", &[(28, 24)], control, control_to),
@@ -222,7 +228,7 @@ fn ternary(control: &'static [u64], control_to: &[(u8, u8)], source: &'static [u
     }
 }
 
-/// Where the source entries of three-source instructions go, on every generation since Xe.
+/// Positions of the source entries of three-source instructions, on every generation since Xe.
 pub(super) const TERNARY_SOURCE_TO: [(u8, u8); 7] = [
     (35, 35),
     (47, 43),
@@ -232,7 +238,8 @@ pub(super) const TERNARY_SOURCE_TO: [(u8, u8); 7] = [
     (98, 96),
     (114, 112),
 ];
-/// Where the sub-register entries of three-source instructions go, on every generation since Xe.
+/// Positions of the sub-register entries of three-source instructions, on every generation since
+/// Xe.
 pub(super) const TERNARY_SUBREG_TO: [(u8, u8); 4] = [(55, 51), (71, 67), (103, 99), (119, 115)];
 
 /// Control bits by index.
@@ -271,7 +278,7 @@ const CONTROL: [u64; 32] = [
     0b0000_000_1_0000000100100,
 ];
 
-/// Files, types, immediate bits and destination stride by index.
+/// Register files, types, immediate bits and destination stride, by index.
 const DATATYPE: [u64; 32] = [
     0b1_1010_1_10100_101010100,
     0b0_0000_1_10100_101010100,

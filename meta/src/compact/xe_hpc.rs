@@ -1,11 +1,12 @@
-//! The compact forms of Xe-HPC: its SWSB field has ten bits, its GRFs 64 bytes, and `dpas` its own tables.
+//! Compact forms of Xe-HPC, whose SWSB field has ten bits, whose GRFs have 64 bytes, and whose
+//! `dpas` has its own tables.
 #![allow(
     clippy::unusual_byte_groupings,
     reason = "the groups are the runs of native bits, the highest first"
 )]
 
 use super::xe::{TERNARY_SOURCE_TO, TERNARY_SUBREG_TO, XE_HPC, compact, imm};
-use super::{Form, GenCompact, Shapes, copy, copy_in, table};
+use super::{CompactForm, GenCompact, OperandShapes, copy, copy_in, table};
 
 pub(super) fn tables() -> GenCompact {
     compact(
@@ -18,8 +19,8 @@ pub(super) fn tables() -> GenCompact {
     )
 }
 
-fn basic() -> Form {
-    Form {
+fn basic() -> CompactForm {
+    CompactForm {
         name: "basic",
         tables: vec![
             table(
@@ -34,7 +35,7 @@ fn basic() -> Form {
                 &DATATYPE,
                 &[(43, 35), (50, 46), (66, 66), (91, 88)],
             )
-            .and((98, 98), Shapes::REG),
+            .and((98, 98), OperandShapes::REG),
             table(
                 "subreg",
                 &[(51, 48)],
@@ -53,22 +54,22 @@ fn basic() -> Form {
                 &SOURCE1,
                 &[(97, 96), (103, 99), (118, 112), (121, 120)],
             )
-            .every(Shapes::REG),
+            .every(OperandShapes::REG),
         ],
         copies: vec![
             copy((6, 0), (6, 0)),
             copy((7, 7), (30, 30)),
             copy((17, 8), (17, 8)),
             copy((39, 32), (63, 56)),
-            copy_in(Shapes::SRC0, (47, 40), (79, 72)),
-            copy_in(Shapes::SRC1, (63, 56), (111, 104)),
+            copy_in(OperandShapes::SRC0, (47, 40), (79, 72)),
+            copy_in(OperandShapes::SRC1, (63, 56), (111, 104)),
         ],
         imm: Some(imm()),
     }
 }
 
-fn ternary(name: &'static str, control: &'static [u64], source: &'static [u64]) -> Form {
-    Form {
+fn ternary(name: &'static str, control: &'static [u64], source: &'static [u64]) -> CompactForm {
+    CompactForm {
         name,
         tables: vec![
             table(
@@ -145,7 +146,7 @@ const CONTROL: [u64; 32] = [
     0b0101_0_0_0_00000010101,
 ];
 
-/// Files, types, immediate bits and destination stride by index.
+/// Register files, types, immediate bits and destination stride, by index.
 const DATATYPE: [u64; 32] = [
     0b1_0111_1_10100_011101110,
     0b0_0000_0_00100_000000000,

@@ -1,4 +1,4 @@
-//! Adds, multiplies, rounding.
+//! Rows of adds, multiplies and rounding.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -42,7 +42,7 @@ pub(super) fn rows() -> Vec<Row> {
             .types(XE_HP_ON, [(WD, WD)]),
         Row::new(
             "addc",
-            "Adds; the accumulator gets the carry.",
+            "Adds, writing the carry to the accumulator.",
             Format::Binary,
         )
         .code(ALL, 0x4E)
@@ -50,7 +50,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(ALL, [(UD, UD | W)]),
         Row::new(
             "subb",
-            "Subtracts; the accumulator gets the borrow.",
+            "Subtracts, writing the borrow to the accumulator.",
             Format::Binary,
         )
         .code(ALL, 0x4F)
@@ -130,10 +130,14 @@ pub(super) fn rows() -> Vec<Row> {
             .code(ALL, 0x42)
             .with(ALU)
             .types(ALL, [(BWD, BWD)]),
-        Row::new("frc", "Fraction: x - floor(x).", Format::Unary)
-            .code(ALL, 0x43)
-            .with(PRED | COND | MODS | ACC)
-            .types(ALL, [(F, F)]),
+        Row::new(
+            "frc",
+            "Computes the fraction `x - floor(x)`.",
+            Format::Unary,
+        )
+        .code(ALL, 0x43)
+        .with(PRED | COND | MODS | ACC)
+        .types(ALL, [(F, F)]),
         Row::new("rndu", "Rounds up.", Format::Unary)
             .code(ALL, 0x44)
             .with(ALU)
@@ -177,7 +181,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         Row::new(
             "mach",
-            "Multiplies, adding to the accumulator; the destination gets the high half.",
+            "Multiplies and adds the accumulator, keeping the high half.",
             Format::Binary,
         )
         .code(ALL, 0x49)
@@ -194,7 +198,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(XE_HPC, [(DWORD, DWORD)]),
         Row::new(
             "mad",
-            "Source 0 plus source 1 times source 2.",
+            "Computes source 0 plus source 1 times source 2.",
             Format::Ternary,
         )
         .code(ALL, 0x5B)
@@ -222,7 +226,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         Row::new(
             "madm",
-            "A step of a math macro: `mad` with special accumulators.",
+            "Computes a step of a math macro: `mad` with special accumulators.",
             Format::Ternary,
         )
         .code(GEN8_TO_11 | XE_HP_ON, 0x5D)

@@ -1,4 +1,4 @@
-//! Bit fields and counts.
+//! Rows of bit fields and bit counts.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -23,7 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(ALL, [(UD, UD), (D, D)]),
         Row::new(
             "bfi1",
-            "Makes the mask of source 0 bits at offset source 1.",
+            "Creates a mask of source 0 bits at offset source 1.",
             Format::Binary,
         )
         .code(PRE_XE, 0x19)

@@ -1,4 +1,4 @@
-//! Control flow.
+//! Rows of control flow.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -11,41 +11,45 @@ pub(super) fn rows() -> Vec<Row> {
             .with(PRED),
         Row::new(
             "brd",
-            "Branches the channels that are enabled; they may diverge.",
+            "Branches the enabled channels, which may diverge.",
             Format::BranchRegJip,
         )
         .code(ALL, 0x21)
         .with(PRED),
-        Row::new("if", "Opens a conditional.", Format::BranchJipUip)
+        Row::new("if", "Starts a conditional.", Format::BranchJipUip)
             .code(ALL, 0x22)
             .with(PRED | BRANCH_CTRL)
             .without(GEN7P5, BRANCH_CTRL),
         Row::new(
             "brc",
-            "Branches to where diverged channels may converge.",
+            "Branches; diverged channels may converge at the target.",
             Format::BranchRegJipUip,
         )
         .code(ALL, 0x23)
         .with(PRED),
         Row::new(
             "else",
-            "Turns to the other side of a conditional.",
+            "Switches to the other side of a conditional.",
             Format::BranchJipUip,
         )
         .code(ALL, 0x24)
         .with(BRANCH_CTRL)
         .without(GEN7P5, BRANCH_CTRL)
         .formatted(GEN7P5, Format::BranchJip),
-        Row::new("endif", "Closes a conditional.", Format::BranchJip).code(ALL, 0x25),
-        Row::new("while", "Closes a loop.", Format::BranchJip)
+        Row::new("endif", "Ends a conditional.", Format::BranchJip).code(ALL, 0x25),
+        Row::new("while", "Ends a loop.", Format::BranchJip)
             .code(ALL, 0x27)
             .with(PRED),
         Row::new("break", "Leaves a loop.", Format::BranchJipUip)
             .code(ALL, 0x28)
             .with(PRED),
-        Row::new("cont", "Goes to the next iteration.", Format::BranchJipUip)
-            .code(ALL, 0x29)
-            .with(PRED),
+        Row::new(
+            "cont",
+            "Continues with the next iteration.",
+            Format::BranchJipUip,
+        )
+        .code(ALL, 0x29)
+        .with(PRED),
         Row::new(
             "halt",
             "Stops channels until the program's end point.",
@@ -64,14 +68,14 @@ pub(super) fn rows() -> Vec<Row> {
             .with(PRED),
         Row::new(
             "goto",
-            "Sends channels to a later join.",
+            "Branches channels to a later join.",
             Format::BranchJipUip,
         )
         .code(GEN8_TO_11 | XE, 0x2E)
         .with(PRED | BRANCH_CTRL),
         Row::new(
             "join",
-            "Lets channels in that wait here.",
+            "Reactivates channels that wait at this join.",
             Format::BranchJip,
         )
         .code(GEN8_TO_11 | XE, 0x2F)

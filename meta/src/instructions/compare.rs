@@ -1,4 +1,4 @@
-//! Compares.
+//! Rows of compares.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -44,7 +44,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(XE_HPC, [(BWD, BWD), (HF, HF), (BF_F, BF_F), (DF, DF)]),
         Row::new(
             "cmpn",
-            "Compares, true also where source 1 is a NaN.",
+            "Compares; also true if source 1 is a NaN.",
             Format::Binary,
         )
         .code(PRE_XE, 0x11)

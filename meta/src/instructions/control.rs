@@ -1,4 +1,4 @@
-//! `illegal`, `nop`, `wait`, `sync`.
+//! Rows of `illegal`, `nop`, `wait` and `sync`.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(PRE_XE, [(UD, UD)]),
         Row::new(
             "sync",
-            "Waits for, or signals, another part of the machine.",
+            "Waits for outstanding instructions or for another unit.",
             Format::Sync,
         )
         .code(XE, 0x01),

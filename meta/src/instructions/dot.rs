@@ -1,4 +1,4 @@
-//! Dot products, plane equations, sums of absolute differences, the systolic array.
+//! Rows of dot products, plane equations, sums of absolute differences, and the systolic array.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -23,22 +23,38 @@ pub(super) fn rows() -> Vec<Row> {
         .code(GEN7P5_TO_10, 0x51)
         .with(ALU)
         .types(GEN7P5_TO_10, [(WORD, BYTE)]),
-        Row::new("dp4", "Dot product of four.", Format::Binary)
-            .code(GEN7P5_TO_10, 0x54)
-            .with(ALU)
-            .types(GEN7P5_TO_10, [(F, F)]),
-        Row::new("dph", "Homogeneous dot product.", Format::Binary)
-            .code(GEN7P5_TO_10, 0x55)
-            .with(ALU)
-            .types(GEN7P5_TO_10, [(F, F)]),
-        Row::new("dp3", "Dot product of three.", Format::Binary)
-            .code(GEN7P5_TO_10, 0x56)
-            .with(ALU)
-            .types(GEN7P5_TO_10, [(F, F)]),
-        Row::new("dp2", "Dot product of two.", Format::Binary)
-            .code(GEN7P5_TO_10, 0x57)
-            .with(ALU)
-            .types(GEN7P5_TO_10, [(F, F)]),
+        Row::new(
+            "dp4",
+            "Computes the dot product of four channels.",
+            Format::Binary,
+        )
+        .code(GEN7P5_TO_10, 0x54)
+        .with(ALU)
+        .types(GEN7P5_TO_10, [(F, F)]),
+        Row::new(
+            "dph",
+            "Computes the homogeneous dot product.",
+            Format::Binary,
+        )
+        .code(GEN7P5_TO_10, 0x55)
+        .with(ALU)
+        .types(GEN7P5_TO_10, [(F, F)]),
+        Row::new(
+            "dp3",
+            "Computes the dot product of three channels.",
+            Format::Binary,
+        )
+        .code(GEN7P5_TO_10, 0x56)
+        .with(ALU)
+        .types(GEN7P5_TO_10, [(F, F)]),
+        Row::new(
+            "dp2",
+            "Computes the dot product of two channels.",
+            Format::Binary,
+        )
+        .code(GEN7P5_TO_10, 0x57)
+        .with(ALU)
+        .types(GEN7P5_TO_10, [(F, F)]),
         Row::new("line", "Evaluates a line equation.", Format::Binary)
             .code(GEN7P5_TO_10, 0x59)
             .with(ALU)
@@ -90,7 +106,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         Row::new(
             "dpasw",
-            "As `dpas`, with operands shared between two fused threads.",
+            "Computes `dpas` with operands shared between two fused threads.",
             Format::Dpas,
         )
         .code(XE_HP | XE_HPG, 0x5A)

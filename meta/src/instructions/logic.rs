@@ -1,15 +1,16 @@
-//! Bitwise operations, shifts, rotates.
+//! Rows of bitwise operations, shifts and rotates.
 
 use crate::format::Format;
 use crate::generation::*;
 use crate::row::*;
 use crate::types::*;
 
-/// Integers of Gen8 to Gen11.
+/// Integer types of Gen8 to Gen11.
 const INTS: [Combo; 4] = [(BWD, BWD), (QWORD, WD), (WD, QWORD), (QWORD, QWORD)];
-/// The same with bytes of quadwords, which Intel's compiler joins to those by bitwise operations.
+/// Integer types with bytes and qwords together, which Intel's compiler combines by bitwise
+/// operations.
 const BITS: [Combo; 3] = [(BWD, BWD), (QWORD, BWDQ), (WD, QWORD)];
-/// Integers of Xe-HP on.
+/// Integer types of Xe-HP on.
 const XE_INTS: [Combo; 3] = [(BWD, BWD), (QWORD, WDQ), (WD, QWORD)];
 
 pub(super) fn rows() -> Vec<Row> {
@@ -21,21 +22,21 @@ pub(super) fn rows() -> Vec<Row> {
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
             .types(GEN8_TO_11, INTS)
             .types(XE_HP | XE_HPG, XE_INTS),
-        Row::new("and", "Bitwise and.", Format::Binary)
+        Row::new("and", "Computes the bitwise and.", Format::Binary)
             .code(PRE_XE, 0x05)
             .code(XE, 0x65)
             .with(PRED | COND | MODS | ACC | BITWISE)
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
             .types(GEN8_TO_11, BITS)
             .types(XE_HP | XE_HPG, XE_INTS),
-        Row::new("or", "Bitwise or.", Format::Binary)
+        Row::new("or", "Computes the bitwise or.", Format::Binary)
             .code(PRE_XE, 0x06)
             .code(XE, 0x66)
             .with(PRED | COND | MODS | ACC | BITWISE)
             .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
             .types(GEN8_TO_11, BITS)
             .types(XE_HP | XE_HPG, XE_INTS),
-        Row::new("xor", "Bitwise exclusive or.", Format::Binary)
+        Row::new("xor", "Computes the bitwise exclusive or.", Format::Binary)
             .code(PRE_XE, 0x07)
             .code(XE, 0x67)
             .with(PRED | COND | MODS | ACC | BITWISE)
@@ -44,7 +45,7 @@ pub(super) fn rows() -> Vec<Row> {
             .types(XE_HP | XE_HPG, XE_INTS),
         Row::new(
             "bfn",
-            "Any bitwise function of three sources, by its truth table.",
+            "Computes any bitwise function of three sources, given by its truth table.",
             Format::Ternary,
         )
         .code(XE_HP_ON, 0x6B)

@@ -1,4 +1,4 @@
-//! The math box: one opcode, a function number beside it.
+//! Rows of the math unit, which has one opcode and a function number.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
 
 pub(super) fn functions() -> Vec<MathRow> {
     let float = [(HF_F, HF_F)];
-    // Intel's compiler has unsigned remainders in signed destinations.
+    // Intel's compiler emits unsigned remainders with signed destinations.
     let int = [(D, D), (UD, UD), (D, UD)];
     vec![
         MathRow::new("inv", "1 / x.", 1, float).code(ALL, 1),
@@ -45,7 +45,7 @@ pub(super) fn functions() -> Vec<MathRow> {
         MathRow::new("irem", "Remainder.", 2, int).code(PRE_XE | XE_LP | XE_HP, 13),
         MathRow::new(
             "invm",
-            "First step of a correctly rounded x / y; the flag says it is done.",
+            "First step of a correctly rounded x / y; sets the flag if no further step is needed.",
             2,
             [(F, F), (DF, DF)],
         )
@@ -53,7 +53,7 @@ pub(super) fn functions() -> Vec<MathRow> {
         .code(GEN8_TO_11 | XE, 14),
         MathRow::new(
             "rsqtm",
-            "First step of a correctly rounded square root; the flag says it is done.",
+            "First step of a correctly rounded square root; sets the flag if no further step is needed.",
             1,
             [(F, F), (DF, DF)],
         )

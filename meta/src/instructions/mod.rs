@@ -1,4 +1,4 @@
-//! The rows, a small file per family, in the order of the PRM's chapters.
+//! Instruction rows, with a file per family, in the order of the PRM's chapters.
 
 use crate::generation::Generation;
 use crate::row::{MathRow, Row, RowError};
@@ -15,7 +15,8 @@ mod math;
 mod moves;
 mod send;
 
-/// Every row, validated alone and together: mnemonics are unique, and opcode numbers within a generation.
+/// Returns every row, validated alone and together: mnemonics are unique, and so are opcode numbers
+/// within a generation.
 pub fn all() -> Result<Vec<Row>, RowError> {
     let rows = [
         control::rows(),
@@ -57,7 +58,7 @@ pub fn all() -> Result<Vec<Row>, RowError> {
     Ok(rows)
 }
 
-/// Every function of `math`, validated: function numbers are unique within a generation.
+/// Returns every function of `math`, validated: function numbers are unique within a generation.
 pub fn math_functions() -> Result<Vec<MathRow>, RowError> {
     let rows = math::functions()
         .into_iter()
@@ -83,7 +84,7 @@ pub fn math_functions() -> Result<Vec<MathRow>, RowError> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn rows_keep_the_rules() {
+    fn rows_obey_the_rules() {
         assert_eq!(super::all().map(|r| r.len()), Ok(81));
         assert_eq!(super::math_functions().map(|r| r.len()), Ok(14));
     }

@@ -1,4 +1,4 @@
-//! Moves, conversions and selects.
+//! Rows of moves, conversions and selects.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -52,14 +52,22 @@ pub(super) fn rows() -> Vec<Row> {
         .code(GEN7P5, 0x0A)
         .with(PRED | COND | SAT | ACC)
         .types(GEN7P5, [(DF, F)]),
-        Row::new("f16to32", "Converts half to single float.", Format::Unary)
-            .code(GEN7P5, 0x14)
-            .with(ALU)
-            .types(GEN7P5, [(F, W)]),
-        Row::new("f32to16", "Converts single to half float.", Format::Unary)
-            .code(GEN7P5, 0x13)
-            .with(ALU)
-            .types(GEN7P5, [(W, F)]),
+        Row::new(
+            "f16to32",
+            "Converts half precision to single precision.",
+            Format::Unary,
+        )
+        .code(GEN7P5, 0x14)
+        .with(ALU)
+        .types(GEN7P5, [(F, W)]),
+        Row::new(
+            "f32to16",
+            "Converts single precision to half precision.",
+            Format::Unary,
+        )
+        .code(GEN7P5, 0x13)
+        .with(ALU)
+        .types(GEN7P5, [(W, F)]),
         Row::new(
             "srnd",
             "Rounds stochastically to a narrower float.",
@@ -103,7 +111,7 @@ pub(super) fn rows() -> Vec<Row> {
         .types(XE_HPC, [(BWD, BWD), (HF, HF), (BF_F, BF_F), (DF, DF)]),
         Row::new(
             "smov",
-            "Copies the element that the immediate's bits pick for each channel.",
+            "Copies the element that the immediate's bits select for each channel.",
             Format::Binary,
         )
         .code(GEN8_TO_11, 0x0A)

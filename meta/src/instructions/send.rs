@@ -1,4 +1,4 @@
-//! Messages.
+//! Rows of sends.
 
 use crate::format::Format;
 use crate::generation::*;
@@ -16,7 +16,7 @@ pub(super) fn rows() -> Vec<Row> {
         .formatted(XE, Format::XeSend),
         Row::new(
             "sendc",
-            "Sends once earlier threads of the same pixels are done.",
+            "Sends a message once earlier threads of the same pixels are done.",
             Format::Send,
         )
         .code(ALL, 0x32)
@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Row> {
         .with(PRED),
         Row::new(
             "sendsc",
-            "Sends a split payload once earlier threads are done.",
+            "Sends a message with a split payload once earlier threads of the same pixels are done.",
             Format::SplitSend,
         )
         .code(GEN9_TO_11, 0x34)

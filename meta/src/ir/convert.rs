@@ -1,4 +1,4 @@
-//! Constants, launch facts, conversions, regions.
+//! Rows of constants, launch values, conversions and regions.
 
 use super::row::Class::{Any, Data, Float, Int, None as NoClass};
 use super::row::Format::{Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
@@ -8,17 +8,17 @@ use super::row::{Row, op};
 #[rustfmt::skip] // A row a line.
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        op("undef", Nullary, NoClass, Ctrl, "Any value; the interpreter gives zero."),
+        op("undef", Nullary, NoClass, Ctrl, "Any value; the interpreter returns zero."),
         op("iconst", Imm, Int, Ctrl, "An integer in every lane."),
         op("fconst", Imm, Float, Ctrl, "A float in every lane."),
         op("vconst", ImmVec, Data, Ctrl, "A constant per lane."),
-        op("group_id", Launch, NoClass, Ctrl, "`i32`: the work-group's number in a dimension."),
-        op("local_id", Launch, NoClass, Ctrl, "`i16xN`, N the kernel's SIMD width: each work-item's number in its group."),
-        op("local_size", Launch, NoClass, Ctrl, "`i32`: work-items of a group, as launched."),
-        op("group_count", Launch, NoClass, Ctrl, "`i32`: work-groups of the launch."),
-        op("global_size", Launch, NoClass, Ctrl, "`i32`: work-items of the launch."),
+        op("group_id", Launch, NoClass, Ctrl, "`i32`: index of the work-group in a dimension."),
+        op("local_id", Launch, NoClass, Ctrl, "`i16xN`, N the kernel's SIMD width: index of each work-item in its group."),
+        op("local_size", Launch, NoClass, Ctrl, "`i32`: number of work-items of a group, as launched."),
+        op("group_count", Launch, NoClass, Ctrl, "`i32`: number of work-groups of the launch."),
+        op("global_size", Launch, NoClass, Ctrl, "`i32`: number of work-items of the launch."),
         op("global_offset", Launch, NoClass, Ctrl, "`i32`: offset of the launch's global ids."),
-        op("work_dim", Nullary, NoClass, Ctrl, "`i32`: dimensions of the launch: the last one with several work-items, but one at least."),
+        op("work_dim", Nullary, NoClass, Ctrl, "`i32`: number of dimensions of the launch, up to the last with several work-items, at least one."),
         op("sextend", Unary, Int, Ctrl, "To a wider integer, signed."),
         op("uextend", Unary, Int, Ctrl, "To a wider integer, unsigned."),
         op("ireduce", Unary, Int, Ctrl, "To a narrower integer, low bits."),
@@ -50,10 +50,10 @@ pub(super) fn rows() -> Vec<Row> {
         op("fdemote_rtz", Unary, Float, Ctrl, "To a narrower float, rounded toward zero."),
         op("fdemote_rtp", Unary, Float, Ctrl, "To a narrower float, rounded up."),
         op("fdemote_rtn", Unary, Float, Ctrl, "To a narrower float, rounded down."),
-        op("fdemote_bf16_rte", Unary, Float, Ctrl, "The bits of the bfloat that a single is, rounded to nearest even: `fdemote_bf16_rte.i16x8 v1`. A NaN stays one, and is quiet."),
-        op("bitcast", Unary, Data, Ctrl, "The same bytes as another type of the same size."),
+        op("fdemote_bf16_rte", Unary, Float, Ctrl, "Bits of a single-precision float converted to bfloat16, rounded to nearest even: `fdemote_bf16_rte.i16x8 v1`. A NaN stays a NaN, and becomes quiet."),
+        op("bitcast", Unary, Data, Ctrl, "Same bytes as another type of the same size."),
         op("rdregion", RdRegion, Data, Ctrl, "Lanes of a region of a vector: `rdregion.f32x8 v1, <16;8,1>, 32`."),
-        op("wrregion", WrRegion, Data, Same, "A vector with a region of it replaced: `wrregion v1, <8;8,1>, 32, v3, mask v4`."),
+        op("wrregion", WrRegion, Data, Same, "Vector with a region replaced: `wrregion v1, <8;8,1>, 32, v3, mask v4`."),
         op("bconst", Imm, Any, Ctrl, "A predicate; bit i is lane i."),
     ]
 }

@@ -1,4 +1,4 @@
-//! Integer arithmetic and bits.
+//! Rows of integer arithmetic and bit operations.
 
 use super::row::Class::{Bits, I32, Int};
 use super::row::Format::{Binary, Ternary, Unary};
@@ -25,9 +25,9 @@ pub(super) fn rows() -> Vec<Row> {
         op("sdp4a", Ternary, I32, Same, "`c` and the products of the four signed bytes of `a` and of `b`, low bits of the sum."),
         op("udp4a", Ternary, I32, Same, "`c` and the products of the four unsigned bytes of `a` and of `b`, low bits of the sum."),
         op("sudp4a", Ternary, I32, Same, "`c` and the products of the four signed bytes of `a` and the unsigned ones of `b`, low bits of the sum."),
-        op("sdp4a_sat", Ternary, I32, Same, "`sdp4a` of which the sum is clamped, as a signed number."),
-        op("udp4a_sat", Ternary, I32, Same, "`udp4a` of which the sum is clamped, as an unsigned number."),
-        op("sudp4a_sat", Ternary, I32, Same, "`sudp4a` of which the sum is clamped, as a signed number."),
+        op("sdp4a_sat", Ternary, I32, Same, "`sdp4a` with the sum clamped as a signed number."),
+        op("udp4a_sat", Ternary, I32, Same, "`udp4a` with the sum clamped as an unsigned number."),
+        op("sudp4a_sat", Ternary, I32, Same, "`sudp4a` with the sum clamped as a signed number."),
         op("ineg", Unary, Int, Same, "Negation, low bits."),
         op("iabs", Unary, Int, Same, "Absolute value, low bits."),
         op("smin", Binary, Int, Same, "Signed minimum."),
@@ -38,13 +38,13 @@ pub(super) fn rows() -> Vec<Row> {
         op("uavg", Binary, Int, Same, "`(a + b + 1) >> 1` of unsigned integers, without overflow."),
         op("shadd", Binary, Int, Same, "`(a + b) >> 1` of signed integers, without overflow."),
         op("uhadd", Binary, Int, Same, "`(a + b) >> 1` of unsigned integers, without overflow."),
-        op("band", Binary, Bits, Same, "Bitwise and; of predicates too."),
-        op("bor", Binary, Bits, Same, "Bitwise or; of predicates too."),
-        op("bxor", Binary, Bits, Same, "Bitwise exclusive or; of predicates too."),
-        op("bnot", Unary, Bits, Same, "Bitwise not; of predicates too."),
+        op("band", Binary, Bits, Same, "Bitwise and, also of predicates."),
+        op("bor", Binary, Bits, Same, "Bitwise or, also of predicates."),
+        op("bxor", Binary, Bits, Same, "Bitwise exclusive or, also of predicates."),
+        op("bnot", Unary, Bits, Same, "Bitwise not, also of predicates."),
         op("ishl", Binary, Int, Same, "Shift left; the count is taken modulo the width."),
-        op("ushr", Binary, Int, Same, "Shift right, zeros in; the count is taken modulo the width."),
-        op("sshr", Binary, Int, Same, "Shift right, signs in; the count is taken modulo the width."),
+        op("ushr", Binary, Int, Same, "Logical shift right; the count is taken modulo the width."),
+        op("sshr", Binary, Int, Same, "Arithmetic shift right; the count is taken modulo the width."),
         op("rotl", Binary, Int, Same, "Rotation left; the count is taken modulo the width."),
         op("rotr", Binary, Int, Same, "Rotation right; the count is taken modulo the width."),
         op("bfrev", Unary, Int, Same, "Bits in reverse order."),
@@ -53,7 +53,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("ctz", Unary, Int, Same, "Number of zero bits below the lowest set bit; the width for 0."),
         op("fbh_s", Unary, I32, Same, "Distance from bit 31 to the highest bit that differs from the sign; -1 if none does."),
         op("fbh_u", Unary, I32, Same, "Distance from bit 31 to the highest set bit; -1 for 0."),
-        op("fbl", Unary, I32, Same, "Number of the lowest set bit; -1 for 0."),
+        op("fbl", Unary, I32, Same, "Index of the lowest set bit; -1 for 0."),
         op("ubfe", Ternary, Int, Same, "Bit field (width, offset, value), zero-extended; width and offset modulo the type's width, width 0 gives 0."),
         op("sbfe", Ternary, Int, Same, "Bit field (width, offset, value), sign-extended; width and offset modulo the type's width, width 0 gives 0."),
         op("bfmask", Binary, Int, Same, "Ones in a bit field (width, offset), both modulo the type's width."),

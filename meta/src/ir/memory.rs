@@ -1,4 +1,4 @@
-//! Memory and synchronization.
+//! Rows of memory accesses and synchronization.
 
 use super::row::Class::None as NoClass;
 use super::row::Format::{
@@ -11,28 +11,28 @@ use super::row::{Row, op};
 #[rustfmt::skip] // A row a line.
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        op("load", Load, NoClass, Ctrl, "One element per lane from an address per lane, or up to four that follow on each other, all first ones first; lanes off in the mask keep old: `load.f32x16 v1+4, mask v2, v3`, `load.f32x32 slm v1 align 8`."),
-        op("store", Store, NoClass, NoOut, "As many elements per lane to an address per lane: `store v1, v2+4, mask v3`.").effect(),
+        op("load", Load, NoClass, Ctrl, "One element per lane from an address per lane, or up to four consecutive ones, all first elements first; disabled lanes keep the old value: `load.f32x16 v1+4, mask v2, v3`, `load.f32x32 slm v1 align 8`."),
+        op("store", Store, NoClass, NoOut, "One to four elements per lane to an address per lane: `store v1, v2+4, mask v3`.").effect(),
         op("bload", Load, NoClass, Ctrl, "Consecutive elements from one address, a multiple of the element size."),
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
-        op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group is here.").effect(),
-        op("named_barrier", NamedBarrier, NoClass, NoOut, "Waits until so many threads of the work-group, `i32`, are at its barrier of a number from 1 to 31: `named_barrier 2, v1`.").effect(),
-        op("atomic", Atomic, NoClass, Ctrl, "Changes an element per lane in one step, lane by lane, and gives what was there before: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
-        op("image_load", Image, NoClass, Ctrl, "A texel per lane at whole coordinates, all first components first; lanes off in the mask keep old: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
-        op("image_store", Image, NoClass, NoOut, "A texel per lane to whole coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect(),
-        op("sample", Image, NoClass, Ctrl, "What a sampler makes of the texels around coordinates, of level 0 or of the level given: `sample.f32x64 image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`."),
-        op("image_query", ArgQuery, NoClass, Ctrl, "A fact about an image, `i32`, or `i64` where it is an address: `image_query.i32 width image 0`."),
-        op("sampler_query", ArgQuery, NoClass, Ctrl, "`i32`: a fact about a sampler: `sampler_query.i32 normalized sampler 0`."),
-        op("media_load", Media, NoClass, Ctrl, "A rectangle of bytes of an image, row after row, from a place in bytes and rows: `media_load.i8x128 image 0 (v1, v2) width 16`."),
-        op("media_store", Media, NoClass, NoOut, "The same, stored: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
-        op("block2d_load", Block2d, NoClass, Ctrl, "Blocks of elements that stand side by side in a surface: its address, `(width, height, pitch)`, `(column, row)`: `block2d_load.i32x128 rows 8 columns 16 blocks 2 bytes 2 v1 (v2, v3, v4) (v5, v6)`; `transposed` or `packed` before `rows`."),
-        op("block2d_store", Block2d, NoClass, NoOut, "The same, stored, one block: `block2d_store rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.").effect(),
-        op("block2d_prefetch", Block2d, NoClass, NoOut, "The same, brought to the caches: `block2d_prefetch rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6)`.").effect(),
-        op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
-        op("send_reply", Send, NoClass, Ctrl, "The same with an answer: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload stands behind the first.").effect(),
-        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of data of the module: `symbol_addr.i64 %table`."),
-        op("printf", Printf, NoClass, NoOut, "Prints a line a lane, as OpenCL's `printf` does, with what the lanes of values are: `printf %format(v1, v2), mask v3`.").effect(),
-        op("printf_buffer", Nullary, NoClass, Ctrl, "`i64`: the address of what `printf` writes to; `printf` is made of it."),
-        op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before it before those after it, for all in the scope: `fence global device`.").effect(),
+        op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group arrives.").effect(),
+        op("named_barrier", NamedBarrier, NoClass, NoOut, "Waits until a number of threads of the work-group, `i32`, arrive at the barrier with a number from 1 to 31: `named_barrier 2, v1`.").effect(),
+        op("atomic", Atomic, NoClass, Ctrl, "Atomic operation on an element per lane, lane by lane, that returns the old value: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
+        op("image_load", Image, NoClass, Ctrl, "A texel per lane at integer coordinates, all first components first; disabled lanes keep the old value: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
+        op("image_store", Image, NoClass, NoOut, "A texel per lane to integer coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect(),
+        op("sample", Image, NoClass, Ctrl, "Texels that a sampler filters at coordinates, of level 0 or of a given level: `sample.f32x64 image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`."),
+        op("image_query", ArgQuery, NoClass, Ctrl, "Property of an image, `i32`, or `i64` for an address: `image_query.i32 width image 0`."),
+        op("sampler_query", ArgQuery, NoClass, Ctrl, "`i32`: property of a sampler: `sampler_query.i32 normalized sampler 0`."),
+        op("media_load", Media, NoClass, Ctrl, "Rectangle of bytes of an image, row after row, at a position in bytes and rows: `media_load.i8x128 image 0 (v1, v2) width 16`."),
+        op("media_store", Media, NoClass, NoOut, "Stores a rectangle of bytes of an image: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
+        op("block2d_load", Block2d, NoClass, Ctrl, "Adjacent blocks of elements in a surface, given by its address, `(width, height, pitch)`, `(column, row)`: `block2d_load.i32x128 rows 8 columns 16 blocks 2 bytes 2 v1 (v2, v3, v4) (v5, v6)`; `transposed` or `packed` before `rows`."),
+        op("block2d_store", Block2d, NoClass, NoOut, "Stores a block of elements in a surface: `block2d_store rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.").effect(),
+        op("block2d_prefetch", Block2d, NoClass, NoOut, "Prefetches blocks of elements of a surface into the caches: `block2d_prefetch rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6)`.").effect(),
+        op("send", Send, NoClass, NoOut, "Message with given descriptors, without a response: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
+        op("send_reply", Send, NoClass, Ctrl, "Message with given descriptors and a response: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload follows the first.").effect(),
+        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: address of data of the module: `symbol_addr.i64 %table`."),
+        op("printf", Printf, NoClass, NoOut, "Prints a line per lane, as OpenCL's `printf` does, with the lanes of values as arguments: `printf %format(v1, v2), mask v3`.").effect(),
+        op("printf_buffer", Nullary, NoClass, Ctrl, "`i64`: address of the buffer of `printf`, used in the expansion of `printf`."),
+        op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before the fence before those after it, for all threads of the scope: `fence global device`.").effect(),
     ]
 }

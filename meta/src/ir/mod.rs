@@ -1,4 +1,5 @@
-//! Opcodes of the IR, one row each, a file per family; and the writers of the Rust and ISLE that are made from them.
+//! Opcodes of the IR, one row each with a file per family, and the writers that generate Rust and
+//! ISLE from them.
 
 mod control;
 mod convert;
@@ -14,10 +15,11 @@ mod write;
 pub use row::{Class, Format, Out, Row};
 pub use write::{builder, isle, rust, values};
 
-/// Every row, in the order of the `Opcode` enum.
+/// Returns every row, in the order of the `Opcode` enum.
 ///
 /// # Errors
-/// Two rows of one name, or a name that is not lower case letters, digits and underscores.
+/// Returns an error if two rows have one name, or a name is not lower case letters, digits and
+/// underscores.
 pub fn rows() -> Result<Vec<Row>, String> {
     let all: Vec<Row> = [
         convert::rows(),

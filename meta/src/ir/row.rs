@@ -1,6 +1,6 @@
-//! What a row says.
+//! Row of an IR opcode.
 
-/// Defines enums that stand in the generated Rust too: `SOURCE` is their text.
+/// Defines enums that are also part of the generated Rust: `SOURCE` is their text.
 macro_rules! shared {
     ($($(#[$attribute:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident,)* })*) => {
         $(
@@ -8,7 +8,7 @@ macro_rules! shared {
             pub enum $name { $($(#[$doc])* $variant,)* }
 
             impl $name {
-                /// The definition, for the generated file.
+                /// Text of the definition, for the generated file.
                 pub(super) const SOURCE: &str =
                     stringify!($(#[$attribute])* pub enum $name { $($(#[$doc])* $variant,)* });
             }
@@ -17,7 +17,7 @@ macro_rules! shared {
 }
 
 shared! {
-/// The shape of an instruction's operands: a variant of `ir::InstData`.
+/// Shape of an instruction's operands: a variant of `ir::InstData`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// No operands.
@@ -38,35 +38,35 @@ pub enum Format {
     IntCompare,
     /// Condition and two values.
     FloatCompare,
-    /// A region of a value.
+    /// Region of a value.
     RdRegion,
-    /// A region of a value replaced.
+    /// Replaced region of a value.
     WrRegion,
     /// Lanes of a predicate.
     RdPred,
-    /// Lanes of a predicate replaced.
+    /// Replaced lanes of a predicate.
     WrPred,
-    /// Memory to registers.
+    /// Load from memory.
     Load,
-    /// Registers to memory.
+    /// Store to memory.
     Store,
-    /// Memory changed in one step.
+    /// Atomic operation on memory.
     Atomic,
-    /// Memories and who must see them in order.
+    /// Memories and the scope in which their accesses are ordered.
     Fence,
     /// Texels of an image, by coordinates.
     Image,
-    /// A fact about an argument of the kernel.
+    /// Property of an argument of the kernel.
     ArgQuery,
-    /// A rectangle of an image's bytes.
+    /// Rectangle of an image's bytes.
     Media,
-    /// A message as it is.
+    /// Message with the given descriptors.
     Send,
-    /// A product of matrices, and what it is added to.
+    /// Product of matrices, and its addend.
     Dpas,
     /// Rectangles of elements of a surface in memory.
     Block2d,
-    /// A barrier of a number, and how many threads it is of.
+    /// Number of a barrier, and the number of its threads.
     NamedBarrier,
     /// Data of the module.
     Symbol,
@@ -84,10 +84,11 @@ pub enum Format {
     Return,
 }
 
-/// What the value operands must be. Formats with operands of different kinds have rules of their own in the verifier.
+/// Types that the value operands must have. Formats with operands of different types have their own
+/// rules in the verifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// Nothing, or said by the format.
+    /// No operands, or determined by the format.
     None,
     /// Integers.
     Int,
@@ -105,36 +106,36 @@ pub enum Class {
     Any,
 }
 
-/// What the results are.
+/// Number and types of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Out {
-    /// None.
+    /// No result.
     None,
-    /// One, of the first operand's type.
+    /// One, with the first operand's type.
     Same,
-    /// One, of the type written after the opcode: `iconst.i32`.
+    /// One, with the type written after the opcode: `iconst.i32`.
     Ctrl,
-    /// One, a lane of the first operand's.
+    /// One lane of the first operand's type.
     Lane,
-    /// One predicate with the first operand's lanes.
+    /// One predicate with as many lanes as the first operand.
     Lanes,
     /// One `b1`.
     One,
-    /// Two of the first operand's type.
+    /// Two, with the first operand's type.
     Two,
-    /// Said by the format: `goto`, `join`, `select`, `shuffle`, `call`.
+    /// Determined by the format: `goto`, `join`, `select`, `shuffle`, `call`.
     Special,
 }
 }
 
 impl Format {
-    /// The variant's name.
+    /// Returns the name of the variant.
     pub fn name(self) -> String {
         format!("{self:?}")
     }
 }
 
-/// One opcode.
+/// Row of an IR opcode.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Name in text.
@@ -145,15 +146,15 @@ pub struct Row {
     pub class: Class,
     /// Results.
     pub out: Out,
-    /// Whether it does something besides computing its results.
+    /// True if it has an effect besides its results.
     pub effect: bool,
-    /// Whether it ends a block.
+    /// True if it ends a block.
     pub terminator: bool,
-    /// What it computes: one sentence.
+    /// Description of the result, one sentence.
     pub doc: &'static str,
 }
 
-/// A row without effects.
+/// Creates a row without effects.
 pub fn op(name: &'static str, format: Format, class: Class, out: Out, doc: &'static str) -> Row {
     Row {
         name,
@@ -184,7 +185,7 @@ impl Row {
         }
     }
 
-    /// The variant of the `Opcode` enum: `fbh_s` is `FbhS`.
+    /// Returns the variant of the `Opcode` enum: `fbh_s` is `FbhS`.
     pub fn variant(&self) -> String {
         self.name
             .split('_')

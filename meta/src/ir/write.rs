@@ -1,23 +1,21 @@
-//! Rust and ISLE from the rows.
+//! Writers of Rust and ISLE from the rows.
 
 use super::row::{Class, Format, Out, Row};
 use std::fmt::Write as _;
 
-/// The `Opcode` enum, its constant table, and the enums that the table's rows name.
+/// Generates the `Opcode` enum, its constant table, and the enums that the table's rows name.
 pub fn rust(rows: &[Row]) -> String {
     let mut out = String::new();
     for definition in [Format::SOURCE, Class::SOURCE, Out::SOURCE] {
         let _ = writeln!(out, "{definition}\n");
     }
     out.push_str(
-        "/// An IR opcode.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]\npub enum Opcode {\n",
+        "/// IR opcode.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]\npub enum Opcode {\n",
     );
     for r in rows {
         let _ = writeln!(out, "    /// `{}`: {}\n    {},", r.name, r.doc, r.variant());
     }
-    out.push_str(
-        "}\n\n/// A row per opcode, in the order of the enum.\nconst ROWS: &[Info] = &[\n",
-    );
+    out.push_str("}\n\n/// Row per opcode, in the order of the enum.\nconst ROWS: &[Info] = &[\n");
     for r in rows {
         let _ = writeln!(
             out,
@@ -36,7 +34,8 @@ pub fn rust(rows: &[Row]) -> String {
     out
 }
 
-/// Parameters (name, type) of an opcode's extractor and the pattern that takes its data apart; none where no rule may look inside.
+/// Returns the parameters (name, type) of an opcode's extractor and the pattern that matches its
+/// data. Returns `None` if rules must not match the opcode.
 fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'static str)> {
     let pair: &[_] = &[("a", "Value"), ("b", "Value")];
     Some(match format {
@@ -113,7 +112,7 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
         Format::NamedBarrier => (&[], "_ _"),
         Format::ArgQuery => (&[], "_ _"),
         Format::Symbol => (&[("data", "DataRef")], "data"),
-        // A rule hands the whole instruction on.
+        // Rules pass the whole instruction on.
         Format::Atomic => (&[], "_ _ _ _ _ _ _"),
         Format::Printf
         | Format::Call
@@ -126,7 +125,8 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
     })
 }
 
-/// The ISLE `Opcode` type and an extractor per opcode: `(fadd a b)` matches an instruction.
+/// Generates the ISLE `Opcode` type and an extractor per opcode: `(fadd a b)` matches an
+/// instruction.
 pub fn isle(rows: &[Row]) -> String {
     let mut out = String::from("(type Opcode extern (enum");
     for r in rows {
@@ -152,7 +152,7 @@ pub fn isle(rows: &[Row]) -> String {
     out
 }
 
-/// The variables of a pattern's name, and how the operands of the formats that only compute are put together.
+/// Returns the constructor expression of a pure format's data from the variables of its pattern.
 fn built(format: Format) -> Option<&'static str> {
     Some(match format {
         Format::Binary => "(make_pair a b)",
@@ -166,8 +166,9 @@ fn built(format: Format) -> Option<&'static str> {
     })
 }
 
-/// The ISLE `Opcode` type, and for each opcode with one result that only computes a term that is both an extractor of a value of an e-graph and its
-/// constructor: `(fadd ty a b)`, the result's type first.
+/// Generates the ISLE `Opcode` type, and a term for each pure opcode with one result. The term is
+/// both an extractor of a value of an e-graph and its constructor: `(fadd ty a b)`, with the
+/// result's type first.
 pub fn values(rows: &[Row]) -> String {
     let mut out = String::from("(type Opcode extern (enum");
     for r in rows {
@@ -199,8 +200,8 @@ pub fn values(rows: &[Row]) -> String {
     out
 }
 
-/// Methods of the instruction builder for the opcodes whose operands are plain values: `fadd(a, b)`; those with a type
-/// in text take it first: `sextend(ty, a)`.
+/// Generates methods of the instruction builder for opcodes whose operands are plain values:
+/// `fadd(a, b)`. Methods of opcodes with a type in text take it first: `sextend(ty, a)`.
 pub fn builder(rows: &[Row]) -> String {
     let mut out = String::from("impl Ins<'_, '_> {\n");
     for r in rows {
@@ -211,7 +212,7 @@ pub fn builder(rows: &[Row]) -> String {
             Format::Ternary => &["a", "b", "c"],
             _ => continue,
         };
-        // `goto` and `join` have results of several types and are written by hand.
+        // `goto` and `join` have results of several types, and their methods are written by hand.
         if r.out == Out::Special && !matches!(r.name, "select" | "shuffle") {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Names of fields and of the cases in which they exist.
 
-/// A field of an instruction, in any generation.
+/// Field of an instruction, in any generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// Opcode number.
@@ -15,23 +15,23 @@ pub enum Field {
     ChanOff,
     /// 1 atomic, 2 switch.
     ThreadCtrl,
-    /// How predicate bits combine; 0 for none.
+    /// Predicate control, 0 for none.
     PredCtrl,
     /// Predicate inverted.
     PredInv,
     /// log2 of the channel count.
     ExecSize,
-    /// Flag modifier; 0 for none.
+    /// Condition modifier, 0 for none.
     CondMod,
     /// Function of `math`.
     MathFn,
-    /// Write the accumulator too.
+    /// Also write the accumulator.
     AccWr,
-    /// `.b` of a branch.
+    /// Branch control `.b`.
     BranchCtrl,
     /// Do not set the source dependency.
     NoSrcDepSet,
-    /// 1 in the 64-bit form.
+    /// 1 in the 8-byte form.
     Compacted,
     /// Breakpoint.
     Debug,
@@ -177,7 +177,7 @@ pub enum Field {
     ExLen,
     /// 1 if the extended descriptor is in a register.
     ExReg,
-    /// Address sub-register of the extended descriptor, in doublewords.
+    /// Address sub-register of the extended descriptor, in dwords.
     ExAddrSub,
     /// Software scoreboard annotation (Xe).
     Swsb,
@@ -195,11 +195,11 @@ pub enum Field {
     DpasDepth,
     /// Repeat count of `dpas`, less 1.
     DpasRepeat,
-    /// `dpas`: how many elements of source 1 share a byte.
+    /// `dpas`: number of elements of source 1 in a byte.
     Src1Precision,
-    /// `dpas`: how many elements of source 2 share a byte.
+    /// `dpas`: number of elements of source 2 in a byte.
     Src2Precision,
-    /// Send of Xe: the fused threads go one after the other.
+    /// Send of Xe: fused threads execute it one after the other.
     Serialize,
     /// Send of Xe: the extended descriptor is the offset of a surface state.
     ExBso,
@@ -208,7 +208,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every one of them, with the line that says what it is.
+    /// Every variant, with its line of generated documentation.
     pub const ALL: [(Field, &'static str); 101] = [
         (Field::Opcode, "Opcode number."),
         (Field::AccessMode, "0 for Align1, 1 for Align16."),
@@ -216,15 +216,15 @@ impl Field {
         (Field::NoDdChk, "Do not check the destination dependency."),
         (Field::ChanOff, "Channel offset in groups of 4."),
         (Field::ThreadCtrl, "1 atomic, 2 switch."),
-        (Field::PredCtrl, "How predicate bits combine; 0 for none."),
+        (Field::PredCtrl, "Predicate control, 0 for none."),
         (Field::PredInv, "Predicate inverted."),
         (Field::ExecSize, "log2 of the channel count."),
-        (Field::CondMod, "Flag modifier; 0 for none."),
+        (Field::CondMod, "Condition modifier, 0 for none."),
         (Field::MathFn, "Function of `math`."),
-        (Field::AccWr, "Write the accumulator too."),
-        (Field::BranchCtrl, "`.b` of a branch."),
+        (Field::AccWr, "Also write the accumulator."),
+        (Field::BranchCtrl, "Branch control `.b`."),
         (Field::NoSrcDepSet, "Do not set the source dependency."),
-        (Field::Compacted, "1 in the 64-bit form."),
+        (Field::Compacted, "1 in the 8-byte form."),
         (Field::Debug, "Breakpoint."),
         (Field::Sat, "Saturate."),
         (
@@ -338,7 +338,7 @@ impl Field {
         ),
         (
             Field::ExAddrSub,
-            "Address sub-register of the extended descriptor, in doublewords.",
+            "Address sub-register of the extended descriptor, in dwords.",
         ),
         (Field::Swsb, "Software scoreboard annotation (Xe)."),
         (
@@ -356,15 +356,15 @@ impl Field {
         (Field::DpasRepeat, "Repeat count of `dpas`, less 1."),
         (
             Field::Src1Precision,
-            "`dpas`: how many elements of source 1 share a byte.",
+            "`dpas`: number of elements of source 1 in a byte.",
         ),
         (
             Field::Src2Precision,
-            "`dpas`: how many elements of source 2 share a byte.",
+            "`dpas`: number of elements of source 2 in a byte.",
         ),
         (
             Field::Serialize,
-            "Send of Xe: the fused threads go one after the other.",
+            "Send of Xe: fused threads execute it one after the other.",
         ),
         (
             Field::ExBso,
@@ -374,7 +374,7 @@ impl Field {
     ];
 }
 
-/// A condition on operands that decides which fields exist.
+/// Condition on operands that decides which fields exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Case {
     /// The destination is a register.
@@ -417,16 +417,16 @@ pub enum Case {
     Src2Imm,
     /// The instruction is a one- or two-source one in Align16.
     Align16,
-    /// There is a jump target.
+    /// The instruction has a jump target.
     Jip,
-    /// There are a jump and an update target.
+    /// The instruction has a jump target and an update target.
     JipUip,
     /// The extended descriptor in a0 is the offset of a surface state.
     ExBase,
 }
 
 impl Case {
-    /// Every one of them, with the line that says what it is.
+    /// Every variant, with its line of generated documentation.
     pub const ALL: [(Case, &'static str); 23] = [
         (Case::DstDirect, "The destination is a register."),
         (Case::DstIndirect, "The destination is addressed by a0."),
@@ -460,8 +460,11 @@ impl Case {
             Case::Align16,
             "The instruction is a one- or two-source one in Align16.",
         ),
-        (Case::Jip, "There is a jump target."),
-        (Case::JipUip, "There are a jump and an update target."),
+        (Case::Jip, "The instruction has a jump target."),
+        (
+            Case::JipUip,
+            "The instruction has a jump target and an update target.",
+        ),
         (
             Case::ExBase,
             "The extended descriptor in a0 is the offset of a surface state.",

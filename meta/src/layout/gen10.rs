@@ -1,6 +1,7 @@
-//! Gen10's native form: Gen9's, but three-source instructions have Align1 forms of their own. Source: PRM for Ice Lake,
-//! Vol. 2a "EU instruction fields" (which Gen10 shares but for types); each bit is checked against Intel's assembler by
-//! `isa-gen/tests/suite/bulk.rs`.
+//! Native form of Gen10: that of Gen9, with an Align1 form of three-source instructions.
+//!
+//! Source: PRM of Ice Lake, Vol. 2a "EU instruction fields" (which Gen10 shares except for types).
+//! `isa-gen/tests/suite/bulk.rs` tests each bit against Intel's assembler.
 
 use super::gen8::{calls, register_descriptors_are_whole};
 use super::{Case, Field, GenLayouts, Layout, at, gen9};
@@ -16,7 +17,7 @@ pub(super) fn layouts() -> GenLayouts {
     l
 }
 
-/// Three-source instructions in Align1. (Those of the math macros stay in Align16.)
+/// Sets the Align1 form of three-source instructions. (Those of math macros stay in Align16.)
 pub(super) fn align1_ternary(l: &mut GenLayouts) {
     let layout = l.layouts.len();
     l.layouts.push(ternary());
@@ -34,7 +35,7 @@ pub(super) fn align1_ternary(l: &mut GenLayouts) {
         (Ty::W, 3),
         (Ty::Ub, 4),
         (Ty::B, 5),
-        // From here on with `ExecType`, as bit 3.
+        // The following have `ExecType` as bit 3.
         (Ty::Hf, 8),
         (Ty::F, 9),
         (Ty::Df, 10),
@@ -51,7 +52,7 @@ fn ternary() -> Layout {
                 at(CondMod, 27, 24),
                 at(AccWr, 28, 28),
                 at(ExecType, 35, 35),
-                // Of the registers: 1 for an accumulator.
+                // Among registers, 1 for an accumulator.
                 at(DstFile, 36, 36),
                 at(Src0Abs, 37, 37),
                 at(Src0Neg, 38, 38),
@@ -64,7 +65,7 @@ fn ternary() -> Layout {
                 at(Src2File, 45, 45),
                 at(DstType, 48, 46),
                 at(DstHs, 49, 49),
-                // In quadwords.
+                // In qwords.
                 at(DstSub, 55, 54).when([DstDirect]),
                 at(DstMme, 55, 52).when([DstMacro]),
                 at(DstReg, 63, 56),

@@ -1,5 +1,7 @@
-//! Gen11's native form: Gen10's with other type codes and without Align16. Source: PRM for Ice Lake, Vol. 2a "EU
-//! instruction fields"; each bit is checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Native form of Gen11: that of Gen10 with other type codes and without Align16.
+//!
+//! Source: PRM of Ice Lake, Vol. 2a "EU instruction fields". `isa-gen/tests/suite/bulk.rs` tests
+//! each bit against Intel's assembler.
 
 use super::gen8::register_descriptors_are_whole;
 use super::gen10::align1_ternary;

@@ -1,5 +1,7 @@
-//! Gen7.5's native form. Source: PRM for Haswell, Vol. 7 "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Native form of Gen7.5.
+//!
+//! Source: PRM of Haswell, Vol. 7 "EU instruction fields". `isa-gen/tests/suite/bulk.rs` tests each
+//! bit against Intel's assembler.
 
 use super::gen9::{align16, join, operand_shapes};
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, OpFixed, at, gen8, split};
@@ -22,7 +24,7 @@ pub(super) fn layouts() -> GenLayouts {
         layout,
         fixed: fixed.to_vec(),
     };
-    // Targets are immediates of type `w`, but for the long ones.
+    // Targets are immediates of type `w`, except the long ones.
     let imm0 = [(DstHs, 1), (Src0File, 3), (Src0Type, 3)];
     let imm1 = [(Src1File, 3), (Src1Type, 1)];
     let ip = 0xA0;
@@ -109,7 +111,8 @@ pub(super) fn layouts() -> GenLayouts {
     }
 }
 
-/// Bits 0 to 31, without those that depend on the format (24 to 28), and the odd half of the channel offset.
+/// Fields of bits 0 to 31 except those that depend on the format (24 to 28), and the odd half of
+/// the channel offset.
 fn header() -> Vec<FieldBits> {
     vec![
         at(Opcode, 6, 0),
@@ -192,7 +195,7 @@ fn flag() -> Vec<FieldBits> {
     vec![at(Flag, 90, 89)]
 }
 
-/// The shapes without special accumulators and 64-bit immediates.
+/// Shapes without special accumulators and 64-bit immediates.
 fn shapes() -> Vec<Vec<Case>> {
     let none = [
         Case::DstMacro,
@@ -254,7 +257,7 @@ fn ternary() -> Layout {
                 at(SrcType, 43, 42),
                 at(DstType, 45, 44),
                 at(DstMask, 52, 49),
-                // In doublewords, as the sources' are.
+                // In dwords, as in the sources.
                 at(DstSub, 55, 53),
                 at(DstReg, 63, 56),
                 at(Src0Rep, 64, 64),
@@ -275,7 +278,7 @@ fn ternary() -> Layout {
     }
 }
 
-/// Branches with targets of 16 bits, in units of 8 bytes.
+/// Branches with 16-bit targets, in units of 8 bytes.
 fn branch() -> Layout {
     use Case::{DstDirect, Src0Direct};
     Layout {
@@ -300,7 +303,7 @@ fn branch() -> Layout {
     }
 }
 
-/// The branch with a target of 32 bits, in units of 8 bytes, or a register.
+/// Branch with a 32-bit target, in units of 8 bytes, or a register.
 fn reg_branch() -> Layout {
     use Case::{DstDirect, Src0Direct};
     Layout {
@@ -316,7 +319,7 @@ fn reg_branch() -> Layout {
     }
 }
 
-/// Jumps with a target of 32 bits, in bytes.
+/// Jumps with a 32-bit target, in bytes.
 fn long_branch() -> Layout {
     use Case::{DstDirect, Src0Direct, Src1Direct};
     let mut fields = join([header(), flag(), dst(), src0(), src1()]);

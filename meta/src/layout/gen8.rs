@@ -1,10 +1,12 @@
-//! Gen8's native form: Gen9's without split sends. Source: PRM for Broadwell, Vol. 7 "EU instruction fields"; each bit
-//! is checked against Intel's assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Native form of Gen8: that of Gen9 without split sends.
+//!
+//! Source: PRM of Broadwell, Vol. 7 "EU instruction fields". `isa-gen/tests/suite/bulk.rs` tests
+//! each bit against Intel's assembler.
 
 use super::{Case, Field, GenLayouts, OpFixed, at, gen9};
 use crate::format::Format;
 
-/// Fields that Gen9 is the first to have.
+/// Fields that exist from Gen9 on.
 const LATER: [Field; 4] = [
     Field::Src1Half,
     Field::Src2Half,
@@ -17,7 +19,7 @@ pub(super) fn layouts() -> GenLayouts {
     l.formats.retain(|f| f.format != Format::SplitSend);
     register_descriptors_are_whole(&mut l);
     for layout in &mut l.layouts {
-        // Three sources are of one type, and their sub-registers count doublewords.
+        // Three sources have one type, and their sub-registers are in dwords.
         layout.fields.retain(|f| !LATER.contains(&f.field));
         if layout.name == "ternary" {
             for f in &mut layout.fields {
@@ -40,14 +42,14 @@ pub(super) fn layouts() -> GenLayouts {
     l
 }
 
-/// Only Gen9 takes a bit of a register descriptor from the instruction.
+/// Removes a bit of a register descriptor that only Gen9 has in the instruction.
 pub(super) fn register_descriptors_are_whole(l: &mut GenLayouts) {
     for layout in &mut l.layouts {
         layout.fields.retain(|f| f.field != Field::DescHf);
     }
 }
 
-/// The calls among these have the region `<2;2,1>` where source 0 would be.
+/// Returns the fixed fields of calls, which have the region `<2;2,1>` in the fields of source 0.
 pub(super) fn calls(names: &[&'static str]) -> Vec<OpFixed> {
     let region = [
         (Field::Src0Vs, 2),

@@ -1,5 +1,7 @@
-//! Gen9's native form. Source: PRM for Skylake, Vol. 2a "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/suite/bulk.rs`.
+//! Native form of Gen9.
+//!
+//! Source: PRM of Skylake, Vol. 2a "EU instruction fields". `isa-gen/tests/suite/bulk.rs` tests
+//! each bit against Intel's assembler.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, gen8, split};
 use crate::format::Format;
@@ -20,7 +22,7 @@ pub(super) fn layouts() -> GenLayouts {
         layout,
         fixed: fixed.to_vec(),
     };
-    // A missing JIP or UIP operand still names the immediate file and type d in its place.
+    // The fields of a missing JIP or UIP operand hold the immediate file and type d.
     let imm0 = [(DstHs, 1), (Src0File, 3), (Src0Type, 1)];
     let imm1 = [(DstHs, 1), (Src1File, 3), (Src1Type, 1)];
     let ip = 0xA0;
@@ -119,7 +121,8 @@ pub(super) fn layouts() -> GenLayouts {
     }
 }
 
-/// What one- and two-source instructions have in Align16 where strides and sub-registers are in Align1.
+/// Fields that one- and two-source instructions have in Align16 instead of strides and
+/// sub-registers.
 pub(super) fn align16() -> Vec<FieldBits> {
     vec![
         at(DstMask, 51, 48).when([Case::Align16]),
@@ -128,7 +131,7 @@ pub(super) fn align16() -> Vec<FieldBits> {
     ]
 }
 
-/// Bits 0 to 34, without those that depend on the format (24 to 28).
+/// Fields of bits 0 to 34, except those that depend on the format (24 to 28).
 pub(super) fn header() -> Vec<FieldBits> {
     vec![
         at(Opcode, 6, 0),
@@ -194,7 +197,7 @@ pub(super) fn src1() -> Vec<FieldBits> {
     use Case::{Imm32, Src0Direct, Src0Indirect, Src0Macro, Src1Direct, Src1Indirect, Src1Macro};
     let any = [Src1Direct, Src1Indirect, Src1Macro];
     vec![
-        // Where source 0 is an immediate there is no source 1.
+        // There is no source 1 if source 0 is an immediate.
         at(Src1File, 90, 89).when([Src0Direct, Src0Indirect, Src0Macro]),
         at(Src1Type, 94, 91).when([Src0Direct, Src0Indirect, Src0Macro]),
         at(Src1AddrMode, 111, 111).when(any),
@@ -281,7 +284,7 @@ pub(super) fn ternary() -> Layout {
                 at(SrcType, 45, 43),
                 at(DstType, 48, 46),
                 at(DstMask, 52, 49),
-                // In doublewords: bytes 4, 8, ... of the register.
+                // In dwords: bytes 4, 8, ... of the register.
                 at(DstSub, 55, 53),
                 at(DstReg, 63, 56),
                 at(Src0Rep, 64, 64),
@@ -314,7 +317,8 @@ pub(super) fn branch() -> Layout {
         at(DstAddrSub, 60, 57).when([DstIndirect]),
         split(DstAddrImm, [(56, 48), (47, 47)]).when([DstIndirect]),
     ];
-    // A branch always has the fields of source 0 and the file of source 1, unless UIP lies over them.
+    // A branch always has the fields of source 0 and the file of source 1, unless UIP overlaps
+    // them.
     let registers0 = [
         at(Src0File, 42, 41),
         at(Src0Type, 46, 43),
@@ -375,14 +379,14 @@ pub(super) fn send() -> Layout {
             dst(),
             src0()
                 .into_iter()
-                // The region's bits hold parts of the extended descriptor.
+                // The bits of the region hold parts of the extended descriptor.
                 .filter(|f| matches!(f.field, Src0File | Src0Type))
                 .collect(),
             vec![
                 at(Src0AddrMode, 79, 79),
                 at(Src0Reg, 76, 69).when([Case::Src0Direct]),
                 at(Src0AddrSub, 76, 73).when([Case::Src0Indirect]),
-                // In units of 16 bytes, like the split send's.
+                // In units of 16 bytes, as in the split send.
                 split(Src0AddrImm, [(72, 68), (78, 78)]).when([Case::Src0Indirect]),
                 at(Src1File, 90, 89),
                 split(ExFunc, [(67, 64), (83, 80), (88, 85), (94, 91)]),

@@ -1,4 +1,4 @@
-//! Bit layouts as data: which bits of the native 128-bit form hold which field, per generation and format.
+//! Bit layouts: the fields of the native 128-bit form, per generation and format.
 
 use crate::format::Format;
 use crate::generation::Generation;
@@ -16,28 +16,28 @@ pub mod xe;
 
 pub use field::{Case, Field};
 
-/// A run of bits, both ends included.
+/// Bit range, with both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bits {
-    /// Highest bit, 0 .. 127.
+    /// Highest bit, 0 to 127.
     pub hi: u8,
     /// Lowest bit.
     pub lo: u8,
 }
 
-/// Where a field lives: its runs of bits, the least significant run first.
+/// Position of a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FieldBits {
-    /// The field.
+    /// Field.
     pub field: Field,
-    /// Its runs, the least significant first.
+    /// Bit ranges, the least significant first.
     pub parts: Vec<Bits>,
-    /// It exists when any of these cases holds; always, if there are none.
+    /// Cases in which the field exists, any of them; none if it always exists.
     pub when: Vec<Case>,
 }
 
 impl FieldBits {
-    /// Number of bits.
+    /// Returns the width of the field in bits.
     pub fn width(&self) -> u32 {
         self.parts
             .iter()
@@ -50,23 +50,23 @@ impl FieldBits {
     }
 }
 
-/// The layout of a group of formats.
+/// Layout of a group of formats.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// What it is called in messages.
+    /// Name in error messages.
     pub name: &'static str,
-    /// Its fields.
+    /// Fields.
     pub fields: Vec<FieldBits>,
-    /// The combinations of cases that can hold together.
+    /// Combinations of cases that can occur together.
     pub shapes: Vec<Vec<Case>>,
 }
 
-/// A layout that does not fit.
+/// Error in a layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LayoutError {
-    /// The layout's name.
+    /// Name of the layout.
     pub layout: &'static str,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -79,12 +79,19 @@ impl fmt::Display for LayoutError {
 impl std::error::Error for LayoutError {}
 
 impl Layout {
-    /// The layout, if its fields fit 128 bits and no two that can hold together share a bit.
+    /// Checks that the fields fit 128 bits, and that no two that can occur together share a bit.
     ///
     /// ```
     /// use gantry_meta::layout::{at, Field, Layout};
-    /// let two = Layout { name: "two", fields: vec![at(Field::Opcode, 6, 0), at(Field::AccessMode, 6, 6)], shapes: vec![vec![]] };
-    /// assert_eq!(two.check().unwrap_err().to_string(), "layout `two`: AccessMode and Opcode share bit 6 in shape []");
+    /// let two = Layout {
+    ///     name: "two",
+    ///     fields: vec![at(Field::Opcode, 6, 0), at(Field::AccessMode, 6, 6)],
+    ///     shapes: vec![vec![]],
+    /// };
+    /// assert_eq!(
+    ///     two.check().unwrap_err().to_string(),
+    ///     "layout `two`: AccessMode and Opcode share bit 6 in shape []"
+    /// );
     /// ```
     pub fn check(self) -> Result<Layout, LayoutError> {
         let fail = |message| {
@@ -95,13 +102,13 @@ impl Layout {
         };
         for f in &self.fields {
             if f.parts.is_empty() || f.parts.iter().any(|b| b.hi < b.lo || b.hi > 127) {
-                return fail(format!("{:?} has a run of bits that is none", f.field));
+                return fail(format!("{:?} has an empty bit range", f.field));
             }
             if f.width() > 64 {
                 return fail(format!("{:?} is wider than 64 bits", f.field));
             }
             if self.fields.iter().filter(|o| o.field == f.field).count() > 1 {
-                return fail(format!("{:?} has two places", f.field));
+                return fail(format!("{:?} has two positions", f.field));
             }
         }
         for shape in &self.shapes {
@@ -125,32 +132,32 @@ impl Layout {
     }
 }
 
-/// How a format is laid out: its layout's index and the fields whose values it fixes.
+/// Layout of a format: the index of the layout and the fields with fixed values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormatLayout {
-    /// The format.
+    /// Format.
     pub format: Format,
     /// Index into [`GenLayouts::layouts`].
     pub layout: usize,
-    /// Fields that always hold a value in this format.
+    /// Fields with a fixed value in this format.
     pub fixed: Vec<(Field, u64)>,
 }
 
-/// Fields that an opcode fixes beside those of its format.
+/// Fields that an opcode fixes in addition to those of its format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpFixed {
-    /// The mnemonic.
+    /// Mnemonic.
     pub op: &'static str,
-    /// Fields that always hold a value.
+    /// Fields with a fixed value.
     pub fixed: Vec<(Field, u64)>,
 }
 
-/// Everything about one generation's native encoding.
+/// Native encoding of a generation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GenLayouts {
-    /// The layouts.
+    /// Layouts.
     pub layouts: Vec<Layout>,
-    /// The formats that the generation has.
+    /// Formats that the generation has.
     pub formats: Vec<FormatLayout>,
     /// Type codes of register operands.
     pub reg_types: Vec<(Ty, u8)>,
@@ -160,18 +167,20 @@ pub struct GenLayouts {
     pub ternary_types: Vec<(Ty, u8)>,
     /// Type codes of three-source operands in Align1, with the execution type as bit 3.
     pub align1_types: Vec<(Ty, u8)>,
-    /// The other layout of three-source instructions, as an index into [`Self::layouts`]: in Align16, on Xe of `bfn`.
+    /// Second layout of three-source instructions, as an index into [`Self::layouts`]: that of
+    /// Align16, or of `bfn` on Xe.
     pub ternary_other: Option<usize>,
-    /// Bytes that a sub-register of a three-source source counts in Align16.
+    /// Unit of a sub-register of a three-source operand in Align16, in bytes.
     pub ternary_unit: u8,
-    /// The layouts whose targets count 8 bytes, as indices into [`Self::layouts`]; those of the others count one.
+    /// Layouts with branch targets in units of 8 bytes, as indices into [`Self::layouts`]. Targets
+    /// of the others are in bytes.
     pub qword_targets: Vec<usize>,
-    /// Opcodes that fix more than their format does.
+    /// Opcodes that fix more fields than their format.
     pub ops: Vec<OpFixed>,
 }
 
 impl GenLayouts {
-    /// The bits that are the same in every instruction of an opcode: its number and the fixed fields.
+    /// Returns the constant bits of an opcode: its number and the fixed fields.
     pub fn base(&self, row: &Row, g: Generation) -> Result<u128, LayoutError> {
         let Some(column) = row.column(g) else {
             return Ok(0);
@@ -208,7 +217,7 @@ impl GenLayouts {
     }
 }
 
-/// The layouts of a generation, checked.
+/// Returns the layouts of a generation, checked.
 pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
     let l = match g {
         Generation::Gen7p5 => gen7p5::layouts(),
@@ -228,7 +237,7 @@ pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
     };
     for (n, f) in l.formats.iter().enumerate() {
         if l.formats.iter().take(n).any(|o| o.format == f.format) {
-            return fail(format!("{:?} stands twice", f.format));
+            return fail(format!("{:?} occurs twice", f.format));
         }
         let Some(layout) = l.layouts.get(f.layout) else {
             return fail(format!("{:?} has a layout that does not exist", f.format));
@@ -250,7 +259,7 @@ pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
     Ok(GenLayouts { layouts, ..l })
 }
 
-/// A field in one run of bits, always there.
+/// Creates a field with one bit range, which always exists.
 pub fn at(field: Field, hi: u8, lo: u8) -> FieldBits {
     FieldBits {
         field,
@@ -259,7 +268,7 @@ pub fn at(field: Field, hi: u8, lo: u8) -> FieldBits {
     }
 }
 
-/// A field in several runs of bits, the least significant first, always there.
+/// Creates a field with several bit ranges, the least significant first, which always exists.
 pub fn split<const N: usize>(field: Field, parts: [(u8, u8); N]) -> FieldBits {
     FieldBits {
         field,
@@ -269,7 +278,8 @@ pub fn split<const N: usize>(field: Field, parts: [(u8, u8); N]) -> FieldBits {
 }
 
 impl FieldBits {
-    /// The bits of a native instruction in which the field holds a value; none where the value is too wide for it.
+    /// Returns the bits of a native instruction whose field has a value, or `None` if the value
+    /// does not fit.
     pub fn word(&self, value: u64) -> Option<u128> {
         let mut word = 0u128;
         let mut left = u128::from(value);
@@ -281,7 +291,7 @@ impl FieldBits {
         (left == 0).then_some(word)
     }
 
-    /// The field exists only when one of the cases holds.
+    /// Restricts the field to cases, any of which must hold.
     pub fn when<const N: usize>(mut self, cases: [Case; N]) -> Self {
         self.when = cases.into();
         self

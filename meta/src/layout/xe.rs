@@ -1,6 +1,8 @@
-//! The native form of Xe: Xe-LP, Xe-HP and Xe-HPG alike, Xe-HPC with a longer SWSB field and GRFs of 64 bytes. Source:
-//! PRM for Tiger Lake, Vol. 2a "EU instruction fields", and what Intel's assembler makes of each bit; the whole is checked
-//! against it by `isa-gen/tests/suite/xe_words.rs`.
+//! Native form of Xe. Xe-LP, Xe-HP and Xe-HPG are alike; Xe-HPC has a longer SWSB field and GRFs of
+//! 64 bytes.
+//!
+//! Sources: PRM of Tiger Lake, Vol. 2a "EU instruction fields", and Intel's assembler for each bit.
+//! `isa-gen/tests/suite/xe_words.rs` tests the whole against it.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, split};
 use crate::format::Format;
@@ -15,7 +17,8 @@ const NULLARY: usize = 0;
 const BASIC: usize = 1;
 const MATH: usize = 2;
 const TERNARY: usize = 3;
-/// Of `bfn`, whose truth table lies where other three-source instructions have source modifiers.
+/// Layout of `bfn`, whose truth table overlaps the source modifiers of other three-source
+/// instructions.
 const BFN: usize = 4;
 const DPAS: usize = 5;
 const SEND: usize = 6;
@@ -71,20 +74,20 @@ pub(super) fn layouts(g: Generation) -> GenLayouts {
     }
 }
 
-/// What the generations differ in.
+/// Differences between the generations.
 struct Xe {
     hpc: bool,
     lp: bool,
 }
 
 impl Xe {
-    /// The first run on Xe-HPC, else the second.
+    /// Creates a field with the first bit range on Xe-HPC, else the second.
     fn pick(&self, field: Field, hpc: (u8, u8), other: (u8, u8)) -> FieldBits {
         let (hi, lo) = if self.hpc { hpc } else { other };
         at(field, hi, lo)
     }
 
-    /// A field of bytes within a register, of which Xe-HPC keeps the lowest bit elsewhere.
+    /// Creates a field with a byte offset in a register, whose lowest bit is separate on Xe-HPC.
     fn bytes(&self, field: Field, lowest: u8, (hi, lo): (u8, u8)) -> FieldBits {
         if self.hpc {
             split(field, [(lowest, lowest), (hi, lo)])
@@ -93,7 +96,7 @@ impl Xe {
         }
     }
 
-    /// Opcode, SWSB, compaction and breakpoint: what every instruction has.
+    /// Layout of the fields of every instruction: opcode, SWSB, compaction and breakpoint.
     fn nullary(&self) -> Layout {
         Layout {
             name: "nullary",
@@ -111,7 +114,7 @@ impl Xe {
         ]
     }
 
-    /// Bits 0 to 32.
+    /// Fields of bits 0 to 32.
     fn header(&self) -> Vec<FieldBits> {
         let mut fields = self.common();
         fields.extend([
@@ -126,7 +129,7 @@ impl Xe {
         fields
     }
 
-    /// The accumulator write control, which Xe-HPC does not have.
+    /// Field of the accumulator write control, which Xe-HPC does not have.
     fn acc(&self) -> Option<FieldBits> {
         (!self.hpc).then(|| at(AccWr, 33, 33))
     }
@@ -192,7 +195,7 @@ impl Xe {
         ]
     }
 
-    /// One and two sources; `control` is what bits 95 to 92 hold.
+    /// Layout of one and two sources. `control` is the field in bits 95 to 92.
     fn binary(&self, name: &'static str, control: Field) -> Layout {
         use Case::*;
         let mut fields = self.header();
@@ -200,7 +203,7 @@ impl Xe {
         fields.extend(self.dst());
         fields.extend(self.src0());
         fields.extend(self.src1());
-        // There is no room for it beside 64 bits.
+        // It does not fit beside 64 bits.
         fields.push(at(control, 95, 92).when([Src0Direct, Src0Indirect, Src0Macro, Imm32]));
         let mut shapes = Vec::new();
         for d in [DstDirect, DstIndirect, DstMacro] {
@@ -220,7 +223,7 @@ impl Xe {
         }
     }
 
-    /// What three-source instructions and `dpas` have in common.
+    /// Fields of three-source instructions and `dpas`.
     fn three(&self) -> Vec<FieldBits> {
         use Case::{DstDirect, Src0Direct, Src0Macro, Src1Direct, Src2Direct, Src2Macro};
         let dst_sub = if self.lp { 54 } else { 51 };
@@ -350,7 +353,7 @@ impl Xe {
             .when([DescImm]),
             // Bits 31 to 11 of the extended descriptor.
             split(ExFunc, [(47, 35), (65, 64), (97, 96), (127, 124)]).when([ExImm]),
-            // The five bits below them: from Xe-HPG on the instruction's own length of source 1.
+            // The five bits below: from Xe-HPG on, the instruction's own length of source 1.
             at(ExLen, 103, 99).when([ExImm, ExBase]),
             at(ExAddrSub, 42, 40).when([ExReg, ExBase]),
         ]);

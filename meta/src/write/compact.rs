@@ -1,4 +1,4 @@
-//! Compact forms as constants. What generations share is written once.
+//! Writer of the compact forms. Constants that generations share are written once.
 
 use super::{WriteError, Writer};
 use crate::compact::{self, FlatShape, FlatTable, GenCompact, ImmKind};
@@ -7,10 +7,10 @@ use crate::instructions;
 use crate::layout::Bits;
 use crate::row::Row;
 
-/// The opcode of `math`, whose class goes by its function number.
+/// Opcode of `math`, whose class depends on its function number.
 const MATH: usize = 0x38;
 
-/// The constants written so far: each distinct one has a name by its position.
+/// Constants that have been written. Each distinct one is named by its index.
 #[derive(Default)]
 pub(super) struct Compact {
     tables: Vec<FlatTable>,
@@ -133,7 +133,7 @@ impl Compact {
     }
 }
 
-/// The shapes that each class can have, by the value of its test.
+/// Returns the shapes that each class can have, by the value of its test.
 fn shapes(c: &GenCompact) -> Vec<Vec<Option<FlatShape>>> {
     c.classes
         .iter()
@@ -159,7 +159,7 @@ fn table(w: &mut Writer, n: usize, t: &FlatTable) {
     w.line("};");
 }
 
-/// A run of bits as its lowest and its width.
+/// Formats a bit range as lowest bit and width.
 fn run(b: Bits) -> String {
     format!("({}, {})", b.lo, b.hi - b.lo + 1)
 }

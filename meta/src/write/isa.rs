@@ -1,4 +1,5 @@
-//! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
+//! Writer of the tables of `gantry-isa-gen`: opcode enums, and constants that drive one encoder and
+//! decoder.
 
 use super::compact::Compact;
 use super::layouts::Layouts;
@@ -11,10 +12,10 @@ use crate::row::{self, Row};
 use crate::types::{Ty, TypeSet};
 use std::error::Error;
 
-/// Any table that broke a rule.
+/// Error for a table that violates a rule.
 pub type WriteError = Box<dyn Error + Send + Sync>;
 
-/// The source of the constant tables, to be included by the crate's `table` module.
+/// Generates the source of the constant tables, which the crate's `table` module includes.
 pub fn isa_tables() -> Result<String, WriteError> {
     let mut w = Writer::default();
     let rows = instructions::all()?;
@@ -53,7 +54,7 @@ pub(super) fn plain_enum(
     }
     w.line("}");
     w.line(format!("impl {name} {{"));
-    w.line("/// Every one, in declaration order.");
+    w.line("/// Every variant, in declaration order.");
     w.line(format!("{vis} const ALL: [{name}; {}] = [", items.len()));
     for (variant, _) in items {
         w.line(format!("{name}::{variant},"));
@@ -69,7 +70,7 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         .collect();
     plain_enum(
         w,
-        "An opcode, of any generation; [`Op::info`] says which have it.",
+        "Opcode, of any generation; [`Op::info`] returns `None` on platforms without it.",
         "Op",
         "pub",
         &ops,
@@ -78,14 +79,14 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         .iter()
         .map(|r| (r.variant(), format!("`math.{}`: {}", r.name, r.doc)))
         .collect();
-    plain_enum(w, "A function of `math`.", "MathFn", "pub", &fns);
+    plain_enum(w, "Function of `math`.", "MathFn", "pub", &fns);
     let formats: Vec<_> = Format::ALL
         .iter()
         .map(|f| (format!("{f:?}"), f.doc().to_string()))
         .collect();
     plain_enum(
         w,
-        "How an instruction's operands are laid out and written.",
+        "Layout of an instruction's operands in encoding and text.",
         "Format",
         "pub",
         &formats,
@@ -99,7 +100,7 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
     let fields: Vec<_> = Field::ALL.map(|(f, d)| (format!("{f:?}"), d)).into();
     plain_enum(
         w,
-        "A field of an instruction.",
+        "Field of an instruction.",
         "Field",
         "pub(crate)",
         &list(&fields),
@@ -109,7 +110,7 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         .map(|(f, _)| format!("{:?}", format!("{f:?}")))
         .collect();
     w.line("impl Field {");
-    w.line("/// The names, in declaration order.");
+    w.line("/// Names, in declaration order.");
     w.line(format!(
         "pub(crate) const NAMES: [&'static str; {}] = [{}];",
         names.len(),
@@ -131,22 +132,22 @@ fn format_methods(w: &mut Writer) {
     w.line("impl Format {");
     for (doc, name, names) in [
         (
-            "Whether the text form has a destination.",
+            "Returns true if the text form has a destination.",
             "has_dst",
             which(&|f| f.has_dst()),
         ),
         (
-            "Whether this is a branch of any kind.",
+            "Returns true if this is a branch of any kind.",
             "is_branch",
             which(&|f| f.is_branch()),
         ),
         (
-            "Whether this is a send of any kind.",
+            "Returns true if this is a send of any kind.",
             "is_send",
             which(&|f| f.is_send()),
         ),
         (
-            "Whether operands are typed data.",
+            "Returns true if operands are typed data.",
             "has_types",
             which(&|f| f.has_types()),
         ),
@@ -156,7 +157,7 @@ fn format_methods(w: &mut Writer) {
         w.line(format!("matches!(self, {names})"));
         w.line("}");
     }
-    w.line("/// Number of sources in the text form (`math`: the most).");
+    w.line("/// Returns the number of sources in the text form, the maximum for `math`.");
     w.line("pub const fn sources(self) -> u8 {");
     w.line("match self {");
     for f in Format::ALL {
@@ -181,7 +182,7 @@ fn combos(types: &[(TypeSet, TypeSet)]) -> String {
 }
 
 fn ops(w: &mut Writer, rows: &[Row]) {
-    w.line("/// What the rows say of each opcode, in the order of [`Op`].");
+    w.line("/// Rows of the opcodes, in the order of [`Op`].");
     w.line(format!(
         "pub(crate) static OPS: [OpRow; {}] = [",
         rows.len()
@@ -224,7 +225,7 @@ fn ops(w: &mut Writer, rows: &[Row]) {
     w.line("];");
 }
 
-/// The opcodes by name, so that text finds them by halves.
+/// Writes the opcodes sorted by name, for binary search.
 fn names(w: &mut Writer, rows: &[Row]) {
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by_key(|r| r.mnemonic);
@@ -232,7 +233,7 @@ fn names(w: &mut Writer, rows: &[Row]) {
         .iter()
         .map(|r| format!("Op::{}", r.variant()))
         .collect();
-    w.line("/// The opcodes in the order of their names.");
+    w.line("/// Opcodes, sorted by name.");
     w.line(format!(
         "pub(crate) static OPS_BY_NAME: [Op; {}] = [{}];",
         ops.len(),
@@ -242,7 +243,7 @@ fn names(w: &mut Writer, rows: &[Row]) {
 
 fn math(w: &mut Writer) -> Result<(), WriteError> {
     let rows = instructions::math_functions()?;
-    w.line("/// What the rows say of each math function, in the order of [`MathFn`].");
+    w.line("/// Rows of the math functions, in the order of [`MathFn`].");
     w.line(format!(
         "pub(crate) static MATH: [MathInfo; {}] = [",
         rows.len()
@@ -313,7 +314,7 @@ fn opcode_map(w: &mut Writer, g: Generation, rows: &[Row]) {
     w.line("],");
 }
 
-/// Both ways: the code of each type, the type of each code.
+/// Formats the code of each type and the type of each code.
 pub(super) fn type_codes(codes: &[(Ty, u8)]) -> String {
     let of: Vec<String> = Ty::ALL
         .iter()

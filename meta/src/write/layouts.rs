@@ -1,4 +1,5 @@
-//! Layouts, each as a type of its own, and the codecs of a platform's formats that are compiled for them.
+//! Writer of layouts, each as a type, and of the codecs of a platform's formats that are compiled
+//! for them.
 
 use super::Writer;
 use super::isa::WriteError;
@@ -6,10 +7,10 @@ use crate::format::Format;
 use crate::generation::Generation;
 use crate::layout::{self, Bits, Field, FieldBits, GenLayouts, Layout};
 
-/// The type of no layout.
+/// Type that stands for no layout.
 const ABSENT: &str = "Absent";
 
-/// The types written, by what they hold: generations that lay something out alike share one.
+/// Types that have been written, with their layouts. Generations with equal layouts share a type.
 pub(super) struct Layouts(Vec<(Layout, i32, String)>);
 
 impl Layouts {
@@ -38,7 +39,7 @@ impl Layouts {
         found.map(|(.., name)| name.as_str())
     }
 
-    /// The codecs of a generation's formats, as an entry of a platform's tables.
+    /// Writes the codecs of a generation's formats, as an entry of a platform's tables.
     pub(super) fn codecs(&self, w: &mut Writer, g: Generation, l: &GenLayouts) {
         let name = |n: usize| {
             let layout = l.layouts.get(n)?;
@@ -64,12 +65,12 @@ impl Layouts {
     }
 }
 
-/// Bytes that a branch target counts.
+/// Returns the unit of branch targets in bytes.
 fn target_unit(l: &GenLayouts, n: usize) -> i32 {
     if l.qword_targets.contains(&n) { 8 } else { 1 }
 }
 
-/// `ternary, Align1` as `TernaryAlign1`.
+/// Converts `ternary, Align1` to `TernaryAlign1`.
 fn camel(name: &str) -> String {
     name.split(|c: char| !c.is_ascii_alphanumeric())
         .map(|word| {
@@ -79,30 +80,31 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-/// A layout as its fields' places, by field: the first run of bits, and where the further runs stand in a list.
+/// Writes a layout as the positions of its fields: the first bit range, and the indices of further
+/// ranges in a list.
 fn one(w: &mut Writer, g: Generation, name: &str, layout: &Layout, unit: i32) {
     let mut more = Vec::new();
-    let places: Vec<String> = Field::ALL
+    let positions: Vec<String> = Field::ALL
         .iter()
         .map(|(field, _)| {
             let found = layout.fields.iter().find(|f| f.field == *field);
-            found.map_or("NOWHERE".into(), |f| place(f, &mut more))
+            found.map_or("NO_POSITION".into(), |f| position(f, &mut more))
         })
         .collect();
-    w.line(format!("/// `{}` of {g}.", layout.name));
+    w.line(format!("/// Layout `{}` of {g}.", layout.name));
     w.line(format!("pub(crate) enum {name} {{}}"));
     w.line(format!("impl NativeLayout for {name} {{"));
     w.line("const LAYOUT: &'static Layout = &Layout {");
     w.line(format!("name: {:?},", layout.name));
-    w.line(format!("places: [{}],", places.join(", ")));
+    w.line(format!("positions: [{}],", positions.join(", ")));
     w.line(format!("more: &[{}],", more.join(", ")));
     w.line(format!("target_unit: {unit},"));
     w.line("};");
     w.line("}");
 }
 
-fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
-    // A run lies in one half of the word.
+fn position(f: &FieldBits, more: &mut Vec<String>) -> String {
+    // A bit range is in one half of the word.
     let halves = |b: &Bits| match (b.lo < 64, b.hi >= 64) {
         (true, true) => vec![(b.lo, 64 - b.lo), (64, b.hi - 63)],
         _ => vec![(b.lo, b.hi - b.lo + 1)],
@@ -119,7 +121,7 @@ fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
     let start = more.len();
     more.extend_from_slice(rest);
     format!(
-        "Place {{ first: {first}, more: ({start}, {}) }}",
+        "FieldPosition {{ first: {first}, more: ({start}, {}) }}",
         rest.len()
     )
 }

@@ -1,4 +1,5 @@
-//! Writers of Rust source. Each line they write ends in a comment that names the line of the generator behind it.
+//! Writers of Rust source. Each generated line ends in a comment with the line of the generator
+//! that wrote it.
 
 use std::fmt::Write as _;
 use std::panic::Location;
@@ -11,7 +12,7 @@ mod xe;
 
 pub use isa::{WriteError, isa_tables};
 
-/// Builds generated source, line by line.
+/// Writer that builds source line by line.
 #[derive(Default)]
 pub struct Writer {
     out: String,
@@ -19,20 +20,20 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Adds a line, with the caller's place as its comment.
+    /// Adds a line, with the caller's location as its comment.
     #[track_caller]
     pub fn line(&mut self, text: impl AsRef<str>) {
         self.line_at(text, Location::caller());
     }
 
-    /// Adds a line, with the given place as its comment.
+    /// Adds a line, with the given location as its comment.
     pub fn line_at(&mut self, text: impl AsRef<str>, at: &Location<'_>) {
         let text = text.as_ref();
         if text.starts_with(['}', ']', ')']) {
             self.depth = self.depth.saturating_sub(1);
         }
         let indent = self.depth * 4;
-        // A doc comment would take the place into the documentation.
+        // The location would become part of a doc comment.
         if text.starts_with("///") {
             let _ = writeln!(self.out, "{:indent$}{text}", "");
         } else {
@@ -49,7 +50,7 @@ impl Writer {
         }
     }
 
-    /// The source written so far.
+    /// Returns the source written so far.
     pub fn finish(self) -> String {
         self.out
     }

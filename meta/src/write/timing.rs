@@ -1,18 +1,24 @@
-//! The latency table.
+//! Writer of the latency table.
 
 use super::Writer;
 use super::isa::{WriteError, plain_enum};
 use crate::generation::Generation;
 use crate::timing::{Class, row};
 
-/// Writes the classes, and what each takes by platform.
+/// Writes the classes, and the timing of each by platform.
 pub(super) fn write(w: &mut Writer) -> Result<(), WriteError> {
     let classes: Vec<_> = Class::ALL
         .iter()
         .map(|c| (format!("{c:?}"), c.doc().to_owned()))
         .collect();
-    plain_enum(w, "What takes equally long.", "Class", "pub", &classes);
-    w.line("/// How long each class takes, by platform.");
+    plain_enum(
+        w,
+        "Class of instructions with equal timing.",
+        "Class",
+        "pub",
+        &classes,
+    );
+    w.line("/// Timing of each class, by platform.");
     w.line(format!(
         "pub(crate) static TIMES: [[ClassTimes; {}]; {}] = [",
         Class::ALL.len(),

@@ -1,11 +1,11 @@
-//! The codes of Xe, as an entry of a platform's tables.
+//! Writer of the encodings of Xe, as an entry of a platform's tables.
 
 use super::Writer;
 use super::isa::type_codes;
 use crate::generation::Generation;
 use crate::layout::xe::{self, Swsb, XeFacts};
 
-/// The names of the variants of `SyncFn`, in order.
+/// Names of the variants of `SyncFn`, in order.
 const SYNCS: [&str; 6] = ["Nop", "Allrd", "Allwr", "Fence", "Bar", "Host"];
 
 pub(super) fn tables(w: &mut Writer, g: Generation) {

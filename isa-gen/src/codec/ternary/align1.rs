@@ -1,9 +1,11 @@
-//! The Align1 form: each source with a type and a region of its own, immediates of 16 bits as sources 0 and 2,
-//! accumulators as destination and source 1.
+//! Three-source instructions in Align1. Each source has a type and a region, sources 0 and 2 may be
+//! 16-bit immediates, and destination and source 1 may be accumulators.
 
 use super::super::Ctx;
 use super::super::bits::Fields;
-use super::super::operand::{bad, reg, reg_code, stride, stride_code, type_code, type_of};
+use super::super::operand::{
+    operand_error, reg, reg_code, stride, stride_code, type_code, type_of,
+};
 use super::{SRCS, TernaryFields, mme, mme_code};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -13,11 +15,11 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// The bit of a type code that says float; the instruction has it once.
+/// Bit of a type code for float types. The instruction has it once.
 const FLOAT: u64 = 8;
-/// Bytes that the destination's sub-register counts.
+/// Unit of the destination's sub-register in bytes.
 const DST_UNIT: u16 = 8;
-/// Vertical strides by code.
+/// Vertical strides, by code.
 const VS: [u8; 4] = [0, 2, 4, 8];
 
 #[inline(always)]
@@ -48,7 +50,7 @@ fn put_sub<L: NativeLayout>(
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub >= 32 || !at.sub.is_multiple_of(unit) {
-        return Err(bad(
+        return Err(operand_error(
             name,
             "the sub-register is beyond the register or not aligned",
         ));
@@ -66,7 +68,7 @@ fn put_file<L: NativeLayout>(
 ) -> Result<(), EncodeError> {
     let (code, n) = match r {
         Reg::Grf(_) | Reg::Arf(Arf::Acc, _) => reg_code(name, r)?,
-        Reg::Arf(..) => return Err(bad(name, "must be a GRF or an accumulator")),
+        Reg::Arf(..) => return Err(operand_error(name, "must be a GRF or an accumulator")),
     };
     f.put(file, 1 - code);
     f.put(number, n);
@@ -96,7 +98,7 @@ fn put_dst<L: NativeLayout>(
             match hs {
                 1 => {}
                 2 => f.put(Field::DstHs, 1),
-                _ => return Err(bad(name, "the stride must be 1 or 2")),
+                _ => return Err(operand_error(name, "the stride must be 1 or 2")),
             }
             put_type(ctx, name, Field::DstType, ty, f)
         }
@@ -105,7 +107,10 @@ fn put_dst<L: NativeLayout>(
             f.put(Field::DstMme, mme_code(name, mme)?);
             put_type(ctx, name, Field::DstType, ty, f)
         }
-        _ => Err(bad(name, "must be direct (of a math macro, have an mme)")),
+        _ => Err(operand_error(
+            name,
+            "must be direct, or have an mme in a math macro",
+        )),
     }
 }
 
@@ -119,11 +124,19 @@ fn put_region<L: NativeLayout>(
     let (vs, hs) = match region {
         Region::Ternary { vs, hs } if n < 2 => (Some(vs), hs),
         Region::Scalar3 { hs } if n == 2 => (None, hs),
-        _ => return Err(bad(s.name, "the region must be <vs;hs>, for source 2 <hs>")),
+        _ => {
+            return Err(operand_error(
+                s.name,
+                "the region must be <vs;hs>, for source 2 <hs>",
+            ));
+        }
     };
     if let Some(vs) = vs {
         let Some(code) = VS.iter().position(|v| *v == vs) else {
-            return Err(bad(s.name, "the vertical stride must be 0, 2, 4 or 8"));
+            return Err(operand_error(
+                s.name,
+                "the vertical stride must be 0, 2, 4 or 8",
+            ));
         };
         f.put(s.vs, code as u64);
     }
@@ -143,14 +156,14 @@ fn put_src<L: NativeLayout>(
         _ => SrcMods::default(),
     };
     if (mods.neg || mods.abs) && !ctx.info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
     match *src {
         Src::Direct { at, region, ty, .. } if !ctx.info.mme => {
             if n != 1 && !matches!(at.reg, Reg::Grf(_)) {
-                return Err(bad(s.name, "must be a GRF or an immediate"));
+                return Err(operand_error(s.name, "must be a GRF or an immediate"));
             }
             put_file(s.name, (s.file, s.reg), at.reg, f)?;
             put_sub(s.name, s.sub, at, 1, f)?;
@@ -168,13 +181,13 @@ fn put_src<L: NativeLayout>(
         }
         Src::Imm { bits, ty } if n != 1 && !ctx.info.mme && ty.bytes() <= 2 => {
             if bits >> 16 != 0 {
-                return Err(bad(s.name, "an immediate of 16 bits"));
+                return Err(operand_error(s.name, "an immediate of 16 bits"));
             }
             f.put(s.file, 1);
             f.put(s.imm, bits);
             put_type(ctx, s.name, s.ty, ty, f)
         }
-        _ => Err(bad(
+        _ => Err(operand_error(
             s.name,
             "must be a direct register or, as source 0 or 2, an immediate of 16 bits",
         )),
@@ -224,7 +237,7 @@ fn get_src<L: NativeLayout>(
     })
 }
 
-/// The vertical stride's code in a math macro: four elements.
+/// Code of the vertical stride in a math macro: four elements.
 const MACRO_VS: u64 = 2;
 
 #[inline(always)]
@@ -243,7 +256,7 @@ pub(super) fn lower<L: NativeLayout>(
     ];
     match all.iter().zip(&SRCS).find(|(code, _)| **code != float) {
         None => Ok(()),
-        Some((_, s)) => Err(bad(s.name, "floats and integers do not go together")),
+        Some((_, s)) => Err(operand_error(s.name, "floats and integers cannot be mixed")),
     }
 }
 

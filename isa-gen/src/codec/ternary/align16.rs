@@ -1,9 +1,11 @@
-//! Three-source instructions in the Align16 form. Text and [`Inst`] speak of channels as Align1 does; the encoding
-//! speaks of swizzles and a write mask, and has one channel only as a masked row of four (of two for `df`).
+//! Three-source instructions in Align16.
+//!
+//! Text and [`Inst`] use channels as in Align1. The encoding has swizzles and a write mask, and a
+//! single channel is a masked row of four (of two for `df`).
 
 use super::super::Ctx;
 use super::super::bits::Fields;
-use super::super::operand::{bad, reg_code, type_code, type_of};
+use super::super::operand::{operand_error, reg_code, type_code, type_of};
 use super::{SRCS, TernaryFields, mme, mme_code};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -13,12 +15,12 @@ use crate::region::{ExecSize, Region};
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Swizzles: every channel its own; the first or second of two `df` elements for all.
+/// Swizzles: identity, and the first or second of two `df` elements for all channels.
 const XYZW: u64 = 0xE4;
 const XYXY: u64 = 0x44;
 const ZWZW: u64 = 0xEE;
 
-/// The packed region of source `n`.
+/// Returns the packed region of source `n`.
 fn packed(n: usize) -> Region {
     if n == 2 {
         Region::Scalar3 { hs: 1 }
@@ -27,7 +29,7 @@ fn packed(n: usize) -> Region {
     }
 }
 
-/// The region of source `n` that gives one element to all channels.
+/// Returns the scalar region of source `n`.
 fn scalar(n: usize) -> Region {
     if n == 2 {
         Region::Scalar3 { hs: 0 }
@@ -46,7 +48,10 @@ fn put_dst_mask<L: NativeLayout>(
     let bytes = ty.bytes() as u16;
     let mut sub = at.sub;
     if sub >= 32 || !sub.is_multiple_of(bytes) {
-        return Err(bad("dst", "the sub-register is not one of the type"));
+        return Err(operand_error(
+            "dst",
+            "the sub-register is not one of the type",
+        ));
     }
     if i.exec == ExecSize::S1 {
         let (channels, exec, mask) = if bytes == 8 {
@@ -61,13 +66,14 @@ fn put_dst_mask<L: NativeLayout>(
         f.put(Field::DstMask, 0b1111);
     }
     if !sub.is_multiple_of(4) {
-        return Err(bad("dst", "the sub-register must start a doubleword"));
+        return Err(operand_error("dst", "the sub-register must start a dword"));
     }
     f.put(Field::DstSub, (sub / 4).into());
     Ok(())
 }
 
-/// The region and sub-register of a source as replication, swizzle and aligned sub-register.
+/// Encodes the region and sub-register of a source as replication, swizzle and aligned
+/// sub-register.
 #[inline(always)]
 fn put_region<L: NativeLayout>(
     ctx: &Ctx,
@@ -79,7 +85,10 @@ fn put_region<L: NativeLayout>(
 ) -> Result<(), EncodeError> {
     let bytes = ty.bytes() as u16;
     if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
-        return Err(bad(s.name, "the sub-register is not one of the type"));
+        return Err(operand_error(
+            s.name,
+            "the sub-register is not one of the type",
+        ));
     }
     let mut sub = at.sub;
     let mut swizzle = XYZW;
@@ -91,7 +100,7 @@ fn put_region<L: NativeLayout>(
             f.put(s.rep, 1);
         }
     } else if region != packed(n) {
-        return Err(bad(
+        return Err(operand_error(
             s.name,
             "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
         ));
@@ -99,7 +108,7 @@ fn put_region<L: NativeLayout>(
     f.put(s.swizzle, swizzle);
     let unit = u16::from(ctx.tables.ternary_unit.max(1));
     if !sub.is_multiple_of(unit) {
-        return Err(bad(s.name, "the sub-register is not aligned"));
+        return Err(operand_error(s.name, "the sub-register is not aligned"));
     }
     f.put(s.sub, (sub / unit).into());
     Ok(())
@@ -121,14 +130,14 @@ pub(super) fn lower<L: NativeLayout>(
             (at, ty)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 "dst",
                 "must be direct and packed (of a math macro, have an mme)",
             ));
         }
     };
     let (1, number) = reg_code("dst", at.reg)? else {
-        return Err(bad("dst", "must be a GRF"));
+        return Err(operand_error("dst", "must be a GRF"));
     };
     f.put(Field::DstReg, number);
     f.put(
@@ -143,7 +152,7 @@ pub(super) fn lower<L: NativeLayout>(
     put_src(ctx, (2, f2), s2, first, f)
 }
 
-/// A source's fields; `first` is the type of source 0.
+/// Encodes a source. `first` is the type of source 0.
 #[inline(always)]
 fn put_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -172,14 +181,14 @@ fn put_src<L: NativeLayout>(
             (at, ty, mods)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
                 "must be a direct register (of a math macro, with an mme)",
             ));
         }
     };
     let (1, number) = reg_code(s.name, at.reg)? else {
-        return Err(bad(s.name, "must be a GRF"));
+        return Err(operand_error(s.name, "must be a GRF"));
     };
     match half_field(n) {
         None => f.put(
@@ -191,11 +200,16 @@ fn put_src<L: NativeLayout>(
                 f.put(half, (ty == Type::Hf).into());
             }
             (Some(t), _) if t == ty => {}
-            _ => return Err(bad(s.name, "the sources' types do not go together")),
+            _ => {
+                return Err(operand_error(
+                    s.name,
+                    "the sources' types cannot be combined",
+                ));
+            }
         },
     }
     if (mods.neg || mods.abs) && !ctx.info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
@@ -203,7 +217,7 @@ fn put_src<L: NativeLayout>(
     Ok(())
 }
 
-/// The field that says of source `n` that it is `hf`; source 0 has a type.
+/// Returns the field that makes source `n` an `hf`. Source 0 has a type field instead.
 #[inline(always)]
 fn half_field(n: usize) -> Option<Field> {
     match n {
@@ -213,7 +227,7 @@ fn half_field(n: usize) -> Option<Field> {
     }
 }
 
-/// The execution size that text gives, and the destination's offset in bytes.
+/// Returns the execution size in text and the destination's offset in bytes.
 #[inline(always)]
 fn dst_place<L: NativeLayout>(
     exec: ExecSize,
@@ -270,7 +284,7 @@ pub(super) fn lift<L: NativeLayout>(
     Ok(())
 }
 
-/// Reads a source; `first` is the type of source 0.
+/// Decodes a source. `first` is the type of source 0.
 #[inline(always)]
 fn get_src<L: NativeLayout>(
     ctx: &Ctx,
@@ -325,7 +339,7 @@ fn get_src<L: NativeLayout>(
     })
 }
 
-/// The register that a field numbers.
+/// Decodes the register number in a field.
 #[inline(always)]
 fn grf<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<Reg, DecodeError> {
     match f.get(field) {

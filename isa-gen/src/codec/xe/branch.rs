@@ -1,7 +1,7 @@
-//! Branches, whose targets all count from the branch itself, and `sync`.
+//! Branches, with targets relative to the branch itself, and `sync`.
 
 use super::operand::{place, put_reg, reg, sub_code};
-use super::{Cx, bad, code, type_at, wrong};
+use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -24,10 +24,10 @@ fn target<L: NativeLayout>(field: Field, f: &Fields<L>) -> Src<Reg> {
     Src::Target(Target::Rel(f.get(field) as u32 as i32))
 }
 
-/// The region that `brc` and `ret` read their register with: a pair.
+/// Region of the register of `brc` and `ret`: a pair.
 const PAIR: Region = Region::rect(2, 2, 1);
 
-/// The region that the opcode reads its register with.
+/// Returns the region of the register of an opcode.
 fn region(format: Format) -> Region {
     match format {
         Format::BranchRegJipUip | Format::Ret => PAIR,
@@ -36,7 +36,7 @@ fn region(format: Format) -> Region {
 }
 
 fn put_source<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     src: &Src<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
@@ -50,19 +50,22 @@ fn put_source<L: NativeLayout>(
         },
     } = *src
     else {
-        return Err(bad("src0", "must be a target or a doubleword register"));
+        return Err(operand_error(
+            "src0",
+            "must be a target or a dword register",
+        ));
     };
     if given != region(cx.c.info.format) {
-        return Err(bad("src0", "the region is fixed by the opcode"));
+        return Err(operand_error("src0", "the region is fixed by the opcode"));
     }
     put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
     f.put(Field::Src0Sub, sub_code(cx, "src0", at, cx.x.sub_shift)?);
     Ok(())
 }
 
-/// The jump target, the second target, or neither: a register.
+/// Encodes the jump target, the second target, or a register.
 fn put_target<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     op: Op,
     [s0, s1]: [&Src<Reg>; 2],
     f: &mut Fields<L>,
@@ -97,7 +100,7 @@ fn put_target<L: NativeLayout>(
             put_source(cx, s0, f)?;
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 "src0",
                 "the opcode does not branch to such a target, or to so many",
             ));
@@ -106,19 +109,19 @@ fn put_target<L: NativeLayout>(
     Ok(())
 }
 
-/// Targets, registers, and where `call` leaves the return address.
+/// Targets, registers, and the return address of `call`.
 pub(super) struct Branch;
 
-impl Operands<Cx> for Branch {
+impl Operands<XeCtx> for Branch {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let [s0, s1, s2] = &i.srcs;
         if *s2 != Src::None {
-            return Err(bad("src2", "a branch has fewer sources"));
+            return Err(operand_error("src2", "a branch has fewer sources"));
         }
         match i.dst {
             Dst::Direct {
@@ -131,9 +134,9 @@ impl Operands<Cx> for Branch {
             }
             Dst::None if cx.c.info.format != Format::Call => {}
             _ => {
-                return Err(bad(
+                return Err(operand_error(
                     "dst",
-                    "a call, and only a call, writes a doubleword register",
+                    "a call, and only a call, writes a dword register",
                 ));
             }
         }
@@ -142,7 +145,7 @@ impl Operands<Cx> for Branch {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -163,7 +166,7 @@ impl Operands<Cx> for Branch {
         let [s0, s1, _] = &mut i.srcs;
         if f.on(Field::Src0IsImm) {
             *s0 = match (format, i.op) {
-                (Format::Ret, _) => return Err(wrong(Field::Src0IsImm, f)),
+                (Format::Ret, _) => return Err(field_error(Field::Src0IsImm, f)),
                 (_, Op::Calla) => Src::Imm {
                     bits: f.get(Field::Jip),
                     ty: Type::D,
@@ -172,14 +175,14 @@ impl Operands<Cx> for Branch {
             };
             if two {
                 if !f.on(Field::Src1IsImm) {
-                    return Err(wrong(Field::Src1IsImm, f));
+                    return Err(field_error(Field::Src1IsImm, f));
                 }
                 *s1 = target(Field::Uip, f);
             }
             return Ok(());
         }
         if matches!(format, Format::BranchJip | Format::BranchJipUip) {
-            return Err(wrong(Field::Src0IsImm, f));
+            return Err(field_error(Field::Src0IsImm, f));
         }
         *s0 = Src::Direct {
             at: at(Field::Src0File, Field::Src0Reg, Field::Src0Sub)?,
@@ -191,39 +194,39 @@ impl Operands<Cx> for Branch {
     }
 }
 
-/// `sync`: null, tokens or a flag.
+/// `sync`, with null, tokens or a flag.
 pub(super) struct Sync;
 
-impl Operands<Cx> for Sync {
+impl Operands<XeCtx> for Sync {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let Subfn::Sync(function) = i.subfn else {
-            return Err(bad("function", "`sync` needs one"));
+            return Err(operand_error("function", "`sync` needs one"));
         };
         let (number, imm) =
             cx.x.sync_codes
                 .get(function as usize)
                 .copied()
                 .flatten()
-                .ok_or(bad(
+                .ok_or(operand_error(
                     "function",
                     "the platform's `sync` has no such function",
                 ))?;
         f.put(Field::SyncFn, number.into());
         let [s0, Src::None, Src::None] = i.srcs else {
-            return Err(bad("src1", "`sync` has one source"));
+            return Err(operand_error("src1", "`sync` has one source"));
         };
         if i.dst != Dst::None {
-            return Err(bad("dst", "`sync` has none"));
+            return Err(operand_error("dst", "`sync` has none"));
         }
         match s0 {
             Src::Imm { bits, ty } if imm => {
                 if bits > u32::MAX.into() || ty.bytes() == 8 {
-                    return Err(bad("src0", "an immediate of `sync` has 32 bits"));
+                    return Err(operand_error("src0", "an immediate of `sync` has 32 bits"));
                 }
                 f.put(Field::Src0IsImm, 1);
                 f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
@@ -242,7 +245,7 @@ impl Operands<Cx> for Sync {
                 f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
                 Ok(())
             }
-            _ => Err(bad(
+            _ => Err(operand_error(
                 "src0",
                 "must be null (of some functions: or an immediate or a flag)",
             )),
@@ -251,7 +254,7 @@ impl Operands<Cx> for Sync {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -261,13 +264,13 @@ impl Operands<Cx> for Sync {
                 .get(f.get(Field::SyncFn) as usize)
                 .copied()
                 .flatten()
-                .ok_or_else(|| wrong(Field::SyncFn, f))?;
+                .ok_or_else(|| field_error(Field::SyncFn, f))?;
         i.subfn = Subfn::Sync(function);
         let [s0, ..] = &mut i.srcs;
         if f.on(Field::Src0IsImm) {
             let takes = cx.x.sync_codes.get(function as usize).copied().flatten();
             if !takes.is_some_and(|(_, imm)| imm) {
-                return Err(wrong(Field::Src0IsImm, f));
+                return Err(field_error(Field::Src0IsImm, f));
             }
             let ty = type_at(
                 &cx.c.tables.imm_types,
@@ -275,7 +278,7 @@ impl Operands<Cx> for Sync {
                 Field::Src0Type,
             )?;
             if ty.bytes() == 8 {
-                return Err(wrong(Field::Src0Type, f));
+                return Err(field_error(Field::Src0Type, f));
             }
             *s0 = Src::Imm {
                 bits: f.get(Field::Imm32),
@@ -290,7 +293,7 @@ impl Operands<Cx> for Sync {
             match r {
                 Reg::Arf(Arf::Flag, _) if flag => RegRef::new(r, sub),
                 Reg::Arf(Arf::Null, _) => RegRef::new(Reg::NULL, 0),
-                _ => return Err(wrong(Field::Src0Reg, f)),
+                _ => return Err(field_error(Field::Src0Reg, f)),
             }
         } else {
             RegRef::new(Reg::NULL, 0)

@@ -1,6 +1,7 @@
-//! The fields before the operands: annotation, execution size, masks, predicate, flag modifier, options.
+//! Fields before the operands: scoreboard annotation, execution size, masks, predicate, condition
+//! modifier, options.
 
-use super::{Cx, bad, swsb, type_at, wrong};
+use super::{XeCtx, field_error, operand_error, swsb, type_at};
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -10,7 +11,7 @@ use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize};
 use crate::table::{Field, NativeLayout};
 
-/// The code of a predicate control: by groups, or (Xe-HPC) of the whole.
+/// Returns the code of a predicate control: by groups of channels, or by all channels (Xe-HPC).
 #[inline(always)]
 fn pred_code(ctrl: PredCtrl, whole: bool) -> Option<u64> {
     let group = |n: u8| {
@@ -47,7 +48,7 @@ fn pred_ctrl(code: u64, whole: bool) -> Option<PredCtrl> {
     }
 }
 
-/// The code of a condition; `bfn` has two bits for it.
+/// Returns the code of a condition. `bfn` has two bits for it.
 #[inline(always)]
 fn cond_code(op: Op, cond: Cond) -> Option<u64> {
     let narrow = op == Op::Bfn;
@@ -84,12 +85,15 @@ fn cond_of(op: Op, code: u64) -> Option<Cond> {
 }
 
 #[inline(always)]
-fn flag_code(cx: &Cx, r: RegRef<Reg>) -> Result<u64, EncodeError> {
+fn flag_code(cx: &XeCtx, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n), 0 | 2) if u32::from(n) < cx.c.platform.features().flag_regs => {
             Ok(u64::from(n) * 2 + u64::from(r.sub / 2))
         }
-        _ => Err(bad("flag", "the platform has no such flag sub-register")),
+        _ => Err(operand_error(
+            "flag",
+            "the platform has no such flag sub-register",
+        )),
     }
 }
 
@@ -101,15 +105,15 @@ fn flag(code: u64) -> RegRef<Reg> {
     )
 }
 
-/// Whether the format has an execution size and a channel offset.
+/// Returns true if the format has an execution size and a channel offset.
 #[inline(always)]
 fn has_exec(format: Format) -> bool {
     !matches!(format, Format::Nullary | Format::Sync | Format::Jmpi)
 }
 
-/// Checks that the opcode takes what the instruction has beside its operands.
+/// Checks that the opcode allows the controls of the instruction.
 #[inline(always)]
-fn check(cx: &Cx, i: &Inst<Reg>) -> Result<(), EncodeError> {
+fn check(cx: &XeCtx, i: &Inst<Reg>) -> Result<(), EncodeError> {
     let info = cx.c.info;
     let allow = |ok, what| {
         if ok {
@@ -126,7 +130,7 @@ fn check(cx: &Cx, i: &Inst<Reg>) -> Result<(), EncodeError> {
             Some(c) if c.cond == Cond::Eo => macro_fn,
             Some(_) => info.cond,
         },
-        "this flag modifier",
+        "this condition modifier",
     )?;
     allow(!i.sat || info.sat, "saturation")?;
     allow(
@@ -166,7 +170,7 @@ fn check(cx: &Cx, i: &Inst<Reg>) -> Result<(), EncodeError> {
 
 #[inline(always)]
 pub(super) fn lower<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     i: &Inst<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
@@ -193,12 +197,12 @@ pub(super) fn lower<L: NativeLayout>(
         f.put(Field::ExecSize, i.exec.log2().into());
         let channels = u64::from(i.offset.channels());
         if channels & ((1 << cx.x.chan_shift) - 1) != 0 {
-            return Err(bad("channel offset", "must be a multiple of 8"));
+            return Err(operand_error("channel offset", "must be a multiple of 8"));
         }
         f.put(Field::ChanOff, channels >> cx.x.chan_shift);
     }
     if let Some(p) = i.pred {
-        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(bad(
+        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(operand_error(
             "predicate",
             "the platform does not combine flag bits so",
         ))?;
@@ -209,24 +213,26 @@ pub(super) fn lower<L: NativeLayout>(
     if let Some(c) = i.cond {
         let code = flag_code(cx, c.flag)?;
         if i.pred.is_some() && f.get(Field::Flag) != code {
-            return Err(bad(
+            return Err(operand_error(
                 "flag",
-                "predicate and flag modifier must name the same one",
+                "predicate and condition modifier must name the same one",
             ));
         }
         f.put(Field::Flag, code);
         if c.cond != Cond::Eo {
-            let code = cond_code(i.op, c.cond)
-                .ok_or(bad("flag modifier", "the opcode has no such condition"))?;
+            let code = cond_code(i.op, c.cond).ok_or(operand_error(
+                "condition modifier",
+                "the opcode has no such condition",
+            ))?;
             f.put(Field::CondMod, code);
         }
     }
     Ok(())
 }
 
-/// Whether source 0 is an immediate of 64 bits, which lies over the flag modifier.
+/// Returns true if source 0 is a 64-bit immediate, which overlaps the condition modifier.
 #[inline(always)]
-fn wide_imm<L: NativeLayout>(cx: &Cx, f: &Fields<L>) -> bool {
+fn wide_imm<L: NativeLayout>(cx: &XeCtx, f: &Fields<L>) -> bool {
     let ty = || {
         type_at(
             &cx.c.tables.imm_types,
@@ -241,7 +247,7 @@ fn wide_imm<L: NativeLayout>(cx: &Cx, f: &Fields<L>) -> bool {
 
 #[inline(always)]
 pub(super) fn lift<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     f: &Fields<L>,
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
@@ -266,11 +272,11 @@ pub(super) fn lift<L: NativeLayout>(
     i.sat = info.sat && f.on(Field::Sat);
     if has_exec(info.format) {
         i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
-            .ok_or_else(|| wrong(Field::ExecSize, f))?;
+            .ok_or_else(|| field_error(Field::ExecSize, f))?;
         i.offset = ChannelOffset::new((f.get(Field::ChanOff) as u32) << cx.x.chan_shift)
-            .ok_or_else(|| wrong(Field::ChanOff, f))?;
+            .ok_or_else(|| field_error(Field::ChanOff, f))?;
     } else if info.format == Format::Jmpi && f.on(Field::ExecSize) {
-        return Err(wrong(Field::ExecSize, f));
+        return Err(field_error(Field::ExecSize, f));
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);
@@ -278,15 +284,16 @@ pub(super) fn lift<L: NativeLayout>(
         i.pred = Some(Predicate {
             flag,
             inverse: f.on(Field::PredInv),
-            ctrl: pred_ctrl(pred, cx.x.whole_preds).ok_or_else(|| wrong(Field::PredCtrl, f))?,
+            ctrl: pred_ctrl(pred, cx.x.whole_preds)
+                .ok_or_else(|| field_error(Field::PredCtrl, f))?,
         });
     }
     let cond = f.get(Field::CondMod);
     if info.cond && cond != 0 && !wide_imm(cx, f) {
-        let cond = cond_of(i.op, cond).ok_or_else(|| wrong(Field::CondMod, f))?;
+        let cond = cond_of(i.op, cond).ok_or_else(|| field_error(Field::CondMod, f))?;
         i.cond = Some(CondMod { cond, flag });
     }
-    // The math macros always set the flag.
+    // Math macros always set the flag.
     if info.format == Format::Math
         && MathFn::from_code(cx.c.platform, f.get(Field::MathFn) as u8)
             .is_some_and(MathFn::is_macro)

@@ -1,4 +1,4 @@
-//! The codec of Xe: one walker, with [`XeTables`] and layouts per generation.
+//! Codec of Xe, driven by [`XeTables`] and layouts per generation.
 
 mod branch;
 mod control;
@@ -19,21 +19,21 @@ use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 use table::XeTables;
 
-/// What the codecs of every format need to know.
-struct Cx {
+/// Context of the codecs of all Xe formats.
+struct XeCtx {
     c: Ctx,
     x: &'static XeTables,
 }
 
-/// The code of a type.
+/// Returns the code of a type.
 #[inline(always)]
 fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
     types
         .code(t)
-        .ok_or(bad(operand, "the type is not possible here"))
+        .ok_or(operand_error(operand, "the type is not possible here"))
 }
 
-/// The type of a code.
+/// Returns the type of a code.
 #[inline(always)]
 fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
     types
@@ -41,16 +41,16 @@ fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeErr
         .ok_or_else(|| DecodeError::field(field, code))
 }
 
-fn bad(operand: &'static str, why: &'static str) -> EncodeError {
+fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
-fn wrong<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {
+fn field_error<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {
     DecodeError::field(field, f.get(field))
 }
 
 impl Codec {
-    /// Of a format of Xe. `L` is its layout, `B` that of `bfn`.
+    /// Codec of a format of Xe. `L` is its layout, `B` that of `bfn`.
     pub(crate) const fn xe<L: NativeLayout, B: NativeLayout>(format: Format) -> Codec {
         match format {
             Format::Nullary => Codec::of_xe::<L, NoOperands>(),
@@ -74,7 +74,7 @@ impl Codec {
         }
     }
 
-    const fn of_xe<L: NativeLayout, F: Operands<Cx>>() -> Codec {
+    const fn of_xe<L: NativeLayout, F: Operands<XeCtx>>() -> Codec {
         Codec {
             lower: lower::<L, F>,
             lift: lift::<L, F>,
@@ -82,18 +82,21 @@ impl Codec {
     }
 }
 
-fn lower<L: NativeLayout, F: Operands<Cx>>(ctx: &Ctx, i: &Inst<Reg>) -> Result<u128, EncodeError> {
+fn lower<L: NativeLayout, F: Operands<XeCtx>>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+) -> Result<u128, EncodeError> {
     let Some(x) = &ctx.tables.xe else {
         return (Codec::NONE.lower)(ctx, i);
     };
-    let cx = Cx { c: *ctx, x };
+    let cx = XeCtx { c: *ctx, x };
     let mut f = Fields::<L>::new(ctx.tables.base(ctx.info.opcode));
     control::lower(&cx, i, &mut f)?;
     F::lower(&cx, i, &mut f)?;
     f.finish()
 }
 
-fn lift<L: NativeLayout, F: Operands<Cx>>(
+fn lift<L: NativeLayout, F: Operands<XeCtx>>(
     ctx: &Ctx,
     word: u128,
     len: usize,
@@ -102,13 +105,14 @@ fn lift<L: NativeLayout, F: Operands<Cx>>(
     let Some(x) = &ctx.tables.xe else {
         return (Codec::NONE.lift)(ctx, word, len, i);
     };
-    let cx = Cx { c: *ctx, x };
+    let cx = XeCtx { c: *ctx, x };
     let f = Fields::<L>::new(word);
     control::lift(&cx, &f, i)?;
     F::lift(&cx, len, &f, i)
 }
 
-/// The truth table of `bfn` lies where other three-source instructions have source modifiers.
+/// Encodes a three-source instruction. The truth table of `bfn` overlaps the source modifiers of
+/// other three-source instructions.
 fn lower_ternary<L: NativeLayout, B: NativeLayout>(
     ctx: &Ctx,
     i: &Inst<Reg>,

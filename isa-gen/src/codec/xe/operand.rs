@@ -1,6 +1,6 @@
 //! Operands of one- and two-source instructions, and registers, which all formats share.
 
-use super::{Cx, bad, code, type_at, wrong};
+use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::{
@@ -15,11 +15,11 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-/// The register files of the encoding; an immediate has a bit of its own.
+/// Codes of the register files. Immediates have a bit of their own.
 const ARF: u64 = 0;
 const GRF: u64 = 1;
 
-/// The kinds of architecture registers by code.
+/// Kinds of architecture registers, by code.
 const KINDS: [Option<Arf>; 16] = {
     let mut kinds = [None; 16];
     let mut n = 0;
@@ -30,9 +30,13 @@ const KINDS: [Option<Arf>; 16] = {
     kinds
 };
 
-/// The file and the number of a register.
+/// Returns the codes of the register file and number of a register.
 #[inline(always)]
-pub(super) fn reg_code(cx: &Cx, operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
+pub(super) fn reg_code(
+    cx: &XeCtx,
+    operand: &'static str,
+    r: Reg,
+) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n) => Ok((GRF, n.into())),
         Reg::Arf(kind, n)
@@ -44,14 +48,14 @@ pub(super) fn reg_code(cx: &Cx, operand: &'static str, r: Reg) -> Result<(u64, u
         {
             Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n)))
         }
-        Reg::Arf(..) => Err(bad(operand, "the platform has no such register")),
+        Reg::Arf(..) => Err(operand_error(operand, "the platform has no such register")),
     }
 }
 
-/// The register that two fields name.
+/// Decodes the register in two fields.
 #[inline(always)]
 pub(super) fn reg<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     file: Field,
     number: Field,
     f: &Fields<L>,
@@ -63,14 +67,14 @@ pub(super) fn reg<L: NativeLayout>(
     let code = usize::from(n >> 4);
     match (KINDS.get(code), cx.x.arfs.get(code)) {
         (Some(Some(kind)), Some(most)) if n & 15 < *most => Ok(Reg::Arf(*kind, n & 15)),
-        _ => Err(wrong(number, f)),
+        _ => Err(field_error(number, f)),
     }
 }
 
-/// Writes a register's file and number.
+/// Encodes the register file and number of a register.
 #[inline(always)]
 pub(super) fn put_reg<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     (file, number): (Field, Field),
     r: Reg,
@@ -82,7 +86,7 @@ pub(super) fn put_reg<L: NativeLayout>(
     Ok(())
 }
 
-/// Whether the register's sub-registers are numbered, whatever the type: they are not offsets in bytes.
+/// Returns true if sub-registers are numbered independently of the type, instead of by byte offset.
 #[inline]
 fn is_numbered(r: Reg) -> bool {
     matches!(
@@ -94,11 +98,11 @@ fn is_numbered(r: Reg) -> bool {
     )
 }
 
-/// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
-/// large, bytes elsewhere.
+/// Encodes a sub-register in the units of its field, `1 << shift` bytes. A sub-register number
+/// counts words on platforms with 64-byte GRFs, bytes elsewhere.
 #[inline(always)]
 pub(super) fn sub_code(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     RegRef { reg, sub }: RegRef<Reg>,
     shift: u8,
@@ -110,10 +114,13 @@ pub(super) fn sub_code(
         sub.into()
     };
     if beyond || bytes >= cx.c.platform.features().grf_bytes {
-        return Err(bad(operand, "the sub-register is beyond the register"));
+        return Err(operand_error(
+            operand,
+            "the sub-register is beyond the register",
+        ));
     }
     if bytes & ((1 << shift) - 1) != 0 {
-        return Err(bad(
+        return Err(operand_error(
             operand,
             "the sub-register cannot begin at this byte here",
         ));
@@ -121,9 +128,9 @@ pub(super) fn sub_code(
     Ok((bytes >> shift).into())
 }
 
-/// The place that a register and the code of its sub-register name.
+/// Decodes a register operand from a register and the code of its sub-register.
 #[inline(always)]
-pub(super) fn place(cx: &Cx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
+pub(super) fn place(cx: &XeCtx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     let bytes = (code as u16) << shift;
     RegRef::new(
         reg,
@@ -135,9 +142,9 @@ pub(super) fn place(cx: &Cx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     )
 }
 
-/// Checks that the opcode has the type, if it is one that only some opcodes have.
+/// Returns true if the opcode has the type. Types that all opcodes share always pass.
 #[inline(always)]
-fn has_type(cx: &Cx, t: Type) -> bool {
+fn has_type(cx: &XeCtx, t: Type) -> bool {
     !matches!(t, Type::Bf | Type::Bf8 | Type::Hf8 | Type::Tf32)
         || cx
             .c
@@ -149,20 +156,20 @@ fn has_type(cx: &Cx, t: Type) -> bool {
 
 #[inline(always)]
 pub(super) fn type_code(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     types: &TypeCodes,
     t: Type,
 ) -> Result<u64, EncodeError> {
     if !has_type(cx, t) {
-        return Err(bad(operand, "the opcode does not have the type"));
+        return Err(operand_error(operand, "the opcode does not have the type"));
     }
     code(operand, types, t)
 }
 
 #[inline(always)]
 pub(super) fn type_of<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     types: &TypeCodes,
     field: Field,
     f: &Fields<L>,
@@ -171,21 +178,21 @@ pub(super) fn type_of<L: NativeLayout>(
     if has_type(cx, t) {
         Ok(t)
     } else {
-        Err(wrong(field, f))
+        Err(field_error(field, f))
     }
 }
 
-/// The code of a stride: 0, or one more than its log2.
+/// Returns the code of a stride: 0, or one more than its log2.
 #[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
         s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(bad(operand, "the stride is not possible")),
+        _ => Err(operand_error(operand, "the stride is not possible")),
     }
 }
 
-/// The stride of a code below 8.
+/// Returns the stride of a code below 8.
 #[inline(always)]
 pub(super) fn stride(code: u64) -> u8 {
     1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
@@ -193,7 +200,7 @@ pub(super) fn stride(code: u64) -> u8 {
 
 #[inline(always)]
 fn put_region<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     s: &SrcFields,
     region: Region,
     f: &mut Fields<L>,
@@ -202,14 +209,14 @@ fn put_region<L: NativeLayout>(
         Region::Rect { vs, w, hs } => (stride_code(s.name, vs, 32)?, w, hs),
         Region::VxH { w, hs } => (cx.x.vxh.into(), w, hs),
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
-                "the region is one of three-source instructions",
+                "only three-source instructions have this region",
             ));
         }
     };
     if !w.is_power_of_two() || w > 16 {
-        return Err(bad(s.name, "the region's width is not possible"));
+        return Err(operand_error(s.name, "the region's width is not possible"));
     }
     f.put(s.vs, vs);
     f.put(s.width, w.trailing_zeros().into());
@@ -219,13 +226,13 @@ fn put_region<L: NativeLayout>(
 
 #[inline(always)]
 fn get_region<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     s: &SrcFields,
     f: &Fields<L>,
 ) -> Result<Region, DecodeError> {
     let width = f.get(s.width);
     if width > 4 {
-        return Err(wrong(s.width, f));
+        return Err(field_error(s.width, f));
     }
     let w = 1 << width;
     let hs = stride(f.get(s.hs));
@@ -236,32 +243,35 @@ fn get_region<L: NativeLayout>(
             w,
             hs,
         }),
-        _ => Err(wrong(s.vs, f)),
+        _ => Err(field_error(s.vs, f)),
     }
 }
 
-/// Bits of an address offset: it counts the bytes of 16 GRFs both ways.
+/// Returns the width of an address offset in bits. It spans 16 GRFs in both directions.
 #[inline(always)]
-fn offset_bits(cx: &Cx) -> u32 {
+fn offset_bits(cx: &XeCtx) -> u32 {
     (cx.c.platform.features().grf_bytes * 32).ilog2()
 }
 
-/// An address offset in units of 2 to the `shift` bytes.
+/// Encodes an address offset in units of `1 << shift` bytes.
 #[inline(always)]
-fn offset_code(cx: &Cx, operand: &'static str, imm: i16, shift: u8) -> Result<u64, EncodeError> {
+fn offset_code(cx: &XeCtx, operand: &'static str, imm: i16, shift: u8) -> Result<u64, EncodeError> {
     let bits = offset_bits(cx);
     let half = 1i32 << (bits - 1);
     if !(-half..half).contains(&imm.into()) {
-        return Err(bad(operand, "the address offset is out of range"));
+        return Err(operand_error(operand, "the address offset is out of range"));
     }
     if imm & ((1 << shift) - 1) != 0 {
-        return Err(bad(operand, "the address offset must be even here"));
+        return Err(operand_error(
+            operand,
+            "the address offset must be even here",
+        ));
     }
     Ok((imm as u64 & ((1 << bits) - 1)) >> shift)
 }
 
 #[inline(always)]
-fn offset(cx: &Cx, code: u64, shift: u8) -> i16 {
+fn offset(cx: &XeCtx, code: u64, shift: u8) -> i16 {
     let up = 16u32.saturating_sub(offset_bits(cx));
     ((code << shift << up) as i16) >> up
 }
@@ -269,23 +279,30 @@ fn offset(cx: &Cx, code: u64, shift: u8) -> i16 {
 pub(super) fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     match mme {
         0..=8 => Ok(mme.into()),
-        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+        _ => Err(operand_error(
+            operand,
+            "the special accumulator must be 0 to 8",
+        )),
     }
 }
 
 pub(super) fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
     match f.get(field) {
         m @ 0..=8 => Ok(m as u8),
-        _ => Err(wrong(field, f)),
+        _ => Err(field_error(field, f)),
     }
 }
 
 #[inline(always)]
-fn put_dst<L: NativeLayout>(cx: &Cx, d: &Dst<Reg>, f: &mut Fields<L>) -> Result<(), EncodeError> {
+fn put_dst<L: NativeLayout>(
+    cx: &XeCtx,
+    d: &Dst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let name = "dst";
     let file = (Field::DstFile, Field::DstReg);
     let (hs, ty) = match *d {
-        Dst::None => return Err(bad(name, "missing")),
+        Dst::None => return Err(operand_error(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             put_reg(cx, name, file, at.reg, f)?;
             f.put(Field::DstSub, sub_code(cx, name, at, 0)?);
@@ -313,7 +330,7 @@ fn put_dst<L: NativeLayout>(cx: &Cx, d: &Dst<Reg>, f: &mut Fields<L>) -> Result<
 
 #[inline(always)]
 fn get_dst<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     is_macro: bool,
     f: &Fields<L>,
 ) -> Result<Dst<Reg>, DecodeError> {
@@ -321,7 +338,7 @@ fn get_dst<L: NativeLayout>(
     let hs = stride(f.get(Field::DstHs));
     let indirect = f.on(Field::DstAddrMode);
     if is_macro && (indirect || hs != 1) {
-        return Err(wrong(Field::DstHs, f));
+        return Err(field_error(Field::DstHs, f));
     }
     if indirect {
         return Ok(Dst::Indirect {
@@ -346,52 +363,52 @@ fn get_dst<L: NativeLayout>(
     })
 }
 
-/// A source of one- and two-source instructions.
-struct Source {
+/// Source of one- and two-source instructions.
+struct SourceFields {
     fields: &'static SrcFields,
     is_imm: Field,
-    /// Whether sub-register and address offset count in larger units where the GRF is larger.
+    /// True if sub-register and address offset are in larger units on platforms with 64-byte GRFs.
     coarse: bool,
 }
 
-const FIRST: Source = Source {
+const FIRST: SourceFields = SourceFields {
     fields: &SRC0,
     is_imm: Field::Src0IsImm,
     coarse: false,
 };
 
-const SECOND: Source = Source {
+const SECOND: SourceFields = SourceFields {
     fields: &SRC1,
     is_imm: Field::Src1IsImm,
     coarse: true,
 };
 
-impl Source {
-    fn shift(&self, cx: &Cx) -> u8 {
+impl SourceFields {
+    fn shift(&self, cx: &XeCtx) -> u8 {
         if self.coarse { cx.x.sub_shift } else { 0 }
     }
 
     #[inline(always)]
     fn put_mods<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         mods: SrcMods,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let s = self.fields;
         if (mods.neg || mods.abs) && !cx.c.info.mods {
-            return Err(bad(s.name, "the opcode has no source modifiers"));
+            return Err(operand_error(s.name, "the opcode has no source modifiers"));
         }
         f.put(s.neg, mods.neg.into());
         f.put(s.abs, mods.abs.into());
         Ok(())
     }
 
-    /// `last` says whether an immediate may stand here, `lone` whether one of 64 bits has room.
+    /// Encodes a source. `last` allows an immediate, `lone` one of 64 bits.
     #[inline(always)]
     fn put<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         src: &Src<Reg>,
         last: bool,
         lone: bool,
@@ -400,11 +417,14 @@ impl Source {
         let s = self.fields;
         let file = (s.file, s.reg);
         let (ty, mods) = match *src {
-            Src::None => return Err(bad(s.name, "missing")),
-            Src::Target(_) => return Err(bad(s.name, "a branch target is not data")),
+            Src::None => return Err(operand_error(s.name, "missing")),
+            Src::Target(_) => return Err(operand_error(s.name, "a branch target is not data")),
             Src::Imm { bits, ty } => {
                 if !last {
-                    return Err(bad(s.name, "only the last source may be an immediate"));
+                    return Err(operand_error(
+                        s.name,
+                        "only the last source may be an immediate",
+                    ));
                 }
                 return self.put_imm(cx, bits, ty, lone, f);
             }
@@ -435,7 +455,7 @@ impl Source {
             Src::Macro { at, mme, ty, mods } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
                 f.put(s.mme, mme_code(s.name, mme)?);
-                // One channel reads a scalar.
+                // A single channel reads a scalar.
                 let stride = u8::from(f.get(Field::ExecSize) != 0);
                 put_region(cx, s, Region::rect(stride, 1, 0), f)?;
                 (ty, mods)
@@ -448,7 +468,7 @@ impl Source {
     #[inline(always)]
     fn put_imm<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         bits: u64,
         ty: Type,
         lone: bool,
@@ -459,24 +479,30 @@ impl Source {
         f.put(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
         if ty.bytes() == 8 {
             if !lone {
-                return Err(bad(s.name, "a 64-bit immediate needs a one-source opcode"));
+                return Err(operand_error(
+                    s.name,
+                    "a 64-bit immediate needs a one-source opcode",
+                ));
             }
             if f.on(Field::CondMod) {
-                return Err(bad(
+                return Err(operand_error(
                     s.name,
-                    "a 64-bit immediate leaves no room for a flag modifier",
+                    "a 64-bit immediate leaves no room for a condition modifier",
                 ));
             }
             f.put(Field::Imm64, bits);
             return Ok(());
         }
-        // A word immediate stands in both halves.
+        // A word immediate is replicated in both halves.
         let wide = match ty {
             Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
             _ => bits,
         };
         if wide >= 1 << 32 {
-            return Err(bad(s.name, "the immediate's bits are wider than its type"));
+            return Err(operand_error(
+                s.name,
+                "the immediate's bits are wider than its type",
+            ));
         }
         f.put(Field::Imm32, wide);
         Ok(())
@@ -485,7 +511,7 @@ impl Source {
     #[inline(always)]
     fn get<L: NativeLayout>(
         &self,
-        cx: &Cx,
+        cx: &XeCtx,
         is_macro: bool,
         last: bool,
         lone: bool,
@@ -494,11 +520,11 @@ impl Source {
         let s = self.fields;
         if f.on(self.is_imm) {
             if !last {
-                return Err(wrong(self.is_imm, f));
+                return Err(field_error(self.is_imm, f));
             }
             let ty = type_at(&cx.c.tables.imm_types, f.get(s.ty), s.ty)?;
             let bits = match ty.bytes() {
-                8 if !lone => return Err(wrong(s.ty, f)),
+                8 if !lone => return Err(field_error(s.ty, f)),
                 8 => f.get(Field::Imm64),
                 2 if !ty.is_packed_imm() => f.get(Field::Imm32) & 0xffff,
                 _ => f.get(Field::Imm32),
@@ -513,7 +539,7 @@ impl Source {
         let indirect = f.on(s.addr_mode);
         if is_macro {
             if indirect {
-                return Err(wrong(s.addr_mode, f));
+                return Err(field_error(s.addr_mode, f));
             }
             return Ok(Src::Macro {
                 at: RegRef::new(reg(cx, s.file, s.reg, f)?, 0),
@@ -545,10 +571,10 @@ impl Source {
 /// Operands of `mov`, `add` and their like.
 pub(super) struct Data;
 
-impl Operands<Cx> for Data {
+impl Operands<XeCtx> for Data {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -557,7 +583,7 @@ impl Operands<Cx> for Data {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -566,13 +592,13 @@ impl Operands<Cx> for Data {
     }
 }
 
-/// A function of `math` and its operands.
+/// Function of `math` and its operands.
 pub(super) struct Math;
 
-impl Operands<Cx> for Math {
+impl Operands<XeCtx> for Math {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
@@ -582,7 +608,7 @@ impl Operands<Cx> for Math {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -594,7 +620,7 @@ impl Operands<Cx> for Math {
 
 #[inline(always)]
 fn lower<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     i: &Inst<Reg>,
     function: Option<MathFn>,
     f: &mut Fields<L>,
@@ -608,13 +634,19 @@ fn lower<L: NativeLayout>(
         _ => true,
     };
     if !fits(s0) || !fits(s1) {
-        return Err(bad("src0", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "src0",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(bad("dst", "math macros, and only they, take mme operands"));
+        return Err(operand_error(
+            "dst",
+            "math macros, and only they, take mme operands",
+        ));
     }
     if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(bad("src1", "the opcode has fewer sources"));
+        return Err(operand_error("src1", "the opcode has fewer sources"));
     }
     FIRST.put(cx, s0, sources == 1, function.is_none(), f)?;
     if sources == 2 {
@@ -625,7 +657,7 @@ fn lower<L: NativeLayout>(
 
 #[inline(always)]
 fn lift<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     function: Option<MathFn>,
     f: &Fields<L>,
     i: &mut Inst<Reg>,

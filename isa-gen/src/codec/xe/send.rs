@@ -1,7 +1,8 @@
-//! Sends: two payloads of whole registers, a shared function, and two descriptors spread over the other bits.
+//! Sends: two payloads of whole registers, a shared function, and two descriptors spread over the
+//! other bits.
 
 use super::operand::{put_reg, reg};
-use super::{Cx, bad, wrong};
+use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::addr_sub;
@@ -14,7 +15,7 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
-/// Bits 31 to 11 of the extended descriptor have a field of their own, and 10 to 6.
+/// Fields of the extended descriptor: bits 31:11, and 10:6, the length of source 1.
 const EX_HIGH: u32 = 11;
 const EX_LEN: u32 = 6;
 const LEN: u32 = 31;
@@ -29,14 +30,14 @@ fn payload(reg: Reg) -> Src<Reg> {
 }
 
 fn put_whole<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     fields: (Field, Field),
     at: RegRef<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub != 0 {
-        return Err(bad(operand, "a send operand is whole registers"));
+        return Err(operand_error(operand, "a send operand is whole registers"));
     }
     put_reg(cx, operand, fields, at.reg, f)
 }
@@ -44,29 +45,35 @@ fn put_whole<L: NativeLayout>(
 fn len_code(len: Option<u8>, why: &'static str) -> Result<u64, EncodeError> {
     match len {
         Some(n) if u32::from(n) <= LEN => Ok(n.into()),
-        _ => Err(bad("src1", why)),
+        _ => Err(operand_error("src1", why)),
     }
 }
 
-/// `send`: two payloads, the shared function, two descriptors.
+/// `send`, with two payloads, the shared function and two descriptors.
 pub(super) struct Send;
 
-impl Operands<Cx> for Send {
+impl Operands<XeCtx> for Send {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let Subfn::Send(sfid) = i.subfn else {
-            return Err(bad("function", "a send names its shared function"));
+            return Err(operand_error(
+                "function",
+                "a send names its shared function",
+            ));
         };
         if cx.x.sfids >> sfid.number() & 1 == 0 {
-            return Err(bad("function", "the platform has no such shared function"));
+            return Err(operand_error(
+                "function",
+                "the platform has no such shared function",
+            ));
         }
         f.put(Field::Sfid, sfid.number().into());
         let Dst::Direct { at, .. } = i.dst else {
-            return Err(bad("dst", "a send writes direct registers"));
+            return Err(operand_error("dst", "a send writes direct registers"));
         };
         put_whole(cx, "dst", (Field::DstFile, Field::DstReg), at, f)?;
         let [
@@ -75,33 +82,37 @@ impl Operands<Cx> for Send {
             Src::None,
         ] = i.srcs
         else {
-            return Err(bad("src0", "a send takes two direct registers"));
+            return Err(operand_error("src0", "a send takes two direct registers"));
         };
         put_whole(cx, "src0", (Field::Src0File, Field::Src0Reg), s0, f)?;
         put_whole(cx, "src1", (Field::Src1File, Field::Src1Reg), s1, f)?;
         let has = |o| i.opts.contains(o);
         if has(InstOpts::SERIALIZE) && f.width(Field::Serialize) == 0 {
-            return Err(bad("options", "the platform has no {Serialize}"));
+            return Err(operand_error("options", "the platform has no {Serialize}"));
         }
         if has(InstOpts::EX_BSO) && f.width(Field::ExBso) == 0 {
-            return Err(bad("options", "the platform has no {ExBSO}"));
+            return Err(operand_error("options", "the platform has no {ExBSO}"));
         }
         f.put(Field::Eot, has(InstOpts::EOT).into());
         f.put(Field::Serialize, has(InstOpts::SERIALIZE).into());
-        let d = i.send.ok_or(bad("descriptor", "a send needs both"))?;
+        let d = i
+            .send
+            .ok_or(operand_error("descriptor", "a send needs both"))?;
         match d.desc {
             Desc::Imm(v) => f.put(Field::Desc, v.into()),
             Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
                 f.put(Field::DescReg, 1);
             }
-            Desc::Reg(_) => return Err(bad("descriptor", "a register descriptor is a0.0")),
+            Desc::Reg(_) => {
+                return Err(operand_error("descriptor", "a register descriptor is a0.0"));
+            }
         }
         put_ex(cx, i, &d, f)
     }
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -111,7 +122,7 @@ impl Operands<Cx> for Send {
         i.subfn = Sfid::new(sfid)
             .filter(|_| known)
             .map(Subfn::Send)
-            .ok_or_else(|| wrong(Field::Sfid, f))?;
+            .ok_or_else(|| field_error(Field::Sfid, f))?;
         i.dst = Dst::Direct {
             at: RegRef::new(reg(cx, Field::DstFile, Field::DstReg, f)?, 0),
             hs: 1,
@@ -150,7 +161,7 @@ impl Operands<Cx> for Send {
 }
 
 fn put_ex<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     i: &Inst<Reg>,
     d: &SendDescs,
     f: &mut Fields<L>,
@@ -158,21 +169,30 @@ fn put_ex<L: NativeLayout>(
     let base = i.opts.contains(InstOpts::EX_BSO);
     let cps = i.opts.contains(InstOpts::CPS);
     if cps && !base {
-        return Err(bad("extended descriptor", "{CPS} needs {ExBSO}"));
+        return Err(operand_error("extended descriptor", "{CPS} needs {ExBSO}"));
     }
     match d.ex {
-        Desc::Imm(_) if base => Err(bad("extended descriptor", "{ExBSO} needs it in a register")),
+        Desc::Imm(_) if base => Err(operand_error(
+            "extended descriptor",
+            "{ExBSO} needs it in a register",
+        )),
         Desc::Imm(ex) => {
             let own = if cx.x.own_src1_len { EX_HIGH } else { EX_LEN };
             if ex & ((1 << own) - 1) != 0 {
-                return Err(bad("extended descriptor", "its lowest bits have no place"));
+                return Err(operand_error(
+                    "extended descriptor",
+                    "its lowest bits must be 0",
+                ));
             }
             f.put(Field::ExFunc, (ex >> EX_HIGH).into());
             if cx.x.own_src1_len {
                 let len = len_code(d.src1_len, "needs its length, 0 to 31")?;
                 f.put(Field::ExLen, len);
             } else if d.src1_len.is_some() {
-                return Err(bad("src1", "its length is in the extended descriptor"));
+                return Err(operand_error(
+                    "src1",
+                    "its length is in the extended descriptor",
+                ));
             } else {
                 f.put(Field::ExLen, (ex >> EX_LEN & LEN).into());
             }
@@ -181,7 +201,10 @@ fn put_ex<L: NativeLayout>(
         Desc::Reg(r) => {
             let sub = addr_sub("extended descriptor", r)?;
             if sub % 2 != 0 {
-                return Err(bad("extended descriptor", "must be a doubleword of a0"));
+                return Err(operand_error(
+                    "extended descriptor",
+                    "must be a dword of a0",
+                ));
             }
             f.put(Field::ExReg, 1);
             f.put(Field::ExAddrSub, sub / 2);
@@ -191,7 +214,10 @@ fn put_ex<L: NativeLayout>(
                 let len = len_code(d.src1_len, "needs its length, 0 to 31")?;
                 f.put(Field::ExLen, len);
             } else if d.src1_len.is_some() {
-                return Err(bad("src1", "its length is in the extended descriptor"));
+                return Err(operand_error(
+                    "src1",
+                    "its length is in the extended descriptor",
+                ));
             }
             Ok(())
         }

@@ -1,7 +1,7 @@
-//! The SWSB field: a distance, a token, or both where a combination has bits of its own.
+//! SWSB field: a distance, a token, or a combination of both that has an encoding.
 
 use super::table::{NO_BASE, SwsbTable};
-use super::{Cx, bad};
+use super::{XeCtx, operand_error};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Inst, InstOpts};
@@ -11,12 +11,12 @@ use crate::swsb::{Distance, Pipe, Swsb, Token, TokenKind};
 use crate::table::Field;
 
 const NAME: &str = "swsb";
-/// Bits of a distance.
+/// Mask of the bits of a distance.
 const DISTANCE: u64 = 7;
 const KINDS: [TokenKind; 3] = [TokenKind::Set, TokenKind::Dst, TokenKind::Src];
 
 impl SwsbTable {
-    /// The combinations that instructions of a format have.
+    /// Returns the combinations of distance and token of a format.
     #[inline]
     pub(crate) fn pairs_of(&self, format: Format) -> &'static [(Pipe, TokenKind, u16)] {
         let [send, math, dpas, others] = self.pairs;
@@ -33,32 +33,35 @@ impl SwsbTable {
 fn distance(d: Distance) -> Result<u64, EncodeError> {
     match d.n {
         1..=7 => Ok(d.n.into()),
-        _ => Err(bad(NAME, "a distance must be 1 to 7")),
+        _ => Err(operand_error(NAME, "a distance must be 1 to 7")),
     }
 }
 
 #[inline]
 fn token(t: &SwsbTable, token: Token) -> Result<u64, EncodeError> {
     if u32::from(token.sbid) >> t.token_bits != 0 {
-        return Err(bad(NAME, "the platform has fewer tokens"));
+        return Err(operand_error(NAME, "the platform has fewer tokens"));
     }
     Ok(token.sbid.into())
 }
 
-pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
+pub(super) fn lower(cx: &XeCtx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     let t = &cx.x.swsb;
     if i.opts.contains(InstOpts::NO_ACC_SB_SET) {
         return match t.no_acc {
             Some(bits) if i.swsb.is_empty() => Ok(bits.into()),
-            Some(_) => Err(bad(NAME, "{NoAccSBSet} takes the place of an annotation")),
-            None => Err(bad(NAME, "the platform has no {NoAccSBSet}")),
+            Some(_) => Err(operand_error(
+                NAME,
+                "{NoAccSBSet} takes the place of an annotation",
+            )),
+            None => Err(operand_error(NAME, "the platform has no {NoAccSBSet}")),
         };
     }
     match (i.swsb.distance, i.swsb.token) {
         (None, None) => Ok(0),
         (Some(d), None) => match t.pipes.get(d.pipe as usize) {
             Some(base) if *base != NO_BASE => Ok(u64::from(*base) | distance(d)?),
-            _ => Err(bad(NAME, "the platform has no such pipe")),
+            _ => Err(operand_error(NAME, "the platform has no such pipe")),
         },
         (None, Some(k)) => {
             let base = t.tokens.get(k.kind as usize).copied().unwrap_or(0);
@@ -70,7 +73,7 @@ pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
                 .iter()
                 .find(|(pipe, kind, _)| *pipe == d.pipe && *kind == k.kind)
                 .ok_or_else(|| {
-                    bad(
+                    operand_error(
                         NAME,
                         "the instruction has no bits for this distance with this token",
                     )
@@ -80,7 +83,7 @@ pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
-pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+pub(super) fn lift(cx: &XeCtx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     if bits == 0 {
         return Ok(());
     }
@@ -97,7 +100,7 @@ pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeEr
         .position(|b| u64::from(*b) == bits & !DISTANCE);
     if let Some(pipe) = pipe.and_then(|n| Pipe::ALL.get(n)) {
         let n = (bits & DISTANCE) as u8;
-        // A pipe without a distance says nothing.
+        // A pipe without a distance has no effect.
         i.swsb.distance = (n != 0).then_some(Distance { pipe: *pipe, n });
         return Ok(());
     }

@@ -1,38 +1,38 @@
-//! The types of the constant tables of Xe that `gantry-meta` generates.
+//! Types of the generated tables of Xe.
 
 use crate::inst::SyncFn;
 use crate::swsb::{Pipe, TokenKind};
 use crate::table::TypeCodes;
 
-/// How the SWSB field is coded.
+/// Encoding of the SWSB field.
 #[derive(Debug)]
 pub(crate) struct SwsbTable {
-    /// Bits of a distance alone, in the order of [`Pipe`].
+    /// Bits of a distance without a token, in the order of [`Pipe`].
     pub pipes: [u16; 6],
-    /// Bits of a token alone, in the order of [`TokenKind`].
+    /// Bits of a token without a distance, in the order of [`TokenKind`].
     pub tokens: [u16; 3],
     pub token_bits: u8,
-    /// Distance and token together, of `send`, `math`, `dpas` and all others.
+    /// Combinations of distance and token of `send`, `math`, `dpas` and all other formats.
     pub pairs: [&'static [(Pipe, TokenKind, u16)]; 4],
     pub no_acc: Option<u16>,
 }
 
-/// A pipe that distances cannot name.
+/// Marks a pipe that distances cannot name.
 pub(crate) const NO_BASE: u16 = 0xffff;
 
-/// The codes of a generation of Xe.
+/// Encodings of a generation of Xe.
 #[derive(Debug)]
 pub(crate) struct XeTables {
-    /// Of the destination and source 0 of `dpas`, with the execution type as bit 3.
+    /// Types of the destination and source 0 of `dpas`, with the execution type as bit 3.
     pub dpas_acc_types: TypeCodes,
-    /// Of the other sources, with the precision above.
+    /// Types of the other sources of `dpas`, with the precision in the higher bits.
     pub dpas_types: TypeCodes,
-    /// Systolic depths of `dpas` by code; 0 for none.
+    /// Systolic depths of `dpas` by code, 0 for none.
     pub depths: [u8; 4],
     pub swsb: SwsbTable,
-    /// In the order of [`SyncFn`]: the code, and whether it takes an immediate.
+    /// Code of each [`SyncFn`], with true if it takes an immediate.
     pub sync_codes: [Option<(u8, bool)>; SyncFn::ALL.len()],
-    /// By code.
+    /// Functions of `sync` by code.
     pub syncs: [Option<SyncFn>; 16],
     pub sync_flag: Option<SyncFn>,
     pub whole_preds: bool,
@@ -42,6 +42,6 @@ pub(crate) struct XeTables {
     pub vxh: u8,
     pub sfids: u16,
     pub own_src1_len: bool,
-    /// How many architecture registers of each kind there are, by the kind's code.
+    /// Number of architecture registers of each kind, by the code of the kind.
     pub arfs: [u8; 16],
 }

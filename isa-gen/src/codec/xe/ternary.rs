@@ -3,7 +3,7 @@
 use super::operand::{
     mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
 };
-use super::{Cx, bad, wrong};
+use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -15,9 +15,9 @@ use crate::region::Region;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
-struct Source {
+struct TernarySource {
     name: &'static str,
-    /// Bit that says whether the source is an immediate, and the immediate.
+    /// Bit that marks an immediate, and the immediate.
     imm: Option<(Field, Field)>,
     file: Field,
     ty: Field,
@@ -26,21 +26,22 @@ struct Source {
     reg: Field,
     sub: Field,
     mme: Field,
-    /// The vertical stride, which source 2 does not have.
+    /// Vertical stride, which source 2 does not have.
     vs: Option<Field>,
     hs: Field,
     precision: Option<Field>,
 }
 
-impl Source {
-    /// Whether the source of `dpas` may be the register: only the accumulator may be null, which counts as zero.
+impl TernarySource {
+    /// Returns true if the source of `dpas` may be the register. Only the accumulator may be null,
+    /// which counts as zero.
     fn takes(&self, r: Reg) -> bool {
         matches!(r, Reg::Grf(_)) || self.precision.is_none() && r.is_null()
     }
 }
 
-const SRCS: [Source; 3] = [
-    Source {
+const SRCS: [TernarySource; 3] = [
+    TernarySource {
         name: "src0",
         imm: Some((Field::Src0IsImm, Field::Src0Imm)),
         file: Field::Src0File,
@@ -54,7 +55,7 @@ const SRCS: [Source; 3] = [
         hs: Field::Src0Hs,
         precision: None,
     },
-    Source {
+    TernarySource {
         name: "src1",
         imm: None,
         file: Field::Src1File,
@@ -68,7 +69,7 @@ const SRCS: [Source; 3] = [
         hs: Field::Src1Hs,
         precision: Some(Field::Src1Precision),
     },
-    Source {
+    TernarySource {
         name: "src2",
         imm: Some((Field::Src2IsImm, Field::Src2Imm)),
         file: Field::Src2File,
@@ -84,20 +85,20 @@ const SRCS: [Source; 3] = [
     },
 ];
 
-/// Vertical strides by code.
+/// Vertical strides, by code.
 const STRIDES: [u8; 4] = [0, 1, 4, 8];
-/// What the region's fields hold beside a special accumulator.
+/// Codes of the region fields beside a special accumulator.
 const MACRO_VS: u64 = 2;
 const MACRO_HS: u64 = 1;
-/// The bit of a type's code that says whether it is a float.
+/// Bit of a type code for float types.
 const FLOAT: u64 = 8;
 
 const DST: (Field, Field) = (Field::DstFile, Field::DstReg);
 
-/// Writes a type: its own field, and the one that says of all whether they are floats.
+/// Encodes a type: its own field, and the shared field for float types.
 #[inline(always)]
 fn put_type<L: NativeLayout>(
-    cx: &Cx,
+    cx: &XeCtx,
     operand: &'static str,
     types: &TypeCodes,
     field: Field,
@@ -110,12 +111,15 @@ fn put_type<L: NativeLayout>(
     if field == Field::DstType {
         f.put(Field::ExecType, float);
     } else if f.get(Field::ExecType) != float {
-        return Err(bad(operand, "the types must be all floats or all integers"));
+        return Err(operand_error(
+            operand,
+            "the types must be all floats or all integers",
+        ));
     }
     Ok(code)
 }
 
-/// Reads a type; `above` has the bits of its code above the float bit.
+/// Decodes a type. `above` has the bits of its code above the float bit.
 #[inline(always)]
 fn get_type<L: NativeLayout>(
     types: &TypeCodes,
@@ -126,10 +130,10 @@ fn get_type<L: NativeLayout>(
     let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
     types
         .ty(f.get(field) | float | above)
-        .ok_or_else(|| wrong(field, f))
+        .ok_or_else(|| field_error(field, f))
 }
 
-/// The bits of a type that the 16 of an immediate stand for.
+/// Extends the 16 bits of an immediate to its type.
 fn widen(bits: u64, ty: Type) -> u64 {
     match ty {
         Type::Ub | Type::B => bits & 0xff,
@@ -141,8 +145,8 @@ fn widen(bits: u64, ty: Type) -> u64 {
 
 #[inline(always)]
 fn put_src<L: NativeLayout>(
-    cx: &Cx,
-    s: &Source,
+    cx: &XeCtx,
+    s: &TernarySource,
     src: &Src<Reg>,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
@@ -150,10 +154,10 @@ fn put_src<L: NativeLayout>(
     let (ty, mods) = match *src {
         Src::Imm { bits, ty } if !info.mme => {
             let Some((is_imm, imm)) = s.imm else {
-                return Err(bad(s.name, "source 1 cannot be an immediate"));
+                return Err(operand_error(s.name, "source 1 cannot be an immediate"));
             };
             if widen(bits & 0xffff, ty) != bits {
-                return Err(bad(s.name, "the immediate must fit 16 bits"));
+                return Err(operand_error(s.name, "the immediate must fit 16 bits"));
             }
             f.put(is_imm, 1);
             f.put(imm, bits & 0xffff);
@@ -172,13 +176,16 @@ fn put_src<L: NativeLayout>(
                     let code = STRIDES
                         .iter()
                         .position(|s| *s == vs)
-                        .ok_or(bad(s.name, "the stride is not possible"))?;
+                        .ok_or(operand_error(s.name, "the stride is not possible"))?;
                     f.put(field, code as u64);
                     hs
                 }
                 (Region::Scalar3 { hs }, None) => hs,
                 _ => {
-                    return Err(bad(s.name, "the region must be <V;H>, for source 2 <H>"));
+                    return Err(operand_error(
+                        s.name,
+                        "the region must be <V;H>, for source 2 <H>",
+                    ));
                 }
             };
             f.put(s.hs, stride_code(s.name, hs, 4)?);
@@ -199,7 +206,7 @@ fn put_src<L: NativeLayout>(
             (ty, mods)
         }
         _ => {
-            return Err(bad(
+            return Err(operand_error(
                 s.name,
                 "must be a direct register or an immediate (of a math macro, have an mme)",
             ));
@@ -207,7 +214,7 @@ fn put_src<L: NativeLayout>(
     };
     put_type(cx, s.name, &cx.c.tables.align1_types, s.ty, ty, f)?;
     if (mods.neg || mods.abs) && !info.mods {
-        return Err(bad(s.name, "the opcode has no source modifiers"));
+        return Err(operand_error(s.name, "the opcode has no source modifiers"));
     }
     f.put(s.neg, mods.neg.into());
     f.put(s.abs, mods.abs.into());
@@ -215,14 +222,18 @@ fn put_src<L: NativeLayout>(
 }
 
 #[inline(always)]
-fn get_src<L: NativeLayout>(cx: &Cx, s: &Source, f: &Fields<L>) -> Result<Src<Reg>, DecodeError> {
+fn get_src<L: NativeLayout>(
+    cx: &XeCtx,
+    s: &TernarySource,
+    f: &Fields<L>,
+) -> Result<Src<Reg>, DecodeError> {
     let info = cx.c.info;
     let ty = get_type(&cx.c.tables.align1_types, s.ty, 0, f)?;
     if let Some((is_imm, imm)) = s.imm
         && f.on(is_imm)
     {
         if info.mme {
-            return Err(wrong(is_imm, f));
+            return Err(field_error(is_imm, f));
         }
         let bits = widen(f.get(imm), ty);
         return Ok(Src::Imm { bits, ty });
@@ -256,19 +267,19 @@ fn get_src<L: NativeLayout>(cx: &Cx, s: &Source, f: &Fields<L>) -> Result<Src<Re
     })
 }
 
-/// Three sources.
+/// Three-source instructions.
 pub(super) struct Ternary;
 
-impl Operands<Cx> for Ternary {
+impl Operands<XeCtx> for Ternary {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         if i.op == Op::Bfn {
             let Subfn::Bfn(table) = i.subfn else {
-                return Err(bad("function", "`bfn` needs a truth table"));
+                return Err(operand_error("function", "`bfn` needs a truth table"));
             };
             f.put(Field::TruthTable, table.into());
         }
@@ -282,7 +293,7 @@ impl Operands<Cx> for Ternary {
                 );
                 match hs {
                     1 | 2 => f.put(Field::DstHs, u64::from(hs) - 1),
-                    _ => return Err(bad("dst", "the stride must be 1 or 2")),
+                    _ => return Err(operand_error("dst", "the stride must be 1 or 2")),
                 }
                 ty
             }
@@ -292,7 +303,10 @@ impl Operands<Cx> for Ternary {
                 ty
             }
             _ => {
-                return Err(bad("dst", "must be direct (of a math macro, have an mme)"));
+                return Err(operand_error(
+                    "dst",
+                    "must be direct, or have an mme in a math macro",
+                ));
             }
         };
         put_type(cx, "dst", &cx.c.tables.align1_types, Field::DstType, ty, f)?;
@@ -304,7 +318,7 @@ impl Operands<Cx> for Ternary {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -335,28 +349,31 @@ impl Operands<Cx> for Ternary {
     }
 }
 
-/// The systolic array: whole registers.
+/// Instructions of the systolic array, on whole registers.
 pub(super) struct Dpas;
 
-impl Operands<Cx> for Dpas {
+impl Operands<XeCtx> for Dpas {
     #[inline(always)]
     fn lower<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         i: &Inst<Reg>,
         f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let Subfn::Dpas { depth, repeat } = i.subfn else {
-            return Err(bad("function", "`dpas` needs a depth and a repeat count"));
+            return Err(operand_error(
+                "function",
+                "`dpas` needs a depth and a repeat count",
+            ));
         };
         let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
-        let code = found.ok_or(bad("function", "the platform has no such depth"))?;
+        let code = found.ok_or(operand_error("function", "the platform has no such depth"))?;
         f.put(Field::DpasDepth, code as u64);
         if !(1..=8).contains(&repeat) {
-            return Err(bad("function", "the repeat count must be 1 to 8"));
+            return Err(operand_error("function", "the repeat count must be 1 to 8"));
         }
         f.put(Field::DpasRepeat, u64::from(repeat) - 1);
         let Dst::Direct { at, hs: 1, ty } = i.dst else {
-            return Err(bad("dst", "must be a direct, packed register"));
+            return Err(operand_error("dst", "must be a direct, packed register"));
         };
         put_reg(cx, "dst", DST, at.reg, f)?;
         f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
@@ -373,10 +390,13 @@ impl Operands<Cx> for Dpas {
                     },
             } = *src
             else {
-                return Err(bad(s.name, "must be a direct register without modifiers"));
+                return Err(operand_error(
+                    s.name,
+                    "must be a direct register without modifiers",
+                ));
             };
             if !s.takes(at.reg) {
-                return Err(bad(s.name, "must be a GRF (source 0: or null)"));
+                return Err(operand_error(s.name, "must be a GRF (source 0: or null)"));
             }
             put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
             f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
@@ -395,7 +415,7 @@ impl Operands<Cx> for Dpas {
 
     #[inline(always)]
     fn lift<L: NativeLayout>(
-        cx: &Cx,
+        cx: &XeCtx,
         _: usize,
         f: &Fields<L>,
         i: &mut Inst<Reg>,
@@ -404,7 +424,7 @@ impl Operands<Cx> for Dpas {
         i.subfn = Subfn::Dpas {
             depth: *depth
                 .filter(|d| **d != 0)
-                .ok_or_else(|| wrong(Field::DpasDepth, f))?,
+                .ok_or_else(|| field_error(Field::DpasDepth, f))?,
             repeat: f.get(Field::DpasRepeat) as u8 + 1,
         };
         let whole = |file, number, sub| {
@@ -420,11 +440,11 @@ impl Operands<Cx> for Dpas {
             if let Some((is_imm, _)) = s.imm
                 && f.on(is_imm)
             {
-                return Err(wrong(is_imm, f));
+                return Err(field_error(is_imm, f));
             }
             let at = whole(s.file, s.reg, s.sub)?;
             if !s.takes(at.reg) {
-                return Err(wrong(s.file, f));
+                return Err(field_error(s.file, f));
             }
             let ty = match s.precision {
                 None => get_type(&cx.x.dpas_acc_types, s.ty, 0, f)?,

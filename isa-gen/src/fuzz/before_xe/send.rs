@@ -1,16 +1,17 @@
-//! Sends with one payload and with two, descriptors as numbers and in the address register.
+//! Random sends with one and two payloads, with immediate descriptors and ones in the address
+//! register.
 
-use super::Gen;
+use super::PreXeGenerator;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
 use crate::op::Format;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
-impl Gen<'_> {
+impl PreXeGenerator<'_> {
     fn payload(&mut self, ty: Type) -> Src<Reg> {
         Src::Direct {
-            at: RegRef::new(self.dice.grf(), 0),
+            at: RegRef::new(self.base.grf(), 0),
             region: Region::SCALAR,
             ty,
             mods: SrcMods::default(),
@@ -18,17 +19,17 @@ impl Gen<'_> {
     }
 
     pub(super) fn send(&mut self, i: &mut Inst<Reg>) -> Option<()> {
-        let split = self.dice.info.format == Format::SplitSend;
+        let split = self.base.info.format == Format::SplitSend;
         let types = [Type::Ud, Type::F, Type::Hf, Type::W, Type::Uw, Type::D];
-        let ty = if self.dice.rng.once_in(2) {
+        let ty = if self.base.rng.once_in(2) {
             Type::Ud
         } else {
-            self.dice.rng.pick(&types)?
+            self.base.rng.pick(&types)?
         };
-        let reg = if self.dice.rng.once_in(4) {
+        let reg = if self.base.rng.once_in(4) {
             Reg::NULL
         } else {
-            self.dice.grf()
+            self.base.grf()
         };
         i.dst = Dst::Direct {
             at: RegRef::new(reg, 0),
@@ -38,44 +39,44 @@ impl Gen<'_> {
         let src_ty = if split {
             Type::Ud
         } else {
-            self.dice.rng.pick(&types)?
+            self.base.rng.pick(&types)?
         };
         for ty in [ty, src_ty] {
-            self.dice.tables.reg_types.code(ty)?;
+            self.base.tables.reg_types.code(ty)?;
         }
         i.srcs[0] = self.payload(src_ty);
         if split {
             i.srcs[1] = self.payload(Type::Ud);
         }
-        let eot = self.dice.rng.once_in(4);
-        let mut ex = self.dice.rng.below(14) as u32;
-        if self.dice.features.split_send {
-            ex |= self.dice.rng.bits() as u32 & 0xffff_0000;
+        let eot = self.base.rng.once_in(4);
+        let mut ex = self.base.rng.below(14) as u32;
+        if self.base.features.split_send {
+            ex |= self.base.rng.bits() as u32 & 0xffff_0000;
         }
         if eot {
             ex |= 1 << 5;
         }
         if split {
-            ex |= (self.dice.rng.below(15) as u32 + 1) << 6;
+            ex |= (self.base.rng.below(15) as u32 + 1) << 6;
         }
         i.opts.set(InstOpts::EOT, eot);
         let a0 = |sub| Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub));
         i.send = Some(SendDescs {
-            ex: if split && self.dice.rng.once_in(4) {
-                a0(self.dice.rng.below(8) as u16 * 4)
+            ex: if split && self.base.rng.once_in(4) {
+                a0(self.base.rng.below(8) as u16 * 4)
             } else {
                 Desc::Imm(ex)
             },
-            desc: if self.dice.rng.once_in(4) {
+            desc: if self.base.rng.once_in(4) {
                 a0(0)
             } else {
                 // Gen9 is the first with bits 30 and 29.
-                let bits = if self.dice.features.split_send {
+                let bits = if self.base.features.split_send {
                     31
                 } else {
                     29
                 };
-                Desc::Imm(self.dice.rng.bits() as u32 >> (32 - bits))
+                Desc::Imm(self.base.rng.bits() as u32 >> (32 - bits))
             },
             src1_len: None,
         });

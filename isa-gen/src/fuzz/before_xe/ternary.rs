@@ -1,36 +1,36 @@
-//! Three sources, in Align16 and in Align1.
+//! Random three-source instructions in Align16 and Align1.
 
-use super::Gen;
+use super::PreXeGenerator;
 use crate::inst::{Dst, Inst, Src};
 use crate::legal::geometry::{dst_grfs_spanned, grfs_spanned};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ExecSize, Region};
 use crate::types::Type;
 
-impl Gen<'_> {
+impl PreXeGenerator<'_> {
     pub(super) fn ternary_align16(&mut self, i: &mut Inst<Reg>) -> Option<()> {
-        let (d, s) = self.dice.rng.pick(self.dice.info.types)?;
-        let ty = self.dice.ty(d)?;
-        if ty.bytes() == 8 && self.dice.exec > ExecSize::S8 || self.dice.exec > ExecSize::S16 {
+        let (d, s) = self.base.rng.pick(self.base.info.types)?;
+        let ty = self.base.ty(d)?;
+        if ty.bytes() == 8 && self.base.exec > ExecSize::S8 || self.base.exec > ExecSize::S16 {
             return None;
         }
         // A row of channels is 16 bytes.
         let row = |p: &mut Self, ty: Type| {
-            (p.dice.rng.below(2) * 16) as u16 / ty.bytes() as u16 * ty.bytes() as u16
+            (p.base.rng.below(2) * 16) as u16 / ty.bytes() as u16 * ty.bytes() as u16
         };
-        let sub = if self.dice.exec == ExecSize::S1 {
-            self.dice.sub(ty, 1)
+        let sub = if self.base.exec == ExecSize::S1 {
+            self.base.sub(ty, 1)
         } else {
             row(self, ty)
         };
-        if dst_grfs_spanned(sub.into(), 1, self.dice.exec, ty.bytes(), 32) > 2 {
+        if dst_grfs_spanned(sub.into(), 1, self.base.exec, ty.bytes(), 32) > 2 {
             return None;
         }
-        if ty == Type::Hf && self.dice.exec == ExecSize::S1 && sub % 8 >= 8 {
+        if ty == Type::Hf && self.base.exec == ExecSize::S1 && sub % 8 >= 8 {
             return None;
         }
         i.dst = Dst::Direct {
-            at: RegRef::new(self.dice.grf(), sub),
+            at: RegRef::new(self.base.grf(), sub),
             hs: 1,
             ty,
         };
@@ -38,24 +38,24 @@ impl Gen<'_> {
         for n in 0..3 {
             let src_ty = match first {
                 Some(t @ (Type::F | Type::Hf)) => {
-                    // Before Gen9 one type is for all sources.
+                    // Before Gen9 all sources have one type.
                     if s.contains(Type::F)
                         && s.contains(Type::Hf)
-                        && self.dice.tables.ternary_unit == 2
+                        && self.base.tables.ternary_unit == 2
                     {
-                        self.dice.ty(s)?
+                        self.base.ty(s)?
                     } else {
                         t
                     }
                 }
                 Some(t) => t,
                 None => {
-                    // The integer operations have one type throughout.
-                    if ty.is_int() { ty } else { self.dice.ty(s)? }
+                    // Integer operations have a single type.
+                    if ty.is_int() { ty } else { self.base.ty(s)? }
                 }
             };
             first = first.or(Some(src_ty));
-            let scalar = self.dice.exec == ExecSize::S1 || self.dice.rng.once_in(3);
+            let scalar = self.base.exec == ExecSize::S1 || self.base.rng.once_in(3);
             let region = match (n, scalar) {
                 (2, true) => Region::Scalar3 { hs: 0 },
                 (2, false) => Region::Scalar3 { hs: 1 },
@@ -63,47 +63,47 @@ impl Gen<'_> {
                 (_, false) => Region::Ternary { vs: 2, hs: 1 },
             };
             let sub = if scalar {
-                let sub = self.dice.sub(src_ty, 1);
-                sub - sub % u16::from(self.dice.tables.ternary_unit.max(1))
+                let sub = self.base.sub(src_ty, 1);
+                sub - sub % u16::from(self.base.tables.ternary_unit.max(1))
             } else {
                 row(self, src_ty)
             };
             *i.srcs.get_mut(n)? = Src::Direct {
-                at: RegRef::new(self.dice.grf(), sub),
+                at: RegRef::new(self.base.grf(), sub),
                 region,
                 ty: src_ty,
-                mods: self.dice.mods(),
+                mods: self.base.mods(),
             };
         }
         Some(())
     }
 
     pub(super) fn ternary_align1(&mut self, i: &mut Inst<Reg>) -> Option<()> {
-        let (d, s) = self.dice.rng.pick(self.dice.info.types)?;
-        let ty = self.dice.ty(d)?;
-        self.dice.tables.align1_types.code(ty)?;
-        let hs = self.dice.rng.pick(&[1, 1, 2])?;
-        let sub = self.dice.rng.below(4) as u16 * 8;
-        let spans = dst_grfs_spanned(sub.into(), hs.into(), self.dice.exec, ty.bytes(), 32);
+        let (d, s) = self.base.rng.pick(self.base.info.types)?;
+        let ty = self.base.ty(d)?;
+        self.base.tables.align1_types.code(ty)?;
+        let hs = self.base.rng.pick(&[1, 1, 2])?;
+        let sub = self.base.rng.below(4) as u16 * 8;
+        let spans = dst_grfs_spanned(sub.into(), hs.into(), self.base.exec, ty.bytes(), 32);
         if spans > 2 {
             return None;
         }
-        let acc = Reg::Arf(Arf::Acc, self.dice.rng.below(2) as u8);
+        let acc = Reg::Arf(Arf::Acc, self.base.rng.below(2) as u8);
         i.dst = Dst::Direct {
-            at: if ty == Type::Nf || self.dice.rng.once_in(10) {
+            at: if ty == Type::Nf || self.base.rng.once_in(10) {
                 RegRef::new(acc, 0)
             } else {
-                RegRef::new(self.dice.grf(), sub)
+                RegRef::new(self.base.grf(), sub)
             },
             hs,
             ty,
         };
         for n in 0..3 {
-            let ty = self.dice.ty(s).filter(|t| t.is_float() == ty.is_float())?;
-            self.dice.tables.align1_types.code(ty)?;
-            let immediate = n != 1 && ty.bytes() == 2 && self.dice.rng.once_in(4);
+            let ty = self.base.ty(s).filter(|t| t.is_float() == ty.is_float())?;
+            self.base.tables.align1_types.code(ty)?;
+            let immediate = n != 1 && ty.bytes() == 2 && self.base.rng.once_in(4);
             *i.srcs.get_mut(n)? = if immediate {
-                self.dice.value(ty)
+                self.base.value(ty)
             } else {
                 self.ternary_source(n, ty)?
             };
@@ -112,11 +112,11 @@ impl Gen<'_> {
     }
 
     fn ternary_source(&mut self, n: usize, ty: Type) -> Option<Src<Reg>> {
-        let mods = self.dice.mods();
-        if n == 1 && (ty == Type::Nf || self.dice.rng.once_in(12)) {
-            let region = self.dice.rng.pick(&[(0, 0), (2, 1), (4, 1), (8, 1)])?;
+        let mods = self.base.mods();
+        if n == 1 && (ty == Type::Nf || self.base.rng.once_in(12)) {
+            let region = self.base.rng.pick(&[(0, 0), (2, 1), (4, 1), (8, 1)])?;
             return Some(Src::Direct {
-                at: RegRef::new(Reg::Arf(Arf::Acc, self.dice.rng.below(2) as u8), 0),
+                at: RegRef::new(Reg::Arf(Arf::Acc, self.base.rng.below(2) as u8), 0),
                 region: Region::Ternary {
                     vs: region.0,
                     hs: region.1,
@@ -126,32 +126,32 @@ impl Gen<'_> {
             });
         }
         for _ in 0..50 {
-            let scalar = self.dice.rng.once_in(3);
+            let scalar = self.base.rng.once_in(3);
             let hs = if scalar {
                 0
             } else {
-                self.dice.rng.pick(&[0, 1, 1, 1, 2, 4])?
+                self.base.rng.pick(&[0, 1, 1, 1, 2, 4])?
             };
             let vs = if scalar {
                 0
             } else {
-                self.dice.rng.pick(&[0, 2, 4, 8, 8])?
+                self.base.rng.pick(&[0, 2, 4, 8, 8])?
             };
             let region = if n == 2 {
                 Region::Scalar3 { hs }
             } else {
                 Region::Ternary { vs, hs }
             };
-            let sub = self.dice.sub(ty, 1);
-            // A row is as many elements as its stride says.
+            let sub = self.base.sub(ty, 1);
+            // The strides determine the width of a row.
             let flat = if n == 2 || hs == 0 || vs == 0 {
                 Region::rect(0, 1, 0)
             } else {
                 Region::rect(vs, (vs / hs).max(1), hs)
             };
-            if grfs_spanned(sub.into(), flat, self.dice.exec, ty.bytes(), 32)? <= 2 {
+            if grfs_spanned(sub.into(), flat, self.base.exec, ty.bytes(), 32)? <= 2 {
                 return Some(Src::Direct {
-                    at: RegRef::new(self.dice.grf(), sub),
+                    at: RegRef::new(self.base.grf(), sub),
                     region,
                     ty,
                     mods,

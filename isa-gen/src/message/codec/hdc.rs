@@ -4,12 +4,12 @@ use super::{bits, put, reserved};
 use crate::message::params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
-use crate::message::table::{self, Kind};
+use crate::message::table::{self, MessageType};
 use crate::message::traits::traits;
 use crate::message::{MessageError, MsgOp, Sfid};
 use crate::platform::Platform;
 
-/// log2 of a count of 1, 2, 4 or 8.
+/// Returns log2 of a count of 1, 2, 4 or 8.
 fn log2_count(
     message: &'static str,
     field: &'static str,
@@ -27,42 +27,43 @@ fn log2_count(
     }
 }
 
-/// The two SIMD modes of a platform: half of the channels of a full message, or all.
+/// SIMD modes of a platform: half of the channels of a full message, or all.
 #[derive(Clone, Copy)]
-struct Modes {
+struct SimdModes {
     small: Simd,
     full: Simd,
 }
 
-impl Modes {
-    fn of(platform: Platform) -> Modes {
+impl SimdModes {
+    fn of(platform: Platform) -> SimdModes {
         if traits(platform).full_exec == 32 {
-            Modes {
+            SimdModes {
                 small: Simd::S16,
                 full: Simd::S32,
             }
         } else {
-            Modes {
+            SimdModes {
                 small: Simd::S8,
                 full: Simd::S16,
             }
         }
     }
 
-    /// MDC_SM2 (1: full).
+    /// Decodes MDC_SM2 (1 is the full mode).
     fn simd2(self, bit: u32) -> Simd {
         if bit == 0 { self.small } else { self.full }
     }
 
-    /// Its reverse, for either of the two.
+    /// Encodes a mode as a bit, 1 for the full mode.
     fn bit(self, s: Simd) -> u32 {
         u32::from(s == self.full)
     }
 }
 
-/// MDC_SM3: 1 SIMD16, 2 SIMD8; 0 is SIMD4x2, which is not described here.
+/// Decodes an untyped message. MDC_SM3 is 1 for SIMD16 and 2 for SIMD8; 0 is SIMD4x2, which is left
+/// as raw bits.
 fn untyped(
-    modes: Modes,
+    modes: SimdModes,
     dir: Dir,
     addr: AddrModel,
     desc: u32,
@@ -131,7 +132,8 @@ fn a64(s: Surface) -> Result<AddrModel, MessageError> {
     }
 }
 
-/// Add and subtract came with compression control (XeHP), on 32 bits and, as numbers of their own, on 64.
+/// Decodes a float operation and its size in bits. Add and subtract came with compression control
+/// (Xe-HP), for 32 bits and, under other numbers, for 64.
 fn float_op(platform: Platform, desc: u32) -> Result<(FloatAtomicOp, u8), MessageError> {
     let v = bits(desc, 8, 4);
     let adds = traits(platform).ccs;
@@ -163,7 +165,7 @@ fn float_op_bits(platform: Platform, op: FloatAtomicOp, size: u8) -> Result<u32,
     Ok(n)
 }
 
-/// A float atomic of 32 bits or another size.
+/// Creates a float atomic of 32 bits or another size.
 fn float_atomic(
     (op, bits): (FloatAtomicOp, u8),
     addr: AddrModel,
@@ -188,7 +190,7 @@ fn float_atomic(
     }
 }
 
-/// The enabled components of a mask of disabled ones (11:8).
+/// Returns the enabled components of a mask of disabled ones (bits 11:8).
 fn components(message: &'static str, desc: u32) -> Result<Rgba, MessageError> {
     let off = bits(desc, 8, 4);
     match Rgba::new(!off as u8 & 0xf) {
@@ -218,13 +220,13 @@ fn int_op(desc: u32) -> AtomicOp {
         .unwrap_or(AtomicOp::And)
 }
 
-/// What a data port descriptor means; `None` where it is of a kind that is not described here.
+/// Decodes a data port descriptor, or returns `None` for a kind that has no variant.
 pub(super) fn decode(
     platform: Platform,
     sfid: Sfid,
     desc: u32,
 ) -> Result<Option<MsgOp>, MessageError> {
-    let modes = Modes::of(platform);
+    let modes = SimdModes::of(platform);
     let surface = Surface::from_bits(bits(desc, 0, 8) as u8);
     let a32 = AddrModel::A32(surface);
     if sfid == Sfid::DATA_CACHE_0 && bits(desc, 18, 1) == 1 {
@@ -245,7 +247,7 @@ pub(super) fn decode(
     };
     let returns = bits(desc, 13, 1) == 1;
     let op = match kind {
-        Kind::OwordBlock(dir) => {
+        MessageType::OwordBlock(dir) => {
             let (unit, count) = block_unit(0, bits(desc, 8, 3))?;
             MsgOp::Block {
                 dir,
@@ -255,12 +257,12 @@ pub(super) fn decode(
                 cache: Cache::Data,
             }
         }
-        // A subtype of the unaligned oword block where it is a read.
-        Kind::HwordBlock(dir) => hword_block(dir, a32, desc)?,
-        Kind::OwordUnalignedBlock if traits(platform).lsc && bits(desc, 13, 1) == 1 => {
+        // The hword block read is a subtype of the unaligned oword block.
+        MessageType::HwordBlock(dir) => hword_block(dir, a32, desc)?,
+        MessageType::OwordUnalignedBlock if traits(platform).lsc && bits(desc, 13, 1) == 1 => {
             hword_block(Dir::Read, a32, desc)?
         }
-        Kind::OwordUnalignedBlock => {
+        MessageType::OwordUnalignedBlock => {
             let (unit, count) = block_unit(1, bits(desc, 8, 3))?;
             MsgOp::Block {
                 dir: Dir::Read,
@@ -270,8 +272,8 @@ pub(super) fn decode(
                 cache: Cache::Data,
             }
         }
-        Kind::ConstOwordBlock | Kind::ConstOwordUnalignedBlock => {
-            let sub = u32::from(kind == Kind::ConstOwordUnalignedBlock);
+        MessageType::ConstOwordBlock | MessageType::ConstOwordUnalignedBlock => {
+            let sub = u32::from(kind == MessageType::ConstOwordUnalignedBlock);
             let (unit, count) = block_unit(sub, bits(desc, 8, 3))?;
             MsgOp::Block {
                 dir: Dir::Read,
@@ -281,21 +283,21 @@ pub(super) fn decode(
                 cache: Cache::Constant,
             }
         }
-        Kind::DwordScattered(dir) => MsgOp::DwordScattered {
+        MessageType::DwordScattered(dir) => MsgOp::DwordScattered {
             dir,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
             simd: modes.simd2(bits(desc, 8, 1)),
             cache: Cache::Data,
         },
-        Kind::ConstDwordScattered => MsgOp::DwordScattered {
+        MessageType::ConstDwordScattered => MsgOp::DwordScattered {
             dir: Dir::Read,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
             simd: modes.simd2(bits(desc, 8, 1)),
             cache: Cache::Constant,
         },
-        Kind::ByteScattered(dir) => MsgOp::ByteScattered {
+        MessageType::ByteScattered(dir) => MsgOp::ByteScattered {
             dir,
             addr: a32,
             bytes: match bits(desc, 10, 2) {
@@ -304,7 +306,7 @@ pub(super) fn decode(
             },
             simd: modes.simd2(bits(desc, 8, 1)),
         },
-        Kind::Fence => MsgOp::Fence {
+        MessageType::Fence => MsgOp::Fence {
             slm: match surface {
                 Surface::Slm => true,
                 Surface::Bti(0) => false,
@@ -313,29 +315,29 @@ pub(super) fn decode(
             commit: returns,
             flush: bits(desc, 8, 5) as u8,
         },
-        Kind::Untyped(dir) => return untyped(modes, dir, a32, desc),
-        Kind::A64Untyped(dir) => return untyped(modes, dir, a64(surface)?, desc),
-        Kind::Atomic => MsgOp::Atomic {
+        MessageType::Untyped(dir) => return untyped(modes, dir, a32, desc),
+        MessageType::A64Untyped(dir) => return untyped(modes, dir, a64(surface)?, desc),
+        MessageType::Atomic => MsgOp::Atomic {
             op: int_op(desc),
             addr: a32,
             qword: false,
             returns,
             simd: modes.simd2(1 - bits(desc, 12, 1)),
         },
-        Kind::A64Atomic => MsgOp::Atomic {
+        MessageType::A64Atomic => MsgOp::Atomic {
             op: int_op(desc),
             addr: a64(surface)?,
             qword: bits(desc, 12, 1) == 1,
             returns,
             simd: modes.small,
         },
-        Kind::FloatAtomic => float_atomic(
+        MessageType::FloatAtomic => float_atomic(
             float_op(platform, desc)?,
             a32,
             returns,
             modes.simd2(1 - bits(desc, 12, 1)),
         ),
-        Kind::A64FloatAtomic => match bits(desc, 12, 1) {
+        MessageType::A64FloatAtomic => match bits(desc, 12, 1) {
             0 => float_atomic(
                 float_op(platform, desc)?,
                 a64(surface)?,
@@ -344,8 +346,8 @@ pub(super) fn decode(
             ),
             v => return reserved("A64 float atomic", "SIMD mode 12", v),
         },
-        Kind::HalfFloatAtomic | Kind::A64HalfFloatAtomic => {
-            let (addr, simd) = if kind == Kind::HalfFloatAtomic {
+        MessageType::HalfFloatAtomic | MessageType::A64HalfFloatAtomic => {
+            let (addr, simd) = if kind == MessageType::HalfFloatAtomic {
                 (a32, modes.simd2(1 - bits(desc, 12, 1)))
             } else {
                 (a64(surface)?, modes.simd2(bits(desc, 12, 1)))
@@ -358,47 +360,48 @@ pub(super) fn decode(
                 }
             }
         }
-        Kind::HalfAtomic => MsgOp::HalfAtomic {
+        MessageType::HalfAtomic => MsgOp::HalfAtomic {
             op: int_op(desc),
             addr: a32,
             returns,
             simd: modes.simd2(1 - bits(desc, 12, 1)),
         },
-        // With 64-bit addresses a 0 means the fewer channels, as in messages that Intel's compiler sends.
-        Kind::A64HalfAtomic => MsgOp::HalfAtomic {
+        // With 64-bit addresses 0 means the smaller number of channels, as in messages that Intel's
+        // compiler sends.
+        MessageType::A64HalfAtomic => MsgOp::HalfAtomic {
             op: int_op(desc),
             addr: a64(surface)?,
             returns,
             simd: modes.simd2(bits(desc, 12, 1)),
         },
-        Kind::TypedAtomic { half } => MsgOp::TypedAtomic {
+        MessageType::TypedAtomic { half } => MsgOp::TypedAtomic {
             op: int_op(desc),
             surface,
             half,
             high: bits(desc, 12, 1) == 1,
             returns,
         },
-        Kind::CounterAtomic { half } => MsgOp::CounterAtomic {
+        MessageType::CounterAtomic { half } => MsgOp::CounterAtomic {
             op: int_op(desc),
             surface,
             half,
             simd: modes.simd2(1 - bits(desc, 12, 1)),
             returns,
         },
-        Kind::Media(dir) => MsgOp::MediaBlock {
+        MessageType::Media(dir) => MsgOp::MediaBlock {
             dir,
             surface,
             stride: bits(desc, 8, 3) as u8,
         },
-        Kind::Typed(dir) => typed(dir, false, surface, desc)?,
-        Kind::TypedStatus => typed(Dir::Read, true, surface, desc)?,
-        Kind::QwordScattered(dir) => MsgOp::QwordScattered {
+        MessageType::Typed(dir) => typed(dir, false, surface, desc)?,
+        MessageType::TypedStatus => typed(Dir::Read, true, surface, desc)?,
+        MessageType::QwordScattered(dir) => MsgOp::QwordScattered {
             dir,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
             simd: modes.simd2(bits(desc, 8, 1)),
         },
-        Kind::A64Scattered(dir) => {
+        MessageType::A64Scattered(dir) => {
             let addr = a64(surface)?;
             let simd = modes.simd2(bits(desc, 12, 1));
             let count = 1u8 << bits(desc, 10, 2);
@@ -425,7 +428,7 @@ pub(super) fn decode(
                 v => return reserved("A64 scattered", "subtype 9:8", v),
             }
         }
-        Kind::A64Block(dir) => {
+        MessageType::A64Block(dir) => {
             let (unit, count) = block_unit(bits(desc, 11, 2), bits(desc, 8, 3))?;
             MsgOp::Block {
                 dir,
@@ -439,9 +442,9 @@ pub(super) fn decode(
     Ok(Some(op))
 }
 
-/// The message type and its function control bits.
+/// Encodes the message type and its function control bits.
 pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
-    let typed = |kind: Kind, what: &str, control: u32| match table::number(platform, kind) {
+    let typed = |kind: MessageType, what: &str, control: u32| match table::number(platform, kind) {
         Some(n) => Ok(u32::from(n) << 14 | control),
         None => Err(MessageError::Unsupported {
             platform,
@@ -454,7 +457,7 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             what: op.to_string(),
         })
     };
-    let modes = Modes::of(platform);
+    let modes = SimdModes::of(platform);
     let small = |s| s == modes.small;
     if op
         .simd()
@@ -474,9 +477,9 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
                 _ => 2,
             };
             let kind = if addr.is_a64() {
-                Kind::A64Untyped(dir)
+                MessageType::A64Untyped(dir)
             } else {
-                Kind::Untyped(dir)
+                MessageType::Untyped(dir)
             };
             let mask = u32::from(!rgba.mask() & 0xf);
             let bti = surface_bits(addr)?;
@@ -493,10 +496,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             let bti = surface_bits(addr)?;
             if addr.is_a64() {
                 let c = modes.bit(simd) << 12 | size | bti;
-                typed(Kind::A64Scattered(dir), "A64 byte scattered", c)
+                typed(MessageType::A64Scattered(dir), "A64 byte scattered", c)
             } else {
                 let c = size | modes.bit(simd) << 8 | bti;
-                typed(Kind::ByteScattered(dir), "byte scattered", c)
+                typed(MessageType::ByteScattered(dir), "byte scattered", c)
             }
         }
         MsgOp::DwordScattered {
@@ -513,12 +516,16 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             match (addr.is_a64(), cache, dir) {
                 (true, Cache::Data, _) => {
                     let c = modes.bit(simd) << 12 | count | 1 << 8 | bti;
-                    typed(Kind::A64Scattered(dir), "A64 dword scattered", c)
+                    typed(MessageType::A64Scattered(dir), "A64 dword scattered", c)
                 }
-                (false, Cache::Data, _) => typed(Kind::DwordScattered(dir), "dword scattered", a32),
-                (false, Cache::Constant, Dir::Read) => {
-                    typed(Kind::ConstDwordScattered, "constant dword scattered", a32)
+                (false, Cache::Data, _) => {
+                    typed(MessageType::DwordScattered(dir), "dword scattered", a32)
                 }
+                (false, Cache::Constant, Dir::Read) => typed(
+                    MessageType::ConstDwordScattered,
+                    "constant dword scattered",
+                    a32,
+                ),
                 _ => unsupported(),
             }
         }
@@ -530,12 +537,12 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let count = log2_count("qword scattered", "count", count, 3)? << 10;
             if !addr.is_a64() {
-                // Bit 9 as for dwords.
+                // Bit 9 is set as for dwords.
                 let c = count | 1 << 9 | modes.bit(simd) << 8 | surface_bits(addr)?;
-                return typed(Kind::QwordScattered(dir), "qword scattered", c);
+                return typed(MessageType::QwordScattered(dir), "qword scattered", c);
             }
             let c = modes.bit(simd) << 12 | count | 2 << 8 | surface_bits(addr)?;
-            typed(Kind::A64Scattered(dir), "A64 qword scattered", c)
+            typed(MessageType::A64Scattered(dir), "A64 qword scattered", c)
         }
         MsgOp::Atomic {
             op: aop,
@@ -546,8 +553,16 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let c = u32::from(returns) << 13 | (aop as u32) << 8 | surface_bits(addr)?;
             match (addr.is_a64(), qword, small(simd)) {
-                (true, _, true) => typed(Kind::A64Atomic, "A64 atomic", u32::from(qword) << 12 | c),
-                (false, false, _) => typed(Kind::Atomic, "atomic", (1 - modes.bit(simd)) << 12 | c),
+                (true, _, true) => typed(
+                    MessageType::A64Atomic,
+                    "A64 atomic",
+                    u32::from(qword) << 12 | c,
+                ),
+                (false, false, _) => typed(
+                    MessageType::Atomic,
+                    "atomic",
+                    (1 - modes.bit(simd)) << 12 | c,
+                ),
                 _ => unsupported(),
             }
         }
@@ -560,10 +575,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             let fop = float_op_bits(platform, fop, 32)? << 8;
             let c = u32::from(returns) << 13 | fop | surface_bits(addr)?;
             match (addr.is_a64(), small(simd)) {
-                (true, true) => typed(Kind::A64FloatAtomic, "A64 float atomic", c),
+                (true, true) => typed(MessageType::A64FloatAtomic, "A64 float atomic", c),
                 (true, false) => unsupported(),
                 (false, _) => typed(
-                    Kind::FloatAtomic,
+                    MessageType::FloatAtomic,
                     "float atomic",
                     (1 - modes.bit(simd)) << 12 | c,
                 ),
@@ -587,21 +602,29 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
                 if cache == Cache::Constant {
                     return unsupported();
                 }
-                return typed(Kind::A64Block(dir), "A64 block", sub << 11 | size | bti);
+                return typed(
+                    MessageType::A64Block(dir),
+                    "A64 block",
+                    sub << 11 | size | bti,
+                );
             }
             if unit == BlockUnit::Hword && cache == Cache::Data {
                 let subtype = u32::from(dir == Dir::Read) << 13;
                 let c = subtype | size | bti;
-                return typed(Kind::HwordBlock(dir), "hword block", c);
+                return typed(MessageType::HwordBlock(dir), "hword block", c);
             }
             let kind = match (unit, dir, cache) {
-                (BlockUnit::Oword | BlockUnit::OwordHigh, _, Cache::Data) => Kind::OwordBlock(dir),
-                (BlockUnit::OwordUnaligned, Dir::Read, Cache::Data) => Kind::OwordUnalignedBlock,
+                (BlockUnit::Oword | BlockUnit::OwordHigh, _, Cache::Data) => {
+                    MessageType::OwordBlock(dir)
+                }
+                (BlockUnit::OwordUnaligned, Dir::Read, Cache::Data) => {
+                    MessageType::OwordUnalignedBlock
+                }
                 (BlockUnit::Oword | BlockUnit::OwordHigh, Dir::Read, Cache::Constant) => {
-                    Kind::ConstOwordBlock
+                    MessageType::ConstOwordBlock
                 }
                 (BlockUnit::OwordUnaligned, Dir::Read, Cache::Constant) => {
-                    Kind::ConstOwordUnalignedBlock
+                    MessageType::ConstOwordUnalignedBlock
                 }
                 _ => return unsupported(),
             };
@@ -620,7 +643,11 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         MsgOp::Fence { slm, commit, flush } => {
             let flush = put("fence", "flush targets", u64::from(flush), 8, 5)?;
             let bti = if slm { 254 } else { 0 };
-            typed(Kind::Fence, "fence", u32::from(commit) << 13 | flush | bti)
+            typed(
+                MessageType::Fence,
+                "fence",
+                u32::from(commit) << 13 | flush | bti,
+            )
         }
         MsgOp::HalfAtomic {
             op: aop,
@@ -629,9 +656,9 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             simd,
         } => {
             let (kind, mode) = if addr.is_a64() {
-                (Kind::A64HalfAtomic, modes.bit(simd))
+                (MessageType::A64HalfAtomic, modes.bit(simd))
             } else {
-                (Kind::HalfAtomic, 1 - modes.bit(simd))
+                (MessageType::HalfAtomic, 1 - modes.bit(simd))
             };
             let c = atomic_bits(aop, returns, mode) | surface_bits(addr)?;
             typed(kind, "16-bit atomic", c)
@@ -645,10 +672,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let a64 = addr.is_a64();
             let kind = match (bits, a64, small(simd)) {
-                (16, true, _) => Kind::A64HalfFloatAtomic,
-                (16, false, _) => Kind::HalfFloatAtomic,
-                (64, true, true) => Kind::A64FloatAtomic,
-                (64, false, _) => Kind::FloatAtomic,
+                (16, true, _) => MessageType::A64HalfFloatAtomic,
+                (16, false, _) => MessageType::HalfFloatAtomic,
+                (64, true, true) => MessageType::A64FloatAtomic,
+                (64, false, _) => MessageType::FloatAtomic,
                 _ => return unsupported(),
             };
             let mode = if a64 {
@@ -668,9 +695,9 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             status,
         } => {
             let kind = match (dir, status) {
-                (Dir::Read, true) => Kind::TypedStatus,
+                (Dir::Read, true) => MessageType::TypedStatus,
                 (Dir::Write, true) => return unsupported(),
-                (dir, false) => Kind::Typed(dir),
+                (dir, false) => MessageType::Typed(dir),
             };
             let mask = u32::from(!rgba.mask() & 0xf);
             let bti = surface_bits(AddrModel::A32(surface))?;
@@ -689,7 +716,7 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let bti = surface_bits(AddrModel::A32(surface))?;
             let c = atomic_bits(aop, returns, u32::from(high)) | bti;
-            typed(Kind::TypedAtomic { half }, "typed atomic", c)
+            typed(MessageType::TypedAtomic { half }, "typed atomic", c)
         }
         MsgOp::CounterAtomic {
             op: aop,
@@ -700,7 +727,7 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let bti = surface_bits(AddrModel::A32(surface))?;
             let c = atomic_bits(aop, returns, 1 - modes.bit(simd)) | bti;
-            typed(Kind::CounterAtomic { half }, "counter atomic", c)
+            typed(MessageType::CounterAtomic { half }, "counter atomic", c)
         }
         MsgOp::MediaBlock {
             dir,
@@ -709,18 +736,19 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let bti = surface_bits(AddrModel::A32(surface))?;
             let stride = put("media block", "stride override", u64::from(stride), 8, 3)?;
-            typed(Kind::Media(dir), "media block", stride | bti)
+            typed(MessageType::Media(dir), "media block", stride | bti)
         }
         _ => unsupported(),
     }
 }
 
-/// Operation, return and mode of an integer atomic.
+/// Encodes operation, return and mode of an integer atomic.
 fn atomic_bits(op: AtomicOp, returns: bool, mode: u32) -> u32 {
     u32::from(returns) << 13 | mode << 12 | (op as u32) << 8
 }
 
-/// The binding table index field, refused where it would be read back as something else.
+/// Encodes the binding table index field, or returns an error if it would be decoded as something
+/// else.
 fn surface_bits(addr: AddrModel) -> Result<u32, MessageError> {
     let s = addr.surface();
     let wrong = match addr {

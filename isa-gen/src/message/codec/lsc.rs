@@ -6,7 +6,7 @@ use crate::message::lsc::{
     LscSurface, LscVector, VECTORS,
 };
 use crate::message::params::{Dir, Rgba};
-use crate::message::traits::Traits;
+use crate::message::traits::SendTraits;
 use crate::message::{MessageError, MsgOp};
 use crate::platform::Platform;
 
@@ -20,7 +20,7 @@ fn range<T>(field: &'static str, value: u64) -> Result<T, MessageError> {
     })
 }
 
-/// Address type (30:29) and the surface in the extended descriptor.
+/// Decodes the address type (30:29) and the surface in the extended descriptor.
 fn surface(port: LscPort, ex: u32, desc: u32) -> Result<LscSurface, MessageError> {
     let s = match bits(desc, 29, 2) {
         0 => LscSurface::Flat,
@@ -79,7 +79,7 @@ fn caching_bits(port: LscPort, kind: LscKind, c: LscCaching) -> Result<u32, Mess
     }
 }
 
-/// The elements of an address (15:12).
+/// Decodes the elements of an address (15:12).
 fn vector(op: LscOp, desc: u32) -> Result<LscVector, MessageError> {
     if op.has_mask() {
         let mask = bits(desc, 12, 4);
@@ -179,10 +179,10 @@ pub(super) fn decode(port: LscPort, ex: u32, desc: u32) -> Result<Option<MsgOp>,
     }))
 }
 
-/// The descriptor's own bits, and the extended descriptor's.
+/// Encodes the function bits of the descriptor and of the extended descriptor.
 pub(super) fn encode(
     platform: Platform,
-    t: &Traits,
+    t: &SendTraits,
     op: &MsgOp,
 ) -> Result<(u32, u32), MessageError> {
     if !t.lsc {
@@ -224,7 +224,7 @@ pub(super) fn encode(
         MsgOp::LscFence {
             op, scope, backup, ..
         } => {
-            // Addresses have 32 bits, as compilers write it: there are none.
+            // There are no addresses, and compilers encode their size as 32 bits.
             let what = u32::from(backup) << 18 | (op as u32) << 12 | (scope as u32) << 9;
             Ok((what | 2 << 7 | LscOp::Fence.bits(), 0))
         }

@@ -1,24 +1,26 @@
-//! Descriptors to [`Message`] and back, a file per family: decode and encode of each field stand side by side.
+//! Codec of [`Message`] and descriptors, with a file per family. Decoding and encoding of each
+//! field are side by side.
 
 mod hdc;
 mod lsc;
 mod other;
 
 use super::lsc::LscPort;
-use super::traits::{Traits, traits};
+use super::traits::{SendTraits, traits};
 use super::{Message, MessageError, MsgOp, SendBits, Sfid};
 use crate::platform::Platform;
 
-/// Descriptor bits that are a function's own: not the lengths, and not bit 19, which is the header's on most.
+/// Descriptor bits that are specific to a shared function: all but the lengths and bit 19, which is
+/// the header bit of most functions.
 const OWN: u32 = 0xe007_ffff;
 const HEADER: u32 = 1 << 19;
 
-/// Bits `lo + len - 1 : lo`.
+/// Returns bits `lo + len - 1 : lo`.
 fn bits(v: u32, lo: u32, len: u32) -> u32 {
     (v >> lo) & ((1 << len) - 1)
 }
 
-/// A value placed at its field, checked to fit.
+/// Shifts a value to its field, checked to fit.
 fn put(
     message: &'static str,
     field: &'static str,
@@ -48,8 +50,8 @@ fn unsupported<T>(platform: Platform, what: String) -> Result<T, MessageError> {
     Err(MessageError::Unsupported { platform, what })
 }
 
-/// The port of the load/store cache that a shared function is.
-fn lsc_port(t: &Traits, sfid: Sfid) -> Option<LscPort> {
+/// Returns the port of the load/store cache with this shared function, if the platform has it.
+fn lsc_port(t: &SendTraits, sfid: Sfid) -> Option<LscPort> {
     LscPort::of_sfid(sfid).filter(|_| t.lsc)
 }
 

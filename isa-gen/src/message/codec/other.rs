@@ -1,13 +1,13 @@
-//! Messages of the shared functions that are no data ports.
+//! Messages of shared functions other than data ports.
 
 use super::{bits, put, reserved, unsupported};
 use crate::message::params::{Dir, Simd};
 use crate::message::ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
-use crate::message::traits::Traits;
+use crate::message::traits::SendTraits;
 use crate::message::{MessageError, MsgOp, Sfid};
 use crate::platform::Platform;
 
-/// Gateway operation of the barrier.
+/// Number of the gateway's barrier operation.
 const BARRIER: u32 = 4;
 /// Message types of the render cache (17:14).
 const RENDER_WRITE: u32 = 0xc;
@@ -15,7 +15,7 @@ const RENDER_READ: u32 = 0xd;
 /// Message type of a bindless spawn (17:14).
 const SPAWN: u32 = 1;
 
-/// Layouts of render target writes and reads by number.
+/// Layouts of render target writes and reads, by number.
 const WRITES: [RenderLayout; 5] = [
     RenderLayout::Full,
     RenderLayout::Replicated,
@@ -25,8 +25,8 @@ const WRITES: [RenderLayout; 5] = [
 ];
 const READS: [RenderLayout; 2] = [RenderLayout::Full, RenderLayout::Half];
 
-/// Whether a SIMD mode (29, 18:17) exists.
-fn has_mode(t: &Traits, mode: u32) -> bool {
+/// Returns true if a SIMD mode (29, 18:17) exists.
+fn has_mode(t: &SendTraits, mode: u32) -> bool {
     match mode {
         0 | 4 => t.lsc,
         3 => !t.wide_sampler,
@@ -44,14 +44,14 @@ fn simd(desc: u32) -> Simd {
 
 pub(super) fn decode(
     platform: Platform,
-    t: &Traits,
+    t: &SendTraits,
     sfid: Sfid,
     desc: u32,
 ) -> Result<Option<MsgOp>, MessageError> {
     Ok(match sfid {
         Sfid::GATEWAY => match bits(desc, 0, 3) {
             BARRIER => Some(MsgOp::Barrier),
-            // A thread ends at the spawner where there is one.
+            // Threads end at the spawner on platforms that have one.
             0 if !t.lsc => None,
             _ => GatewayOp::from_bits(desc).map(MsgOp::Gateway),
         },
@@ -79,7 +79,7 @@ pub(super) fn decode(
     })
 }
 
-fn urb(t: &Traits, desc: u32) -> Option<MsgOp> {
+fn urb(t: &SendTraits, desc: u32) -> Option<MsgOp> {
     let op = match bits(desc, 0, 4) {
         7 => UrbOp::Write {
             masked: bits(desc, 15, 1) == 1,
@@ -124,7 +124,7 @@ fn render(desc: u32) -> Result<Option<MsgOp>, MessageError> {
     }))
 }
 
-pub(super) fn encode(platform: Platform, t: &Traits, op: &MsgOp) -> Result<u32, MessageError> {
+pub(super) fn encode(platform: Platform, t: &SendTraits, op: &MsgOp) -> Result<u32, MessageError> {
     let on_lsc = |control: u32| {
         if t.lsc {
             Ok(control)

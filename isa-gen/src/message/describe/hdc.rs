@@ -1,13 +1,13 @@
 //! Messages of the data cache ports 0 and 1 and of the read-only port.
 
-use super::Reader;
+use super::DescReader;
 use crate::message::Sfid;
 
-/// How a type of message is laid out, by the rows of [`ROWS`]. `bool`: it writes.
+/// Layout of a message type of [`ROWS`]. A `bool` in a variant is true for writes.
 #[derive(Clone, Copy)]
-enum Shape {
+enum MessageLayout {
     OwordBlock,
-    /// The aligned block read of data cache 0: hwords too where there is a subtype bit.
+    /// Aligned block read of data cache 0, also of hwords on platforms with a subtype bit.
     AlignedBlock,
     DualBlock,
     ByteScattered,
@@ -48,15 +48,15 @@ enum Shape {
     UncompressedTyped,
 }
 
-struct Row {
+struct MessageRow {
     sfid: Sfid,
     number: u8,
-    shape: Shape,
+    shape: MessageLayout,
     text: &'static str,
 }
 
-const fn row(sfid: Sfid, number: u8, shape: Shape, text: &'static str) -> Row {
-    Row {
+const fn row(sfid: Sfid, number: u8, shape: MessageLayout, text: &'static str) -> MessageRow {
+    MessageRow {
         sfid,
         number,
         shape,
@@ -66,8 +66,8 @@ const fn row(sfid: Sfid, number: u8, shape: Shape, text: &'static str) -> Row {
 
 /// Message types (bits 18:14) by port. MSD0*, MSD1* and MSDCC* of the PRMs.
 #[rustfmt::skip]
-static ROWS: [Row; 44] = {
-    use Shape::*;
+static ROWS: [MessageRow; 44] = {
+    use MessageLayout::*;
     const D0: Sfid = Sfid::DATA_CACHE_0;
     const D1: Sfid = Sfid::DATA_CACHE_1;
     const RO: Sfid = Sfid::CONSTANT_CACHE;
@@ -119,10 +119,10 @@ static ROWS: [Row; 44] = {
     ]
 };
 
-/// Those of the read-only port with A64 addresses.
+/// Message types of the read-only port with A64 addresses.
 #[rustfmt::skip]
-static A64_CCS: [Row; 3] = {
-    use Shape::*;
+static A64_CCS: [MessageRow; 3] = {
+    use MessageLayout::*;
     const RO: Sfid = Sfid::CONSTANT_CACHE;
     [
         row(RO, 0x17, CcsPage, "A64 page CCS update operation"),
@@ -131,7 +131,7 @@ static A64_CCS: [Row; 3] = {
     ]
 };
 
-/// Integer atomics (MDC_AOP) by number.
+/// Integer atomics (MDC_AOP), by number.
 static INT_OPS: [&str; 16] = [
     "64b integer compare and swap",
     "logical AND",
@@ -151,7 +151,7 @@ static INT_OPS: [&str; 16] = [
     "integer pre-decrement (returns pre-decrement value)",
 ];
 
-/// Float atomics (MDC_FOP) by number, and their bits where not the message's own.
+/// Float atomics (MDC_FOP), by number, with their size in bits if it is not that of the message.
 static FLOAT_OPS: [(&str, Option<u32>); 8] = [
     ("", None),
     ("max", None),
@@ -165,15 +165,15 @@ static FLOAT_OPS: [(&str, Option<u32>); 8] = [
 
 const ELEMENTS: [&str; 4] = ["1 element", "2 elements", "4 elements", "8 elements"];
 
-pub(super) fn read(r: &mut Reader<'_>) {
+pub(super) fn read(r: &mut DescReader<'_>) {
     let number = r.bits(14, 5) as u8;
-    let found = |row: &&Row| row.sfid == r.sfid && row.number == number;
+    let found = |row: &&MessageRow| row.sfid == r.sfid && row.number == number;
     if let Some(row) = ROWS.iter().chain(&A64_CCS).find(found) {
         message(r, row);
     } else if r.sfid == Sfid::DATA_CACHE_0 && r.bit(18) {
         scratch(r);
     } else if r.sfid == Sfid::DATA_CACHE_2 {
-        r.error(0, 32, "not a message that is known");
+        r.error(0, 32, "unknown message");
     } else {
         if r.sfid != Sfid::DATA_CACHE_1 {
             r.field("MessageType", 14, 5, |_| "?".to_owned());
@@ -186,46 +186,47 @@ pub(super) fn read(r: &mut Reader<'_>) {
     }
 }
 
-/// Sets the line and lists the message type.
-fn name(r: &mut Reader<'_>, text: &str) {
+/// Sets the summary line and lists the message type.
+fn name(r: &mut DescReader<'_>, text: &str) {
     r.set(text);
     r.field("MessageType", 14, 5, |_| text.to_owned());
 }
 
-/// The surface of a message with 32-bit or 64-bit addresses.
-fn surface(r: &mut Reader<'_>, a64: bool) {
+/// Reads the surface of a message with 32-bit or 64-bit addresses.
+fn surface(r: &mut DescReader<'_>, a64: bool) {
     let bti = r.bti();
     if a64 && bti != 255 && bti != 253 {
         r.error(0, 8, "a stateless message has BTI 255 or 253");
     }
 }
 
-fn invalidate(r: &mut Reader<'_>) {
+fn invalidate(r: &mut DescReader<'_>) {
     r.flag("MDC_IAR", 13, "disabled", "invalidate after read");
 }
 
-/// Owords: 1 low, 1 high, 2, 4, 8, 16. Says ` xN`.
-fn owords(r: &mut Reader<'_>, field: &'static str, a64: bool) {
+/// Reads a number of owords: 1 low, 1 high, 2, 4, 8, 16. Adds ` xN` to the summary.
+fn owords(r: &mut DescReader<'_>, field: &'static str, a64: bool) {
     let bits = r.named(field, 8, 3, &["1 low", "1 high", "2", "4", "8", "16"]);
     if bits == 5 {
         r.only(r.traits.lsc);
     }
     let n = [1, 1, 2, 4, 8, 16, 0, 0][bits as usize];
-    r.say(format_args!(" x{n}"));
+    r.append(format_args!(" x{n}"));
     if bits == 1 {
-        r.say(format_args!("H"));
+        r.append(format_args!("H"));
     }
     surface(r, a64);
 }
 
-/// Blocks of 32 bytes, a power of two. Says ` xN`.
-fn hwords(r: &mut Reader<'_>, field: &'static str, lo: u8, len: u8) {
+/// Reads a number of 32-byte blocks, a power of two. Adds ` xN` to the summary.
+fn hwords(r: &mut DescReader<'_>, field: &'static str, lo: u8, len: u8) {
     let bits = r.field(field, lo, len, |v| format!("{} blocks of 32 bytes", 1 << v));
-    r.say(format_args!(" x{}", 1 << bits));
+    r.append(format_args!(" x{}", 1 << bits));
 }
 
-/// MDC_SM2R, MDC_SM2S: how many channels; `reversed` means that 1 is the smaller.
-fn simd(r: &mut Reader<'_>, lo: u8, reversed: bool) -> u32 {
+/// Reads MDC_SM2R or MDC_SM2S, the number of channels. `reversed` means that 1 is the smaller
+/// number.
+fn simd(r: &mut DescReader<'_>, lo: u8, reversed: bool) -> u32 {
     let names = if reversed {
         ["SIMD16", "SIMD8"]
     } else {
@@ -242,8 +243,8 @@ fn simd(r: &mut Reader<'_>, lo: u8, reversed: bool) -> u32 {
     2 * n
 }
 
-/// MDC_SM3.
-fn simd3(r: &mut Reader<'_>) {
+/// Reads MDC_SM3.
+fn simd3(r: &mut DescReader<'_>) {
     let bits = r.named("SimdMode:MDC_SM3", 12, 2, &["SIMD4x2", "SIMD16", "SIMD8"]);
     if bits == 0 || bits == 3 {
         r.error(12, 2, "no such SIMD mode");
@@ -253,8 +254,8 @@ fn simd3(r: &mut Reader<'_>) {
     }
 }
 
-/// MDC_SG3, MDC_SG2: whether the upper slots.
-fn slots3(r: &mut Reader<'_>) -> bool {
+/// Reads MDC_SG3. Returns true for the upper slots.
+fn slots3(r: &mut DescReader<'_>) -> bool {
     let low = low_slots(r);
     let bits = r.named("SlotGroup:MDC_SG3", 12, 2, &["SG4x2", low, "SG8U"]);
     if bits == 3 {
@@ -263,12 +264,12 @@ fn slots3(r: &mut Reader<'_>) -> bool {
     bits == 2
 }
 
-fn slots2(r: &mut Reader<'_>) -> bool {
+fn slots2(r: &mut DescReader<'_>) -> bool {
     let low = low_slots(r);
     r.flag("SlotGroup:MDC_SG2", 12, low, "SG8U")
 }
 
-fn low_slots(r: &Reader<'_>) -> &'static str {
+fn low_slots(r: &DescReader<'_>) -> &'static str {
     if r.traits.full_exec == 32 {
         "SIMD16"
     } else {
@@ -276,7 +277,7 @@ fn low_slots(r: &Reader<'_>) -> &'static str {
     }
 }
 
-/// The enabled channels of a channel mask (disabled ones are set).
+/// Formats the enabled channels of a channel mask (disabled channels are set).
 fn channels(disabled: u32) -> String {
     "xyzw"
         .chars()
@@ -286,32 +287,32 @@ fn channels(disabled: u32) -> String {
         .collect()
 }
 
-fn mask(r: &mut Reader<'_>) {
+fn mask(r: &mut DescReader<'_>) {
     if r.field("ChannelDisableMask:MDC_CMASK", 8, 4, channels) == 15 {
         r.error(8, 4, "no channel is enabled");
     }
 }
 
-fn say_mask(r: &mut Reader<'_>) {
+fn append_mask(r: &mut DescReader<'_>) {
     let enabled = channels(r.bits(8, 4));
-    r.say(format_args!(" with {enabled}"));
+    r.append(format_args!(" with {enabled}"));
 }
 
-fn message(r: &mut Reader<'_>, row: &Row) {
+fn message(r: &mut DescReader<'_>, row: &MessageRow) {
     let text = row.text;
     match row.shape {
-        Shape::OwordBlock => {
+        MessageLayout::OwordBlock => {
             name(r, text);
             owords(r, "DataElements:MDC_DB_OW", false);
             r.header_required();
         }
-        Shape::AlignedBlock => aligned_block(r),
-        Shape::DualBlock => {
+        MessageLayout::AlignedBlock => aligned_block(r),
+        MessageLayout::DualBlock => {
             name(r, text);
             r.header_required();
-            r.error(14, 5, "dual blocks are not read further");
+            r.error(14, 5, "dual blocks are not decoded further");
         }
-        Shape::ByteScattered => {
+        MessageLayout::ByteScattered => {
             name(r, text);
             bytes(r, "DataElements:MDC_DS");
             r.simd2(8);
@@ -319,98 +320,98 @@ fn message(r: &mut Reader<'_>, row: &Row) {
             invalidate(r);
             r.header();
         }
-        Shape::DwordScattered => {
+        MessageLayout::DwordScattered => {
             name(r, text);
             let n = 1u32 << r.named("DataElements:MDC_DWS_DS", 10, 2, &ELEMENTS);
             if n != 1 {
-                r.say(format_args!(" x{n}"));
+                r.append(format_args!(" x{n}"));
             }
             invalidate(r);
             scattered(r);
         }
-        Shape::QwordScattered => {
+        MessageLayout::QwordScattered => {
             name(r, text);
             r.named("DataElements:MDC_DWS_DS", 10, 2, &ELEMENTS);
             scattered(r);
         }
-        Shape::Fence => fence(r),
-        Shape::ConstBlock => {
+        MessageLayout::Fence => fence(r),
+        MessageLayout::ConstBlock => {
             name(r, text);
             owords(r, "DataElements:MDC_DB_OW", false);
             invalidate(r);
             r.header_required();
         }
-        Shape::ConstScattered => {
+        MessageLayout::ConstScattered => {
             name(r, text);
             invalidate(r);
             r.named("DataElements:MDC_DWS_DS", 10, 2, &ELEMENTS);
             scattered(r);
         }
-        Shape::Untyped { a64 } => {
+        MessageLayout::Untyped { a64 } => {
             name(r, text);
-            say_mask(r);
+            append_mask(r);
             mask(r);
             simd3(r);
             surface(r, a64);
             header_unless(r, a64);
         }
-        Shape::A64Scattered(write) => a64_scattered(r, write),
-        Shape::A64Block(write) => a64_block(r, text, write),
-        Shape::FloatAtomic { half: true, .. } | Shape::HalfIntAtomic { .. }
+        MessageLayout::A64Scattered(write) => a64_scattered(r, write),
+        MessageLayout::A64Block(write) => a64_block(r, text, write),
+        MessageLayout::FloatAtomic { half: true, .. } | MessageLayout::HalfIntAtomic { .. }
             if r.traits.simd4x2_atomics =>
         {
-            r.error(14, 5, "SIMD4x2 atomics are not read further");
+            r.error(14, 5, "SIMD4x2 atomics are not decoded further");
         }
-        Shape::FloatAtomic { a64, half } => {
+        MessageLayout::FloatAtomic { a64, half } => {
             float_atomic(r, text, a64, if half { 16 } else { 32 });
             header_unless(r, a64);
         }
-        Shape::IntAtomic => {
+        MessageLayout::IntAtomic => {
             name(r, text);
             simd(r, 12, true);
             int_op(r);
             surface(r, false);
             r.header();
         }
-        Shape::A64IntAtomic => {
+        MessageLayout::A64IntAtomic => {
             let wide = r.flag("DataWidth", 12, "32b", "64b");
             name(r, text);
-            r.say(format_args!("{}", if wide { "64" } else { "32" }));
+            r.append(format_args!("{}", if wide { "64" } else { "32" }));
             int_op(r);
             surface(r, true);
             r.header_forbidden();
         }
-        Shape::HalfIntAtomic { a64 } => {
+        MessageLayout::HalfIntAtomic { a64 } => {
             simd(r, 12, true);
             name(r, text);
             int_op(r);
             surface(r, a64);
             header_unless(r, a64);
         }
-        Shape::Media(write) => media(r, text, write),
-        Shape::Typed { status } => {
+        MessageLayout::Media(write) => media(r, text, write),
+        MessageLayout::Typed { status } => {
             name(r, text);
             if slots3(r) {
-                r.say(format_args!(" (high slot group)"));
+                r.append(format_args!(" (high slot group)"));
             }
             if status {
-                r.say(format_args!(" returning status"));
+                r.append(format_args!(" returning status"));
             }
-            say_mask(r);
+            append_mask(r);
             mask(r);
             surface(r, false);
             coordinates(r, r.traits.full_exec / 2);
             r.header();
         }
-        Shape::TypedAtomic { bits } => {
+        MessageLayout::TypedAtomic { bits } => {
             let high = slots2(r);
             name(r, text);
             if high {
-                r.say(format_args!("_sgh"));
+                r.append(format_args!("_sgh"));
             }
-            r.say(format_args!(" atomic {bits}-bit integer"));
+            r.append(format_args!(" atomic {bits}-bit integer"));
             if high {
-                r.say(format_args!(" (slot group high)"));
+                r.append(format_args!(" (slot group high)"));
             }
             int_op(r);
             surface(r, false);
@@ -419,7 +420,7 @@ fn message(r: &mut Reader<'_>, row: &Row) {
                 coordinates(r, r.traits.full_exec / 2);
             }
         }
-        Shape::CounterAtomic => {
+        MessageLayout::CounterAtomic => {
             let n = simd(r, 12, true);
             name(r, text);
             int_op(r);
@@ -427,7 +428,7 @@ fn message(r: &mut Reader<'_>, row: &Row) {
             r.header_required();
             coordinates(r, n);
         }
-        Shape::CcsSector { typed } => {
+        MessageLayout::CcsSector { typed } => {
             name(r, text);
             let ops = ["?", "slow clear", "?", "slow uncompress"];
             r.named("SectorUpdateOpcode", 8, 4, &ops);
@@ -442,7 +443,7 @@ fn message(r: &mut Reader<'_>, row: &Row) {
                 r.only(r.traits.ccs);
             }
         }
-        Shape::CcsPage => {
+        MessageLayout::CcsPage => {
             name(r, text);
             let ops = ["fast clear", "?", "fast uncompress", "?"];
             r.named("PageUpdateOpcode", 8, 2, &ops);
@@ -450,7 +451,7 @@ fn message(r: &mut Reader<'_>, row: &Row) {
             r.header_required();
             r.only(r.traits.lsc);
         }
-        Shape::UncompressedUntyped { a64 } => {
+        MessageLayout::UncompressedUntyped { a64 } => {
             name(r, text);
             mask(r);
             simd3(r);
@@ -458,7 +459,7 @@ fn message(r: &mut Reader<'_>, row: &Row) {
             header_unless(r, a64);
             r.only(if a64 { r.traits.ccs } else { r.traits.lsc });
         }
-        Shape::UncompressedTyped => {
+        MessageLayout::UncompressedTyped => {
             name(r, text);
             mask(r);
             slots3(r);
@@ -469,13 +470,14 @@ fn message(r: &mut Reader<'_>, row: &Row) {
     }
 }
 
-/// The addresses are coordinates of 32 bits in so many channels, or fewer where the instruction has fewer.
-fn coordinates(r: &mut Reader<'_>, channels: u32) {
+/// Records that addresses are coordinates of 32 bits for `channels` channels, or for those of the
+/// instruction if fewer.
+fn coordinates(r: &mut DescReader<'_>, channels: u32) {
     let exec = r.exec.min(channels);
     r.coordinates(exec, 32);
 }
 
-fn header_unless(r: &mut Reader<'_>, a64: bool) {
+fn header_unless(r: &mut DescReader<'_>, a64: bool) {
     if a64 {
         r.header_forbidden();
     } else {
@@ -483,8 +485,8 @@ fn header_unless(r: &mut Reader<'_>, a64: bool) {
     }
 }
 
-/// What follows the element count of a scattered message with 32-bit addresses.
-fn scattered(r: &mut Reader<'_>) {
+/// Reads the fields after the element count of a scattered message with 32-bit addresses.
+fn scattered(r: &mut DescReader<'_>) {
     r.simd2(8);
     surface(r, false);
     if r.plain("LegacySimdMode", 9, 1) != 1 {
@@ -493,15 +495,15 @@ fn scattered(r: &mut Reader<'_>) {
     r.header();
 }
 
-/// The bytes of a byte scattered message.
-fn bytes(r: &mut Reader<'_>, field: &'static str) {
+/// Reads the element size of a byte scattered message.
+fn bytes(r: &mut DescReader<'_>, field: &'static str) {
     let bits = r.named(field, 10, 2, &ELEMENTS);
     if let Some(n) = [8, 16, 32].get(bits as usize) {
-        r.say(format_args!(" {n}b"));
+        r.append(format_args!(" {n}b"));
     }
 }
 
-fn aligned_block(r: &mut Reader<'_>) {
+fn aligned_block(r: &mut DescReader<'_>) {
     let hword = r.traits.lsc && r.flag("BlockMessageSubtype", 13, "oword", "hword");
     if hword {
         name(r, "hword aligned block read");
@@ -514,7 +516,7 @@ fn aligned_block(r: &mut Reader<'_>) {
     r.header_required();
 }
 
-fn scratch(r: &mut Reader<'_>) {
+fn scratch(r: &mut DescReader<'_>) {
     name(
         r,
         if r.bit(17) {
@@ -533,30 +535,30 @@ fn scratch(r: &mut Reader<'_>) {
     r.header_required();
 }
 
-fn fence(r: &mut Reader<'_>) {
+fn fence(r: &mut DescReader<'_>) {
     r.field("MessageType", 14, 5, |_| "fence".to_owned());
     if r.flag("Commit", 13, "returns at once", "waits for the commit") {
-        r.say(format_args!("synchronized "));
+        r.append(format_args!("synchronized "));
     }
     match r.bits(0, 8) {
         254 => {
             r.bti();
-            r.say(format_args!("SLM fence"));
+            r.append(format_args!("SLM fence"));
         }
         0 => {
             let l3 = r.bits(9, 4);
             if l3 != 0 && r.bit(8) {
                 r.error(8, 1, "an L3 flush flushes L1");
             }
-            r.say(format_args!("global fence flushing"));
+            r.append(format_args!("global fence flushing"));
             if r.flag("L1Flush", 8, "", "L1") {
-                r.say(format_args!(" L1"));
+                r.append(format_args!(" L1"));
             }
             r.plain("L3 Flush Targets", 9, 4);
             if l3 == 15 {
-                r.say(format_args!(" all L3 data"));
+                r.append(format_args!(" all L3 data"));
             } else if l3 != 0 {
-                r.say(format_args!(" L3"));
+                r.append(format_args!(" L3"));
                 fence_targets(r, l3);
             }
         }
@@ -565,23 +567,23 @@ fn fence(r: &mut Reader<'_>) {
     r.header_required();
 }
 
-fn fence_targets(r: &mut Reader<'_>, l3: u32) {
+fn fence_targets(r: &mut DescReader<'_>, l3: u32) {
     let names = ["r/w", "constant", "texture", "instruction"];
-    // The list's commas leave the first target out.
+    // No comma follows the first target.
     let mut listed = false;
     for (i, name) in names.iter().enumerate() {
         if l3 >> (3 - i) & 1 == 0 {
             continue;
         }
         if listed {
-            r.say(format_args!(","));
+            r.append(format_args!(","));
         }
         listed |= i > 0;
-        r.say(format_args!(" {name} data"));
+        r.append(format_args!(" {name} data"));
     }
 }
 
-fn a64_scattered(r: &mut Reader<'_>, write: bool) {
+fn a64_scattered(r: &mut DescReader<'_>, write: bool) {
     let sub = r.bits(8, 2);
     let unit = match sub {
         1 => "dword",
@@ -593,7 +595,7 @@ fn a64_scattered(r: &mut Reader<'_>, write: bool) {
     } else {
         "gathering read"
     };
-    r.say(format_args!("a64 {unit} {does}"));
+    r.append(format_args!("a64 {unit} {does}"));
     r.field("MessageType", 14, 5, |_| format!("a64 {does}"));
     r.named("SubType", 8, 2, &["byte", "dword", "qword", "byte, status"]);
     if sub == 3 && write {
@@ -610,14 +612,14 @@ fn a64_scattered(r: &mut Reader<'_>, write: bool) {
     r.header_forbidden();
 }
 
-fn a64_block(r: &mut Reader<'_>, text: &str, write: bool) {
+fn a64_block(r: &mut DescReader<'_>, text: &str, write: bool) {
     r.field("MessageType", 14, 5, |_| text.to_owned());
     let names = ["oword unaligned", "oword", "dual oword", "hword unaligned"];
     let sub = r.named("SubType", 11, 2, &names);
     let does = if write { "write" } else { "read" };
     match sub {
         3 => {
-            r.say(format_args!("a64 unaligned hword block {does}"));
+            r.append(format_args!("a64 unaligned hword block {does}"));
             hwords(r, "DataElements:MDC_A64_DB_HW", 8, 3);
             surface(r, true);
             invalidate(r);
@@ -625,9 +627,9 @@ fn a64_block(r: &mut Reader<'_>, text: &str, write: bool) {
         _ => {
             let aligned = if sub == 1 { "aligned" } else { "unaligned" };
             if sub == 2 {
-                r.error(11, 2, "dual blocks are not read further");
+                r.error(11, 2, "dual blocks are not decoded further");
             }
-            r.say(format_args!("a64 {aligned} oword block {does}"));
+            r.append(format_args!("a64 {aligned} oword block {does}"));
             owords(r, "DataElements:MDC_A64_DB_OW", true);
             invalidate(r);
         }
@@ -635,11 +637,11 @@ fn a64_block(r: &mut Reader<'_>, text: &str, write: bool) {
     r.header_required();
 }
 
-fn returns(r: &mut Reader<'_>) -> bool {
+fn returns(r: &mut DescReader<'_>) -> bool {
     r.flag("ReturnDataControl", 13, "nothing returned", "returned")
 }
 
-fn float_atomic(r: &mut Reader<'_>, text: &str, a64: bool, bits: u32) {
+fn float_atomic(r: &mut DescReader<'_>, text: &str, a64: bool, bits: u32) {
     r.field("MessageType", 14, 5, |_| text.to_owned());
     let op = r.bits(8, 3);
     let (verb, own) = FLOAT_OPS[op as usize];
@@ -650,30 +652,30 @@ fn float_atomic(r: &mut Reader<'_>, text: &str, a64: bool, bits: u32) {
         r.error(8, 3, "no such float operation");
         return;
     }
-    r.say(format_args!("{text} {verb} ({bits}b)"));
+    r.append(format_args!("{text} {verb} ({bits}b)"));
     if back {
-        r.say(format_args!(" with return"));
+        r.append(format_args!(" with return"));
     }
     simd(r, 12, !a64);
     surface(r, a64);
 }
 
-fn int_op(r: &mut Reader<'_>) {
+fn int_op(r: &mut DescReader<'_>) {
     let op = r.named("AtomicIntegerOp", 8, 4, &INT_OPS);
-    r.say(format_args!(" {}", INT_OPS[op as usize]));
+    r.append(format_args!(" {}", INT_OPS[op as usize]));
     returns(r);
 }
 
-fn media(r: &mut Reader<'_>, text: &str, write: bool) {
-    r.say(format_args!("{text}"));
+fn media(r: &mut DescReader<'_>, text: &str, write: bool) {
+    r.append(format_args!("{text}"));
     if write && r.bits(25, 4) == 0 {
         r.error(25, 4, "a write has a payload");
     }
     let stride = r.bits(8, 3);
     if stride != 0 {
-        r.say(format_args!(" with vertical line stride "));
+        r.append(format_args!(" with vertical line stride "));
         let (over, skip) = (stride & 2 != 0, stride & 1 != 0);
-        r.say(format_args!(
+        r.append(format_args!(
             "{}",
             match (over, skip) {
                 (true, true) => "override,skip, and offset",

@@ -1,40 +1,40 @@
-//! Messages of the load/store cache. The line is the message in the assembler's load/store syntax where the descriptor
-//! is a good one, and only its operation where it is not.
+//! Messages of the load/store cache. The summary is the message in the assembler's load/store
+//! syntax if the descriptor is valid, and only its operation otherwise.
 
-use super::{Ex, Reader};
+use super::{DescReader, ExDesc};
 use crate::message::Sfid;
 use crate::message::lsc::{
     CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscRow, LscScope, OPS, VECTORS,
 };
 use std::fmt::Write as _;
 
-/// The parts of the syntax, in order of reading.
+/// Parts of the syntax, in order.
 #[derive(Default)]
-struct Syntax {
+struct LscSyntax {
     mnemonic: String,
     controls: String,
     surface: String,
 }
 
 fn put(to: &mut String, text: std::fmt::Arguments<'_>) {
-    // A String takes everything.
+    // Writing to a String does not fail.
     let _ = to.write_fmt(text);
 }
 
-pub(super) fn read(r: &mut Reader<'_>) {
+pub(super) fn read(r: &mut DescReader<'_>) {
     let Some(row) = OPS.get(r.bits(0, 6) as usize) else {
         r.field("Opcode", 0, 6, |_| "?".to_owned());
         r.error(0, 6, "no such operation");
         return;
     };
-    // Older platforms have no names in their mnemonics, but the numbers read the same.
+    // Older platforms have no names in their mnemonics, but the numbers mean the same.
     let port = match r.sfid {
         Sfid::UGM => "ugm",
         Sfid::UGML => "ugml",
         Sfid::SLM => "slm",
         _ => "tgm",
     };
-    let mut s = Syntax {
+    let mut s = LscSyntax {
         mnemonic: row.name.to_owned(),
         controls: format!(".{port}"),
         surface: String::new(),
@@ -57,26 +57,26 @@ pub(super) fn read(r: &mut Reader<'_>) {
         return;
     }
     r.set(&s.mnemonic);
-    r.say(format_args!("{}", s.controls));
+    r.append(format_args!("{}", s.controls));
     if !s.surface.is_empty() {
-        r.say(format_args!(".{}", s.surface));
+        r.append(format_args!(".{}", s.surface));
     }
 }
 
-/// The address type and its surface; the type's number.
-fn surface(r: &mut Reader<'_>, s: &mut Syntax) -> u32 {
+/// Reads the address type and its surface. Returns the number of the type.
+fn surface(r: &mut DescReader<'_>, s: &mut LscSyntax) -> u32 {
     let names = ["flat", "bss", "ss", "bti"];
     let kind = r.named("AddrType", 29, 2, &names);
     let name = names[(kind & 3) as usize];
     let at = &mut s.surface;
     match (kind, r.ex) {
         (0, _) => {}
-        (_, Ex::Reg(a)) => put(at, format_args!("{name}[a0.{a}]")),
-        (3, Ex::Imm(_)) => {
+        (_, ExDesc::Reg(a)) => put(at, format_args!("{name}[a0.{a}]")),
+        (3, ExDesc::Imm(_)) => {
             let bti = r.field("BTI", 32 + 24, 8, |v| format!("entry {v}"));
             put(at, format_args!("{name}[{bti}]"));
         }
-        (_, Ex::Imm(_)) => {
+        (_, ExDesc::Imm(_)) => {
             let state = r.bits(32 + 11, 21) << 11;
             r.value("SurfaceStateOffset", 11, 21, state, |_| String::new());
             put(at, format_args!("{name}[0x{state:X}]"));
@@ -85,7 +85,7 @@ fn surface(r: &mut Reader<'_>, s: &mut Syntax) -> u32 {
     kind
 }
 
-fn address(r: &mut Reader<'_>) -> Option<LscAddr> {
+fn address(r: &mut DescReader<'_>) -> Option<LscAddr> {
     let bits = r.named("AddrSize", 7, 2, &["?", "16 bits", "32 bits", "64 bits"]);
     let size = LscAddr::from_bits(bits);
     if size.is_none() {
@@ -94,7 +94,7 @@ fn address(r: &mut Reader<'_>) -> Option<LscAddr> {
     size
 }
 
-fn caching(r: &mut Reader<'_>, s: &mut Syntax, kind: LscKind) {
+fn caching(r: &mut DescReader<'_>, s: &mut LscSyntax, kind: LscKind) {
     let bits = r.field("Caching", 17, 3, |v| {
         LscCaching::from_bits(kind, v).to_string()
     });
@@ -104,18 +104,18 @@ fn caching(r: &mut Reader<'_>, s: &mut Syntax, kind: LscKind) {
     );
 }
 
-/// An immediate extended descriptor has nothing below the surface.
-fn low_ex(r: &mut Reader<'_>) {
-    if matches!(r.ex, Ex::Imm(v) if v & 0x7ff != 0) {
+/// Checks that an immediate extended descriptor has no bits below the surface.
+fn low_ex(r: &mut DescReader<'_>) {
+    if matches!(r.ex, ExDesc::Imm(v) if v & 0x7ff != 0) {
         r.error(0, 12, "bits 11:0 of the extended descriptor are 0");
     }
 }
 
-fn access(r: &mut Reader<'_>, s: &mut Syntax, row: &LscRow) {
+fn access(r: &mut DescReader<'_>, s: &mut LscSyntax, row: &LscRow) {
     let block = matches!(row.op, LscOp::LoadBlock2d | LscOp::StoreBlock2d);
     low_ex(r);
     if row.op == LscOp::LoadStatus && r.bits(20, 5) != 1 {
-        r.error(20, 5, "one GRF comes back");
+        r.error(20, 5, "the response has one GRF");
     }
     surface(r, s);
     let addr = if block {
@@ -149,7 +149,7 @@ fn access(r: &mut Reader<'_>, s: &mut Syntax, row: &LscRow) {
     }
 }
 
-fn components(r: &mut Reader<'_>, s: &mut Syntax) {
+fn components(r: &mut DescReader<'_>, s: &mut LscSyntax) {
     let name = |v: u32| -> String {
         let on = |i: &usize| v >> i & 1 == 1;
         (0..4).filter(on).map(|i| &"xyzw"[i..=i]).collect()
@@ -161,7 +161,7 @@ fn components(r: &mut Reader<'_>, s: &mut Syntax) {
     }
 }
 
-fn elements(r: &mut Reader<'_>, s: &mut Syntax, op: LscOp, block: bool) {
+fn elements(r: &mut DescReader<'_>, s: &mut LscSyntax, op: LscOp, block: bool) {
     let n = VECTORS[r.bits(12, 3) as usize];
     let transposed = r.flag("DataOrder", 15, "a row per element", "transposed");
     if !block {
@@ -181,12 +181,12 @@ fn elements(r: &mut Reader<'_>, s: &mut Syntax, op: LscOp, block: bool) {
     }
 }
 
-fn fence(r: &mut Reader<'_>, s: &mut Syntax, line: &mut String) {
+fn fence(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
     fence_fields(r, &mut s.controls, line);
 }
 
-/// The operation and the scope of a fence.
-fn fence_fields(r: &mut Reader<'_>, controls: &mut String, line: &mut String) {
+/// Reads the operation and the scope of a fence.
+fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String) {
     let (op, scope) = (r.bits(12, 3), r.bits(9, 3));
     let does = match LscFenceOp::ALL.get(op as usize) {
         Some(LscFenceOp::None) => "no op",
@@ -195,7 +195,7 @@ fn fence_fields(r: &mut Reader<'_>, controls: &mut String, line: &mut String) {
         Some(LscFenceOp::Discard) => "discard (dirty and clean lines invalidated without eviction)",
         Some(LscFenceOp::Clean) => "clean (dirty lines written out, but kept in clean state)",
         Some(LscFenceOp::FlushL3) => "flush L3 only",
-        // Intel's assembler calls the second number for nothing invalid, too.
+        // Intel's assembler also reports the second number for no operation as invalid.
         Some(LscFenceOp::Type6) | None => {
             r.error(12, 3, "no such operation");
             "invalid flush type"
@@ -222,7 +222,7 @@ fn fence_fields(r: &mut Reader<'_>, controls: &mut String, line: &mut String) {
     put(controls, format_args!(".{op}.{scope}"));
 }
 
-fn ccs(r: &mut Reader<'_>, s: &mut Syntax, line: &mut String) {
+fn ccs(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
     let bits = r.bits(17, 3);
     let op = CcsOp::ALL.get(bits as usize).copied();
     let does = match op {

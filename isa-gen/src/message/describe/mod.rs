@@ -1,8 +1,8 @@
-//! Descriptors for people: the fields that a descriptor is made of, and one line of what it asks, in the words of
-//! Intel's disassembler.
+//! Descriptions of descriptors for listings: the fields of a descriptor and a summary line, in the
+//! words of Intel's disassembler.
 //!
-//! This reads any 32 bits, reserved values too, because a listing shows whatever stands there. What a descriptor means to
-//! a program is [`Message`](super::Message).
+//! Any 32 bits are accepted, reserved values too, because a listing shows invalid code as well.
+//! [`Message`](super::Message) holds the meaning of a descriptor to a program.
 
 mod hdc;
 mod lsc;
@@ -10,80 +10,81 @@ mod other;
 mod sampler;
 
 use super::Sfid;
-use super::traits::Traits;
+use super::traits::SendTraits;
 use std::fmt::{self, Write as _};
 
-/// An extended descriptor: immediate, or in `a0.N`.
+/// Extended descriptor: immediate, or in `a0.N`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ex {
-    /// The bits.
+pub(crate) enum ExDesc {
+    /// Bits.
     Imm(u32),
-    /// The doubleword of a0.
+    /// Dword of a0.
     Reg(u16),
 }
 
-/// A field of a descriptor with what it holds.
+/// Field of a descriptor and its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DescField {
-    /// The field's name.
+    /// Name of the field.
     pub name: &'static str,
     /// Lowest bit: 0 to 31 in the descriptor, 32 to 63 in the extended descriptor.
     pub lo: u8,
     /// Number of bits.
     pub len: u8,
-    /// The bits.
+    /// Bits.
     pub value: u32,
-    /// What that value means; empty where there is nothing to say.
+    /// Meaning of the value, or empty.
     pub meaning: String,
 }
 
-/// Something wrong with a descriptor.
+/// Error or warning about a descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DescFinding {
     /// Lowest bit, as in [`DescField::lo`].
     pub lo: u8,
     /// Number of bits; 0 for the descriptor as a whole.
     pub len: u8,
-    /// Whether the hardware has no meaning for it; otherwise it is only unexpected.
+    /// True if the hardware does not define the value; false if the value is only unexpected.
     pub error: bool,
-    /// What.
+    /// Text of the finding.
     pub text: String,
 }
 
-/// What a descriptor says.
+/// Description of a descriptor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Description {
-    /// One line; empty where the message is not known.
+    /// Summary line, empty for an unknown message.
     pub text: String,
-    /// The fields, highest bit first.
+    /// Fields, highest bit first.
     pub fields: Vec<DescField>,
-    /// What is wrong.
+    /// Errors and warnings.
     pub findings: Vec<DescFinding>,
-    /// Where addresses are coordinates: the GRFs of one coordinate.
+    /// Number of GRFs of one coordinate, if addresses are coordinates.
     pub(crate) coordinate_grfs: Option<u32>,
 }
 
-/// The reading of one send.
-struct Reader<'t> {
-    traits: &'t Traits,
+/// Reader of the descriptors of one send.
+struct DescReader<'t> {
+    traits: &'t SendTraits,
     sfid: Sfid,
-    /// Channels of the instruction.
+    /// Number of channels of the instruction.
     exec: u32,
-    ex: Ex,
+    ex: ExDesc,
     desc: u32,
-    /// Whether anyone wants the fields and findings; otherwise only the line is made.
+    /// True if fields and findings are wanted, false for the summary only.
     listing: bool,
     errors: bool,
     out: Description,
 }
 
-impl Reader<'_> {
-    /// Bits of the descriptor, or from 32 on of the extended descriptor (0 where that is in a register).
+impl DescReader<'_> {
+    /// Returns bits of the descriptor, or from 32 on of the extended descriptor (0 if that is in a
+    /// register).
     fn bits(&self, lo: u8, len: u8) -> u32 {
         let word = match self.ex {
             _ if lo < 32 => self.desc,
-            Ex::Imm(v) => v,
-            Ex::Reg(_) => 0,
+            ExDesc::Imm(v) => v,
+            ExDesc::Reg(_) => 0,
         };
         let mask = if len >= 32 { u32::MAX } else { (1 << len) - 1 };
         word >> (lo & 31) & mask
@@ -93,7 +94,7 @@ impl Reader<'_> {
         self.bits(lo, 1) == 1
     }
 
-    /// Lists a field unless its bits belong to one already.
+    /// Lists a field, unless its bits are listed already.
     fn field(
         &mut self,
         name: &'static str,
@@ -129,19 +130,19 @@ impl Reader<'_> {
         }
     }
 
-    /// A field without a meaning of its own.
+    /// Lists a field without named values.
     fn plain(&mut self, name: &'static str, lo: u8, len: u8) -> u32 {
         self.field(name, lo, len, |_| String::new())
     }
 
-    /// A field whose values have names; `?` beyond them.
+    /// Lists a field with named values, `?` beyond them.
     fn named(&mut self, name: &'static str, lo: u8, len: u8, names: &[&str]) -> u32 {
         self.field(name, lo, len, |v| {
             (*names.get(v as usize).unwrap_or(&"?")).to_owned()
         })
     }
 
-    /// A field of one bit, with the meanings of 0 and 1.
+    /// Lists a field of one bit, with the meanings of 0 and 1.
     fn flag(&mut self, name: &'static str, lo: u8, zero: &str, one: &str) -> bool {
         self.named(name, lo, 1, &[zero, one]) == 1
     }
@@ -166,14 +167,14 @@ impl Reader<'_> {
         self.find(false, lo, len, text);
     }
 
-    /// The operation is there only where `has`.
+    /// Reports an error unless the platform has the operation.
     fn only(&mut self, has: bool) {
         if !has {
             self.error(14, 5, "not on this platform");
         }
     }
 
-    fn say(&mut self, text: fmt::Arguments<'_>) {
+    fn append(&mut self, text: fmt::Arguments<'_>) {
         // A String takes everything.
         let _ = self.out.text.write_fmt(text);
     }
@@ -183,12 +184,12 @@ impl Reader<'_> {
         self.out.text.push_str(text);
     }
 
-    /// The addresses are coordinates of `bits` bits each in so many channels.
+    /// Records that addresses are coordinates of `bits` bits for `exec` channels.
     fn coordinates(&mut self, exec: u32, bits: u32) {
         self.out.coordinate_grfs = Some((exec * bits / self.traits.grf_bits).max(1));
     }
 
-    /// Header bit: optional.
+    /// Reads the header bit, which is optional.
     fn header(&mut self) -> bool {
         self.flag("Header", 19, "absent", "included")
     }
@@ -215,7 +216,7 @@ impl Reader<'_> {
         })
     }
 
-    /// MDC_SM2.
+    /// Reads MDC_SM2.
     fn simd2(&mut self, lo: u8) -> u32 {
         if self.flag("SimdMode:MDC_SM2", lo, "SIMD8", "SIMD16") {
             16
@@ -237,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Bits that are set and belong to no field.
+    /// Reports bits that are set and belong to no field.
     fn stray_bits(&mut self) {
         let owned = |i: u8| {
             self.out
@@ -245,7 +246,7 @@ impl Reader<'_> {
                 .iter()
                 .any(|f| i >= f.lo && i < f.lo + f.len)
         };
-        let end = if matches!(self.ex, Ex::Imm(_)) {
+        let end = if matches!(self.ex, ExDesc::Imm(_)) {
             64
         } else {
             32
@@ -263,16 +264,16 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a descriptor. `sfid` is `None` where the shared function is not known.
+/// Describes a descriptor. `sfid` is `None` if the shared function is unknown.
 pub(crate) fn describe(
-    traits: &Traits,
+    traits: &SendTraits,
     sfid: Option<Sfid>,
     exec: u32,
-    ex: Ex,
+    ex: ExDesc,
     desc: u32,
     listing: bool,
 ) -> Description {
-    let mut r = Reader {
+    let mut r = DescReader {
         traits,
         sfid: sfid.unwrap_or(Sfid::NULL),
         exec,
@@ -289,7 +290,8 @@ pub(crate) fn describe(
         ) => {
             hdc::read(&mut r);
         }
-        // The numbers of the load/store cache are read so on every platform, where the number means nothing else.
+        // The numbers of the load/store cache are decoded on every platform that has no other
+        // meaning for them.
         Some(Sfid::UGM | Sfid::UGML | Sfid::SLM) => lsc::read(&mut r),
         Some(Sfid::TGM) if traits.lsc => lsc::read(&mut r),
         Some(Sfid::SAMPLER) => sampler::read(&mut r),

@@ -1,9 +1,9 @@
-//! Gateway, thread spawner, render cache, URB and the ray tracing functions.
+//! Messages of the gateway, thread spawner, render cache, URB and the ray tracing functions.
 
-use super::Reader;
+use super::DescReader;
 use crate::message::Sfid;
 
-pub(super) fn read(r: &mut Reader<'_>) {
+pub(super) fn read(r: &mut DescReader<'_>) {
     let lsc = r.traits.lsc;
     match r.sfid {
         Sfid::GATEWAY => gateway(r),
@@ -12,11 +12,11 @@ pub(super) fn read(r: &mut Reader<'_>) {
         Sfid::THREAD_SPAWNER if lsc => bindless_spawn(r),
         Sfid::THREAD_SPAWNER => spawner(r),
         Sfid::VME if lsc => trace_ray(r),
-        _ => r.error(0, 0, "not a shared function that is known"),
+        _ => r.error(0, 0, "unknown shared function"),
     }
 }
 
-/// Operations of the gateway by number.
+/// Gateway operations, by number.
 static GATEWAY: [&str; 8] = [
     "end of thread",
     "signal event",
@@ -28,11 +28,11 @@ static GATEWAY: [&str; 8] = [
     "",
 ];
 
-fn gateway(r: &mut Reader<'_>) {
+fn gateway(r: &mut DescReader<'_>) {
     let op = r.bits(0, 3);
     let name = GATEWAY[op as usize];
     if name.is_empty() {
-        // Two bits, as the listing has it.
+        // Two bits, as in Intel's listing.
         r.error(0, 2, "no such operation");
         return;
     }
@@ -40,28 +40,32 @@ fn gateway(r: &mut Reader<'_>) {
         r.flag("ActiveThreadsOnly", 11, "", "active threads only");
     }
     if op == 0 && !r.traits.lsc {
-        r.error(0, 3, "a thread does not end here on this platform");
+        r.error(
+            0,
+            3,
+            "threads of this platform end at another shared function",
+        );
     }
     r.set(name);
     r.field("GatewayOpcode", 0, 3, |_| name.to_owned());
     r.header_forbidden();
 }
 
-fn spawner(r: &mut Reader<'_>) {
+fn spawner(r: &mut DescReader<'_>) {
     if r.bits(0, 3) == 0 {
         r.set("end of thread");
     } else {
-        r.error(0, 32, "not a message that is known");
+        r.error(0, 32, "unknown message");
     }
 }
 
-fn urb(r: &mut Reader<'_>) {
+fn urb(r: &mut DescReader<'_>) {
     let op = r.bits(0, 4);
     let masked = r.bit(15);
     match op {
         7 => {
             let mask = if masked { "masked " } else { "" };
-            r.say(format_args!("urb dword {mask}write"));
+            r.append(format_args!("urb dword {mask}write"));
         }
         8 => r.set("urb dword read"),
         9 => r.set("urb fence"),
@@ -76,25 +80,25 @@ fn urb(r: &mut Reader<'_>) {
             r.flag("ChannelMaskEnable", 15, "disabled", "enabled");
         }
         if r.flag("PerSlotOffsetPresent", 17, "", "per-slot offsets") {
-            r.say(format_args!(" with per-slot offset enabled"));
+            r.append(format_args!(" with per-slot offset enabled"));
         }
         r.header_required();
     }
     r.plain("URBOpcode", 0, 4);
 }
 
-/// The layouts of a render target message, by number: of a write, and of a read. The number of channels is of the full
-/// message, or of half of one.
-struct Layout {
+/// Layout of a render target message. `half` is set if the number of channels is half of a full
+/// message.
+struct RenderTargetLayout {
     before: &'static str,
     half: bool,
 }
 
-const fn layout(before: &'static str, half: bool) -> Option<Layout> {
-    Some(Layout { before, half })
+const fn layout(before: &'static str, half: bool) -> Option<RenderTargetLayout> {
+    Some(RenderTargetLayout { before, half })
 }
 
-static WRITES: [Option<Layout>; 8] = [
+static WRITES: [Option<RenderTargetLayout>; 8] = [
     layout(" SIMD", false),
     layout(" replicated SIMD", false),
     layout(" of low SIMD", true),
@@ -104,7 +108,7 @@ static WRITES: [Option<Layout>; 8] = [
     None,
     None,
 ];
-static READS: [Option<Layout>; 8] = [
+static READS: [Option<RenderTargetLayout>; 8] = [
     layout(" SIMD", false),
     layout(" SIMD", true),
     None,
@@ -115,7 +119,7 @@ static READS: [Option<Layout>; 8] = [
     None,
 ];
 
-fn render(r: &mut Reader<'_>) {
+fn render(r: &mut DescReader<'_>) {
     let kind = r.bits(14, 4);
     let (write, read) = (kind == 0xc, kind == 0xd);
     let what = match kind {
@@ -132,7 +136,7 @@ fn render(r: &mut Reader<'_>) {
         r.warn(30, 1, "a read gives full floats");
     }
     let precision = if half { "half" } else { "full" };
-    r.say(format_args!("{precision}-precision {what}"));
+    r.append(format_args!("{precision}-precision {what}"));
     let sub = r.plain("Subop", 8, 3) as usize;
     let (layouts, unknown) = if write {
         (&WRITES, "unknown write subop")
@@ -143,45 +147,45 @@ fn render(r: &mut Reader<'_>) {
         match &layouts[sub] {
             Some(l) => {
                 let n = r.traits.full_exec / if l.half { 2 } else { 1 };
-                r.say(format_args!("{}{n}", l.before));
+                r.append(format_args!("{}{n}", l.before));
             }
             None => {
-                r.say(format_args!("{unknown}"));
+                r.append(format_args!("{unknown}"));
                 r.error(8, 3, "no such layout");
             }
         }
     }
     if write && r.flag("PerCoarsePixelPSOutputs", 18, "disabled", "enabled") {
-        r.say(format_args!(" with Per-Coarse Pixel PS outputs enable"));
+        r.append(format_args!(" with Per-Coarse Pixel PS outputs enable"));
     }
     if r.flag("PerSamplePS", 13, "disabled", "enabled") {
-        r.say(format_args!(" with Per-Sample Pixel PS outputs enable"));
+        r.append(format_args!(" with Per-Sample Pixel PS outputs enable"));
     }
     if write && r.flag("LastRenderTargetSelect", 12, "false", "true") {
-        r.say(format_args!("; last render target"));
+        r.append(format_args!("; last render target"));
     }
     if r.flag("SlotGroupSelect", 11, "low", "high") {
-        r.say(format_args!(" slot group high"));
+        r.append(format_args!(" slot group high"));
     }
     let bti = r.field("BTS", 0, 8, |v| format!("surface {v}"));
-    r.say(format_args!(" to surface {bti}"));
+    r.append(format_args!(" to surface {bti}"));
     r.flag("DualHeader", 19, "absent", "two GRFs");
 }
 
-fn trace_ray(r: &mut Reader<'_>) {
+fn trace_ray(r: &mut DescReader<'_>) {
     if r.bits(14, 4) != 0 {
         r.error(14, 4, "no such message type");
         return;
     }
     let n = r.simd2(8);
-    r.say(format_args!("simd{n} trace ray"));
+    r.append(format_args!("simd{n} trace ray"));
     r.header_forbidden();
 }
 
-fn bindless_spawn(r: &mut Reader<'_>) {
+fn bindless_spawn(r: &mut DescReader<'_>) {
     if r.bits(14, 4) == 1 {
         let n = r.simd2(8);
-        r.say(format_args!("bindless simd{n} spawn thread"));
+        r.append(format_args!("bindless simd{n} spawn thread"));
     } else {
         r.error(14, 4, "no such message type");
     }

@@ -1,10 +1,11 @@
 //! Sampler messages.
 
-use super::Reader;
+use super::DescReader;
 
-/// SIMD modes by number (bits 29, 18, 17), and their names where the smallest message has 8 or 16 channels. Empty: none.
+/// SIMD modes by number (bits 29, 18, 17), and their names if the smallest message has 8 or 16
+/// channels. Empty for none.
 static MODES: [[&str; 8]; 3] = [
-    // Before XeHPG.
+    // Before Xe-HPG.
     [
         "unknown simd mode",
         "simd8",
@@ -26,7 +27,7 @@ static MODES: [[&str; 8]; 3] = [
         "simd16 high",
         "",
     ],
-    // With twice the channels.
+    // With twice as many channels.
     [
         "simd16 with integer return",
         "simd16",
@@ -39,7 +40,7 @@ static MODES: [[&str; 8]; 3] = [
     ],
 ];
 
-/// Operations by number.
+/// Operations, by number.
 static OPS: [&str; 32] = [
     "sample",
     "sample+LOD bias",
@@ -75,7 +76,7 @@ static OPS: [&str; 32] = [
     "sample multi-sample without mcs",
 ];
 
-/// The same in the SIMD32/64 mode, where there is one.
+/// Returns the name of an operation in the SIMD32/64 mode.
 fn wide_op(op: u32) -> &'static str {
     match op {
         0x00 => "sample unorm",
@@ -89,7 +90,7 @@ fn wide_op(op: u32) -> &'static str {
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>) {
+pub(super) fn read(r: &mut DescReader<'_>) {
     let column = usize::from(r.traits.lsc) + usize::from(r.traits.wide_sampler);
     let mode = r.plain("SIMD[2]", 29, 1) << 2 | r.bits(17, 2);
     let name = MODES[column][mode as usize];
@@ -99,7 +100,7 @@ pub(super) fn read(r: &mut Reader<'_>) {
     r.field("SIMD[1:0]", 17, 2, |_| name.to_owned());
     r.set(name);
     if r.flag("ReturnFormat", 30, "32b", "16b") {
-        r.say(format_args!(" 16b"));
+        r.append(format_args!(" 16b"));
     }
     let op = r.bits(12, 5);
     let text = if mode == 3 && !r.traits.wide_sampler {
@@ -109,7 +110,7 @@ pub(super) fn read(r: &mut Reader<'_>) {
     };
     r.field("SamplerMessageType", 12, 5, |_| text.to_owned());
     let sampler = r.field("SamplerIndex", 8, 4, |v| format!("sampler {v}"));
-    r.say(format_args!(" {text} using sampler index {sampler}"));
+    r.append(format_args!(" {text} using sampler index {sampler}"));
     r.bti();
     r.header();
 }

@@ -1,4 +1,4 @@
-//! Every ALU instruction that is legal on some platform means something.
+//! Test that every ALU instruction that is legal on some platform has defined semantics.
 
 use super::*;
 use crate::fuzz::random_inst;
@@ -11,7 +11,8 @@ use crate::sem::dpas::{self, Dpas};
 use crate::sem::macros;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Formats of instructions that compute nothing from elements: control flow, messages, synchronization.
+/// Returns true for formats of instructions that compute on elements, unlike control flow, messages
+/// and synchronization.
 fn computes(op: Op, platform: Platform) -> bool {
     op.info(platform).is_some_and(|i| {
         matches!(
@@ -79,7 +80,7 @@ fn evaluate(i: &Inst<Reg>, r: &mut Rng) -> Result<(), Undefined> {
     } else {
         eval(&alu, n, [a, b, c], &extra)?.bits
     };
-    // A native float has 64 bits here, in an accumulator.
+    // A native float has 64 bits in the accumulators of this model.
     for v in bits.iter().take(n).filter(|_| dst != Type::Nf) {
         assert_eq!(v & !convert::element_mask(dst), 0, "{i:?}");
     }
@@ -88,7 +89,7 @@ fn evaluate(i: &Inst<Reg>, r: &mut Rng) -> Result<(), Undefined> {
 }
 
 #[test]
-fn every_legal_operation_has_a_meaning() {
+fn every_legal_operation_is_defined() {
     let seed = 601;
     println!("seed {seed}");
     let mut r = Rng(seed);
@@ -112,7 +113,8 @@ fn every_legal_operation_has_a_meaning() {
                     let Some(i) = random_inst(platform, op, function, &mut dice) else {
                         continue;
                     };
-                    // Moves of the architecture registers are raw: their types are no meaning of an operation.
+                    // Moves of architecture registers are raw, and their types are not those of an
+                    // operation.
                     let odd = |at: Reg| matches!(at, Reg::Arf(a, _) if !matches!(a, Arf::Acc | Arf::Null));
                     if matches!(i.dst, Dst::Direct { at, .. } if odd(at.reg))
                         || !is_legal(platform, &i)

@@ -1,11 +1,12 @@
-//! The sequences that Intel's compiler makes of `math.invm`, `math.rsqtm` and `madm` give correctly rounded results.
-//! They are written here as `ocloc` 1.0.12504 emits them for Skylake and Ponte Vecchio.
+//! Tests that the sequences of `math.invm`, `math.rsqtm` and `madm` of Intel's compiler are
+//! correctly rounded. They are written as `ocloc` 1.0.12504 emits them for Skylake and Ponte
+//! Vecchio.
 
 use super::*;
 use crate::sem::exact::{Format, Real};
 use crate::sem::macros::{self, Special};
 
-/// Registers of 32 channels with their special accumulators.
+/// Register of 32 channels with its special accumulator.
 #[derive(Clone, Copy)]
 struct Value(Bits, Special);
 
@@ -54,17 +55,17 @@ impl Machine {
         (Value(o.bits, e), o.flags)
     }
 
-    /// `madm dst.mmeN, a, b, c`.
+    /// Runs `madm dst.mmeN, a, b, c`.
     fn m(&self, a: Value, b: Value, c: Value) -> Value {
         self.run(Op::Madm, None, true, &[a, b, c], 3).0
     }
 
-    /// With source 1 negated.
+    /// Runs it with source 1 negated.
     fn n(&self, a: Value, b: Value, c: Value) -> Value {
         self.run(Op::Madm, None, true, &[a, b, c], 1).0
     }
 
-    /// The last step, in the rounding mode asked for.
+    /// Runs the last step in the given rounding mode.
     fn last(&self, round: Round, a: Value, b: Value, c: Value) -> Value {
         let ty = self.ty;
         Machine { ty, round }
@@ -145,7 +146,8 @@ impl Machine {
     }
 }
 
-/// Operands of all kinds, many of them hard: near powers of two, denormal, huge, special.
+/// Returns an operand of any class, often a hard one: near powers of two, denormal, huge or
+/// special.
 fn operand(r: &mut Rng, ty: Type) -> u64 {
     let (fraction, exponents) = if ty == Type::F { (23, 255) } else { (52, 2047) };
     let sign = (r.u64() & 1) << (ty.bits() - 1);
@@ -225,7 +227,7 @@ fn double_quotients_and_roots_are_correctly_rounded() {
     }
 }
 
-/// The steps before the last run in the mode to nearest; the last one in the mode that the program has.
+/// Steps before the last one round to nearest, and the last one in the mode of the program.
 #[test]
 fn quotients_and_roots_round_in_every_mode() {
     let seed = 403;
@@ -257,7 +259,7 @@ fn quotients_and_roots_round_in_every_mode() {
     }
 }
 
-/// The exact quotient of two numbers to 64 bits and a sticky one, by integer division.
+/// Returns the exact quotient to 64 bits and a sticky one, by integer division.
 fn quotient(x: f64, y: f64) -> Real {
     let (a, b) = (Real::of(x), Real::of(y));
     let (up, down) = (a.mant.leading_zeros() - 1, b.mant.trailing_zeros());
@@ -269,7 +271,7 @@ fn quotient(x: f64, y: f64) -> Real {
     }
 }
 
-/// The exact square root to 60 bits and a sticky one, by integer square root.
+/// Returns the exact square root to 60 bits and a sticky one, by integer square root.
 fn root(x: f64) -> Real {
     let a = Real::of(x);
     let mut up = a.mant.leading_zeros() - 2;
@@ -286,7 +288,7 @@ fn root(x: f64) -> Real {
 }
 
 #[test]
-fn special_operands_leave_early() {
+fn special_operands_exit_early() {
     let m = Machine {
         ty: Type::F,
         round: Round::Nearest,

@@ -17,7 +17,7 @@ impl Rng {
         x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ x >> 29
     }
 
-    /// Bits of an element with special values among them.
+    /// Returns random element bits, with special values among them.
     fn bits(&mut self, ty: Type) -> u64 {
         let raw = self.u64() >> (self.u64() % 64);
         let special = [
@@ -173,7 +173,7 @@ fn bit_operations() {
     assert_eq!(t3(Op::Bfe, Type::D, 16, 24, 0x8000_0000), d(-128));
     let mask = one(&alu(Op::Bfi1, Type::Ud, &[Type::Ud, Type::Ud]), [8, 4, 0]);
     assert_eq!(mask, 0xff0);
-    // What is inserted begins at bit 0.
+    // The inserted bits begin at bit 0.
     assert_eq!(
         t3(Op::Bfi2, Type::Ud, mask, 0xffff_ffab, 0x5555_5555),
         0x5555_5ab5
@@ -214,7 +214,7 @@ fn carries_and_high_products() {
 }
 
 #[test]
-fn integer_division_follows_the_math_box() {
+fn integer_division_follows_the_math_unit() {
     let div = |f, ty, a, b| {
         let mut o = alu(Op::Math, ty, &[ty, ty]);
         o.math = Some(f);
@@ -284,7 +284,7 @@ fn nan_rules() {
         assert_eq!(one(&o, [f(3.0), nan, 0]), f(3.0));
         assert!(f32::from_bits(one(&o, [nan, nan, 0]) as u32).is_nan());
     }
-    // Saturation makes zero of a NaN.
+    // Saturation converts a NaN to zero.
     let mut o = alu(Op::Add, Type::F, &[Type::F, Type::F]);
     o.sat = true;
     assert_eq!(one(&o, [nan, f(1.0), 0]), f(0.0));
@@ -451,7 +451,7 @@ fn math_functions_are_within_an_ulp() {
 }
 
 #[test]
-fn what_is_no_alu_operation_is_an_error() {
+fn other_operations_are_errors() {
     let zero = [0; LANES];
     for op in [Op::Send, Op::Nop, Op::If, Op::Illegal] {
         for ty in [Type::D, Type::F] {

@@ -1,4 +1,4 @@
-//! Results are the exact ones rounded once, in every mode, with denormals kept or flushed.
+//! Tests that results are exact ones rounded once, in every mode, with denormals kept or flushed.
 
 use super::*;
 use crate::sem::exact::{Format, Real};
@@ -10,7 +10,7 @@ const TYPES: [(Type, Format); 3] = [
     (Type::Df, Format::DOUBLE),
 ];
 
-/// Elements of any exponent, near each other's often enough that sums cancel.
+/// Returns a random element, often close to others so that sums cancel.
 fn element(r: &mut Rng, f: Format) -> u64 {
     let all = (1u64 << f.exponent) - 1;
     let exponent = match r.u64() % 5 {
@@ -116,7 +116,8 @@ fn conversions() {
     }
 }
 
-/// Each type's denormals are flushed, in sources and results, unless its own bit of `cr0` keeps them.
+/// Denormals of each type are flushed in sources and results, unless the type's bit of `cr0` keeps
+/// them.
 #[test]
 fn denormals_by_type() {
     let seed = 503;
@@ -175,7 +176,7 @@ fn random_rounding_is_between_the_neighbours() {
                 let x = f.value(v[i]);
                 let (low, high) = (t.round(x, Round::Down), t.round(x, Round::Up));
                 assert!(*got == low || *got == high, "{x:e}: {got:x}");
-                // No random bits cut; all of them go up from anything between two neighbours.
+                // Zero random bits truncate; all ones round up anything between two neighbours.
                 let with = |random| {
                     let random = [random; LANES];
                     let v = [v[i]; LANES];

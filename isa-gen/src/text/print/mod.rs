@@ -1,4 +1,4 @@
-//! Instructions as text, column for column as `iga64 -d` prints them.
+//! Printing of instructions, column for column as `iga64 -d` does.
 
 mod operand;
 
@@ -11,7 +11,7 @@ use crate::op::{Format, OpInfo};
 use crate::platform::Platform;
 use crate::reg::{RegRef, Register};
 
-/// Bytes of a line, more or less.
+/// Approximate length of a line in bytes.
 pub(super) const LINE: usize = 160;
 
 /// Column widths.
@@ -24,8 +24,10 @@ const SEND_DST: usize = 7;
 const SEND_SRC: usize = 6;
 const SEND_DESC: usize = 10;
 
-/// An instruction as one line of text without its end, with IGA's columns (and so its trailing blanks). `label` names
-/// branch targets. An opcode that the platform does not have is printed all the same.
+/// Prints an instruction as one line of text without a newline, in IGA's columns (including
+/// trailing blanks).
+///
+/// `label` names branch targets. An opcode that the platform does not have is printed nevertheless.
 ///
 /// ```
 /// use gantry_isa_gen::{ExecSize, Inst, Op, Platform, Reg, text::print_inst};
@@ -43,7 +45,7 @@ pub fn print_inst<R: Register>(
     out
 }
 
-/// As [`print_inst`], at the end of a text.
+/// Prints an instruction like [`print_inst`], at the end of a text.
 pub fn write_inst<R: Register>(
     out: &mut String,
     platform: Platform,
@@ -71,7 +73,7 @@ struct Printer<'a, R> {
     line: Line<'a>,
 }
 
-/// Whether the text form leaves out execution size and channel offset.
+/// Returns true if the text form has an execution size and a channel offset.
 pub(super) fn has_exec(f: Format) -> bool {
     !matches!(
         f,
@@ -79,7 +81,7 @@ pub(super) fn has_exec(f: Format) -> bool {
     )
 }
 
-/// Whether an immediate of this function is a set of tokens.
+/// Returns true if an immediate of this function is a set of tokens.
 pub(super) fn takes_tokens(f: Subfn) -> bool {
     matches!(f, Subfn::Sync(SyncFn::Allrd | SyncFn::Allwr))
 }
@@ -215,7 +217,7 @@ impl<R: Register> Printer<'_, R> {
         }
     }
 
-    /// The tokens of `sync.allrd` and `sync.allwr`. They stand in no column.
+    /// Prints the tokens of `sync.allrd` and `sync.allwr`, which are in no column.
     fn tokens(&mut self, set: u32) {
         self.line.put("(");
         let mut before = "$";
@@ -242,7 +244,7 @@ impl<R: Register> Printer<'_, R> {
         }
     }
 
-    /// A flag or address sub-register, which is counted in units of `bytes`.
+    /// Prints a flag or address sub-register, numbered in units of `bytes`.
     fn scalar(&mut self, r: RegRef<impl Register>, bytes: u16) {
         self.reg(r.reg);
         self.line.put(".");

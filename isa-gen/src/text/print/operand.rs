@@ -1,4 +1,4 @@
-//! Registers, regions, immediates.
+//! Printing of registers, regions and immediates.
 
 use super::{DST, Printer, SEND_DST, SEND_SRC, SRC};
 use crate::inst::{Dst, Src, SrcMods};
@@ -8,7 +8,7 @@ use crate::region::Region;
 use crate::text::{disasm, float};
 use crate::types::Type;
 
-/// The number of a sub-register: its offset in elements, except where a register counts in bytes.
+/// Returns the number of a sub-register: its offset in elements, or in bytes for some registers.
 fn sub_number<R: Register>(at: RegRef<R>, ty: Type) -> u32 {
     match at.reg.as_phys() {
         Some(Reg::Arf(kind, _)) if kind.counts_bytes() => at.sub.into(),
@@ -17,7 +17,7 @@ fn sub_number<R: Register>(at: RegRef<R>, ty: Type) -> u32 {
 }
 
 impl<R: Register> Printer<'_, R> {
-    /// A whole register, the instruction's own kind or, for an address, a physical one.
+    /// Prints a whole register: of the instruction's own type or, for an address, a physical one.
     pub(super) fn reg(&mut self, reg: impl Register) {
         let (name, number) = match reg.as_phys() {
             None => return self.line.fmt(format_args!("{reg}")),
@@ -101,7 +101,7 @@ impl<R: Register> Printer<'_, R> {
         if self.inst.sat {
             self.line.put("(sat)");
         }
-        // Whole registers have neither sub-register nor stride.
+        // Operands that are whole registers have neither sub-register nor stride.
         let whole = send || self.format == Format::Dpas;
         let stride = !whole && self.format != Format::Call;
         let mut hs = None;
@@ -127,7 +127,7 @@ impl<R: Register> Printer<'_, R> {
         }
         let implied = match self.format {
             Format::Send if self.platform.features().send_dst_implied => Some(Type::Ud),
-            // Intel's disassembler tells the type of a call of Xe as little as that of a send.
+            // Intel's disassembler omits the type of a call of Xe, like that of a send.
             Format::Call if self.platform.features().swsb => self.inst.dst.ty(),
             Format::Call => Some(Type::D),
             Format::XeSend => self.inst.dst.ty(),
@@ -218,7 +218,7 @@ impl<R: Register> Printer<'_, R> {
         self.line.finish();
     }
 
-    /// The type that a source has where none is written.
+    /// Returns the type that a source has if none is written.
     fn implied(&self, s: &Src<R>) -> Option<Type> {
         let is_null = |reg: R| reg.as_phys().is_some_and(Reg::is_null);
         match (self.format, s) {
@@ -232,7 +232,7 @@ impl<R: Register> Printer<'_, R> {
         }
     }
 
-    /// An immediate without its type.
+    /// Prints an immediate without its type.
     fn immediate(&mut self, bits: u64, ty: Type) {
         let line = &mut self.line;
         match ty {

@@ -1,66 +1,71 @@
-//! What the fields of Xe hold: codes of types, annotations, functions, per generation. Sources as for the layouts.
+//! Codes in the fields of Xe: types, annotations, functions, per generation. The sources are those
+//! of the layouts.
 
 use crate::generation::Generation;
 use crate::types::Ty;
 
-/// A distance in a pipe and a kind of token that go together in one annotation, by the names of their variants.
+/// Combination of a distance in a pipe and a use of a token in one annotation, by the names of
+/// their variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PairRule {
-    /// The pipe.
+    /// Pipe.
     pub pipe: &'static str,
-    /// What is done with the token.
+    /// Use of the token.
     pub kind: &'static str,
-    /// The bits that say so.
+    /// Bits of the combination.
     pub base: u16,
 }
 
-/// How the SWSB field is coded.
+/// Encoding of the SWSB field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Swsb {
-    /// Bits of a distance alone, by the pipe: `Own All Float Int Long Math`.
+    /// Bits of a distance without a token, by pipe: `Own All Float Int Long Math`.
     pub pipes: [Option<u16>; 6],
-    /// Bits of a token alone: `Set Dst Src`.
+    /// Bits of a token without a distance: `Set Dst Src`.
     pub tokens: [u16; 3],
-    /// Bits of a token's number, which are the lowest.
+    /// Width of a token's number, which is in the lowest bits.
     pub token_bits: u8,
-    /// Distance and token together, of `send`, `math`, `dpas` and of all other instructions. The distance comes above
-    /// the token.
+    /// Combinations of distance and token of `send`, `math`, `dpas` and all other instructions. The
+    /// distance is above the token.
     pub pairs: [Vec<PairRule>; 4],
-    /// The whole field of `{NoAccSBSet}`.
+    /// Value of the field for `{NoAccSBSet}`.
     pub no_acc: Option<u16>,
 }
 
-/// The codes of a generation of Xe.
+/// Codes of a generation of Xe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct XeFacts {
     /// Type codes of the destination and source 0 of `dpas`, with the execution type as bit 3.
     pub dpas_acc_types: Vec<(Ty, u8)>,
-    /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision above.
+    /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision
+    /// above.
     pub dpas_types: Vec<(Ty, u8)>,
-    /// Systolic depths of `dpas` by code; 0 for none.
+    /// Systolic depths of `dpas` by code, 0 for none.
     pub depths: [u8; 4],
-    /// The SWSB field.
+    /// SWSB field.
     pub swsb: Swsb,
-    /// Whether predicates combine by `.any` and `.all` alone, not by groups.
+    /// True if predicates combine by `.any` and `.all` alone, not by groups.
     pub whole_preds: bool,
-    /// log2 of the channels that the channel offset counts in.
+    /// log2 of the unit of the channel offset.
     pub chan_shift: u8,
-    /// log2 of the bytes that sub-registers count in where they have no bit of their own for bytes: source 1, three
-    /// sources, branches, the address offset of source 1.
+    /// log2 of the unit of sub-registers in bytes. It applies to those without a separate bit for
+    /// bytes: source 1, three sources, branches, the address offset of source 1.
     pub sub_shift: u8,
-    /// The same of a three-source destination.
+    /// log2 of the unit of a three-source destination's sub-register in bytes.
     pub ternary_dst_shift: u8,
-    /// The vertical stride code of VxH and Vx1.
+    /// Vertical stride code of VxH and Vx1.
     pub vxh: u8,
-    /// Functions of `sync` by the names of their variants: the code, and whether it takes an immediate.
+    /// Functions of `sync` by the names of their variants, with the code, and true if it takes an
+    /// immediate.
     pub syncs: Vec<(&'static str, u8, bool)>,
-    /// The function of `sync` that takes a flag.
+    /// Function of `sync` that takes a flag.
     pub sync_flag: Option<&'static str>,
-    /// Shared functions that there are, a bit each.
+    /// Mask of shared functions that exist.
     pub sfids: u16,
-    /// Whether the length of source 1 is the send's own, not part of the extended descriptor.
+    /// True if the send has its own field for the length of source 1, outside of the extended
+    /// descriptor.
     pub own_src1_len: bool,
-    /// Architecture registers of each kind, by the kind's code; 0 for none.
+    /// Number of architecture registers of each kind, by the kind's code; 0 for none.
     pub arfs: [u8; 16],
 }
 
@@ -82,11 +87,11 @@ fn when(has: bool, list: &[(Ty, u8)]) -> &[(Ty, u8)] {
     if has { list } else { &[] }
 }
 
-/// Codes of the types of register operands, of immediates and of three-source operands, these with the execution type
-/// as bit 3.
+/// Returns the type codes of register operands, of immediates and of three-source operands. The
+/// last have the execution type as bit 3.
 pub(super) fn types(g: Generation) -> [Vec<(Ty, u8)>; 3] {
     let (hp, hpc) = (g != Generation::XeLp, g == Generation::XeHpc);
-    // A register's byte types are an immediate's packed vectors.
+    // The codes of byte types of registers are those of packed vectors of immediates.
     let words: Vec<(Ty, u8)> = INTS.into_iter().filter(|(_, c)| c & 3 != 0).collect();
     let packed = [(Ty::Uv, 0), (Ty::V, 4), (Ty::Vf, 8)];
     [
@@ -102,7 +107,7 @@ pub(super) fn types(g: Generation) -> [Vec<(Ty, u8)>; 3] {
     ]
 }
 
-/// The codes of a generation; `None` before Xe.
+/// Returns the codes of a generation, or `None` before Xe.
 pub fn facts(g: Generation) -> Option<XeFacts> {
     let (hp, hpg, hpc) = match g {
         Generation::XeLp => (false, false, false),
@@ -134,7 +139,7 @@ pub fn facts(g: Generation) -> Option<XeFacts> {
     if hpc {
         syncs.push(("Fence", 13, false));
     }
-    // Accumulators with the math macros' own, flags, ...
+    // Accumulators including special ones, flags, ...
     let flags = if hpc { 4 } else { 2 };
     let sp = u8::from(!hp);
     Some(XeFacts {
@@ -171,7 +176,7 @@ fn pair(pipe: &'static str, kind: &'static str, base: u16) -> PairRule {
     PairRule { pipe, kind, base }
 }
 
-/// Xe-LP: one in-order pipe, 16 tokens.
+/// Returns the SWSB field of Xe-LP: one in-order pipe, 16 tokens.
 fn swsb_lp() -> Swsb {
     let set = vec![pair("Own", "Set", 0x80)];
     Swsb {
@@ -188,7 +193,7 @@ fn swsb_lp() -> Swsb {
     }
 }
 
-/// Xe-HP and Xe-HPG: three in-order pipes.
+/// Returns the SWSB field of Xe-HP and Xe-HPG: three in-order pipes.
 fn swsb_hp() -> Swsb {
     let set = vec![pair("Own", "Set", 0x80)];
     Swsb {
@@ -212,7 +217,7 @@ fn swsb_hp() -> Swsb {
     }
 }
 
-/// Xe-HPC: four in-order pipes (math is one of them), 32 tokens.
+/// Returns the SWSB field of Xe-HPC: four in-order pipes (math is one of them), 32 tokens.
 fn swsb_hpc() -> Swsb {
     let ordered = vec![
         pair("Own", "Dst", 0x100),

@@ -1,6 +1,7 @@
-//! What random instructions of all generations have in common: flags, types, places, regions, immediates, branches.
+//! Generation of the parts that random instructions of all generations share: flags, types,
+//! offsets, regions, immediates, branches.
 
-use super::{AROUND, Rng};
+use super::{PADDING, Rng};
 use crate::inst::{Cond, Dst, Inst, PredCtrl, Src, SrcMods, Target};
 use crate::op::{Format, Op, OpInfo, TypeSet};
 use crate::platform::{Features, Platform};
@@ -9,7 +10,7 @@ use crate::region::{ExecSize, Region};
 use crate::table::PlatformTables;
 use crate::types::Type;
 
-/// The conditions that an instruction without special accumulators may have.
+/// Conditions that an instruction without special accumulators may have.
 pub(super) const CONDS: [Cond; 8] = [
     Cond::Eq,
     Cond::Ne,
@@ -21,8 +22,9 @@ pub(super) const CONDS: [Cond; 8] = [
     Cond::Un,
 ];
 
-/// The random numbers, and what the instruction is that they are for.
-pub(super) struct Dice<'a> {
+/// Random number generator with the opcode, platform and execution size of the instruction to
+/// generate.
+pub(super) struct OperandGenerator<'a> {
     pub rng: &'a mut Rng,
     pub platform: Platform,
     pub features: &'static Features,
@@ -32,10 +34,11 @@ pub(super) struct Dice<'a> {
     pub exec: ExecSize,
 }
 
-impl<'a> Dice<'a> {
-    /// For an opcode with one channel; `None` where the platform does not have it.
+impl<'a> OperandGenerator<'a> {
+    /// Creates a generator for an opcode with one channel, or returns `None` if the platform does
+    /// not have it.
     pub(super) fn new(platform: Platform, op: Op, rng: &'a mut Rng) -> Option<Self> {
-        Some(Dice {
+        Some(OperandGenerator {
             rng,
             platform,
             features: platform.features(),
@@ -46,7 +49,7 @@ impl<'a> Dice<'a> {
         })
     }
 
-    /// A flag sub-register.
+    /// Picks a flag sub-register.
     pub(super) fn flag(&mut self) -> RegRef<Reg> {
         let n = self.rng.below(self.features.flag_regs.into()) as u8;
         let sub = self.rng.below(2) as u16 * 2;
@@ -69,7 +72,7 @@ impl<'a> Dice<'a> {
         ])
     }
 
-    /// One of the types that registers have on the platform.
+    /// Picks a type that registers have on the platform.
     pub(super) fn ty(&mut self, set: TypeSet) -> Option<Type> {
         let has = |t: &Type| self.tables.reg_types.code(*t).is_some();
         let types: Vec<Type> = set.iter().filter(has).collect();
@@ -87,7 +90,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// A place in a register, a multiple of the type's size and of `unit` bytes.
+    /// Picks an offset in a register: a multiple of the type's size and of `unit` bytes.
     pub(super) fn sub(&mut self, ty: Type, unit: u32) -> u16 {
         let unit = unit.max(ty.bytes());
         if self.rng.once_in(2) {
@@ -97,7 +100,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// An address sub-register, and an offset in units of `unit` bytes.
+    /// Picks an address sub-register and an offset in units of `unit` bytes.
     pub(super) fn address(&mut self, unit: i16) -> (RegRef<Reg>, i16) {
         let sub = self.rng.below(self.features.address_words.into()) as u16 * 2;
         let reach = self.features.indirect_reach;
@@ -110,7 +113,7 @@ impl<'a> Dice<'a> {
         (at, imm & !(unit - 1))
     }
 
-    /// Any region that the execution size has room for.
+    /// Picks a region that fits the execution size.
     pub(super) fn region(&mut self) -> Option<Region> {
         let exec = self.exec.channels() as u8;
         if self.rng.once_in(4) {
@@ -133,7 +136,7 @@ impl<'a> Dice<'a> {
         (vs <= 32).then_some(Region::Rect { vs, w, hs })
     }
 
-    /// An immediate in the place of a source of this type; `wide`: one of 64 bits has room.
+    /// Generates an immediate as a source of this type. `wide` allows one of 64 bits.
     pub(super) fn immediate(&mut self, ty: Type, wide: bool) -> Option<Src<Reg>> {
         let ty = match ty {
             Type::Ub | Type::B => self.rng.pick(&[Type::Uw, Type::W])?,
@@ -147,7 +150,7 @@ impl<'a> Dice<'a> {
         Some(self.value(ty))
     }
 
-    /// An immediate of a type.
+    /// Generates an immediate of a type.
     pub(super) fn value(&mut self, ty: Type) -> Src<Reg> {
         let number = (self.rng.below(2000) as f64 - 1000.0) / 8.0;
         let bits = match (ty, self.rng.below(3)) {
@@ -204,14 +207,14 @@ impl<'a> Dice<'a> {
         Some(())
     }
 
-    /// A target among the instructions around.
+    /// Picks a branch target among the surrounding instructions.
     fn target(&mut self) -> Src<Reg> {
-        let around = AROUND as i64;
-        let n = self.rng.below(AROUND as u64 * 2 + 1) as i64 - around;
+        let around = PADDING as i64;
+        let n = self.rng.below(PADDING as u64 * 2 + 1) as i64 - around;
         Src::Target(Target::Rel(n as i32 * 16))
     }
 
-    /// The type of the register of `brd` and `brc`.
+    /// Returns the type of the register of `brd` and `brc`.
     fn fixed_type(&self) -> Type {
         if self.features.branch_words {
             Type::W
@@ -220,9 +223,10 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// A register target.
+    /// Generates a register target.
     fn register(&mut self, region: Region, ty: Type) -> Src<Reg> {
-        // The oracle reads the sub-register of a word as a doubleword's (`tests/support/disagreements.rs`).
+        // The oracle decodes the sub-register of a word as that of a dword
+        // (`tests/support/disagreements.rs`).
         let places = if ty == Type::W { 1 } else { 4 };
         Src::Direct {
             at: RegRef::new(self.grf(), self.rng.below(places) as u16 * 8),
@@ -232,7 +236,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// Operands of branches.
+    /// Generates the operands of branches.
     pub(super) fn branch(&mut self, i: &mut Inst<Reg>) -> Option<()> {
         let pair = Region::rect(2, 2, 1);
         let by_register = self.rng.once_in(3);
@@ -266,7 +270,7 @@ impl<'a> Dice<'a> {
                     self.register(Region::SCALAR, Type::D)
                 } else if self.op == Op::Calla {
                     Src::Imm {
-                        bits: self.rng.below(AROUND as u64 * 2) * 16,
+                        bits: self.rng.below(PADDING as u64 * 2) * 16,
                         ty: Type::D,
                     }
                 } else {
