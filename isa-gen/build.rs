@@ -1,4 +1,4 @@
-//! Writes the constant tables that `src/table.rs` includes.
+//! Writes the constant tables that `src/table` includes, and the codecs that `src/codec` does.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,5 +8,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     let tables = gantry_meta::write::isa_tables().map_err(|e| e.to_string())?;
     std::fs::write(Path::new(&out).join("tables.rs"), tables)?;
+    let codecs = gantry_meta::write::isa_codecs().map_err(|e| e.to_string())?;
+    std::fs::write(Path::new(&out).join("codecs.rs"), codecs)?;
     Ok(())
 }

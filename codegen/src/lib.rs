@@ -6,7 +6,7 @@
 //! `docs/pipeline.md` describes them.
 //!
 //! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
-//! below; `tests/suite/rooms.rs` holds the tree to it.
+//! below; `tests/suite/house/rooms.rs` holds the tree to it.
 //!
 //! | room | holds |
 //! |---|---|

@@ -1,58 +1,13 @@
 //! Decoding of native and compact instructions.
 
-use crate::codec::Ctx;
+pub use crate::codec::error::DecodeError;
+use crate::codec::{Ctx, codec};
 use crate::compact;
 use crate::inst::{Inst, InstOpts};
 use crate::platform::Platform;
 use crate::reg::Reg;
 use crate::region::ExecSize;
-use crate::table::{Field, PlatformTables};
-
-/// Error for bytes that are not an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum DecodeError {
-    /// The input is shorter than the instruction.
-    #[error("an instruction of {need} bytes is cut off after {have}")]
-    Truncated {
-        /// Bytes of the instruction.
-        need: usize,
-        /// Bytes of the input.
-        have: usize,
-    },
-    /// The platform has no opcode with this number.
-    #[error("opcode {0:#04x} does not exist")]
-    Opcode(u8),
-    /// The math function's number is not defined.
-    #[error("math function {0} does not exist")]
-    MathFunction(u8),
-    /// The instruction is in Align16 mode, which is supported for three-source instructions and
-    /// math macros only.
-    #[error("the instruction is in Align16 mode")]
-    Align16,
-    /// A three-source instruction is not in Align16 mode.
-    #[error("a three-source instruction must be in Align16 mode")]
-    Align1Ternary,
-    /// An immediate of the compact form is not valid for its type.
-    #[error("the instruction has no compacted form")]
-    Compact,
-    /// A field has a reserved value.
-    #[error("field {field} has the meaningless value {value:#x}")]
-    Field {
-        /// The field's name.
-        field: &'static str,
-        /// Value of the field.
-        value: u64,
-    },
-}
-
-impl DecodeError {
-    pub(crate) fn field(field: Field, value: u64) -> Self {
-        DecodeError::Field {
-            field: field.name(),
-            value,
-        }
-    }
-}
+use crate::table::PlatformTables;
 
 /// Decoded instruction and its size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,9 +56,7 @@ pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> 
     if need == 8 {
         word = compact::expand(platform, word as u64).ok_or(DecodeError::Compact)?;
     }
-    let codec = tables
-        .codec(info.format)
-        .ok_or(DecodeError::Opcode(opcode))?;
+    let codec = codec(platform, info.format).ok_or(DecodeError::Opcode(opcode))?;
     let ctx = Ctx {
         platform,
         tables,

@@ -1,10 +1,11 @@
 //! Machine instruction, [`Inst`], shared by compiler, encoder, decoder, text and simulator.
 
-use crate::message::Sfid;
 use crate::op::{MathFn, Op};
 use crate::reg::{Reg, RegRef, Register};
 use crate::region::{ChannelOffset, ExecSize, Region};
+use crate::sfid::Sfid;
 use crate::swsb::Swsb;
+pub use crate::sync_fn::SyncFn;
 use crate::types::Type;
 use std::fmt;
 
@@ -238,47 +239,6 @@ pub struct SendDescs {
     /// Length of source 1 in GRFs, where the instruction has its own field for it (Xe-HPG on) and
     /// not the extended descriptor.
     pub src1_len: Option<u8>,
-}
-
-/// Function of a `sync` instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum SyncFn {
-    /// Waits for its own annotation only.
-    Nop,
-    /// Waits until sources of outstanding instructions are read.
-    Allrd,
-    /// Waits until destinations of outstanding instructions are written.
-    Allwr,
-    /// Waits on a fence.
-    Fence,
-    /// Waits on a barrier.
-    Bar,
-    /// Waits on the host.
-    Host,
-}
-
-impl SyncFn {
-    /// Every function.
-    pub const ALL: [SyncFn; 6] = [
-        SyncFn::Nop,
-        SyncFn::Allrd,
-        SyncFn::Allwr,
-        SyncFn::Fence,
-        SyncFn::Bar,
-        SyncFn::Host,
-    ];
-
-    /// Returns the name after `sync.`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SyncFn::Nop => "nop",
-            SyncFn::Allrd => "allrd",
-            SyncFn::Allwr => "allwr",
-            SyncFn::Fence => "fence",
-            SyncFn::Bar => "bar",
-            SyncFn::Host => "host",
-        }
-    }
 }
 
 /// Subfunction: an opcode's own control field.

@@ -19,6 +19,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
+//! below; `tests/suite/house/rooms.rs` holds the tree to it.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `diag` | errors in source texts |
+//! | `names` | lookup by name |
+//! | `types` | element types |
+//! | `sync_fn` | functions of `sync` |
+//! | `swsb` | SWSB annotations |
+//! | `platform` | platforms, their features, products |
+//! | `sfid` | shared functions and their properties by platform |
+//! | `table` | constant tables that `gantry-meta` writes, and their types |
+//! | `op` | opcodes and math functions |
+//! | `reg` | registers |
+//! | `region` | regions, exec sizes, channel offsets |
+//! | `inst` | instructions |
+//! | `printf` | format strings of `printf` |
+//! | `codec` | encoder and decoder of each format |
+//! | `compact` | the 8-byte form |
+//! | `encode` | encoding |
+//! | `decode` | decoding |
+//! | `exec_unit` | pipe or function that executes an instruction |
+//! | `message` | messages and descriptors |
+//! | `sem` | semantics of each opcode |
+//! | `legal` | legality rules |
+//! | `perf` | accesses, latencies, the model of cycles |
+//! | `text` | IGA syntax, both ways |
+//! | `fuzz` | random instructions, for tests |
+//!
 //! Code asks a platform for its [`Features`] by name. Tables say what an instruction may have and
 //! which bits hold it. `gantry-meta` writes these tables at build time, with one column per
 //! generation. One encoder, one decoder, one printer and one parser are driven by them.
@@ -28,6 +58,7 @@ pub mod compact;
 pub mod decode;
 pub mod diag;
 pub mod encode;
+pub mod exec_unit;
 pub mod fuzz;
 pub mod inst;
 pub mod legal;
@@ -40,7 +71,9 @@ pub mod printf;
 pub mod reg;
 pub mod region;
 pub mod sem;
+mod sfid;
 pub mod swsb;
+mod sync_fn;
 mod table;
 pub mod text;
 pub mod types;

@@ -2,8 +2,9 @@
 //! bytes it reads and writes.
 
 use crate::emit::Reach;
+use gantry_isa_gen::exec_unit::{ExecUnit, Function};
 use gantry_isa_gen::perf::{self, Access, Store};
-use gantry_isa_gen::swsb::{Function, Pipe, Unit};
+use gantry_isa_gen::swsb::Pipe;
 use gantry_isa_gen::{Arf, Dst, Features, Inst, InstOpts, Platform, Reg, Src, Type};
 use std::ops::Range;
 
@@ -198,14 +199,14 @@ impl Facts {
 
 fn fact(platform: Platform, inst: &Inst<Reg>, touches: Range<u32>) -> Fact {
     let f = platform.features();
-    let unit = Unit::of(platform, inst);
+    let unit = ExecUnit::of(platform, inst);
     let by = match unit {
-        Unit::InOrder(_) if f.swsb_pipes.len() == 1 => By::Pipe(0),
-        Unit::InOrder(p) => By::Pipe(index(p)),
-        Unit::OutOfOrder(Function::Shared(sfid)) => By::OutOfOrder(sfid.number()),
-        Unit::OutOfOrder(Function::Math) => By::OutOfOrder(MATH),
-        Unit::OutOfOrder(Function::Systolic) => By::OutOfOrder(SYSTOLIC),
-        Unit::Uncounted => By::Nobody,
+        ExecUnit::InOrder(_) if f.swsb_pipes.len() == 1 => By::Pipe(0),
+        ExecUnit::InOrder(p) => By::Pipe(index(p)),
+        ExecUnit::OutOfOrder(Function::Shared(sfid)) => By::OutOfOrder(sfid.number()),
+        ExecUnit::OutOfOrder(Function::Math) => By::OutOfOrder(MATH),
+        ExecUnit::OutOfOrder(Function::Systolic) => By::OutOfOrder(SYSTOLIC),
+        ExecUnit::Uncounted => By::Nobody,
     };
     let state = |at: Reg| match at {
         Reg::Arf(arf, _) => !matches!(

@@ -8,7 +8,7 @@
 
 use super::facts::{By, Fact, Facts, PIPES, Touch, pipe};
 use crate::emit::NATIVE;
-use gantry_isa_gen::swsb::depth;
+use gantry_isa_gen::exec_unit::depth;
 use gantry_isa_gen::{Features, Inst, Op, Reg, Src, Target};
 use smallvec::SmallVec;
 

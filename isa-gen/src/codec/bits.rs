@@ -1,6 +1,6 @@
 //! Access to the fields of an instruction's bits, for encoding and decoding with the same layout.
 
-use crate::encode::EncodeError;
+use crate::codec::error::EncodeError;
 use crate::table::{Field, FieldPosition, NO_POSITION, NativeLayout};
 use std::marker::PhantomData;
 

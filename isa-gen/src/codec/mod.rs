@@ -8,13 +8,14 @@ mod align16;
 pub(crate) mod bits;
 mod branch;
 mod control;
+pub(crate) mod error;
 mod operand;
 mod send;
 mod ternary;
 pub(crate) mod xe;
 
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::inst::Inst;
 use crate::op::{Format, OpInfo};
 use crate::platform::Platform;
@@ -133,4 +134,15 @@ fn lift<L: NativeLayout, F: Operands<Ctx>>(
     let f = Fields::<L>::new(word);
     control::lift(ctx, &f, i)?;
     F::lift(ctx, len, &f, i)
+}
+
+// The generated table names layouts by their types.
+use crate::table::*;
+
+include!(concat!(env!("OUT_DIR"), "/codecs.rs"));
+
+/// Returns the encoder and decoder of a format, or `None` if the platform does not have it.
+#[inline]
+pub(crate) fn codec(platform: Platform, f: Format) -> Option<&'static Codec> {
+    CODECS.get(platform.column())?.get(f as usize)?.as_ref()
 }

@@ -3,8 +3,8 @@
 use super::align16;
 use super::bits::Fields;
 use super::{Ctx, Operands};
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};

@@ -1,10 +1,8 @@
 //! Compact instructions: the 8-byte form, whose omitted bits come from tables.
 
-pub(crate) mod table;
-
 use crate::platform::Platform;
 use crate::table::PlatformTables;
-use table::{
+use crate::table::compact::{
     BitRange, CompactClass, CompactColumn, CompactImm, CompactShape, CompactTable, ImmKind,
     ImmPlace,
 };

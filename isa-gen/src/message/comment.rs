@@ -2,10 +2,10 @@
 
 use super::Sfid;
 use super::describe::{ExDesc, describe};
-use super::traits::{SendTraits, traits};
 use crate::inst::{Desc, Inst, Src, Subfn};
 use crate::platform::Platform;
 use crate::reg::Reg;
+use crate::sfid::traits::{SendTraits, traits};
 use std::fmt::{self, Write as _};
 
 /// Fields of a send that its comment depends on.

@@ -19,12 +19,12 @@ mod lsc;
 mod op;
 mod params;
 mod ports;
-mod sfid;
 mod table;
 #[cfg(test)]
 mod tests;
-mod traits;
 
+pub use crate::sfid::Sfid;
+use crate::sfid::traits::traits;
 pub use comment::{SendText, comment};
 pub use describe::{DescField, DescFinding, Description};
 pub use lsc::{
@@ -36,7 +36,6 @@ pub use params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
 pub use ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
-pub use sfid::Sfid;
 
 use crate::inst::{Inst, InstOpts, Subfn};
 use crate::platform::Platform;
@@ -100,7 +99,7 @@ impl SendBits {
             };
         };
         let own = inst.send.and_then(|s| s.src1_len);
-        let ex_len = if traits::traits(platform).src1_len_in_ex || own.is_none() {
+        let ex_len = if traits(platform).src1_len_in_ex || own.is_none() {
             (ex >> 6 & 31) as u8
         } else {
             0
@@ -117,7 +116,7 @@ impl SendBits {
     /// Returns the extended descriptor as the platform's instruction holds it in an immediate. It
     /// includes the fields that are not in the mnemonic, the options or a field of the instruction.
     pub fn ex_desc(&self, platform: Platform) -> u32 {
-        let t = traits::traits(platform);
+        let t = traits(platform);
         let mut ex = self.ex;
         if t.sfid_in_ex {
             ex |= u32::from(self.sfid.number()) | u32::from(self.eot) << 5;
@@ -176,7 +175,7 @@ pub fn describe(
         Ok(v) => describe::ExDesc::Imm(v),
         Err(a) => describe::ExDesc::Reg(a),
     };
-    describe::describe(&traits::traits(platform), Some(sfid), exec, ex, desc, true)
+    describe::describe(&traits(platform), Some(sfid), exec, ex, desc, true)
 }
 
 impl Message {

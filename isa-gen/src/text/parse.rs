@@ -10,11 +10,11 @@ use crate::inst::{
     Cond, CondMod, Desc, Dst, Inst, InstOpts, PredCtrl, Predicate, SendDescs, Src, SrcMods, Subfn,
     SyncFn, Target,
 };
-use crate::message::Sfid;
 use crate::op::{Format, MathFn, Op, OpInfo};
 use crate::platform::{Features, Platform};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize, Region};
+use crate::sfid::Sfid;
 use crate::types::Type;
 use std::collections::HashMap;
 

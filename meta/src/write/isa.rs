@@ -24,7 +24,7 @@ pub fn isa_tables() -> Result<String, WriteError> {
     names(&mut w, &rows);
     math(&mut w)?;
     timing::write(&mut w)?;
-    let layouts = Layouts::write(&mut w)?;
+    Layouts::write(&mut w)?;
     let compact = Compact::write(&mut w)?;
     w.line("/// Native layouts and compact forms, by platform.");
     w.line(format!(
@@ -32,7 +32,24 @@ pub fn isa_tables() -> Result<String, WriteError> {
         Generation::ALL.len()
     ));
     for g in Generation::ALL {
-        platform(&mut w, g, &rows, &layouts, &compact)?;
+        platform(&mut w, g, &rows, &compact)?;
+    }
+    w.line("];");
+    Ok(w.finish())
+}
+
+/// Returns the Rust source of the codecs: for each platform, the encoder and decoder of each format,
+/// compiled for the layouts that [`isa_tables`] has.
+pub fn isa_codecs() -> Result<String, WriteError> {
+    let layouts = Layouts::write(&mut Writer::default())?;
+    let mut w = Writer::default();
+    w.line("/// Codecs of the formats, by platform.");
+    w.line(format!(
+        "static CODECS: [[Option<Codec>; Format::ALL.len()]; {}] = [",
+        Generation::ALL.len()
+    ));
+    for g in Generation::ALL {
+        layouts.codecs(&mut w, g, &layout::layouts(g)?);
     }
     w.line("];");
     Ok(w.finish())
@@ -265,7 +282,6 @@ fn platform(
     w: &mut Writer,
     g: Generation,
     rows: &[Row],
-    layouts: &Layouts,
     compact: &Compact,
 ) -> Result<(), WriteError> {
     let l = layout::layouts(g)?;
@@ -281,7 +297,6 @@ fn platform(
         w.line(format!("{base:#x},"));
     }
     w.line("],");
-    layouts.codecs(w, g, &l);
     for (name, codes) in [
         ("reg_types", &l.reg_types),
         ("imm_types", &l.imm_types),

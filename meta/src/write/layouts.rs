@@ -39,7 +39,7 @@ impl Layouts {
         found.map(|(.., name)| name.as_str())
     }
 
-    /// Writes the codecs of a generation's formats, as an entry of a platform's tables.
+    /// Writes the codecs of a generation's formats, as an array.
     pub(super) fn codecs(&self, w: &mut Writer, g: Generation, l: &GenLayouts) {
         let name = |n: usize| {
             let layout = l.layouts.get(n)?;
@@ -51,7 +51,7 @@ impl Layouts {
         } else {
             "before_xe"
         };
-        w.line("codecs: [");
+        w.line("[");
         for format in Format::ALL {
             let found = l.formats.iter().find(|f| f.format == format);
             match found.and_then(|f| name(f.layout)) {

@@ -10,7 +10,7 @@ mod layouts;
 mod timing;
 mod xe;
 
-pub use isa::{WriteError, isa_tables};
+pub use isa::{WriteError, isa_codecs, isa_tables};
 
 /// Writer that builds source line by line.
 #[derive(Default)]

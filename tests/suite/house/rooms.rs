@@ -191,6 +191,11 @@ fn codegen() {
     check("codegen");
 }
 
+#[test]
+fn isa_gen() {
+    check("isa-gen");
+}
+
 /// A use that goes up is found, wherever it stands; one from a test is not.
 #[test]
 fn a_planted_use_is_found() {

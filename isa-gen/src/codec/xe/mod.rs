@@ -5,19 +5,18 @@ mod control;
 mod operand;
 mod send;
 mod swsb;
-pub(crate) mod table;
 mod ternary;
 
 use super::bits::Fields;
 use super::{Codec, Ctx, NoOperands, Operands};
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::inst::Inst;
 use crate::op::{Format, Op};
 use crate::reg::Reg;
+use crate::table::xe::XeTables;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
-use table::XeTables;
 
 /// Context of the codecs of all Xe formats.
 struct XeCtx {

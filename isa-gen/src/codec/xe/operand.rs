@@ -3,11 +3,11 @@
 use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::codec::operand::{
     SRC0, SRC1, SrcFields, addr_ref, addr_sub, get_function, put_function,
 };
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::op::MathFn;
 use crate::reg::{Arf, Reg, RegRef};

@@ -5,13 +5,13 @@ use super::operand::{put_reg, reg};
 use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::codec::operand::addr_sub;
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods, Subfn};
-use crate::message::Sfid;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
+use crate::sfid::Sfid;
 use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 

@@ -1,14 +1,14 @@
 //! SWSB field: a distance, a token, or a combination of both that has an encoding.
 
-use super::table::{NO_BASE, SwsbTable};
 use super::{XeCtx, operand_error};
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::inst::{Inst, InstOpts};
 use crate::op::Format;
 use crate::reg::Reg;
 use crate::swsb::{Distance, Pipe, Swsb, Token, TokenKind};
 use crate::table::Field;
+use crate::table::xe::{NO_BASE, SwsbTable};
 
 const NAME: &str = "swsb";
 /// Mask of the bits of a distance.

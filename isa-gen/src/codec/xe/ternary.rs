@@ -6,8 +6,8 @@ use super::operand::{
 use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
-use crate::decode::DecodeError;
-use crate::encode::EncodeError;
+use crate::codec::error::DecodeError;
+use crate::codec::error::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::Op;
 use crate::reg::{Reg, RegRef};

@@ -3,9 +3,9 @@
 
 use super::XeGenerator;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods, Subfn};
-use crate::message::Sfid;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
+use crate::sfid::Sfid;
 use crate::types::Type;
 
 impl XeGenerator<'_> {

@@ -5,9 +5,9 @@ use crate::message::params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
 use crate::message::table::{self, MessageType};
-use crate::message::traits::traits;
 use crate::message::{MessageError, MsgOp, Sfid};
 use crate::platform::Platform;
+use crate::sfid::traits::traits;
 
 /// Returns log2 of a count of 1, 2, 4 or 8.
 fn log2_count(

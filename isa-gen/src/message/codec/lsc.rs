@@ -6,9 +6,9 @@ use crate::message::lsc::{
     LscSurface, LscVector, VECTORS,
 };
 use crate::message::params::{Dir, Rgba};
-use crate::message::traits::SendTraits;
 use crate::message::{MessageError, MsgOp};
 use crate::platform::Platform;
+use crate::sfid::traits::SendTraits;
 
 const WHAT: &str = "load/store cache";
 

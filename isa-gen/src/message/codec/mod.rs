@@ -6,9 +6,9 @@ mod lsc;
 mod other;
 
 use super::lsc::LscPort;
-use super::traits::{SendTraits, traits};
 use super::{Message, MessageError, MsgOp, SendBits, Sfid};
 use crate::platform::Platform;
+use crate::sfid::traits::{SendTraits, traits};
 
 /// Descriptor bits that are specific to a shared function: all but the lengths and bit 19, which is
 /// the header bit of most functions.

@@ -3,9 +3,9 @@
 use super::{bits, put, reserved, unsupported};
 use crate::message::params::{Dir, Simd};
 use crate::message::ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
-use crate::message::traits::SendTraits;
 use crate::message::{MessageError, MsgOp, Sfid};
 use crate::platform::Platform;
+use crate::sfid::traits::SendTraits;
 
 /// Number of the gateway's barrier operation.
 const BARRIER: u32 = 4;

@@ -1,7 +1,7 @@
 //! Messages of the data cache ports 0 and 1 and of the read-only port.
 
 use super::DescReader;
-use crate::message::Sfid;
+use crate::sfid::Sfid;
 
 /// Layout of a message type of [`ROWS`]. A `bool` in a variant is true for writes.
 #[derive(Clone, Copy)]

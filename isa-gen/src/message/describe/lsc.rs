@@ -2,10 +2,10 @@
 //! syntax if the descriptor is valid, and only its operation otherwise.
 
 use super::{DescReader, ExDesc};
-use crate::message::Sfid;
 use crate::message::lsc::{
     CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscRow, LscScope, OPS, VECTORS,
 };
+use crate::sfid::Sfid;
 use std::fmt::Write as _;
 
 /// Parts of the syntax, in order.

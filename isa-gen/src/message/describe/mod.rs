@@ -10,7 +10,7 @@ mod other;
 mod sampler;
 
 use super::Sfid;
-use super::traits::SendTraits;
+use crate::sfid::traits::SendTraits;
 use std::fmt::{self, Write as _};
 
 /// Extended descriptor: immediate, or in `a0.N`.

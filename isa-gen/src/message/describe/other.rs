@@ -1,7 +1,7 @@
 //! Messages of the gateway, thread spawner, render cache, URB and the ray tracing functions.
 
 use super::DescReader;
-use crate::message::Sfid;
+use crate::sfid::Sfid;
 
 pub(super) fn read(r: &mut DescReader<'_>) {
     let lsc = r.traits.lsc;

@@ -20,7 +20,8 @@ use super::program::{MicroOp, Program};
 use super::thread::Thread;
 use crate::watch::HazardKind;
 use access::{Access, Place, access, conflict};
-use gantry_isa_gen::swsb::{Distance, Function, Pipe, TokenKind, Unit, depth};
+use gantry_isa_gen::exec_unit::{ExecUnit, Function, depth};
+use gantry_isa_gen::swsb::{Distance, Pipe, TokenKind};
 use gantry_isa_gen::{InstOpts, Src, Subfn, Swsb, SyncFn, Type};
 use std::collections::VecDeque;
 
@@ -36,7 +37,7 @@ pub(super) struct Model {
 }
 
 struct Entry {
-    unit: Unit,
+    unit: ExecUnit,
     swsb: Swsb,
     /// The pipes that a distance without a pipe's name may mean: by the instruction and by its operands.
     own: u8,
@@ -65,18 +66,18 @@ impl Model {
             .map(|pc| {
                 let Some(inst) = program.inst(pc) else {
                     return Entry {
-                        unit: Unit::Uncounted,
+                        unit: ExecUnit::Uncounted,
                         swsb: Swsb::NONE,
                         own: 0,
                         sync: None,
                         in_sequence: false,
                     };
                 };
-                let unit = Unit::of(program.platform, inst);
+                let unit = ExecUnit::of(program.platform, inst);
                 let bit = |p: Pipe| 1u8 << if one_pipe { 0 } else { index(p) };
                 let of_type = |t: Type| bit(Pipe::of_type(f, t));
                 let own = match unit {
-                    Unit::InOrder(p) => inst
+                    ExecUnit::InOrder(p) => inst
                         .srcs
                         .iter()
                         .filter_map(Src::ty)
@@ -98,7 +99,7 @@ impl Model {
                     swsb: inst.swsb,
                     own,
                     sync,
-                    in_sequence: unit == Unit::OutOfOrder(Function::Systolic)
+                    in_sequence: unit == ExecUnit::OutOfOrder(Function::Systolic)
                         && inst.opts.contains(InstOpts::ATOMIC),
                 }
             })
@@ -175,8 +176,8 @@ impl Scoreboard {
         let access = access(model, program, t, pc, op, mask);
         self.check(model, entry, &access);
         match entry.unit {
-            Unit::Uncounted => {}
-            Unit::InOrder(pipe) => {
+            ExecUnit::Uncounted => {}
+            ExecUnit::InOrder(pipe) => {
                 let p = model.pipe(pipe);
                 if let (Some(queue), Some(issued)) =
                     (self.in_order.get_mut(p), self.issued.get_mut(p))
@@ -193,7 +194,7 @@ impl Scoreboard {
                     }
                 }
             }
-            Unit::OutOfOrder(function) => self.start(entry, function, access, mask),
+            ExecUnit::OutOfOrder(function) => self.start(entry, function, access, mask),
         }
         &self.findings
     }
@@ -286,7 +287,7 @@ impl Scoreboard {
     /// Looks for what `now` does too early: the latest first, since what waits for that waits for those before it. What it
     /// finds counts as waited for, so that each missing wait is found once.
     fn check(&mut self, model: &Model, entry: &Entry, now: &Access) {
-        if entry.unit == Unit::Uncounted {
+        if entry.unit == ExecUnit::Uncounted {
             return;
         }
         self.check_in_order(model, entry, now);
@@ -303,10 +304,10 @@ impl Scoreboard {
                     continue;
                 }
                 let (same, slower) = match entry.unit {
-                    Unit::InOrder(own) if model.one_pipe => {
+                    ExecUnit::InOrder(own) if model.one_pipe => {
                         (true, pipe == Pipe::Long && own != Pipe::Long)
                     }
-                    Unit::InOrder(own) => (own == pipe, false),
+                    ExecUnit::InOrder(own) => (own == pipe, false),
                     _ => (false, false),
                 };
                 let counts = |kind, rewrites| match kind {
@@ -331,7 +332,7 @@ impl Scoreboard {
 
     fn check_out_of_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
         let function = match entry.unit {
-            Unit::OutOfOrder(f) => Some(f),
+            ExecUnit::OutOfOrder(f) => Some(f),
             _ => None,
         };
         for at in (0..self.out_of_order.len()).rev() {

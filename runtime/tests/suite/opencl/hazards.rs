@@ -4,7 +4,8 @@
 use super::case::Case;
 use super::{simulated, specs};
 use crate::kernels::{self, Device};
-use gantry_isa_gen::swsb::{Token, TokenKind, Unit};
+use gantry_isa_gen::exec_unit::ExecUnit;
+use gantry_isa_gen::swsb::{Token, TokenKind};
 use gantry_isa_gen::{Dst, Inst, InstOpts, Platform, Reg, RegRef, Region, Src, decode, encode};
 use gantry_runtime::zebin::Zebin;
 use gantry_runtime::{Hazard, Report, Watch};
@@ -168,7 +169,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
         }
     }
     let straight = |i: &Inst<Reg>| {
-        !matches!(Unit::of(platform, i), Unit::Uncounted)
+        !matches!(ExecUnit::of(platform, i), ExecUnit::Uncounted)
             && !i.srcs.iter().any(|s| matches!(s, Src::Target(_)))
     };
     // All channels of both run, or those of the earlier one are the later one's.
@@ -195,7 +196,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
         // In order, by the instruction right before.
         if inst.swsb.distance.is_some()
             && let Some((_, earlier)) = before.clone().next()
-            && matches!(Unit::of(platform, earlier), Unit::InOrder(_))
+            && matches!(ExecUnit::of(platform, earlier), ExecUnit::InOrder(_))
             && hits(earlier)
         {
             let mut weak = *inst;

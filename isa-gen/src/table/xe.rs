@@ -1,7 +1,7 @@
 //! Types of the generated tables of Xe.
 
-use crate::inst::SyncFn;
 use crate::swsb::{Pipe, TokenKind};
+use crate::sync_fn::SyncFn;
 use crate::table::TypeCodes;
 
 /// Encoding of the SWSB field.

@@ -1,16 +1,19 @@
 //! Constant tables that `gantry-meta` generates, and the types of their entries.
 
-use crate::codec::Codec;
-use crate::codec::xe::table::{NO_BASE, SwsbTable, XeTables};
-use crate::compact::table::{
+pub(crate) mod compact;
+pub(crate) mod timing;
+pub(crate) mod xe;
+
+use crate::platform::{COLUMNS, Platform};
+use crate::swsb::{Pipe, TokenKind};
+use crate::sync_fn::SyncFn;
+use crate::types::Type;
+use compact::{
     CompactClass, CompactColumn, CompactCopy, CompactImm, CompactShape, CompactTable, ImmKind,
     ImmPlace,
 };
-use crate::inst::SyncFn;
-use crate::perf::{ClassTimes, Unit};
-use crate::platform::{COLUMNS, Platform};
-use crate::swsb::{Pipe, TokenKind};
-use crate::types::Type;
+use timing::{ClassTimes, Unit};
+use xe::{NO_BASE, SwsbTable, XeTables};
 
 /// Set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -182,8 +185,6 @@ pub(crate) struct PlatformTables {
     pub ops: [Option<Op>; 128],
     /// Constant bits of each opcode's instructions, by opcode number.
     pub bases: [u128; 128],
-    /// Encoder and decoder of each format.
-    pub codecs: [Option<Codec>; Format::ALL.len()],
     pub reg_types: TypeCodes,
     pub imm_types: TypeCodes,
     /// Types of three-source operands in Align16.
@@ -202,12 +203,6 @@ impl PlatformTables {
         // The column of every platform is in the table.
         let [first, ..] = &PLATFORMS;
         PLATFORMS.get(p.column()).unwrap_or(first)
-    }
-
-    /// Returns the encoder and decoder of a format, or `None` if the platform does not have it.
-    #[inline]
-    pub(crate) fn codec(&self, f: Format) -> Option<&Codec> {
-        self.codecs.get(f as usize)?.as_ref()
     }
 
     /// Returns the constant bits of the opcode with this number.

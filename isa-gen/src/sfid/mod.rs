@@ -1,8 +1,10 @@
 //! Shared functions (SFID), the receivers of messages.
 
-use super::traits::traits;
+pub(crate) mod traits;
+
 use crate::platform::Platform;
 use std::fmt;
+use traits::traits;
 
 /// Shared function that receives a message. Bits 3:0 of the extended descriptor before Xe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
