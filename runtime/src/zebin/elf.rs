@@ -1,4 +1,4 @@
-//! The ELF side of a zebin: sections and notes.
+//! ELF container of a zebin: sections and notes.
 
 use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, bindings, link, read};
 use crate::limits::{Budget, Limits, within};
@@ -75,7 +75,7 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
         });
     }
     let content = |s: &Section<'_>| bytes.get(s.range.clone()).unwrap_or(&[]);
-    // Of sections with one name the first counts.
+    // The first section of a name counts.
     let mut by_name = HashMap::new();
     for s in &sections {
         by_name.entry(&*s.name).or_insert(s);
@@ -165,9 +165,9 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
     Ok(zebin)
 }
 
-/// An entry of a section of notes.
+/// Entry of a note section.
 pub(super) struct Note<'a> {
-    /// Up to its first zero.
+    /// Owner, up to its first zero.
     pub(super) owner: &'a [u8],
     pub(super) ty: u32,
     pub(super) desc: &'a [u8],
@@ -177,7 +177,7 @@ fn damaged(section: &str) -> ZebinError {
     ZebinError::new(format!("{section} is damaged"))
 }
 
-/// The entries of a section of notes, up to the first that is damaged.
+/// Iterates over the entries of a note section, up to the first that is damaged.
 pub(super) fn notes<'a>(
     section: &'a [u8],
     name: &'a str,
@@ -205,7 +205,7 @@ fn note<'a>(rest: &mut &'a [u8]) -> Option<Note<'a>> {
     let (owner, desc, ty) = (word()?, word()?, word()?);
     let mut bytes = |len: u32| {
         let bytes = rest.get(..len as usize)?;
-        // The last may lack its padding.
+        // The last entry may lack its padding.
         let padded = (len as usize).checked_next_multiple_of(4)?;
         *rest = rest.get(padded..).unwrap_or(&[]);
         Some(bytes)
@@ -215,8 +215,8 @@ fn note<'a>(rest: &mut &'a [u8]) -> Option<Note<'a>> {
     Some(Note { owner, ty, desc })
 }
 
-/// The product of the compatibility note, and its platform. Where the note has the core family alone, as those of libraries that
-/// are for several products do, the product is the first of that.
+/// Returns the product of the compatibility note, and its platform. The notes of libraries for
+/// several products have the core family alone. The product is then the first of that family.
 fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
     const SECTION: &str = ".note.intelgt.compat";
     let section = section.ok_or_else(|| ZebinError::new(format!("no {SECTION} section")))?;
@@ -241,7 +241,7 @@ fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
             return Ok((product, platform));
         }
     }
-    // Compilers that know none write 0.
+    // Compilers that know no core family write 0.
     if core == 0 {
         return Err(ZebinError::new(
             ".note.intelgt.compat names no product family and no core family",
@@ -259,7 +259,7 @@ fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
     })
 }
 
-/// The data sections: one of a name.
+/// Collects the data sections, whose names must be unique.
 fn data_sections<'a>(
     sections: &[Section<'_>],
     content: impl Fn(&Section<'_>) -> &'a [u8],
@@ -276,9 +276,10 @@ fn data_sections<'a>(
         if found.iter().any(|(f, _)| f.name == s.name) {
             return Err(ZebinError::new(format!("a second section {}", s.name)));
         }
-        let size = match s.ty == elf::SHT_NOBITS.0 {
-            true => usize::try_from(s.size).unwrap_or(usize::MAX),
-            false => s.range.len(),
+        let size = if s.ty == elf::SHT_NOBITS.0 {
+            usize::try_from(s.size).unwrap_or(usize::MAX)
+        } else {
+            s.range.len()
         };
         total = total.saturating_add(size);
         found.push((s, constant));
