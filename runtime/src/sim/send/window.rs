@@ -3,7 +3,7 @@
 use super::super::Bounds;
 use super::super::memory::Block;
 use super::super::surface::{Surface as State, bindless_offset};
-use super::super::worker::{Area, Group};
+use super::super::worker::{Group, MemoryArea};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
 
@@ -39,7 +39,8 @@ impl Place {
         }
     }
 
-    /// The surface state of a scratch surface that dword 5 of a header names: bits 31:10 count states of 64 bytes.
+    /// The surface state of a scratch surface that dword 5 of a header names: bits 31:10 count
+    /// states of 64 bytes.
     pub(super) fn of_header(dword: u32) -> Place {
         Place::State((dword & !0x3ff) >> 4)
     }
@@ -78,14 +79,15 @@ impl Place {
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// A buffer of a surface state, and the address of its first byte: outside hardware reads 0 and drops what is written.
+    /// A buffer of a surface state, and the address of its first byte: outside hardware reads 0 and
+    /// drops what is written.
     Surface(&'g Block, u64, Bounds),
     /// No buffer at all: as outside one.
     Null(Bounds),
     /// SLM.
     Slm(&'g Block),
     /// A part of memory that the thread may reach: scratch, indirect data.
-    Area(Area<'g>),
+    MemoryArea(MemoryArea<'g>),
 }
 
 /// An area, and where in it accesses of a size may begin.
@@ -108,7 +110,8 @@ impl Extent<'_> {
         (address & self.keep).wrapping_sub(self.base)
     }
 
-    /// A number whose highest bit says that an offset in the area is none at which an access may begin.
+    /// A number whose highest bit says that an offset in the area is none at which an access may
+    /// begin.
     #[inline(always)]
     pub(super) fn outside(&self, relative: u64) -> u64 {
         // No area is as large as half of all numbers.
@@ -134,7 +137,7 @@ impl<'g> Window<'g> {
         let state = match place {
             Place::Flat => return Ok(Window::Flat(group)),
             Place::Slm => return Ok(Window::Slm(group.slm())),
-            Place::General => return Ok(Window::Area(group.stateless())),
+            Place::General => return Ok(Window::MemoryArea(group.stateless())),
             place => place.state(group)?,
         };
         Ok(match state {
@@ -144,7 +147,7 @@ impl<'g> Window<'g> {
             // An untyped message sees an image's bytes.
             State::Image(image) => Window::Surface(&image.block, 0, group.bounds()),
             State::Null => Window::Null(group.bounds()),
-            State::Scratch => Window::Area(group.scratch()),
+            State::Scratch => Window::MemoryArea(group.scratch()),
         })
     }
 
@@ -154,12 +157,12 @@ impl<'g> Window<'g> {
         let (area, keep) = match *self {
             Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
             Window::Surface(b, first, _) => {
-                let mut area = Area::whole(b);
+                let mut area = MemoryArea::whole(b);
                 area.first = first;
                 (area, u64::MAX)
             }
-            Window::Area(a) => (a, u64::MAX),
-            Window::Slm(b) => (Area::whole(b), SLM),
+            Window::MemoryArea(a) => (a, u64::MAX),
+            Window::Slm(b) => (MemoryArea::whole(b), SLM),
             Window::Null(_) => return None,
         };
         Some(Extent {
@@ -171,8 +174,9 @@ impl<'g> Window<'g> {
         })
     }
 
-    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes. A read that begins at `begin` may go beyond the
-    /// end of a surface: compilers read more than they need where hardware gives zeros.
+    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes. A read
+    /// that begins at `begin` may go beyond the end of a surface: compilers read more than they
+    /// need where hardware gives zeros.
     #[inline(always)]
     pub(super) fn at(
         &self,
@@ -212,12 +216,13 @@ impl<'g> Window<'g> {
                     ))
                 }
             }
-            Window::Area(area) => area.at(address, n, what).map(Some),
+            Window::MemoryArea(area) => area.at(address, n, what).map(Some),
         }
     }
 }
 
-/// What is wrong with an access outside of a surface's buffer, which begins at an offset and has so many bytes.
+/// What is wrong with an access outside of a surface's buffer, which begins at an offset and has so
+/// many bytes.
 #[cold]
 fn outside(address: u64, n: u64, first: u64, len: u64, what: &str) -> String {
     let place = match address.checked_sub(first) {
