@@ -1,16 +1,17 @@
-//! One launch, judged.
+//! Comparison of one launch with its oracle.
 
-use super::case::{Case, Judge};
-use super::simulated::{self, Ran};
+use super::case::{Case, Oracle};
+use super::simulated::{self, LaunchResults};
 use super::{compare, reference};
 use gantry_runtime::{LaunchStats, Module, Watch};
 
-/// Launches a kernel on the simulator, and holds what it wrote and printed to what is expected. Gives what was executed.
+/// Launches a kernel on the simulator, and compares what it wrote and printed with the expectation.
+/// Returns the statistics.
 pub fn launch(case: &Case, module: &Module, width: u32) -> Result<LaunchStats, String> {
     watched(case, module, width, None)
 }
 
-/// As [`launch`], with someone who looks.
+/// Launches a kernel as [`launch`] does, with a watch.
 #[allow(dead_code, reason = "not every user looks")]
 pub fn watched(
     case: &Case,
@@ -18,11 +19,11 @@ pub fn watched(
     width: u32,
     watch: Option<&Watch>,
 ) -> Result<LaunchStats, String> {
-    let want = match case.judge {
-        Judge::Pocl => reference::results(case)?,
-        Judge::Here(f) => case.expected(f, width),
+    let want = match case.oracle {
+        Oracle::Pocl => reference::results(case)?,
+        Oracle::Here(f) => case.expected(f, width),
     };
-    let Ran {
+    let LaunchResults {
         contents: got,
         text,
         stats,
