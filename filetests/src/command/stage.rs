@@ -1,14 +1,17 @@
-//! `test lower` and its like: what a stage of the compiler makes.
+//! `test lower` and the like: output of a stage of the compiler.
 
 use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
 use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 
-/// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
-/// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered,
-/// `O0` to `O2` how much is optimized: without them nothing, but by the tests of stages that optimize. With an `; error:` the compiler must
-/// refuse the file with that text.
+/// Compiles, with the checkers on, and tests the dump of one stage.
+///
+/// Each `; check:` text must be in it in order, and no `; not:` text. With `precise-output` it must
+/// be the section of the command's name. `flags` and `mask-stack` select the lowering of SIMD
+/// control flow. `O0` to `O2` select the optimization level. The default is `O0`, and `O2` for
+/// tests of stages that optimize. With an `; error:` the compiler must refuse the file with that
+/// text.
 pub(super) struct StageTest {
     name: &'static str,
     stage: Stage,
@@ -63,10 +66,10 @@ impl Command for StageTest {
             CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
         compile_options.dump = vec![self.stage];
         compile_options.check = true;
-        if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
-            compile_options.simd_cf = way;
+        if let Some(variant) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
+            compile_options.simd_cf = variant;
         }
-        // The stages behind are tested with what the file says, not with what the optimizer makes of it.
+        // Later stages are tested with the file's own code, not with the optimizer's output.
         compile_options.opt = match self.stage {
             Stage::Opt
             | Stage::ByAddress
@@ -96,9 +99,10 @@ impl Command for StageTest {
         };
         let text = compiled.dump(self.stage);
         expect::checks(file, &text)?;
-        match test.has("precise-output") {
-            true => expect::section(file, self.name, &text, options),
-            false => Ok(Outcome::Pass),
+        if test.has("precise-output") {
+            expect::section(file, self.name, &text, options)
+        } else {
+            Ok(Outcome::Pass)
         }
     }
 }
