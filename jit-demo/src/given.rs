@@ -81,10 +81,14 @@ impl Demo {
         let mut memory = Buffers::default();
         let mut given: Vec<GivenArg> = Vec::new();
         let numbers: Vec<u32> = (0..items.max(1) * (BYTES / 4) as u32).collect();
-        let function = translated.module.functions.get(kernel.function);
-        let params = function.map_or(&[][..], |f| &f.sig.params);
-        for (n, param) in params.iter().enumerate() {
-            let info = function.and_then(|f| f.reflection.get(n));
+        let Some(function) = translated.module.functions.get(kernel.function) else {
+            return Err(DemoError::Wrong {
+                kernel: "given",
+                what: "the module lacks its kernel".to_owned(),
+            });
+        };
+        for (n, param) in function.sig.params.iter().enumerate() {
+            let info = function.reflection.get(n);
             let role = info.map_or(ParamRole::Argument, |i| i.role);
             given.push(match (param.kind, role) {
                 (ArgKind::Ptr | ArgKind::Surface, _) => {
@@ -150,8 +154,8 @@ fn interpreted(
     memory: &mut Buffers,
 ) -> Result<(), String> {
     let function = module.functions.get(kernel.function);
-    let types = function.map(|f| f.sig.params.iter().map(|p| p.ty).collect::<Vec<_>>());
-    let types = types.unwrap_or_default();
+    let function = function.ok_or("the module lacks its kernel")?;
+    let types = function.sig.params.iter().map(|p| p.ty);
     let mut local = 0;
     let mut args = Vec::new();
     for (g, ty) in given.iter().zip(types) {

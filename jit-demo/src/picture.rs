@@ -63,7 +63,7 @@ impl Picture {
         let channels = info.color_type.samples();
         let pixels = data
             .get(..info.buffer_size())
-            .unwrap_or(&[])
+            .ok_or_else(|| wrong("a frame larger than its buffer".to_string()))?
             .chunks_exact(channels);
         let rgb = pixels
             .flat_map(|p| match *p {

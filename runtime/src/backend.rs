@@ -1,7 +1,7 @@
 //! Traits that a device implements. The public types are thin handles over them.
 
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats, Print, Progress, Signals};
+use crate::launch::{Arg, LaunchStats, Print, Progress, StopSignals};
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
@@ -63,11 +63,11 @@ pub(crate) trait BufferBackend: Send + Sync {
 /// Module loaded on a device.
 pub(crate) trait ModuleBackend: Send + Sync {
     /// Runs a kernel to its end.
-    fn launch(&self, request: &Request<'_>) -> Result<LaunchStats, Error>;
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error>;
 }
 
 /// Launch whose arguments and grid have been checked.
-pub(crate) struct Request<'a> {
+pub(crate) struct LaunchRequest<'a> {
     /// Index of the kernel in the zebin.
     pub(crate) index: usize,
     /// Kernel as the zebin describes it.
@@ -89,10 +89,10 @@ pub(crate) struct Request<'a> {
     /// Observer of the launch.
     pub(crate) watch: Option<&'a Watch>,
     /// Signals that may stop the launch.
-    pub(crate) signals: Signals<'a>,
+    pub(crate) signals: StopSignals<'a>,
 }
 
-impl Request<'_> {
+impl LaunchRequest<'_> {
     /// Returns the groups along each dimension. Those at the far edges may be smaller than the
     /// others.
     pub(crate) fn groups(&self) -> [u32; 3] {

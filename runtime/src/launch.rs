@@ -1,6 +1,6 @@
 //! Launches: their grid, their arguments, and the statistics that they return.
 
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::bind::{self, Slot};
 use crate::buffer::{Buffer, Plain};
 use crate::error::{Error, Stopped};
@@ -261,12 +261,12 @@ impl Cancel {
 
 /// Signals that may stop a launch.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Signals<'a> {
+pub(crate) struct StopSignals<'a> {
     pub(crate) cancel: Option<&'a Cancel>,
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Signals<'_> {
+impl StopSignals<'_> {
     /// Returns the reason why the launch must stop now, if there is one.
     pub(crate) fn now(&self) -> Option<Stopped> {
         if self.cancel.is_some_and(Cancel::is_cancelled) {
@@ -516,7 +516,7 @@ impl<'k> Launch<'k> {
         } else {
             1
         };
-        self.kernel.module.inner.launch(&Request {
+        self.kernel.module.inner.launch(&LaunchRequest {
             index: self.kernel.index,
             kernel: info,
             global,
@@ -527,7 +527,7 @@ impl<'k> Launch<'k> {
             progress: self.progress.as_ref(),
             printf: &self.printf,
             watch: self.watch.as_ref(),
-            signals: Signals {
+            signals: StopSignals {
                 cancel: self.cancel.as_ref(),
                 deadline: self.deadline,
             },

@@ -117,9 +117,9 @@ fn measure(k: &Kernel, asked: &Arguments, dir: &Path) -> Res<Comparison> {
     let mut wrong = None;
     for runner in RUNNERS.iter().filter(|r| !r.compiles()) {
         let prepared = runner.prepare(&module, "skl", CompileVariant::default())?;
-        let judged = prepared.run(&run)?;
-        k.same(&judged, &ran)?;
-        wrong = k.same(&judged, &theirs).err();
+        let interpreted = prepared.run(&run)?;
+        k.same(&interpreted, &ran)?;
+        wrong = k.same(&interpreted, &theirs).err();
     }
     Ok((us, them, demand, wrong))
 }
@@ -153,7 +153,7 @@ pub fn table(asked: &Arguments) -> Res<()> {
         };
         let (a, b) = (&us.stats.scratch, &them.stats.scratch);
         let equal = us.scratch <= them.scratch && a.reads <= b.reads && a.writes <= b.writes;
-        if k.judged {
+        if k.counted {
             of += 1;
             good += u32::from(equal);
         }

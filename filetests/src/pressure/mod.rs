@@ -23,18 +23,18 @@ pub struct Kernel {
     /// Allowed distance between two compilers' floats.
     pub tolerance: f64,
     /// True for the ten that are compared with Intel's compiler by count.
-    pub judged: bool,
+    pub counted: bool,
 }
 
 impl Kernel {
-    fn new(name: &str, tolerance: f64, judged: bool, write: impl FnOnce(&Program)) -> Kernel {
+    fn new(name: &str, tolerance: f64, counted: bool, write: impl FnOnce(&Program)) -> Kernel {
         let program = Program::default();
         write(&program);
         Kernel {
             name: name.to_owned(),
             program,
             tolerance,
-            judged,
+            counted,
         }
     }
 
@@ -111,8 +111,8 @@ const fn kind(ty: Ty) -> Kind {
 
 /// Returns all kernels, beginning with those that are compared with Intel's compiler by count.
 pub fn kernels() -> Vec<Kernel> {
-    let new = |name: &str, tolerance: f64, judged: bool, write: fn(&Program)| {
-        Kernel::new(name, tolerance, judged, write)
+    let new = |name: &str, tolerance: f64, counted: bool, write: fn(&Program)| {
+        Kernel::new(name, tolerance, counted, write)
     };
     vec![
         new("sha256", 0.0, true, ints::sha256),

@@ -60,7 +60,7 @@ struct RandomCases {
     target: Product,
     options: Options,
     seeds: std::ops::Range<u64>,
-    judged: Arc<CheckedInsts>,
+    checked: Arc<CheckedInsts>,
 }
 
 /// Results of the workers.
@@ -68,7 +68,7 @@ struct RandomCases {
 struct WorkerResults {
     coverage: Coverage,
     failures: Vec<String>,
-    judged: u64,
+    checked: u64,
     distinct: u64,
     /// Sum of the zebins' hashes, which is independent of their order.
     digest: u64,
@@ -104,7 +104,7 @@ impl CheckedInsts {
 }
 
 /// Checks that Intel's assembler reads instructions, and assembles its own text to the same bytes.
-fn judge(iga: &mut iga::Iga, bytes: &[u8]) -> Result<(), String> {
+fn check_with_iga(iga: &mut iga::Iga, bytes: &[u8]) -> Result<(), String> {
     let text = iga.disassemble(bytes)?;
     let again = iga.assemble(&text)?;
     if again == bytes {
@@ -153,10 +153,10 @@ fn run(job: &RandomCases) -> WorkerResults {
                 }
                 if let Some(iga) = &mut iga {
                     for k in variants.iter().flat_map(|w| &w.kernels) {
-                        let fresh = job.judged.fresh(job.target.platform(), &k.code);
-                        found.judged += k.stats.instructions as u64;
+                        let fresh = job.checked.fresh(job.target.platform(), &k.code);
+                        found.checked += k.stats.instructions as u64;
                         found.distinct += (fresh.len() / INST_BYTES) as u64;
-                        if let Err(e) = judge(iga, &fresh) {
+                        if let Err(e) = check_with_iga(iga, &fresh) {
                             fail(format!("iga: {e}"));
                         }
                     }
@@ -190,11 +190,11 @@ fn interpreter_simulator_and_assembler_agree() {
         .map(|t| (t, Arc::new(CheckedInsts::default())))
         .collect();
     for options in [integers, floats] {
-        for (target, judged) in &targets {
+        for (target, checked) in &targets {
             for start in (first..first + cases).step_by(CHUNK as usize) {
                 jobs.push(RandomCases {
                     options: for_target(&options, target),
-                    judged: Arc::clone(judged),
+                    checked: Arc::clone(checked),
                     target: target.clone(),
                     seeds: start..(start + CHUNK).min(first + cases),
                 });
@@ -211,7 +211,7 @@ fn interpreter_simulator_and_assembler_agree() {
                     let mut all = all.lock().unwrap();
                     all.coverage.extend(&found.coverage);
                     all.failures.extend(found.failures);
-                    all.judged += found.judged;
+                    all.checked += found.checked;
                     all.distinct += found.distinct;
                     all.digest = all.digest.wrapping_add(found.digest);
                 }
@@ -221,12 +221,12 @@ fn interpreter_simulator_and_assembler_agree() {
     let WorkerResults {
         coverage,
         failures,
-        judged,
+        checked,
         distinct,
         digest,
     } = all.into_inner().unwrap();
     println!(
-        "{coverage}, {judged} instructions judged by Intel's assembler, {distinct} of them different"
+        "{coverage}, {checked} instructions checked by Intel's assembler, {distinct} of them different"
     );
     println!("zebins: {digest:016x}");
     let most = failures.len().min(MOST);

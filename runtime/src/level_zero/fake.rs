@@ -4,7 +4,7 @@
 use super::api::{Code, NOT_READY};
 use super::ffi::{DriverModule, Gpu, Memory, WaitError};
 use crate::error::Stopped;
-use crate::launch::Signals;
+use crate::launch::StopSignals;
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
@@ -34,7 +34,7 @@ fn calls() -> Vec<&'static str> {
     all.into_iter().filter(matter).collect()
 }
 
-fn launch(m: &DriverModule, signals: Signals<'_>) -> Result<(), WaitError> {
+fn launch(m: &DriverModule, signals: StopSignals<'_>) -> Result<(), WaitError> {
     m.launch("k", [1; 3], [1; 3], [0; 3], &[], signals)
 }
 
@@ -79,7 +79,7 @@ fn what_the_queue_may_use_outlives_waits_that_fail() {
 fn a_launch_that_is_given_up_keeps_what_it_uses() {
     let gpu = Gpu::fake();
     let module = DriverModule::new(&gpu, &[0]).ok().unwrap();
-    assert!(launch(&module, Signals::default()).is_ok());
+    assert!(launch(&module, StopSignals::default()).is_ok());
     assert_eq!(
         calls(),
         [
@@ -90,9 +90,9 @@ fn a_launch_that_is_given_up_keeps_what_it_uses() {
         ]
     );
     WAITS.set(NOT_READY);
-    let late = Signals {
+    let late = StopSignals {
         deadline: Some(Instant::now()),
-        ..Signals::default()
+        ..StopSignals::default()
     };
     let end = launch(&module, late);
     assert!(matches!(end, Err(WaitError::Stopped(Stopped::Deadline))));

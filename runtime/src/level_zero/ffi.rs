@@ -12,7 +12,7 @@ use super::api::{
     LOADER, ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
 use crate::error::{Error, Stopped};
-use crate::launch::Signals;
+use crate::launch::StopSignals;
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -145,7 +145,7 @@ impl Gpu {
     }
 
     /// Waits for the queue's end, or for a signal that stops the launch.
-    fn synchronize(&self, signals: Signals<'_>) -> Result<(), WaitError> {
+    fn synchronize(&self, signals: StopSignals<'_>) -> Result<(), WaitError> {
         loop {
             let time = match (signals.deadline, signals.cancel) {
                 (None, None) => Duration::MAX,
@@ -277,7 +277,7 @@ impl Gpu {
     /// kept elsewhere.
     fn execute(
         &self,
-        signals: Signals<'_>,
+        signals: StopSignals<'_>,
         fill: impl FnOnce(Handle) -> Result<(), Error>,
     ) -> Result<(), WaitError> {
         if self.kept().is_some() {
@@ -320,7 +320,7 @@ impl Gpu {
     /// Copies between memory of the device and memory of the host, which the caller releases
     /// afterwards. Callers hold the queue's lock.
     fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), Error> {
-        let result = self.execute(Signals::default(), |list| {
+        let result = self.execute(StopSignals::default(), |list| {
             // SAFETY: both ranges are whole, and live until the queue has ended: they are released,
             // not freed.
             check("zeCommandListAppendMemoryCopy", unsafe {
@@ -509,7 +509,7 @@ impl DriverModule {
         groups: [u32; 3],
         offset: [u32; 3],
         args: &[DriverArg<'_>],
-        signals: Signals<'_>,
+        signals: StopSignals<'_>,
     ) -> Result<(), WaitError> {
         let c_name = CString::new(name).map_err(|_| Error::NoKernel {
             name: name.to_owned(),

@@ -6,7 +6,7 @@ mod api;
 mod fake;
 mod ffi;
 
-use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend, Request};
+use crate::backend::{BufferBackend, DeviceBackend, LaunchRequest, ModuleBackend};
 use crate::error::Error;
 use crate::launch::{Arg, LaunchStats};
 use crate::zebin::Zebin;
@@ -127,7 +127,7 @@ struct LevelZeroModule {
 }
 
 impl ModuleBackend for LevelZeroModule {
-    fn launch(&self, r: &Request<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, r: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
         let start = Instant::now();
         if r.watch.is_some() {
             return Err(Error::Unsupported {

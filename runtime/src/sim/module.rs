@@ -5,12 +5,12 @@ use super::memory::{SimBuffer, Space};
 use super::program::Program;
 use super::relocate::{Addresses, IMPLICIT_ARGS_SYMBOL};
 use super::{SimOptions, launch};
-use crate::backend::{BufferBackend, ModuleBackend, Request};
+use crate::backend::{BufferBackend, LaunchRequest, ModuleBackend};
 use crate::error::Error;
 use crate::launch::LaunchStats;
 use crate::limits::within;
 use crate::pool::Pool;
-use crate::zebin::{Part, SourceLine, Zebin};
+use crate::zebin::{Part, SourceLine, Zebin, ZebinError};
 use std::sync::{Arc, OnceLock};
 
 /// Module on the simulator.
@@ -65,7 +65,8 @@ impl SimModule {
         let mut shared = fill_data(&data, &zebin, &addresses).err();
         let mut functions = Vec::new();
         for (f, at) in zebin.functions.iter().zip(&addresses.functions) {
-            let mut code = bytes.get(f.range.clone()).unwrap_or(&[]).to_vec();
+            let code = bytes.get(f.range.clone());
+            let mut code = code.ok_or_else(|| no_code(&f.name))?.to_vec();
             if let Err(e) = addresses.patch_code(&mut code, &f.relocations, None) {
                 shared.get_or_insert(e);
             }
@@ -73,8 +74,10 @@ impl SimModule {
         }
         let mut kernels = Vec::new();
         for (i, k) in zebin.kernels.iter().enumerate() {
-            let mut code = zebin.code(bytes, i).unwrap_or(&[]).to_vec();
-            let list = zebin.relocations.get(i).map_or(&[][..], Vec::as_slice);
+            let code = zebin.code(bytes, i);
+            let mut code = code.ok_or_else(|| no_code(&k.name))?.to_vec();
+            let list = zebin.relocations.get(i);
+            let list = list.ok_or_else(|| no_code(&k.name))?;
             let own = addresses.patch_code(&mut code, list, Some((i, k))).err();
             kernels.push(KernelCode {
                 bytes: code,
@@ -95,6 +98,11 @@ impl SimModule {
             kernels,
         })
     }
+}
+
+/// Returns the error of a zebin that was read from other bytes than those given.
+fn no_code(name: &str) -> ZebinError {
+    ZebinError::new(format!("there is no code of `{name}` in the file"))
 }
 
 /// Data sections with their buffers.
@@ -172,7 +180,7 @@ fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<
 }
 
 impl ModuleBackend for SimModule {
-    fn launch(&self, request: &Request<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
         let code = self
             .kernels
             .get(request.index)
@@ -200,7 +208,7 @@ impl ModuleBackend for SimModule {
         });
         let plan = launch::LaunchPlan::new(
             request,
-            launch::Code {
+            launch::KernelProgram {
                 program,
                 implicit_args: code.implicit_args,
                 module: self,

@@ -2,7 +2,7 @@
 
 use super::Bounds;
 use super::barrier::Barriers;
-use super::launch::{Control, INDIRECT_BASE, LaunchPlan, patch_group};
+use super::launch::{INDIRECT_BASE, LaunchControl, LaunchPlan, patch_group};
 use super::memory::{Block, Mapped, Reserved, View};
 use super::sampler::Samplers;
 use super::special;
@@ -352,7 +352,7 @@ impl<'p> Worker<'p> {
     pub(super) fn run_group(
         &mut self,
         id: [u32; 3],
-        control: &Control<'_>,
+        control: &LaunchControl<'_>,
     ) -> Result<u64, GroupError> {
         let plan = self.plan;
         let size = plan.group_size(id);
@@ -477,7 +477,7 @@ fn run_threads(
     group: &mut Group<'_>,
     plan: &LaunchPlan<'_>,
     id: [u32; 3],
-    control: &Control<'_>,
+    control: &LaunchControl<'_>,
     observer: &mut impl Observer,
 ) -> Result<(), GroupError> {
     let fault = |t: &Thread, number: usize, what| {

@@ -30,7 +30,12 @@ struct Section<'a> {
     name: Cow<'a, str>,
     ty: u32,
     range: Range<usize>,
+    content: &'a [u8],
     size: u64,
+}
+
+fn beyond_end(section: &str) -> ZebinError {
+    ZebinError::new(format!("section {section} lies beyond the end of the file"))
 }
 
 pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
@@ -63,30 +68,30 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
                 .checked_add(size)
                 .filter(|&end| end <= bytes.len() as u64)
                 .map(|end| offset as usize..end as usize)
-                .ok_or_else(|| {
-                    ZebinError::new(format!("section {name} lies beyond the end of the file"))
-                })?,
+                .ok_or_else(|| beyond_end(&name))?,
         };
+        let content = bytes.get(range.clone());
+        let content = content.ok_or_else(|| beyond_end(&name))?;
         sections.push(Section {
             name,
             ty: s.sh_type(le).0,
             range,
+            content,
             size: s.sh_size(le),
         });
     }
-    let content = |s: &Section<'_>| bytes.get(s.range.clone()).unwrap_or(&[]);
     // The first section of a name counts.
     let mut by_name = HashMap::new();
     for s in &sections {
         by_name.entry(&*s.name).or_insert(s);
     }
 
-    let (product, platform) = product(by_name.get(".note.intelgt.compat").map(|s| content(s)))?;
+    let (product, platform) = product(by_name.get(".note.intelgt.compat").map(|s| s.content))?;
     let ze_info = sections
         .iter()
         .find(|s| s.ty == SHT_ZEBIN_ZEINFO || s.name == ".ze_info")
         .ok_or_else(|| ZebinError::new("no .ze_info section"))?;
-    let text = std::str::from_utf8(content(ze_info)).map_err(|e| err(".ze_info", e))?;
+    let text = std::str::from_utf8(ze_info.content).map_err(|e| err(".ze_info", e))?;
     // Writers may end the section with a NUL.
     let parsed = read::parse(text.trim_end_matches('\0'), platform, limits)?;
 
@@ -118,10 +123,10 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
             });
         }
     }
-    let data = data_sections(&sections, content, limits)?;
+    let data = data_sections(&sections, limits)?;
     let debug = |name: &str| {
         let section = by_name.get(name);
-        section.map_or(&[][..], |s| content(s)).to_vec()
+        section.map_or(&[][..], |s| s.content).to_vec()
     };
     let lines = LineInfo::new(
         debug(".debug_line"),
@@ -155,10 +160,10 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
     )?;
 
     if let Some(s) = by_name.get(bindings::SECTION) {
-        bindings::read(content(s), &mut zebin, limits)?;
+        bindings::read(s.content, &mut zebin, limits)?;
     }
     zebin.build_options = by_name.get(".misc.buildOptions").map(|s| {
-        String::from_utf8_lossy(content(s))
+        String::from_utf8_lossy(s.content)
             .trim_end_matches('\0')
             .to_owned()
     });
@@ -260,9 +265,8 @@ fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
 }
 
 /// Collects the data sections, whose names must be unique.
-fn data_sections<'a>(
+fn data_sections(
     sections: &[Section<'_>],
-    content: impl Fn(&Section<'_>) -> &'a [u8],
     limits: &Limits,
 ) -> Result<Vec<DataSection>, ZebinError> {
     let mut found: Vec<(&Section<'_>, bool)> = Vec::new();
@@ -293,7 +297,7 @@ fn data_sections<'a>(
             bytes: if nothing {
                 Vec::new()
             } else {
-                content(s).to_vec()
+                s.content.to_vec()
             },
             zeros: if nothing { s.size as usize } else { 0 },
             relocations: Vec::new(),

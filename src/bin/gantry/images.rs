@@ -183,7 +183,7 @@ fn read_png(path: &Path) -> Result<(ImageDesc, Vec<u8>), Failure> {
     let info = reader.next_frame(&mut data).map_err(wrong)?;
     let texels = data
         .get(..info.buffer_size())
-        .unwrap_or(&[])
+        .ok_or_else(|| Failure::file(path, "a frame larger than its buffer"))?
         .chunks_exact(info.color_type.samples())
         .flat_map(|p| match *p {
             [grey] => [grey, grey, grey, 255],

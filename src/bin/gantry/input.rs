@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 /// once, however often it is asked for.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     static STDIN: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
     if path.as_os_str() != "-" {
@@ -50,7 +50,7 @@ pub(crate) enum Language {
 /// nothing, as on standard input.
 ///
 /// # Errors
-/// It has to be read for that, and cannot be.
+/// The contents are needed for that, and cannot be read.
 pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("gir") => return Ok(Language::Gir),
@@ -135,10 +135,10 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     Ok((name.to_owned(), value))
 }
 
-/// Refuses further files where the first one is no SPIR-V.
+/// Checks that there are no further files, which only SPIR-V may have.
 ///
 /// # Errors
-/// There are some.
+/// There are further files.
 pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
     match more.first() {
         Some(other) => Err(Failure::usage(format!(
@@ -354,11 +354,13 @@ pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Co
     }
     let zebin = zebin::Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
     let kernels = zebin.kernels.iter().enumerate();
-    let code = kernels
-        .map(|(i, k)| Code {
+    let code = kernels.map(|(i, k)| {
+        let code = zebin.code(&bytes, i);
+        let none = || Failure::file(path, format!("kernel `{}` has no code", k.name));
+        Ok(Code {
             kernel: Some(k.name.clone()),
-            bytes: zebin.code(&bytes, i).unwrap_or_default().to_vec(),
+            bytes: code.ok_or_else(none)?.to_vec(),
         })
-        .collect();
-    Ok((zebin.platform, code))
+    });
+    Ok((zebin.platform, code.collect::<Result<_, Failure>>()?))
 }

@@ -3,8 +3,8 @@
 
 use super::super::memory::{SimBuffer, Space, View};
 use super::super::printf;
-use super::implicit::Buffers;
-use crate::backend::{BufferBackend, Request};
+use super::implicit::BufferAddresses;
+use crate::backend::{BufferBackend, LaunchRequest};
 use crate::error::Error;
 use crate::limits::{Limits, within};
 use crate::zebin::PayloadKind;
@@ -19,7 +19,7 @@ const ASSERT_TEXT: u64 = 8;
 /// Buffers of a launch.
 #[derive(Default)]
 pub(super) struct LaunchBuffers {
-    pub(super) addresses: Buffers,
+    pub(super) addresses: BufferAddresses,
     printf: Option<Arc<SimBuffer>>,
     assert: Option<Arc<SimBuffer>>,
     sync: Option<Arc<SimBuffer>>,
@@ -29,7 +29,7 @@ impl LaunchBuffers {
     /// Allocates the buffers that the kernel asks for. `implicit_args` is true if it has implicit
     /// arguments, through which functions may print.
     pub(super) fn new(
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         implicit_args: bool,
         space: &Arc<Space>,
         limits: &Limits,
@@ -74,7 +74,7 @@ impl LaunchBuffers {
         let sync = make(sync_bytes > 0, sync_bytes)?;
         let address = |b: &Option<Arc<SimBuffer>>| b.as_ref().map_or(0, |b| b.address());
         Ok(LaunchBuffers {
-            addresses: Buffers {
+            addresses: BufferAddresses {
                 printf: address(&printf),
                 assert: address(&assert),
                 sync: address(&sync),

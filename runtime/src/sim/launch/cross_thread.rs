@@ -6,10 +6,10 @@
 use super::super::memory::Table;
 use super::super::module::DataBuffers;
 use super::super::sampler::Samplers;
-use super::implicit::Buffers;
+use super::implicit::BufferAddresses;
 use super::slm;
 use super::states::{self, LaunchStates};
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::launch::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
@@ -25,9 +25,9 @@ pub(super) struct CrossThread {
 /// Fills in everything that all groups share. An error names an argument that launches do not
 /// provide.
 pub(super) fn fill(
-    request: &Request<'_>,
+    request: &LaunchRequest<'_>,
     data: &DataBuffers,
-    buffers: &Buffers,
+    buffers: &BufferAddresses,
     memory: &Table,
     states: &mut LaunchStates,
     platform: Platform,

@@ -6,7 +6,7 @@
 //! It holds the address of a table with the local ids of all threads of the group.
 
 use super::payload::LocalIdWalk;
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::zebin::{KernelInfo, PayloadKind};
 
 /// Bytes of memory for the structure.
@@ -17,7 +17,7 @@ const VERSION: u8 = 1;
 
 /// Addresses of buffers that a launch provides; 0 where it does not.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Buffers {
+pub(super) struct BufferAddresses {
     pub(super) printf: u64,
     pub(super) assert: u64,
     pub(super) sync: u64,
@@ -38,9 +38,9 @@ impl ImplicitArgs {
     /// Creates them; `None` if the kernel does not use them. `in_header` is true if the kernel
     /// takes the address from `r0.0`.
     pub(super) fn new(
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         in_header: bool,
-        buffers: &Buffers,
+        buffers: &BufferAddresses,
     ) -> Option<ImplicitArgs> {
         let kernel: &KernelInfo = request.kernel;
         let by_address = kernel

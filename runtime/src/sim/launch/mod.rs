@@ -11,7 +11,7 @@ mod states;
 pub(super) use cross_thread::patch_group;
 pub(super) use implicit::{BYTES as IMPLICIT_ARGS_BYTES, ImplicitArgs};
 pub(super) use payload::{INDIRECT_BASE, PayloadLayout};
-pub(super) use run::{Control, run};
+pub(super) use run::{LaunchControl, run};
 
 use super::memory::{Space, Table};
 use super::module::{CodeLocation, DataBuffers, SimModule};
@@ -19,7 +19,7 @@ use super::program::Program;
 use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
 use super::{Bounds, SimOptions};
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::error::Error;
 use crate::limits::{Limits, within};
 use crate::watch::Watch;
@@ -68,7 +68,7 @@ pub(super) struct LaunchPlan<'a> {
 }
 
 /// Code of a kernel, as its module provides it.
-pub(super) struct Code<'a> {
+pub(super) struct KernelProgram<'a> {
     pub(super) program: &'a Program,
     /// True if it takes the address of implicit arguments from `r0.0`.
     pub(super) implicit_args: bool,
@@ -125,8 +125,8 @@ const MAX_INDIRECT: u64 = 16 << 20;
 
 impl<'a> LaunchPlan<'a> {
     pub(super) fn new(
-        request: &'a Request<'a>,
-        code: Code<'a>,
+        request: &'a LaunchRequest<'a>,
+        code: KernelProgram<'a>,
         space: &'a Arc<Space>,
         data: &DataBuffers,
         options: &SimOptions,

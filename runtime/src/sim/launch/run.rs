@@ -5,9 +5,9 @@ use super::super::memory::View;
 use super::super::thread::Counts;
 use super::super::worker::{GroupError, Worker, WorkerMemory};
 use super::LaunchPlan;
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::error::{Error, Fault, Stopped};
-use crate::launch::{LaunchStats, Signals};
+use crate::launch::{LaunchStats, StopSignals};
 use crate::pool::Pool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,17 +16,17 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// State that tells if the groups of a launch go on.
-pub(in super::super) struct Control<'a> {
+pub(in super::super) struct LaunchControl<'a> {
     /// True if they stop, because of a fault or a signal.
     stopped: AtomicBool,
-    signals: Signals<'a>,
+    signals: StopSignals<'a>,
     /// Signal that stopped them.
     why: OnceLock<Stopped>,
 }
 
-impl<'a> Control<'a> {
-    pub(in super::super) fn new(signals: Signals<'a>) -> Control<'a> {
-        Control {
+impl<'a> LaunchControl<'a> {
+    pub(in super::super) fn new(signals: StopSignals<'a>) -> LaunchControl<'a> {
+        LaunchControl {
             stopped: AtomicBool::new(false),
             signals,
             why: OnceLock::new(),
@@ -96,9 +96,9 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 /// Runs one core's part of a launch. Nothing unwinds from it.
 fn part(
     plan: &LaunchPlan<'_>,
-    request: &Request<'_>,
+    request: &LaunchRequest<'_>,
     groups: &GroupQueue,
-    control: &Control<'_>,
+    control: &LaunchControl<'_>,
     shared: &Mutex<LaunchTotals>,
 ) {
     let share = |put: &mut dyn FnMut(&mut LaunchTotals)| {
@@ -171,7 +171,7 @@ fn part(
 /// Runs all groups.
 pub(in super::super) fn run(
     plan: &LaunchPlan<'_>,
-    request: &Request<'_>,
+    request: &LaunchRequest<'_>,
     pool: &dyn Pool,
 ) -> Result<LaunchStats, Error> {
     let start = Instant::now();
@@ -189,7 +189,7 @@ pub(in super::super) fn run(
         batch: (count / (cores * 16)).clamp(1, 64),
         size: [nx, ny],
     };
-    let control = Control::new(request.signals);
+    let control = LaunchControl::new(request.signals);
     let shared = Mutex::new(LaunchTotals::default());
     let work = || part(plan, request, &groups, &control, &shared);
     // A trace is in order.
@@ -209,7 +209,7 @@ pub(in super::super) fn run(
 /// Returns the result of a launch.
 fn finish(
     plan: &LaunchPlan<'_>,
-    request: &Request<'_>,
+    request: &LaunchRequest<'_>,
     total: LaunchTotals,
     why: Option<Stopped>,
     wall: Duration,
@@ -309,7 +309,7 @@ mod tests {
         let m = d.load_module(zebin.clone(), &bytes).unwrap();
         m.run_instead(0, program);
         let progress = crate::Progress::new();
-        let request = Request {
+        let request = LaunchRequest {
             index: 0,
             kernel: &zebin.kernels[0],
             global: [8 * 100_000, 1, 1],
@@ -320,7 +320,7 @@ mod tests {
             progress: Some(&progress),
             printf: &Nowhere,
             watch: None,
-            signals: Signals::default(),
+            signals: StopSignals::default(),
         };
         let e = crate::backend::ModuleBackend::launch(&m, &request).unwrap_err();
         let Error::Fault(f) = e else {

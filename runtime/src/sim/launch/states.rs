@@ -5,7 +5,7 @@ use super::super::image::SimImage;
 use super::super::memory::Table;
 use super::super::sampler::Samplers;
 use super::super::surface::{Surface, Surfaces, bindless_handle};
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::launch::Arg;
 use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
@@ -19,7 +19,7 @@ pub(in super::super) struct LaunchStates {
 
 impl LaunchStates {
     /// Creates the states of the binding table and the sampler table.
-    pub(super) fn new(request: &Request<'_>, memory: &Table) -> LaunchStates {
+    pub(super) fn new(request: &LaunchRequest<'_>, memory: &Table) -> LaunchStates {
         let arg = |index: u32| request.args.get(index as usize);
         let mut surfaces = Surfaces::default();
         for (bti, index) in &request.kernel.binding_table {
@@ -42,7 +42,7 @@ impl LaunchStates {
     /// messages.
     pub(super) fn bindless(
         &mut self,
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         index: u32,
         memory: &Table,
         platform: Platform,
@@ -80,7 +80,7 @@ fn data_surface(base: u64, memory: &Table) -> Surface {
 pub(super) const FRONT: u32 = 256;
 
 /// Returns the surface of an argument.
-fn surface(request: &Request<'_>, index: u32, memory: &Table) -> Surface {
+fn surface(request: &LaunchRequest<'_>, index: u32, memory: &Table) -> Surface {
     let asks =
         |p: &PayloadArg| matches!(p.kind, PayloadKind::BufferOffset { index: n } if n == index);
     let front = if request.kernel.payload.iter().any(asks) {

@@ -146,7 +146,7 @@ pub enum Arg {
 
 impl Arg {
     /// Returns the elements of a buffer or an image, and their tolerance.
-    pub fn judged(&self) -> Option<(ElementType, &[u8], Tolerance)> {
+    pub fn compared(&self) -> Option<(ElementType, &[u8], Tolerance)> {
         match self {
             Arg::Buffer {
                 kind,
@@ -455,7 +455,7 @@ impl Case {
 
     /// Returns the contents of buffers and images that a function expects.
     pub fn expected(&self, compute: fn(&mut Memory, u32), width: u32) -> Vec<Vec<u8>> {
-        let buffers = self.args.iter().filter_map(Arg::judged);
+        let buffers = self.args.iter().filter_map(Arg::compared);
         let mut memory = Memory {
             buffers: buffers.map(|(_, data, _)| data.to_vec()).collect(),
         };

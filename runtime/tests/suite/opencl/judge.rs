@@ -28,12 +28,12 @@ pub fn watched(
         text,
         stats,
     } = simulated::launch(case, module, watch).map_err(|e| e.to_string())?;
-    let judged = case
+    let compared = case
         .args
         .iter()
         .enumerate()
-        .filter_map(|(i, a)| Some((i, a.judged()?)));
-    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
+        .filter_map(|(i, a)| Some((i, a.compared()?)));
+    for (((i, (kind, _, tolerance)), got), want) in compared.zip(&got).zip(&want) {
         if let Some(difference) = compare::difference(kind, tolerance, got, want) {
             return Err(format!("argument {i}: {difference}"));
         }

@@ -175,7 +175,7 @@ fn whole_groups(mut range: cl::Range) -> cl::Range {
 fn source(file: &str) -> String {
     let text = kernels::FILES.iter().find(|(f, _)| *f == file);
     let cases = specs::cases();
-    let judged = |kernel: &str| {
+    let by_pocl = |kernel: &str| {
         let of = |c: &&Case| c.file == file && c.kernel == kernel;
         let launches: Vec<&Case> = cases.iter().filter(of).collect();
         launches.iter().any(|c| matches!(c.oracle, Oracle::Pocl))
@@ -184,7 +184,7 @@ fn source(file: &str) -> String {
     let mut inside = None;
     for line in text.map_or("", |(_, t)| t).lines() {
         if let Some(name) = kernel_at(line) {
-            inside = Some(judged(name));
+            inside = Some(by_pocl(name));
         }
         if line.starts_with("#define SG ") {
             out.push_str("#define SG");

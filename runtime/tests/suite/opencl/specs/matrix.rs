@@ -53,10 +53,10 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-fn of(file: &'static str, shape: FragmentShape, judges: [fn(&mut Memory, u32); 4]) -> Vec<Case> {
+fn of(file: &'static str, shape: FragmentShape, models: [fn(&mut Memory, u32); 4]) -> Vec<Case> {
     let case = |kernel| Case::new(file, kernel).line(N as u32, 16);
     let FragmentShape { row, .. } = shape;
-    let [halves, bfloats, bytes, one_row] = judges;
+    let [halves, bfloats, bytes, one_row] = models;
     vec![
         case("matrix_half")
             .buffer::<f32>(N * 8, within(-1.0, 1.0))
