@@ -1,5 +1,5 @@
-//! The least that compiles and runs: IR by the builder, a launch on whatever device there is. Its size is what a host pays for all of Gantry
-//! (README).
+//! Smallest host: IR by the builder, and a launch on whatever device there is. Its size is what a
+//! host pays for all of Gantry (README).
 
 use gantry::codegen::builder::FunctionBuilder;
 use gantry::codegen::ir::{Function, Module, scalars::I32};

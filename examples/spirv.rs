@@ -1,4 +1,4 @@
-//! Kernels of SPIR-V: compiles the file given, as OpenCL C and SYCL become it, and launches its kernel `add` over two buffers.
+//! Kernels of SPIR-V, as OpenCL C and SYCL compile to: launches `add` of the given file.
 
 use gantry::codegen::CompileOptions;
 use gantry::runtime::{Device, DeviceKind, Grid};
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `y` holds after the launch.
+/// Runs the kernel, and returns the contents of `y` after the launch.
 pub(crate) fn run(bytes: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
     let words = gantry::spirv_words(bytes).ok_or("SPIR-V consists of words")?;
     let device = Device::open(DeviceKind::Auto)?;

@@ -1,4 +1,4 @@
-//! A shader of WGSL by its bindings: the zebin says what is bound where, and how large a group is.
+//! A WGSL shader by its bindings: the zebin has the bindings and the group size.
 
 use gantry::runtime::{Device, DeviceKind};
 use gantry::{codegen::CompileOptions, spirv::Options};

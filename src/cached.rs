@@ -1,4 +1,4 @@
-//! Compiling by way of a cache of code.
+//! Compilation through a cache of code.
 
 use crate::spirv_in::SpirvError;
 use gantry_codegen::ir::Module;
@@ -8,23 +8,23 @@ use gantry_spirv::Options;
 use std::io;
 use std::ops::Deref;
 
-/// A zebin that was in a cache, or was made for want of it.
+/// Zebin from a cache, or one that was compiled because the cache had none.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Zebin {
-    /// It was there.
+    /// Zebin that was in the cache.
     Cached(CachedCode),
-    /// It was compiled.
+    /// Zebin that was compiled.
     Compiled {
-        /// The module, compiled.
+        /// Compiled module.
         compiled: Compiled,
-        /// Whether it could be stored. It is as good if not.
+        /// Result of storing it in the cache. The zebin is valid either way.
         stored: io::Result<()>,
     },
 }
 
 impl Zebin {
-    /// Whether it was in the cache.
+    /// Returns true if the zebin was in the cache.
     pub fn is_hit(&self) -> bool {
         matches!(self, Zebin::Cached(_))
     }
@@ -41,8 +41,8 @@ impl Deref for Zebin {
     }
 }
 
-/// The zebin of a module: from the cache if it is there, else compiled and stored there. What options ask to be dumped is dumped only where it
-/// is compiled.
+/// Returns the zebin of a module from the cache, or compiles and stores it. Dumps that the options
+/// ask for are made only when it is compiled.
 ///
 /// ```
 /// use gantry::codegen::{CompileOptions, Context, text};
@@ -63,7 +63,7 @@ impl Deref for Zebin {
 /// ```
 ///
 /// # Errors
-/// The module does not compile. (What is wrong with a cache is none: it is then as if nothing were in it.)
+/// The module does not compile. A fault of the cache is no error: it counts as a miss.
 pub fn compile_cached(
     cache: &CodeCache,
     context: &mut Context,
@@ -74,11 +74,12 @@ pub fn compile_cached(
     by_key(cache, key, || context.compile(module, options))
 }
 
-/// The zebin of the kernels of a module of SPIR-V, by way of a cache. Its key is of the words: what is in the cache is found without translating them. The
-/// zebin says what a host needs to know of its kernels: names, bindings, the size of a group.
+/// Compiles the kernels of a SPIR-V module through a cache. The key is that of the words, so a hit
+/// needs no translation. The zebin describes the kernels for a host: names, bindings and group
+/// size.
 ///
 /// # Errors
-/// As those of [`compile_spirv`](crate::compile_spirv).
+/// Errors are those of [`compile_spirv`](crate::compile_spirv).
 pub fn compile_spirv_cached(
     cache: &CodeCache,
     context: &mut Context,
@@ -92,10 +93,10 @@ pub fn compile_spirv_cached(
     })
 }
 
-/// The same of the compute shaders of a text of WGSL.
+/// Compiles the compute shaders of a WGSL text through a cache, as [`compile_spirv_cached`] does.
 ///
 /// # Errors
-/// As those of [`compile_wgsl`](crate::compile_wgsl).
+/// Errors are those of [`compile_wgsl`](crate::compile_wgsl).
 #[cfg(feature = "wgsl")]
 pub fn compile_wgsl_cached(
     cache: &CodeCache,

@@ -3,14 +3,17 @@
 //! This crate gathers the parts:
 //!
 //! - [`codegen`]: the IR, its text and its compiler;
-//! - [`spirv`]: SPIR-V into the IR ([`compile_spirv`]), and with the feature `wgsl`, which is on by default, WGSL by way of it (`compile_wgsl`);
-//! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
+//! - [`spirv`]: translation of SPIR-V to the IR ([`compile_spirv`]), and with the feature `wgsl`,
+//!   which is on by default, of WGSL (`compile_wgsl`);
+//! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and
+//!   launches;
 //! - [`isa`]: the Gen ISA itself.
 //!
-//! [`prelude`] has what a host uses of them.
+//! [`prelude`] has the names that a host uses.
 //!
-//! With the feature `cli`, which is on by default, it is also the `gantry` command, and holds the filetest runner as `filetests`. A program
-//! that embeds Gantry turns it off: `gantry = { version = "0.1", default-features = false }`.
+//! With the feature `cli`, which is on by default, it is also the `gantry` command, and has the
+//! filetest runner as `filetests`. A program that embeds Gantry turns it off:
+//! `gantry = { version = "0.1", default-features = false }`.
 //!
 //! ```
 //! use gantry::codegen::{CompileOptions, compile, text};
@@ -63,22 +66,22 @@ pub use spirv_in::{SpirvError, compile_spirv, spirv_words};
 #[cfg(feature = "wgsl")]
 pub use {gantry_spirv::wgsl::translate_wgsl, spirv_in::compile_wgsl};
 
-/// The examples of the page on the cache, compiled and run as tests.
+/// Examples of the page on the cache, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/cache.md")]
 pub struct CachePage;
 
-/// The examples of the page on the IR, compiled and run as tests.
+/// Examples of the page on the IR, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/ir.md")]
 pub struct IrPage;
 
-/// The examples of the page on SPIR-V and WGSL.
+/// Examples of the page on SPIR-V and WGSL.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/spirv.md")]
 pub struct SpirvPage;
 
-/// The README's examples, compiled and run as tests.
+/// Examples of the README, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,12 +1,13 @@
-//! What a host uses, by one `use`. A name has one meaning here: `Module`, `Kernel` and `Sampler` are the runtime's, loaded on a device; those of the IR
-//! have `Ir` before them.
+//! Names that a host uses, in one `use`. `Module`, `Kernel` and `Sampler` are the runtime's, loaded
+//! on a device. Those of the IR have the prefix `Ir`.
 //!
 //! ```
 //! use gantry::prelude::*;
 //!
 //! let device = Device::open(DeviceKind::Auto)?;
 //! let target = CompileOptions::for_device(&device.info())?;
-//! let module: IrModule = gantry::codegen::text::parse("kernel %nothing() simd8 {\nblock0:\n    return\n}\n")?.module;
+//! let text = "kernel %nothing() simd8 {\nblock0:\n    return\n}\n";
+//! let module: IrModule = gantry::codegen::text::parse(text)?.module;
 //! let module: Module = device.load(&compile(&module, &target)?.zebin)?;
 //! module.kernel("nothing")?.launch(Grid::new([8, 1, 1])).run()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,20 +1,20 @@
-//! Compiling SPIR-V and WGSL.
+//! Compilation of SPIR-V and WGSL.
 
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, Context};
 use gantry_spirv::{CompileError, Errors, Options};
 
-/// Why a module of SPIR-V is not compiled.
+/// Reason why a SPIR-V module or WGSL text does not compile.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpirvError {
-    /// What is wrong with it, or not supported.
+    /// Module that is wrong, or not supported in part.
     #[error(transparent)]
     Spirv(#[from] Errors),
-    /// What is wrong with a text of WGSL, or not supported.
+    /// WGSL text that is wrong, or not supported in part.
     #[cfg(feature = "wgsl")]
     #[error(transparent)]
     Wgsl(#[from] gantry_spirv::wgsl::WgslError),
-    /// What the compiler says of its IR.
+    /// IR that the compiler refuses.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
 }
@@ -39,7 +39,7 @@ impl From<CompileError> for SpirvError {
 /// ```
 ///
 /// # Errors
-/// Everything found wrong with the module, or what the compiler says of its IR.
+/// The module has errors, all of which are listed, or the compiler refuses its IR.
 pub fn compile_spirv(
     words: &[u32],
     options: &Options,
@@ -49,7 +49,7 @@ pub fn compile_spirv(
     Ok(compiled?.1)
 }
 
-/// Options that name the target.
+/// Returns the options with the target set.
 #[cfg(feature = "wgsl")]
 fn for_target(options: &Options, target: &CompileOptions) -> Options {
     Options {
@@ -58,7 +58,7 @@ fn for_target(options: &Options, target: &CompileOptions) -> Options {
     }
 }
 
-/// Compiles the compute shaders of a text of WGSL.
+/// Compiles the compute shaders of a WGSL text.
 ///
 /// ```
 /// use gantry::codegen::CompileOptions;
@@ -78,14 +78,15 @@ fn for_target(options: &Options, target: &CompileOptions) -> Options {
 ///
 /// let data = device.buffer_from(&[21u32; 100])?;
 /// let kernel = device.load(&zebin)?.kernel("double")?;
-/// // The zebin knows what is bound where, and the size of a group; the bytes of the buffer, which the shader asks for, are filled in.
+/// // The zebin has the bindings and the group size. The buffer's length, which the shader asks
+/// // for, is filled in.
 /// kernel.dispatch([2, 1, 1]).bind(0, 0, &data).run()?;
 /// assert_eq!(data.read::<u32>()?, [42; 100]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// What naga says of the text, everything found that is not supported, or what the compiler says of its IR.
+/// naga refuses the text, parts of it are not supported, or the compiler refuses its IR.
 #[cfg(feature = "wgsl")]
 pub fn compile_wgsl(
     text: &str,
@@ -95,7 +96,7 @@ pub fn compile_wgsl(
     compile_text(&mut Context::new(), text, options, target)
 }
 
-/// The same in a context's memory.
+/// Compiles a WGSL text in a context's memory.
 #[cfg(feature = "wgsl")]
 pub(crate) fn compile_text(
     context: &mut Context,
@@ -107,13 +108,16 @@ pub(crate) fn compile_text(
     Ok(context.compile(&translated.module, target)?)
 }
 
-/// The words of a file of SPIR-V, whichever byte comes first; none where bytes are left over.
+/// Returns the words of a SPIR-V file in either byte order; `None` if bytes are left over.
 pub fn spirv_words(bytes: &[u8]) -> Option<Vec<u32>> {
     let (words, rest) = bytes.as_chunks::<4>();
     let swapped = words.first() == Some(&[0x07, 0x23, 0x02, 0x03]);
-    let word = |w: &[u8; 4]| match swapped {
-        true => u32::from_be_bytes(*w),
-        false => u32::from_le_bytes(*w),
+    let word = |w: &[u8; 4]| {
+        if swapped {
+            u32::from_be_bytes(*w)
+        } else {
+            u32::from_le_bytes(*w)
+        }
     };
     rest.is_empty().then(|| words.iter().map(word).collect())
 }

@@ -1,4 +1,5 @@
-//! What random kernels covered of the compiler: opcodes, lowering rules, repairs, and what became of SIMD control flow.
+//! Coverage of the compiler by random kernels: opcodes, lowering rules, repairs, and the forms of
+//! SIMD control flow.
 
 use crate::differential::Outcome;
 use gantry_codegen::ir::{Opcode, Scalar};
@@ -8,26 +9,28 @@ use gantry_isa_gen::Op;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What was compiled: opcodes at which types of their first operand or result, lowering rules, repairs of the legalizer.
+/// Counts of compiled code: opcodes at the types of their first operand or result, lowering rules,
+/// and repairs of the legalizer.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// Cases that agree.
+    /// Number of cases that agree.
     pub equal: u64,
-    /// Cases that did not fit the register file.
+    /// Number of cases that did not fit the GRF file.
     pub too_large: u64,
-    /// Functions of the cases that agree.
+    /// Number of functions of the cases that agree.
     pub functions: u64,
-    /// Kernels in which values that different channels hold share registers, and such registers.
+    /// Number of kernels in which values of different channels share registers, and of such
+    /// registers.
     pub shared: (u64, u64),
-    /// By pass of the optimizer: kernels that it changed, and changes.
+    /// Numbers of kernels that each pass of the optimizer changed, and of its changes.
     passes: BTreeMap<&'static str, (u64, u64)>,
     opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
     fired: Fired,
-    control: Control,
+    control: ControlFlowCounts,
 }
 
 impl Coverage {
-    /// The passes that never changed anything, of those that no kernel has to ask for.
+    /// Returns the passes that never changed anything, without those that a kernel must ask for.
     pub fn idle(&self) -> Vec<&'static str> {
         let changes = |p: &Pass| self.passes.get(p.name()).map_or(0, |(_, changes)| *changes);
         let idle = Pass::ALL
@@ -46,7 +49,7 @@ impl Coverage {
             }
         };
         self.equal += 1;
-        for kernel in agreed.ways.iter().flat_map(|w| &w.kernels) {
+        for kernel in agreed.variants.iter().flat_map(|w| &w.kernels) {
             self.fired.extend(&kernel.stats.fired);
             self.shared.0 += u64::from(kernel.stats.shared > 0);
             self.shared.1 += u64::from(kernel.stats.shared);
@@ -56,7 +59,7 @@ impl Coverage {
                 *changes += u64::from(s.changes);
             }
         }
-        if let Some(first) = agreed.ways.first() {
+        if let Some(first) = agreed.variants.first() {
             self.control.add(first);
         }
         self.functions += agreed.module.functions.len() as u64;
@@ -67,7 +70,7 @@ impl Coverage {
                 let mut of = None;
                 data.for_each_arg(&f.dfg, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
                 let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
-                // Of what has neither, the type does not matter.
+                // The type does not matter for instructions that have neither.
                 let of = of.or(result).unwrap_or(Scalar::B1);
                 let types = self.opcodes.entry(data.opcode().name()).or_default();
                 *types.entry(of).or_default() += 1;
@@ -75,7 +78,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what another run covered.
+    /// Adds the coverage of another run.
     pub fn extend(&mut self, other: &Coverage) {
         self.equal += other.equal;
         self.too_large += other.too_large;
@@ -97,8 +100,8 @@ impl Coverage {
         }
     }
 
-    /// What was covered and what not, of each kind.
-    pub fn parts(&self) -> [Part; 3] {
+    /// Returns the covered and uncovered items of each kind.
+    pub fn parts(&self) -> [CoveragePart; 3] {
         let opcodes = Opcode::all().iter().map(|i| i.name);
         let opcodes = opcodes.map(|n| (n.to_string(), self.opcodes.contains_key(n)));
         let rules = RULES.iter().enumerate();
@@ -109,33 +112,33 @@ impl Coverage {
         let repairs = Repair::ALL.iter();
         let repairs = repairs.map(|r| (format!("{r:?}"), self.fired.has_repair(*r)));
         [
-            Part::of("opcodes", opcodes),
-            Part::of("lowering rules", rules),
-            Part::of("repairs", repairs),
+            CoveragePart::of("opcodes", opcodes),
+            CoveragePart::of("lowering rules", rules),
+            CoveragePart::of("repairs", repairs),
         ]
     }
 }
 
-/// How much of one kind was covered.
+/// Coverage of one kind of items.
 #[derive(Clone, Debug)]
-pub struct Part {
-    /// The kind.
+pub struct CoveragePart {
+    /// Name of the kind.
     pub name: &'static str,
-    /// How many there are.
+    /// Number of items.
     pub all: usize,
-    /// Those that were not.
+    /// Items that were not covered.
     pub never: Vec<String>,
 }
 
-impl Part {
-    fn of(name: &'static str, items: impl Iterator<Item = (String, bool)>) -> Part {
+impl CoveragePart {
+    fn of(name: &'static str, items: impl Iterator<Item = (String, bool)>) -> CoveragePart {
         let mut all = 0;
         let never = items.inspect(|_| all += 1).filter(|(_, had)| !had);
         let never = never.map(|(name, _)| name).collect();
-        Part { name, all, never }
+        CoveragePart { name, all, never }
     }
 
-    /// The share that was covered.
+    /// Returns the share of covered items, 0 to 1.
     pub fn share(&self) -> f64 {
         1.0 - self.never.len() as f64 / self.all.max(1) as f64
     }
@@ -173,10 +176,11 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// What became of SIMD control flow: kernels that keep to the mask stack's rules, broken rules, and instructions.
+/// Forms of SIMD control flow: kernels that keep to the mask stack's rules, broken rules, and
+/// instructions.
 #[derive(Clone, Debug, Default)]
-pub struct Control {
-    /// Kernels that break no rule.
+pub struct ControlFlowCounts {
+    /// Number of kernels that break no rule.
     pub kernels: u64,
     /// Broken rules, by name.
     pub rules: BTreeMap<&'static str, u64>,
@@ -184,7 +188,7 @@ pub struct Control {
     pub forms: BTreeMap<&'static str, u64>,
 }
 
-impl Control {
+impl ControlFlowCounts {
     /// Counts a compiled module.
     pub fn add(&mut self, compiled: &Compiled) {
         for k in &compiled.kernels {
@@ -201,7 +205,7 @@ impl Control {
     }
 
     /// Adds another count.
-    pub fn extend(&mut self, other: &Control) {
+    pub fn extend(&mut self, other: &ControlFlowCounts) {
         self.kernels += other.kernels;
         for (k, n) in &other.rules {
             *self.rules.entry(k).or_default() += n;
@@ -212,7 +216,7 @@ impl Control {
     }
 }
 
-/// The mask stack's instructions.
+/// Returns true for the instructions of the mask stack.
 fn is_control(op: Op) -> bool {
     matches!(
         op,
@@ -228,7 +232,7 @@ fn is_control(op: Op) -> bool {
     )
 }
 
-impl fmt::Display for Control {
+impl fmt::Display for ControlFlowCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |of: &BTreeMap<&'static str, u64>| {
             let list: Vec<String> = of.iter().map(|(k, n)| format!("{k} {n}")).collect();

@@ -1,9 +1,9 @@
-//! Typed numbers of `; run:` lines: parsing, the device's bytes, comparing.
+//! Typed numbers of `; run:` lines: parsing, conversion to the device's bytes, and comparison.
 
 use half::f16;
 use std::fmt;
 
-/// A kind of number, with the reading of its bits.
+/// Type of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kind {
     name: &'static str,
@@ -36,10 +36,11 @@ const KINDS: [Kind; 11] = [
     kind("f64", 8, Class::Float),
 ];
 
-/// How far a float may be from the one expected.
+/// Allowed distance of a float from the expected one.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tolerance(
-    /// The most that `|got - expected|` may be, times `max(1, |expected|)`. 0: bits equal (but any NaN equals any NaN).
+    /// Limit of `|got - expected|`, as a multiple of `max(1, |expected|)`. With 0 bits must be
+    /// equal, except that any NaN equals any NaN.
     pub f64,
 );
 
@@ -57,20 +58,20 @@ impl Kind {
     /// `f32`.
     pub const F32: Kind = KINDS[9];
 
-    /// The kind of a name: `i8` .. `i64`, `u8` .. `u64`, `f16 f32 f64`.
+    /// Parses the name of a type: `i8` .. `i64`, `u8` .. `u64`, `f16 f32 f64`.
     pub fn from_name(name: &str) -> Option<Kind> {
         KINDS.into_iter().find(|k| k.name == name)
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub const fn bytes(self) -> usize {
         self.bytes
     }
 
-    /// The bits of a number in text. `0x` gives the bits themselves, of floats too.
+    /// Parses a number. `0x` gives the bits themselves, also of floats.
     ///
     /// # Errors
-    /// It is no number of this kind.
+    /// The text is no number of this type.
     pub fn parse(self, text: &str) -> Result<u64, String> {
         let wrong = || format!("`{text}` is not a number of kind {}", self.name);
         let mask = u64::MAX >> (64 - 8 * self.bytes);
@@ -85,13 +86,13 @@ impl Kind {
                 let v: f64 = text.parse().map_err(|_| wrong())?;
                 Ok(match self.bytes {
                     2 => u64::from(f16::from_f64(v).to_bits()),
-                    // Not by way of f64: one rounding only.
+                    // Not through f64, so that it is rounded once.
                     4 => u64::from(text.parse::<f32>().map_err(|_| wrong())?.to_bits()),
                     _ => v.to_bits(),
                 })
             }
             Class::Signed | Class::Unsigned => {
-                // An integer's bits may be written either way: `i8 -1`, `i8 255`.
+                // An integer's bits may be written as either sign: `i8 -1`, `i8 255`.
                 let v: i128 = text.parse().map_err(|_| wrong())?;
                 let (low, high) = (-(i128::from(mask) / 2) - 1, i128::from(mask));
                 match self.class {
@@ -103,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// The bits of an integer, in this kind: 3 is `3`, or `3.0`.
+    /// Returns the bits of an integer in this type: 3 is `3`, or `3.0`.
     pub fn from_int(self, v: i64) -> Result<u64, String> {
         self.parse(&v.to_string())
     }
@@ -116,7 +117,7 @@ impl Kind {
         }
     }
 
-    /// Whether two numbers are equal, within a tolerance where they are floats.
+    /// Returns true if two numbers are equal, within a tolerance for floats.
     pub fn equal(self, got: u64, expected: u64, tolerance: Tolerance) -> bool {
         if got == expected {
             return true;
@@ -129,7 +130,7 @@ impl Kind {
             || (tolerance.0 > 0.0 && (g == e || (g - e).abs() <= tolerance.0 * e.abs().max(1.0)))
     }
 
-    /// A number as text.
+    /// Formats a number.
     pub fn show(self, bits: u64) -> String {
         let unused = 64 - 8 * self.bytes as u32;
         match self.class {
@@ -147,17 +148,17 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Numbers of one kind.
+/// Numbers of one type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Data {
-    /// Their kind.
+    /// Type.
     pub kind: Kind,
-    /// Their bits.
+    /// Bits of each number.
     pub bits: Vec<u64>,
 }
 
 impl Data {
-    /// The device's bytes.
+    /// Returns the device's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.bits
             .iter()
@@ -165,7 +166,8 @@ impl Data {
             .collect()
     }
 
-    /// Numbers of a kind from the device's bytes; bytes after the last whole one are left out.
+    /// Reads numbers of a type from the device's bytes. Bytes after the last whole number are
+    /// dropped.
     pub fn from_bytes(kind: Kind, bytes: &[u8]) -> Data {
         let bits = bytes
             .chunks_exact(kind.bytes)
@@ -174,10 +176,10 @@ impl Data {
         Data { kind, bits }
     }
 
-    /// Compares a buffer with this.
+    /// Compares a buffer with the numbers.
     ///
-    /// # Errors
-    /// They differ: the message says where first, what stands there and beside it, and how much differs.
+    /// # Errors They differ. The message has the first difference, the elements around it, and the
+    /// number of differences.
     pub fn compare(&self, bytes: &[u8], tolerance: Tolerance) -> Result<(), String> {
         let got = Data::from_bytes(self.kind, bytes);
         let pairs = got.bits.iter().zip(&self.bits);
@@ -194,17 +196,18 @@ impl Data {
                 got.around(i),
             ));
         }
-        match got.bits.len() == self.bits.len() {
-            true => Ok(()),
-            false => Err(format!(
+        if got.bits.len() == self.bits.len() {
+            Ok(())
+        } else {
+            Err(format!(
                 "the buffer has {} elements, {} are expected",
                 got.bits.len(),
                 self.bits.len()
-            )),
+            ))
         }
     }
 
-    /// An element and those near it, the element in brackets.
+    /// Formats an element and those near it, with the element in brackets.
     fn around(&self, i: usize) -> String {
         const NEAR: usize = 4;
         let first = i.saturating_sub(NEAR);
@@ -215,9 +218,12 @@ impl Data {
             .skip(first)
             .take(i + NEAR + 1 - first);
         let list: Vec<String> = shown
-            .map(|(at, &b)| match at == i {
-                true => format!("[{}]", self.kind.show(b)),
-                false => self.kind.show(b),
+            .map(|(at, &b)| {
+                if at == i {
+                    format!("[{}]", self.kind.show(b))
+                } else {
+                    self.kind.show(b)
+                }
             })
             .collect();
         let before = if first > 0 { "... " } else { "" };

@@ -1,6 +1,8 @@
-//! Random kernels, differentially: what the compiled bytes do on the simulator is what the interpreter says.
+//! Differential testing with random kernels: the compiled bytes on the simulator must give the
+//! interpreter's results.
 //!
-//! A library function with the target a parameter: `tests/suite/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
+//! It is a library function with the target as a parameter. `tests/suite/random.rs` runs a seeded few on
+//! every target, and a fuzz target as many as desired.
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
@@ -21,34 +23,39 @@ use gantry_runtime::{
     Watch,
 };
 
-/// What came of a case.
+/// Result of a case.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Interpreter and simulator agree: the kernel, and what it was compiled to.
+    /// Interpreter and simulator agree on the kernel.
     Equal(Box<Agreed>),
-    /// The compiler said that it cannot: one instruction alone wants more registers than there are, which is not the IR's to know.
+    /// The compiler refuses the kernel: one instruction alone needs more registers than there are,
+    /// which the IR cannot rule out.
     TooLarge,
 }
 
-/// A kernel whose bytes do what its IR says.
+/// Kernel whose bytes give the results of its IR.
 #[derive(Debug)]
 pub struct Agreed {
-    /// The IR.
+    /// IR of the kernel.
     pub module: Module,
-    /// What became of it, each way: as it stands, with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; as it
-    /// stands with flags, every subroutine called; and optimized, at a level and in a way that the seed says. Where stages were not checked, one of the first
-    /// two by turns.
-    pub ways: Vec<Compiled>,
+    /// Compiled code of each variant.
+    ///
+    /// The first is unoptimized, with SIMD control flow on the mask stack where it keeps to the
+    /// rules, and small subroutines inline. The second is unoptimized, with flags, and calls every
+    /// subroutine. The third is optimized, at a level and in a variant that the seed selects. If
+    /// stages are not checked, the first two alternate.
+    pub variants: Vec<Compiled>,
 }
 
-/// The targets of `GANTRY_TARGETS`, if that is set. Those may be named there that the compiler has not all for.
+/// Returns the targets of `GANTRY_TARGETS`, if that is set. They may include targets that the
+/// compiler supports only in part.
 pub fn named() -> Option<Vec<Target>> {
     let names = std::env::var("GANTRY_TARGETS").ok()?;
     Some(names.split(',').filter_map(Target::unfinished).collect())
 }
 
-/// The targets that differential tests run on: those of `GANTRY_TARGETS` (`skl,icllp`), or one of every platform, since products of one platform
-/// get the same code.
+/// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
+/// every platform. Products of one platform get the same code.
 pub fn platforms() -> Vec<Target> {
     if let Some(named) = named() {
         return named;
@@ -58,14 +65,15 @@ pub fn platforms() -> Vec<Target> {
     out
 }
 
-/// The passes of `GANTRY_WITHOUT` (`unroll,pieces`): without the one that is wrong, a case that fails does not.
+/// Returns the passes of `GANTRY_WITHOUT` (`unroll,pieces`). Leaving out the wrong pass makes a
+/// failing case succeed.
 fn without() -> PassSet {
     let names = std::env::var("GANTRY_WITHOUT").unwrap_or_default();
     names.split(',').filter_map(Pass::from_name).collect()
 }
 
-/// How many registers threads have in a case, on targets that have more for kernels that ask: in a third of the cases all there are, or what `GANTRY_GRF` says
-/// (`128`, `256`, `auto`).
+/// Returns the number of GRFs of threads in a case, on targets that have more for kernels that ask.
+/// A third of the cases has all of them. `GANTRY_GRF` (`128`, `256`, `auto`) overrides this.
 fn grf_mode(seed: u64, target: &Target) -> GrfMode {
     let asked = std::env::var("GANTRY_GRF").ok();
     let drawn = match seed % 3 {
@@ -79,12 +87,12 @@ fn grf_mode(seed: u64, target: &Target) -> GrfMode {
     }
 }
 
-/// The options with what a target lacks by name left out: doubles where the ALU has none, quotients and powers where the math box makes none, texels where
-/// there is no sampler.
+/// Removes from the options what a target lacks: doubles in the ALU, quotients and powers in the
+/// math box, texels where there is no sampler.
 pub fn for_target(options: &Options, target: &Target) -> Options {
     let mut without = options.without.clone();
     if !target.features().math_div_pow {
-        // They are near what the interpreter gives, not equal.
+        // These are near the interpreter's results, not equal.
         without.extend([Opcode::Fdiv, Opcode::Fpow]);
     }
     if !target.features().sampler {
@@ -104,27 +112,29 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
-/// How a case is judged.
+/// Checks that a case performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Judging {
-    /// How many registers values may be in, where not all.
+pub struct CaseChecks {
+    /// Number of registers that values may be in, if not all.
     pub grfs: Option<u32>,
-    /// Whether what every stage makes is checked too, and the case compiled one way more: more than two thirds of its time.
+    /// True if every stage's output is checked too, and one variant more is compiled. That takes
+    /// more than two thirds of the time.
     pub stages: bool,
 }
 
-/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs
-/// it, and compares what it stores with what the interpreter stores.
+/// Tests a random module on a target.
 ///
-/// # Errors
-/// The compiler refuses verified IR, or the results differ: a sentence that says how.
+/// The module goes through its text and back, is compiled and run. The legality rules check every
+/// emitted instruction. Stored values must equal the interpreter's.
+///
+/// # Errors The compiler refuses verified IR, or the results differ. The message says how.
 pub fn case(
     seed: u64,
     options: &Options,
     target: &Target,
-    how: Judging,
+    how: CaseChecks,
 ) -> Result<Outcome, String> {
-    let Judging { grfs, stages } = how;
+    let CaseChecks { grfs, stages } = how;
     let made = fuzzing::module(seed, options);
     let text = made.to_string();
     let m = parse(&text).map_err(|e| e.to_string())?.module;
@@ -133,8 +143,9 @@ pub fn case(
     }
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
-    let mut ways = Vec::new();
-    // As it stands both ways; and optimized, by turns each way and at each level, and now and then with buffers by addresses.
+    let mut variants = Vec::new();
+    // Unoptimized in both variants. Optimized in alternating variants and levels, and sometimes
+    // with buffers by address.
     let optimized = match seed % 4 {
         0 => (SimdCf::Auto, Inline::Auto, OptLevel::O1),
         1 => (SimdCf::Flags, Inline::Never, OptLevel::O2),
@@ -190,13 +201,16 @@ pub fn case(
                 return Err(by(format!("the {name} differs at byte {at}")));
             }
         }
-        ways.push(compiled);
+        variants.push(compiled);
     }
-    Ok(Outcome::Equal(Box::new(Agreed { module: m, ways })))
+    Ok(Outcome::Equal(Box::new(Agreed {
+        module: m,
+        variants,
+    })))
 }
 
-/// What a kernel leaves in memory.
-struct Left {
+/// Memory after a launch.
+struct FinalMemory {
     output: Vec<u8>,
     surface: Vec<u8>,
     image: Vec<u8>,
@@ -204,13 +218,13 @@ struct Left {
     printed: String,
 }
 
-/// Bytes of a random kernel's image of rectangles.
+/// Bytes of a random kernel's image for 2D blocks.
 const BLOCK_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE) as usize;
 
 /// Bytes of a random kernel's images.
 const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
 
-/// The surface's buffer starts as the end of the input.
+/// Returns the initial contents of the surface's buffer: the end of the input, reversed.
 fn shared(input: &[u8]) -> Vec<u8> {
     input
         .iter()
@@ -220,7 +234,7 @@ fn shared(input: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Work-items of a thread: a kernel is launched as one.
+/// Returns the work-items of a thread. A kernel is launched as one thread.
 fn simd(m: &Module) -> u32 {
     match m.functions.values().next().map(|f| f.kind) {
         Some(FuncKind::Kernel { simd, .. }) => simd,
@@ -228,7 +242,7 @@ fn simd(m: &Module) -> u32 {
     }
 }
 
-fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
+fn interpret(m: &Module, input: &[u8]) -> Result<FinalMemory, String> {
     let mut memory = Buffers::default();
     let x = memory.add(input.to_vec());
     let y = memory.add(vec![0; OUT_BYTES as usize]);
@@ -277,7 +291,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
         INSTRUCTION_LIMIT,
     )
     .map_err(|e| format!("interpreter: {e}"))?;
-    Ok(Left {
+    Ok(FinalMemory {
         output: memory.bytes(y).to_vec(),
         surface: memory.bytes(z).to_vec(),
         image: memory.bytes(written).to_vec(),
@@ -286,14 +300,14 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     })
 }
 
-/// What a kernel leaves on the simulator. `annotated`: its annotations must cover every read and write.
-fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Left, String> {
+/// Runs a kernel on the simulator. If `annotated`, its annotations must cover every read and write.
+fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<FinalMemory, String> {
     let watch = Watch::new().hazards();
     let device = Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
         ..SimOptions::default()
     });
-    let run = || -> Result<Left, gantry_runtime::Error> {
+    let run = || -> Result<FinalMemory, gantry_runtime::Error> {
         let kernel = device.load(zebin)?.kernel("k")?;
         let x = device.buffer_from(input)?;
         let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
@@ -330,7 +344,7 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Le
             .arg(sampler)
             .arg(&rows)
             .run()?;
-        Ok(Left {
+        Ok(FinalMemory {
             output: y.read()?,
             surface: z.read()?,
             image: written.read()?,
@@ -345,7 +359,7 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Le
     }
 }
 
-/// The offsets in the output that blocks of floats are stored to.
+/// Returns the offsets in the output that blocks of floats are stored to, with their types.
 fn floats(m: &Module) -> Vec<(usize, Type)> {
     let Some(f) = m.functions.get(FuncRef::from_u32(0)) else {
         return Vec::new();
@@ -366,7 +380,8 @@ fn floats(m: &Module) -> Vec<(usize, Type)> {
         .collect()
 }
 
-/// Integers are equal; floats too, where all NaNs and both zeros count as one.
+/// Compares outputs. Integers must be equal, and floats too, except that all NaNs and both zeros
+/// are equal.
 fn compare(m: &Module, expected: &[u8], got: &[u8]) -> Result<(), String> {
     let mut scalars = vec![Scalar::I8; expected.len()];
     for (at, ty) in floats(m) {

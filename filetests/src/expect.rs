@@ -5,7 +5,8 @@ use crate::{Options, Outcome};
 use similar::TextDiff;
 use std::ops::Range;
 
-/// Compares what a command made with the section of its name. Trailing blanks of lines do not count.
+/// Compares the output of a command with the section of its name. Trailing blanks of lines are
+/// ignored.
 pub(crate) fn section(
     file: &TestFile,
     name: &str,
@@ -63,7 +64,7 @@ pub(crate) fn section(
     Ok(Outcome::Bless(out.join("\n") + "\n"))
 }
 
-/// The lines of a section, its heading included; an empty range at the end where there is none.
+/// Returns the lines of a section with its heading, or an empty range at the end if there is none.
 fn find(lines: &[&str], heading: &str) -> Range<usize> {
     let Some(start) = lines.iter().position(|l| l.trim_end() == heading) else {
         return lines.len()..lines.len();
@@ -75,7 +76,7 @@ fn find(lines: &[&str], heading: &str) -> Range<usize> {
     start..start + 1 + len
 }
 
-/// Each `; check:` text stands in `actual`, in order, and no `; not:` text does.
+/// Checks that each `; check:` text is in `actual`, in order, and no `; not:` text is.
 pub(crate) fn checks(file: &TestFile, actual: &str) -> Result<(), String> {
     let mut rest = actual;
     for d in file.named("check") {
@@ -98,7 +99,8 @@ pub(crate) fn checks(file: &TestFile, actual: &str) -> Result<(), String> {
     }
 }
 
-/// Compares what comes of each line of code, comments aside, with the comment `// EXPECTED` behind it.
+/// Compares the output for each line of code, without comments, with the comment `// EXPECTED`
+/// after it.
 pub(crate) fn lines(
     file: &TestFile,
     options: &Options,
@@ -119,20 +121,19 @@ pub(crate) fn lines(
             Ok(Some(m)) => m,
             Err(e) => format!("error: {e}"),
         };
-        // An expected error may be part of the one that came.
+        // An expected error may be part of the actual one.
         let as_expected = match expected.strip_prefix("error:") {
             Some(text) => made.starts_with("error: ") && made.contains(text.trim()),
             None => made == expected,
         };
-        match as_expected {
-            true => blessed.push(source.to_owned()),
-            false => {
-                failures.push(format!(
-                    "line {number}: {}\n  expected {expected}\n  got      {made}",
-                    code.trim()
-                ));
-                blessed.push(format!("{:width$} // {made}", code.trim_end()));
-            }
+        if as_expected {
+            blessed.push(source.to_owned())
+        } else {
+            failures.push(format!(
+                "line {number}: {}\n  expected {expected}\n  got      {made}",
+                code.trim()
+            ));
+            blessed.push(format!("{:width$} // {made}", code.trim_end()));
         }
     }
     match (failures.is_empty(), options.bless) {

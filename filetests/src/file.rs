@@ -1,4 +1,4 @@
-//! Reading a filetest: header, directives, and what is tested.
+//! Parser of filetests: header, directives, and body.
 
 use crate::command::Command;
 use crate::source::Language;
@@ -6,17 +6,17 @@ use gantry_codegen::Target;
 use gantry_codegen::ir::Module;
 use std::fmt;
 
-/// A `test` line of a header.
+/// `test` line of a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Test {
-    /// The command.
+    /// Name of the command.
     pub command: String,
-    /// The words after it.
+    /// Words after it.
     pub options: Vec<String>,
 }
 
 impl Test {
-    /// Whether an option was given.
+    /// Returns true if an option is given.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|o| o == option)
     }
@@ -44,45 +44,48 @@ impl fmt::Display for Test {
     }
 }
 
-/// A comment `; NAME: TEXT` that tells a command what to expect.
+/// Comment `; NAME: TEXT` that tells a command what to expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Directive {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// One of [`DIRECTIVES`].
+    /// Name, one of [`DIRECTIVES`].
     pub name: &'static str,
-    /// What follows the colon, trimmed.
+    /// Text after the colon, trimmed.
     pub text: String,
 }
 
-/// The directives there are. `expect` begins a section that can be blessed, to the end of its comment lines.
+/// Names of all directives. `expect` begins a section that can be blessed, up to the end of its
+/// comment lines.
 pub const DIRECTIVES: [&str; 6] = ["error", "run", "check", "not", "hazard", "expect"];
 
-/// A filetest, read.
+/// Parsed filetest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TestFile {
-    /// The path, for messages.
+    /// Path, for messages.
     pub path: String,
-    /// The whole file.
+    /// Text of the whole file.
     pub source: String,
-    /// What is tested: the file with its header lines blank, so that line numbers stay true.
+    /// Text to test: the file with blank header lines, so that line numbers stay correct.
     pub body: String,
-    /// The `test` lines in order.
+    /// `test` lines in order.
     pub tests: Vec<Test>,
-    /// The `target` line's name, `skl` without one.
+    /// Name in the `target` line, `skl` without one.
     pub target: String,
     /// Expectations in line order.
     pub directives: Vec<Directive>,
 }
 
 impl TestFile {
-    /// Whether a target has all that the file has: doubles, images and atomics of words are not everywhere, messages that a file spells itself are of the data
-    /// port, and products of matrices are of the size that the file's own target has.
+    /// Returns true if a target has everything that the file uses. Not all have doubles, images and
+    /// atomics of words. Messages written out in a file are of the data port. Matrix products have
+    /// the size of the file's own target.
     pub fn is_for(&self, target: &Target) -> bool {
         self.text_is_for(&self.body, target)
     }
 
-    /// Which targets have all that a module of the file has, whatever language the file is in.
+    /// Returns a test for targets that have everything that a module of the file uses, whatever
+    /// language the file is in.
     pub(crate) fn fits(&self, module: &Module) -> impl Fn(&Target) -> bool + '_ {
         let text = match Language::of(&self.path) {
             Language::Gir => None,
@@ -91,12 +94,12 @@ impl TestFile {
         move |target| self.text_is_for(text.as_deref().unwrap_or(&self.body), target)
     }
 
-    /// The same for a text of IR.
+    /// Returns true if a target has everything that a text of IR uses.
     fn text_is_for(&self, text: &str, target: &Target) -> bool {
         let f = target.features();
         let needs = |what: &str, there: bool| there || !text.contains(what);
         let words = ["atomic.i16", "atomic.f16"];
-        // A systolic array has as many columns as a register has doublewords.
+        // A systolic array has as many columns as a GRF has dwords.
         let own = Target::from_name(&self.target)
             .map(|t| t.features().grf_bytes)
             .ok();
@@ -109,7 +112,7 @@ impl TestFile {
             && needs("= dpas.", f.dpas && own == Some(f.grf_bytes))
     }
 
-    /// Reads a filetest.
+    /// Parses a filetest.
     ///
     /// # Errors
     /// The header has no `test` line or is malformed, or a directive is unknown.
@@ -142,20 +145,20 @@ impl TestFile {
         })
     }
 
-    /// The directives of a name.
+    /// Iterates over the directives of a name.
     pub fn named(&self, name: &str) -> impl Iterator<Item = &Directive> {
         self.directives.iter().filter(move |d| d.name == name)
     }
 }
 
-/// The text of a filetest without its header: header lines are blank, so that line numbers stay true. Any other text
-/// comes back as it is. With it the `gantry` command takes filetests where it takes `.gir` files.
+/// Blanks a filetest's header lines, so that line numbers stay correct. Any other text is returned
+/// unchanged. With it the `gantry` command takes filetests where it takes `.gir` files.
 pub fn without_header(source: &str) -> String {
     split_header(source).1
 }
 
-/// Header lines with their numbers, and the file with them blanked. The header ends at the first line that is neither
-/// blank, nor a comment, nor begins with `test` or `target`.
+/// Returns header lines with their numbers, and the file with them blanked. The header ends at the
+/// first line that is neither blank, nor a comment, nor begins with `test` or `target`.
 fn split_header(source: &str) -> (Vec<(usize, &str)>, String) {
     let mut header = Vec::new();
     let mut body = String::with_capacity(source.len());
@@ -174,26 +177,28 @@ fn split_header(source: &str) -> (Vec<(usize, &str)>, String) {
     (header, body)
 }
 
-/// The text of a line's comment, if the line is nothing else.
+/// Returns the text of a line's comment, if the line is nothing else.
 pub(crate) fn comment(line: &str) -> Option<&str> {
     line.strip_prefix("//").or_else(|| line.strip_prefix(';'))
 }
 
-/// What begins a comment in a file of this name.
+/// Returns the comment marker of a file of this name.
 fn mark(path: &str) -> &'static str {
-    match [".asm", ".hex", ".wgsl"].iter().any(|e| path.ends_with(e)) {
-        true => "//",
-        false => ";",
+    if [".asm", ".hex", ".wgsl"].iter().any(|e| path.ends_with(e)) {
+        "//"
+    } else {
+        ";"
     }
 }
 
-/// The directives of every line; a line may hold several. A comment that begins with a lower-case word and a colon right behind it
-/// is meant as one, so that a mistyped name is an error and not a remark; so is a known name in other letters.
+/// Parses the directives of every line, which may have several. A comment that begins with a
+/// lower-case word and a colon is taken as one, so that a mistyped name is an error. So is a known
+/// name in other letter case.
 fn directives(mark: &str, body: &str) -> Result<Vec<Directive>, String> {
     let mut out = Vec::<Directive>::new();
     let mut in_section = false;
     for (line, text) in (1..).zip(body.lines()) {
-        // What stands in a section is output.
+        // Lines in a section are output.
         in_section &= text.starts_with(mark) && !text.starts_with(&format!("{mark} expect: "));
         if in_section {
             continue;
@@ -223,7 +228,7 @@ fn directives(mark: &str, body: &str) -> Result<Vec<Directive>, String> {
     Ok(out)
 }
 
-/// The directive that a comment's text begins with, and what follows its colon.
+/// Returns the directive that a comment's text begins with, and the text after its colon.
 fn directive<'a>(mark: &str, comment: &'a str) -> Result<Option<(&'static str, &'a str)>, String> {
     let Some((word, said)) = comment.trim_start().split_once(':') else {
         return Ok(None);
@@ -235,12 +240,13 @@ fn directive<'a>(mark: &str, comment: &'a str) -> Result<Option<(&'static str, &
     // A disassembler's remarks about a send are `// wr:2+1, rd:0; ...`.
     let spaced = mark == ";" || said.is_empty() || said.starts_with(' ');
     let meant = spaced && !word.is_empty() && word.chars().all(lower);
-    match meant || DIRECTIVES.iter().any(|d| d.eq_ignore_ascii_case(word)) {
-        true => Err(format!(
+    if meant || DIRECTIVES.iter().any(|d| d.eq_ignore_ascii_case(word)) {
+        Err(format!(
             "unknown directive `{word}:`; there are {}",
             DIRECTIVES.map(|d| format!("`{d}:`")).join(", ")
-        )),
-        false => Ok(None),
+        ))
+    } else {
+        Ok(None)
     }
 }
 

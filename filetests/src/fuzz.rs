@@ -1,5 +1,6 @@
-//! What the fuzzers do with bytes or a seed, as functions: the targets in `fuzz/` are a line each over them, and `filetests/tests/suite/fuzz.rs` runs
-//! each a little in `cargo test`. None of them may panic; what an error says is a bug too.
+//! Bodies of the fuzzers, as functions of bytes or a seed. The targets in `fuzz/` are a line each
+//! over them, and `filetests/tests/suite/fuzz.rs` runs each briefly in `cargo test`. A panic in any
+//! of them is a bug, and so is a returned error.
 
 use crate::differential;
 use gantry_codegen::text::parse;
@@ -12,13 +13,14 @@ use gantry_isa_gen::{InstOpts, Platform};
 use gantry_runtime::zebin::{ArgKind, Zebin};
 use gantry_runtime::{Arg, Device, Grid, SimOptions};
 
-/// Instructions of a simulated thread.
+/// Instruction limit of a simulated thread.
 const LIMIT: u64 = 2000;
 
-/// IR text: what parses and verifies is printed and read back the same, and the compiler takes it or says why not.
+/// Fuzzes IR text. Text that parses and verifies is printed and read back the same. The compiler
+/// accepts it or says why not.
 ///
 /// # Errors
-/// The print differs or does not parse.
+/// The printed text differs or does not parse.
 pub fn gir(data: &[u8]) -> Result<(), String> {
     let Ok(text) = std::str::from_utf8(data) else {
         return Ok(());
@@ -41,10 +43,11 @@ pub fn gir(data: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// A random kernel of a seed for one of the platforms: interpreter and simulator agree.
+/// Fuzzes the compiler with a random kernel of a seed, on one of the platforms. Interpreter and
+/// simulator must agree.
 ///
 /// # Errors
-/// They do not.
+/// They disagree.
 pub fn differential(seed: u64) -> Result<(), String> {
     let targets = differential::platforms();
     let n = targets.len().max(1);
@@ -60,7 +63,7 @@ pub fn differential(seed: u64) -> Result<(), String> {
 
 fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), String> {
     let options = differential::for_target(options, target);
-    let how = differential::Judging {
+    let how = differential::CaseChecks {
         grfs: None,
         stages: true,
     };
@@ -69,10 +72,11 @@ fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), S
         .map_err(|e| format!("seed {seed}, {}: {e}", target.name()))
 }
 
-/// A zebin: loaded, disassembled, and each kernel launched with arguments of the kinds it asks for, as far as all of this is possible.
+/// Fuzzes zebins: loads and disassembles one, and launches each kernel with arguments of its kinds,
+/// as far as possible.
 ///
 /// # Errors
-/// None today: not to panic, hang or take much memory is all that is asked.
+/// None today. The requirement is not to panic, hang or take much memory.
 pub fn zebin(data: &[u8]) -> Result<(), String> {
     if let Ok(z) = Zebin::parse(data) {
         for i in 0..z.kernels.len() {
@@ -102,10 +106,10 @@ pub fn zebin(data: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Assembly text: what assembles is printed as text that assembles to the same bytes.
+/// Fuzzes assembly text. Text that assembles is printed as text that assembles to the same bytes.
 ///
 /// # Errors
-/// It does not.
+/// The bytes differ.
 pub fn asm(platform: Platform, data: &[u8]) -> Result<(), String> {
     let Ok(text) = std::str::from_utf8(data) else {
         return Ok(());
@@ -121,19 +125,19 @@ pub fn asm(platform: Platform, data: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Bytes of one instruction, long or compacted: what decodes, and is encoded again, decodes to the same
-/// instruction.
+/// Fuzzes the bytes of one instruction, native or compact. An instruction that decodes, and is
+/// encoded again, decodes to the same instruction.
 ///
 /// # Errors
-/// It is not.
+/// The instructions differ.
 pub fn instruction(platform: Platform, data: &[u8]) -> Result<(), String> {
     let Ok(decoded) = decode(platform, data) else {
         return Ok(());
     };
-    // What is encoded is the long form.
+    // The encoder writes the native form.
     let mut inst = decoded.inst;
     inst.opts.remove(InstOpts::COMPACTED);
-    // Bytes may say what no instruction can be.
+    // Bytes may describe no valid instruction.
     let Ok(bytes) = encode(platform, &inst) else {
         return Ok(());
     };
@@ -147,7 +151,7 @@ pub fn instruction(platform: Platform, data: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A platform and the rest, from a fuzzer's bytes: the first of them chooses.
+/// Selects a platform by the first of a fuzzer's bytes. Returns it and the remaining bytes.
 pub fn platform(data: &[u8]) -> (Platform, &[u8]) {
     let (first, rest) = data.split_first().map_or((0, data), |(f, r)| (*f, r));
     let all = Platform::ALL;

@@ -1,10 +1,10 @@
-//! The `; run:` lines: a launch and what it is expected to leave in its arguments.
+//! `; run:` lines: a launch and the expected contents of its arguments.
 //!
 //! ```text
-//! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0, i32 20] == [_, f32[1, 3, 5], _, _]
+//! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0] == [_, f32[1, 3, 5], _]
 //! ; run: %hello global=2 prints="hello 0\nhello 1\n"
 //! ; run: %spin args=[f32[0]] error: endless loop
-//! // run: add groups=2 binds=[0,0: f32[0..8], 0,1: f32[1;8], push: i32 8] == [_, f32[1, 2, 3, 4, 5, 6, 7, 8], _]
+//! // run: add groups=2 binds=[0,0: f32[0..4], 0,1: f32[1;4], push: i32 4] == [_, f32[1, 2, 3, 4], _]
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
@@ -12,39 +12,39 @@ use gantry_codegen::interp::{Addressing, Component, Sampler};
 use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole};
 use std::fmt;
 
-/// An argument.
+/// Argument of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arg {
-    /// A buffer that starts with this: `f32[1, 2]`.
+    /// Buffer with initial contents: `f32[1, 2]`.
     Buffer(Data),
-    /// By value: `i32 3`, `f32x4(1, 2, 3, 4)`.
+    /// Value: `i32 3`, `f32x4(1, 2, 3, 4)`.
     Value(Data),
-    /// An image that starts with this: `image2d(4,2) rgba_unorm8 u8[0..32]`.
+    /// Image with initial contents: `image2d(4,2) rgba_unorm8 u8[0..32]`.
     Image(ImageArg, Data),
-    /// A sampler: `sampler edge linear norm`.
+    /// Sampler: `sampler edge linear norm`.
     Sampler(Sampler),
     /// SLM of so many bytes: `slm 256`.
     Slm(u32),
-    /// A null pointer: `null`.
+    /// Null pointer: `null`.
     Null,
 }
 
-/// What an image is like.
+/// Description of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageArg {
-    /// Its shape.
+    /// Type of the image.
     pub shape: ImageShape,
-    /// Texels along each coordinate, 1 along those that it does not have.
+    /// Texels along each coordinate, 1 along those that it lacks.
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
     /// Components of a texel: 1, 2 or 4.
     pub components: u32,
-    /// How each is stored.
+    /// Storage type of a component.
     pub component: Component,
 }
 
-/// The numbers of an image as text has them: along each coordinate, samples last.
+/// Returns an image's sizes in their order in the text: along each coordinate, with samples last.
 fn sizes(shape: ImageShape, [x, y, z]: [u32; 3], samples: u32) -> [u32; 4] {
     match shape {
         ImageShape::D2Msaa => [x, y, samples, 1],
@@ -65,7 +65,7 @@ impl fmt::Display for ImageArg {
     }
 }
 
-/// A sampler as an argument.
+/// Formats a sampler as an argument.
 pub fn sampler_text(s: &Sampler) -> String {
     let addressing = name_of(s.addressing, &ADDRESSING);
     let filter = if s.linear { "linear" } else { "nearest" };
@@ -99,17 +99,17 @@ const ADDRESSING: [(&str, Addressing); 4] = [
     ("mirror", Addressing::Mirror),
 ];
 
-/// Where a shader has an argument.
+/// Binding of a shader's argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slot {
-    /// At a set, a binding and an element: `0,1` and `0,1,3`.
+    /// Set, binding and element: `0,1` and `0,1,3`.
     At(BindingPlace),
-    /// The push constants: `push`.
+    /// Push constants: `push`.
     Pushed,
 }
 
 impl Slot {
-    /// Whether a parameter is there.
+    /// Returns true if a parameter has this binding.
     pub fn is(self, role: ParamRole) -> bool {
         match (self, role) {
             (Slot::At(place), ParamRole::Resource(at, _)) => place == at,
@@ -131,19 +131,19 @@ impl fmt::Display for Slot {
     }
 }
 
-/// What a launch is expected to come to.
+/// Expected result of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// Contents of buffers in the order of what is given; `None` (`_`) where nothing is expected.
+    /// Contents of buffers in the order of the arguments; `None` (`_`) where nothing is expected.
     Args(Vec<Option<Data>>),
-    /// An error whose message holds this.
+    /// Error whose message contains this.
     Error(String),
 }
 
-/// A `; run:` line, read.
+/// Parsed `; run:` line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
-    /// The kernel, without its `%`.
+    /// Name of the kernel, without its `%`.
     pub kernel: String,
     /// Work-items.
     pub global: [u32; 3],
@@ -153,21 +153,21 @@ pub struct Run {
     pub local: Option<[u32; 3]>,
     /// Global id of the first work-item.
     pub offset: [u32; 3],
-    /// For floats.
+    /// Tolerance of floats.
     pub tolerance: Tolerance,
-    /// The arguments: in the order of the kernel's without sizes that launches fill in, or as
-    /// `places` says.
+    /// Arguments. They are in the order of the kernel's parameters without sizes that launches fill
+    /// in, or bound by `places`.
     pub args: Vec<Arg>,
-    /// Where a shader has each of the arguments; empty where they are in order.
+    /// Binding of each argument; empty where they are in order.
     pub places: Vec<Slot>,
-    /// What it is expected to print; not looked at without.
+    /// Text that it is expected to print, if that is compared.
     pub prints: Option<String>,
-    /// What is expected.
+    /// Expected result.
     pub expect: Expect,
 }
 
 impl Run {
-    /// An argument for messages: its place, or its number.
+    /// Names an argument in messages: its binding, or its number.
     pub(crate) fn name(&self, n: usize) -> String {
         match self.places.get(n) {
             Some(slot) => format!("at {slot}"),
@@ -175,10 +175,9 @@ impl Run {
         }
     }
 
-    /// Reads the text after `run:`.
+    /// Parses the text after `run:`.
     ///
-    /// # Errors
-    /// The text is malformed: the message names the place by the text left.
+    /// # Errors The text is malformed. The message has the remaining text.
     pub fn parse(text: &str) -> Result<Run, String> {
         let mut p = Parser { rest: text };
         p.eat("%");
@@ -203,12 +202,7 @@ impl Run {
                 return Ok(run);
             }
             if p.eat("==") {
-                let expect = p.list(|p| {
-                    Ok(match p.eat("_") {
-                        true => None,
-                        false => Some(p.buffer()?),
-                    })
-                })?;
+                let expect = p.list(|p| Ok(if p.eat("_") { None } else { Some(p.buffer()?) }))?;
                 if expect.len() != run.args.len() {
                     return Err(format!(
                         "{} arguments are given and {} expected",
@@ -285,9 +279,10 @@ impl Parser<'_> {
     }
 
     fn token(&mut self, token: &str) -> Result<(), String> {
-        match self.eat(token) {
-            true => Ok(()),
-            false => Err(format!("expected `{token}` at `{}`", self.rest)),
+        if self.eat(token) {
+            Ok(())
+        } else {
+            Err(format!("expected `{token}` at `{}`", self.rest))
         }
     }
 
@@ -310,7 +305,7 @@ impl Parser<'_> {
         self.take(|c| c.is_alphanumeric() || c == '_')
     }
 
-    /// A number, or what stands in its place. A range's dots are no part of it.
+    /// Takes a number, or any word in its place. The dots of a range are not part of it.
     fn number(&mut self) -> String {
         self.rest = self.rest.trim_start();
         let end = self
@@ -341,7 +336,7 @@ impl Parser<'_> {
         Ok(dims)
     }
 
-    /// Text in quotes, with the escapes of the IR's strings.
+    /// Takes quoted text with the escapes of the IR's strings.
     fn quoted(&mut self) -> Result<String, String> {
         self.token("\"")?;
         let mut end = None;
@@ -388,7 +383,7 @@ impl Parser<'_> {
         self.numbers(kind, "]")
     }
 
-    /// `0,1:`, `0,1,3:` or `push:`.
+    /// Takes a binding: `0,1:`, `0,1,3:` or `push:`.
     fn slot(&mut self) -> Result<Slot, String> {
         if self.eat("push") {
             self.token(":")?;
@@ -402,10 +397,7 @@ impl Parser<'_> {
         let set = number(self)?;
         self.token(",")?;
         let binding = number(self)?;
-        let element = match self.eat(",") {
-            true => number(self)?,
-            false => 0,
-        };
+        let element = if self.eat(",") { number(self)? } else { 0 };
         self.token(":")?;
         Ok(Slot::At(BindingPlace {
             set,
@@ -437,12 +429,13 @@ impl Parser<'_> {
         if let Some(lanes) = lanes {
             self.token("(")?;
             let data = self.numbers(kind, ")")?;
-            return match data.bits.len() == lanes {
-                true => Ok(Arg::Value(data)),
-                false => Err(format!(
+            return if data.bits.len() == lanes {
+                Ok(Arg::Value(data))
+            } else {
+                Err(format!(
                     "`{name}` takes {lanes} numbers, {} are given",
                     data.bits.len()
-                )),
+                ))
             };
         }
         if self.eat("[") {
@@ -455,7 +448,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// A word of a list.
+    /// Looks up a word in a list.
     fn one_of<T: Copy>(&self, word: &str, list: &[(&str, T)]) -> Result<T, String> {
         let found = list.iter().find(|(n, _)| *n == word);
         found.map(|(_, v)| *v).ok_or_else(|| {
@@ -464,7 +457,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(4,2) rgba_unorm8 u8[0..32]`.
+    /// Takes an image: `(4,2) rgba_unorm8 u8[0..32]`.
     fn image(&mut self, shape: ImageShape) -> Result<Arg, String> {
         let mut extent = [1; 4];
         self.token("(")?;
@@ -492,13 +485,14 @@ impl Parser<'_> {
         let texel = u64::from(image.components * image.component.bytes());
         let sizes = extent.iter().chain([&samples]).map(|n| u64::from(*n));
         let want = sizes.fold(texel, u64::saturating_mul);
-        match data.to_bytes().len() as u64 == want {
-            true => Ok(Arg::Image(image, data)),
-            false => Err(format!("the image has {want} bytes, others are given")),
+        if data.to_bytes().len() as u64 == want {
+            Ok(Arg::Image(image, data))
+        } else {
+            Err(format!("the image has {want} bytes, others are given"))
         }
     }
 
-    /// `edge linear norm`.
+    /// Takes a sampler: `edge linear norm`.
     fn sampler(&mut self) -> Result<Arg, String> {
         let addressing = self.word();
         let addressing = self.one_of(&addressing, &ADDRESSING)?;
@@ -510,7 +504,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// Numbers up to a closing mark: `1`, `7;3` (three sevens), `0..4` (0, 1, 2, 3).
+    /// Takes numbers up to a closing mark: `1`, `7;3` (three sevens), `0..4` (0, 1, 2, 3).
     fn numbers(&mut self, kind: Kind, close: &str) -> Result<Data, String> {
         const MOST: i64 = 1 << 20;
         let mut bits = Vec::new();

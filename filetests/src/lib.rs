@@ -1,9 +1,11 @@
-//! The filetest runner and its corpus.
+//! Filetest runner and its corpus.
 //!
-//! A filetest is a text file: header lines (`test COMMAND [OPTIONS]`, `target NAME`), then what is tested, with the
-//! expectations beside it as comments. `docs/filetests.md` describes every command; [`commands`] lists them.
+//! A filetest is a text file: header lines (`test COMMAND [OPTIONS]`, `target NAME`), then the text
+//! to test, with the expectations beside it as comments. `docs/filetests.md` describes every
+//! command; [`commands`] lists them.
 //!
-//! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test` both call it.
+//! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test`
+//! both call it.
 
 pub mod command;
 pub mod coverage;
@@ -20,7 +22,7 @@ pub mod source;
 pub use command::{Command, Outcome, commands};
 pub use file::TestFile;
 
-/// The walkthroughs' examples, as documentation tests.
+/// Examples of the walkthroughs, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/add-an-ir-op.md")]
 #[doc = include_str!("../../docs/add-a-pass.md")]
@@ -32,24 +34,25 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// File name extensions that are filetests.
+/// File name extensions of filetests.
 pub const EXTENSIONS: [&str; 6] = ["gir", "asm", "hex", "wgsl", "spvasm", "test"];
 
-/// How tests are run.
+/// Options of a test run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Write what came out into the files instead of failing where a blessable expectation differs.
+    /// True to write the actual output to the files where a blessable expectation differs, instead
+    /// of failing.
     pub bless: bool,
-    /// What `test run` compiles for, in place of every product.
+    /// Targets of `test run`, in place of every product.
     pub targets: Option<Vec<Target>>,
-    /// The only level at which `test run` compiles.
+    /// Only optimization level of `test run`.
     pub opt: Option<OptLevel>,
-    /// A part of the paths of those files that are run; all without it.
+    /// Substring of the paths of files that are run; all without it.
     pub filter: Option<String>,
 }
 
 impl Options {
-    /// Blesses if `GANTRY_BLESS` is `1` in the environment.
+    /// Reads the environment: blesses if `GANTRY_BLESS` is `1`.
     pub fn from_env() -> Options {
         Options {
             bless: std::env::var_os("GANTRY_BLESS").is_some_and(|v| v == "1"),
@@ -58,14 +61,14 @@ impl Options {
     }
 }
 
-/// One command of one file that did not pass.
+/// Command of a file that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The `test` line; empty where the file itself is at fault.
+    /// `test` line; empty if the file itself is wrong.
     pub command: String,
-    /// What is wrong.
+    /// Reason.
     pub message: String,
 }
 
@@ -79,12 +82,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a run of tests came to.
+/// Result of a test run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// Files run.
+    /// Number of files run.
     pub files: usize,
-    /// Commands run.
+    /// Number of commands run.
     pub commands: usize,
     /// Files that blessing changed.
     pub blessed: Vec<PathBuf>,
@@ -119,13 +122,14 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Runs one file, or every filetest below a directory: side by side, reported in the order of
-/// their names.
+/// Runs one file, or every filetest below a directory. Files run in parallel and are reported in
+/// the order of their names.
 pub fn run_path(path: &Path, options: &Options) -> Summary {
     run_path_with(path, options, &|_, _| {})
 }
 
-/// The same, with a call for each file that is done: how many are, and of how many.
+/// Runs files as [`run_path`] does, and calls `progress` after each file with the number done and
+/// the number of all.
 pub fn run_path_with(
     path: &Path,
     options: &Options,
@@ -156,10 +160,10 @@ pub fn run_path_with(
     summary
 }
 
-/// Every filetest below a directory, in the order of their names.
+/// Lists every filetest below a directory, in the order of their names.
 ///
 /// # Errors
-/// Something there cannot be read.
+/// A file or directory cannot be read.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     let mut out = Vec::new();
     collect(path, true, &mut out)?;
@@ -252,10 +256,10 @@ pub fn run_file(path: &Path, options: &Options) -> Summary {
     summary
 }
 
-/// A directive that none of a file's commands reads expects nothing.
+/// Checks that every directive is read by one of the file's commands.
 fn unread(file: &TestFile) -> Result<(), String> {
     let commands = file.tests.iter().map(|t| command::find(&t.command));
-    // What an unknown command would read is not known; it fails itself.
+    // The directives of an unknown command are not known; it fails itself.
     let Some(commands) = commands.collect::<Option<Vec<_>>>() else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! What executes `; run:` lines: every runner must come to the same.
+//! Runners of `; run:` lines. All of them must give the same results.
 
 use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run, Slot};
@@ -14,56 +14,56 @@ use gantry_runtime::{
 use std::cell::RefCell;
 use std::fmt;
 
-/// A way to compile what can be compiled in several.
+/// Compile options that a test varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Way {
-    /// How SIMD control flow is lowered.
+pub struct CompileVariant {
+    /// Lowering of SIMD control flow.
     pub simd_cf: SimdCf,
-    /// Which calls are replaced.
+    /// Inlining of calls.
     pub inline: Inline,
-    /// How much is done to make code better.
+    /// Optimization level.
     pub opt: OptLevel,
-    /// How many registers values may be in, where not all.
+    /// Number of registers that values may be in, if not all.
     pub grfs: Option<u32>,
-    /// How many registers threads have.
+    /// Number of GRFs of threads.
     pub grf_mode: GrfMode,
-    /// How registers get their places.
+    /// Register allocator.
     pub allocator: Allocator,
     /// Passes that are left out.
     pub without: PassSet,
 }
 
-impl Way {
-    /// Every way that makes a difference to a module.
-    pub fn all(module: &Module) -> Vec<Way> {
+impl CompileVariant {
+    /// Returns every variant that makes a difference to a module.
+    pub fn all(module: &Module) -> Vec<CompileVariant> {
         let has = |opcodes: &[Opcode]| {
             module.functions.values().any(|f| {
                 let mut insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
                 insts.any(|&i| opcodes.contains(&f.dfg.data(i).opcode()))
             })
         };
-        let at = |opt| Way {
+        let at = |opt| CompileVariant {
             opt,
-            ..Way::default()
+            ..CompileVariant::default()
         };
-        let mut out: Vec<Way> = OptLevel::ALL.map(at).into();
+        let mut out: Vec<CompileVariant> = OptLevel::ALL.map(at).into();
         if has(&[Opcode::DispatchMask, Opcode::Goto, Opcode::Join]) {
-            out.push(Way {
+            out.push(CompileVariant {
                 simd_cf: SimdCf::Flags,
-                ..Way::default()
+                ..CompileVariant::default()
             });
         }
         if has(&[Opcode::Call]) {
-            out.push(Way {
+            out.push(CompileVariant {
                 inline: Inline::Never,
-                ..Way::default()
+                ..CompileVariant::default()
             });
         }
         out
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for CompileVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cf, inline) = (self.simd_cf.name(), self.inline.name());
         write!(f, "masks {cf}, inline {inline}, -O{}", self.opt.name())?;
@@ -77,51 +77,51 @@ impl fmt::Display for Way {
     }
 }
 
-/// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
+/// Instruction limit of one simulated thread, or of one interpreted launch, which then ends as an
+/// endless loop. Tests are small.
 pub(crate) const INSTRUCTION_LIMIT: u64 = 1_000_000;
 
-/// Something that executes launches of a module.
+/// Executor of a module's launches.
 pub trait Runner: Sync {
-    /// Its name, which is also the option of `test run` that chooses it alone.
+    /// Returns its name, which is also the option of `test run` that selects only this runner.
     fn name(&self) -> &'static str;
 
-    /// Whether it compiles, and so has a target.
+    /// Returns true if it compiles, and so has a target.
     fn compiles(&self) -> bool;
 
-    /// Makes a module ready.
+    /// Compiles or loads a module.
     ///
-    /// # Errors
-    /// It cannot be compiled or loaded.
+    /// # Errors The module cannot be compiled or loaded.
     fn prepare<'m>(
         &self,
         module: &'m Module,
         target: &str,
-        way: Way,
+        variant: CompileVariant,
     ) -> Result<Box<dyn Prepared + 'm>, String>;
 }
 
-/// A module ready to launch.
+/// Module ready to launch.
 pub trait Prepared {
-    /// Launches.
+    /// Launches a kernel.
     ///
     /// # Errors
     /// The launch is refused or faults.
-    fn run(&self, run: &Run) -> Result<Ran, String>;
+    fn run(&self, run: &Run) -> Result<LaunchResults, String>;
 }
 
-/// What a launch left.
+/// Results of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ran {
-    /// The contents of each buffer, `None` for the other arguments.
+pub struct LaunchResults {
+    /// Contents of each buffer, `None` for the other arguments.
     pub buffers: Vec<Option<Vec<u8>>>,
-    /// What it printed.
+    /// Printed text.
     pub printed: String,
 }
 
-/// Every runner there is.
+/// All runners.
 pub const RUNNERS: [&dyn Runner; 2] = [&Simulator, &Interpreter];
 
-/// Compiles, then executes the bytes on the runtime's simulator.
+/// Runner that compiles, and executes the bytes on the runtime's simulator.
 struct Simulator;
 
 impl Runner for Simulator {
@@ -137,18 +137,18 @@ impl Runner for Simulator {
         &self,
         module: &'m Module,
         target: &str,
-        way: Way,
+        variant: CompileVariant,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let target = Target::unfinished(target).ok_or(format!("no product `{target}`"))?;
         let mut options = CompileOptions::new(target);
         options.check = true;
-        options.simd_cf = way.simd_cf;
-        options.inline = way.inline;
-        options.grf_mode = way.grf_mode;
-        options.without = way.without;
-        options.opt = way.opt;
-        options.grfs = way.grfs;
-        options.allocator = way.allocator;
+        options.simd_cf = variant.simd_cf;
+        options.inline = variant.inline;
+        options.grf_mode = variant.grf_mode;
+        options.without = variant.without;
+        options.opt = variant.opt;
+        options.grfs = variant.grfs;
+        options.allocator = variant.allocator;
         let compiled = compile_checked(module, &options)?;
         let device = simulator();
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
@@ -161,11 +161,12 @@ impl Runner for Simulator {
     }
 }
 
-/// What a launch of a zebin leaves on the simulator, and what it did; the scratch that the zebin asks for.
+/// Runs a zebin on the simulator. Returns the launch's results, its statistics, and the scratch
+/// bytes that the zebin asks for.
 ///
 /// # Errors
 /// The zebin cannot be loaded, or the launch is refused or faults.
-pub fn simulate(zebin: &[u8], run: &Run) -> Result<(Ran, LaunchStats, u32), String> {
+pub fn simulate(zebin: &[u8], run: &Run) -> Result<(LaunchResults, LaunchStats, u32), String> {
     let device = simulator();
     let module = device.load(zebin).map_err(|e| e.to_string())?;
     let kernel = module.kernel(&run.kernel).map_err(|e| e.to_string())?;
@@ -179,7 +180,7 @@ pub fn simulate(zebin: &[u8], run: &Run) -> Result<(Ran, LaunchStats, u32), Stri
     Ok((ran, stats, scratch))
 }
 
-/// The hazards of a launch of a zebin whose code has software scoreboard annotations: what it does too early.
+/// Returns the hazards of a launch of a zebin whose code has software scoreboard annotations.
 ///
 /// # Errors
 /// The zebin cannot be loaded, or the launch is refused or faults.
@@ -201,7 +202,7 @@ pub fn hazards(zebin: &[u8], run: &Run) -> Result<Vec<Hazard>, String> {
 fn simulator() -> Device {
     Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
-        // Launches are small, and files run side by side.
+        // Launches are small, and files run in parallel.
         threads: 1,
         ..SimOptions::default()
     })
@@ -210,7 +211,7 @@ fn simulator() -> Device {
 struct Loaded {
     device: Device,
     module: gantry_runtime::Module,
-    /// Its code has software scoreboard annotations, which must cover every read and write.
+    /// True if its code has software scoreboard annotations, which must cover every read and write.
     annotated: bool,
 }
 
@@ -219,7 +220,7 @@ impl Loaded {
         &self,
         run: &Run,
         watch: Option<&Watch>,
-    ) -> Result<(Ran, LaunchStats), gantry_runtime::Error> {
+    ) -> Result<(LaunchResults, LaunchStats), gantry_runtime::Error> {
         let kernel = self.module.kernel(&run.kernel)?;
         let mut args = Vec::new();
         let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -267,7 +268,7 @@ impl Loaded {
         let buffers = buffers
             .iter()
             .map(|b| b.as_ref().map(Buffer::read).transpose());
-        let ran = Ran {
+        let ran = LaunchResults {
             buffers: buffers.collect::<Result<_, _>>()?,
             printed,
         };
@@ -276,7 +277,7 @@ impl Loaded {
 }
 
 impl Prepared for Loaded {
-    fn run(&self, run: &Run) -> Result<Ran, String> {
+    fn run(&self, run: &Run) -> Result<LaunchResults, String> {
         if !self.annotated {
             let got = self.launch(run, None);
             return got.map(|g| g.0).map_err(|e| e.to_string());
@@ -284,14 +285,15 @@ impl Prepared for Loaded {
         let watch = Watch::new().hazards();
         let (got, _) = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
         let hazards = watch.report().hazards;
-        match hazards.is_empty() {
-            true => Ok(got),
-            false => Err(hazards.iter().map(|h| format!("{h}\n")).collect()),
+        if hazards.is_empty() {
+            Ok(got)
+        } else {
+            Err(hazards.iter().map(|h| format!("{h}\n")).collect())
         }
     }
 }
 
-/// An image as the runtime describes it.
+/// Converts an image to the runtime's description.
 fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtime::Error> {
     let [x, y, z] = image.extent;
     let desc = match image.shape {
@@ -330,18 +332,16 @@ fn sampler(s: &interp::Sampler) -> Sampler {
         Addressing::Repeat => AddressMode::Repeat,
         Addressing::Mirror => AddressMode::Mirror,
     };
-    let filter = match s.linear {
-        true => FilterMode::Linear,
-        false => FilterMode::Nearest,
+    let filter = if s.linear {
+        FilterMode::Linear
+    } else {
+        FilterMode::Nearest
     };
     let out = Sampler::new(address, filter);
-    match s.normalized {
-        true => out.normalized(),
-        false => out,
-    }
+    if s.normalized { out.normalized() } else { out }
 }
 
-/// Executes the IR itself, by its reference semantics.
+/// Runner that executes the IR itself, by its reference semantics.
 struct Interpreter;
 
 impl Runner for Interpreter {
@@ -357,7 +357,7 @@ impl Runner for Interpreter {
         &self,
         module: &'m Module,
         _: &str,
-        _: Way,
+        _: CompileVariant,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let loaded = RefCell::new(interp::Loaded::new(module));
         Ok(Box::new(Interpreted { module, loaded }))
@@ -366,7 +366,8 @@ impl Runner for Interpreter {
 
 struct Interpreted<'m> {
     module: &'m Module,
-    /// Its variables keep what one run writes for the next, as those of a loaded binary.
+    /// Loaded module, whose variables keep their values between runs, as those of a loaded binary
+    /// do.
     loaded: RefCell<interp::Loaded<'m>>,
 }
 
@@ -378,8 +379,8 @@ impl Interpreted<'_> {
             .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
     }
 
-    /// The number of a run's argument for each parameter; none where it is not given, as sizes that
-    /// launches fill in are not.
+    /// Returns the index of a run's argument for each parameter. It is `None` for one that is not
+    /// given, as are sizes that launches fill in.
     fn given(&self, kernel: FuncRef, run: &Run) -> Result<Vec<Option<usize>>, String> {
         let Some(func) = self.module.functions.get(kernel) else {
             return Ok(Vec::new());
@@ -419,7 +420,7 @@ impl Interpreted<'_> {
         Ok(given)
     }
 
-    /// The group that a launch leaves to the kernel.
+    /// Returns the group size if the launch leaves it to the kernel.
     fn local(&self, kernel: FuncRef) -> [u32; 3] {
         match self.module.functions.get(kernel).map(|f| f.kind) {
             Some(FuncKind::Kernel {
@@ -433,7 +434,7 @@ impl Interpreted<'_> {
 }
 
 impl Prepared for Interpreted<'_> {
-    fn run(&self, run: &Run) -> Result<Ran, String> {
+    fn run(&self, run: &Run) -> Result<LaunchResults, String> {
         let kernel = self
             .module
             .find(&run.kernel)
@@ -505,7 +506,7 @@ impl Prepared for Interpreted<'_> {
         let buffers = buffers
             .into_iter()
             .map(|b| b.map(|b| memory.bytes(b).to_vec()));
-        Ok(Ran {
+        Ok(LaunchResults {
             buffers: buffers.collect(),
             printed: String::from_utf8_lossy(memory.printed()).into_owned(),
         })

@@ -1,4 +1,4 @@
-//! What a filetest's file is written in, and the module that it is.
+//! Languages of filetests, and translation of their files to modules.
 
 use crate::file::TestFile;
 use gantry_codegen::ir::Module;
@@ -7,10 +7,10 @@ use gantry_codegen::verifier::{verify_module, verify_parsed};
 use gantry_codegen::{CompileOptions, Inline};
 use gantry_spirv::{Options, Simd, Translated, assemble, translate};
 
-/// Languages of modules, by the file's name.
+/// Language of a module, by the file's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
-    /// IR text (`.gir`), and what else is no file of the others.
+    /// IR text (`.gir`), and any file that is not of another language.
     Gir,
     /// WGSL (`.wgsl`).
     Wgsl,
@@ -21,7 +21,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file.
+    /// Returns the language of a file.
     pub fn of(path: &str) -> Language {
         let ends = |end| path.ends_with(end);
         match () {
@@ -32,7 +32,7 @@ impl Language {
         }
     }
 
-    /// The widths at which a file's kernels are tried: what IR is, it says itself.
+    /// Returns the SIMD widths at which a file's kernels are tested. IR states its own.
     pub fn widths(self) -> &'static [Simd] {
         match self {
             Language::Gir => &[Simd::Auto],
@@ -41,10 +41,9 @@ impl Language {
     }
 }
 
-/// The module that a file's body is, of a width and for its target; it verifies.
+/// Translates a file's body to a module of a width, for its target. The module verifies.
 ///
-/// # Errors
-/// It is none, with the place.
+/// # Errors The body is no module. The message has the location.
 pub fn module(file: &TestFile, simd: Simd) -> Result<Module, String> {
     let language = Language::of(&file.path);
     if language == Language::Gir {
@@ -77,7 +76,7 @@ fn wgsl(_: &TestFile, _: &Options) -> Result<Translated, String> {
     Err("WGSL needs the feature `wgsl`".to_owned())
 }
 
-/// The words of a file of SPIR-V.
+/// Returns the words of a file of SPIR-V.
 fn words(file: &TestFile, language: Language) -> Result<Vec<u32>, String> {
     if language == Language::Spvasm {
         return assemble(&file.body).map_err(|e| format!("{}: {e}", file.path));
@@ -85,8 +84,9 @@ fn words(file: &TestFile, language: Language) -> Result<Vec<u32>, String> {
     let path = file.path.trim_end_matches(".test");
     let bytes = std::fs::read(path).map_err(|e| format!("{path}: {e}"))?;
     let (words, rest) = bytes.as_chunks::<4>();
-    match rest.is_empty() {
-        true => Ok(words.iter().map(|w| u32::from_le_bytes(*w)).collect()),
-        false => Err(format!("{path}: SPIR-V consists of whole words")),
+    if rest.is_empty() {
+        Ok(words.iter().map(|w| u32::from_le_bytes(*w)).collect())
+    } else {
+        Err(format!("{path}: SPIR-V consists of whole words"))
     }
 }

@@ -1,5 +1,6 @@
-//! Time from IR to zebin for the demo's kernels, and the same for Intel's compiler on equivalent OpenCL C: as a process (`ocloc`) and
-//! in this process (`libocloc.so`). `cargo bench -p gantry-jit-demo` prints the ratios of the same run at its end.
+//! Compile time of the demo's kernels from IR to zebin, and of equivalent OpenCL C with Intel's
+//! compiler. That runs as a process (`ocloc`) and in this process (`libocloc.so`).
+//! `cargo bench -p gantry-jit-demo` prints the ratios of the same run at its end.
 #![allow(
     missing_docs,
     reason = "criterion's macros write undocumented functions"
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 const SOURCE: &str = include_str!("kernels.cl");
 const OPTIONS: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
-/// Runs of each of Intel's compilers; the fastest counts.
+/// Number of runs of each of Intel's compilers, of which the fastest counts.
 const ROUNDS: u32 = 9;
 
 type Invoke = unsafe extern "C" fn(
@@ -36,7 +37,7 @@ type Invoke = unsafe extern "C" fn(
     *mut *mut *mut c_char,
 ) -> i32;
 
-/// The source of one kernel: its file is cut at the attribute lines.
+/// Returns the source of one kernel: its file is cut at the attribute lines.
 fn source_of(name: &str) -> String {
     let parts = SOURCE.split("__attribute__").skip(1);
     parts
@@ -63,7 +64,7 @@ fn modules() -> Vec<(&'static str, Module)> {
     .collect()
 }
 
-/// Fastest of some runs; `None` if one fails.
+/// Returns the time of the fastest of some runs; `None` if one fails.
 fn fastest(mut run: impl FnMut() -> bool) -> Option<Duration> {
     (0..ROUNDS)
         .map(|_| {
@@ -125,8 +126,8 @@ fn in_process(invoke: Invoke, name: &str) -> Option<Duration> {
             std::ptr::null_mut(),
             std::ptr::null_mut(),
         );
-        // SAFETY: every pointer is to live memory of the length that goes with it, as `ocloc_api.h` asks. The outputs
-        // are left to leak: a few megabytes in a benchmark.
+        // SAFETY: every pointer is to live memory of the length that goes with it, as `ocloc_api.h`
+        // asks. The outputs leak: a few megabytes in a benchmark.
         let status = unsafe {
             invoke(
                 args.len() as u32,

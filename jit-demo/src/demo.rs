@@ -1,4 +1,4 @@
-//! Compile, load, launch, check: each kernel on its data.
+//! Stages of the demo: each kernel is compiled, loaded, launched on its data and checked.
 
 use crate::DemoError;
 use crate::kernels::{edges, linear, mandelbrot, module, saxpy};
@@ -12,22 +12,22 @@ use gantry_spirv::Options;
 use gantry_spirv::wgsl::translate_wgsl;
 use std::time::{Duration, Instant};
 
-/// Points that may differ from the CPU by rounding at the edge of the set, in a thousand.
+/// Number of points in a thousand that may differ from the CPU by rounding at the edge of the set.
 const MANDELBROT_TOLERANCE: usize = 1;
 
-/// The device that kernels run on, and what they are compiled for.
+/// Device that kernels run on, with the options that they are compiled with.
 #[derive(Debug)]
 pub struct Demo {
-    /// The device.
+    /// Device.
     pub device: Device,
     /// Compiler options.
     pub options: CompileOptions,
-    /// Whether the device computes (Intel's driver without a GPU accepts launches and does nothing).
+    /// True if the device computes. Intel's driver without a GPU accepts launches and does nothing.
     pub computes: bool,
 }
 
-/// A kernel that the device has.
-pub(crate) struct Ready {
+/// Kernel that is loaded on the device.
+pub(crate) struct LoadedKernel {
     kernel: Kernel,
     stats: KernelStats,
     compile_time: Duration,
@@ -38,12 +38,12 @@ impl Demo {
         &self,
         name: &'static str,
         build: fn() -> Result<Function, BuildError>,
-    ) -> Result<Ready, DemoError> {
+    ) -> Result<LoadedKernel, DemoError> {
         self.compiled(&module(build)?, name)
     }
 
     /// Compiles a module and loads its kernel.
-    pub(crate) fn compiled(&self, m: &Module, name: &str) -> Result<Ready, DemoError> {
+    pub(crate) fn compiled(&self, m: &Module, name: &str) -> Result<LoadedKernel, DemoError> {
         let start = Instant::now();
         let compiled = compile(m, &self.options)?;
         let compile_time = start.elapsed();
@@ -53,7 +53,7 @@ impl Demo {
             .map(|k| k.stats.clone())
             .unwrap_or_default();
         let kernel = self.device.load(&compiled.zebin)?.kernel(name)?;
-        Ok(Ready {
+        Ok(LoadedKernel {
             kernel,
             stats,
             compile_time,
@@ -62,7 +62,7 @@ impl Demo {
 
     pub(crate) fn launch(
         &self,
-        ready: &Ready,
+        ready: &LoadedKernel,
         name: &str,
         grid: Grid,
         args: Vec<Arg>,
@@ -73,7 +73,7 @@ impl Demo {
     pub(crate) fn line(
         &self,
         kernel: &str,
-        ready: Ready,
+        ready: LoadedKernel,
         launch: LaunchStats,
         check: String,
     ) -> Line {
@@ -90,7 +90,7 @@ impl Demo {
         }
     }
 
-    /// `saxpy` over `n` elements.
+    /// Runs `saxpy` over `n` elements.
     ///
     /// # Errors
     /// Any step fails, or a result differs from the CPU's in a single bit.
@@ -123,7 +123,7 @@ impl Demo {
         Ok(self.line(NAME, ready, stats, format!("{n} elements equal")))
     }
 
-    /// The Mandelbrot set as a picture.
+    /// Draws the Mandelbrot set.
     ///
     /// # Errors
     /// Any step fails, or more than one point in a thousand differs from the CPU's.
@@ -164,7 +164,7 @@ impl Demo {
         Ok((self.line(NAME, ready, stats, check), picture))
     }
 
-    /// The linear filter over a picture.
+    /// Runs the linear filter over a picture.
     ///
     /// # Errors
     /// Any step fails, or a byte differs from the CPU's.
@@ -194,7 +194,7 @@ impl Demo {
         Ok((self.line(NAME, ready, stats, check), got))
     }
 
-    /// Says that a picture has the bytes that it should have, where the device computes.
+    /// Checks that a picture has the expected bytes, if the device computes.
     fn equal(&self, kernel: &'static str, got: &Picture, want: &[u8]) -> Result<String, DemoError> {
         if self.computes
             && let Some(i) = (0..want.len()).find(|&i| got.rgb.get(i) != want.get(i))
@@ -212,7 +212,7 @@ impl Demo {
         Ok(format!("{} bytes equal", want.len()))
     }
 
-    /// The edges of a picture, by a kernel of WGSL.
+    /// Finds the edges of a picture with a kernel of WGSL.
     ///
     /// # Errors
     /// Any step fails, or a byte differs from the CPU's.
@@ -222,7 +222,7 @@ impl Demo {
         let translated = translate_wgsl(edges::TEXT, &Options::default())?;
         let from_text = start.elapsed();
         let mut ready = self.compiled(&translated.module, NAME)?;
-        // From the text on.
+        // The time counts from the text on.
         ready.compile_time += from_text;
         let (width, height) = (picture.width, picture.height);
         let pixels: Vec<u32> = picture
@@ -235,7 +235,7 @@ impl Demo {
             self.device.buffer_from(&pixels)?,
             self.device.buffer(4 * pixels.len())?,
         );
-        // What is at which binding, and the size of a group, the zebin says.
+        // The zebin has the bindings and the group size.
         let [x, y, _] = ready.kernel.group_size().unwrap_or([1; 3]);
         let groups = [
             (width as u32).div_ceil(x.max(1)),
@@ -256,7 +256,7 @@ impl Demo {
     }
 }
 
-/// Runs a launch under a bar that has a kernel's name.
+/// Runs a launch under a progress bar with a kernel's name.
 fn run(name: &str, launch: Launch<'_>) -> Result<LaunchStats, DemoError> {
     let progress = Progress::new();
     let launch = launch.progress(&progress);

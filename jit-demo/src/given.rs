@@ -1,4 +1,5 @@
-//! Kernels that the user gives, as SPIR-V or WGSL: compiled, launched on numbers that count up, and held to the IR's interpreter.
+//! Kernels that the user gives, as SPIR-V or WGSL. They are compiled, launched on ascending
+//! numbers, and compared with the IR's interpreter.
 
 use crate::DemoError;
 use crate::demo::Demo;
@@ -14,13 +15,13 @@ use std::path::Path;
 const BYTES: usize = 64;
 /// Bytes of local memory for each argument of it.
 const LOCAL: u32 = 4096;
-/// What the interpreter executes at most.
+/// Instruction limit of the interpreter.
 const FUEL: u64 = 1 << 30;
 
 /// Reads a file of WGSL (`.wgsl`) or SPIR-V and translates the kernel asked for, or the only one.
 ///
 /// # Errors
-/// It cannot be read, or something in it is wrong or not supported, or it has several kernels.
+/// The file cannot be read, is wrong or not supported in part, or has several kernels.
 pub fn read(path: &Path, wgsl: bool, kernel: Option<&str>) -> Result<Translated, DemoError> {
     let wrong = |what: String| DemoError::Given {
         path: path.to_path_buf(),
@@ -55,8 +56,8 @@ pub fn read(path: &Path, wgsl: bool, kernel: Option<&str>) -> Result<Translated,
     }
 }
 
-/// An argument for the device and for the interpreter.
-enum Given {
+/// Argument for the device and for the interpreter.
+enum GivenArg {
     Buffer(Buffer, u64),
     Bytes(Vec<u8>),
     Size(Vec<u8>),
@@ -64,11 +65,11 @@ enum Given {
 }
 
 impl Demo {
-    /// Launches a kernel over so many work-items: its buffers hold 32-bit numbers that count up, values of 4 bytes are the number of work-items,
-    /// other values are zeros.
+    /// Launches a kernel over a number of work-items. Its buffers hold ascending 32-bit numbers,
+    /// values of 4 bytes are the number of work-items, and other values are zeros.
     ///
     /// # Errors
-    /// Any step fails, or it takes images or samplers.
+    /// Any step fails, or the kernel takes images or samplers.
     pub fn given(&self, translated: &Translated, items: u32) -> Result<Line, DemoError> {
         let Some(kernel) = translated.kernels.first() else {
             return Err(DemoError::Wrong {
@@ -78,26 +79,30 @@ impl Demo {
         };
         let ready = self.compiled(&translated.module, &kernel.name)?;
         let mut memory = Buffers::default();
-        let mut given: Vec<Given> = Vec::new();
+        let mut given: Vec<GivenArg> = Vec::new();
         let numbers: Vec<u32> = (0..items.max(1) * (BYTES / 4) as u32).collect();
-        let function = translated.module.functions.get(kernel.function);
-        let params = function.map_or(&[][..], |f| &f.sig.params);
-        for (n, param) in params.iter().enumerate() {
-            let info = function.and_then(|f| f.reflection.get(n));
+        let Some(function) = translated.module.functions.get(kernel.function) else {
+            return Err(DemoError::Wrong {
+                kernel: "given",
+                what: "the module lacks its kernel".to_owned(),
+            });
+        };
+        for (n, param) in function.sig.params.iter().enumerate() {
+            let info = function.reflection.get(n);
             let role = info.map_or(ParamRole::Argument, |i| i.role);
             given.push(match (param.kind, role) {
                 (ArgKind::Ptr | ArgKind::Surface, _) => {
                     let bytes = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-                    Given::Buffer(self.device.buffer_from(&numbers)?, memory.add(bytes))
+                    GivenArg::Buffer(self.device.buffer_from(&numbers)?, memory.add(bytes))
                 }
                 (ArgKind::Value, ParamRole::SizeOf(_)) => {
-                    Given::Size((4 * numbers.len() as u32).to_le_bytes().to_vec())
+                    GivenArg::Size((4 * numbers.len() as u32).to_le_bytes().to_vec())
                 }
                 (ArgKind::Value, _) if param.ty.bytes() == 4 => {
-                    Given::Bytes(items.to_le_bytes().to_vec())
+                    GivenArg::Bytes(items.to_le_bytes().to_vec())
                 }
-                (ArgKind::Value, _) => Given::Bytes(vec![0; param.ty.bytes() as usize]),
-                (ArgKind::Slm, _) => Given::Local,
+                (ArgKind::Value, _) => GivenArg::Bytes(vec![0; param.ty.bytes() as usize]),
+                (ArgKind::Slm, _) => GivenArg::Local,
                 (ArgKind::Image(..) | ArgKind::Sampler, _) => {
                     return Err(DemoError::Unsuited {
                         kernel: kernel.name.clone(),
@@ -109,11 +114,11 @@ impl Demo {
         let group = kernel.group_size.unwrap_or([kernel.simd, 1, 1]);
         let global = [items.next_multiple_of(group[0].max(1)), group[1], group[2]];
         let args = given.iter().filter_map(|g| match g {
-            Given::Buffer(b, _) => Some(Arg::from(b)),
-            Given::Bytes(b) => Some(Arg::bytes(b)),
+            GivenArg::Buffer(b, _) => Some(Arg::from(b)),
+            GivenArg::Bytes(b) => Some(Arg::bytes(b)),
             // A launch fills it in.
-            Given::Size(_) => None,
-            Given::Local => Some(Arg::Local(LOCAL)),
+            GivenArg::Size(_) => None,
+            GivenArg::Local => Some(Arg::Local(LOCAL)),
         });
         let grid = Grid::new(global).group(group);
         let stats = self.launch(&ready, &kernel.name, grid, args.collect())?;
@@ -128,7 +133,7 @@ impl Demo {
             Ok(()) => {
                 let (mut all, mut equal) = (0, 0);
                 for g in &given {
-                    if let Given::Buffer(b, address) = g {
+                    if let GivenArg::Buffer(b, address) = g {
                         all += 1;
                         equal += usize::from(b.read::<u8>()? == memory.bytes(*address));
                     }
@@ -144,22 +149,22 @@ impl Demo {
 fn interpreted(
     module: &Module,
     kernel: &Kernel,
-    given: &[Given],
+    given: &[GivenArg],
     (global, group): ([u32; 3], [u32; 3]),
     memory: &mut Buffers,
 ) -> Result<(), String> {
     let function = module.functions.get(kernel.function);
-    let types = function.map(|f| f.sig.params.iter().map(|p| p.ty).collect::<Vec<_>>());
-    let types = types.unwrap_or_default();
+    let function = function.ok_or("the module lacks its kernel")?;
+    let types = function.sig.params.iter().map(|p| p.ty);
     let mut local = 0;
     let mut args = Vec::new();
     for (g, ty) in given.iter().zip(types) {
         args.push(match g {
-            Given::Buffer(_, address) => interp::Arg::ptr(*address),
-            Given::Bytes(b) | Given::Size(b) => {
+            GivenArg::Buffer(_, address) => interp::Arg::ptr(*address),
+            GivenArg::Bytes(b) | GivenArg::Size(b) => {
                 interp::Arg::from_bytes(ty, b).ok_or("a value of another size")?
             }
-            Given::Local => {
+            GivenArg::Local => {
                 local += LOCAL;
                 interp::Arg::i32((local - LOCAL) as i32)
             }

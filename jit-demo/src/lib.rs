@@ -1,5 +1,6 @@
-//! The demo's parts: kernels built with [`FunctionBuilder`](gantry_codegen::builder::FunctionBuilder) and one from WGSL, what they should compute, and
-//! pictures.
+//! Parts of the demo: kernels built with
+//! [`FunctionBuilder`](gantry_codegen::builder::FunctionBuilder) and one from WGSL, their
+//! references on the CPU, and pictures.
 
 pub mod demo;
 pub mod given;
@@ -9,59 +10,59 @@ pub mod report;
 
 use std::path::PathBuf;
 
-/// Why the demo stops; each says what it was doing.
+/// Error that stops the demo. Each says which step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// A kernel was built wrongly.
+    /// Kernel that was built wrongly.
     #[error("building a kernel: {0}")]
     Build(#[from] gantry_codegen::builder::BuildError),
-    /// A kernel does not compile.
+    /// Kernel that does not compile.
     #[error("compiling: {0}")]
     Compile(#[from] gantry_codegen::CodegenError),
-    /// A text of WGSL of the demo's own is refused.
+    /// WGSL text of the demo's own that is refused.
     #[error("{0}")]
     Wgsl(#[from] gantry_spirv::wgsl::WgslError),
-    /// A kernel that was given is wrong, or not supported.
+    /// Given kernel that is wrong, or not supported.
     #[error("{path}: {what}", path = .path.display())]
     Given {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         what: String,
     },
-    /// A kernel that was given takes what the demo has not.
+    /// Given kernel that takes arguments which the demo lacks.
     #[error("{kernel} takes {what}")]
     Unsuited {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What.
+        /// Arguments that the demo lacks.
         what: String,
     },
-    /// The device refuses or faults.
+    /// Error of the device.
     #[error("{0}")]
     Device(#[from] gantry_runtime::Error),
-    /// A file cannot be read or written.
+    /// File that cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// A picture cannot be read.
+    /// Picture that cannot be read.
     #[error("{path}: {what}", path = .path.display())]
     Picture {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         what: String,
     },
-    /// The device computed something else than the CPU.
+    /// Result that differs from the CPU's.
     #[error("{kernel}: {what}")]
     Wrong {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: &'static str,
-        /// Where they differ.
+        /// First difference.
         what: String,
     },
 }

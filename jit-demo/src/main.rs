@@ -1,4 +1,5 @@
-//! The demo host: compiles kernels, launches them, checks them against the CPU and draws pictures.
+//! Host of the demo: compiles kernels, launches them, checks them against the CPU and draws
+//! pictures.
 
 use clap::Parser;
 use gantry_codegen::CompileOptions;
@@ -12,38 +13,38 @@ use std::io::{Cursor, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The picture that `linear` filters if none is named.
+/// Picture that `linear` filters by default.
 const DEFAULT_PICTURE: &[u8] = include_bytes!("../pictures/harbour.png");
 
 /// Compiles kernels with Gantry, launches them, checks them against the CPU and draws pictures.
 #[derive(Parser, Debug)]
 #[command(name = "gantry-jit-demo", version)]
 struct Args {
-    /// The RGB picture that `linear` and `edges` filter (PNG, any size).
+    /// RGB picture that `linear` and `edges` filter (PNG, any size).
     #[arg(long)]
     input: Option<PathBuf>,
-    /// Where the pictures go.
+    /// Directory for the pictures.
     #[arg(long, default_value = "pictures")]
     output: PathBuf,
-    /// The device: auto, sim or level-zero.
+    /// Device: auto, sim or level-zero.
     #[arg(long, default_value = "auto")]
     device: String,
-    /// The product to compile for; the device's own without it.
+    /// Product to compile for; the device's own by default.
     #[arg(long)]
     target: Option<String>,
     /// Elements of `saxpy`.
     #[arg(long, default_value_t = 1_000_003)]
     elements: usize,
-    /// Instead of the demo's kernels, one of this SPIR-V, on numbers that count up.
+    /// SPIR-V file with a kernel to run instead of the demo's, on ascending numbers.
     #[arg(long, value_name = "FILE", conflicts_with = "wgsl")]
     spirv: Option<PathBuf>,
-    /// The same of WGSL.
+    /// WGSL file with a kernel to run instead of the demo's, on ascending numbers.
     #[arg(long, value_name = "FILE")]
     wgsl: Option<PathBuf>,
-    /// The kernel of those; may be left out where there is one.
+    /// Name of the given kernel, if there are several.
     #[arg(long)]
     kernel: Option<String>,
-    /// Work-items of that kernel.
+    /// Work-items of the given kernel.
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     items: u32,
     /// Width and height of `mandelbrot`.
@@ -51,7 +52,8 @@ struct Args {
     size: Vec<u32>,
 }
 
-/// Prints. A reader that has gone away is none of our errors: the pictures are drawn all the same.
+/// Prints to standard output. A closed pipe is not an error, since the pictures are drawn all the
+/// same.
 fn say(text: std::fmt::Arguments<'_>) -> Result<(), String> {
     match std::io::stdout().write_fmt(text) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
@@ -87,7 +89,7 @@ fn run(args: &Args) -> Result<(), String> {
         None => CompileOptions::for_device(&device.info()),
     }
     .map_err(|e| e.to_string())?;
-    // Intel's driver without hardware takes everything and computes nothing.
+    // Intel's driver without hardware accepts everything and computes nothing.
     let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
     say(format_args!(
         "device: {}; target: {}\n",

@@ -1,4 +1,4 @@
-//! RGB pictures, as PNG files.
+//! RGB pictures as PNG files.
 
 use crate::DemoError;
 use crate::kernels::linear::{TILE_HEIGHT, TILE_WIDTH};
@@ -17,12 +17,13 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// A picture laid out for the linear filter: a border of one pixel that repeats the edge, whole tiles, rows of whole dwords.
+/// Picture laid out for the linear filter: a border of one pixel that repeats the edge, whole
+/// tiles, and rows of whole dwords.
 #[derive(Clone, Debug)]
 pub struct Bordered {
     /// Bytes.
     pub bytes: Vec<u8>,
-    /// Bytes from one row to the next.
+    /// Bytes between rows.
     pub pitch: usize,
     /// Tiles along x and y.
     pub tiles: [u32; 2],
@@ -32,7 +33,7 @@ impl Picture {
     /// Reads a PNG file of any colour type; transparency is dropped.
     ///
     /// # Errors
-    /// The file cannot be opened, or is no PNG.
+    /// The file cannot be opened, or is not a PNG.
     pub fn read(path: &Path) -> Result<Picture, DemoError> {
         let file = File::open(path).map_err(|source| DemoError::File {
             path: path.to_path_buf(),
@@ -41,10 +42,10 @@ impl Picture {
         Picture::decode(BufReader::new(file), path)
     }
 
-    /// Reads a PNG; `name` is what an error calls it.
+    /// Decodes a PNG; `name` names it in errors.
     ///
     /// # Errors
-    /// It is no PNG.
+    /// The data is not a PNG.
     pub fn decode(png: impl BufRead + Seek, name: &Path) -> Result<Picture, DemoError> {
         let wrong = |what: String| DemoError::Picture {
             path: name.to_path_buf(),
@@ -62,7 +63,7 @@ impl Picture {
         let channels = info.color_type.samples();
         let pixels = data
             .get(..info.buffer_size())
-            .unwrap_or(&[])
+            .ok_or_else(|| wrong("a frame larger than its buffer".to_string()))?
             .chunks_exact(channels);
         let rgb = pixels
             .flat_map(|p| match *p {
@@ -98,7 +99,7 @@ impl Picture {
         written.map_err(|e| file_error(std::io::Error::other(e)))
     }
 
-    /// The picture with its border and padding.
+    /// Returns the picture with its border and padding.
     pub fn bordered(&self) -> Bordered {
         let (tw, th) = (TILE_WIDTH as usize, TILE_HEIGHT as usize);
         let (across, down) = (self.width.div_ceil(tw), self.height.div_ceil(th));
@@ -121,13 +122,13 @@ impl Picture {
         }
     }
 
-    /// Iteration counts as colours.
+    /// Converts iteration counts to colours.
     pub fn from_iterations(counts: &[i32], width: usize, height: usize, limit: i32) -> Picture {
         let rgb = counts.iter().flat_map(|&n| colour(n, limit)).collect();
         Picture { width, height, rgb }
     }
 
-    /// A picture from the upper left part of another whose rows have `pitch` bytes.
+    /// Crops the upper left part of a picture whose rows have `pitch` bytes.
     pub fn cropped(bytes: &[u8], pitch: usize, width: usize, height: usize) -> Picture {
         let rows = bytes.chunks_exact(pitch).take(height);
         let rgb = rows

@@ -1,4 +1,5 @@
-//! The demo as a user runs it: on the simulator with odd sizes, on Intel's driver without a GPU, and with bad input.
+//! The demo as a user runs it: on the simulator with odd sizes, on Intel's driver without a GPU,
+//! and with bad input.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 use gantry_codegen::CompileOptions;
@@ -55,7 +56,7 @@ fn edges_of_any_size() {
         let picture = Picture { width, height, rgb };
         let (_, out) = demo().edges(&picture).unwrap();
         assert_eq!((out.width, out.height), (width, height));
-        // The demo itself holds it to the CPU's; a wrong picture would not do.
+        // The demo itself compares it with the CPU's, so a wrong picture would fail.
         assert!(width == 1 || out.rgb.iter().any(|b| *b > 0));
     }
 }
@@ -137,7 +138,8 @@ fn bad_input_is_one_clear_error() {
     }
 }
 
-/// Intel's driver takes the zebins of all three kernels: module, kernel, arguments, launch. It has no GPU here and computes nothing.
+/// Intel's driver accepts the zebins of all kernels: module, kernel, arguments, launch. It has no
+/// GPU here and computes nothing.
 #[test]
 fn intels_driver_takes_the_kernels() {
     let dir = Scratch::new("driver");
@@ -199,7 +201,7 @@ fn a_kernel_of_ones_own() {
         text.contains("2 of 2 buffers as the interpreter has them"),
         "{text}"
     );
-    // The same as SPIR-V.
+    // The same kernel as SPIR-V.
     let source = std::fs::read_to_string(file).unwrap();
     let words = gantry_spirv::wgsl::to_spirv(&source).unwrap();
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();

@@ -1,10 +1,13 @@
-//! How fast the simulator runs kernels of Intel's compiler: instructions of hardware threads and channel-operations
-//! (instructions times enabled channels) per second, on one core and on all, and the wall time as a multiple of pocl's, which
+//! Speed of the simulator on kernels of Intel's compiler, on one core and on all.
+//!
+//! It is given in instructions of hardware threads and channel-operations (instructions times
+//! enabled channels) per second. The wall time is also given as a multiple of pocl's, which
 //! compiles the same kernel for this host.
 //!
-//! `cargo bench -p gantry-runtime` needs `ocloc`, and pocl for the ratio. A table of the fastest of several runs comes first;
-//! `-- nothing` prints only that. `GANTRY_KERNEL` and `GANTRY_DEVICE` choose one kernel or device. Before it stands how long a launch of one
-//! thread takes by the number of buffers that the device holds, which needs nothing.
+//! `cargo bench -p gantry-runtime` needs `ocloc`, and pocl for the ratio. A table of the fastest of
+//! several runs comes first; `-- nothing` prints only that. `GANTRY_KERNEL` and `GANTRY_DEVICE`
+//! select one kernel or device. Before the table comes the time of a one-thread launch by the
+//! number of buffers that the device holds, which needs no tool.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,10 +31,10 @@ const SOURCE: &str = include_str!("../../isa-gen/tests/kernels/classics.cl");
 /// Channels of a thread.
 const SIMD: u32 = 16;
 const DEVICES: [&str; 3] = ["skl", "tgllp", "dg2"];
-/// Of how many runs the fastest counts.
+/// Number of runs, of which the fastest counts.
 const RUNS: u32 = 5;
 
-/// A launch, with arguments that both sides take.
+/// Launch with arguments that both sides take.
 struct Case {
     kernel: &'static str,
     global: [u32; 3],
@@ -79,7 +82,7 @@ fn cases() -> [Case; 3] {
     ]
 }
 
-/// The bytes of a buffer argument: small floats, or counted bytes.
+/// Returns the bytes of a buffer argument: small floats, or counted bytes.
 fn bytes(v: &Value) -> Vec<u8> {
     match v {
         Value::Floats(n) => (0..*n)
@@ -90,7 +93,7 @@ fn bytes(v: &Value) -> Vec<u8> {
     }
 }
 
-/// The fastest of several runs, in seconds, after one that warms up.
+/// Returns the time of the fastest of several runs in seconds, after one warm-up run.
 fn fastest<T>(mut run: impl FnMut() -> T) -> (T, f64) {
     let mut last = run();
     let mut best = f64::INFINITY;
@@ -120,7 +123,7 @@ fn on_pocl(pocl: &cl::Pocl, program: &cl::Program, case: &Case) -> f64 {
     fastest(run).1
 }
 
-/// A kernel on the simulator, with its arguments.
+/// Kernel on the simulator, with its arguments.
 struct Simulated {
     kernel: Kernel,
     args: Vec<Arg>,
@@ -128,7 +131,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    /// On so many of the host's threads; 0 is one a core.
+    /// Loads a kernel on `threads` of the host's threads; 0 is one a core.
     fn new(device: &str, case: &Case, threads: usize) -> Simulated {
         let d = Device::simulator(SimOptions {
             threads,
@@ -160,7 +163,7 @@ fn simulator(c: &mut Criterion) {
     if let Err(e) = &pocl {
         println!("skipped: no ratio to pocl: {e}");
     }
-    // What Intel's compiler is told about widths is nothing to pocl's.
+    // Attributes for Intel's compiler are removed for pocl's.
     let plain = SOURCE.replace("__attribute__((intel_reqd_sub_group_size(SIMD)))", "");
     let pocl = pocl.ok().map(|p| {
         let program = p.build(&plain, "-cl-std=CL1.2").unwrap();

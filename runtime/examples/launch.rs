@@ -1,4 +1,5 @@
-//! Loads a zebin on a device and launches its `saxpy(x, y, a, n)` once: a small check of a driver installation.
+//! Small check of a driver installation: loads a zebin on a device and launches its
+//! `saxpy(x, y, a, n)` once.
 //!
 //! `cargo run --example launch -- k.zebin [auto|sim|level-zero]`
 

@@ -1,45 +1,45 @@
-//! What a device must do; the public types are thin handles over these.
+//! Traits that a device implements. The public types are thin handles over them.
 
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats, Print, Progress, Signals};
+use crate::launch::{Arg, LaunchStats, Print, Progress, StopSignals};
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
 use gantry_isa_gen::{Platform, Product};
 use std::sync::Arc;
 
-/// A device.
+/// Device that modules are loaded on.
 pub(crate) trait DeviceBackend: Send + Sync {
-    /// What it calls itself.
+    /// Returns the device's own name.
     fn name(&self) -> String;
-    /// Whether it computes in this process.
+    /// Returns true if kernels run in this process.
     fn is_simulator(&self) -> bool;
-    /// The platform it runs; `None` where it is none known here, and only the driver decides.
+    /// Returns the platform that it runs. `None` if it is unknown here and only the driver decides.
     fn platform(&self) -> Option<Platform>;
-    /// Which product it is; `None` where none is simulated, or none known here is there.
+    /// Returns the product. `None` if none is simulated, or the GPU is unknown here.
     fn product(&self) -> Option<&'static Product> {
         None
     }
-    /// Whether it runs modules of a platform.
+    /// Returns true if the device runs modules of a platform.
     fn runs(&self, platform: Platform) -> bool {
         self.platform()
             .is_none_or(|own| own.same_generation(platform))
     }
-    /// What modules may ask of it.
+    /// Returns the limits on what modules may ask for.
     fn limits(&self) -> Limits {
         Limits::default()
     }
-    /// Which device this is, as its buffers say.
+    /// Returns the id of the device, as in its buffers.
     fn id(&self) -> usize;
-    /// Makes a zeroed buffer.
+    /// Allocates a zeroed buffer.
     fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error>;
-    /// Whether buffers can be looked at as images, tightly packed.
+    /// Returns true if buffers can be used as images, tightly packed.
     fn has_images(&self) -> bool {
         false
     }
     /// Loads a module.
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error>;
-    /// What the device itself says against bytes that could not be read here; `None` if it says nothing.
+    /// Returns the device's own error for bytes that could not be read here, if it has one.
     fn refusal(&self, bytes: &[u8]) -> Option<Error> {
         let _ = bytes;
         None
@@ -48,52 +48,53 @@ pub(crate) trait DeviceBackend: Send + Sync {
 
 /// Device memory.
 pub(crate) trait BufferBackend: Send + Sync {
-    /// Bytes.
+    /// Returns the length in bytes.
     fn len(&self) -> usize;
-    /// Where kernels see it.
+    /// Returns the address that kernels see.
     fn address(&self) -> u64;
-    /// Copies out; the range is within the buffer.
+    /// Copies out of the buffer, from the offset `at`; the range is within the buffer.
     fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error>;
-    /// Copies in; the range is within the buffer.
+    /// Copies into the buffer, at the offset `at`; the range is within the buffer.
     fn write(&self, at: usize, data: &[u8]) -> Result<(), Error>;
-    /// Which device it belongs to: [`DeviceBackend::id`].
+    /// Returns the id of the device that it belongs to: [`DeviceBackend::id`].
     fn device(&self) -> usize;
 }
 
-/// A loaded module.
+/// Module loaded on a device.
 pub(crate) trait ModuleBackend: Send + Sync {
     /// Runs a kernel to its end.
-    fn launch(&self, request: &Request<'_>) -> Result<LaunchStats, Error>;
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error>;
 }
 
-/// A launch, checked.
-pub(crate) struct Request<'a> {
+/// Launch whose arguments and grid have been checked.
+pub(crate) struct LaunchRequest<'a> {
     /// Index of the kernel in the zebin.
     pub(crate) index: usize,
-    /// The kernel.
+    /// Kernel as the zebin describes it.
     pub(crate) kernel: &'a KernelInfo,
-    /// Work-items.
+    /// Work-items of the grid.
     pub(crate) global: [u32; 3],
     /// Work-items of a full group.
     pub(crate) local: [u32; 3],
     /// Global id of the first work-item.
     pub(crate) offset: [u32; 3],
-    /// 1, 2 or 3.
+    /// Number of dimensions, 1 to 3.
     pub(crate) dimensions: u32,
-    /// One for each argument, of the right kind.
+    /// Arguments, one for each parameter and of the right kind.
     pub(crate) args: &'a [Arg],
-    /// Where progress is counted.
+    /// Counter of ended threads.
     pub(crate) progress: Option<&'a Progress>,
-    /// Where what the kernel prints goes.
+    /// Destination of the text that the kernel prints.
     pub(crate) printf: &'a dyn Print,
-    /// Who looks at what it does.
+    /// Observer of the launch.
     pub(crate) watch: Option<&'a Watch>,
-    /// Who may stop it.
-    pub(crate) signals: Signals<'a>,
+    /// Signals that may stop the launch.
+    pub(crate) signals: StopSignals<'a>,
 }
 
-impl Request<'_> {
-    /// Groups along each dimension; those at the far edges may be smaller than the others.
+impl LaunchRequest<'_> {
+    /// Returns the groups along each dimension. Those at the far edges may be smaller than the
+    /// others.
     pub(crate) fn groups(&self) -> [u32; 3] {
         let [gx, gy, gz] = self.global;
         let [lx, ly, lz] = self.local;

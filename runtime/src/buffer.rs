@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[cfg(target_endian = "big")]
 compile_error!("devices are little-endian, and buffers are copied as the host's bytes");
 
-/// A number that a launch passes by value: integers and floats. Structures are passed by
+/// Number that a launch passes by value: integers and floats. Structures are passed by
 /// [`Arg::value`](crate::Arg::value).
 pub trait Plain: Pod {}
 
@@ -20,29 +20,29 @@ macro_rules! plain {
 }
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, half::f16);
 
-/// Device memory. A handle: clones are the same memory, which lives as long as one of them does.
+/// Device memory. A handle: clones share the memory, which is freed with the last of them.
 #[derive(Clone)]
 pub struct Buffer {
     pub(crate) inner: Arc<dyn BufferBackend>,
 }
 
 impl Buffer {
-    /// Its size in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.inner.len()
     }
 
-    /// Whether it has no bytes.
+    /// Returns true if the buffer has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The address that kernels see.
+    /// Returns the address that kernels see.
     pub fn device_address(&self) -> u64 {
         self.inner.address()
     }
 
-    /// All of it, as elements. Bytes after the last whole element are left out.
+    /// Reads the whole buffer as elements. Bytes after the last whole element are left out.
     ///
     /// # Errors
     /// The device fails to copy.
@@ -52,16 +52,16 @@ impl Buffer {
         Ok(out)
     }
 
-    /// Reads elements from the one with index `first` on, as many as `out` has.
+    /// Reads as many elements as `out` has, starting at index `first`.
     ///
     /// # Errors
-    /// They are not within the buffer, or the device fails to copy.
+    /// The elements are not within the buffer, or the device fails to copy.
     pub fn read_into<T: Pod>(&self, first: usize, out: &mut [T]) -> Result<(), Error> {
         let at = first.saturating_mul(size_of::<T>());
         self.read_bytes(at, bytemuck::cast_slice_mut(out))
     }
 
-    /// Bytes from `at` on, as many as `out` has.
+    /// Reads as many bytes as `out` has, starting at offset `at`.
     ///
     /// # Errors
     /// The range is not within the buffer, or the device fails to copy.
@@ -73,21 +73,21 @@ impl Buffer {
     /// Writes elements from the buffer's start.
     ///
     /// # Errors
-    /// They do not fit, or the device fails to copy.
+    /// The elements do not fit, or the device fails to copy.
     pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
         self.write_bytes(0, bytemuck::cast_slice(data))
     }
 
-    /// Writes elements from the one with index `first` on.
+    /// Writes elements, starting at index `first`.
     ///
     /// # Errors
-    /// They do not fit, or the device fails to copy.
+    /// The elements do not fit, or the device fails to copy.
     pub fn write_at<T: Pod>(&self, first: usize, data: &[T]) -> Result<(), Error> {
         let at = first.saturating_mul(size_of::<T>());
         self.write_bytes(at, bytemuck::cast_slice(data))
     }
 
-    /// Writes bytes from `at` on.
+    /// Writes bytes, starting at offset `at`.
     ///
     /// # Errors
     /// The range is not within the buffer, or the device fails to copy.

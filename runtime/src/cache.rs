@@ -1,16 +1,18 @@
-//! A cache of compiled code in a directory.
+//! Cache of compiled code in a directory.
 //!
-//! An entry is a file named after its key. It is written beside its place, synced and renamed, and never changed: who reads it sees all of it or nothing,
-//! however many processes write and whenever they are killed. Each has a checksum; one that is damaged is a miss, and removed.
+//! An entry is a file named after its key. It is written under a temporary name, synced and
+//! renamed, and never changed afterwards. A reader sees a whole entry or none, however many
+//! processes write and whenever they are killed. Each entry has a checksum. A damaged entry is a
+//! miss and is removed.
 //!
 //! | bytes | header |
 //! |---|---|
 //! | 0 to 7 | `GANTRYCC` |
-//! | 8 to 11 | version of this format, little-endian as all numbers |
+//! | 8 to 11 | format version, little-endian as all numbers |
 //! | 12 to 15 | 0 |
-//! | 16 to 47 | the key |
-//! | 48 to 55 | bytes of code, which begins at 128 and ends the file |
-//! | 56 to 87 | SHA-256 of the header up to here and the code |
+//! | 16 to 47 | key |
+//! | 48 to 55 | length of the code in bytes; it begins at 128 and ends the file |
+//! | 56 to 87 | SHA-256 of bytes 0 to 55 and the code |
 //! | 88 to 127 | 0 |
 
 #![allow(unsafe_code, reason = "entries are mapped")]
@@ -28,52 +30,56 @@ use std::time::{Duration, SystemTime};
 
 const MAGIC: &[u8; 8] = b"GANTRYCC";
 const VERSION: u32 = 1;
-/// Bytes of the header.
+/// Length of the header in bytes.
 const HEADER: usize = 128;
-/// Where the checksum is: behind what it is of.
+/// Offset of the checksum; it covers the header up to here.
 const SUM: usize = 56;
-/// How entries are called: the key in hexadecimal, and this.
+/// Suffix of an entry's file name, after the key in hexadecimal.
 const EXTENSION: &str = ".gantry-code";
-/// How files that are being written begin.
+/// Prefix of the names of files that are being written.
 const WRITING: &str = ".gantry-writing-";
-/// The age from which on such a file is that of a writer who was killed.
+/// Age from which a file that is being written counts as left by a killed writer.
 const ABANDONED: Duration = Duration::from_secs(15 * 60);
-/// Uses of an entry are noted if the last note is as old.
+/// Age from which the last use noted for an entry is brought up to date.
 const NOTED: Duration = Duration::from_secs(60);
 
-/// A cache of compiled code in a directory, which any number of threads and processes may use at once. Keys are those of
-/// `gantry_codegen::CacheKey`, or any others of 32 bytes that stand for one code each.
+/// Cache of compiled code in a directory. Any number of threads and processes may use it at once.
 ///
-/// The entries of the directory take [`CodeCache::limit`] bytes at most, files that are being written included: who passes that by storing removes
-/// what was not used for longest, down to seven eighths. Other processes' entries are counted when a sixteenth of the
-/// limit was stored since the last count, so each writer may pass it by as much.
+/// Keys are those of `gantry_codegen::CacheKey`, or any others of 32 bytes that each identify one
+/// code.
 ///
-/// The directory should be writable for those alone whom its users trust with the code that they run.
+/// The entries of the directory take [`CodeCache::limit`] bytes at most, files that are being
+/// written included. A writer that passes the limit removes the least recently used entries, down
+/// to seven eighths of it. Entries of other processes are counted again after a sixteenth of the
+/// limit was stored. Each writer may therefore pass the limit by as much.
+///
+/// Only those whom the directory's users trust with the code that they run should be able to write
+/// to it.
 #[derive(Debug)]
 pub struct CodeCache {
     dir: PathBuf,
     limit: u64,
-    /// What is known of the directory's size; held while it is counted.
-    size: Mutex<Size>,
+    /// Known size of the directory; locked while it is counted.
+    size: Mutex<DirectorySize>,
     hits: AtomicU64,
     misses: AtomicU64,
     damaged: AtomicU64,
     evicted: AtomicU64,
 }
 
-/// Bytes of all entries when they were last counted, and those stored since.
+/// DirectorySize of all entries in bytes: at the last count, and stored since.
 #[derive(Debug, Default)]
-struct Size {
+struct DirectorySize {
     counted: Option<u64>,
     since: u64,
 }
 
-/// What a cache has seen since it was opened.
+/// Counts of a cache since it was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CacheStats {
-    /// Codes that were there.
+    /// Lookups that found code.
     pub hits: u64,
-    /// Codes that were not, the damaged ones included.
+    /// Lookups that found none, damaged entries included.
     pub misses: u64,
     /// Entries that were damaged.
     pub damaged: u64,
@@ -81,7 +87,7 @@ pub struct CacheStats {
     pub evicted: u64,
 }
 
-/// Code of a cache, mapped. It stays as it is when its entry is removed.
+/// Code of a cache, memory-mapped. It stays valid when its entry is removed.
 pub struct CachedCode(Mmap);
 
 impl Deref for CachedCode {
@@ -98,23 +104,22 @@ impl fmt::Debug for CachedCode {
     }
 }
 
-/// A file of the directory.
-struct Found {
+/// Entry of the directory, or file that is being written.
+struct CacheFile {
     path: PathBuf,
     bytes: u64,
     used: SystemTime,
-    /// It is no entry yet.
+    /// True for a file that is not an entry yet.
     writing: bool,
 }
 
 impl CodeCache {
-    /// The most bytes of entries if nothing else is said.
+    /// Limit of a new cache, in bytes.
     pub const DEFAULT_LIMIT: u64 = 256 << 20;
 
-    /// Opens the cache in a directory, which is made if it is not there.
+    /// Opens the cache in a directory, and creates the directory if it does not exist.
     ///
-    /// # Errors
-    /// It can neither be made nor is it there.
+    /// # Errors The directory does not exist and cannot be created.
     pub fn open(dir: impl Into<PathBuf>) -> io::Result<CodeCache> {
         let dir = dir.into();
         if !dir.is_dir() {
@@ -131,23 +136,23 @@ impl CodeCache {
         })
     }
 
-    /// The same with another limit, in bytes.
+    /// Returns the cache with another limit, in bytes.
     #[must_use]
     pub fn with_limit(self, limit: u64) -> CodeCache {
         CodeCache { limit, ..self }
     }
 
-    /// The most bytes of entries.
+    /// Returns the limit of all entries together, in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// What was seen since it was opened.
+    /// Returns the counts since the cache was opened.
     pub fn stats(&self) -> CacheStats {
         CacheStats {
             hits: self.hits.load(Relaxed),
@@ -157,7 +162,7 @@ impl CodeCache {
         }
     }
 
-    /// The code of a key, if it is there and whole. Whatever else is there in its place is removed.
+    /// Returns the code of a key. Anything at its path that is not a whole entry is removed.
     pub fn get(&self, key: &[u8; 32]) -> Option<CachedCode> {
         let path = self.path(key);
         let found = match read(&path, key) {
@@ -167,7 +172,7 @@ impl CodeCache {
             }
             Ok(None) => {
                 self.damaged.fetch_add(1, Relaxed);
-                // Where it cannot be removed it stays a miss.
+                // An entry that cannot be removed stays a miss.
                 let _ = fs::remove_file(&path);
                 None
             }
@@ -182,10 +187,11 @@ impl CodeCache {
         found
     }
 
-    /// Stores the code of a key; what was there is replaced. Code that alone is beyond the limit is not stored.
+    /// Stores the code of a key, in place of what was stored before. Code beyond the limit by
+    /// itself is not stored.
     ///
-    /// # Errors
-    /// It cannot be written: a directory that is read-only or gone, a full disk. A cache that cannot be written can still be read.
+    /// # Errors The entry cannot be written, as in a read-only or missing directory or on a full
+    /// disk. A cache that cannot be written can still be read.
     pub fn put(&self, key: &[u8; 32], code: &[u8]) -> io::Result<()> {
         let bytes = (HEADER + code.len()) as u64;
         if bytes > self.limit {
@@ -197,7 +203,7 @@ impl CodeCache {
             .tempfile_in(&self.dir)?;
         file.write_all(&header)?;
         file.write_all(code)?;
-        // A rename may be on the disk before what is in the file is.
+        // Without this the rename could reach the disk before the contents.
         file.as_file().sync_all()?;
         file.persist(self.path(key)).map_err(|e| e.error)?;
         self.stored(bytes);
@@ -214,7 +220,7 @@ impl CodeCache {
         self.dir.join(name)
     }
 
-    /// Notes that so much was stored, and makes room if it is time.
+    /// Counts bytes that were stored, and evicts entries if it is time to.
     fn stored(&self, bytes: u64) {
         let mut size = self.size.lock().unwrap_or_else(PoisonError::into_inner);
         size.since = size.since.saturating_add(bytes);
@@ -222,13 +228,14 @@ impl CodeCache {
         if size.counted.is_some_and(fits) && size.since <= self.limit / 16 {
             return;
         }
-        *size = Size {
+        *size = DirectorySize {
             counted: Some(self.make_room()),
             since: 0,
         };
     }
 
-    /// Counts entries, and removes what was not used for longest if they are too many. Gives the bytes that are left.
+    /// Counts the entries and evicts the least recently used ones if they pass the limit. Returns
+    /// the bytes left.
     fn make_room(&self) -> u64 {
         let mut all = self.files();
         let mut sum = all.iter().fold(0u64, |n, f| n.saturating_add(f.bytes));
@@ -243,7 +250,7 @@ impl CodeCache {
             }
             let removed = fs::remove_file(&f.path);
             self.evicted.fetch_add(u64::from(removed.is_ok()), Relaxed);
-            // If it is gone already, another process has removed it.
+            // An entry that is gone already was removed by another process.
             if removed.is_ok() || removed.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
                 sum = sum.saturating_sub(f.bytes);
             }
@@ -251,8 +258,9 @@ impl CodeCache {
         sum
     }
 
-    /// The entries, and what others are writing; what killed writers left is removed. Nothing else in the directory is touched.
-    fn files(&self) -> Vec<Found> {
+    /// Lists entries and files that others are writing, and removes files left by killed writers.
+    /// Touches nothing else in the directory.
+    fn files(&self) -> Vec<CacheFile> {
         let mut out = Vec::new();
         let Ok(dir) = fs::read_dir(&self.dir) else {
             return out;
@@ -265,7 +273,7 @@ impl CodeCache {
             if !writing && !is_entry(&name) {
                 continue;
             }
-            // Of a link, its own.
+            // Metadata of the link itself, where the entry is one.
             let Ok(data) = entry.metadata() else { continue };
             let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if !data.is_file() {
@@ -275,7 +283,7 @@ impl CodeCache {
             if writing && age > ABANDONED && fs::remove_file(entry.path()).is_ok() {
                 continue;
             }
-            out.push(Found {
+            out.push(CacheFile {
                 path: entry.path(),
                 bytes: data.len(),
                 used,
@@ -286,7 +294,7 @@ impl CodeCache {
     }
 }
 
-/// Makes a directory that is its user's alone, where the host knows such.
+/// Creates a directory that only its user may access, on hosts that have such permissions.
 fn make_private(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -318,39 +326,39 @@ fn header(key: &[u8; 32], code: &[u8]) -> [u8; HEADER] {
     out
 }
 
-/// An entry that was read.
-struct Read {
+/// Entry that was opened.
+struct OpenEntry {
     code: CachedCode,
     file: File,
-    /// When it was last noted as used.
+    /// Time of its last noted use.
     used: SystemTime,
 }
 
-/// The entry at a path; `None` where what is there is no whole entry of this key.
-fn read(path: &Path, key: &[u8; 32]) -> io::Result<Option<Read>> {
-    // Links, pipes and devices are not opened: that may wait for ever.
+/// Opens the entry at a path. Returns `None` where the file is not a whole entry of this key.
+fn read(path: &Path, key: &[u8; 32]) -> io::Result<Option<OpenEntry>> {
+    // Links, pipes and devices are not opened, since that may block for ever.
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(None);
     }
     let file = File::open(path)?;
     let data = file.metadata()?;
-    if data.len() < HEADER as u64 {
-        return Ok(None);
-    }
-    // SAFETY: a file gets an entry's name when it is complete, and nobody writes it afterwards: entries are replaced and removed by name, which
-    // leaves what is mapped as it is. Who else changes files in the directory can change programs' code anyway, as the type says.
+    // SAFETY: a file gets an entry's name when it is complete, and nobody writes it afterwards.
+    // Entries are replaced and removed by name, which does not change what is mapped. Others who
+    // can change files in the directory can change programs' code anyway, as the type says.
     let map = unsafe { Mmap::map(&file) }?;
-    let code = map.get(HEADER..).unwrap_or(&[]);
-    if map.get(..HEADER) != Some(&header(key, code)[..]) {
+    let Some((head, code)) = map.split_at_checked(HEADER) else {
+        return Ok(None);
+    };
+    if head != header(key, code) {
         return Ok(None);
     }
     let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
     let code = CachedCode(map);
-    Ok(Some(Read { code, file, used }))
+    Ok(Some(OpenEntry { code, file, used }))
 }
 
-/// Notes, in the file's time, that it was used: who made it may do that with a file that is open for reading. Others may not, and it is
-/// no harm.
+/// Notes a use of an entry in its file's modification time. Its owner may do that with a file that
+/// is open for reading. A failure for others does no harm.
 fn note_use(file: &File, last: SystemTime) {
     let now = SystemTime::now();
     if now.duration_since(last).is_ok_and(|age| age > NOTED) {

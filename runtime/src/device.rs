@@ -14,20 +14,20 @@ use gantry_isa_gen::{DeviceInfo, Platform};
 use std::fmt;
 use std::sync::Arc;
 
-/// Which device to open.
+/// Kind of device to open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DeviceKind {
-    /// A GPU through Level Zero if there is one of a platform known here, else the simulator.
+    /// GPU through Level Zero if there is one of a platform known here, else the simulator.
     #[default]
     Auto,
-    /// The embedded simulator.
+    /// Embedded simulator.
     Simulator,
-    /// The first GPU that Level Zero names.
+    /// First GPU that Level Zero reports.
     LevelZero,
 }
 
 impl DeviceKind {
-    /// The kind of a name on a command line: `auto`, `sim` or `level-zero`.
+    /// Parses the name of a kind on a command line: `auto`, `sim` or `level-zero`.
     pub fn from_name(name: &str) -> Option<DeviceKind> {
         match name {
             "auto" => Some(DeviceKind::Auto),
@@ -38,7 +38,7 @@ impl DeviceKind {
     }
 }
 
-/// A device that loads modules and holds buffers. A handle: clones are the same device.
+/// Device that loads modules and holds buffers. A handle: clones are the same device.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) inner: Arc<dyn DeviceBackend>,
@@ -47,8 +47,8 @@ pub struct Device {
 impl Device {
     /// Opens a device.
     ///
-    /// # Errors
-    /// [`DeviceKind::LevelZero`] without a driver or a GPU: the error says what was looked for.
+    /// # Errors [`DeviceKind::LevelZero`] without a driver or a GPU. The error names the library
+    /// that was looked for.
     pub fn open(kind: DeviceKind) -> Result<Device, Error> {
         match kind {
             DeviceKind::Simulator => Ok(Device::simulator(SimOptions::default())),
@@ -62,34 +62,35 @@ impl Device {
         }
     }
 
-    /// A simulator of its own, with options. Its launches run on threads of its own.
+    /// Creates a simulator with its own threads for launches.
     pub fn simulator(options: SimOptions) -> Device {
         Device::simulator_on(options, OwnPool::of(options.threads))
     }
 
-    /// A simulator of its own, whose launches run on threads of the host's: [`SimOptions::threads`] counts for nothing.
+    /// Creates a simulator whose launches run on threads of the host. [`SimOptions::threads`] is
+    /// ignored.
     pub fn simulator_on(options: SimOptions, pool: Arc<dyn Pool>) -> Device {
         Device {
             inner: Arc::new(Simulator::new(options, pool)),
         }
     }
 
-    /// What the device calls itself.
+    /// Returns the device's own name.
     pub fn name(&self) -> String {
         self.inner.name()
     }
 
-    /// Whether this is the simulator.
+    /// Returns true for the simulator.
     pub fn is_simulator(&self) -> bool {
         self.inner.is_simulator()
     }
 
-    /// The platform it runs; `None` where the driver alone decides.
+    /// Returns the platform that the device runs, or `None` if only the driver decides.
     pub fn platform(&self) -> Option<Platform> {
         self.inner.platform()
     }
 
-    /// What compilers ask of it: `CompileOptions::for_device(&device.info())`.
+    /// Describes the device for a compiler: `CompileOptions::for_device(&device.info())`.
     pub fn info(&self) -> DeviceInfo {
         DeviceInfo {
             name: self.name(),
@@ -105,12 +106,12 @@ impl Device {
     pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
         match Zebin::parse_within(zebin, &self.inner.limits()) {
             Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
-            // A driver's own words say more about its own format.
+            // The driver's own message says more about its own format.
             Err(e) => Err(self.inner.refusal(zebin).unwrap_or(e.into())),
         }
     }
 
-    /// Makes a zeroed buffer of so many bytes.
+    /// Allocates a zeroed buffer of a length in bytes.
     ///
     /// # Errors
     /// There is not that much memory.
@@ -120,7 +121,8 @@ impl Device {
         })
     }
 
-    /// Makes a buffer that holds a copy of `data`: numbers, or structures of them that are [`Pod`].
+    /// Creates a buffer that holds a copy of `data`: numbers, or structures of them that are
+    /// [`Pod`].
     ///
     /// # Errors
     /// There is not that much memory.
@@ -130,20 +132,21 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Makes a zeroed image.
+    /// Allocates a zeroed image.
     ///
-    /// # Errors
-    /// A size is 0 or beyond what surfaces hold, there is not that much memory, or the device has no images here
-    /// (Level Zero).
+    /// # Errors A size is 0 or beyond what surface states hold. There is not that much memory. The
+    /// device has no images here (Level Zero).
     pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
         let buffer = self.buffer(Image::bytes(format, desc)?)?;
         self.image_of(&buffer, format, desc)
     }
 
-    /// Makes an image of a buffer's memory, tightly packed from its start: both see what either writes.
+    /// Creates an image over a buffer's memory, tightly packed from its start. Both see what either
+    /// writes.
     ///
     /// # Errors
-    /// As [`Self::image`], or the buffer is too small or another device's.
+    /// Errors are those of [`Self::image`]. In addition, the buffer may be too small or of another
+    /// device.
     pub fn image_of(
         &self,
         buffer: &Buffer,

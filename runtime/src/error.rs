@@ -1,107 +1,107 @@
-//! Everything that can go wrong, as sentences that say whose fault it is.
+//! Errors of the runtime, as sentences that say whose fault it is.
 
 use crate::limits::Excess;
 use crate::zebin::{SourceLine, ZebinError};
 use std::fmt;
 
-/// An error of the runtime.
+/// Error of the runtime.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes given are not a zebin that can be used.
+    /// Bytes that are not a zebin, or not one that can be used.
     #[error(transparent)]
     Zebin(#[from] ZebinError),
-    /// The module was compiled for something else.
+    /// Module compiled for a platform that the device does not run.
     #[error("the module is compiled for {module}, which {device} does not run")]
     Platform {
-        /// The module's platform.
+        /// Platform of the module.
         module: String,
-        /// The device's.
+        /// Name of the device.
         device: String,
     },
-    /// The module needs something that the device does not provide.
+    /// Kernel that needs something the device does not provide.
     #[error("kernel `{kernel}` needs {what}, which {device} does not provide")]
     Unsupported {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What it needs.
+        /// Feature that it needs.
         what: String,
-        /// The device.
+        /// Name of the device.
         device: String,
     },
-    /// No kernel has that name.
+    /// No kernel of that name in the module.
     #[error("no kernel named `{name}`; the module has {}", list(.have))]
     NoKernel {
-        /// The name asked for.
+        /// Name asked for.
         name: String,
-        /// The names there are.
+        /// Names of the module's kernels.
         have: Vec<String>,
     },
-    /// A launch gave too few or too many arguments.
+    /// Launch with too few or too many arguments.
     #[error("kernel `{kernel}` takes {expected} arguments, {given} were given")]
     ArgCount {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// How many it takes.
+        /// Number of arguments that the kernel takes.
         expected: usize,
-        /// How many were given.
+        /// Number of arguments given.
         given: usize,
     },
-    /// An argument is of the wrong kind or size.
+    /// Argument of the wrong kind or size.
     #[error("kernel `{kernel}`, argument {index}{}: expected {expected}, got {given}", named(.name))]
     Arg {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Which argument, from 0.
+        /// Index of the argument, from 0.
         index: usize,
-        /// Its source name, where known.
+        /// Name of the argument in the source, where known.
         name: Option<String>,
-        /// What it must be.
+        /// Description of what the kernel takes.
         expected: String,
-        /// What it is.
+        /// Description of what was given.
         given: String,
     },
-    /// What is bound is not what the shader has.
+    /// Bindings that do not match the shader's.
     #[error("kernel `{kernel}`: {message}")]
     Binding {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Why.
+        /// Reason.
         message: String,
     },
-    /// The grid cannot be launched.
+    /// Grid that cannot be launched.
     #[error("kernel `{kernel}`: {message}")]
     Grid {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Why.
+        /// Reason.
         message: String,
     },
-    /// A launch needs more of something than the device's limits allow.
+    /// Launch that needs more of something than the device's limits allow.
     #[error("kernel `{kernel}`: {excess}")]
     Limit {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What, how much, and the limit.
+        /// Quantity, amount asked for, and limit.
         excess: Excess,
     },
-    /// A buffer cannot be made, read or written as asked.
+    /// Failure to create, read or write a buffer.
     #[error("{0}")]
     Buffer(String),
-    /// An image cannot be made, read or written as asked.
+    /// Failure to create, read or write an image.
     #[error("{0}")]
     Image(String),
-    /// Execution ended with a fault.
+    /// Fault that ended a launch.
     #[error(transparent)]
     Fault(Box<Fault>),
-    /// A launch was stopped before its end.
+    /// Launch that was stopped before its end.
     #[error(
         "kernel `{kernel}` {why} after {ended} of {groups} groups, {instructions} instructions"
     )]
     Stopped {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What stopped it.
+        /// Reason for stopping.
         why: Stopped,
         /// Groups that had ended.
         ended: u64,
@@ -110,33 +110,33 @@ pub enum Error {
         /// Instructions executed, per hardware thread, summed.
         instructions: u64,
     },
-    /// An assertion of the kernel failed.
+    /// Assertion of the kernel that failed.
     #[error("kernel `{kernel}`: an assertion failed{}", said(.message))]
     Assertion {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What it printed.
+        /// Text that the assertion printed.
         message: String,
     },
     /// No such device.
     #[error("no device: {0}")]
     NoDevice(String),
-    /// The driver refused something.
+    /// Call of Level Zero that failed.
     #[error("Level Zero: {call} failed with {code}{}", log_text(.log))]
     Driver {
-        /// The call.
+        /// Name of the call.
         call: &'static str,
-        /// Its result code, by name where known.
+        /// Result code, by name where known.
         code: String,
-        /// The driver's own words: the build log.
+        /// Build log of the driver.
         log: String,
     },
-    /// A file cannot be read.
+    /// File that cannot be read.
     #[error("{path}: {message}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// Reason.
         message: String,
     },
 }
@@ -172,13 +172,13 @@ fn log_text(log: &str) -> String {
     }
 }
 
-/// What stopped a launch.
+/// Reason why a launch was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// Its [`Cancel`](crate::Cancel).
+    /// Request through its [`Cancel`](crate::Cancel).
     Cancelled,
-    /// Its deadline.
+    /// Passing of its deadline.
     Deadline,
 }
 
@@ -191,24 +191,25 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// Where and why a simulated thread ended a launch.
+/// Error that ended a launch on the simulator: the thread, the instruction and the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The thread's group.
+    /// Group id of the thread.
     pub group: [u32; 3],
-    /// The thread's number in its group.
+    /// Number of the thread in its group.
     pub thread: u32,
-    /// The function the instruction is in, where that is not the kernel's own code.
+    /// Function that the instruction is in, where that is not the kernel's own code.
     pub function: Option<String>,
-    /// The instruction's offset in its section (the kernel's, or that of functions called by address), in bytes.
+    /// Byte offset of the instruction in its section: the kernel's, or that of functions called by
+    /// address.
     pub ip: u32,
-    /// The instruction, disassembled; empty where there is none.
+    /// Instruction, disassembled; empty where there is none.
     pub instruction: String,
-    /// What went wrong.
+    /// Description of the error.
     pub what: String,
-    /// The source line that the instruction is of, where debug information says so.
+    /// Source line of the instruction, where there is debug information.
     pub source: Option<SourceLine>,
 }
 

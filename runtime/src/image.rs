@@ -6,29 +6,29 @@ pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
 use bytemuck::Pod;
 use std::fmt;
 
-/// What shape an image has.
+/// Dimensionality of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ImageType {
     /// One row: `image1d_t`.
     D1,
     /// One row over a buffer's memory: `image1d_buffer_t`.
     D1Buffer,
-    /// Rows: `image1d_array_t`.
+    /// Array of rows: `image1d_array_t`.
     D1Array,
     /// Rows and columns: `image2d_t`.
     D2,
     /// Layers of rows and columns: `image2d_array_t`.
     D2Array,
-    /// A volume: `image3d_t`.
+    /// Volume: `image3d_t`.
     D3,
-    /// Rows and columns of texels of several samples: `image2d_msaa_t`.
+    /// Rows and columns of multi-sampled texels: `image2d_msaa_t`.
     D2Msaa,
-    /// Layers of those: `image2d_array_msaa_t`.
+    /// Layers of rows and columns of multi-sampled texels: `image2d_array_msaa_t`.
     D2ArrayMsaa,
 }
 
 impl ImageType {
-    /// Coordinates of a texel, an array's layer among them.
+    /// Returns the number of coordinates of a texel, including an array's layer.
     pub const fn coordinates(self) -> u32 {
         match self {
             ImageType::D1 | ImageType::D1Buffer => 1,
@@ -37,7 +37,7 @@ impl ImageType {
         }
     }
 
-    /// Whether the last coordinate is a layer.
+    /// Returns true if the last coordinate is a layer.
     pub const fn is_array(self) -> bool {
         matches!(
             self,
@@ -45,7 +45,7 @@ impl ImageType {
         )
     }
 
-    /// Whether a texel has several samples.
+    /// Returns true if a texel has several samples.
     pub const fn is_msaa(self) -> bool {
         matches!(self, ImageType::D2Msaa | ImageType::D2ArrayMsaa)
     }
@@ -66,7 +66,7 @@ impl fmt::Display for ImageType {
     }
 }
 
-/// Which components a texel has, in memory order, and what the others read as.
+/// Components of a texel in memory order. Components that are not stored read as 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ChannelOrder {
     /// Red; reads as (r, 0, 0, 1).
@@ -75,9 +75,9 @@ pub enum ChannelOrder {
     A,
     /// Red and green; reads as (r, g, 0, 1).
     Rg,
-    /// All four.
+    /// Red, green, blue and alpha.
     Rgba,
-    /// All four, blue first in memory.
+    /// Blue, green, red and alpha.
     Bgra,
     /// One value; reads as (i, i, i, i).
     Intensity,
@@ -85,14 +85,14 @@ pub enum ChannelOrder {
     Luminance,
     /// One value; reads as (d, 0, 0, 1).
     Depth,
-    /// All four; red, green and blue are stored in sRGB encoding and read as linear.
+    /// Red, green, blue and alpha. Colors are stored in sRGB encoding and read as linear.
     Srgba,
-    /// The same, blue first in memory.
+    /// Blue, green, red and alpha. Colors are stored in sRGB encoding and read as linear.
     Sbgra,
 }
 
 impl ChannelOrder {
-    /// Components in memory.
+    /// Returns the number of components in memory.
     pub const fn components(self) -> u32 {
         match self {
             ChannelOrder::R
@@ -107,7 +107,7 @@ impl ChannelOrder {
         }
     }
 
-    /// OpenCL's number (`CL_RGBA` and its like).
+    /// Returns OpenCL's number (`CL_RGBA` and the like).
     pub const fn number(self) -> u32 {
         match self {
             ChannelOrder::R => 0x10b0,
@@ -123,12 +123,12 @@ impl ChannelOrder {
         }
     }
 
-    /// Whether red, green and blue are stored in sRGB encoding.
+    /// Returns true if red, green and blue are stored in sRGB encoding.
     pub const fn is_srgb(self) -> bool {
         matches!(self, ChannelOrder::Srgba | ChannelOrder::Sbgra)
     }
 
-    /// The order of OpenCL's name without `CL_`, in either case: `RGBA`, `sRGBA`.
+    /// Parses OpenCL's name without `CL_`, in either case: `RGBA`, `sRGBA`.
     pub fn from_name(name: &str) -> Option<ChannelOrder> {
         Some(match name.to_ascii_uppercase().as_str() {
             "R" => ChannelOrder::R,
@@ -146,7 +146,7 @@ impl ChannelOrder {
     }
 }
 
-/// How a component is stored.
+/// Storage type of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ChannelType {
     /// 8 bits, -1 to 1.
@@ -176,7 +176,7 @@ pub enum ChannelType {
 }
 
 impl ChannelType {
-    /// Every type.
+    /// All types.
     pub const ALL: [ChannelType; 12] = [
         ChannelType::SnormInt8,
         ChannelType::SnormInt16,
@@ -192,7 +192,7 @@ impl ChannelType {
         ChannelType::Float,
     ];
 
-    /// Bytes of a component.
+    /// Returns the bytes of a component.
     pub const fn bytes(self) -> u32 {
         match self {
             ChannelType::SnormInt8
@@ -208,7 +208,7 @@ impl ChannelType {
         }
     }
 
-    /// Whether kernels see integers; otherwise floats.
+    /// Returns true if kernels see integers. Otherwise they see floats.
     pub const fn is_integer(self) -> bool {
         matches!(
             self,
@@ -221,7 +221,7 @@ impl ChannelType {
         )
     }
 
-    /// OpenCL's number (`CL_UNORM_INT8` and its like).
+    /// Returns OpenCL's number (`CL_UNORM_INT8` and the like).
     pub const fn number(self) -> u32 {
         match self {
             ChannelType::SnormInt8 => 0x10d0,
@@ -239,7 +239,7 @@ impl ChannelType {
         }
     }
 
-    /// OpenCL's name without `CL_`: `UNORM_INT8`.
+    /// Returns OpenCL's name without `CL_`: `UNORM_INT8`.
     pub const fn name(self) -> &'static str {
         match self {
             ChannelType::SnormInt8 => "SNORM_INT8",
@@ -257,7 +257,7 @@ impl ChannelType {
         }
     }
 
-    /// The type of a name, in either case.
+    /// Parses OpenCL's name without `CL_`, in either case.
     pub fn from_name(name: &str) -> Option<ChannelType> {
         ChannelType::ALL
             .into_iter()
@@ -265,7 +265,7 @@ impl ChannelType {
     }
 }
 
-/// What a texel is.
+/// Format of a texel: the order of its components and their storage type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ImageFormat {
     order: ChannelOrder,
@@ -273,18 +273,17 @@ pub struct ImageFormat {
 }
 
 impl ImageFormat {
-    /// Four bytes of 0 to 1: what PNG files hold.
+    /// Four bytes of 0 to 1, as in PNG files.
     pub const RGBA8: ImageFormat = ImageFormat {
         order: ChannelOrder::Rgba,
         channel: ChannelType::UnormInt8,
     };
 
-    /// A format of these.
+    /// Creates the format of an order and a type.
     ///
-    /// # Errors
-    /// The order does not go with the type: the pairs are those of the OpenCL specification (5.3.1.1), of
-    /// luminance and intensity with normalized and float types, depth with `UNORM_INT16` and `FLOAT`, BGRA with 8-bit
-    /// types, sRGB with `UNORM_INT8`.
+    /// # Errors The order does not go with the type. The pairs are those of the OpenCL
+    /// specification (5.3.1.1). Luminance and intensity go with normalized and float types. Depth
+    /// goes with `UNORM_INT16` and `FLOAT`, BGRA with 8-bit types, and sRGB with `UNORM_INT8`.
     pub fn new(order: ChannelOrder, channel: ChannelType) -> Result<ImageFormat, Error> {
         use ChannelType as T;
         let fits = match order {
@@ -304,23 +303,23 @@ impl ImageFormat {
         }
     }
 
-    /// Its components.
+    /// Returns the order of its components.
     pub const fn order(self) -> ChannelOrder {
         self.order
     }
 
-    /// How each is stored.
+    /// Returns the storage type of its components.
     pub const fn channel(self) -> ChannelType {
         self.channel
     }
 
-    /// Bytes of a texel.
+    /// Returns the bytes of a texel.
     pub const fn texel_bytes(self) -> u32 {
         self.order.components() * self.channel.bytes()
     }
 }
 
-/// An image's shape and size in texels.
+/// Dimensionality of an image and its size in texels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ImageDesc {
     ty: ImageType,
@@ -345,37 +344,37 @@ impl ImageDesc {
         }
     }
 
-    /// One row.
+    /// Describes one row.
     pub const fn d1(width: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D1, width, 1, 1, 1)
     }
 
-    /// One row over a buffer.
+    /// Describes one row over a buffer.
     pub const fn d1_buffer(width: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D1Buffer, width, 1, 1, 1)
     }
 
-    /// So many rows of their own.
+    /// Describes an array of rows.
     pub const fn d1_array(width: u32, layers: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D1Array, width, 1, 1, layers)
     }
 
-    /// A picture.
+    /// Describes a 2D image.
     pub const fn d2(width: u32, height: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D2, width, height, 1, 1)
     }
 
-    /// So many pictures of their own.
+    /// Describes an array of 2D images.
     pub const fn d2_array(width: u32, height: u32, layers: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D2Array, width, height, 1, layers)
     }
 
-    /// A volume.
+    /// Describes a volume.
     pub const fn d3(width: u32, height: u32, depth: u32) -> ImageDesc {
         ImageDesc::new(ImageType::D3, width, height, depth, 1)
     }
 
-    /// A picture whose texels have so many samples: 2, 4, 8 or 16.
+    /// Describes a 2D image of multi-sampled texels: 2, 4, 8 or 16 samples.
     pub const fn d2_msaa(width: u32, height: u32, samples: u32) -> ImageDesc {
         ImageDesc {
             samples,
@@ -383,7 +382,7 @@ impl ImageDesc {
         }
     }
 
-    /// So many such pictures.
+    /// Describes an array of 2D images of multi-sampled texels.
     pub const fn d2_array_msaa(width: u32, height: u32, layers: u32, samples: u32) -> ImageDesc {
         ImageDesc {
             samples,
@@ -391,48 +390,48 @@ impl ImageDesc {
         }
     }
 
-    /// The same with so many levels of detail, each half as wide, high and deep as the one before.
+    /// Sets the number of levels of detail. Each is half as wide, high and deep as the one before.
     pub const fn with_levels(mut self, levels: u32) -> ImageDesc {
         self.levels = levels;
         self
     }
 
-    /// The shape.
+    /// Returns the dimensionality.
     pub const fn ty(&self) -> ImageType {
         self.ty
     }
 
-    /// Texels of a row.
+    /// Returns the texels of a row.
     pub const fn width(&self) -> u32 {
         self.width
     }
 
-    /// Rows of a slice or layer; 1 where there is one row.
+    /// Returns the rows of a slice or layer; 1 where there is one row.
     pub const fn height(&self) -> u32 {
         self.height
     }
 
-    /// Slices of a volume; otherwise 1.
+    /// Returns the slices of a volume; otherwise 1.
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Layers of an array; otherwise 1.
+    /// Returns the layers of an array; otherwise 1.
     pub const fn layers(&self) -> u32 {
         self.layers
     }
 
-    /// Samples of a texel; 1 if it is not of several.
+    /// Returns the samples of a texel; 1 if it is not multi-sampled.
     pub const fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// Levels of detail.
+    /// Returns the number of levels of detail.
     pub const fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Width, height and depth of a level of detail, counted from 0.
+    /// Returns the width, height and depth of a level of detail, counted from 0.
     pub const fn level(&self, level: u32) -> [u32; 3] {
         const fn half(n: u32, times: u32) -> u32 {
             let n = if times < 32 { n >> times } else { 0 };
@@ -445,14 +444,14 @@ impl ImageDesc {
         ]
     }
 
-    /// Texels of a level of detail, each of its samples counted.
+    /// Returns the texels of a level of detail, each of its samples counted.
     pub const fn level_texels(&self, level: u32) -> u64 {
         let [width, height, depth] = self.level(level);
         let all = width as u64 * height as u64 * depth as u64;
         all * self.layers as u64 * self.samples as u64
     }
 
-    /// Texels in all, each of their samples and levels counted.
+    /// Returns the texels of all levels, each sample counted.
     pub const fn texels(&self) -> u64 {
         let (mut all, mut level) = (0, 0);
         while level < self.levels && level < 32 {
@@ -462,8 +461,8 @@ impl ImageDesc {
         all
     }
 
-    /// Checks sizes against what surface states hold (RENDER_SURFACE_STATE: width and height 16,384, depth and layers
-    /// 2,048, buffers of 2^27 texels, 16 samples).
+    /// Checks sizes against the limits of surface states. By RENDER_SURFACE_STATE these are 16,384
+    /// for width and height, 2,048 for depth and layers, 2^27 texels for buffers, and 16 samples.
     fn check(&self) -> Result<(), Error> {
         let widest = match self.ty {
             ImageType::D1Buffer => 1 << 27,
@@ -483,7 +482,7 @@ impl ImageDesc {
                 self.samples
             )));
         }
-        // Down to one texel.
+        // Levels go down to one texel.
         let largest = self.width.max(self.height).max(self.depth);
         let most = match self.ty {
             ImageType::D1Buffer | ImageType::D2Msaa | ImageType::D2ArrayMsaa => 1,
@@ -531,8 +530,10 @@ impl fmt::Display for ImageDesc {
     }
 }
 
-/// An image in device memory. A handle: clones are the same image. To the host its texels are tightly packed: rows of a
-/// slice, then slices or layers (a layer of several samples has a picture for each), then levels of detail.
+/// Image in device memory. A handle: clones are the same image.
+///
+/// To the host its texels are tightly packed. Rows of a slice come first, then slices or layers,
+/// then levels of detail. A multi-sampled layer has a picture for each sample.
 #[derive(Clone, Debug)]
 pub struct Image {
     pub(crate) texels: Buffer,
@@ -541,14 +542,14 @@ pub struct Image {
 }
 
 impl Image {
-    /// Bytes that an image needs.
+    /// Returns the bytes that an image needs.
     pub(crate) fn bytes(format: ImageFormat, desc: ImageDesc) -> Result<usize, Error> {
         desc.check()?;
         usize::try_from(desc.texels() * u64::from(format.texel_bytes()))
             .map_err(|_| Error::Image(format!("no memory for a {desc}")))
     }
 
-    /// An image over memory, which holds at least [`Image::bytes`].
+    /// Creates an image over memory, which holds at least [`Image::bytes`].
     pub(crate) fn over(texels: Buffer, format: ImageFormat, desc: ImageDesc) -> Image {
         Image {
             texels,
@@ -557,22 +558,22 @@ impl Image {
         }
     }
 
-    /// What a texel is.
+    /// Returns the format of a texel.
     pub fn format(&self) -> ImageFormat {
         self.format
     }
 
-    /// Shape and size.
+    /// Returns the dimensionality and size.
     pub fn desc(&self) -> ImageDesc {
         self.desc
     }
 
-    /// Bytes of all texels, tightly packed.
+    /// Returns the bytes of all texels, tightly packed.
     pub fn byte_len(&self) -> usize {
         (self.desc.texels() * u64::from(self.format.texel_bytes())) as usize
     }
 
-    /// All texels, as elements.
+    /// Reads all texels as elements.
     ///
     /// # Errors
     /// The device fails to copy.
@@ -585,7 +586,7 @@ impl Image {
     /// Writes texels from the first on.
     ///
     /// # Errors
-    /// There are more than the image has, or the device fails to copy.
+    /// There are more elements than the image has, or the device fails to copy.
     pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         if bytes.len() > self.byte_len() {

@@ -1,6 +1,6 @@
-//! Launches: the grid, the arguments, and what is known afterwards.
+//! Launches: their grid, their arguments, and the statistics that they return.
 
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::bind::{self, Slot};
 use crate::buffer::{Buffer, Plain};
 use crate::error::{Error, Stopped};
@@ -17,33 +17,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many work-items a launch has, and how they are grouped.
+/// Number of work-items of a launch, and their grouping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
-    size: Size,
+    size: GridSize,
     group: Option<[u32; 3]>,
     offset: [u32; 3],
 }
 
-/// How large a grid is along x, y and z.
+/// GridSize of a grid along x, y and z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Size {
+enum GridSize {
     Items([u32; 3]),
     Groups([u32; 3]),
 }
 
 impl Grid {
-    /// So many work-items along x, y and z.
+    /// Creates a grid of work-items along x, y and z.
     pub const fn new(global: [u32; 3]) -> Grid {
-        Grid::of(Size::Items(global))
+        Grid::of(GridSize::Items(global))
     }
 
-    /// So many work-groups along x, y and z, as shaders are dispatched.
+    /// Creates a grid of work-groups along x, y and z, as shaders are dispatched.
     pub const fn groups(groups: [u32; 3]) -> Grid {
-        Grid::of(Size::Groups(groups))
+        Grid::of(GridSize::Groups(groups))
     }
 
-    const fn of(size: Size) -> Grid {
+    const fn of(size: GridSize) -> Grid {
         Grid {
             size,
             group: None,
@@ -51,13 +51,14 @@ impl Grid {
         }
     }
 
-    /// So many work-items in a group. Left out, a group is what the kernel requires, or one thread's channels along x.
+    /// Sets the work-items of a group. The default is what the kernel requires, or one thread's
+    /// channels along x.
     pub const fn group(mut self, group: [u32; 3]) -> Grid {
         self.group = Some(group);
         self
     }
 
-    /// The global id of the first work-item.
+    /// Sets the global id of the first work-item.
     pub const fn offset(mut self, offset: [u32; 3]) -> Grid {
         self.offset = offset;
         self
@@ -71,34 +72,34 @@ pub struct Local(
     pub u32,
 );
 
-/// An argument of a launch.
+/// Argument of a launch.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Arg {
-    /// A buffer.
+    /// Buffer, passed by its address.
     Buffer(Buffer),
-    /// A null pointer.
+    /// Null pointer.
     Null,
     /// SLM of so many bytes.
     Local(u32),
-    /// By value: the device's bytes, as many as the kernel declares.
+    /// Value in the device's bytes, as many as the kernel declares.
     Value(Vec<u8>),
-    /// By value, of any size: what the kernel declares beyond these bytes is zero, and bytes beyond
-    /// that are left out, as Intel's driver does.
+    /// Value of any size. Bytes that the kernel declares beyond these are zero, and bytes beyond
+    /// its declaration are dropped, as Intel's driver does.
     Bytes(Vec<u8>),
-    /// An image.
+    /// Image.
     Image(Image),
-    /// A sampler.
+    /// Sampler.
     Sampler(Sampler),
 }
 
 impl Arg {
-    /// A value of any size as the device's bytes ([`Arg::Bytes`]).
+    /// Passes a value of any size as the device's bytes ([`Arg::Bytes`]).
     pub fn bytes(bytes: &[u8]) -> Arg {
         Arg::Bytes(bytes.to_vec())
     }
 
-    /// A structure by value, of the size that the kernel declares.
+    /// Passes a structure by value, of the size that the kernel declares.
     pub fn value<T: Pod>(value: &T) -> Arg {
         Arg::Value(bytemuck::bytes_of(value).to_vec())
     }
@@ -163,7 +164,7 @@ impl<T: Plain, const N: usize> From<[T; N]> for Arg {
     }
 }
 
-/// What scratch block messages did.
+/// Counts of scratch block messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScratchStats {
     /// Messages that read.
@@ -174,11 +175,11 @@ pub struct ScratchStats {
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Where in a thread's scratch the last byte lies that a message moved, and one.
+    /// End of the highest byte of a thread's scratch that a message accessed, as an offset.
     pub end: u64,
 }
 
-/// What a launch did.
+/// Statistics of a launch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LaunchStats {
     /// Hardware threads that ran.
@@ -193,13 +194,15 @@ pub struct LaunchStats {
     pub bytes_read: u64,
     /// Bytes written to memory (global, SLM and scratch).
     pub bytes_written: u64,
-    /// Scratch block messages, of the data ports before the load/store cache: what fills and spills are, where a kernel has no private memory.
+    /// Scratch block messages of the data ports before the load/store cache. They are fills and
+    /// spills, where a kernel has no private memory.
     pub scratch: ScratchStats,
     /// Time from launch to end, in seconds.
     pub wall_seconds: f64,
 }
 
-/// Counts threads while a launch runs; clones count the same launch. Read it from another thread to draw a bar.
+/// Counter of a launch's ended threads, to be read from another thread while the launch runs.
+/// Clones count the same launch.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<ProgressInner>);
 
@@ -210,17 +213,17 @@ struct ProgressInner {
 }
 
 impl Progress {
-    /// A counter at zero.
+    /// Creates a counter at zero.
     pub fn new() -> Progress {
         Progress::default()
     }
 
-    /// Threads that have ended.
+    /// Returns the number of threads that have ended.
     pub fn done(&self) -> u64 {
         self.0.done.load(Ordering::Relaxed)
     }
 
-    /// Threads in all; 0 before the launch begins.
+    /// Returns the number of threads in all; 0 before the launch begins.
     pub fn total(&self) -> u64 {
         self.0.total.load(Ordering::Relaxed)
     }
@@ -235,36 +238,36 @@ impl Progress {
     }
 }
 
-/// Stops launches: any thread may ask for it, at any time. Clones are the same wish.
+/// Signal that stops launches, from any thread and at any time. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Nobody wants to stop yet.
+    /// Creates a signal that is not set.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Stops the launches that have this, and those that are yet to begin.
+    /// Stops the launches that have this signal, and those that are yet to begin.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has asked for it.
+    /// Returns true if the signal is set.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Who may stop a launch.
+/// Signals that may stop a launch.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Signals<'a> {
+pub(crate) struct StopSignals<'a> {
     pub(crate) cancel: Option<&'a Cancel>,
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Signals<'_> {
-    /// Whether the launch is to stop now, and why.
+impl StopSignals<'_> {
+    /// Returns the reason why the launch must stop now, if there is one.
     pub(crate) fn now(&self) -> Option<Stopped> {
         if self.cancel.is_some_and(Cancel::is_cancelled) {
             return Some(Stopped::Cancelled);
@@ -274,23 +277,23 @@ impl Signals<'_> {
     }
 }
 
-/// What takes the text that a kernel prints.
+/// Destination of the text that a kernel prints.
 pub(crate) trait Print: Send + Sync {
-    /// Takes some text.
+    /// Takes a piece of text.
     fn print(&self, text: &str);
 }
 
-/// Where what a kernel prints goes: standard output, or what a caller wants.
+/// Destination of printed text: standard output, or a callback of the caller.
 #[derive(Default)]
-struct Printf<'k>(Option<Mutex<Sink<'k>>>);
+struct PrintSink<'k>(Option<Mutex<PrintFn<'k>>>);
 
-type Sink<'k> = Box<dyn FnMut(&str) + Send + 'k>;
+type PrintFn<'k> = Box<dyn FnMut(&str) + Send + 'k>;
 
-impl Print for Printf<'_> {
+impl Print for PrintSink<'_> {
     fn print(&self, text: &str) {
         match &self.0 {
             Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner)(text),
-            // Whoever closed standard output does not want to know.
+            // An error means that standard output was closed, and then nobody wants the text.
             None => {
                 let mut out = std::io::stdout().lock();
                 let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -299,15 +302,15 @@ impl Print for Printf<'_> {
     }
 }
 
-impl fmt::Debug for Printf<'_> {
+impl fmt::Debug for PrintSink<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let to = if self.0.is_some() { "sink" } else { "stdout" };
-        f.debug_tuple("Printf").field(&to).finish()
+        f.debug_tuple("PrintSink").field(&to).finish()
     }
 }
 
-/// A launch being put together. It owns the kernel, arguments and watch, so it can be kept, sent
-/// to another thread and run there; only a sink for printed text may borrow.
+/// Launch under construction. It owns the kernel, arguments and watch, so it can be sent to another
+/// thread and run there. Only a callback for printed text may borrow.
 #[derive(Debug)]
 #[must_use = "a launch does nothing until `run`"]
 pub struct Launch<'k> {
@@ -316,7 +319,7 @@ pub struct Launch<'k> {
     args: Vec<Arg>,
     bound: Vec<(Slot, Arg)>,
     progress: Option<Progress>,
-    printf: Printf<'k>,
+    printf: PrintSink<'k>,
     watch: Option<Watch>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
@@ -330,33 +333,34 @@ impl<'k> Launch<'k> {
             args: Vec::new(),
             bound: Vec::new(),
             progress: None,
-            printf: Printf::default(),
+            printf: PrintSink::default(),
             watch: None,
             cancel: None,
             deadline: None,
         }
     }
 
-    /// The next argument, sizes of a shader's buffers left out: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of numbers (a vector), [`Local`], or
-    /// an [`Arg`].
+    /// Adds the next argument: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of
+    /// numbers (a vector), [`Local`], or an [`Arg`]. Sizes of a shader's buffers are left out.
     pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Further arguments.
+    /// Adds further arguments.
     pub fn args(mut self, args: impl IntoIterator<Item = Arg>) -> Self {
         self.args.extend(args);
         self
     }
 
-    /// What a shader has at a binding of a descriptor set (of WGSL, a group): a `&Buffer`, an `&Image` or a [`Sampler`]. The sizes of
-    /// buffers that shaders ask for are filled in.
+    /// Binds a resource of a shader at a binding of a descriptor set (in WGSL, a group). It is a
+    /// `&Buffer`, an `&Image` or a [`Sampler`]. The sizes of buffers that shaders ask for are
+    /// filled in.
     pub fn bind(self, set: u32, binding: u32, arg: impl Into<Arg>) -> Self {
         self.bind_element(set, binding, 0, arg)
     }
 
-    /// The same, for an element of an array of resources.
+    /// Binds an element of an array of resources, as [`Self::bind`] does.
     pub fn bind_element(
         mut self,
         set: u32,
@@ -373,7 +377,8 @@ impl<'k> Launch<'k> {
         self
     }
 
-    /// A shader's push constants: a number, an array of numbers, or an [`Arg::value`] or [`Arg::bytes`].
+    /// Sets a shader's push constants: a number, an array of numbers, or an [`Arg::value`] or
+    /// [`Arg::bytes`].
     pub fn push_constants(mut self, arg: impl Into<Arg>) -> Self {
         self.bound.push((Slot::Pushed, arg.into()));
         self
@@ -385,36 +390,37 @@ impl<'k> Launch<'k> {
         self
     }
 
-    /// Gives what the kernel prints to `sink` when the launch ends, by a fault too. Without one it goes to standard output.
-    /// On Level Zero the driver prints it, to standard output.
+    /// Gives the text that the kernel prints to `sink` when the launch ends, also after a fault.
+    /// Without a sink it goes to standard output. On Level Zero the driver prints it, to standard
+    /// output.
     pub fn printf(mut self, sink: impl FnMut(&str) + Send + 'k) -> Self {
-        self.printf = Printf(Some(Mutex::new(Box::new(sink))));
+        self.printf = PrintSink(Some(Mutex::new(Box::new(sink))));
         self
     }
 
-    /// Looks at what the launch does. Only the simulator can.
+    /// Observes the launch. Only the simulator can.
     pub fn watch(mut self, watch: &Watch) -> Self {
         self.watch = Some(watch.clone());
         self
     }
 
-    /// Lets `cancel` stop the launch while it runs, with [`Error::Stopped`]; what it has written so far stays. A GPU cannot stop:
-    /// see [`Self::deadline`].
+    /// Lets `cancel` stop the launch while it runs, with [`Error::Stopped`]. What the launch has
+    /// written so far stays. A GPU cannot stop: see [`Self::deadline`].
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = Some(cancel.clone());
         self
     }
 
-    /// Stops the launch, with [`Error::Stopped`], if it has not ended by then; what it has written so far stays.
+    /// Stops the launch at a time, with [`Error::Stopped`]. What it has written so far stays.
     ///
-    /// On Level Zero the wait ends and the GPU goes on: what the launch uses is kept until the GPU has ended, which the
-    /// next launch or copy on the device waits for.
+    /// On Level Zero the wait ends and the GPU goes on. What the launch uses is kept until the GPU
+    /// has ended. The next launch or copy on the device waits for that.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// A [`Self::deadline`] so much time from now.
+    /// Sets [`Self::deadline`] to a time from now.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.deadline = Instant::now().checked_add(time);
         self
@@ -422,9 +428,8 @@ impl<'k> Launch<'k> {
 
     /// Runs the kernel to its end.
     ///
-    /// # Errors
-    /// The arguments or the grid are wrong, the device cannot run the kernel, the launch needs more than the device's limits
-    /// allow, it faults, or it is stopped.
+    /// # Errors The arguments or the grid are wrong, or the device cannot run the kernel. The
+    /// launch needs more than the device's limits allow, faults, or is stopped.
     pub fn run(mut self) -> Result<LaunchStats, Error> {
         let (given, bound) = (mem::take(&mut self.args), mem::take(&mut self.bound));
         self.args = bind::resolve(&self.kernel, given, bound)?;
@@ -451,8 +456,8 @@ impl<'k> Launch<'k> {
             (None, None) => [info.env.simd_size, 1, 1],
         };
         let global = match self.grid.size {
-            Size::Items(items) => items,
-            Size::Groups(groups) => {
+            GridSize::Items(items) => items,
+            GridSize::Groups(groups) => {
                 let mut items = [0; 3];
                 for ((items, groups), local) in items.iter_mut().zip(groups).zip(local) {
                     *items = groups.checked_mul(local).ok_or_else(|| {
@@ -511,7 +516,7 @@ impl<'k> Launch<'k> {
         } else {
             1
         };
-        self.kernel.module.inner.launch(&Request {
+        self.kernel.module.inner.launch(&LaunchRequest {
             index: self.kernel.index,
             kernel: info,
             global,
@@ -522,7 +527,7 @@ impl<'k> Launch<'k> {
             progress: self.progress.as_ref(),
             printf: &self.printf,
             watch: self.watch.as_ref(),
-            signals: Signals {
+            signals: StopSignals {
                 cancel: self.cancel.as_ref(),
                 deadline: self.deadline,
             },
@@ -571,7 +576,8 @@ impl<'k> Launch<'k> {
                 (ArgKind::Local, Arg::Local(_)) => {}
                 (ArgKind::Value { .. }, Arg::Bytes(_)) => {}
                 (ArgKind::Value { size }, Arg::Value(v)) => {
-                    // The device's three-element vectors fill four; size 0 is an argument nothing reads.
+                    // A three-element vector of the device takes four elements. GridSize 0 is an
+                    // argument that nothing reads.
                     if size != 0 && v.len() != size as usize {
                         return Err(wrong(format!("a value of {size} bytes"), given()));
                     }

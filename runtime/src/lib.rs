@@ -1,4 +1,5 @@
-//! Loads zebins and launches their kernels: on the embedded simulator or, through Level Zero, on a GPU.
+//! Loads zebins and launches their kernels on the embedded simulator or, through Level Zero, on a
+//! GPU.
 //!
 //! ```no_run
 //! use gantry_runtime::{Device, DeviceKind, Grid};
@@ -23,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! Nothing is global: devices, modules, kernels and buffers are cheap handles that may be cloned, sent to other threads
-//! and used from many threads at once.
+//! There is no global state. Devices, modules, kernels and buffers are cheap handles. They may be
+//! cloned, sent to other threads and used from many threads at once.
 
 mod backend;
 mod bind;

@@ -1,39 +1,44 @@
-//! What one module and one launch may ask of the host: inputs come from anywhere, so whatever their bytes say is bounded here.
-//! Below the limits, time and memory grow as the input does; beyond one, an error says what was asked for, how much, and the
-//! limit.
+//! Limits on what one module and one launch may ask of the host.
+//!
+//! Inputs come from anywhere, so everything that their bytes ask for is bounded here. Below the
+//! limits, time and memory grow with the input. Beyond one, an error says what was asked for, how
+//! much, and the limit.
 
 use std::fmt;
 
-/// Limits of a device. The defaults are far above what compilers write; a host that knows better sets its own in
-/// [`SimOptions::limits`](crate::SimOptions::limits).
+/// Limits of a device. The defaults are far above what compilers write. A host that needs others
+/// sets them in [`SimOptions::limits`](crate::SimOptions::limits).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Of a module: kernels. 65,536.
+    /// Kernels of a module. 65,536.
     pub kernels: usize,
-    /// Of a module: values in `.ze_info`, each scalar, list and map. 4 million.
+    /// Values in the `.ze_info` of a module: each scalar, list and map. 4 million.
     pub info_values: usize,
-    /// Of a module: arguments of all its kernels together. A kernel has as many as its highest index says. 1 million.
+    /// Arguments of all kernels of a module. A kernel has as many as its highest index says. 1
+    /// million.
     pub arguments: usize,
-    /// Of a module: symbols and relocations, in all tables together. 4 million.
+    /// Symbols and relocations in all tables of a module. 4 million.
     pub symbols: usize,
-    /// Of a module: names of sections, symbols and source files together, in bytes. 64 MiB.
+    /// Bytes of all names of sections, symbols and source files of a module. 64 MiB.
     pub name_bytes: usize,
-    /// Of a module: code of all kernels and functions together, in bytes; sections that share bytes of the file count each.
-    /// 256 MiB.
+    /// Bytes of code of all kernels and functions of a module. Sections that share bytes of the
+    /// file count separately. 256 MiB.
     pub code_bytes: usize,
-    /// Of a module: constants and globals together, what is zero at first among them, in bytes. 1 GiB.
+    /// Bytes of constants and globals of a module, zero-initialized ones included. 1 GiB.
     pub data_bytes: usize,
-    /// Of a kernel that is launched: its own code and the module's functions, in bytes. Decoded code takes some 30 times as much.
-    /// 16 MiB.
+    /// Bytes of a launched kernel's own code and the module's functions. Decoded code takes some 30
+    /// times as much. 16 MiB.
     pub kernel_code_bytes: usize,
-    /// Of a thread: private memory, in bytes. 64 MiB.
+    /// Bytes of private memory of a thread. 64 MiB.
     pub private_bytes: usize,
-    /// Of a launch: memory of the threads that run at once (scratch, private memory, SLM) and of its own buffers, in bytes. Where
-    /// it does not last for a group on every core, fewer groups run at once. 2 GiB.
+    /// Bytes of a launch for the threads that run at once (scratch, private memory, SLM) and for
+    /// its own buffers. Fewer groups run at once where it does not suffice for a group on every
+    /// core. 2 GiB.
     pub launch_bytes: usize,
-    /// Of a launch: text that it prints, in bytes; reading its formats and strings may take as many again. 16 MiB.
+    /// Bytes of text that a launch prints. Reading its formats and strings may take as many again.
+    /// 16 MiB.
     pub printf_bytes: usize,
-    /// Of a `printf` conversion: its width and its precision, in characters. 4,096.
+    /// Width and precision of a `printf` conversion, in characters. 4,096.
     pub printf_width: u16,
 }
 
@@ -56,14 +61,14 @@ impl Default for Limits {
     }
 }
 
-/// More of something than a limit allows.
+/// Amount of something that passes a limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Excess {
-    /// What there is too much of, with its unit: "kernels", "bytes of private memory a thread".
+    /// Quantity with its unit: "kernels", "bytes of private memory a thread".
     pub what: String,
-    /// How much was asked for: at least so much, where counting stopped at the limit.
+    /// Amount asked for, or a lower bound of it where counting stopped at the limit.
     pub asked: u64,
-    /// How much there may be.
+    /// Amount allowed.
     pub limit: u64,
 }
 
@@ -74,7 +79,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// That there are no more of something than a limit allows.
+/// Checks an amount against a limit.
 pub(crate) fn within(what: &str, asked: usize, limit: usize) -> Result<(), Excess> {
     if asked <= limit {
         return Ok(());
@@ -86,7 +91,7 @@ pub(crate) fn within(what: &str, asked: usize, limit: usize) -> Result<(), Exces
     })
 }
 
-/// What is left of a limit.
+/// Running total that is checked against a limit.
 pub(crate) struct Budget {
     what: &'static str,
     limit: usize,
@@ -102,7 +107,7 @@ impl Budget {
         }
     }
 
-    /// Takes so much, or says what that comes to.
+    /// Adds `n` to the total, and fails if that passes the limit.
     pub(crate) fn take(&mut self, n: usize) -> Result<(), Excess> {
         self.taken = self.taken.saturating_add(n);
         within(self.what, self.taken, self.limit)

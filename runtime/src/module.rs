@@ -8,7 +8,7 @@ use crate::zebin::{ArgInfo, KernelInfo, Zebin};
 use std::fmt;
 use std::sync::Arc;
 
-/// A module on a device. A handle: clones are the same module.
+/// Module on a device. A handle: clones are the same module.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
@@ -32,20 +32,19 @@ impl Module {
         })
     }
 
-    /// The device it is on.
+    /// Returns the device that it is on.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The names of its kernels.
+    /// Iterates over the names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.zebin.kernels.iter().map(|k| k.name.as_str())
     }
 
-    /// A kernel by name.
+    /// Returns a kernel by name.
     ///
-    /// # Errors
-    /// There is none of that name: the error lists those there are.
+    /// # Errors There is no kernel of that name. The error lists those of the module.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         match self.zebin.kernel(name) {
             Some((index, _)) => Ok(Kernel {
@@ -68,7 +67,7 @@ impl fmt::Debug for Module {
     }
 }
 
-/// A kernel of a module, ready to launch. A handle.
+/// Kernel of a module, ready to launch. A handle.
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) module: Module,
@@ -76,38 +75,39 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What the zebin says about it; `None` never happens for a kernel from [`Module::kernel`].
+    /// Returns what the zebin says about it. Never `None` for a kernel from [`Module::kernel`].
     pub fn info(&self) -> Option<&KernelInfo> {
         self.module.zebin.kernels.get(self.index)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         self.info().map_or("", |k| k.name.as_str())
     }
 
-    /// The arguments in order. A launch gives those whose role is not [`ArgRole::SizeOf`](crate::zebin::ArgRole::SizeOf).
+    /// Returns its arguments in order. A launch gives those whose role is not
+    /// [`ArgRole::SizeOf`](crate::zebin::ArgRole::SizeOf).
     pub fn args(&self) -> &[ArgInfo] {
         self.info().map_or(&[], |k| k.args.as_slice())
     }
 
-    /// Channels of a thread.
+    /// Returns the number of channels of a thread.
     pub fn simd_size(&self) -> u32 {
         self.info().map_or(0, |k| k.env.simd_size)
     }
 
-    /// The work-items of a group, where the kernel requires a number.
+    /// Returns the work-items of a group, where the kernel requires a number.
     pub fn group_size(&self) -> Option<[u32; 3]> {
         self.info().and_then(|k| k.env.required_work_group_size)
     }
 
-    /// Begins a launch of so many work-groups, each of the size that the kernel requires: the dispatch of a shader. Give its resources by
-    /// [`Launch::bind`], then [`Launch::run`].
+    /// Begins a launch of work-groups, each of the size that the kernel requires, as shaders are
+    /// dispatched. Give its resources by [`Launch::bind`], then [`Launch::run`].
     pub fn dispatch<'k>(&self, groups: [u32; 3]) -> Launch<'k> {
         self.launch(Grid::groups(groups))
     }
 
-    /// Begins a launch: give its arguments in order, then [`Launch::run`].
+    /// Begins a launch. Give its arguments in order, then [`Launch::run`].
     pub fn launch<'k>(&self, grid: Grid) -> Launch<'k> {
         Launch::new(self, grid)
     }

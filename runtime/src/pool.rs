@@ -1,16 +1,17 @@
-//! The host's threads that launches on the simulator run on.
+//! Threads of the host that launches on the simulator run on.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
-/// Threads of the host that simulators may use: a host that has some of its own hands them to
+/// Thread pool that simulators run launches on. A host with threads of its own hands them to
 /// [`Device::simulator_on`](crate::Device::simulator_on). A `rayon::ThreadPool` is one.
 pub trait Pool: Send + Sync {
-    /// How many calls can run at once.
+    /// Returns the number of calls that can run at once.
     fn threads(&self) -> usize;
 
-    /// Calls `work` up to `times` times, at once where it can, and returns when every call has returned. Calls share one launch's
-    /// groups between them, so fewer calls do the same more slowly. `work` never panics.
+    /// Calls `work` up to `times` times, in parallel where possible, and returns when every call
+    /// has returned. The calls share the groups of one launch, so fewer calls do the same more
+    /// slowly. `work` never panics.
     fn run(&self, times: usize, work: &(dyn Fn() + Sync));
 }
 
@@ -28,15 +29,15 @@ impl Pool for rayon::ThreadPool {
     }
 }
 
-/// Threads of a device's own, started when a launch first has work for several.
+/// Thread pool of one device, started when a launch first has work for several threads.
 pub(crate) struct OwnPool {
     threads: usize,
-    /// `None` where the host gives no threads.
+    /// Pool, or `None` where the host refuses threads.
     pool: OnceLock<Option<rayon::ThreadPool>>,
 }
 
 impl OwnPool {
-    /// So many threads; 0 is one for each core that the process may use.
+    /// Creates a pool of so many threads; 0 means one for each core that the process may use.
     pub(crate) fn of(threads: usize) -> Arc<dyn Pool> {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Arc::new(OwnPool {

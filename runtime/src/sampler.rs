@@ -1,22 +1,23 @@
 //! Samplers as the host sees them. Names are OpenCL's.
 
-/// What a sampler makes of coordinates outside an image.
+/// Treatment of coordinates outside an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AddressMode {
-    /// The kernel has none outside; samplers take it as [`AddressMode::Clamp`], as the driver programs it.
+    /// Undefined, for kernels that never sample outside. Samplers take it as
+    /// [`AddressMode::Clamp`], as the driver programs it.
     None,
-    /// The border color: 0, with alpha 1 where the format has no alpha.
+    /// Border color: 0, with alpha 1 where the format has no alpha.
     Clamp,
-    /// The nearest texel of the edge.
+    /// Nearest texel of the edge.
     ClampToEdge,
-    /// The image repeats. Normalized coordinates only.
+    /// Repetition of the image. Normalized coordinates only.
     Repeat,
-    /// The image repeats, mirrored every other time. Normalized coordinates only.
+    /// Repetition of the image, mirrored every other time. Normalized coordinates only.
     Mirror,
 }
 
 impl AddressMode {
-    /// The mode of a name: `none`, `clamp`, `clamp_to_edge`, `repeat` or `mirror`.
+    /// Parses the name of a mode: `none`, `clamp`, `clamp_to_edge`, `repeat` or `mirror`.
     pub fn from_name(name: &str) -> Option<AddressMode> {
         Some(match name {
             "none" => AddressMode::None,
@@ -29,17 +30,17 @@ impl AddressMode {
     }
 }
 
-/// How a sampler makes a value of the texels around a place.
+/// Filter by which a sampler computes a value from texels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FilterMode {
-    /// The texel that holds it.
+    /// Value of the texel that contains the coordinates.
     Nearest,
-    /// The weighted mean of the two, four or eight next to it.
+    /// Weighted mean of the two, four or eight nearest texels.
     Linear,
 }
 
 impl FilterMode {
-    /// The mode of a name: `nearest` or `linear`.
+    /// Parses the name of a filter: `nearest` or `linear`.
     pub fn from_name(name: &str) -> Option<FilterMode> {
         Some(match name {
             "nearest" => FilterMode::Nearest,
@@ -49,30 +50,32 @@ impl FilterMode {
     }
 }
 
-/// When a reference and a texel compare as 1, and else as 0. OpenCL has no such samplers; kernels that compare are others'.
+/// Comparison of a reference with a texel, which yields 1 if it holds and else 0. OpenCL has no
+/// such samplers; other APIs have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Compare {
     /// Never: samplers that do not compare.
     #[default]
     Never,
-    /// The reference is less than the texel.
+    /// Reference less than the texel.
     Less,
-    /// They are equal.
+    /// Equal.
     Equal,
-    /// The reference is less or equal.
+    /// Reference less than or equal to the texel.
     LessOrEqual,
-    /// The reference is greater.
+    /// Reference greater than the texel.
     Greater,
-    /// They are not equal.
+    /// Not equal.
     NotEqual,
-    /// The reference is greater or equal.
+    /// Reference greater than or equal to the texel.
     GreaterOrEqual,
     /// Always.
     Always,
 }
 
 impl Compare {
-    /// Whether a reference and a texel compare so. With a NaN they are not equal, and neither is less.
+    /// Returns true if the comparison holds. A NaN is not equal to anything, and not less or
+    /// greater.
     pub fn holds(self, reference: f32, texel: f32) -> bool {
         match self {
             Compare::Never => false,
@@ -87,21 +90,21 @@ impl Compare {
     }
 }
 
-/// How an image is sampled.
+/// Sampler: how coordinates select texels of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
-    /// What is outside.
+    /// Treatment of coordinates outside the image.
     pub address: AddressMode,
-    /// What is between texels.
+    /// Filter between texels.
     pub filter: FilterMode,
-    /// Coordinates of 0 to 1 span the image; otherwise they count texels.
+    /// True if coordinates of 0 to 1 span the image. Otherwise they count texels.
     pub normalized: bool,
-    /// What messages that compare do with a texel's red component.
+    /// Comparison that messages which compare make with a texel's red component.
     pub compare: Compare,
 }
 
 impl Sampler {
-    /// A sampler of coordinates that count texels.
+    /// Creates a sampler for coordinates that count texels.
     pub const fn new(address: AddressMode, filter: FilterMode) -> Sampler {
         Sampler {
             address,
@@ -111,13 +114,13 @@ impl Sampler {
         }
     }
 
-    /// The same, comparing so.
+    /// Returns the sampler with a comparison.
     pub const fn comparing(mut self, compare: Compare) -> Sampler {
         self.compare = compare;
         self
     }
 
-    /// The same with coordinates of 0 to 1.
+    /// Returns the sampler for coordinates of 0 to 1.
     pub const fn normalized(mut self) -> Sampler {
         self.normalized = true;
         self

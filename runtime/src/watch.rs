@@ -1,5 +1,5 @@
-//! Looking at what a launch on the simulator does: a trace of its instructions, counts of what each of them did, the
-//! scoreboard hazards of Xe code, and modelled time.
+//! Observation of launches on the simulator: instruction traces, counts per instruction, scoreboard
+//! hazards of Xe code, and modelled time.
 //!
 //! ```no_run
 //! use gantry_runtime::{Device, Grid, SimOptions, Watch, TraceFilter};
@@ -28,11 +28,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What takes the lines of a trace.
+/// Callback that takes the events of a trace.
 type Sink = Box<dyn FnMut(&TraceEvent<'_>) + Send>;
 
-/// What to look at while launches run, and what was seen. One watch may serve several launches, one after the other or at
-/// once; what was seen adds up. A handle: clones share the sink and what was seen.
+/// Selection of what to observe in launches, and the report of it. One watch may serve several
+/// launches, one after the other or at once; the report adds up. It is a handle: clones share the
+/// callback and the report.
 #[derive(Clone, Default)]
 pub struct Watch {
     pub(crate) counts: bool,
@@ -44,7 +45,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at nothing yet.
+    /// Creates a watch that observes nothing yet.
     pub fn new() -> Watch {
         Watch::default()
     }
@@ -55,21 +56,22 @@ impl Watch {
         self
     }
 
-    /// Checks that the software scoreboard annotations (SWSB) of Xe code cover every read and write of a register. Code
-    /// of platforms without annotations has no hazards.
+    /// Checks that the software scoreboard annotations (SWSB) of Xe code cover every read and write
+    /// of a register. Code of platforms without annotations has no hazards.
     pub fn hazards(mut self) -> Watch {
         self.hazards = true;
         self
     }
 
-    /// Has the time of threads modelled, each as if it had an EU for itself, on the path that it takes.
+    /// Models the time of threads, each as if it had an EU for itself, along the path that it
+    /// takes.
     pub fn cycles(mut self) -> Watch {
         self.cycles = true;
         self
     }
 
-    /// Gives every executed instruction that the filter takes to `sink`. The groups of a traced launch run one after the
-    /// other, in order.
+    /// Gives every executed instruction that passes the filter to `sink`. The groups of a traced
+    /// launch run one after the other, in order.
     pub fn trace(
         mut self,
         filter: TraceFilter,
@@ -80,7 +82,7 @@ impl Watch {
         self
     }
 
-    /// What was seen so far.
+    /// Returns the report so far.
     pub fn report(&self) -> Report {
         self.seen
             .lock()
@@ -111,63 +113,63 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Which instructions a trace has. The default takes all.
+/// Filter of the instructions in a trace. The default passes all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TraceFilter {
-    /// Of this kernel alone.
+    /// Kernel that the instructions must be of.
     pub kernel: Option<String>,
-    /// Of the group with this id alone.
+    /// Id of the group that the thread must be of.
     pub group: Option<[u32; 3]>,
-    /// Of the thread with this number in its group alone.
+    /// Number that the thread must have in its group.
     pub thread: Option<u32>,
-    /// With offsets in the kernel in this range alone, in bytes.
+    /// Range of instruction offsets in the kernel, in bytes.
     pub ip: Option<RangeInclusive<u32>>,
 }
 
 impl TraceFilter {
-    /// Whether the filter takes anything of a thread.
+    /// Returns true if the filter passes anything of a thread.
     pub(crate) fn takes_thread(&self, kernel: &str, group: [u32; 3], thread: u32) -> bool {
         self.kernel.as_ref().is_none_or(|k| k == kernel)
             && self.group.is_none_or(|g| g == group)
             && self.thread.is_none_or(|t| t == thread)
     }
 
-    /// Whether the filter takes the instruction at an offset.
+    /// Returns true if the filter passes the instruction at an offset.
     pub(crate) fn takes_ip(&self, ip: u32) -> bool {
         self.ip.as_ref().is_none_or(|r| r.contains(&ip))
     }
 }
 
-/// One executed instruction.
+/// Executed instruction of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceEvent<'a> {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: &'a str,
-    /// The thread's group.
+    /// Group id of the thread.
     pub group: [u32; 3],
-    /// The thread's number in its group.
+    /// Number of the thread in its group.
     pub thread: u32,
-    /// The instruction's offset in the kernel, in bytes.
+    /// Byte offset of the instruction in the kernel.
     pub ip: u32,
-    /// The instruction, disassembled.
+    /// Instruction, disassembled.
     pub instruction: &'a str,
-    /// The source line that it is of, where debug information says so.
+    /// Source line of the instruction, where there is debug information.
     pub source: Option<SourceLine>,
-    /// The channels of the instruction that ran: bit 0 is its first channel.
+    /// Channels of the instruction that ran; bit 0 is its first channel.
     pub mask: u32,
-    /// Sources as they were before, then what was written.
+    /// Sources before the instruction, then what it wrote.
     pub operands: &'a [TraceOperand],
 }
 
-/// An operand's values.
+/// Values of an operand.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceOperand {
-    /// `src0`, `src1`, `src2`, `dst`, `flag`.
+    /// Name: `src0`, `src1`, `src2`, `dst` or `flag`.
     pub name: &'static str,
-    /// The type of its elements.
+    /// Element type.
     pub ty: Type,
-    /// The bits of each channel's element, zero-extended; `None` where the channel is off. For a send's payloads and
-    /// response: their dwords.
+    /// Bits of each channel's element, zero-extended, or `None` where the channel is off. For a
+    /// send, the dwords of its payloads and response.
     pub values: Vec<Option<u64>>,
 }
 
@@ -209,7 +211,7 @@ impl fmt::Display for TraceOperand {
     }
 }
 
-/// An element as text.
+/// Formats an element.
 fn element(ty: Type, bits: u64) -> String {
     match ty {
         Type::F => f32::from_bits(bits as u32).to_string(),
@@ -225,57 +227,58 @@ fn element(ty: Type, bits: u64) -> String {
     }
 }
 
-/// What was seen.
+/// Observations of all launches of a watch.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// What each instruction that ran did, by kernel and offset.
+    /// Counts of each instruction that ran, by kernel and offset.
     pub instructions: Vec<InstructionCount>,
-    /// Reads and writes that no annotation waits for: one for each instruction, earlier instruction and kind, by kernel
-    /// and offset.
+    /// Reads and writes that no annotation orders, by kernel and offset. There is one for each
+    /// instruction, earlier instruction and kind.
     pub hazards: Vec<Hazard>,
-    /// What all threads take by the model of [`gantry_isa_gen::perf`], added up.
+    /// Cycles of all threads by the model of [`gantry_isa_gen::perf`], added up.
     pub cycles: Cycles,
 }
 
-/// What two instructions do to a register in the wrong order if nothing waits.
+/// Kind of a hazard: the accesses of two instructions to a register that happen in the wrong order
+/// if nothing waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum HazardKind {
-    /// RAW: the later one reads what the earlier one writes.
+    /// RAW: the later instruction reads what the earlier one writes.
     ReadAfterWrite,
     /// WAW: both write.
     WriteAfterWrite,
-    /// WAR: the later one writes what the earlier one reads.
+    /// WAR: the later instruction writes what the earlier one reads.
     WriteAfterRead,
 }
 
-/// A read or write of a register that no annotation (SWSB) waits for.
+/// Hazard: read or write of a register that no annotation (SWSB) orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hazard {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The group of a thread that came by.
+    /// Group id of a thread that had the hazard.
     pub group: [u32; 3],
-    /// That thread's number in its group.
+    /// Number of that thread in its group.
     pub thread: u32,
-    /// The later instruction's offset in the kernel, in bytes.
+    /// Byte offset of the later instruction in the kernel.
     pub ip: u32,
-    /// The later instruction, disassembled.
+    /// Later instruction, disassembled.
     pub instruction: String,
-    /// What is not waited for.
+    /// Kind of the hazard.
     pub kind: HazardKind,
-    /// The register: a GRF, an accumulator or a flag.
+    /// Register: a GRF, an accumulator or a flag.
     pub register: Reg,
-    /// The bytes of it that both touch: a bit for each. Of a flag: its bits.
+    /// Mask of the register's bytes, or of a flag's bits, that both instructions touch.
     pub part: u64,
-    /// The earlier instruction's offset.
+    /// Byte offset of the earlier instruction in the kernel.
     pub earlier_ip: u32,
-    /// The earlier instruction, disassembled.
+    /// Earlier instruction, disassembled.
     pub earlier: String,
-    /// The annotation that would wait for it.
+    /// Annotation that would order the two.
     pub cover: String,
-    /// The source line that the later instruction is of, where debug information says so.
+    /// Source line of the later instruction, where there is debug information.
     pub source: Option<SourceLine>,
-    /// How often it was seen, in all threads.
+    /// Number of times that the hazard occurred, in all threads.
     pub count: u64,
 }
 
@@ -311,32 +314,32 @@ impl fmt::Display for Hazard {
     }
 }
 
-/// What all executions of an instruction did.
+/// Counts of all executions of an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstructionCount {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The instruction's offset in the kernel, in bytes.
+    /// Byte offset of the instruction in the kernel.
     pub ip: u32,
-    /// The instruction, disassembled.
+    /// Instruction, disassembled.
     pub text: String,
-    /// The source line that it is of, where debug information says so.
+    /// Source line of the instruction, where there is debug information.
     pub source: Option<SourceLine>,
-    /// For a send: what its message asks.
+    /// Operation of the message, for a send.
     pub message: Option<String>,
-    /// How often, and on how much.
+    /// Executions, channels and bytes.
     pub amount: Amount,
 }
 
 impl InstructionCount {
-    /// The opcode with its function, as in `math.sqt` or `send.dc1`.
+    /// Returns the opcode with its function, as in `math.sqt` or `send.dc1`.
     pub fn opcode(&self) -> &str {
         let mut words = self.text.split_ascii_whitespace();
         words.find(|w| !w.starts_with('(')).unwrap_or("illegal")
     }
 }
 
-/// How often something was executed, and on how much.
+/// Amount of work: executions, channels and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Amount {
     /// Executions, each by one hardware thread.
@@ -358,27 +361,28 @@ impl Amount {
     }
 }
 
-/// What several instructions did together.
+/// Sum of the counts of several instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Total {
-    /// What they have in common: an opcode, a message.
+    /// Common property of the instructions: an opcode, a message or a source line.
     pub name: String,
-    /// How often, and on how much.
+    /// Executions, channels and bytes.
     pub amount: Amount,
 }
 
 impl Report {
-    /// The counts by opcode, the most executed first.
+    /// Returns the counts by opcode, the most executed first.
     pub fn by_opcode(&self) -> Vec<Total> {
         self.totals(|i| Some(i.opcode().to_owned()))
     }
 
-    /// The counts of sends by what their messages ask, the most executed first.
+    /// Returns the counts of sends by their message's operation, the most executed first.
     pub fn by_message(&self) -> Vec<Total> {
         self.totals(|i| i.message.clone())
     }
 
-    /// The counts by source line, in the order of files and lines; empty without debug information.
+    /// Returns the counts by source line, in the order of files and lines. Empty without debug
+    /// information.
     pub fn by_line(&self) -> Vec<Total> {
         let mut by: BTreeMap<(&str, u32), Amount> = BTreeMap::new();
         for i in &self.instructions {

@@ -1,4 +1,4 @@
-//! What the integration tests share: the command, scratch files, oracles, seeded randomness.
+//! Shared parts of the integration tests: the command, scratch files, oracles, seeded randomness.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::ffi::OsStr;
@@ -6,9 +6,9 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a command came to.
+/// Result of a command.
 pub struct Outcome {
-    /// Its exit status; `None` after a signal.
+    /// Exit status; `None` after a signal.
     pub status: Option<i32>,
     /// Standard output.
     pub out: String,
@@ -17,13 +17,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Asserts success and gives back standard output.
+    /// Asserts success and returns standard output.
     pub fn ok(self) -> String {
         assert_eq!(self.status, Some(0), "{}", self.err);
         self.out
     }
 
-    /// Asserts an exit with status 1 and one message, no panic, and gives back standard error.
+    /// Asserts an exit with status 1 and one message, no panic, and returns standard error.
     pub fn fails(self) -> String {
         assert_eq!(
             self.status,
@@ -37,7 +37,7 @@ impl Outcome {
         self.err
     }
 
-    /// Asserts an exit with status 2, of a wrong command line, and gives back standard error.
+    /// Asserts an exit with status 2, of a wrong command line, and returns standard error.
     pub fn misused(self) -> String {
         let status = self.status;
         assert_eq!(
@@ -54,7 +54,7 @@ impl Outcome {
         .fails()
     }
 
-    /// Asserts that it ended in an orderly way, whichever: 0, 1 or 2, and no panic.
+    /// Asserts that it ended with status 0, 1 or 2, and without a panic.
     pub fn orderly(&self, what: &str) {
         assert!(
             matches!(self.status, Some(0..=2)),
@@ -90,32 +90,32 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// A directory of a test's own, which goes when the test ends.
+/// Directory of a test's own, which is removed when the test ends.
 pub struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    /// A new one.
+    /// Creates a directory.
     pub fn new() -> Scratch {
         Scratch(tempfile::tempdir().unwrap())
     }
 
-    /// A path in it.
+    /// Returns a path in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// A path in it, as text.
+    /// Returns a path in it, as text.
     pub fn text(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
 
-    /// Writes a file and gives back its path as text.
+    /// Writes a file and returns its path as text.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), bytes).unwrap();
         self.text(name)
     }
 
-    /// A file's numbers.
+    /// Reads a file's numbers.
     pub fn floats(&self, name: &str) -> Vec<f32> {
         let bytes = std::fs::read(self.path(name)).unwrap();
         bytes
@@ -125,12 +125,13 @@ impl Scratch {
     }
 }
 
-/// The bytes of numbers.
+/// Returns the bytes of numbers.
 pub fn bytes(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
     numbers.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-/// Whether a program of Intel's is there. If not, one line says what is skipped; where oracles are required, that is a failure.
+/// Returns true if a program of Intel's is installed. If not, prints what is skipped, or fails
+/// where oracles are required.
 pub fn oracle(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     if std::env::split_paths(&path).any(|dir| dir.join(program).is_file()) {
@@ -145,11 +146,11 @@ pub fn oracle(program: &str) -> bool {
     false
 }
 
-/// Random numbers from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number.
+    /// Returns the next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -158,13 +159,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 }
 
-/// A file of the filetest corpus.
+/// Returns the path of a file in the filetest corpus.
 pub fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("filetests/filetests")

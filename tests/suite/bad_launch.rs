@@ -1,4 +1,4 @@
-//! Launches that go wrong: the message names what and where, and the process ends with status 1.
+//! Launches that go wrong. The message names what and where, and the process ends with status 1.
 
 use crate::common::{Outcome, Scratch, gantry};
 
@@ -38,7 +38,7 @@ fn launch(kernel: &str, args: &[&str]) -> Outcome {
         &path,
         "--device",
         "sim",
-        // A surface takes what is out of bounds.
+        // A surface has no faults out of bounds.
         "--large-buffers",
         "--kernel",
         kernel,
@@ -91,7 +91,8 @@ fn argument_counts_and_kinds() {
     }
 }
 
-/// Of a fault, the message names kernel, group and thread, where, the instruction, and its line in the text.
+/// Checks that a fault's message names kernel, group, thread, location and instruction, and its
+/// line in the text.
 #[track_caller]
 fn names_the_place(err: &str, kernel: &str, group: &str, instruction: &str) {
     assert!(
@@ -151,7 +152,8 @@ fn a_launch_that_takes_too_long() {
     assert!(err.contains("`-1` is no number of seconds"), "{err}");
 }
 
-/// A mistake is one whatever the compiler makes of buffers: by addresses, or by surfaces, where hardware would drop the store.
+/// An access out of bounds is an error whatever the compiler makes of buffers. It is so by address,
+/// and by surfaces, where hardware would drop the store.
 #[test]
 fn a_store_far_outside_is_an_error_at_every_level() {
     let dir = Scratch::new();

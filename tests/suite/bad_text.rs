@@ -1,15 +1,17 @@
-//! Mistakes in IR text and on the command line: one clear, located message, and exit status 1 or 2.
+//! Mistakes in IR text and on the command line. Each gets one clear, located message, and exit
+//! status 1 or 2.
 
 use crate::common::{Scratch, gantry};
 
-/// A kernel of one line besides its frame; the line is the text's third.
+/// Returns a kernel of one line besides its frame. The line is the text's third.
 fn kernel(line: &str) -> String {
     format!(
         "kernel %k(i64 ptr, i32x16, i32x8, f32x8) simd1 {{\nblock0(v0: i64, v1: i32x16, v2: i32x8, v3: f32x8):\n    {line}\n    return\n}}\n"
     )
 }
 
-/// Compiles a kernel of that line, which must fail with the message, the line shown and `marked` marked in it.
+/// Compiles a kernel of that line. It must fail with the message, show the line, and mark `marked`
+/// in it.
 #[track_caller]
 fn mistake(line: &str, marked: &str, message: &str) {
     let dir = Scratch::new();
@@ -94,7 +96,7 @@ fn every_mistake_is_reported() {
 #[test]
 fn too_much_for_the_registers() {
     let dir = Scratch::new();
-    // An index may mean any element: no piece of the vector can be away.
+    // An index may select any element, so no part of the vector can be spilled.
     let text = "kernel %k(i64 ptr, i16) simd1 {\nblock0(v0: i64, v1: i16):\n    v2 = bload.f32x1024 v0\n    v3 = rdregion.f32 v2, <0;1,0>, 0+v1\n    bstore v3, v0\n    return\n}\n";
     let path = dir.write("k.gir", text);
     let err = gantry(["compile", &path]).fails();
@@ -184,7 +186,7 @@ fn command_lines() {
         ),
     ] {
         let out = gantry(args);
-        // What a file has, or whether it is there, is not the command line's fault.
+        // The contents of a file, or its absence, are not the command line's fault.
         let of_files = args
             .iter()
             .any(|a| matches!(*a, "nobody" | "kk") || a.contains("/no/such"));

@@ -1,4 +1,5 @@
-//! What a zebin says of a shader is all that a host needs: where its resources are bound, how large a group is, which sizes are wanted.
+//! Description of a shader in its zebin, which is all that a host needs: bindings of resources,
+//! group size, and sizes that are asked for.
 
 use gantry::codegen::{CompileOptions, Context};
 use gantry::runtime::zebin::{ArgRole, Resource};
@@ -132,14 +133,14 @@ fn a_hit_needs_no_front_end() {
     };
     assert!(kernel.args().iter().any(|a| uniform(a.role)));
 
-    // What no front end takes is found as well, once it is there.
+    // An entry is found even if no front end accepts its text.
     assert!(compile("no WGSL").is_err());
     let key = gantry::spirv::wgsl_cache_key("no WGSL", &options, &target);
     cache.put(key.as_bytes(), &first).unwrap();
     assert!(compile("no WGSL").unwrap().is_hit());
 }
 
-/// The text of the IR has all of it.
+/// The text of the IR has the same information.
 #[test]
 fn by_way_of_text() {
     let module = translate_wgsl(TEXT, &Options::default()).unwrap().module;

@@ -1,4 +1,4 @@
-//! The `gantry` command used as people use it.
+//! The `gantry` command as a user runs it.
 
 use crate::common;
 use crate::common::{Scratch, bytes, corpus, gantry, gantry_with};
@@ -56,7 +56,7 @@ fn every_kind_of_output() {
         gantry(["disasm", &dir.text("krn"), "--platform", "skl"]).ok(),
         asm
     );
-    // Behind a kernel's end there are zeros for the prefetcher.
+    // After a kernel's end there are zeros for the prefetcher.
     let whole = gantry(["disasm", &dir.text("zebin")]).ok();
     let padding = whole.strip_prefix(&asm).unwrap();
     assert!(padding.lines().all(|l| l.trim() == "illegal"), "{padding}");
@@ -94,7 +94,7 @@ fn figures_of_a_compilation() {
         );
         let a = &k["allocation"];
         assert_eq!(a["peak"]["bytes"], k["grf_bytes_demand"]);
-        // What is written over a source that dies there lives in the same bytes.
+        // A value that is written over a source which dies there has the same bytes.
         let bytes = |name: &str| a[name].as_u64().unwrap();
         let (used, live) = (bytes("used_bytes"), bytes("live_bytes"));
         assert!(used > 0 && used <= bytes("file_bytes"), "{a}");
@@ -111,7 +111,7 @@ fn figures_of_a_compilation() {
     }
 }
 
-/// Figures of two compilations beside each other.
+/// Comparison of the figures of two compilations.
 #[test]
 fn compilations_compared() {
     let dir = Scratch::new();
@@ -127,7 +127,7 @@ fn compilations_compared() {
         "{same}"
     );
     assert!(same.contains("ratios 1.0000"), "{same}");
-    // What is better one way is worse the other way.
+    // An improvement in one direction is a loss in the other.
     let better = gantry(["compare", &plain, &best]).ok();
     assert!(
         better.contains("saxpy32: ") && better.contains("better"),
@@ -148,7 +148,8 @@ fn compilations_compared() {
     ];
     gantry(args).ok();
 
-    // By hand: a ratio of one half and one of two make one; a width is better if it is more; who is gone is missed.
+    // By hand: ratios of one half and of two have a mean of one. A larger width is better. A
+    // missing kernel is reported.
     let line = |name: &str, bytes: u32, width: u32| {
         format!("{{\"kernel\": \"{name}\", \"bytes\": {bytes}, \"simd_width\": {width}}}\n")
     };
@@ -176,7 +177,7 @@ fn compilations_compared() {
     );
 }
 
-/// What is spilled, for what, and the picture of it.
+/// Report of spilled values, their causes, and the picture of the allocation.
 #[test]
 fn what_allocation_came_to() {
     let dir = Scratch::new();
@@ -249,17 +250,17 @@ fn a_cache_of_compiled_code() {
     assert_eq!(again[0]["cache"], "hit");
     assert_eq!(again[0]["key"], first[2]["key"]);
     assert_eq!(again[0]["bytes"], made.len());
-    // The same as without it.
+    // The same as without the cache.
     gantry(["compile", &saxpy(), "-o", &zebin]).ok();
     assert!(std::fs::read(dir.path("k.zebin")).unwrap() == made);
-    // Other options are another key, and so is other text; other numbers are not.
+    // Other options are another key, and so is other text. Other value numbers are not.
     for more in [["--target", "icllp"], ["--inline", "never"]] {
         assert_eq!(compile(&saxpy(), &more).0.last().unwrap()["cache"], "miss");
     }
     let text = std::fs::read_to_string(saxpy()).unwrap();
     let renumbered = dir.write("k.gir", text.replace("v5", "v505"));
     assert_eq!(compile(&renumbered, &[]).0[0]["cache"], "hit");
-    // Every entry damaged.
+    // Every entry is damaged.
     for entry in std::fs::read_dir(&cache).unwrap() {
         std::fs::write(entry.unwrap().path(), b"damaged").unwrap();
     }
@@ -279,7 +280,8 @@ fn a_cache_of_compiled_code() {
     assert_eq!(stats["cache"], "hit");
     assert!(run("--stats=text").contains(", cache hit\n"));
 
-    // What cannot be: texts, and a file for a directory. What cannot be stored is said and no error.
+    // Texts cannot be cached, nor in a file as the directory. A failure to store is a warning and
+    // no error.
     let asm = ["compile", &one, "--cache", &cache, "--emit", "asm"];
     assert!(gantry(asm).misused().contains("--emit zebin"));
     gantry(["compile", &one, "--cache", &one]).fails();
@@ -433,7 +435,7 @@ fn traces() {
     );
     let err = seen(&["--trace=text", "--trace-ip=x"]).misused();
     assert!(err.contains("`x` is no offset"), "{err}");
-    // Before Xe the hardware looks after its registers.
+    // Before Xe the hardware tracks its registers.
     assert!(seen(&["--check-hazards=text"]).ok().is_empty());
 }
 
@@ -564,7 +566,7 @@ fn wgsl_by_its_bindings() {
     let params = dir.write("params", "");
     std::fs::write(&params, bytes([2.0, f32::from_bits(4)])).unwrap();
     let params = format!("in:{params}");
-    // In any order; 50 items are two groups, the last ones outside of the buffers.
+    // In any order. 50 items are two groups, the last ones outside of the buffers.
     let (b0, b1, b2) = (
         format!("0,0:{params}"),
         format!("0,1:{x}"),
@@ -595,7 +597,7 @@ fn wgsl_by_its_bindings() {
     assert!(e.contains("4 bytes are too few"), "{e}");
     let e = run(&["--bind", "0,7:zero:4"]).fails();
     assert!(e.contains("it has no binding 0,7: it has 0,0"), "{e}");
-    // A cache finds it without translating it; a zebin says what is bound where.
+    // A cache finds it without translation. A zebin has the bindings.
     let cache = dir.text("cache");
     for hit in ["miss", "hit"] {
         let stats = run(&[
@@ -671,7 +673,7 @@ fn values_of_constants_and_several_modules() {
     );
 }
 
-/// Standard input is told by its contents, for each language.
+/// Standard input is recognized by its contents, for each language.
 #[test]
 fn standard_input() {
     let gir = "kernel %k(i64 ptr) simd8 {\nblock0(v0: i64):\n    v1 = iconst.i32x8 7\n    bstore v1, v0\n    return\n}\n";
@@ -697,7 +699,7 @@ fn standard_input() {
     }
 }
 
-/// Lists are lines of JSON where that is asked for, and shells complete every subcommand.
+/// Lists are lines of JSON if asked for, and shells complete every subcommand.
 #[test]
 fn lists_and_completions() {
     let json = |args: &[&str]| -> Vec<serde_json::Value> {
@@ -723,7 +725,8 @@ fn lists_and_completions() {
     }
 }
 
-/// Filetests of shaders: one wrong number is one report, on however many runners, levels and widths.
+/// Filetests of shaders: one wrong number is one report, on however many runners, levels and
+/// widths.
 #[cfg(feature = "wgsl")]
 #[test]
 fn filetests_of_shaders() {
@@ -739,7 +742,7 @@ fn count(@builtin(local_invocation_id) id: vec3<u32>) { data[id.x] = id.x; }
     assert_eq!(all.status, Some(1));
     let reports = all.out;
     assert_eq!(reports.matches("element 7 differs").count(), 1, "{reports}");
-    // The interpreter at three widths, and two products in four ways.
+    // The interpreter at three widths, and two products in four variants.
     assert!(reports.contains("(the same on 26 more)"), "{reports}");
     assert!(reports.contains("at 0,0: element 7"), "{reports}");
     let one = gantry(["test", &path, "--target", "skl", "-O", "1", "--json"]);

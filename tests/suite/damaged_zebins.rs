@@ -1,4 +1,4 @@
-//! Zebins cut short and with bits flipped: whatever comes of them, it is an answer and no panic.
+//! Zebins cut short and with bits flipped. Each ends with a result or an error and without a panic.
 
 use crate::common::{Random, Scratch, corpus, gantry};
 use gantry::codegen::{CompileOptions, compile, text};
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const SEED: u64 = 0x6a17_5eed;
 
-/// A zebin of kernels with loads, stores, branches, loops and barriers.
+/// Compiles zebins of kernels with loads, stores, branches, loops and barriers.
 fn zebins() -> Vec<Vec<u8>> {
     [
         "run/classics/saxpy.gir",

@@ -1,4 +1,4 @@
-//! The hosts of `examples/`, run as they are on whatever device there is.
+//! Hosts of `examples/`, run as they are on whatever device there is.
 
 #[path = "../../examples/builder.rs"]
 mod builder;

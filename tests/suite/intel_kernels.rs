@@ -1,4 +1,5 @@
-//! OpenCL C through Intel's compiler: its zebins run on the simulator with the right results, and print as `iga64` prints them.
+//! OpenCL C through Intel's compiler. Its zebins run on the simulator with the right results, and
+//! print as `iga64` prints them.
 
 use crate::common::{Scratch, bytes, gantry, oracle, run};
 use gantry::runtime::zebin::Zebin;
@@ -43,7 +44,7 @@ const DEVICES: [(&str, u32); 7] = [
     ("pvc", 32),
 ];
 
-/// Compiles the kernels for a device, and gives back the zebin's path.
+/// Compiles the kernels for a device, and returns the zebin's path.
 fn compile(dir: &Scratch, device: &str, simd: u32) -> String {
     compile_source(dir, SOURCE, device, simd)
 }
@@ -72,7 +73,8 @@ fn compile_source(dir: &Scratch, source: &str, device: &str, simd: u32) -> Strin
     zebin.unwrap().display().to_string()
 }
 
-/// The SPIR-V that Intel's compiler was handed runs as its zebin does, compiled at any width for any product; damaged, it is refused.
+/// SPIR-V that Intel's compiler takes runs as its zebin does, compiled at any width for any
+/// product. Damaged, it is refused.
 #[test]
 fn its_spirv_runs_too() {
     if !oracle("ocloc") {
@@ -183,7 +185,7 @@ fn saxpy_and_vector_add_run() {
     }
 }
 
-/// Lines without comments.
+/// Returns lines without comments.
 fn bare(text: &str) -> Vec<&str> {
     text.lines()
         .map(|l| l.split("//").next().unwrap_or(l).trim_end())

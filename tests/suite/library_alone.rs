@@ -1,4 +1,5 @@
-//! The library without its features builds neither the command nor what only that needs.
+//! The library without its features builds neither the command nor dependencies of the command
+//! alone.
 
 use std::process::Command;
 

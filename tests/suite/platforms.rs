@@ -1,11 +1,11 @@
-//! Names of platforms and products: those that Intel's tools take, and what the tools mean by them.
+//! Names of platforms and products: those that Intel's tools accept, with the same meaning.
 
 use crate::common::{Scratch, oracle, run};
 use gantry::runtime::zebin::Zebin;
 use gantry_isa_gen::Platform;
 use std::process::Command;
 
-/// The device names in the help of `ocloc compile`.
+/// Returns the device names in the help of `ocloc compile`.
 fn device_names() -> Vec<String> {
     let help = run(Command::new("ocloc").args(["compile", "--help"]));
     let text = help.out + &help.err;
@@ -42,7 +42,7 @@ fn every_name_that_ocloc_lists_is_of_the_platform_that_it_compiles_for() {
                 "-internal_options",
                 "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
             ]));
-        // A family's name (`xe`, `gen9`) makes an archive of several.
+        // A family's name (`xe`, `gen9`) yields an archive of several zebins.
         let files = std::fs::read_dir(&out).into_iter().flatten();
         let mut files = files.map(|f| f.unwrap().path());
         let zebin = files.find(|f| f.extension().is_some_and(|e| e == "bin"));

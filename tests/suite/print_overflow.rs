@@ -1,12 +1,13 @@
-//! More printed than the printf buffer holds: the first calls are printed whole, the others not at all, and nothing is written behind it.
+//! Overflow of the printf buffer. The first calls are printed whole, the others not at all, and
+//! nothing is written past the buffer.
 
 use gantry::codegen::{CompileOptions, compile, text};
 use gantry::runtime::{Device, DeviceKind, Grid};
 
-/// Doublewords of a call: the address of the format, and each value with its type.
+/// Dwords of a call: the address of the format, and each value with its type.
 const DWORDS: usize = 6;
 const LANES: usize = 16;
-/// What the compiler takes for the buffer's size (as Intel's does), less the doubleword that counts.
+/// Buffer size that the compiler assumes (as Intel's does), less the dword with the count.
 const BUFFER: usize = (4 << 20) - 4;
 const CALLS: usize = 14_000;
 
@@ -54,7 +55,7 @@ fn what_does_not_fit_is_not_printed() {
     for target in ["bdw", "skl", "icllp"] {
         let out = printed(target);
         let lines: Vec<&str> = out.lines().collect();
-        // Room is taken for all lanes of a call at once.
+        // Space is reserved for all lanes of a call at once.
         let whole = BUFFER / (DWORDS * 4 * LANES) * LANES;
         assert!(whole < CALLS * LANES);
         assert!(

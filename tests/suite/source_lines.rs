@@ -1,9 +1,10 @@
-//! Source lines of Gantry's own kernels: what the simulator says of code that was compiled from IR with locations.
+//! Source lines of Gantry's own kernels, as the simulator reports them for code compiled from IR
+//! with locations.
 
 use crate::common::{Outcome, Scratch, gantry};
 use serde_json::Value;
 
-/// Group 0 writes to the buffer, group 1 behind it.
+/// Kernel whose group 0 writes to the buffer, and group 1 after it.
 const FAR: &str = "\
 file0 = \"far.cl\"
 file1 = \"inc/at.h\"
@@ -36,7 +37,7 @@ fn run(items: &str, more: &[&str]) -> Outcome {
     let dir = Scratch::new();
     let path = dir.write("far.gir", FAR);
     let zebin = dir.text("far.zebin");
-    // In the order of the program; and a surface takes what is out of bounds.
+    // In the order of the program. A surface would have no faults out of bounds.
     gantry(["compile", &path, "--target", "skl", "-O", "0", "-o", &zebin]).ok();
     let fixed = [
         "run", &zebin, "--device", "sim", "--kernel", "far", "--global", items, "--local", "8",
@@ -61,11 +62,11 @@ fn profiles_and_traces_name_lines() {
         .iter()
         .map(|i| i["line"].as_str())
         .collect();
-    // The float mode is set by nobody's line.
+    // The instruction that sets the float mode is of no line.
     assert_eq!(lines.first(), Some(&None), "{lines:?}");
     let mut named: Vec<&str> = lines.iter().flatten().copied().collect();
     named.dedup();
-    // What has no location of its own is folded into, or stands at, what has.
+    // Instructions without a location are folded into, or follow, instructions that have one.
     let want = ["far.cl:3:13", "inc/at.h:7:12", "far.cl:4:5", "far.cl:5:1"];
     assert_eq!(named, want);
     let text = run("8", &["--profile=text"]).ok();
@@ -101,7 +102,7 @@ fn code_is_the_same_without_lines() {
     assert!(has(&with.1) && !has(&without.1));
 }
 
-/// IR text and WGSL have lines of their own where nobody says others.
+/// IR text and WGSL have lines of their own by default.
 #[test]
 fn texts_have_lines_of_their_own() {
     let dir = Scratch::new();
@@ -151,7 +152,7 @@ fn far(@builtin(global_invocation_id) id: vec3<u32>) {
         for line in [4, 5, 6] {
             assert!(profile.contains(&format!("{path}:{line}")), "{profile}");
         }
-        // Binaries have them where that is asked for.
+        // Binaries have lines if asked for.
         let zebin = |more: &[&str]| {
             let out = dir.text("far.zebin");
             let fixed = ["compile", &path, "-o", &out];

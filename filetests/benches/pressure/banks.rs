@@ -1,9 +1,11 @@
-//! How often three-source instructions read their second and third source from one bank of registers, by what Mesa found on Gen7 to Gen9
-//! (`src/intel/compiler/brw_fs_bank_conflicts.cpp`): there are four banks, of the even and the odd registers below r64 and from there on, and two sources
-//! that are different registers of one bank cost a cycle more per eight channels. And how many moves there are between flags and the file, which is where
-//! flags are spilled to.
+//! Register bank conflicts of three-source instructions, and moves between flags and GRFs.
+//!
+//! The model is what Mesa found on Gen7 to Gen9 (`src/intel/compiler/brw_fs_bank_conflicts.cpp`).
+//! There are four banks: the even and the odd registers below r64, and those from r64 on. If the
+//! second and third source are different registers of one bank, that costs a cycle more per eight
+//! channels. Moves to and from GRFs are counted since flags are spilled there.
 
-use crate::{Asked, Res};
+use crate::{Arguments, Res};
 use gantry_codegen::ir::Module;
 use gantry_codegen::{compile, text};
 use gantry_filetests::pressure::ir;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// Channels that are read at once.
 const CHANNELS: u32 = 8;
 
-/// The register of a source in a group of channels, if it is one of the file.
+/// Returns the GRF of a source in a group of channels, if it is one.
 fn register(src: &Src<Reg>, group: u32) -> Option<u32> {
     let Src::Direct { at, region, ty, .. } = src else {
         return None;
@@ -39,7 +41,7 @@ fn bank(register: u32) -> u32 {
     register / 64 * 2 + register % 2
 }
 
-/// Whether an instruction moves between a flag and the file.
+/// Returns true if an instruction moves between a flag and a GRF.
 fn moves_flag(inst: &Inst<Reg>) -> bool {
     let (Dst::Direct { at: to, .. }, Src::Direct { at: from, .. }) = (inst.dst, inst.srcs[0])
     else {
@@ -50,7 +52,7 @@ fn moves_flag(inst: &Inst<Reg>) -> bool {
     inst.op == Op::Mov && (flag(to.reg) && file(from.reg) || file(to.reg) && flag(from.reg))
 }
 
-/// Groups of channels of three-source instructions, and those of them with a conflict.
+/// Counts groups of channels of three-source instructions, and those of them with a conflict.
 fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
     let mut out = [0; 2];
     for inst in insts.iter().filter(|i| !i.op.is_send()) {
@@ -66,7 +68,7 @@ fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
     out
 }
 
-fn line(asked: &Asked, name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
+fn line(asked: &Arguments, name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
     let out = compile(m, &asked.options()?).map_err(|e| e.to_string())?;
     let [mut all, mut groups, mut conflicts, mut flags] = [0; 4];
     for k in &out.kernels {
@@ -85,7 +87,7 @@ fn line(asked: &Asked, name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
 }
 
 /// Prints the table.
-pub fn table(asked: &Asked) -> Res<()> {
+pub fn table(asked: &Arguments) -> Res<()> {
     println!(
         "Instructions in the code; eight channels of three-source ones, and those that read two registers of one bank; moves between flags and the file"
     );

@@ -1,6 +1,6 @@
-//! Beside coarser allocators.
+//! Comparison with coarser allocators.
 
-use crate::{Asked, Res};
+use crate::{Arguments, Res};
 use gantry_codegen::ir::Module;
 use gantry_codegen::report::AllocationReport;
 use gantry_codegen::{Allocator, KernelStats, compile, text};
@@ -10,29 +10,30 @@ use gantry_filetests::runner::simulate;
 use gantry_filetests::{TestFile, files};
 use std::path::Path;
 
-/// What one allocator makes of a kernel.
+/// Figures of one allocator for a kernel.
 #[derive(Clone, Copy, Default)]
-struct Row {
-    /// Bytes of the file that it takes to have everything in it; if that is more than the file, the most bytes that live at once.
+struct AllocatorFigures {
+    /// Bytes of the GRF file that suffice for all values. If they do not fit the file, the highest
+    /// demand.
     bytes: u32,
     more: bool,
     spills: u64,
     fills: u64,
     moves: u64,
     executed: u64,
-    /// Whether most of what lives where most does is smaller than a GRF.
+    /// True if most values at the point of highest demand are smaller than a GRF.
     small: bool,
 }
 
-/// Of what lives where most does, the part of the values that are smaller than a GRF, in percent, from which on a kernel is one of small values: uniform
-/// ones, and bytes and words of so few lanes.
+/// Percentage of values smaller than a GRF, at the point of highest demand, from which on a kernel
+/// is one of small values. These are uniform values, and bytes and words of few lanes.
 const SMALL: usize = 50;
 
-/// The percentage of the values, where most bytes live, that are smaller than a GRF.
+/// Returns the percentage of values smaller than a GRF at the point of highest demand.
 fn small(report: &AllocationReport) -> usize {
     let points = report.placed.iter().flat_map(|p| &p.ranges);
     let last = points.map(|x| x.end).max().unwrap_or(0);
-    // What begins less what ends: bytes, values, small ones.
+    // Changes at each point, as starts minus ends: bytes, values, small values.
     let mut change = vec![[0i64; 3]; last as usize + 1];
     for p in &report.placed {
         let is_small = i64::from(p.held.bytes < report.grf);
@@ -54,7 +55,7 @@ fn small(report: &AllocationReport) -> usize {
 }
 
 fn compiled(
-    asked: &Asked,
+    asked: &Arguments,
     m: &Module,
     allocator: Allocator,
     grfs: u32,
@@ -68,8 +69,8 @@ fn compiled(
     Ok((out.zebin, kernel.stats))
 }
 
-/// The fewest GRFs that hold all.
-fn needed(asked: &Asked, m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
+/// Returns the fewest GRFs that hold all values.
+fn needed(asked: &Arguments, m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
     let holds = |n: u32| {
         let made = compiled(asked, m, allocator, n);
         made.is_ok_and(|(_, s)| s.spilled.registers + s.spilled.remats == 0)
@@ -80,24 +81,30 @@ fn needed(asked: &Asked, m: &Module, allocator: Allocator, file: u32) -> Option<
     }
     while high - low > 1 {
         let middle = (low + high) / 2;
-        match holds(middle) {
-            true => high = middle,
-            false => low = middle,
+        if holds(middle) {
+            high = middle
+        } else {
+            low = middle
         }
     }
     Some(high)
 }
 
-fn measure(asked: &Asked, m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
+fn measure(
+    asked: &Arguments,
+    m: &Module,
+    runs: &[Run],
+    allocator: Allocator,
+) -> Res<AllocatorFigures> {
     const FILE: u32 = 128;
     let (zebin, stats) = compiled(asked, m, allocator, FILE)?;
     let need = needed(asked, m, allocator, FILE);
-    let mut row = Row {
+    let mut row = AllocatorFigures {
         bytes: need.map_or(stats.grf_bytes_demand, |n| n * 32),
         more: need.is_none(),
         moves: stats.moves as u64,
         small: stats.report.is_some_and(|r| small(&r) >= SMALL),
-        ..Row::default()
+        ..AllocatorFigures::default()
     };
     for run in runs {
         let (_, stats, _) = simulate(&zebin, run)?;
@@ -115,11 +122,11 @@ struct Sums {
     names: Vec<String>,
     /// Logarithms of the bytes.
     bytes: [f64; 3],
-    rows: [Row; 3],
+    rows: [AllocatorFigures; 3],
 }
 
 impl Sums {
-    fn add(&mut self, name: &str, rows: &[Row; 3]) {
+    fn add(&mut self, name: &str, rows: &[AllocatorFigures; 3]) {
         self.kernels += 1;
         self.names.push(name.to_string());
         for (n, r) in rows.iter().enumerate() {
@@ -156,18 +163,18 @@ impl Sums {
 
 /// Prints the row of a kernel.
 fn line(
-    asked: &Asked,
+    asked: &Arguments,
     (name, m): (&str, &Module),
     runs: &[Run],
     sums: &mut Sums,
     few: &mut Sums,
 ) -> Res<()> {
-    let mut rows = [Row::default(); 3];
+    let mut rows = [AllocatorFigures::default(); 3];
     for (row, allocator) in rows.iter_mut().zip(Allocator::ALL) {
         *row =
             measure(asked, m, runs, allocator).map_err(|e| format!("{}: {e}", allocator.name()))?;
     }
-    let cell = |r: &Row| {
+    let cell = |r: &AllocatorFigures| {
         let more = if r.more { '>' } else { ' ' };
         format!(
             "{more}{:>5} {:>6} {:>6} {:>5} {:>8}",
@@ -188,7 +195,7 @@ fn line(
 }
 
 /// Prints the table.
-pub fn table(asked: &Asked) -> Res<()> {
+pub fn table(asked: &Arguments) -> Res<()> {
     const HEAD: &str = " bytes spills  fills moves executed";
     println!(
         "Bytes of the file that hold all (>: more than there are; what lives at once), executed spills and fills, moves in the"

@@ -1,24 +1,26 @@
-//! Beside Intel's compiler.
+//! Comparison with Intel's compiler.
 
-use crate::{Asked, Res};
+use crate::{Arguments, Res};
 use gantry_codegen::compile;
 use gantry_filetests::pressure::{Kernel, ir, opencl};
-use gantry_filetests::runner::{RUNNERS, Way, simulate};
+use gantry_filetests::runner::{CompileVariant, RUNNERS, simulate};
 use gantry_runtime::LaunchStats;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Zebins of the generations that do not have them by default.
+/// Options for zebin output on the generations that do not have it by default.
 const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
 
-/// A zebin by Intel's compiler for skl, and the fastest of so many runs of it.
-pub fn ocloc(k: &Kernel, asked: &Asked, rounds: u32, dir: &Path) -> Res<(Vec<u8>, Duration)> {
+/// Compiles with Intel's compiler for skl. Returns the zebin, and the time of the fastest of
+/// `rounds` runs.
+pub fn ocloc(k: &Kernel, asked: &Arguments, rounds: u32, dir: &Path) -> Res<(Vec<u8>, Duration)> {
     let kernel = &k.name;
     let source = opencl::source(kernel, &k.program);
-    let options = match asked.wide {
-        true => "-cl-intel-greater-than-4GB-buffer-required",
-        false => "",
+    let options = if asked.wide {
+        "-cl-intel-greater-than-4GB-buffer-required"
+    } else {
+        ""
     };
     let file = dir.join(format!("{kernel}.cl"));
     let out = dir.join(format!("{kernel}.ocloc.zebin"));
@@ -46,8 +48,9 @@ pub fn ocloc(k: &Kernel, asked: &Asked, rounds: u32, dir: &Path) -> Res<(Vec<u8>
     Ok((bytes, best))
 }
 
-/// A zebin of ours, the fastest of so many runs, and what registers come to: bytes live at once, registers in scratch.
-pub fn ours(k: &Kernel, asked: &Asked, rounds: u32) -> Res<(Vec<u8>, Duration, u32)> {
+/// Compiles with Gantry. Returns the zebin, the time of the fastest of `rounds` runs, and the
+/// demand: bytes live at once, registers in scratch.
+pub fn ours(k: &Kernel, asked: &Arguments, rounds: u32) -> Res<(Vec<u8>, Duration, u32)> {
     let module = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
     let options = asked.options()?;
     let mut best = Duration::MAX;
@@ -63,7 +66,7 @@ pub fn ours(k: &Kernel, asked: &Asked, rounds: u32) -> Res<(Vec<u8>, Duration, u
     Ok((zebin, best, demand))
 }
 
-/// One side's figures.
+/// Figures of one side.
 struct Side {
     scratch: u32,
     stats: LaunchStats,
@@ -87,10 +90,10 @@ impl Side {
     }
 }
 
-/// Ours, theirs, our demand, and what is wrong with their result.
-type Found = (Side, Side, u32, Option<String>);
+/// Figures of both sides, the demand, and an error in the other side's result.
+type Comparison = (Side, Side, u32, Option<String>);
 
-fn measure(k: &Kernel, asked: &Asked, dir: &Path) -> Res<Found> {
+fn measure(k: &Kernel, asked: &Arguments, dir: &Path) -> Res<Comparison> {
     let run = k.launch();
     let module = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
     let (zebin, time, demand) = ours(k, asked, 5)?;
@@ -113,16 +116,16 @@ fn measure(k: &Kernel, asked: &Asked, dir: &Path) -> Res<Found> {
     };
     let mut wrong = None;
     for runner in RUNNERS.iter().filter(|r| !r.compiles()) {
-        let prepared = runner.prepare(&module, "skl", Way::default())?;
-        let judged = prepared.run(&run)?;
-        k.same(&judged, &ran)?;
-        wrong = k.same(&judged, &theirs).err();
+        let prepared = runner.prepare(&module, "skl", CompileVariant::default())?;
+        let interpreted = prepared.run(&run)?;
+        k.same(&interpreted, &ran)?;
+        wrong = k.same(&interpreted, &theirs).err();
     }
     Ok((us, them, demand, wrong))
 }
 
 /// Prints the table.
-pub fn table(asked: &Asked) -> Res<()> {
+pub fn table(asked: &Arguments) -> Res<()> {
     let made = tempfile::tempdir().map_err(|e| e.to_string())?;
     let dir = asked.keep.as_deref().unwrap_or(made.path());
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
@@ -150,7 +153,7 @@ pub fn table(asked: &Asked) -> Res<()> {
         };
         let (a, b) = (&us.stats.scratch, &them.stats.scratch);
         let equal = us.scratch <= them.scratch && a.reads <= b.reads && a.writes <= b.writes;
-        if k.judged {
+        if k.counted {
             of += 1;
             good += u32::from(equal);
         }

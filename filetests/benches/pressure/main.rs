@@ -1,11 +1,18 @@
-//! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
+//! Register allocation under pressure, as in the tables of `docs/regalloc.md`:
 //!
-//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages|banks...] [-O 0|1|2] [--a64] [--kernels NAME,...] [--keep FOLDER]`
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages|banks...] [-O
+//! 0|1|2] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
-//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path. `stages`: what a compile spends its time on, with the classics of the run corpus. `banks`: conflicts of register banks in their code.
-//! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
-//! Gantry's side is compiled at `-O`, of 2 by itself; Intel's at its own.
-//! `--keep` leaves OpenCL C, IR and zebins in a folder.
+//! - `coarser` compares with allocation by whole GRFs and with a linear scan.
+//! - `intel` compares with Intel's compiler, both on the simulator. It needs `ocloc` on the path.
+//! - `rising` measures the compile time for a rising number of live values, of both compilers. It
+//!   needs `ocloc` on the path.
+//! - `stages` breaks the compile time down, with the classics of the run corpus.
+//! - `banks` counts conflicts of register banks in their code.
+//!
+//! With `--a64` buffers have 64-bit addresses on both sides. Without it they are surfaces of 32-bit
+//! addresses, the default of Intel's compiler. Gantry's side is compiled at `-O`, by default 2;
+//! Intel's at its own level. `--keep` leaves OpenCL C, IR and zebins in a folder.
 
 mod banks;
 mod coarser;
@@ -19,20 +26,20 @@ use std::path::PathBuf;
 
 type Res<T> = Result<T, String>;
 
-/// What the command line says.
-struct Asked {
+/// Command line.
+struct Arguments {
     kernels: Vec<Kernel>,
     keep: Option<PathBuf>,
-    /// Addresses of 64 bits on both sides, not of 32.
+    /// True for 64-bit addresses on both sides, not 32-bit ones.
     wide: bool,
-    /// How much our side optimizes.
+    /// Optimization level of our side.
     level: OptLevel,
-    /// Only these.
+    /// Only kernels of these names.
     names: Option<Vec<String>>,
 }
 
-impl Asked {
-    /// How our side is compiled.
+impl Arguments {
+    /// Returns the compile options of our side.
     fn options(&self) -> Res<CompileOptions> {
         let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
         options.opt = self.level;
@@ -49,7 +56,7 @@ impl Asked {
 
 fn main() -> Res<()> {
     let mut tables = Vec::new();
-    let mut asked = Asked {
+    let mut asked = Arguments {
         kernels: kernels(),
         keep: None,
         wide: false,
@@ -59,7 +66,7 @@ fn main() -> Res<()> {
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            // What cargo says to every benchmark.
+            // Argument that cargo passes to every benchmark.
             "--bench" => {}
             "--kernels" => {
                 let names = args.next().unwrap_or_default();

@@ -1,16 +1,16 @@
-//! Time to compile as more and more values live at once.
+//! Compile time for a rising number of live values.
 
 use crate::intel::{ocloc, ours};
-use crate::{Asked, Res};
+use crate::{Arguments, Res};
 use gantry_filetests::pressure::Kernel;
 
-/// Live floats, of two registers each in SIMD16.
+/// Numbers of live floats, of two registers each in SIMD16.
 const STEPS: [u32; 15] = [
     1, 16, 32, 40, 48, 52, 56, 60, 64, 80, 100, 150, 200, 300, 400,
 ];
 
 /// Prints the table.
-pub fn table(asked: &Asked) -> Res<()> {
+pub fn table(asked: &Arguments) -> Res<()> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     println!(
         "Milliseconds to compile N live floats in SIMD16, the fastest of 9 runs (ours) and of 3 (ocloc, a process), and per value"

@@ -1,6 +1,6 @@
-//! What a compile spends its time on: stages, and within allocation phases.
+//! Compile time by stages, and by phases of allocation.
 
-use crate::{Asked, Res};
+use crate::{Arguments, Res};
 use gantry_codegen::ir::Module;
 use gantry_codegen::{CompiledKernel, Context, Phase, text};
 use gantry_filetests::pressure::ir;
@@ -8,11 +8,12 @@ use gantry_filetests::{TestFile, files};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A kernel is compiled so often, and for so long at least; each time is the least of all.
+/// Minimal number of compiles of a kernel, and below it their minimal time. Each figure is the
+/// least of all.
 const ROUNDS: u32 = 15;
 const LEAST: Duration = Duration::from_millis(300);
 
-/// The stages that the table has a column for beside allocation.
+/// Stages that the table has a column for besides allocation.
 const STAGES: [&str; 7] = [
     "opt",
     "lower",
@@ -22,13 +23,14 @@ const STAGES: [&str; 7] = [
     "schedule",
     "emit",
 ];
-/// Of them, that which follows what lives where, if loads are to come early: allocation goes on with that.
+/// Index of the stage that computes liveness if loads are to be raised; allocation uses its
+/// results.
 const RAISE: usize = 4;
 
-/// The least times found, in milliseconds.
+/// Least times found, in milliseconds.
 struct Times {
     total: f64,
-    /// Of [`STAGES`].
+    /// Times of [`STAGES`].
     stages: [f64; STAGES.len()],
     liveness: f64,
     regalloc: f64,
@@ -70,12 +72,12 @@ impl Times {
         }
     }
 
-    /// Liveness and allocation, with all of what raises loads.
+    /// Returns the time of liveness and allocation, including all of the stage that raises loads.
     fn allocation(&self) -> f64 {
         self.stages[RAISE] + self.liveness + self.regalloc
     }
 
-    /// That, of everything.
+    /// Returns the share of that in the total time.
     fn share(&self) -> f64 {
         self.allocation() / self.total
     }
@@ -93,7 +95,7 @@ impl Times {
     }
 }
 
-fn measure(asked: &Asked, m: &Module) -> Res<Times> {
+fn measure(asked: &Arguments, m: &Module) -> Res<Times> {
     let options = asked.options()?;
     let mut context = Context::new();
     let mut found: Option<Times> = None;
@@ -112,7 +114,7 @@ fn measure(asked: &Asked, m: &Module) -> Res<Times> {
     found.ok_or_else(|| "no round".into())
 }
 
-/// A group's sums.
+/// Prints a group's sums.
 fn sums(title: &str, all: &[Times]) {
     if all.is_empty() {
         return;
@@ -128,7 +130,7 @@ fn sums(title: &str, all: &[Times]) {
 }
 
 /// Prints the table.
-pub fn table(asked: &Asked) -> Res<()> {
+pub fn table(asked: &Arguments) -> Res<()> {
     println!(
         "Milliseconds of stages, allocation's share (raise, which follows what lives where, liveness, regalloc), and of regalloc's phases; attempts at spilling."
     );

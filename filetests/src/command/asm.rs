@@ -7,8 +7,8 @@ use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::text::assemble;
 use std::collections::BTreeMap;
 
-/// Assembles the file as one program: `// HEX` after an instruction is its bytes. With `// error: text` comments it must be
-/// refused with just those errors. Blessable.
+/// Assembles the file as one program; `// HEX` after an instruction is its bytes. With
+/// `// error: text` comments it must be refused with exactly those errors. Blessable.
 pub(super) struct Asm;
 
 impl Command for Asm {
@@ -48,7 +48,7 @@ impl Command for Asm {
     }
 }
 
-/// Bytes as text: dwords, as `iga64` prints instruction bits, but in memory order.
+/// Formats bytes as dwords, as `iga64` prints instruction bits, but in memory order.
 fn to_hex(bytes: &[u8]) -> String {
     let words: Vec<String> = bytes
         .chunks(4)

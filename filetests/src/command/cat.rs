@@ -4,8 +4,9 @@ use super::{Command, Outcome, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
 
-/// Parses, prints, parses the print: both modules and both prints are the same. With `precise-output`, the print is the
-/// section `; expect: cat` too; with `canonical`, it is the file's own text, comments and blank lines aside.
+/// Parses, prints, and parses the print. Both modules and both prints must be the same. With
+/// `precise-output`, the print must also be the section `; expect: cat`. With `canonical`, it must
+/// be the file's own text without comments and blank lines.
 pub(super) struct Cat;
 
 impl Command for Cat {
@@ -50,14 +51,15 @@ impl Command for Cat {
                     .to_string());
             }
         }
-        match test.has("precise-output") {
-            true => expect::section(file, "cat", &text, options),
-            false => Ok(Outcome::Pass),
+        if test.has("precise-output") {
+            expect::section(file, "cat", &text, options)
+        } else {
+            Ok(Outcome::Pass)
         }
     }
 }
 
-/// Text without comments and blank lines.
+/// Removes comments and blank lines from a text.
 fn bare(text: &str) -> String {
     text.lines()
         .map(|l| before_comment(l).trim_end())
@@ -66,7 +68,7 @@ fn bare(text: &str) -> String {
         .collect()
 }
 
-/// A line up to its comment. The `;` in a region `<8;8,1>` begins none.
+/// Returns a line up to its comment. The `;` in a region `<8;8,1>` begins none.
 fn before_comment(line: &str) -> &str {
     let starts = line
         .match_indices(';')

@@ -7,8 +7,9 @@ use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{Platform, Target};
 
-/// Each line is the bytes of one instruction, 16 or (compacted) 8, in memory order and hexadecimal, blanks free. `// TEXT`
-/// behind them is what they print as; `// error: TEXT` that they do not decode. Blessable.
+/// Disassembles each line, which has the bytes of one native (16) or compact (8) instruction. They
+/// are hexadecimal in memory order, with optional blanks. `// TEXT` after them is the expected
+/// text; `// error: TEXT` expects that they do not decode. Blessable.
 pub(super) struct Disasm;
 
 impl Command for Disasm {
@@ -22,9 +23,12 @@ impl Command for Disasm {
 
     fn run(&self, file: &TestFile, _test: &Test, options: &Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
-        expect::lines(file, options, |_, code| match code.is_empty() {
-            true => Ok(None),
-            false => line(platform, code).map(Some),
+        expect::lines(file, options, |_, code| {
+            if code.is_empty() {
+                Ok(None)
+            } else {
+                line(platform, code).map(Some)
+            }
         })
     }
 }
@@ -39,7 +43,7 @@ fn line(platform: Platform, code: &str) -> Result<String, String> {
             decoded.len
         ));
     }
-    // A line by itself has no labels: a target is a distance in bytes.
+    // A single line has no labels: a target is a distance in bytes.
     let label = |t| match t {
         Target::Rel(r) => format!("{r:+}"),
         Target::Label(n) => format!("label{n}"),

@@ -8,11 +8,11 @@ use gantry_isa_gen::Platform;
 use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, Grid, Hazard, SimOptions, Watch, zebin};
 
-/// Assembles the file as one kernel, runs a thread of it, and expects just the hazards that `// hazard: TEXT` comments name:
-/// each at its line, with TEXT in what is said of it.
+/// Assembles the file as one kernel and runs a thread of it. It must have exactly the hazards that
+/// `// hazard: TEXT` comments name. Each must be at the comment's line, with TEXT in its message.
 pub(super) struct Hazards;
 
-/// A kernel of a pointer, which is in r2.0:uq on Xe-LP, to 4 KB.
+/// Description of a kernel of a pointer, which is in r2.0:uq on Xe-LP, to 4 KB.
 const INFO: &str = "\
 kernels:
   - name: test
@@ -58,14 +58,15 @@ impl Command for Hazards {
         for h in left {
             message += &format!("unexpected at line {}: {h}\n", line_of(&h));
         }
-        match message.is_empty() {
-            true => Ok(Outcome::Pass),
-            false => Err(message),
+        if message.is_empty() {
+            Ok(Outcome::Pass)
+        } else {
+            Err(message)
         }
     }
 }
 
-/// The hazards of a thread of 16 channels.
+/// Returns the hazards of a thread of 16 channels.
 fn found(platform: Platform, code: Vec<u8>) -> Result<Vec<Hazard>, String> {
     let device = Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,

@@ -1,4 +1,4 @@
-//! The test commands, a file each.
+//! Test commands, each in a file.
 
 mod asm;
 mod cat;
@@ -17,34 +17,33 @@ use gantry_isa_gen::text::{disassemble, list};
 use gantry_isa_gen::{Platform, legal};
 use gantry_spirv::Simd;
 
-/// What a command came to when it did not fail.
+/// Result of a command that did not fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// As expected.
+    /// The output is as expected.
     Pass,
-    /// Not as expected, and blessing was asked for: the file's new text.
+    /// The output is not as expected, and blessing was asked for. Has the file's new text.
     Bless(String),
 }
 
-/// A test command.
+/// Test command.
 pub trait Command: Sync {
-    /// Its name in `test` lines.
+    /// Returns its name in `test` lines.
     fn name(&self) -> &'static str;
 
-    /// The options it takes.
+    /// Returns the options that it takes.
     fn options(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The directives it reads.
+    /// Returns the directives that it reads.
     fn directives(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Runs it over a file.
+    /// Runs the command on a file.
     ///
-    /// # Errors
-    /// The file does not pass: the message says where and why.
+    /// # Errors The file does not pass. The message says where and why.
     fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String>;
 }
 
@@ -69,12 +68,12 @@ pub fn find(name: &str) -> Option<&'static dyn Command> {
     commands().find(|c| c.name() == name)
 }
 
-/// The module that a file's body is; it verifies.
+/// Parses a file's body to a module, which verifies.
 fn parse(file: &TestFile) -> Result<Module, String> {
     source::module(file, Simd::Auto)
 }
 
-/// Compiles a module, and checks every instruction that came of it against the hardware's rules.
+/// Compiles a module, and checks every emitted instruction against the hardware's rules.
 pub(crate) fn compile_checked(
     module: &Module,
     options: &CompileOptions,
@@ -84,7 +83,7 @@ pub(crate) fn compile_checked(
     Ok(compiled)
 }
 
-/// Decodes what was compiled and judges every instruction by the legality rules.
+/// Decodes compiled code and checks every instruction by the legality rules.
 pub(crate) fn check_code(compiled: &Compiled, options: &CompileOptions) -> Result<(), String> {
     for kernel in &compiled.kernels {
         for l in list(options.target.platform(), &kernel.code.bytes) {
@@ -108,13 +107,13 @@ pub(crate) fn check_code(compiled: &Compiled, options: &CompileOptions) -> Resul
     Ok(())
 }
 
-/// The platform of a file's target.
+/// Returns the platform of a file's target.
 fn platform(file: &TestFile) -> Result<Platform, String> {
     Platform::from_name(&file.target).ok_or_else(|| format!("unknown target `{}`", file.target))
 }
 
-/// Errors expected at lines and errors that came must be the same ones: each `; error:` text is part of the message of one
-/// error at its line, and no error is left over.
+/// Matches actual errors with the expected ones. Each `; error:` text must be part of the message
+/// of one error at its line, and no error may be left over.
 fn match_errors(file: &TestFile, errors: &gantry_isa_gen::diag::Diagnostics) -> Result<(), String> {
     let mut left: Vec<_> = errors.0.iter().collect();
     let mut message = String::new();
@@ -133,8 +132,9 @@ fn match_errors(file: &TestFile, errors: &gantry_isa_gen::diag::Diagnostics) -> 
         message.push_str("unexpected ");
         message.push_str(&e.render(&file.path, &file.source));
     }
-    match message.is_empty() {
-        true => Ok(()),
-        false => Err(message),
+    if message.is_empty() {
+        Ok(())
+    } else {
+        Err(message)
     }
 }

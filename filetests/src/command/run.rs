@@ -1,12 +1,14 @@
-//! `test run`: the `run:` lines on every runner, compiled for every product; masks of channels on the mask stack and as flags, subroutines inline
-//! and called; shaders at every width.
+//! `test run`: `run:` lines on every runner, compiled for every product.
+//!
+//! Variants have channel masks on the mask stack and as flags, and subroutines inline and called.
+//! Shaders run at every width.
 
 use super::{Command, Outcome};
 use crate::Options;
 use crate::differential;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
-use crate::runner::{Prepared, RUNNERS, Runner, Way};
+use crate::runner::{CompileVariant, Prepared, RUNNERS, Runner};
 use crate::source::{self, Language};
 use gantry_codegen::Target;
 use gantry_codegen::ir::Module;
@@ -15,7 +17,7 @@ use gantry_spirv::Simd;
 /// Launches every `run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
 
-/// The options that name a width.
+/// Options that name a width.
 const WIDTHS: [(&str, Simd); 3] = [
     ("simd8", Simd::Width(8)),
     ("simd16", Simd::Width(16)),
@@ -48,7 +50,7 @@ impl Command for Run {
         };
         for &simd in widths {
             let module = source::module(file, simd)?;
-            each_way(file, test, options, (&module, simd), &mut reports)?;
+            each_variant(file, test, options, (&module, simd), &mut reports)?;
         }
         if reports.0.is_empty() {
             Ok(Outcome::Pass)
@@ -58,8 +60,8 @@ impl Command for Run {
     }
 }
 
-/// Launches a module on each runner, for each target, in each way.
-fn each_way(
+/// Launches a module on each runner, for each target, in each variant.
+fn each_variant(
     file: &TestFile,
     test: &Test,
     options: &Options,
@@ -71,28 +73,29 @@ fn each_way(
         if any && !test.has(runner.name()) {
             continue;
         }
-        // The interpreter knows no targets; code is made and run for every product.
-        let targets: Vec<Target> = match runner.compiles() {
-            true => {
-                let named = options.targets.clone().or_else(differential::named);
-                let targets = named.unwrap_or_else(|| Target::all().collect());
-                let fits = file.fits(module);
-                targets.into_iter().filter(fits).collect()
-            }
-            false => Target::from_name(&file.target).into_iter().collect(),
+        // The interpreter has no targets. Code is compiled and run for every product.
+        let targets: Vec<Target> = if runner.compiles() {
+            let named = options.targets.clone().or_else(differential::named);
+            let targets = named.unwrap_or_else(|| Target::all().collect());
+            let fits = file.fits(module);
+            targets.into_iter().filter(fits).collect()
+        } else {
+            Target::from_name(&file.target).into_iter().collect()
         };
-        let ways = match runner.compiles() {
-            true => Way::all(module),
-            false => vec![Way::default()],
+        let variants = if runner.compiles() {
+            CompileVariant::all(module)
+        } else {
+            vec![CompileVariant::default()]
         };
-        let level = |w: &&Way| !runner.compiles() || options.opt.is_none_or(|o| o == w.opt);
+        let level =
+            |w: &&CompileVariant| !runner.compiles() || options.opt.is_none_or(|o| o == w.opt);
         for target in &targets {
-            for &way in ways.iter().filter(level) {
-                let mut who = name(runner, target, way);
+            for &variant in variants.iter().filter(level) {
+                let mut who = name(runner, target, variant);
                 if let Simd::Width(n) = simd {
                     who += &format!(", SIMD{n}");
                 }
-                for (line, what) in launched(file, module, runner, target, way)
+                for (line, what) in launched(file, module, runner, target, variant)
                     .map_err(|e| format!("{who}: {e}"))?
                 {
                     reports.add(line, what, &who);
@@ -103,7 +106,7 @@ fn each_way(
     Ok(())
 }
 
-/// Failures by line and message: one wrong number is one report, whatever the number of runners.
+/// Failures by line and message. One wrong number is one report, whatever the number of runners.
 #[derive(Default)]
 struct Reports(Vec<Report>);
 
@@ -141,41 +144,41 @@ impl std::fmt::Display for Reports {
     }
 }
 
-/// A runner with what it compiles for.
-fn name(runner: &dyn Runner, target: &Target, way: Way) -> String {
+/// Returns the name of a runner with its target and variant.
+fn name(runner: &dyn Runner, target: &Target, variant: CompileVariant) -> String {
     let who = format!("{}, {}", runner.name(), target.name());
-    if way == Way::default() {
+    if variant == CompileVariant::default() {
         who
     } else {
-        format!("{who}, {way}")
+        format!("{who}, {variant}")
     }
 }
 
-/// Launches every `run:` line of a file on a runner, compiled for a target in a way: what went wrong.
+/// Launches every `run:` line of a file on a runner, compiled for a target in a variant. Returns
+/// the failures.
 ///
-/// # Errors
-/// A line means nothing, there is none, or the module cannot be compiled.
+/// # Errors A line is malformed, there is none, or the module cannot be compiled.
 pub fn launches(
     file: &TestFile,
     module: &Module,
     runner: &dyn Runner,
     target: &Target,
-    way: Way,
+    variant: CompileVariant,
 ) -> Result<Vec<String>, String> {
-    let who = name(runner, target, way);
-    let failures = launched(file, module, runner, target, way);
+    let who = name(runner, target, variant);
+    let failures = launched(file, module, runner, target, variant);
     let failures = failures.map_err(|e| format!("{who}: {e}"))?;
     let say = |(line, what)| format!("line {line}, {who}: {what}");
     Ok(failures.into_iter().map(say).collect())
 }
 
-/// The same, what went wrong with its line.
+/// Launches as [`launches`] does, and returns each failure with its line.
 fn launched(
     file: &TestFile,
     module: &Module,
     runner: &dyn Runner,
     target: &Target,
-    way: Way,
+    variant: CompileVariant,
 ) -> Result<Vec<(u32, String)>, String> {
     let mut runs = Vec::new();
     for d in file.named("run") {
@@ -185,12 +188,12 @@ fn launched(
     if runs.is_empty() {
         return Err("there is no `run:` line".to_owned());
     }
-    let prepared = runner.prepare(module, target.name(), way)?;
+    let prepared = runner.prepare(module, target.name(), variant)?;
     let failed = |(line, run): &(u32, launch::Run)| Some((*line, one(&*prepared, run).err()?));
     Ok(runs.iter().filter_map(failed).collect())
 }
 
-/// Text in quotes.
+/// Quotes a text.
 fn escape(text: &str) -> String {
     gantry_codegen::text::quote(text.as_bytes())
 }

@@ -1,14 +1,17 @@
-//! `test lower` and its like: what a stage of the compiler makes.
+//! `test lower` and the like: output of a stage of the compiler.
 
 use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
 use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 
-/// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
-/// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered,
-/// `O0` to `O2` how much is optimized: without them nothing, but by the tests of stages that optimize. With an `; error:` the compiler must
-/// refuse the file with that text.
+/// Compiles, with the checkers on, and tests the dump of one stage.
+///
+/// Each `; check:` text must be in it in order, and no `; not:` text. With `precise-output` it must
+/// be the section of the command's name. `flags` and `mask-stack` select the lowering of SIMD
+/// control flow. `O0` to `O2` select the optimization level. The default is `O0`, and `O2` for
+/// tests of stages that optimize. With an `; error:` the compiler must refuse the file with that
+/// text.
 pub(super) struct StageTest(Stage);
 
 /// One command a stage, but for the verifier, whose command has its own form.
@@ -51,8 +54,8 @@ impl Command for StageTest {
             CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
         compile_options.dump = vec![self.0];
         compile_options.check = true;
-        if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
-            compile_options.simd_cf = way;
+        if let Some(variant) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
+            compile_options.simd_cf = variant;
         }
         // Without a level, passes are tested at the highest, and other stages on the file as it is.
         let optimizes = self.0 == Stage::Opt || self.0.pass().is_some();

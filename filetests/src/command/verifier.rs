@@ -1,4 +1,4 @@
-//! `test verifier`: the errors of parser and verifier, at their lines.
+//! `test verifier`: errors of parser and verifier, at their lines.
 
 use super::{Command, Outcome, match_errors};
 use crate::Options;
@@ -6,7 +6,8 @@ use crate::file::{Test, TestFile};
 use gantry_codegen::verifier::verify_parsed;
 use gantry_isa_gen::diag::Diagnostics;
 
-/// Parses and verifies: every `; error: text` names an error of its line, and there are no other errors.
+/// Parses and verifies. Every `; error: text` names an error of its line, and there are no other
+/// errors.
 pub(super) struct Verifier;
 
 impl Command for Verifier {

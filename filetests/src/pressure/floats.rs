@@ -1,8 +1,8 @@
-//! Kernels of floats that want many registers.
+//! Kernels of floats with high register pressure.
 
 use super::program::{Program, Ty, V};
 
-/// So many floats of which each is read again when all are known: a vector, normalized.
+/// Reads `n` floats, and reads each again when all are known: a vector, normalized.
 pub fn live(p: &Program, n: u32) {
     let (input, out) = (p.input(Ty::F32, n), p.output(Ty::F32, n));
     let x = input.all(n);
@@ -16,7 +16,7 @@ pub fn live(p: &Program, n: u32) {
     }
 }
 
-/// So many halves, less the largest of them.
+/// Computes `n` halves, less the largest of them.
 pub fn live_halves(p: &Program, n: u32) {
     let (input, out) = (p.input(Ty::F16, n), p.output(Ty::F16, n));
     let x = input.all(n);
@@ -27,7 +27,7 @@ pub fn live_halves(p: &Program, n: u32) {
     }
 }
 
-/// A cosine transform of 8 values (the rotations of Loeffler, Ligtenberg and Moschytz).
+/// Computes a cosine transform of 8 values (the rotations of Loeffler, Ligtenberg and Moschytz).
 fn dct8<'p>(p: &'p Program, x: [V<'p>; 8]) -> [V<'p>; 8] {
     let turn = |a: V<'p>, b: V<'p>, angle: f64, scale: f64| {
         let (s, c) = angle.sin_cos();
@@ -47,7 +47,7 @@ fn dct8<'p>(p: &'p Program, x: [V<'p>; 8]) -> [V<'p>; 8] {
     [a + b, i + j, y2, k * root, a - b, l * root, y6, i - j]
 }
 
-/// A cosine transform of a block of 8x8, rows and columns.
+/// Computes a cosine transform of a block of 8x8, rows and columns.
 pub fn dct(p: &Program) {
     let (input, out) = (p.input(Ty::F32, 64), p.output(Ty::F32, 64));
     let mut x = input.all(64);
@@ -61,7 +61,7 @@ pub fn dct(p: &Program) {
     out.put_all(&x);
 }
 
-/// A product of matrices, `rows` x `columns` of it a work-item, of which a thread has the rows together.
+/// Computes a matrix product, `rows` x `columns` of it a work-item. A thread shares the rows.
 pub fn sgemm(p: &Program, rows: u32, columns: u32) {
     const DEPTH: u32 = 16;
     let a = p.shared(Ty::F32, DEPTH * rows);
@@ -80,7 +80,7 @@ pub fn sgemm(p: &Program, rows: u32, columns: u32) {
     out.put_all(&all);
 }
 
-/// A Fourier transform of `n` complex numbers.
+/// Computes a Fourier transform of `n` complex numbers.
 pub fn fft(p: &Program, n: usize) {
     let (input, out) = (
         p.input(Ty::F32, 2 * n as u32),
@@ -113,7 +113,7 @@ pub fn fft(p: &Program, n: usize) {
     out.put_all(&all);
 }
 
-/// A matrix of `n` x `n` as the product of two triangular ones, without exchanges.
+/// Decomposes a matrix of `n` x `n` to two triangular ones, without pivoting.
 pub fn lu(p: &Program, n: usize) {
     let each = (n * n) as u32;
     let (input, out) = (p.input(Ty::F32, each), p.output(Ty::F32, each));
@@ -135,7 +135,7 @@ pub fn lu(p: &Program, n: usize) {
     out.put_all(&a);
 }
 
-/// The lower triangle whose product with its transpose is a symmetric matrix.
+/// Computes the lower triangle whose product with its transpose is a symmetric matrix.
 pub fn cholesky(p: &Program, n: usize) {
     let each = (n * (n + 1) / 2) as u32;
     let (input, out) = (p.input(Ty::F32, each), p.output(Ty::F32, each));
@@ -158,7 +158,7 @@ pub fn cholesky(p: &Program, n: usize) {
     out.put_all(&a);
 }
 
-/// `through` values live across a loop that has `inside` sums of its own.
+/// Keeps `through` values live across a loop that has `inside` sums of its own.
 pub fn through(p: &Program, through: u32, inside: u32) {
     const TIMES: u32 = 32;
     let (kept, data) = (p.input(Ty::F32, through), p.input(Ty::F32, TIMES));
@@ -177,7 +177,7 @@ pub fn through(p: &Program, through: u32, inside: u32) {
     }
 }
 
-/// A filter with `taps` coefficients that are the same for all work-items, of `outputs` results at a time.
+/// Computes a filter with `taps` uniform coefficients, for `outputs` results at a time.
 pub fn filter(p: &Program, taps: u32, outputs: u32) {
     const TIMES: u32 = 8;
     let each = TIMES + outputs;

@@ -1,8 +1,8 @@
-//! Kernels of integers that want many registers.
+//! Kernels of integers with high register pressure.
 
 use super::program::{Program, Ty, V};
 
-/// The first primes.
+/// Returns the first primes.
 fn primes(n: usize) -> Vec<u64> {
     (2..)
         .filter(|p| (2..*p).take_while(|d| d * d <= *p).all(|d| p % d != 0))
@@ -10,7 +10,7 @@ fn primes(n: usize) -> Vec<u64> {
         .collect()
 }
 
-/// The first 32 bits behind the point of a root of a prime.
+/// Returns the first 32 fraction bits of a root of a prime.
 fn fraction(prime: u64, root: u32) -> u64 {
     // The largest x with x^root <= prime * 2^(32 * root), by bisection.
     let (mut low, mut high) = (0u128, 1u128 << 40);
@@ -29,7 +29,7 @@ fn fraction(prime: u64, root: u32) -> u64 {
     low as u64 & 0xffff_ffff
 }
 
-/// A block of SHA-256, unrolled.
+/// Computes a block of SHA-256, unrolled.
 pub fn sha256(p: &Program) {
     let (input, out) = (p.input(Ty::U32, 16), p.output(Ty::U32, 8));
     let word = |x: u64| p.int(Ty::U32, x);
@@ -90,7 +90,7 @@ pub fn sort(p: &Program, ty: Ty, n: usize) {
     out.put_all(&x);
 }
 
-/// Hadamard's transform of 8x8 numbers of 16 bits.
+/// Computes Hadamard's transform of 8x8 numbers of 16 bits.
 pub fn hadamard(p: &Program) {
     let (input, out) = (p.input(Ty::U16, 64), p.output(Ty::U16, 64));
     let mut x = input.all(64);
@@ -104,7 +104,7 @@ pub fn hadamard(p: &Program) {
     out.put_all(&x);
 }
 
-/// Keccak's permutation of 25 words of 64 bits.
+/// Computes Keccak's permutation of 25 words of 64 bits.
 pub fn keccak(p: &Program) {
     let (input, constants) = (p.input(Ty::U64, 25), p.shared(Ty::U64, 24));
     let out = p.output(Ty::U64, 25);
@@ -143,7 +143,7 @@ pub fn keccak(p: &Program) {
     out.put_all(&all);
 }
 
-/// A mix of BLAKE2b's kind: 16 words of 64 bits and 16 of a message, `rounds` times, unrolled.
+/// Mixes 16 words of 64 bits with 16 of a message as BLAKE2b does, `rounds` times, unrolled.
 pub fn blake(p: &Program, rounds: usize) {
     let (message, out) = (p.input(Ty::U64, 16), p.output(Ty::U64, 16));
     let m = message.all(16);
@@ -170,7 +170,7 @@ pub fn blake(p: &Program, rounds: usize) {
     out.put_all(&v);
 }
 
-/// ChaCha's block: 16 words, kept for the end, 10 times two rounds.
+/// Computes ChaCha's block: 16 words, kept for the end, 10 times two rounds.
 pub fn chacha(p: &Program) {
     let (input, out) = (p.input(Ty::U32, 16), p.output(Ty::U32, 16));
     let first = input.all(16);

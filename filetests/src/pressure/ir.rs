@@ -1,4 +1,5 @@
-//! Programs as IR, as a plain front end emits them: in the order of the source, an address made where it is used.
+//! Programs as IR, as a plain front end emits them: in the order of the source, with an address
+//! computed where it is used.
 
 use super::program::{Expr, Index, Op, Program, Stmt, Ty};
 use gantry_codegen::builder::{BuildError, FunctionBuilder, Variable};
@@ -17,9 +18,9 @@ const fn scalar(ty: Ty) -> Scalar {
     }
 }
 
-/// What a value of the program became. Constants are made where they are used.
+/// IR of a value of the program. Constants are emitted where they are used.
 #[derive(Clone, Copy)]
-enum Made {
+enum EmittedValue {
     Nothing,
     Value(Value),
     Const(u64),
@@ -31,7 +32,7 @@ struct Emit<'a, 'f> {
     buffers: Vec<Value>,
     gid: Value,
     surfaces: bool,
-    values: Vec<Made>,
+    values: Vec<EmittedValue>,
     vars: Vec<Option<Variable>>,
     counters: Vec<Value>,
 }
@@ -43,30 +44,31 @@ impl Emit<'_, '_> {
         (scalar(ty), if wide { SIMD } else { 1 })
     }
 
-    /// A value, in each lane.
+    /// Returns a value, splatted to each lane.
     fn wide(&mut self, n: usize, lanes: u32) -> Value {
         let ty = Type::clamped(self.ty(n).0, lanes);
-        match self.values.get(n).copied().unwrap_or(Made::Nothing) {
-            Made::Value(v) if self.b.ty(v).lanes() < lanes => self.b.splat(v, lanes),
-            Made::Value(v) => v,
-            Made::Const(bits) if ty.scalar() == Scalar::F32 => {
+        match self.values.get(n).copied().unwrap_or(EmittedValue::Nothing) {
+            EmittedValue::Value(v) if self.b.ty(v).lanes() < lanes => self.b.splat(v, lanes),
+            EmittedValue::Value(v) => v,
+            EmittedValue::Const(bits) if ty.scalar() == Scalar::F32 => {
                 let x = f32::from_bits(bits as u32);
                 self.b.ins().fconst(ty, x.into())
             }
-            Made::Const(bits) => self.b.ins().iconst(ty, bits as i64),
-            Made::Nothing => self.gid,
+            EmittedValue::Const(bits) => self.b.ins().iconst(ty, bits as i64),
+            EmittedValue::Nothing => self.gid,
         }
     }
 
-    /// Where a buffer is: global memory, or the surface of its number.
+    /// Returns the memory of a buffer: global memory, or the surface of its number.
     fn memory(&self, buffer: usize) -> MemFlags {
-        MemFlags::of(match self.surfaces {
-            true => Space::Surface(buffer as u8),
-            false => Space::Global,
+        MemFlags::of(if self.surfaces {
+            Space::Surface(buffer as u8)
+        } else {
+            Space::Global
         })
     }
 
-    /// An element's address, and an offset in bytes.
+    /// Returns an element's address, and an offset in bytes.
     fn address(&mut self, buffer: usize, index: &Index) -> (Value, i32) {
         let ty = self.p.buffers.borrow().get(buffer).map(|b| b.ty);
         let size = scalar(ty.unwrap_or(Ty::U32)).bytes();
@@ -101,11 +103,11 @@ impl Emit<'_, '_> {
         (self.b.ins().iadd(base, at), 0)
     }
 
-    fn expr(&mut self, n: usize, expr: &Expr) -> Made {
+    fn expr(&mut self, n: usize, expr: &Expr) -> EmittedValue {
         let (scalar, lanes) = self.ty(n);
         let ty = Type::clamped(scalar, lanes);
-        Made::Value(match expr {
-            Expr::Const(bits) => return Made::Const(*bits),
+        EmittedValue::Value(match expr {
+            Expr::Const(bits) => return EmittedValue::Const(*bits),
             Expr::Get(var) => match self.vars.get(*var).copied().flatten() {
                 Some(v) => self.b.use_var(v),
                 None => self.gid,
@@ -113,13 +115,12 @@ impl Emit<'_, '_> {
             Expr::Load(buffer, index) => {
                 let (at, offset) = self.address(*buffer, index);
                 let mem = self.memory(*buffer);
-                match index.lane {
-                    true => {
-                        let (mask, old) = (self.b.exec_mask(), self.b.ins().undef(ty));
-                        let old = Some((mask, old));
-                        self.b.ins().load_from(mem, ty, at, offset, old)
-                    }
-                    false => self.b.ins().bload_from(mem, ty, at, offset),
+                if index.lane {
+                    let (mask, old) = (self.b.exec_mask(), self.b.ins().undef(ty));
+                    let old = Some((mask, old));
+                    self.b.ins().load_from(mem, ty, at, offset, old)
+                } else {
+                    self.b.ins().bload_from(mem, ty, at, offset)
                 }
             }
             Expr::Op(op, args) => {
@@ -209,17 +210,20 @@ impl Emit<'_, '_> {
     }
 }
 
-/// A module with the kernel, in SIMD16. `surfaces`: buffers are bound as surfaces, of 32-bit addresses.
+/// Emits a module with the kernel, in SIMD16. If `surfaces`, buffers are bound as surfaces, with
+/// 32-bit addresses.
 ///
-/// # Errors
-/// The program has a mistake.
+/// # Errors The program is invalid.
 pub fn module(kernel: &str, p: &Program, surfaces: bool) -> Result<Module, BuildError> {
     let mut f = Function::kernel(kernel, SIMD);
     let mut b = FunctionBuilder::new(&mut f);
     let count = p.buffers.borrow().len();
-    let buffers = (0..count).map(|_| match surfaces {
-        true => b.surface_param(),
-        false => b.ptr_param(),
+    let buffers = (0..count).map(|_| {
+        if surfaces {
+            b.surface_param()
+        } else {
+            b.ptr_param()
+        }
     });
     let buffers = buffers.collect();
     let gid = b.global_id(Dim::X);
@@ -229,7 +233,7 @@ pub fn module(kernel: &str, p: &Program, surfaces: bool) -> Result<Module, Build
         buffers,
         gid,
         surfaces,
-        values: vec![Made::Nothing; p.values.borrow().len()],
+        values: vec![EmittedValue::Nothing; p.values.borrow().len()],
         vars: vec![None; p.vars.borrow().len()],
         counters: Vec::new(),
     };

@@ -1,5 +1,7 @@
-//! Kernels that want more registers than there are, or nearly so. Each is written once, as a list of statements ([`program`]), of which OpenCL C
-//! ([`opencl`]) and IR ([`ir`]) are made: both compilers get the same values in the same order.
+//! Kernels that need more registers than there are, or nearly so.
+//!
+//! Each is written once, as a list of statements ([`program`]). OpenCL C ([`opencl`]) and IR
+//! ([`ir`]) are generated from it, so that both compilers get the same values in the same order.
 
 mod floats;
 mod ints;
@@ -9,43 +11,42 @@ pub mod program;
 
 use crate::data::{Data, Kind, Tolerance};
 use crate::launch::{Arg, Expect, Run};
-use crate::runner::Ran;
+use crate::runner::LaunchResults;
 use program::{ITEMS, Program, Ty};
 
-/// A kernel.
+/// Kernel with high register pressure.
 pub struct Kernel {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it does.
+    /// Statements.
     pub program: Program,
-    /// How far two compilers' floats may be apart.
+    /// Allowed distance between two compilers' floats.
     pub tolerance: f64,
-    /// Whether it is one of the ten that are compared with Intel's compiler by count.
-    pub judged: bool,
+    /// True for the ten that are compared with Intel's compiler by count.
+    pub counted: bool,
 }
 
 impl Kernel {
-    fn new(name: &str, tolerance: f64, judged: bool, write: impl FnOnce(&Program)) -> Kernel {
+    fn new(name: &str, tolerance: f64, counted: bool, write: impl FnOnce(&Program)) -> Kernel {
         let program = Program::default();
         write(&program);
         Kernel {
             name: name.to_owned(),
             program,
             tolerance,
-            judged,
+            counted,
         }
     }
 
-    /// A kernel of so many live floats.
+    /// Creates a kernel of `n` live floats.
     pub fn live(n: u32) -> Kernel {
         Kernel::new(&format!("live{n}"), 1e-4, false, |p| floats::live(p, n))
     }
 
-    /// Whether two launches left the same.
+    /// Compares the results of two launches.
     ///
-    /// # Errors
-    /// What differs.
-    pub fn same(&self, expected: &Ran, got: &Ran) -> Result<(), String> {
+    /// # Errors The results differ. The message says where.
+    pub fn same(&self, expected: &LaunchResults, got: &LaunchResults) -> Result<(), String> {
         let buffers = self.program.buffers.borrow();
         let left = expected.buffers.iter().zip(&got.buffers);
         for (n, (b, both)) in buffers.iter().zip(left).enumerate() {
@@ -56,7 +57,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// A launch: numbers that look random in what is read, zeros in what is written.
+    /// Returns a launch with pseudo-random numbers in inputs and zeros in outputs.
     pub fn launch(&self) -> Run {
         let mut state = 0x1234_5678_9abc_def1u64;
         let mut next = move || {
@@ -108,10 +109,10 @@ const fn kind(ty: Ty) -> Kind {
     }
 }
 
-/// All kernels, those first that are judged beside Intel's.
+/// Returns all kernels, beginning with those that are compared with Intel's compiler by count.
 pub fn kernels() -> Vec<Kernel> {
-    let new = |name: &str, tolerance: f64, judged: bool, write: fn(&Program)| {
-        Kernel::new(name, tolerance, judged, write)
+    let new = |name: &str, tolerance: f64, counted: bool, write: fn(&Program)| {
+        Kernel::new(name, tolerance, counted, write)
     };
     vec![
         new("sha256", 0.0, true, ints::sha256),

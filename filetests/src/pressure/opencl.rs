@@ -84,7 +84,7 @@ fn statements(p: &Program, code: &[Stmt], out: &mut String) {
             Stmt::Set(var, v) => format!("x{var} = v{v};"),
             Stmt::Store(buffer, index, v) => format!("{} = v{v};", element(*buffer, index)),
             Stmt::For(i, times, body) => {
-                // As it stands: both sides have the loop.
+                // Not unrolled: both sides have the loop.
                 let _ = writeln!(
                     out,
                     "#pragma unroll 1\nfor (int i{i} = 0; i{i} < {times}; i{i}++) {{"
@@ -98,7 +98,7 @@ fn statements(p: &Program, code: &[Stmt], out: &mut String) {
     }
 }
 
-/// The kernel, in SIMD16.
+/// Generates the kernel, in SIMD16.
 pub fn source(kernel: &str, p: &Program) -> String {
     let mut out = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\
         __attribute__((intel_reqd_sub_group_size(16)))\n"

@@ -1,12 +1,12 @@
-//! A program for a work-item, as a list of statements that both OpenCL C and IR are made of.
+//! Program for a work-item, as a list of statements from which both OpenCL C and IR are generated.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Shl, Shr, Sub};
 
-/// Work-items of a launch, and what lies between a work-item's elements of a buffer.
+/// Work-items of a launch, which is also the distance between a work-item's elements of a buffer.
 pub const ITEMS: u32 = 64;
 
-/// What a value is.
+/// Type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ty {
     /// `uchar`.
@@ -23,7 +23,7 @@ pub enum Ty {
     F32,
 }
 
-/// An operation on values of one type.
+/// Operation on values of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Sum.
@@ -34,9 +34,9 @@ pub enum Op {
     Mul,
     /// `a * b + c`.
     Fma,
-    /// The smaller.
+    /// Minimum.
     Min,
-    /// The larger.
+    /// Maximum.
     Max,
     /// Bitwise and.
     And,
@@ -48,7 +48,7 @@ pub enum Op {
     Not,
     /// Shift left.
     Shl,
-    /// Shift right, zeros in.
+    /// Shift right with zeros.
     Shr,
     /// Rotation left.
     Rotl,
@@ -58,92 +58,92 @@ pub enum Op {
     Div,
 }
 
-/// An element of a buffer: `first + step * counter`, and the work-item's number where `lane`.
+/// Index of a buffer element: `first + step * counter`, plus the work-item's number if `lane`.
 #[derive(Clone, Copy, Debug)]
 pub struct Index {
-    /// Whether it is another element in each work-item.
+    /// True if the element differs between work-items.
     pub lane: bool,
     /// Constant part.
     pub first: u32,
-    /// A loop's counter, and by how much it counts.
+    /// Counter of a loop, and its factor.
     pub step: Option<(usize, u32)>,
 }
 
-/// What a value is made of; values have numbers.
+/// Expression of a value. Values are numbered.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// Bits of a constant.
     Const(u64),
-    /// A variable's value.
+    /// Value of a variable.
     Get(usize),
-    /// An element of a buffer.
+    /// Element of a buffer.
     Load(usize, Index),
-    /// An operation.
+    /// Operation.
     Op(Op, Vec<usize>),
 }
 
-/// A statement.
+/// Statement.
 #[derive(Clone, Debug)]
 pub enum Stmt {
-    /// Makes a value.
+    /// Defines a value.
     Let(usize, Expr),
-    /// Makes a variable, of a value.
+    /// Defines a variable with a value.
     Var(usize, usize),
     /// Assigns a variable.
     Set(usize, usize),
     /// Stores an element of a buffer.
     Store(usize, Index, usize),
-    /// Repeats statements so many times, with a counter.
+    /// Repeats statements, with a counter.
     For(usize, u32, Vec<Stmt>),
 }
 
-/// A buffer, which is an argument.
+/// Buffer, which is an argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
-    /// Its elements.
+    /// Type of its elements.
     pub ty: Ty,
-    /// How many.
+    /// Number of elements.
     pub elements: u32,
-    /// Whether the kernel writes it.
+    /// True if the kernel writes it.
     pub output: bool,
 }
 
-/// A program, while it is written and after.
+/// Program, during and after its construction.
 #[derive(Debug, Default)]
 pub struct Program {
-    /// The arguments.
+    /// Arguments.
     pub buffers: RefCell<Vec<Buffer>>,
-    /// Per value its type, and whether it is another one in each work-item.
+    /// Type of each value, and if it differs between work-items.
     pub values: RefCell<Vec<(Ty, bool)>>,
-    /// Per variable the same.
+    /// Type of each variable, and if it differs between work-items.
     pub vars: RefCell<Vec<(Ty, bool)>>,
-    /// The statements.
+    /// Statements.
     pub code: RefCell<Vec<Stmt>>,
     counters: Cell<usize>,
 }
 
-/// A value of a program.
+/// Value of a program.
 #[derive(Clone, Copy)]
 pub struct V<'p> {
     p: &'p Program,
     n: usize,
 }
 
-/// A variable of a program.
+/// Variable of a program.
 #[derive(Clone, Copy)]
 pub struct Var<'p> {
     p: &'p Program,
     n: usize,
 }
 
-/// A buffer of a program.
+/// Buffer of a program.
 #[derive(Clone, Copy)]
 pub struct Buf<'p> {
     p: &'p Program,
     n: usize,
 }
 
-/// A loop's counter.
+/// Counter of a loop.
 #[derive(Clone, Copy)]
 pub struct Counter(usize);
 
@@ -161,17 +161,17 @@ impl Program {
         }
     }
 
-    /// A buffer with `each` elements for each work-item.
+    /// Adds a buffer with `each` elements for each work-item.
     pub fn input(&self, ty: Ty, each: u32) -> Buf<'_> {
         self.buffer(ty, each * ITEMS, false)
     }
 
-    /// A buffer that all work-items read.
+    /// Adds a buffer that all work-items read.
     pub fn shared(&self, ty: Ty, elements: u32) -> Buf<'_> {
         self.buffer(ty, elements, false)
     }
 
-    /// A buffer for `each` results of each work-item.
+    /// Adds a buffer for `each` results of each work-item.
     pub fn output(&self, ty: Ty, each: u32) -> Buf<'_> {
         self.buffer(ty, each * ITEMS, true)
     }
@@ -189,12 +189,12 @@ impl Program {
         known.unwrap_or((Ty::U32, false))
     }
 
-    /// A constant.
+    /// Adds a float constant.
     pub fn f32(&self, x: f32) -> V<'_> {
         self.value(Ty::F32, false, Expr::Const(x.to_bits().into()))
     }
 
-    /// A constant.
+    /// Adds an integer constant.
     pub fn int(&self, ty: Ty, x: u64) -> V<'_> {
         self.value(ty, false, Expr::Const(x))
     }
@@ -206,7 +206,7 @@ impl Program {
         self.value(ty, wide, Expr::Op(op, args))
     }
 
-    /// A variable.
+    /// Adds a variable.
     pub fn var<'p>(&'p self, value: V<'p>) -> Var<'p> {
         let mut all = self.vars.borrow_mut();
         all.push(self.what(value.n));
@@ -215,7 +215,7 @@ impl Program {
         Var { p: self, n }
     }
 
-    /// A variable that is another one in each work-item, with zero.
+    /// Adds a variable that differs between work-items, initialized to zero.
     pub fn sum(&self) -> Var<'_> {
         let zero = self.f32(0.0);
         let out = self.var(zero);
@@ -225,7 +225,7 @@ impl Program {
         out
     }
 
-    /// Repeats what `body` says.
+    /// Repeats the statements of `body`.
     pub fn repeat(&self, times: u32, body: impl FnOnce(Counter)) {
         let n = self.counters.replace(self.counters.get() + 1);
         let before = self.code.take();
@@ -242,23 +242,23 @@ impl<'p> Buf<'p> {
         self.p.value(ty.unwrap_or(Ty::U32), index.lane, expr)
     }
 
-    /// The work-item's `k`-th element.
+    /// Loads the work-item's `k`-th element.
     pub fn own(self, k: u32) -> V<'p> {
         self.load(own(k))
     }
 
-    /// The work-item's elements up to the `n`-th.
+    /// Loads the work-item's elements up to the `n`-th.
     pub fn all(self, n: u32) -> Vec<V<'p>> {
         (0..n).map(|k| self.own(k)).collect()
     }
 
-    /// The work-item's element `k + each * counter`.
+    /// Loads the work-item's element `k + each * counter`.
     pub fn own_at(self, k: u32, counter: Counter, each: u32) -> V<'p> {
         let step = Some((counter.0, each * ITEMS));
         self.load(Index { step, ..own(k) })
     }
 
-    /// An element that is one for all work-items.
+    /// Loads an element that is the same for all work-items.
     pub fn one(self, first: u32) -> V<'p> {
         self.load(Index {
             lane: false,
@@ -267,7 +267,7 @@ impl<'p> Buf<'p> {
         })
     }
 
-    /// The element `k + each * counter` of all work-items.
+    /// Loads the element `k + each * counter` of all work-items.
     pub fn one_at(self, first: u32, counter: Counter, each: u32) -> V<'p> {
         self.load(Index {
             lane: false,
@@ -299,14 +299,14 @@ fn own(k: u32) -> Index {
 }
 
 impl<'p> Var<'p> {
-    /// Its value.
+    /// Reads the variable.
     pub fn get(self) -> V<'p> {
         let what = self.p.vars.borrow().get(self.n).copied();
         let (ty, wide) = what.unwrap_or((Ty::U32, false));
         self.p.value(ty, wide, Expr::Get(self.n))
     }
 
-    /// Assigns it.
+    /// Assigns the variable.
     pub fn set(self, value: V<'p>) {
         let stmt = Stmt::Set(self.n, value.n);
         self.p.code.borrow_mut().push(stmt);
@@ -314,37 +314,37 @@ impl<'p> Var<'p> {
 }
 
 impl<'p> V<'p> {
-    /// Its type.
+    /// Returns the type.
     pub fn ty(self) -> Ty {
         self.p.what(self.n).0
     }
 
-    /// `self * b + c`.
+    /// Computes `self * b + c`.
     pub fn fma(self, b: V<'p>, c: V<'p>) -> V<'p> {
         self.p.op(Op::Fma, &[self, b, c])
     }
 
-    /// The smaller.
+    /// Computes the minimum.
     pub fn min(self, b: V<'p>) -> V<'p> {
         self.p.op(Op::Min, &[self, b])
     }
 
-    /// The larger.
+    /// Computes the maximum.
     pub fn max(self, b: V<'p>) -> V<'p> {
         self.p.op(Op::Max, &[self, b])
     }
 
-    /// Quotient.
+    /// Computes the quotient.
     pub fn over(self, b: V<'p>) -> V<'p> {
         self.p.op(Op::Div, &[self, b])
     }
 
-    /// Reciprocal square root.
+    /// Computes the reciprocal square root.
     pub fn rsqrt(self) -> V<'p> {
         self.p.op(Op::Rsqrt, &[self])
     }
 
-    /// Rotation left.
+    /// Rotates left.
     pub fn rotl(self, n: u32) -> V<'p> {
         let n = self.p.int(self.ty(), n.into());
         self.p.op(Op::Rotl, &[self, n])

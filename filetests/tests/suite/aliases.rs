@@ -1,5 +1,6 @@
-//! Buffers that are one another, or promise not to be: kernels that load and store by pointers and a surface, launched with every argument that promises
-//! nothing in any of two buffers, do what the interpreter says, where it does one access after the other.
+//! Aliasing of buffers. Random kernels load and store by pointers and a surface, and some arguments
+//! promise not to alias. They are launched with every argument without a promise bound to any of
+//! two buffers. The results must equal the interpreter's, which makes one access after the other.
 //!
 //! `GANTRY_SEED` and `GANTRY_CASES` draw others; `GANTRY_TARGETS` names targets.
 
@@ -13,21 +14,21 @@ use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Arguments that buffers are given for: pointers, and behind them a surface.
+/// Number of pointer arguments; a surface follows them.
 const POINTERS: usize = 3;
 const ARGS: usize = POINTERS + 1;
-/// The number of iterations behind them, and the buffer that what was loaded ends in.
+/// Argument with the number of iterations, and the buffer for the loaded values.
 const COUNT: usize = ARGS;
 const OUT: usize = COUNT + 1;
-/// Bytes of a buffer: rows of 32 lanes, and what offsets and iterations add.
+/// Bytes of a buffer: rows of 32 lanes, plus what offsets and iterations add.
 const BYTES: usize = 4096;
-/// Instructions of a launch; none gets near.
+/// Instruction limit of a launch, far above what any needs.
 const LIMIT: u64 = 1_000_000;
 /// Bytes that the end of a kernel stores of each type.
 const RESULT: usize = 256;
-/// The most iterations, of the widest step.
+/// Limit on iterations, for the widest step.
 const MOST: u64 = 9;
-/// What is loaded and stored at once: the element, how many of them, whether by lanes.
+/// Kinds of accesses: the element, their number, and true for a vector by lanes.
 const KINDS: [(&str, u32, bool); 8] = [
     ("i32", 1, true),
     ("i32", 1, true),
@@ -47,27 +48,29 @@ fn bytes(element: &str) -> u32 {
     element[1..].parse::<u32>().unwrap() / 8
 }
 
-/// A kernel in the making.
-struct Make<'r> {
+/// Kernel under construction.
+struct KernelText<'r> {
     r: &'r mut Rng,
     text: String,
     lanes: u32,
-    /// Bytes from a lane's place to the next one's.
+    /// Bytes between the accesses of adjacent lanes.
     row: u32,
     next: u32,
     /// Values that can be stored, by type.
     pool: BTreeMap<String, Vec<u32>>,
-    /// Addresses of the arguments: one, and one a lane. Behind the pointers' is one of either of two.
+    /// Addresses of the arguments: one, and one a lane. After the pointers' comes that of either of
+    /// two.
     places: Vec<[u32; 2]>,
-    /// What iterations add to pointers' addresses, and to surfaces'.
+    /// Step of pointers' addresses and of surfaces' addresses in each iteration.
     moved: Option<[u32; 2]>,
-    /// Whether all accesses are of words by lanes that move with the loop, from one to the next: what becomes rows.
+    /// True if all accesses are of words by lanes that move with the loop from one to the next,
+    /// which become rows.
     words: bool,
     drawn: Vec<&'static str>,
 }
 
-impl Make<'_> {
-    /// A line that gives a value.
+impl KernelText<'_> {
+    /// Emits a line that defines a value.
     fn set(&mut self, what: &str) -> u32 {
         let v = self.next;
         self.next += 1;
@@ -86,13 +89,13 @@ impl Make<'_> {
         }
     }
 
-    /// One address for each lane from one for all.
+    /// Splats an address to all lanes.
     fn wide(&mut self, ty: &str, v: u32) -> u32 {
         let lanes = self.lanes;
         self.set(&format!("rdregion.{ty}x{lanes} v{v}, <0;1,0>, 0"))
     }
 
-    /// Each lane's row from an address.
+    /// Computes each lane's row from an address.
     fn rows(&mut self, ty: &str, v: u32) -> u32 {
         let all: Vec<String> = (0..self.lanes)
             .map(|n| (n * self.row).to_string())
@@ -102,11 +105,12 @@ impl Make<'_> {
         self.set(&format!("iadd v{v}, v{rows}"))
     }
 
-    /// An access: of what kind, and where.
+    /// Selects the kind and the address of an access.
     fn place(&mut self) -> ((&'static str, u32, bool), String) {
-        let kind = match self.words {
-            true => KINDS[0],
-            false => one_of(self.r, &KINDS),
+        let kind = if self.words {
+            KINDS[0]
+        } else {
+            one_of(self.r, &KINDS)
         };
         let (element, _, by_lanes) = kind;
         let arg = self.r.below(self.places.len() as u64) as usize;
@@ -114,9 +118,10 @@ impl Make<'_> {
         let mut at = self.places[arg][usize::from(by_lanes)];
         if let (Some(moved), true) = (self.moved, self.words || self.r.below(2) == 0) {
             self.drawn.push("accesses that move with the loop");
-            let (ty, mut by) = match is_surface {
-                true => ("i32", moved[1]),
-                false => ("i64", moved[0]),
+            let (ty, mut by) = if is_surface {
+                ("i32", moved[1])
+            } else {
+                ("i64", moved[0])
             };
             if by_lanes {
                 by = self.wide(ty, by);
@@ -130,7 +135,7 @@ impl Make<'_> {
         });
         let size = bytes(element);
         let offset = self.r.below(u64::from(64 / size)) as u32 * size;
-        // Neighbours, now and then.
+        // Sometimes a neighbour of another access.
         let offset = if self.r.below(2) == 0 {
             offset % 16
         } else {
@@ -142,12 +147,12 @@ impl Make<'_> {
         (kind, format!("{space}v{at}+{offset}{align}"))
     }
 
-    /// Loads something, or stores it.
+    /// Emits a load or a store.
     fn access(&mut self) {
         let (kind, place) = self.place();
         let (element, count, by_lanes) = kind;
         let ty = self.typed(kind);
-        // No two lanes store to one place.
+        // No two lanes store to the same address.
         let apart = !by_lanes || self.row >= count * bytes(element);
         let of = self.pool[&ty].clone();
         let other = one_of(self.r, &of);
@@ -167,15 +172,16 @@ impl Make<'_> {
         self.pool.get_mut(&ty).unwrap().push(v);
     }
 
-    /// Accesses, each iteration: the sum of what was loaded goes on to the next one.
+    /// Emits a loop of accesses. The sum of the loaded values is carried to the next iteration.
     fn looped(&mut self, block: u32) {
         let (before, places) = (self.pool.clone(), self.places.len());
         let kind = one_of(self.r, &KINDS);
         let ty = self.typed(kind);
         self.words = self.r.below(3) == 0;
-        let step = match self.words {
-            true => bytes(KINDS[0].0),
-            false => one_of(self.r, &[4, 8, 16]),
+        let step = if self.words {
+            bytes(KINDS[0].0)
+        } else {
+            one_of(self.r, &[4, 8, 16])
         };
         let many = match self.r.below(2) {
             0 => format!("v{COUNT}"),
@@ -216,7 +222,7 @@ impl Make<'_> {
     }
 }
 
-/// A kernel, and which arguments promise that nothing else reaches their buffer.
+/// Kernel, and which arguments promise that nothing else reaches their buffer.
 struct Kernel {
     text: String,
     alone: [bool; ARGS],
@@ -228,7 +234,7 @@ fn kernel(r: &mut Rng) -> Kernel {
     let lanes = one_of(r, &[8, 16, 32]);
     let row = one_of(r, &[4, 8, 20, 64]);
     let alone = [(); ARGS].map(|()| r.below(3) == 0);
-    let mut m = Make {
+    let mut m = KernelText {
         r,
         text: String::new(),
         lanes,
@@ -291,22 +297,24 @@ fn kernel(r: &mut Rng) -> Kernel {
     }
 }
 
-/// Which of two buffers each argument is given, or one of its own: all ways that the promises allow.
-fn ways(alone: [bool; ARGS]) -> Vec<[usize; ARGS]> {
+/// Returns all bindings that the promises allow. Each argument has one of two buffers, or one of
+/// its own.
+fn bindings(alone: [bool; ARGS]) -> Vec<[usize; ARGS]> {
     let mut out = Vec::new();
     for bits in 0..1 << ARGS {
-        let way = std::array::from_fn(|n| match (alone[n], bits >> n & 1) {
+        let binding = std::array::from_fn(|n| match (alone[n], bits >> n & 1) {
             (true, _) => 2 + n,
             (false, which) => which,
         });
-        if !out.contains(&way) {
-            out.push(way);
+        if !out.contains(&binding) {
+            out.push(binding);
         }
     }
     out
 }
 
-/// What is in the buffers at first: two for arguments that may share, one for each argument by itself, and the results' zeros.
+/// Returns the initial contents of the buffers: two for arguments that may share, one for each
+/// argument by itself, and zeros for the results.
 fn buffers(r: &mut Rng) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = (0..2 + ARGS)
         .map(|_| (0..BYTES).map(|_| r.u64() as u8).collect())
@@ -315,10 +323,16 @@ fn buffers(r: &mut Rng) -> Vec<Vec<u8>> {
     all
 }
 
-fn interpret(m: &Module, lanes: u32, way: &[usize], count: i32, of: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn interpret(
+    m: &Module,
+    lanes: u32,
+    binding: &[usize],
+    count: i32,
+    of: &[Vec<u8>],
+) -> Vec<Vec<u8>> {
     let mut memory = Buffers::default();
     let all: Vec<u64> = of.iter().map(|b| memory.add(b.clone())).collect();
-    let mut args: Vec<_> = way.iter().map(|b| interp::Arg::ptr(all[*b])).collect();
+    let mut args: Vec<_> = binding.iter().map(|b| interp::Arg::ptr(all[*b])).collect();
     args.push(interp::Arg::i32(count));
     args.push(interp::Arg::ptr(*all.last().unwrap()));
     let grid = interp::Grid::new([lanes, 1, 1], [lanes, 1, 1]);
@@ -330,7 +344,7 @@ fn interpret(m: &Module, lanes: u32, way: &[usize], count: i32, of: &[Vec<u8>]) 
 fn simulate(
     zebin: &[u8],
     lanes: u32,
-    way: &[usize],
+    binding: &[usize],
     count: i32,
     of: &[Vec<u8>],
     watch: Option<&Watch>,
@@ -344,7 +358,10 @@ fn simulate(
         .iter()
         .map(|b| device.buffer_from(b))
         .collect::<Result<_, _>>()?;
-    let mut args: Vec<Arg> = way.iter().map(|b| Arg::Buffer(all[*b].clone())).collect();
+    let mut args: Vec<Arg> = binding
+        .iter()
+        .map(|b| Arg::Buffer(all[*b].clone()))
+        .collect();
     args.push(Arg::bytes(&count.to_le_bytes()));
     args.push(Arg::Buffer(all.last().unwrap().clone()));
     let grid = Grid::new([lanes, 1, 1]).group([lanes, 1, 1]);
@@ -388,16 +405,16 @@ fn buffers_that_are_one_another_do_what_the_interpreter_says() {
         let c = compile(&module, &options).unwrap_or_else(|e| failed(e.to_string()));
         let lanes = k.lanes;
         let of = buffers(&mut r);
-        for way in ways(k.alone) {
+        for binding in bindings(k.alone) {
             let count = r.below(MOST + 1) as i32;
             let watch = target.features().swsb.then(|| Watch::new().hazards());
-            let want = interpret(&module, lanes, &way, count, &of);
-            let got = simulate(&c.zebin, lanes, &way, count, &of, watch.as_ref());
+            let want = interpret(&module, lanes, &binding, count, &of);
+            let got = simulate(&c.zebin, lanes, &binding, count, &of, watch.as_ref());
             let got = got.unwrap_or_else(|e| failed(e.to_string()));
             if let Some(b) = (0..of.len()).find(|b| want[*b] != got[*b]) {
                 let at = (0..BYTES).find(|at| want[b][*at] != got[b][*at]);
                 failed(format!(
-                    "with buffers {way:?}, count {count}: byte {at:?} of buffer {b} differs"
+                    "with buffers {binding:?}, count {count}: byte {at:?} of buffer {b} differs"
                 ));
             }
             if let Some(hazard) = watch
@@ -407,7 +424,7 @@ fn buffers_that_are_one_another_do_what_the_interpreter_says() {
                 failed(format!("too early: {hazard}"));
             }
             launches += 1;
-            shared += u64::from((0..ARGS).any(|n| way[..n].contains(&way[n])));
+            shared += u64::from((0..ARGS).any(|n| binding[..n].contains(&binding[n])));
         }
         let promises = k.alone.iter().filter(|a| **a).count();
         let mut count = |what: String| *seen.entry(what).or_default() += 1;

@@ -1,11 +1,12 @@
-//! Values that different channels hold share registers: a divergent kernel needs fewer bytes of the file, and does the same.
+//! Lane sharing: values of different channels share registers. A divergent kernel then needs fewer
+//! bytes of the GRF file, and gives the same results.
 
 use gantry_codegen::ir::Module;
 use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, Compiled, compile};
 use gantry_filetests::file::without_header;
 use gantry_filetests::launch::Run;
-use gantry_filetests::runner::{RUNNERS, Way, simulate};
+use gantry_filetests::runner::{CompileVariant, RUNNERS, simulate};
 
 const KERNEL: &str = include_str!("../../filetests/run/regalloc/by-channel.gir");
 
@@ -54,7 +55,9 @@ fn what_shares_registers_does_the_same() {
         .find_map(|l| l.strip_prefix("; run: "))
         .unwrap();
     let run = Run::parse(line).unwrap();
-    let expected = interpreter.prepare(&module, "skl", Way::default()).unwrap();
+    let expected = interpreter
+        .prepare(&module, "skl", CompileVariant::default())
+        .unwrap();
     let expected = expected.run(&run).unwrap();
     for target in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         for (by_channel, grfs) in [(true, 128), (true, 84), (true, 40), (false, 84)] {

@@ -1,5 +1,5 @@
-//! What is compact: of the code of the run filetests, what Intel's assembler makes compact of the same code without, byte for byte. Branches go by the
-//! distances that come of it.
+//! Compaction compared with Intel's assembler. It must make compact instructions of the same native
+//! code of the run filetests, byte for byte. Branch distances follow from the compacted sizes.
 
 use crate::iga;
 use gantry_codegen::{CompileOptions, Pass, PassSet, Target, compile, text};
@@ -7,7 +7,7 @@ use gantry_filetests::{TestFile, files};
 use gantry_isa_gen::fuzz::Oracle;
 use std::path::Path;
 
-/// A product of each generation.
+/// One product of each generation.
 const TARGETS: [&str; 4] = ["bdw", "skl", "icllp", "tgllp"];
 
 #[test]
@@ -24,7 +24,7 @@ fn what_intels_assembler_compacts_is_compact() {
             let source = std::fs::read_to_string(&path).unwrap();
             let file = TestFile::parse(&name, &source).unwrap();
             let module = text::parse(&file.body).unwrap().module;
-            // What the loader writes in is not compact, but looks like a small number.
+            // Immediates that the loader writes are not compact, but look like a small number.
             if !file.is_for(&target) || !module.data.is_empty() {
                 continue;
             }
@@ -38,7 +38,7 @@ fn what_intels_assembler_compacts_is_compact() {
             let ours = code(PassSet::default());
             let native = code([Pass::Compact].into_iter().collect());
             for (ours, native) in ours.iter().zip(&native) {
-                // There it loses a bit (docs/oracle-differences.md).
+                // Intel's assembler loses a bit there (docs/oracle-differences.md).
                 let mut insts = ours.code.insts.iter();
                 if insts.any(|i| i.offset.channels() % 8 != 0) {
                     continue;

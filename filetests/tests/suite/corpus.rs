@@ -1,4 +1,4 @@
-//! The corpus, and that its manual is whole.
+//! Corpus of filetests, and completeness of its manual.
 
 use gantry_codegen::ir::{FuncRef, Opcode};
 use gantry_codegen::text::parse;
@@ -30,7 +30,7 @@ fn every_command_has_files() {
     }
 }
 
-/// What is known to be wrong lies outside of the corpus, until it is right.
+/// Known bugs are outside of the corpus until they are fixed.
 #[test]
 fn known_bugs_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
@@ -46,7 +46,7 @@ fn known_bugs_are_there() {
     }
 }
 
-/// Opcodes that no `test run` file has, and why.
+/// Opcodes that no `test run` file has, with the reason.
 const NOT_RUN: [(Opcode, &str); 0] = [];
 
 #[test]
@@ -104,7 +104,7 @@ fn docs_name_every_command() {
     }
 }
 
-/// Source lines change no code: a program is debugged as it runs.
+/// Source lines do not change code, so that a program is debugged as it runs.
 #[test]
 fn lines_change_no_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");

@@ -1,5 +1,6 @@
-//! Loops of a number of iterations that is an argument, which load neighbours: the pass that does several iterations at once takes most of them, and they do
-//! what the interpreter says, from no iteration on, up to the least and the greatest number of each width.
+//! Loops with a variable trip count that load neighbours. The pass that runs several iterations at
+//! once must take most of them. Results must equal the interpreter's for trip counts from 0 on, up
+//! to the least and the greatest number of each width.
 //!
 //! `GANTRY_SEED` and `GANTRY_CASES` draw others; `GANTRY_TARGETS` names targets.
 
@@ -8,26 +9,26 @@ use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, Pass, compile};
 use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::Run;
-use gantry_filetests::runner::{RUNNERS, Way, simulate};
+use gantry_filetests::runner::{CompileVariant, RUNNERS, simulate};
 use std::collections::BTreeMap;
 
-/// The most iterations.
+/// Limit on iterations.
 const MOST: i128 = 13;
 /// Words that are read: rows of so many iterations of the widest access.
 const WORDS: usize = 16 * 16 * 4;
 
-/// A loop, and how it counts.
+/// Loop with its counting.
 struct Loop {
     text: String,
-    /// What is drawn, for the print of what was covered.
+    /// Choices of the generator, for the printed coverage.
     drawn: Vec<String>,
     bits: u32,
     signed: bool,
     up: bool,
-    /// Whether the bound is counted, too.
+    /// True if the bound is included.
     equal: bool,
     step: i128,
-    /// Whether neighbours are loaded.
+    /// True if neighbours are loaded.
     beside: bool,
 }
 
@@ -55,37 +56,34 @@ fn drawn(r: &mut Rng) -> Loop {
     let beside = r.below(8) > 0;
     let scale = bytes / step * if beside { 1 } else { 2 };
     let branches = r.below(2) == 0;
-    // Which way: by a bit of the number, by whether it is the first, by an order with that, by a flag that is carried.
+    // Branch condition: by a bit of the number, by whether it is the first, by an order with that,
+    // or by a carried flag.
     let by = one_of(r, &["bit", "first", "order", "flag"]);
     let masked = lanes > 1 && r.below(2) == 0;
 
-    // `number` less than `bound`, or the other way around, or not the opposite of that.
+    // `number` less than `bound`, the operands exchanged, or the inverse condition.
     let name = |less: bool, equal: bool| {
         let sign = if signed { 's' } else { 'u' };
         let what = if less { 'l' } else { 'g' };
         format!("{sign}{what}{}", if equal { 'e' } else { 't' })
     };
-    let condition = match inverse {
-        false => name(up != exchanged, equal),
-        true => name(up == exchanged, !equal),
+    let condition = if inverse {
+        name(up == exchanged, !equal)
+    } else {
+        name(up != exchanged, equal)
     };
-    let compared = match exchanged {
-        false => "v5, v3",
-        true => "v3, v5",
-    };
-    let dests = match inverse {
-        false => "block2, block3",
-        true => "block3, block2",
+    let compared = if exchanged { "v3, v5" } else { "v5, v3" };
+    let dests = if inverse {
+        "block3, block2"
+    } else {
+        "block2, block3"
     };
     let ty = format!("i{bits}");
     let sum = match (lanes, load) {
         (1, of) => of.to_owned(),
         (n, _) => format!("i32x{n}"),
     };
-    let offset = match up {
-        true => "isub v5, v2",
-        false => "isub v2, v5",
-    };
+    let offset = if up { "isub v5, v2" } else { "isub v2, v5" };
     let wide = |v: &str, n: u32| match bits {
         64 => format!("    v{n}0 = iconst.i64 0\n    v{n} = iadd {v}, v{n}0\n"),
         _ => format!("    v{n} = uextend.i64 {v}\n"),
@@ -116,12 +114,12 @@ fn drawn(r: &mut Rng) -> Loop {
             t += &format!("    v12 = iadd v1, v11\n    v20 = bload.{load} v12\n");
             t += "    v13 = iconst.SUM 3\n    v14 = imul v6, v13\n    v15 = iadd v14, v20\n";
             if branches {
-                // One of two ways.
+                // One of two paths.
                 t += &match by {
                     "first" => format!("    v23 = icmp {} v5, v2\n", one_of(r, &["eq", "ne"])),
                     "order" => {
                         let order = name(r.below(2) == 0, r.below(2) == 0);
-                        // Of the numbers' own kind, or of the other one.
+                        // Of the same signedness, or the other.
                         let sign = one_of(r, &["s", "u"]);
                         format!("    v23 = icmp {sign}{} v5, v2\n", &order[1..])
                     }
@@ -137,11 +135,12 @@ fn drawn(r: &mut Rng) -> Loop {
             t += &format!(
                 "    v304 = rdregion.i64x{n} v11, <0;1,0>, 0\n    v12 = iadd v302, v304\n"
             );
-            t += &match masked {
-                true => format!(
+            t += &if masked {
+                format!(
                     "    v25 = iconst.{load}x{n} 5\n    v18 = load.{load}x{n} v12, mask v303, v25\n"
-                ),
-                false => format!("    v18 = load.{load}x{n} v12\n"),
+                )
+            } else {
+                format!("    v18 = load.{load}x{n} v12\n")
             };
             t += &match load {
                 "i32" => "    v19 = iconst.SUM 1\n    v20 = iadd v18, v19\n".to_owned(),
@@ -192,17 +191,18 @@ fn drawn(r: &mut Rng) -> Loop {
     }
 }
 
-/// Where a loop begins and ends for so many iterations.
+/// Returns the start and the bound of a loop of `n` iterations.
 fn bounds(r: &mut Rng, l: &Loop, n: i128) -> (i128, i128) {
-    let (least, greatest) = match l.signed {
-        true => (-(1i128 << (l.bits - 1)), (1i128 << (l.bits - 1)) - 1),
-        false => (0, (1i128 << l.bits) - 1),
+    let (least, greatest) = if l.signed {
+        (-(1i128 << (l.bits - 1)), (1i128 << (l.bits - 1)) - 1)
+    } else {
+        (0, (1i128 << l.bits) - 1)
     };
-    // As if it counted up: mirrored for the other direction.
+    // Computed for counting up, and mirrored for the other direction.
     let room = (n + 1) * l.step;
     let from = match r.below(5) {
         0 => least + 1,
-        // Across the middle, where numbers of the other kind wrap around.
+        // Across the middle, where numbers of the other signedness wrap around.
         4 => (least + greatest) / 2 - i128::from(r.below(3)),
         1 => greatest - room,
         2 => least + 1 + i128::from(r.below(100)),
@@ -216,9 +216,10 @@ fn bounds(r: &mut Rng, l: &Loop, n: i128) -> (i128, i128) {
         (_, false) => from + n * l.step - beyond,
         (_, true) => from + (n - 1) * l.step + beyond,
     };
-    match l.up {
-        true => (from, to),
-        false => (least + greatest - from, least + greatest - to),
+    if l.up {
+        (from, to)
+    } else {
+        (least + greatest - from, least + greatest - to)
     }
 }
 
@@ -264,7 +265,7 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
         beside += u64::from(l.beside);
         taken += u64::from(grouped);
         let expected = interpreter
-            .prepare(&module, target.name(), Way::default())
+            .prepare(&module, target.name(), CompileVariant::default())
             .unwrap();
         for iterations in [0, 1, 2, 3, 4, 5, 8, i128::from(r.below(MOST as u64 + 1))] {
             let (from, to) = bounds(&mut r, &l, iterations);
@@ -300,7 +301,8 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
     assert!(peeled * 40 >= cases || cases < 20);
 }
 
-/// Loads of several iterations live at once: where they would take more than half of the registers, the loop stays as it is.
+/// Loads of several iterations are live at once. If they would take more than half of the
+/// registers, the loop stays as it is.
 #[test]
 fn what_registers_do_not_hold_is_not_loaded_ahead() {
     let text = |loads: u32| {

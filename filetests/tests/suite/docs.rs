@@ -1,4 +1,5 @@
-//! What documents say of the tree: the files that they name exist, the test targets too, and lists are whole.
+//! Statements of documents about the tree: the files and test targets that they name exist, and
+//! lists are complete.
 
 use gantry_codegen::{Pass, Stage};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The documents that speak of the whole tree, with their text.
+/// Returns the documents about the whole tree, with their text.
 fn documents() -> Vec<(String, String)> {
     let mut paths = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
@@ -16,7 +17,7 @@ fn documents() -> Vec<(String, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The rooms: what a path in a document begins with.
+/// Top-level directories that paths in documents begin with.
 const ROOMS: [&str; 10] = [
     "meta/",
     "isa-gen/",
@@ -37,7 +38,7 @@ fn files_that_are_named_exist() {
         for word in words {
             let path = word.trim_end_matches(['.', '/']);
             if ROOMS.iter().any(|r| path.starts_with(r)) && !path.contains(['*', '<', '{']) {
-                // `tests/` alone may be the one of the room that is spoken of.
+                // `tests/` alone may be that of the crate in question.
                 let rooms = ["", "isa-gen", "codegen", "runtime", "filetests"];
                 let there = rooms.iter().any(|r| root().join(r).join(path).exists());
                 assert!(there, "{name}: there is no {path}");
@@ -114,7 +115,7 @@ fn the_optimizer_has_its_passes() {
     generated("docs/optimizer.md", "passes", &text);
 }
 
-/// The fuzz targets, their manifest and their smoke tests are one list.
+/// The fuzz targets, their manifest and their smoke tests must agree.
 #[test]
 fn fuzz_targets_are_listed_and_run() {
     let folder = root().join("fuzz");

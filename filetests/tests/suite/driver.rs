@@ -1,7 +1,9 @@
-//! Intel's own driver, without a GPU, takes the zebin of every run filetest on every product that it knows; of the others the notes are those
-//! that Intel's compiler writes.
+//! Intel's own driver, without a GPU, as an oracle for zebins. It must take the zebin of every run
+//! filetest on every product that it knows. On other products the notes must be those that Intel's
+//! compiler writes.
 //!
-//! The driver reads its environment when it is loaded, so each product is asked in a process of its own: this test binary, run again.
+//! The driver reads its environment when it is loaded, so each product runs in a process of its
+//! own. The process is this test binary, run again.
 
 use crate::driven;
 use gantry_codegen::ir::FuncKind;
@@ -33,7 +35,8 @@ fn have_ocloc() -> bool {
     there
 }
 
-/// The zebins of every run filetest for a target, with the names of their kernels; on one where kernels may ask for more registers, also those that do.
+/// Compiles every run filetest for a target, and returns the zebins with their kernels' names. If
+/// kernels may ask for more registers, it includes those that do.
 fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
     let large = target.with_large_file().is_some();
     let modes = [GrfMode::default(), GrfMode::Large];
@@ -119,7 +122,8 @@ fn the_driver_takes_every_run_filetest() {
     }
 }
 
-/// The zebin that Intel's compiler makes of an OpenCL program, if it knows the device.
+/// Returns the zebin that Intel's compiler generates from an OpenCL program, if it knows the
+/// device.
 fn ocloc(dir: &Path, device: &str, source: &str) -> Option<Vec<u8>> {
     let path = dir.join("k.cl");
     std::fs::write(&path, source).unwrap();
@@ -140,9 +144,9 @@ fn ocloc(dir: &Path, device: &str, source: &str) -> Option<Vec<u8>> {
     bytes.into_iter().find(|b| family(b).is_some())
 }
 
-/// The product family in a zebin's notes.
+/// Returns the product family in a zebin's notes.
 fn family(zebin: &[u8]) -> Option<u32> {
-    // Sizes of the owner and of what is noted, and type 1.
+    // Sizes of the owner and of the description, and type 1.
     let head = [8u32, 4, 1].map(u32::to_le_bytes).concat();
     let head = [head, b"IntelGT\0".to_vec()].concat();
     let at = zebin.windows(head.len()).position(|w| w == head)? + head.len();
@@ -173,7 +177,8 @@ fn families_are_those_that_intels_compiler_writes() {
     }
 }
 
-/// What `.ze_info` says of images, samplers and scratch, and which sections there are: an entry a line, sorted, without offsets.
+/// Returns the entries of `.ze_info` for images, samplers and scratch, and the sections. An entry
+/// is a line; they are sorted and have no offsets.
 fn described(zebin: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(zebin);
     let info = &text[text.find("kernels:").unwrap()..];
@@ -201,7 +206,8 @@ fn described(zebin: &[u8]) -> Vec<String> {
         } else if !(table || has("arg_type: image_") || has("usage:")) {
             continue;
         }
-        // What Intel's compiler says besides, the key of a list behind an entry, and what layouts may differ in.
+        // Removes keys that only Intel's compiler writes, list keys after an entry, and differences
+        // of layout.
         e.retain(|l| {
             let left_out = [
                 "image_transformable",
@@ -280,7 +286,7 @@ block0(v0: i32, v1: i32, v2: i32, v3: i32, v4: i32, v5: i32, v6: i32, v7: i32, v
 }
 ";
 
-/// What a kernel has besides plain arguments is said as Intel's compiler says it.
+/// Resources of a kernel besides plain arguments are described as by Intel's compiler.
 #[test]
 fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     if !have_ocloc() {
@@ -291,7 +297,7 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     for name in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let mut theirs = described(&ocloc(dir.path(), name, OPENCL).unwrap());
         let target = Target::from_name(name).unwrap();
-        // What is asked for and not used is asked for there too.
+        // Resources that are declared and not used are listed there too.
         let options = CompileOptions {
             opt: OptLevel::O0,
             ..CompileOptions::new(target)
@@ -301,7 +307,8 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
         // Sizes differ by what the kernels ask for.
         for list in [&mut theirs, &mut ours] {
             list.retain(|e| !(e.contains("image_width") || e.contains("image_height")));
-            // There it keeps private arrays in global memory, and only spills in scratch.
+            // Intel's compiler keeps private arrays in global memory there, and only spills in
+            // scratch.
             list.retain(|e| !["bdw", "dg2"].contains(&name) || !e.contains("usage:"));
             list.retain(|e| !(e.contains("image_depth") || e.contains("image_array_size")));
         }
@@ -309,8 +316,9 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     }
 }
 
-/// What the file's header says, and of each section what it is. Intel's compiler states no alignment, nor that relocations link to what they
-/// change (`SHF_INFO_LINK`, 0x40), and has one table for both kinds of names.
+/// Describes the file's header and each section. Intel's compiler states no alignment, nor that
+/// relocations link to what they change (`SHF_INFO_LINK`, 0x40). It has one table for both kinds of
+/// names.
 fn sections(zebin: &[u8]) -> (String, BTreeMap<String, String>) {
     let file = FileHeader64::<Endianness>::parse(zebin).unwrap();
     let e = file.endian().unwrap();
@@ -332,7 +340,7 @@ fn sections(zebin: &[u8]) -> (String, BTreeMap<String, String>) {
     (head, out)
 }
 
-/// The simulator looks at the names of sections alone.
+/// The simulator reads only the names of sections.
 #[test]
 fn sections_are_what_they_are_in_what_intels_compiler_writes() {
     if !have_ocloc() {

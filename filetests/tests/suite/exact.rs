@@ -1,6 +1,8 @@
-//! What is expanded into many steps, on many numbers: division, roots and conversions of the compiled code are the host's, bit for bit.
+//! Operations that are expanded into many steps, on many numbers. Division, roots and conversions
+//! of the compiled code must equal the host's, bit for bit.
 //!
-//! `GANTRY_CASES` pairs an operation and target (a few thousand if not said) from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` or all.
+//! `GANTRY_CASES` is the number of pairs for an operation and target (a few thousand by default),
+//! from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` or all.
 
 use gantry_codegen::fuzzing::Rng;
 use gantry_codegen::ir::opcode::Out;
@@ -25,7 +27,7 @@ fn rng() -> Rng {
     Rng::new(seed)
 }
 
-/// An operation of one or two operands.
+/// Operation of one or two operands.
 #[derive(Clone, Copy, Debug)]
 struct Op {
     opcode: Opcode,
@@ -45,7 +47,7 @@ fn op(opcode: Opcode, from: Scalar, to: Scalar, sources: usize) -> Op {
     }
 }
 
-/// A kernel with a work-item an element; its threads' elements are neighbours.
+/// Builds a kernel with a work-item for each element. The elements of a thread are adjacent.
 fn module(op: Op) -> Module {
     let log = |t: Scalar| t.bytes().trailing_zeros();
     let (from, to, name) = (op.from, op.to, op.opcode);
@@ -103,7 +105,7 @@ fn lanes(scalar: Scalar, bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(scalar.bytes() as usize).map(word).collect()
 }
 
-/// What the compiled operation makes of pairs.
+/// Runs the compiled operation on pairs.
 fn run(op: Op, pairs: &[(u64, u64)], target: &Target) -> Vec<u64> {
     let options = CompileOptions::new(target.clone());
     let zebin = compile(&module(op), &options).unwrap().zebin;
@@ -131,7 +133,7 @@ fn float(scalar: Scalar, v: u64) -> f64 {
     }
 }
 
-/// Compares with what the host says; NaNs are equal.
+/// Compares with the host's results; NaNs are equal.
 fn agree(op: Op, pairs: &[(u64, u64)], want: impl Fn(u64, u64) -> u64) {
     for target in platforms() {
         let doubles = op.from == Scalar::F64 || op.to == Scalar::F64;
@@ -153,7 +155,7 @@ fn agree(op: Op, pairs: &[(u64, u64)], want: impl Fn(u64, u64) -> u64) {
     }
 }
 
-/// Integers of all magnitudes, and their neighbours.
+/// Generates integers of all magnitudes, and their neighbours.
 fn integer(r: &mut Rng) -> u64 {
     let v = r.bits() >> r.below(64);
     match r.below(8) {
@@ -170,7 +172,7 @@ fn integer_pairs(r: &mut Rng) -> Vec<(u64, u64)> {
     while out.len() < cases() {
         let (a, b) = (integer(r), integer(r));
         out.push((a, b));
-        // Dividends about multiples of the divisor.
+        // Dividends near multiples of the divisor.
         let near = b
             .wrapping_mul(a >> r.below(64))
             .wrapping_add(r.below(3).into());
@@ -201,7 +203,7 @@ fn quotients_of_64_bits() {
         let (a, b) = (a as i64, b as i64);
         (if b == 0 { a } else { a.wrapping_rem(b) }) as u64
     });
-    // The estimate's roundings do not matter.
+    // The rounding of the estimate does not matter.
     let cut = Op {
         float: FloatControls {
             toward_zero: true,
@@ -225,7 +227,7 @@ fn upper_halves_of_products() {
     });
 }
 
-/// A float's bits of fraction and largest biased exponent.
+/// Returns a float's bits of fraction and largest biased exponent.
 fn format(t: Scalar) -> (u32, u64) {
     match t {
         Scalar::F16 => (10, 31),
@@ -234,7 +236,7 @@ fn format(t: Scalar) -> (u32, u64) {
     }
 }
 
-/// Floats of all kinds: significands with few bits or all, exponents anywhere, special ones.
+/// Generates floats of all kinds: significands with few bits or all, any exponent, special values.
 fn any_float(r: &mut Rng, t: Scalar) -> u64 {
     let (fraction, top) = format(t);
     let all = (1u64 << fraction) - 1;
@@ -255,7 +257,7 @@ fn any_float(r: &mut Rng, t: Scalar) -> u64 {
     sign | exponent << fraction | significand
 }
 
-/// Bits of the float of a type nearest to a double.
+/// Returns the bits of the float of a type nearest to a double.
 fn rounded(t: Scalar, v: f64) -> u64 {
     match t {
         Scalar::F16 => u64::from(f16::from_f64(v).to_bits()),
@@ -284,12 +286,15 @@ fn float_pairs(r: &mut Rng, t: Scalar) -> Vec<(u64, u64)> {
     out
 }
 
-/// The host's quotient, with denormals flushed or not.
+/// Computes the host's quotient, with denormals flushed or not.
 fn quotient(t: Scalar, flush: bool, a: u64, b: u64) -> u64 {
     let (fraction, top) = format(t);
-    let flushed = |v: u64| match flush && v >> fraction & top == 0 {
-        true => v & 1 << (t.bits() - 1),
-        false => v,
+    let flushed = |v: u64| {
+        if flush && v >> fraction & top == 0 {
+            v & 1 << (t.bits() - 1)
+        } else {
+            v
+        }
     };
     let (x, y) = (flushed(a), flushed(b));
     flushed(match t {
@@ -303,7 +308,7 @@ fn quotient(t: Scalar, flush: bool, a: u64, b: u64) -> u64 {
     })
 }
 
-/// A double as a half, rounded once.
+/// Converts a double to a half, rounded once.
 fn to_half_once(v: f64) -> u64 {
     use gantry_isa_gen::sem::{Round, convert::to_half};
     u64::from(to_half(v, Round::Nearest))
@@ -358,7 +363,7 @@ fn roots_are_the_nearest() {
         if t == Scalar::F16 {
             pairs = (0..65536).map(|v| (v, 0)).collect();
         }
-        // Squares, and what is about the square of a number halfway between two floats.
+        // Squares, and numbers near the square of a number halfway between two floats.
         let near: Vec<u64> = pairs.iter().map(|p| p.0).take(cases()).collect();
         for v in near {
             let x = float(t, v);
@@ -373,9 +378,10 @@ fn roots_are_the_nearest() {
             };
             let (fraction, top) = format(t);
             let want = |a: u64, _| {
-                let a = match flush && a >> fraction & top == 0 {
-                    true => a & 1 << (t.bits() - 1),
-                    false => a,
+                let a = if flush && a >> fraction & top == 0 {
+                    a & 1 << (t.bits() - 1)
+                } else {
+                    a
                 };
                 match t {
                     Scalar::F16 => to_half_once(float(t, a).sqrt()),

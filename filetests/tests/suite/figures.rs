@@ -1,5 +1,8 @@
-//! What the kernels of the run filetests come to: instructions, bytes of code, bytes of registers and modelled cycles, in `figures.txt`. A change of any of them is seen
-//! where it is reviewed, as shader-db shows it for Mesa: `GANTRY_BLESS=1 cargo test -p gantry-filetests --test suite figures::` writes it anew.
+//! Figures of the run filetests' kernels, in `figures.txt`: instructions, bytes of code, bytes of
+//! registers and modelled cycles.
+//!
+//! A change of any figure is visible in review, as with shader-db for Mesa.
+//! `GANTRY_BLESS=1 cargo test -p gantry-filetests --test suite figures::` writes the file anew.
 
 use gantry_codegen::{CompileOptions, Target, compile, text};
 use gantry_filetests::{TestFile, files};
@@ -7,10 +10,11 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A product of each family of code.
+/// One product of each family of code.
 const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
-/// A line a file: its name, and for each target the sums over its kernels; a `-` where the target has not what the file needs.
+/// Returns the figures, a line a file. A line has the file's name, and for each target the sums
+/// over its kernels. It has a `-` where the target lacks what the file needs.
 fn figures(root: &Path) -> String {
     let mut out =
         "; instructions, bytes of code, bytes of registers live at once, modelled cycles: "
@@ -49,7 +53,8 @@ fn figures(root: &Path) -> String {
     out
 }
 
-/// The geometric means of the ratios of figures, now to before, over all files and targets that both have.
+/// Returns the geometric means of the ratios of figures, now to before, over all files and targets
+/// that both have.
 fn means(before: &str, now: &str) -> String {
     let numbers = |text: &str| -> HashMap<String, Vec<f64>> {
         let lines = text.lines().filter_map(|l| l.split_once(": "));

@@ -1,6 +1,6 @@
-//! A little of every fuzzer, from seeds: files of the corpus, damaged.
+//! Smoke tests of every fuzzer, from seeds: damaged files of the corpus.
 //!
-//! `GANTRY_CASES` cases each, from `GANTRY_SEED`.
+//! There are `GANTRY_CASES` cases each, from `GANTRY_SEED`.
 
 use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, compile, fuzzing::Rng};
@@ -9,7 +9,7 @@ use gantry_filetests::fuzz;
 use gantry_isa_gen::Platform;
 use std::path::Path;
 
-/// What is put into texts: what parsers look for.
+/// Words of the parsers, which are inserted into texts.
 const WORDS: [&str; 24] = [
     "v1",
     "v0",
@@ -42,7 +42,7 @@ fn env(name: &str, default: u64) -> u64 {
     value.unwrap_or(default)
 }
 
-/// Contents of the corpus files with an extension.
+/// Returns the contents of the corpus files with an extension.
 fn corpus(extension: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
     let (mut out, mut work) = (Vec::new(), vec![root]);
@@ -61,7 +61,7 @@ fn below(rng: &mut Rng, n: usize) -> usize {
     rng.below(n.max(1) as u32) as usize
 }
 
-/// Bits flipped, pieces left out, doubled and put elsewhere, words put in.
+/// Damages a file: flips bits, removes, duplicates and moves pieces, and inserts words.
 fn damaged(rng: &mut Rng, whole: &[u8], words: bool) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     for _ in 0..1 + rng.below(4) {
@@ -155,7 +155,7 @@ fn instruction() {
     smoke(20_000, |rng| {
         let mut bytes = [rng.bits(), rng.bits()].map(u64::to_le_bytes).concat();
         let platform = Platform::ALL[below(rng, Platform::ALL.len())];
-        // Most numbers are no opcodes: let the low ones be more.
+        // Most numbers are no opcodes, so low ones are preferred.
         bytes[0] &= 0x7f;
         fuzz::instruction(platform, &bytes)
     });

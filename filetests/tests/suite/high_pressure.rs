@@ -1,8 +1,9 @@
-//! The kernels of high pressure do on the simulator what they do in the interpreter, wherever their values are.
+//! Kernels of high register pressure give the interpreter's results on the simulator, wherever
+//! their values are.
 
 use gantry_codegen::{Allocator, CompileOptions, OptLevel, compile};
 use gantry_filetests::pressure::{ir, kernels};
-use gantry_filetests::runner::{RUNNERS, Way};
+use gantry_filetests::runner::{CompileVariant, RUNNERS};
 
 #[test]
 fn high_pressure_changes_nothing() {
@@ -13,15 +14,18 @@ fn high_pressure_changes_nothing() {
         let run = k.launch();
         for surfaces in [true, false] {
             let module = ir::module(&k.name, &k.program, surfaces).unwrap();
-            let way = Way::default();
-            let expected = interpreter.prepare(&module, "skl", way).unwrap();
+            let variant = CompileVariant::default();
+            let expected = interpreter.prepare(&module, "skl", variant).unwrap();
             let expected = expected.run(&run).unwrap();
             for allocator in Allocator::ALL {
-                let way = Way { allocator, ..way };
-                let got = simulator.prepare(&module, "skl", way);
+                let variant = CompileVariant {
+                    allocator,
+                    ..variant
+                };
+                let got = simulator.prepare(&module, "skl", variant);
                 let got = got.and_then(|p| p.run(&run));
                 if let Err(e) = got.and_then(|got| k.same(&expected, &got)) {
-                    failures.push(format!("{}, {way}: {e}", k.name));
+                    failures.push(format!("{}, {variant}: {e}", k.name));
                 }
             }
         }
@@ -29,7 +33,8 @@ fn high_pressure_changes_nothing() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// What the optimizer computes once is made again rather than kept where the file is full; and what fits has a place, however closely.
+/// Values that the optimizer computes once are rematerialized where the GRF file is full. Values
+/// that fit are allocated, however tightly.
 #[test]
 fn what_fits_as_it_stands_fits_when_optimized() {
     let (mut fits, mut failures) = (Vec::new(), Vec::new());
@@ -52,7 +57,7 @@ fn what_fits_as_it_stands_fits_when_optimized() {
         }
     }
     assert!(failures.is_empty(), "{failures:?}");
-    // Of 4,096 bytes 3,924 live at once there.
+    // There 3,924 of 4,096 bytes are live at once.
     assert!(
         fits.contains(&("sgemm6x8".to_string(), true)) && fits.len() >= 14,
         "{fits:?}"

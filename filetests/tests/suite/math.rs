@@ -1,5 +1,5 @@
-//! The builder's functions of floats, in code for every platform, against the host's: a sample,
-//! with the limits of OpenCL C.
+//! Math functions of the builder in code for every platform, compared with the host's. The
+//! arguments are a sample, and the limits are those of OpenCL C.
 
 use gantry_codegen::builder::{KernelBuilder, Val};
 use gantry_codegen::fuzzing::Rng;
@@ -9,8 +9,7 @@ use gantry_filetests::differential::platforms;
 use gantry_runtime::{Device, Grid, SimOptions};
 use half::f16;
 
-/// A function: what the builder makes, what it should be, and how many ulps of a single it may be
-/// off.
+/// Function of the builder with its expected value, and its allowed error in ulps of a single.
 struct Function {
     name: &'static str,
     make: for<'k> fn(Val<'k>, Val<'k>) -> Val<'k>,
@@ -40,7 +39,7 @@ macro_rules! pairs {
     };
 }
 
-/// `sin(pi x)` by what is left of a multiple of a half, which is exact.
+/// Computes `sin(pi x)` from the remainder of a multiple of a half, which is exact.
 fn sinpi(x: f64) -> f64 {
     let halves = (2.0 * x).round();
     let rest = (x - halves / 2.0) * std::f64::consts::PI;
@@ -96,7 +95,7 @@ fn functions() -> Vec<Function> {
     all
 }
 
-/// Arguments: what is around 1, and of any size, as numbers of a type.
+/// Generates arguments of a type: near 1, and of any size.
 fn arguments(scalar: Scalar) -> Vec<(f64, f64)> {
     let mut rng = Rng::new(5);
     let round = |x: f64| match scalar {
@@ -118,7 +117,7 @@ fn arguments(scalar: Scalar) -> Vec<(f64, f64)> {
     (0..160).map(|n| (number(n), number(n / 3))).collect()
 }
 
-/// Ulps of a type that a result is off; none where both are no numbers, or beyond them.
+/// Returns the error of a result in ulps of a type. It is 0 if both are NaNs, or both overflow.
 fn off(scalar: Scalar, got: f64, want: f64) -> f64 {
     let (bits, least, most) = match scalar {
         Scalar::F16 => (10, -14, 65_520.0),
@@ -143,8 +142,8 @@ fn off(scalar: Scalar, got: f64, want: f64) -> f64 {
     (got - want).abs() / libm::scalbn(1.0, exponent - bits)
 }
 
-/// A kernel of two arguments a work-item, which stores what each function makes of them, one array
-/// behind the other.
+/// Builds a kernel of two arguments a work-item. It stores the results of each function in an
+/// array; the arrays follow each other.
 fn kernel(all: &[Function], scalar: Scalar, count: usize) -> Module {
     let ty = Type::new(scalar, 1).unwrap();
     let k = KernelBuilder::new("k", 16);

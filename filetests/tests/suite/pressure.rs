@@ -1,13 +1,13 @@
-//! Kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
-//! Each run draws some (`launched::OneOf`).
+//! Kernels of the run filetests with a part of the GRF file. Values that do not fit are spilled,
+//! with the same results. Each run draws some (`launched::OneOf`).
 
 use crate::launched::{OneOf, failures};
 use gantry_codegen::{Allocator, GrfMode};
-use gantry_filetests::runner::Way;
+use gantry_filetests::runner::CompileVariant;
 
-/// A product of each family of code.
+/// One product of each family of code.
 const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
-/// A product of each platform that lets kernels have more registers.
+/// One product of each platform that lets kernels have more registers.
 const LARGE: [&str; 2] = ["dg2", "pvc"];
 
 #[test]
@@ -17,11 +17,11 @@ fn spilled_kernels_do_the_same() {
     let files_of = [64, 32, 16].map(|n| (n, Allocator::Bytes));
     for (grfs, allocator) in files_of.into_iter().chain(coarse) {
         let what = format!("{grfs} registers, places by {}", allocator.name());
-        bad += failures(OneOf(3), &TARGETS, &what, |way| {
-            Some(Way {
+        bad += failures(OneOf(3), &TARGETS, &what, |variant| {
+            Some(CompileVariant {
                 grfs: Some(grfs),
                 allocator,
-                ..way
+                ..variant
             })
         });
     }
@@ -33,7 +33,12 @@ fn kernels_with_more_registers_do_the_same() {
     let mut bad = 0;
     for grf_mode in [GrfMode::Large, GrfMode::Auto] {
         let what = format!("--grf {}", grf_mode.name());
-        bad += failures(OneOf(2), &LARGE, &what, |way| Some(Way { grf_mode, ..way }));
+        bad += failures(OneOf(2), &LARGE, &what, |variant| {
+            Some(CompileVariant {
+                grf_mode,
+                ..variant
+            })
+        });
     }
     assert_eq!(bad, 0);
 }

@@ -1,13 +1,19 @@
-//! Random kernels on every target: what the compiler's bytes do on the simulator is what the interpreter says, and Intel's assembler takes the
-//! bytes and writes the same.
+//! Random kernels on every target. The compiled bytes on the simulator must give the interpreter's
+//! results, and Intel's assembler must read the bytes and write the same.
 //!
-//! `GANTRY_CASES` cases a target and kind of kernel from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` (`skl,icllp`) or all, with values in the
-//! first `GANTRY_GRFS` registers alone, or in all. Kernels have 6 to 25 instructions at their outermost level. Of one case in `GANTRY_CHECKED` (all) what
-//! each stage makes is checked too, and they are compiled three ways instead of two: what is stored is judged without that too, of three times the cases in
-//! the same time.
-//! Where kernels may ask for 256 registers, a third do; `GANTRY_GRF` (`128`, `256`, `auto`) says it for all. What was covered is
-//! printed at the end (see it with `--nocapture`), and a digest of all zebins, which is the same after a change that is about speed alone.
-//! `GANTRY_WITHOUT` leaves passes of the optimizer out.
+//! - `GANTRY_CASES` is the number of cases for a target and kind of kernel, from `GANTRY_SEED`.
+//!   Kernels have 6 to 25 instructions at their outermost level.
+//! - `GANTRY_TARGETS` (`skl,icllp`) names targets; all by default.
+//! - `GANTRY_GRFS` limits values to the first registers.
+//! - `GANTRY_CHECKED`: of one case in so many (all by default), the output of each stage is checked
+//!   too. Such cases are compiled in three variants instead of two. Without these checks results
+//!   are still compared, in three times the cases in the same time.
+//! - `GANTRY_GRF` (`128`, `256`, `auto`): where kernels may ask for 256 registers, a third do; the
+//!   variable sets it for all.
+//! - `GANTRY_WITHOUT` leaves passes of the optimizer out.
+//!
+//! The coverage is printed at the end (see it with `--nocapture`), and a digest of all zebins. The
+//! digest stays the same after a change that affects only speed.
 
 use crate::iga;
 use gantry_codegen::Code;
@@ -15,7 +21,7 @@ use gantry_codegen::Target as Product;
 use gantry_codegen::fuzzing::Options;
 use gantry_codegen::ir::Opcode;
 use gantry_filetests::coverage::Coverage;
-use gantry_filetests::differential::{Judging, Outcome, case, for_target, named, platforms};
+use gantry_filetests::differential::{CaseChecks, Outcome, case, for_target, named, platforms};
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::Oracle;
 use gantry_isa_gen::{Platform, Src, Target};
@@ -28,50 +34,53 @@ fn env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|s| s.parse().ok())
 }
 
-/// How many registers values may be in.
+/// Returns the number of registers that values may be in.
 fn grfs() -> Option<u32> {
     env("GANTRY_GRFS").map(|n| n as u32)
 }
 
-/// About how many instructions a case's kernel has at its outermost level: small ones are many, large ones hold what only comes together.
+/// Returns the approximate number of instructions of a case's kernel at its outermost level. Small
+/// kernels are many, and large ones have combinations of features.
 fn size(seed: u64) -> u32 {
     6 + (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 % 20
 }
 
-/// Seeds that a worker takes at once.
+/// Number of seeds that a worker takes at once.
 const CHUNK: u64 = 500;
-/// Bytes of an instruction that is not compact: so all are judged here, and compaction in `compaction.rs`.
+/// Bytes of a native instruction. All instructions are native here; compaction is tested in
+/// `compaction.rs`.
 const INST_BYTES: usize = 16;
-/// Instructions of a platform that are remembered; those beyond are judged each time.
+/// Limit on the remembered instructions of a platform. Those beyond are checked each time.
 const MOST_JUDGED: usize = 6_000_000;
-/// Failures that are printed.
+/// Limit on the failures that are printed.
 const MOST: usize = 40;
 
-/// One piece of work.
-struct Job {
+/// Work of one worker.
+struct RandomCases {
     target: Product,
     options: Options,
     seeds: std::ops::Range<u64>,
-    judged: Arc<Judged>,
+    checked: Arc<CheckedInsts>,
 }
 
-/// What the workers found.
+/// Results of the workers.
 #[derive(Default)]
-struct Found {
+struct WorkerResults {
     coverage: Coverage,
     failures: Vec<String>,
-    judged: u64,
+    checked: u64,
     distinct: u64,
-    /// The sum of what zebins hash to, whatever order they come in.
+    /// Sum of the zebins' hashes, which is independent of their order.
     digest: u64,
 }
 
-/// The instructions of a platform that were judged: each is judged once.
+/// Instructions of a platform that were checked. Each is checked once.
 #[derive(Default)]
-struct Judged(Mutex<HashSet<u128>>);
+struct CheckedInsts(Mutex<HashSet<u128>>);
 
-impl Judged {
-    /// The instructions of a kernel that were not judged before, in their own form. Branches go to their own place: where they lead, the simulator judges.
+impl CheckedInsts {
+    /// Returns the instructions of a kernel that were not checked before. Branches go to their own
+    /// address; the simulator checks their targets.
     fn fresh(&self, platform: Platform, code: &Code) -> Vec<u8> {
         let mut seen = self.0.lock().unwrap();
         let mut out = Vec::new();
@@ -81,9 +90,10 @@ impl Judged {
                 *s = Src::Target(Target::Rel(0));
             }
             let key = u128::from_le_bytes(encode(platform, &here).unwrap());
-            let new = match seen.len() < MOST_JUDGED {
-                true => seen.insert(key),
-                false => !seen.contains(&key),
+            let new = if seen.len() < MOST_JUDGED {
+                seen.insert(key)
+            } else {
+                !seen.contains(&key)
             };
             if new {
                 out.extend(key.to_le_bytes());
@@ -93,8 +103,8 @@ impl Judged {
     }
 }
 
-/// Whether Intel's assembler reads instructions, and makes them again of what it read.
-fn judge(iga: &mut iga::Iga, bytes: &[u8]) -> Result<(), String> {
+/// Checks that Intel's assembler reads instructions, and assembles its own text to the same bytes.
+fn check_with_iga(iga: &mut iga::Iga, bytes: &[u8]) -> Result<(), String> {
     let text = iga.disassemble(bytes)?;
     let again = iga.assemble(&text)?;
     if again == bytes {
@@ -110,8 +120,8 @@ fn judge(iga: &mut iga::Iga, bytes: &[u8]) -> Result<(), String> {
     ))
 }
 
-fn run(job: &Job) -> Found {
-    let mut found = Found::default();
+fn run(job: &RandomCases) -> WorkerResults {
+    let mut found = WorkerResults::default();
     let checked = env("GANTRY_CHECKED").unwrap_or(1).max(1);
     let mut iga = iga::Iga::open(job.target.platform());
     if let Some(iga) = &mut iga {
@@ -126,27 +136,27 @@ fn run(job: &Job) -> Found {
             size: size(seed),
             ..job.options.clone()
         };
-        let how = Judging {
+        let how = CaseChecks {
             grfs: grfs(),
             stages: seed.is_multiple_of(checked),
         };
         match case(seed, &options, &job.target, how) {
             Ok(outcome) => {
-                let ways = match &outcome {
-                    Outcome::Equal(agreed) => &agreed.ways[..],
+                let variants = match &outcome {
+                    Outcome::Equal(agreed) => &agreed.variants[..],
                     _ => &[],
                 };
-                for w in ways {
+                for w in variants {
                     let mut hasher = DefaultHasher::new();
                     w.zebin.hash(&mut hasher);
                     found.digest = found.digest.wrapping_add(hasher.finish());
                 }
                 if let Some(iga) = &mut iga {
-                    for k in ways.iter().flat_map(|w| &w.kernels) {
-                        let fresh = job.judged.fresh(job.target.platform(), &k.code);
-                        found.judged += k.stats.instructions as u64;
+                    for k in variants.iter().flat_map(|w| &w.kernels) {
+                        let fresh = job.checked.fresh(job.target.platform(), &k.code);
+                        found.checked += k.stats.instructions as u64;
                         found.distinct += (fresh.len() / INST_BYTES) as u64;
-                        if let Err(e) = judge(iga, &fresh) {
+                        if let Err(e) = check_with_iga(iga, &fresh) {
                             fail(format!("iga: {e}"));
                         }
                     }
@@ -170,28 +180,28 @@ fn interpreter_simulator_and_assembler_agree() {
         ..Options::runnable()
     };
     let floats = Options {
-        // What they do with a NaN's bits, or with a float's place in memory, would have to be followed.
+        // Following a NaN's bits, or a float's address in memory, would be needed for these.
         without: vec![Opcode::Bitcast, Opcode::Store],
         ..Options::runnable()
     };
     let mut jobs = Vec::new();
     let targets: Vec<_> = platforms()
         .into_iter()
-        .map(|t| (t, Arc::new(Judged::default())))
+        .map(|t| (t, Arc::new(CheckedInsts::default())))
         .collect();
     for options in [integers, floats] {
-        for (target, judged) in &targets {
+        for (target, checked) in &targets {
             for start in (first..first + cases).step_by(CHUNK as usize) {
-                jobs.push(Job {
+                jobs.push(RandomCases {
                     options: for_target(&options, target),
-                    judged: Arc::clone(judged),
+                    checked: Arc::clone(checked),
                     target: target.clone(),
                     seeds: start..(start + CHUNK).min(first + cases),
                 });
             }
         }
     }
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Found::default()));
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(WorkerResults::default()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|s| {
         for _ in 0..workers {
@@ -201,22 +211,22 @@ fn interpreter_simulator_and_assembler_agree() {
                     let mut all = all.lock().unwrap();
                     all.coverage.extend(&found.coverage);
                     all.failures.extend(found.failures);
-                    all.judged += found.judged;
+                    all.checked += found.checked;
                     all.distinct += found.distinct;
                     all.digest = all.digest.wrapping_add(found.digest);
                 }
             });
         }
     });
-    let Found {
+    let WorkerResults {
         coverage,
         failures,
-        judged,
+        checked,
         distinct,
         digest,
     } = all.into_inner().unwrap();
     println!(
-        "{coverage}, {judged} instructions judged by Intel's assembler, {distinct} of them different"
+        "{coverage}, {checked} instructions checked by Intel's assembler, {distinct} of them different"
     );
     println!("zebins: {digest:016x}");
     let most = failures.len().min(MOST);
@@ -227,7 +237,8 @@ fn interpreter_simulator_and_assembler_agree() {
         failures[..most].join("\n")
     );
     let total = coverage.equal + coverage.too_large;
-    // Each of one instruction that takes more than there is by itself, which in 16 registers of 32 bytes one kernel in 24 has; everything else is a failure.
+    // A case is too large if one instruction needs more registers than there are. With 16 registers
+    // of 32 bytes one kernel in 24 is. Everything else is a failure.
     let few = grfs().is_some_and(|n| n <= 16);
     let most = total / if few { 12 } else { 20 };
     assert!(coverage.too_large <= most, "too many are too large");
@@ -235,13 +246,13 @@ fn interpreter_simulator_and_assembler_agree() {
     if cases < 60 || named().is_some() {
         return;
     }
-    // What costs registers is given up where there are few.
+    // Passes that cost registers do nothing where there are few.
     let mut idle = coverage.idle();
     idle.retain(|p| grfs().is_none() || !["unroll", "copy-coalescing", "load-licm"].contains(p));
     assert_eq!(idle, [""; 0], "passes that changed nothing");
     for part in coverage.parts() {
         let never = part.never.join(" ");
-        // What has no one meaning is not drawn; every other opcode is, always.
+        // Opcodes without a defined result are not drawn; every other opcode always is.
         let drawn = |n: &String| !["undef", "send", "send_reply"].contains(&n.as_str());
         let all = part.name != "opcodes" || !part.never.iter().any(drawn);
         // Some repairs are rare, and a rule or two.

@@ -1,7 +1,11 @@
-//! The scoreboard pass, judged by the simulator's hazard check, which shares nothing with it but what pipes and annotations are.
+//! Scoreboard pass, with the simulator's hazard check as the oracle. The two share only the
+//! definitions of pipes and annotations.
 //!
-//! Every run filetest has no hazard. Then each annotation is taken away or weakened, one at a time: the check must find it, or it is counted as one that no
-//! launch needs. Intel's assembler, which can set annotations by itself, needs no fewer `sync` instructions. `GANTRY_MUTATIONS=1` tries all of them, not some; `GANTRY_TARGETS=tgl,dg2` says of which products.
+//! Every run filetest must have no hazard. Then each annotation is removed or weakened, one at a
+//! time. The check must find it, or it is counted as one that no launch needs. Intel's assembler,
+//! which can set annotations by itself, must need no fewer `sync` instructions.
+//!
+//! `GANTRY_MUTATIONS=1` tries all of them, not some; `GANTRY_TARGETS=tgl,dg2` selects products.
 
 use crate::iga;
 use gantry_codegen::{CompileOptions, Compiled, Pass, Target, compile, text};
@@ -16,14 +20,14 @@ use gantry_isa_gen::{Arf, Dst, Inst, Op, Platform, Reg, Src, Subfn, Swsb, SyncFn
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes of an instruction that is not compact.
+/// Bytes of a native instruction.
 const NATIVE: usize = 16;
-/// Of the mutations, one in so many is tried where not all are.
+/// Share of the mutations that are tried by default: one in so many.
 const ONE_IN: usize = 17;
-/// Work-items of the largest launch that is tried again and again.
+/// Work-items of the largest launch that is repeated.
 const MOST_ITEMS: u32 = 512;
 
-/// What is left of an annotation, each by a name.
+/// Returns weaker annotations of an instruction, each with a name.
 fn weaker(inst: &Inst<Reg>) -> Vec<(&'static str, Inst<Reg>)> {
     let mut out = Vec::new();
     let mut push = |name, swsb: Swsb| {
@@ -54,7 +58,7 @@ fn weaker(inst: &Inst<Reg>) -> Vec<(&'static str, Inst<Reg>)> {
     if let Some(t) = s.token {
         let kind = TokenKind::Src;
         match t.kind {
-            // What is set is waited for by others.
+            // Others wait for the token that is set.
             TokenKind::Set => push("no token set", Swsb { token: None, ..s }),
             TokenKind::Src => push("no wait for reads", Swsb { token: None, ..s }),
             TokenKind::Dst => {
@@ -82,14 +86,14 @@ fn weaker(inst: &Inst<Reg>) -> Vec<(&'static str, Inst<Reg>)> {
     out
 }
 
-/// Whether an instruction waits for what the check does not look at: how a thread runs.
+/// Returns true if an instruction waits for thread state, which the check does not track.
 fn is_serial(inst: &Inst<Reg>) -> bool {
     let state = |r: Reg| matches!(r, Reg::Arf(Arf::Control | Arf::State | Arf::Timestamp, _));
     let reads = |s: &Src<Reg>| matches!(s, Src::Direct { at, .. } if state(at.reg));
     matches!(inst.dst, Dst::Direct { at, .. } if state(at.reg)) || inst.srcs.iter().any(reads)
 }
 
-/// A run filetest, compiled without compact instructions.
+/// Run filetest, compiled without compact instructions.
 struct Case {
     name: String,
     runs: Vec<Run>,
@@ -130,7 +134,7 @@ fn cases(target: &Target) -> Vec<Case> {
     out
 }
 
-/// The zebin with an instruction of a kernel replaced.
+/// Returns the zebin with an instruction of a kernel replaced.
 fn patched(c: &Case, kernel: usize, n: usize, inst: &Inst<Reg>, p: Platform) -> Option<Vec<u8>> {
     let code = &c.compiled.kernels[kernel].code.bytes;
     let mut zebin = c.compiled.zebin.clone();
@@ -150,7 +154,7 @@ fn no_annotation_can_be_spared() {
             continue;
         }
         let (mut tried, mut found) = (0, 0);
-        // By what was done: tried, found.
+        // Numbers of mutations tried and found, by kind.
         let mut kinds: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
         let mut spared: Vec<String> = Vec::new();
         let mut number = 0;
@@ -167,7 +171,7 @@ fn no_annotation_can_be_spared() {
                 }
                 let insts = &kernel.code.insts;
                 for (n, inst) in insts.iter().enumerate() {
-                    // What comes behind a change of how the thread runs waits for that.
+                    // An instruction after a change of the thread's state waits for that.
                     let before = n.checked_sub(1).map(|b| &insts[b]);
                     let skips = is_serial(inst) || before.is_some_and(is_serial);
                     if skips
@@ -185,7 +189,7 @@ fn no_annotation_can_be_spared() {
                         let Some(zebin) = patched(&c, k, n, &weak, platform) else {
                             continue;
                         };
-                        // What faults is found too.
+                        // A fault counts as found too.
                         let seen = runs
                             .iter()
                             .any(|r| runner::hazards(&zebin, r).map_or(true, |h| !h.is_empty()));
@@ -216,8 +220,9 @@ fn no_annotation_can_be_spared() {
     }
 }
 
-/// `sync` instructions that only wait, annotations that wait for a token, how many of the former are for all tokens or for several, and for how many tokens
-/// all of them wait together, those for all tokens counted as one.
+/// Counts waits: `sync` instructions that only wait, and annotations that wait for a token. Also
+/// how many of the former wait for all tokens or for several, and the tokens that all of them wait
+/// for. A wait for all tokens counts as one.
 fn waits<'a>(insts: impl Iterator<Item = &'a Inst<Reg>>) -> [usize; 4] {
     let mut out = [0; 4];
     for i in insts {
@@ -235,7 +240,7 @@ fn waits<'a>(insts: impl Iterator<Item = &'a Inst<Reg>>) -> [usize; 4] {
     out
 }
 
-/// Code as text, without annotations and the instructions that are nothing else.
+/// Removes annotations, and the instructions that have no other effect, from a text.
 fn without_waits(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {

@@ -1,4 +1,5 @@
-//! What subroutines find of their kernel's images, scratch, data and launch, as part of it and called in hardware.
+//! Access of subroutines to their kernel's images, scratch, data and launch, inlined and called in
+//! hardware.
 
 use gantry_codegen::{CompileOptions, Inline, Target, compile, text};
 use gantry_runtime::{
@@ -65,14 +66,14 @@ fn subroutines_find_what_their_kernel_has() {
             let sampler = Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
             let ran = launch.arg(&image).arg(&out).arg(sampler).run();
             ran.unwrap_or_else(|e| panic!("{name}: {e}"));
-            // The image's width, what the table has, a sample, the group's size, and a texel.
+            // The image's width, an element of the table, a sample, the group's size, and a texel.
             let all = 8 + 200 + 3 + 16;
             assert_eq!(out.read::<i32>().unwrap(), [all + 1, all + 2], "{name}");
         }
     }
 }
 
-/// A subroutine is verified without its kernels, so what they lack is found in each.
+/// A subroutine is verified without its kernels, so what they lack is reported for each kernel.
 #[test]
 fn subroutines_ask_for_nothing_that_their_kernel_lacks() {
     let asked = [

@@ -1,11 +1,12 @@
-//! Sweeps over operations, conversions and regions of every type at lane counts that hardware has not: whatever the
-//! interpreter makes of a kernel, the compiled code makes too, and every instruction of it is legal.
+//! Sweeps over operations, conversions and regions of every type, at lane counts that hardware
+//! lacks. The compiled code must give the interpreter's results, and every instruction of it must
+//! be legal.
 
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
 use gantry_filetests::differential;
 use gantry_filetests::launch::Run;
-use gantry_filetests::runner::Way;
+use gantry_filetests::runner::CompileVariant;
 use gantry_filetests::runner::{RUNNERS, Runner};
 
 const LANES: [usize; 4] = [1, 5, 16, 23];
@@ -23,23 +24,23 @@ fn vector(ty: &str, lanes: usize) -> String {
     }
 }
 
-/// A list of numbers, `n` of them, from those given in turn.
+/// Formats a list of `n` numbers, taken in turn from those given.
 fn list(ty: &str, numbers: &[&str], n: usize) -> String {
     let some: Vec<&str> = numbers.iter().copied().cycle().take(n).collect();
     format!("{ty}[{}]", some.join(", "))
 }
 
-/// Runs a kernel `%k` on every runner; all must come to the same.
+/// Runs a kernel `%k` on every runner. All results must be the same.
 fn agree(body: &str, args: &str) {
     let text = format!(
         "kernel %k(i64 ptr, i64 ptr, i64 ptr, i32, i16) simd1 {{\nblock0(v0: i64, v1: i64, v2: i64, v3: i32, v4: i16):\n{body}    return\n}}\n"
     );
     let parsed = parse(&text).unwrap_or_else(|e| panic!("{}", e.render("k", &text)));
     verify_parsed(&parsed).unwrap_or_else(|e| panic!("{}", e.render("k", &text)));
-    // What is expected is not known here: any error text will do, as it is not looked at.
+    // The expected result is not known here. Any error text will do, as it is not compared.
     let run = Run::parse(&format!("%k args=[{args}] error:")).unwrap();
     let run = |r: &dyn Runner, target: &str| {
-        r.prepare(&parsed.module, target, Way::default())
+        r.prepare(&parsed.module, target, CompileVariant::default())
             .and_then(|p| p.run(&run))
             .unwrap_or_else(|e| panic!("{} for {target}: {e}\n{text}", r.name()))
     };
@@ -139,7 +140,8 @@ fn integer_operations_of_one_and_three_operands() {
     }
 }
 
-/// Every operation that gives a float, alone and saturated, into a vector of its own and into a region.
+/// Every operation that gives a float, alone and saturated, into a vector of its own and into a
+/// region.
 #[test]
 fn float_operations_and_their_saturation() {
     const NUMBERS: [&str; 9] = [
@@ -171,7 +173,8 @@ fn float_operations_and_their_saturation() {
             if ty != "f16" {
                 ops.push(format!("fpromote.{v} v9"));
             }
-            // Halves for what is widened, the widest for what is narrowed, without doubles where those would be new.
+            // Halves for widening, the widest type for narrowing, without doubles where those would
+            // be new.
             let (half, wide) = (
                 vector("f16", lanes),
                 vector(if ty == "f16" { "f32" } else { "f64" }, lanes),
@@ -298,7 +301,7 @@ fn regions() {
         );
         let (hs, first) = (pick(&[0, 1, 2, 3, 4]), pick(&[0, 1, 2, 3, 5, 7, 8, 11]));
         let element = |i: usize| first + i / w * vs + i % w * hs;
-        // The last row counts whole, as the verifier has it.
+        // The last row counts whole, as in the verifier.
         let all = lanes.div_ceil(w) * w;
         if (0..all).any(|i| element(i) >= whole) {
             continue;
@@ -321,17 +324,16 @@ fn regions() {
             0 => "v6",
             _ => "v7",
         };
-        let body = match write {
-            true => {
-                let mask = if pick(&[0, 1]) == 1 { ", mask v8" } else { "" };
-                format!(
-                    "    v5 = bload.{total} v0\n    v6 = bload.{part} v1\n    v7 = {add} v6, v6\n    v8 = bits_to_pred.{pred} v3\n    v9 = wrregion v5, {region}, {used}{mask}\n    v10 = {add} v5, v9\n    bstore v9, v2\n    bstore v10, v2+{}\n",
-                    whole * bytes(ty)
-                )
-            }
-            false => format!(
+        let body = if write {
+            let mask = if pick(&[0, 1]) == 1 { ", mask v8" } else { "" };
+            format!(
+                "    v5 = bload.{total} v0\n    v6 = bload.{part} v1\n    v7 = {add} v6, v6\n    v8 = bits_to_pred.{pred} v3\n    v9 = wrregion v5, {region}, {used}{mask}\n    v10 = {add} v5, v9\n    bstore v9, v2\n    bstore v10, v2+{}\n",
+                whole * bytes(ty)
+            )
+        } else {
+            format!(
                 "    v5 = bload.{total} v0\n    v6 = rdregion.{part} v5, {region}\n    v7 = {add} v6, v6\n    bstore {used}, v2\n"
-            ),
+            )
         };
         let mask = 0x9e37_79b9u32.rotate_left(done);
         let args = format!(

@@ -1,13 +1,13 @@
-//! Edges of a picture, from a text of WGSL that is compiled when the demo runs.
+//! Edge filter from a WGSL text that is compiled when the demo runs.
 
 use crate::picture::Picture;
 
-/// The text.
+/// WGSL text.
 pub const TEXT: &str = include_str!("edges.wgsl");
-/// The kernel in it.
+/// Name of the kernel in it.
 pub const NAME: &str = "edges";
 
-/// The same on the CPU.
+/// Computes the filter on the CPU.
 pub fn reference(picture: &Picture) -> Vec<u8> {
     let (w, h) = (picture.width as i64, picture.height as i64);
     let brightness = |x: i64, y: i64| {

@@ -1,7 +1,8 @@
-//! The 3x3 linear filter that CM's tutorial opens with, in whole-thread style.
+//! 3x3 linear filter, the first example of CM's tutorial, in whole-thread style.
 //!
-//! A thread makes a tile of 8 by 6 RGB pixels. It reads 8 rows of 32 bytes into registers, once; the nine taps are then nine overlapping regions of
-//! those registers, each of 6 rows of 24 bytes, and nothing is loaded or shuffled again.
+//! A thread computes a tile of 8 by 6 RGB pixels. It reads 8 rows of 32 bytes into registers, once.
+//! The nine taps are then nine overlapping regions of those registers, each of 6 rows of 24 bytes.
+//! Nothing is loaded or shuffled again.
 
 use super::vector;
 use gantry_codegen::builder::{BuildError, FunctionBuilder};
@@ -13,16 +14,20 @@ pub const TILE_WIDTH: u32 = 8;
 pub const TILE_HEIGHT: u32 = 6;
 /// Bytes of a tile's row.
 const ROW: u32 = 3 * TILE_WIDTH;
-/// Bytes of a row read: the tile's, a pixel on either side, and two more up to a power of two.
+/// Bytes of a row that is read: the tile's, a pixel on either side, and two more up to a power of
+/// two.
 const READ: u32 = 32;
-/// Rows read.
+/// Number of rows that are read.
 const READ_ROWS: u32 = TILE_HEIGHT + 2;
 
-/// The kernel. Arguments: source, destination, their pitches in bytes (`i32`, multiples of 4). The source has a border of a pixel around
-/// the picture and both are padded to whole tiles. Each thread is a group of its own: x and y of the grid are a tile's column and row.
+/// Builds the kernel.
+///
+/// Arguments are source, destination, and their pitches in bytes (`i32`, multiples of 4). The
+/// source has a border of a pixel around the picture, and both are padded to whole tiles. Each
+/// thread is a group of its own: x and y of the grid are a tile's column and row.
 ///
 /// # Errors
-/// A mistake in this file.
+/// This file has a mistake.
 pub fn build() -> Result<Function, BuildError> {
     let mut f = Function::kernel("linear", 1);
     let mut b = FunctionBuilder::new(&mut f);
@@ -79,7 +84,7 @@ pub fn build() -> Result<Function, BuildError> {
 
 const NINTH: f32 = 1.0 / 9.0;
 
-/// Address of a thread's tile: `base + y * 6 * pitch + x * 24`.
+/// Computes the address of a thread's tile: `base + y * 6 * pitch + x * 24`.
 fn tile_address(b: &mut FunctionBuilder<'_>, base: Value, pitch: Value) -> Value {
     let (x, y) = (b.ins().group_id(Dim::X), b.ins().group_id(Dim::Y));
     let height = b.ins().iconst(I32, TILE_HEIGHT.into());
@@ -92,7 +97,7 @@ fn tile_address(b: &mut FunctionBuilder<'_>, base: Value, pitch: Value) -> Value
     b.ins().iadd(base, offset)
 }
 
-/// The same on the CPU, over a source with its border: `width * height` RGB pixels.
+/// Computes the filter on the CPU, over a source with its border: `width * height` RGB pixels.
 pub fn reference(src: &[u8], src_pitch: usize, width: usize, height: usize) -> Vec<u8> {
     let at = |x: usize, y: usize| f32::from(src.get(y * src_pitch + x).copied().unwrap_or(0));
     let bytes = (0..height).flat_map(|y| (0..width * 3).map(move |x| (x, y)));

@@ -1,30 +1,32 @@
-//! The Mandelbrot set: a pixel a lane, a loop that each lane leaves when it is done.
+//! Mandelbrot set: a pixel a lane, in a loop that each lane leaves when it is done.
 
 use super::vector;
 use gantry_codegen::builder::{BuildError, FunctionBuilder};
 use gantry_codegen::ir::{Dim, FloatCC, Function, IntCC, Type, scalars::*};
 
-/// Work-items in a hardware thread.
+/// Work-items of a hardware thread.
 pub const SIMD: u32 = 16;
 
-/// The part of the plane that a picture shows.
+/// Part of the plane that a picture shows.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Real part of the left column.
     pub left: f32,
     /// Imaginary part of the top row.
     pub top: f32,
-    /// Distance of two pixels.
+    /// Distance between two pixels.
     pub step: f32,
-    /// Iterations after which a point counts as inside.
+    /// Number of iterations after which a point counts as inside.
     pub limit: i32,
 }
 
-/// The kernel. Arguments: iterations out (`i32` a pixel, row after row), width (`i32`), limit (`i32`), left, top, step (`f32`). The grid's x is a
-/// pixel's column, y its row.
+/// Builds the kernel.
+///
+/// Arguments are iterations out (`i32` a pixel, row after row), width (`i32`), limit (`i32`), and
+/// left, top, step (`f32`). The grid's x is a pixel's column, y its row.
 ///
 /// # Errors
-/// A mistake in this file.
+/// This file has a mistake.
 pub fn build() -> Result<Function, BuildError> {
     let mut f = Function::kernel("mandelbrot", SIMD);
     let mut b = FunctionBuilder::new(&mut f);
@@ -80,7 +82,7 @@ pub fn build() -> Result<Function, BuildError> {
     Ok(f)
 }
 
-/// The same on the CPU: iterations a pixel, row after row.
+/// Computes the set on the CPU: iterations a pixel, row after row.
 pub fn reference(v: &View, width: u32, height: u32) -> Vec<i32> {
     let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     pixels

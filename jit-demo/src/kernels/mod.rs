@@ -1,4 +1,4 @@
-//! The demo's kernels, a file each: the code for the device and the same on the CPU.
+//! Kernels of the demo, a file each: the code for the device and its reference on the CPU.
 
 pub mod edges;
 pub mod linear;
@@ -8,7 +8,7 @@ pub mod saxpy;
 use gantry_codegen::builder::BuildError;
 use gantry_codegen::ir::{Function, Module, Type};
 
-/// A module of one kernel.
+/// Builds a module of one kernel.
 ///
 /// # Errors
 /// The kernel was built wrongly.
@@ -18,7 +18,7 @@ pub fn module(build: impl FnOnce() -> Result<Function, BuildError>) -> Result<Mo
     Ok(m)
 }
 
-/// A type of so many lanes; the kernels' own sizes all fit.
+/// Returns a vector type; the kernels' own sizes all fit.
 fn vector(lane: Type, lanes: u32) -> Type {
     Type::new(lane.scalar(), lanes).unwrap_or(lane)
 }

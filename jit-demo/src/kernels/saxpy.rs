@@ -3,13 +3,13 @@
 use gantry_codegen::builder::{BuildError, FunctionBuilder};
 use gantry_codegen::ir::{Dim, Function, IntCC, scalars::*};
 
-/// Work-items in a hardware thread.
+/// Work-items of a hardware thread.
 pub const SIMD: u32 = 16;
 
-/// The kernel. Arguments: x, y, a (`f32`), n (`i32`).
+/// Builds the kernel. Arguments are x, y, a (`f32`), n (`i32`).
 ///
 /// # Errors
-/// A mistake in this file.
+/// This file has a mistake.
 pub fn build() -> Result<Function, BuildError> {
     let mut f = Function::kernel("saxpy", SIMD);
     let mut b = FunctionBuilder::new(&mut f);
@@ -30,7 +30,7 @@ pub fn build() -> Result<Function, BuildError> {
     Ok(f)
 }
 
-/// The same on the CPU.
+/// Computes the result on the CPU.
 pub fn reference(a: f32, x: &[f32], y: &mut [f32]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = a.mul_add(*x, *y);

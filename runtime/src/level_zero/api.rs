@@ -1,13 +1,13 @@
-//! What `level_zero/ze_api.h` declares, as far as it is used here: structures, functions, result codes.
+//! Declarations of `level_zero/ze_api.h` that are used here: structures, functions, result codes.
 //!
-//! Facts: the oneAPI Level Zero loader, version 1.
+//! The facts are those of the oneAPI Level Zero loader, version 1.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
 use crate::error::Error;
 use libloading::Library;
 use std::ffi::{c_char, c_void};
 
-/// What the loader is called.
+/// File name of the loader library.
 pub(super) const LOADER: &str = if cfg!(windows) {
     "ze_loader.dll"
 } else {
@@ -104,7 +104,8 @@ pub(super) struct DeviceProperties {
 
 macro_rules! api {
     ($($field:ident = $name:literal : fn($($arg:ty),*);)*) => {
-        /// The functions used, looked up once; the library stays loaded as long as they do.
+       /// Functions of the loader, looked up once. The library stays loaded as long as they are
+       /// used.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($arg),*) -> Code,)*
             _library: Option<Library>,
@@ -112,7 +113,9 @@ macro_rules! api {
 
         impl Functions {
             pub(super) fn load() -> Result<Functions, Error> {
-                // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run in any process.
+               // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run
+               // in
+                // any process.
                 let library = unsafe { Library::new(LOADER) }
                     .map_err(|e| Error::NoDevice(format!("looked for {LOADER}: {e}")))?;
                 $(
@@ -125,7 +128,7 @@ macro_rules! api {
                 Ok(Functions { $($field,)* _library: Some(library) })
             }
 
-            /// Functions of no driver: each tells `fake::called` that it was called.
+           /// Returns functions without a driver: each tells `fake::called` that it was called.
             #[cfg(test)]
             pub(super) fn fake() -> Functions {
                 $(
@@ -173,10 +176,10 @@ api! {
     kernel_offset = b"zeKernelSetGlobalOffsetExp\0": fn(Handle, u32, u32, u32);
 }
 
-/// The result of a wait whose time is over.
+/// Result of a wait that timed out.
 pub(super) const NOT_READY: Code = 1;
 
-/// A result code's name.
+/// Formats a result code by its name.
 pub(super) fn code_name(code: Code) -> String {
     let name = match code {
         NOT_READY => "ZE_RESULT_NOT_READY",

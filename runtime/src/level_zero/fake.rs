@@ -1,9 +1,10 @@
-//! A driver that does nothing and says what it is told to: what the device does when waits fail.
+//! Fake driver that does nothing and returns the codes it is told to, to test the device when waits
+//! fail.
 
 use super::api::{Code, NOT_READY};
-use super::ffi::{DriverModule, End, Gpu, Memory};
+use super::ffi::{DriverModule, Gpu, Memory, WaitError};
 use crate::error::Stopped;
-use crate::launch::Signals;
+use crate::launch::StopSignals;
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
@@ -11,12 +12,12 @@ const LOST: Code = 0x7000_0001;
 
 thread_local! {
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
-    /// What waits, and giving lists to the queue, end with.
+    /// Results of waits for the queue, and of submissions to it.
     static WAITS: Cell<Code> = const { Cell::new(0) };
     static GIVES: Cell<Code> = const { Cell::new(0) };
 }
 
-/// A function of the driver is called.
+/// Records a call of a driver's function and returns its result.
 pub(super) fn called(name: &'static str) -> Code {
     CALLS.with_borrow_mut(|c| c.push(name));
     match name {
@@ -26,14 +27,14 @@ pub(super) fn called(name: &'static str) -> Code {
     }
 }
 
-/// The calls since the last time, of those that matter here.
+/// Takes the calls since the last time that destroy, free or use the queue.
 fn calls() -> Vec<&'static str> {
     let all = CALLS.take();
     let matter = |c: &&str| c.ends_with("_destroy") || c.starts_with("queue_") || *c == "mem_free";
     all.into_iter().filter(matter).collect()
 }
 
-fn launch(m: &DriverModule, signals: Signals<'_>) -> Result<(), End> {
+fn launch(m: &DriverModule, signals: StopSignals<'_>) -> Result<(), WaitError> {
     m.launch("k", [1; 3], [1; 3], [0; 3], &[], signals)
 }
 
@@ -41,13 +42,13 @@ fn launch(m: &DriverModule, signals: Signals<'_>) -> Result<(), End> {
 fn what_the_queue_may_use_outlives_waits_that_fail() {
     let gpu = Gpu::fake();
     let given = ["queue_execute", "queue_synchronize"];
-    // All is well.
+    // Everything succeeds.
     let m = Memory::new(&gpu, 64).unwrap();
     m.write(0, vec![1; 64]).unwrap();
     assert_eq!(calls(), [&given[..], &["list_destroy"]].concat());
     drop(m);
     assert_eq!(calls(), ["mem_free"]);
-    // The wait for a copy fails, or what comes before it: nothing is freed.
+    // The wait for a copy fails, or the submission before it: nothing is freed.
     for (gives, waits) in [(0, LOST), (LOST, 0)] {
         let [m, other] = [0; 2].map(|_| Memory::new(&gpu, 64).unwrap());
         GIVES.set(gives);
@@ -56,11 +57,11 @@ fn what_the_queue_may_use_outlives_waits_that_fail() {
         drop(m);
         let n = if gives == 0 { 2 } else { 1 };
         assert_eq!(calls(), given[..n]);
-        // Waits go on to fail: nothing new is given to the queue.
+        // Waits go on to fail: nothing new is submitted.
         WAITS.set(LOST);
         assert!(other.write(0, vec![1]).is_err());
         assert_eq!(calls(), ["queue_synchronize"]);
-        // Until one succeeds: then it is through with all of it.
+        // A wait succeeds: the queue has ended all of it.
         WAITS.set(0);
         GIVES.set(0);
         other.write(0, vec![1]).unwrap();
@@ -78,7 +79,7 @@ fn what_the_queue_may_use_outlives_waits_that_fail() {
 fn a_launch_that_is_given_up_keeps_what_it_uses() {
     let gpu = Gpu::fake();
     let module = DriverModule::new(&gpu, &[0]).ok().unwrap();
-    assert!(launch(&module, Signals::default()).is_ok());
+    assert!(launch(&module, StopSignals::default()).is_ok());
     assert_eq!(
         calls(),
         [
@@ -89,23 +90,23 @@ fn a_launch_that_is_given_up_keeps_what_it_uses() {
         ]
     );
     WAITS.set(NOT_READY);
-    let late = Signals {
+    let late = StopSignals {
         deadline: Some(Instant::now()),
-        ..Signals::default()
+        ..StopSignals::default()
     };
     let end = launch(&module, late);
-    assert!(matches!(end, Err(End::Stopped(Stopped::Deadline))));
+    assert!(matches!(end, Err(WaitError::Stopped(Stopped::Deadline))));
     drop(module);
     let at_work = calls();
     assert!(
         at_work.iter().all(|c| c.starts_with("queue_")),
         "{at_work:?}"
     );
-    // The GPU has not ended when it is let go: everything stays.
+    // The GPU has not ended when its handle is dropped: everything stays.
     drop(gpu);
     assert_eq!(calls(), ["queue_synchronize"]);
 
-    // One that has.
+    // A GPU that has ended.
     let gpu = Gpu::fake();
     let module = DriverModule::new(&gpu, &[0]).ok().unwrap();
     assert!(launch(&module, late).is_err());

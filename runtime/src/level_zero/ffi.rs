@@ -1,8 +1,10 @@
-//! The Level Zero C interface (`api`) behind functions that keep handles typed, check results, and destroy what they made.
+//! Safe functions over the Level Zero C interface (`api`), which keep handles typed, check results,
+//! and destroy what they create.
 //!
-//! What the queue may still use when a wait for its end fails, or is given up, is neither destroyed nor freed: the GPU could read
-//! and write memory that is somebody else's by then. It is kept ([`Gpu::release`]) until a later wait on the queue succeeds. The
-//! host's memory is never given to the queue itself: copies go through memory that can be kept.
+//! The queue may still use resources when a wait for its end fails or is given up. They are neither
+//! destroyed nor freed then, since the GPU could access memory that belongs to somebody else by
+//! that time. They are kept ([`Gpu::release`]) until a later wait on the queue succeeds. The host's
+//! own memory is never given to the queue: copies go through memory that can be kept.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
 use super::api::{
@@ -10,68 +12,70 @@ use super::api::{
     LOADER, ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
 use crate::error::{Error, Stopped};
-use crate::launch::Signals;
+use crate::launch::StopSignals;
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What the queue may use, to be destroyed or freed when it no longer does.
-enum Thing {
+/// Resource that the queue may use, to be destroyed or freed when it no longer does.
+enum QueueResource {
     List(Handle),
     Kernel(Handle),
     Module(Handle),
     Memory(*mut c_void),
-    /// The host's end of a copy: it is only kept.
+    /// Host side of a copy, which is kept and then dropped.
     Host {
         _bytes: Vec<u8>,
     },
 }
 
-/// Why the queue did not come to an end.
-pub(super) enum End {
+/// Reason why a wait for the queue's end failed.
+pub(super) enum WaitError {
     Error(Error),
-    /// Nobody waits for it any more.
+    /// The launch was stopped.
     Stopped(Stopped),
 }
 
-impl From<Error> for End {
-    fn from(e: Error) -> End {
-        End::Error(e)
+impl From<Error> for WaitError {
+    fn from(e: Error) -> WaitError {
+        WaitError::Error(e)
     }
 }
 
-impl End {
-    /// The error of what nobody can stop.
+impl WaitError {
+    /// Returns the error of a wait that nobody can stop.
     fn unstopped(self) -> Error {
         match self {
-            End::Error(e) => e,
-            End::Stopped(why) => Error::NoDevice(format!("Level Zero: a copy {why}")),
+            WaitError::Error(e) => e,
+            WaitError::Stopped(why) => Error::NoDevice(format!("Level Zero: a copy {why}")),
         }
     }
 }
 
-/// How long one wait for the queue is where somebody may stop it.
+/// Time of one wait for the queue where a signal may stop the launch.
 const WAIT: Duration = Duration::from_millis(2);
-/// How long a GPU that is let go may take to come to the end of what it does.
+/// Time that a dropped GPU may take to end its work.
 const LAST_WAIT: Duration = Duration::from_millis(100);
 
-/// A GPU with a context and a queue on it.
+/// GPU with a context and a queue.
 pub(super) struct Gpu {
     f: Arc<Functions>,
-    /// What the queue may still use, since a wait for its end failed or was given up; `None` where none did.
-    kept: Mutex<Option<Vec<Thing>>>,
+    /// Resources that the queue may still use, since a wait for its end failed or was given up;
+    /// `None` where none did.
+    kept: Mutex<Option<Vec<QueueResource>>>,
     device: Handle,
     context: Handle,
     queue: Handle,
-    /// The driver's name for it.
+    /// Name that the driver gives it.
     pub(super) name: String,
     /// PCI device id.
     pub(super) pci_id: u32,
 }
 
-// SAFETY: Level Zero handles may be used from any thread; the calls that the specification does not make thread-safe
-// (on queues, lists and kernels) are made under the caller's lock or on objects of one thread.
+// SAFETY: Level Zero handles may be used from any thread. Calls on queues, lists and kernels are
+// not thread-safe by the specification. They are made under the caller's lock or on objects of one
+// thread.
 unsafe impl Send for Gpu {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Gpu {}
@@ -81,13 +85,15 @@ impl Drop for Gpu {
         if self.kept().is_some() {
             let ended = self.wait(LAST_WAIT) == 0;
             if !ended {
-                // The GPU still uses what the context has, and the driver looks after it: all of it stays.
+                // The GPU still uses resources of the context, and the driver looks after it: all
+                // of it stays.
                 std::mem::forget(self.f.clone());
                 return;
             }
-            self.let_go();
+            self.release_kept();
         }
-        // SAFETY: both were made by `open` and nothing made from them is left: those hold an `Arc` of this.
+        // SAFETY: both were made by `open`. Nothing made from them is left, since it would hold an
+        // `Arc` of this.
         unsafe {
             (self.f.queue_destroy)(self.queue);
             (self.f.context_destroy)(self.context);
@@ -96,50 +102,50 @@ impl Drop for Gpu {
 }
 
 impl Gpu {
-    fn kept(&self) -> MutexGuard<'_, Option<Vec<Thing>>> {
+    fn kept(&self) -> MutexGuard<'_, Option<Vec<QueueResource>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Destroys or frees a thing, or keeps it where the queue may still use it.
-    fn release(&self, thing: Thing) {
+    /// Destroys or frees a resource, or keeps it where the queue may still use it.
+    fn release(&self, resource: QueueResource) {
         match self.kept().as_mut() {
-            Some(kept) => kept.push(thing),
-            None => self.destroy(thing),
+            Some(kept) => kept.push(resource),
+            None => self.destroy(resource),
         }
     }
 
-    /// Destroys or frees a thing that the queue does not use.
-    fn destroy(&self, thing: Thing) {
-        // SAFETY: each was made from this context, is destroyed once, and nothing uses it: the queue has never had it, or a wait
-        // for the queue's end has succeeded since.
+    /// Destroys or frees a resource that the queue does not use.
+    fn destroy(&self, resource: QueueResource) {
+        // SAFETY: each was made from this context, is destroyed once, and nothing uses it. The
+        // queue has never had it, or a wait for the queue's end has succeeded since.
         unsafe {
-            match thing {
-                Thing::List(l) => (self.f.list_destroy)(l),
-                Thing::Kernel(k) => (self.f.kernel_destroy)(k),
-                Thing::Module(m) => (self.f.module_destroy)(m),
-                Thing::Memory(at) => (self.f.mem_free)(self.context, at),
-                Thing::Host { .. } => 0,
+            match resource {
+                QueueResource::List(l) => (self.f.list_destroy)(l),
+                QueueResource::Kernel(k) => (self.f.kernel_destroy)(k),
+                QueueResource::Module(m) => (self.f.module_destroy)(m),
+                QueueResource::Memory(at) => (self.f.mem_free)(self.context, at),
+                QueueResource::Host { .. } => 0,
             };
         }
     }
 
-    /// Destroys and frees what was kept: a wait for the queue's end has succeeded.
-    fn let_go(&self) {
+    /// Destroys and frees the kept resources, after a wait for the queue's end has succeeded.
+    fn release_kept(&self) {
         let kept = self.kept().take();
-        for thing in kept.into_iter().flatten() {
-            self.destroy(thing);
+        for resource in kept.into_iter().flatten() {
+            self.destroy(resource);
         }
     }
 
-    /// Waits for the queue's end, so long at most.
+    /// Waits for the queue's end, for `time` at most.
     fn wait(&self, time: Duration) -> Code {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: our queue.
         unsafe { (self.f.queue_synchronize)(self.queue, nanoseconds) }
     }
 
-    /// Waits for the queue's end, or for somebody who stops that.
-    fn synchronize(&self, signals: Signals<'_>) -> Result<(), End> {
+    /// Waits for the queue's end, or for a signal that stops the launch.
+    fn synchronize(&self, signals: StopSignals<'_>) -> Result<(), WaitError> {
         loop {
             let time = match (signals.deadline, signals.cancel) {
                 (None, None) => Duration::MAX,
@@ -149,7 +155,7 @@ impl Gpu {
             match self.wait(time) {
                 NOT_READY => {
                     if let Some(why) = signals.now() {
-                        return Err(End::Stopped(why));
+                        return Err(WaitError::Stopped(why));
                     }
                 }
                 code => return Ok(check("zeCommandQueueSynchronize", code)?),
@@ -157,7 +163,7 @@ impl Gpu {
         }
     }
 
-    /// The first GPU of the first driver that has one.
+    /// Opens the first GPU of the first driver that has one.
     pub(super) fn open() -> Result<Gpu, Error> {
         let f = Functions::load()?;
         // SAFETY: no pointers; flag 0 is the default.
@@ -201,11 +207,12 @@ impl Gpu {
                     uuid: [0; 16],
                     name: [0; 256],
                 };
-                // SAFETY: the structure is laid out as the header has it, its type is set and its chain is empty.
+                // SAFETY: the structure is laid out as the header has it, its type is set and its
+                // chain is empty.
                 check("zeDeviceGetProperties", unsafe {
                     (f.device_properties)(device, &mut p)
                 })?;
-                // 1 is a GPU.
+                // Type 1 is a GPU.
                 if p.ty != 1 {
                     continue;
                 }
@@ -265,16 +272,17 @@ impl Gpu {
         })
     }
 
-    /// Makes a command list with `fill`, executes it and waits for its end. Callers hold the queue's lock. Where this fails, what
-    /// `fill` gave to the list must be released, or be kept elsewhere.
+    /// Fills a command list with `fill`, executes it and waits for its end. Callers hold the
+    /// queue's lock. If this fails, resources that `fill` gave to the list must be released, or
+    /// kept elsewhere.
     fn execute(
         &self,
-        signals: Signals<'_>,
+        signals: StopSignals<'_>,
         fill: impl FnOnce(Handle) -> Result<(), Error>,
-    ) -> Result<(), End> {
+    ) -> Result<(), WaitError> {
         if self.kept().is_some() {
             self.synchronize(signals)?;
-            self.let_go();
+            self.release_kept();
         }
         let desc = ListDesc {
             stype: 0xf,
@@ -291,38 +299,39 @@ impl Gpu {
             // SAFETY: the list was made above and is open.
             check("zeCommandListClose", unsafe { (self.f.list_close)(list) })
         });
-        let result = filled.map_err(End::Error).and_then(|()| {
+        let result = filled.map_err(WaitError::Error).and_then(|()| {
             // SAFETY: one closed list, no fence.
             let code = unsafe { (self.f.queue_execute)(self.queue, 1, &mut list, null_mut()) };
             let ended = check("zeCommandQueueExecuteCommandLists", code)
-                .map_err(End::Error)
+                .map_err(WaitError::Error)
                 .and_then(|()| self.synchronize(signals));
             if ended.is_err() {
-                // A failure does not say that nothing was submitted, or that nothing runs.
+                // A failure does not mean that nothing was submitted, or that nothing runs.
                 self.kept().get_or_insert_default();
             }
             ended
         });
-        self.release(Thing::List(list));
+        self.release(QueueResource::List(list));
         result
     }
 }
 
 impl Gpu {
-    /// Copies between memory of the device and memory of the host, which is whole and is released afterwards. Callers hold the
-    /// queue's lock.
+    /// Copies between memory of the device and memory of the host, which the caller releases
+    /// afterwards. Callers hold the queue's lock.
     fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), Error> {
-        let result = self.execute(Signals::default(), |list| {
-            // SAFETY: both ranges are whole, and live until the queue has ended: they are released, not freed.
+        let result = self.execute(StopSignals::default(), |list| {
+            // SAFETY: both ranges are whole, and live until the queue has ended: they are released,
+            // not freed.
             check("zeCommandListAppendMemoryCopy", unsafe {
                 (self.f.list_copy)(list, to, from, bytes, null_mut(), 0, null_mut())
             })
         });
-        result.map_err(End::unstopped)
+        result.map_err(WaitError::unstopped)
     }
 }
 
-/// The two-call way of listing handles: how many, then which.
+/// Lists handles by two calls: the first returns their number, the second the handles.
 fn list(
     call: &'static str,
     mut get: impl FnMut(*mut u32, *mut Handle) -> Code,
@@ -349,12 +358,12 @@ unsafe impl Sync for Memory {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.gpu.release(Thing::Memory(self.at));
+        self.gpu.release(QueueResource::Memory(self.at));
     }
 }
 
 impl Memory {
-    /// Allocates so many bytes; what they hold is not defined.
+    /// Allocates memory of a length in bytes, with undefined contents.
     pub(super) fn new(gpu: &Arc<Gpu>, len: usize) -> Result<Memory, Error> {
         let desc = DeviceMemDesc {
             stype: 0x15,
@@ -363,7 +372,8 @@ impl Memory {
             ordinal: 0,
         };
         let mut at = null_mut();
-        // SAFETY: our handles, a whole descriptor and a place for the address; a size of at least 1 byte.
+        // SAFETY: our handles, a whole descriptor and a place for the address; a size of at least 1
+        // byte.
         check("zeMemAllocDevice", unsafe {
             (gpu.f.mem_alloc)(gpu.context, &desc, len.max(1), 64, gpu.device, &mut at)
         })?;
@@ -399,7 +409,7 @@ impl Memory {
         }
         let from = bytes.as_ptr().cast();
         let result = self.gpu.copy(to, from, bytes.len());
-        self.gpu.release(Thing::Host { _bytes: bytes });
+        self.gpu.release(QueueResource::Host { _bytes: bytes });
         result
     }
 
@@ -415,16 +425,16 @@ impl Memory {
         if result.is_ok() {
             out.copy_from_slice(&bytes);
         }
-        self.gpu.release(Thing::Host { _bytes: bytes });
+        self.gpu.release(QueueResource::Host { _bytes: bytes });
         result
     }
 }
 
-/// A module of the driver.
+/// Module of the driver.
 pub(super) struct DriverModule {
     gpu: Arc<Gpu>,
     handle: Handle,
-    /// What the driver said while it built the module.
+    /// Build log of the driver.
     pub(super) log: String,
 }
 
@@ -435,8 +445,8 @@ unsafe impl Sync for DriverModule {}
 
 impl Drop for DriverModule {
     fn drop(&mut self) {
-        // Kernels made of it were released before.
-        self.gpu.release(Thing::Module(self.handle));
+        // Its kernels were released before.
+        self.gpu.release(QueueResource::Module(self.handle));
     }
 }
 
@@ -456,7 +466,8 @@ impl DriverModule {
         let mut handle = null_mut();
         let mut create = || {
             let mut log = null_mut();
-            // SAFETY: our handles, a whole descriptor whose input lives through the call, and places for both handles.
+            // SAFETY: our handles, a whole descriptor whose input lives through the call, and
+            // places for both handles.
             let code = unsafe {
                 (gpu.f.module_create)(gpu.context, gpu.device, &desc, &mut handle, &mut log)
             };
@@ -464,8 +475,8 @@ impl DriverModule {
         };
         let (code, mut text) = create();
         if code != 0 {
-            // Intel's driver says what it has against a native binary on standard error only, and only when asked to:
-            // where it was asked, it is made to say it again where it can be read.
+            // Intel's driver explains a refusal of a native binary on standard error only, and only
+            // when asked to. Where it was asked, the call is repeated with standard error captured.
             if text.trim().is_empty() && driver_prints() {
                 text = captured_stderr(|| {
                     create();
@@ -489,8 +500,8 @@ impl DriverModule {
         })
     }
 
-    /// Makes a kernel, sets its arguments and launches it; returns when it has ended, or is stopped. Callers hold the queue's
-    /// lock.
+    /// Creates a kernel, sets its arguments and launches it. Returns when it has ended or is
+    /// stopped. Callers hold the queue's lock.
     pub(super) fn launch(
         &self,
         name: &str,
@@ -498,8 +509,8 @@ impl DriverModule {
         groups: [u32; 3],
         offset: [u32; 3],
         args: &[DriverArg<'_>],
-        signals: Signals<'_>,
-    ) -> Result<(), End> {
+        signals: StopSignals<'_>,
+    ) -> Result<(), WaitError> {
         let c_name = CString::new(name).map_err(|_| Error::NoKernel {
             name: name.to_owned(),
             have: Vec::new(),
@@ -512,7 +523,8 @@ impl DriverModule {
             name: c_name.as_ptr(),
         };
         let mut kernel = null_mut();
-        // SAFETY: our module, a whole descriptor whose name lives through the call, and a place for the handle.
+        // SAFETY: our module, a whole descriptor whose name lives through the call, and a place for
+        // the handle.
         check("zeKernelCreate", unsafe {
             (f.kernel_create)(self.handle, &desc, &mut kernel)
         })?;
@@ -539,7 +551,8 @@ impl DriverModule {
                     DriverArg::Local(n) => (*n, null()),
                     DriverArg::Value(v) => (v.len(), v.as_ptr().cast()),
                 };
-                // SAFETY: the value has `size` bytes and is copied by the call; SLM passes a size and no value.
+                // SAFETY: the value has `size` bytes and is copied by the call; SLM passes a size
+                // and no value.
                 check("zeKernelSetArgumentValue", unsafe {
                     (f.kernel_argument)(kernel, i as u32, size, value)
                 })?;
@@ -558,22 +571,22 @@ impl DriverModule {
             })
         };
         let result = run();
-        self.gpu.release(Thing::Kernel(kernel));
+        self.gpu.release(QueueResource::Kernel(kernel));
         result
     }
 }
 
-/// An argument as the driver takes it.
+/// Argument as the driver takes it.
 pub(super) enum DriverArg<'a> {
-    /// The address of a buffer, or 0.
+    /// Address of a buffer, or 0.
     Pointer(u64),
     /// SLM of so many bytes.
     Local(usize),
-    /// By value.
+    /// Value.
     Value(&'a [u8]),
 }
 
-/// A build log's text; the log is destroyed.
+/// Returns a build log's text and destroys the log.
 fn build_log(gpu: &Gpu, log: Handle) -> String {
     if log.is_null() {
         return String::new();
@@ -595,13 +608,13 @@ fn build_log(gpu: &Gpu, log: Handle) -> String {
     String::from_utf8_lossy(text.get(..end).unwrap_or(&[])).into_owned()
 }
 
-/// Whether Intel's driver was told, when the process began, to print its debug messages.
+/// Returns true if the process's environment tells Intel's driver to print its debug messages.
 fn driver_prints() -> bool {
     let on = |name| std::env::var_os(name).is_some_and(|v| v == "1");
     on("NEOReadDebugKeys") && on("PrintDebugMessages")
 }
 
-/// What is written to standard error, by anyone in this process, while `f` runs.
+/// Returns what any thread of this process writes to standard error while `f` runs.
 #[cfg(unix)]
 fn captured_stderr(f: impl FnOnce()) -> String {
     use std::io::{Read, Seek};
@@ -633,7 +646,7 @@ fn captured_stderr(f: impl FnOnce()) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Not where descriptors are not small numbers.
+/// Returns nothing on hosts whose file descriptors are not small numbers.
 #[cfg(not(unix))]
 fn captured_stderr(f: impl FnOnce()) -> String {
     f();
@@ -642,7 +655,7 @@ fn captured_stderr(f: impl FnOnce()) -> String {
 
 #[cfg(test)]
 impl Gpu {
-    /// A GPU of no driver.
+    /// Creates a GPU without a driver.
     pub(super) fn fake() -> Arc<Gpu> {
         Arc::new(Gpu {
             f: Arc::new(Functions::fake()),

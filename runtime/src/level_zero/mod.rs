@@ -1,20 +1,21 @@
-//! GPUs through Level Zero, found at run time: `libze_loader.so.1` or `ze_loader.dll` is loaded, never linked.
+//! GPUs through Level Zero. The library `libze_loader.so.1` or `ze_loader.dll` is loaded at run
+//! time, never linked.
 
 mod api;
 #[cfg(test)]
 mod fake;
 mod ffi;
 
-use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend, Request};
+use crate::backend::{BufferBackend, DeviceBackend, LaunchRequest, ModuleBackend};
 use crate::error::Error;
 use crate::launch::{Arg, LaunchStats};
 use crate::zebin::Zebin;
-use ffi::{DriverArg, DriverModule, End, Gpu, Memory};
+use ffi::{DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Opens the first GPU that Level Zero names.
+/// Opens the first GPU that Level Zero reports.
 pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
     Ok(Arc::new(LevelZero {
         gpu: Arc::new(Gpu::open()?),
@@ -24,7 +25,7 @@ pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
 
 struct LevelZero {
     gpu: Arc<Gpu>,
-    /// Held while the queue is used: it is not thread-safe.
+    /// Lock of the queue, which is not thread-safe.
     queue: Arc<Mutex<()>>,
 }
 
@@ -68,7 +69,7 @@ impl DeviceBackend for LevelZero {
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {
         let _held = hold(&self.queue);
         let module = DriverModule::new(&self.gpu, bytes)?;
-        // A zebin with SPIR-V inside is quietly compiled again when the driver does not like its code.
+        // The driver silently recompiles a zebin with SPIR-V inside when it does not like its code.
         if module.log.contains("recompiled from IR") {
             return Err(Error::Driver {
                 call: "zeModuleCreate",
@@ -126,7 +127,7 @@ struct LevelZeroModule {
 }
 
 impl ModuleBackend for LevelZeroModule {
-    fn launch(&self, r: &Request<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, r: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
         let start = Instant::now();
         if r.watch.is_some() {
             return Err(Error::Unsupported {
@@ -173,7 +174,7 @@ impl ModuleBackend for LevelZeroModule {
             let stopped = |why| Error::Stopped {
                 kernel: r.kernel.name.clone(),
                 why,
-                // A GPU does not say how far it is.
+                // A GPU does not report how far it is.
                 ended: 0,
                 groups: groups.iter().map(|&n| u64::from(n)).product(),
                 instructions: 0,
@@ -186,14 +187,14 @@ impl ModuleBackend for LevelZeroModule {
             self.module
                 .launch(name, r.local, groups, r.offset, &args, r.signals)
                 .map_err(|end| match end {
-                    End::Error(e) => e,
-                    End::Stopped(why) => stopped(why),
+                    WaitError::Error(e) => e,
+                    WaitError::Stopped(why) => stopped(why),
                 })?;
         }
         if let Some(p) = r.progress {
             p.add(threads);
         }
-        // A GPU counts none of the rest for us.
+        // A GPU does not count the rest for us.
         Ok(LaunchStats {
             threads,
             wall_seconds: start.elapsed().as_secs_f64(),

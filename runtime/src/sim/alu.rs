@@ -1,4 +1,5 @@
-//! Running ALU operations: operands to lanes, the operation from `isa-gen`'s semantics, lanes to the destination.
+//! Execution of ALU operations: operands to lanes, the operation from `isa-gen`'s semantics, lanes
+//! to the destination.
 
 use super::program::{DstOp, MicroOp, Pred, SrcOp};
 use super::regs;
@@ -16,16 +17,19 @@ use gantry_isa_gen::{MathFn, Op, Type};
 mod tests;
 
 /// Element bits of three sources.
-pub(super) type Lanes = [Bits; 3];
+pub(super) type SourceLanes = [Bits; 3];
 
 /// Buffers of the general path, kept so that they need not be cleared each time.
 #[derive(Default)]
-pub(super) struct Scratch {
-    lanes: Option<Box<Lanes>>,
+pub(super) struct LaneBuffers {
+    lanes: Option<Box<SourceLanes>>,
 }
 
-/// Lends out the buffers.
-pub(super) fn with_lanes<R>(t: &mut Thread, f: impl FnOnce(&mut Thread, &mut Lanes) -> R) -> R {
+/// Calls `f` with the buffers of a thread.
+pub(super) fn with_lanes<R>(
+    t: &mut Thread,
+    f: impl FnOnce(&mut Thread, &mut SourceLanes) -> R,
+) -> R {
     let mut lanes = t
         .scratch
         .lanes
@@ -41,7 +45,8 @@ pub(super) fn execute(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), Str
     with_lanes(t, |t, lanes| run(t, op, mask, lanes))
 }
 
-/// Where channel `i` of a source lies; an error where an address register points outside the GRFs.
+/// Returns the byte offset of channel `i` of a source. An address register that points outside the
+/// GRFs is an error.
 #[inline]
 pub(super) fn element_at(t: &Thread, s: &SrcOp, i: u32, size: u32) -> Result<u32, String> {
     let address = |addr: u32, imm: i32, offset: u32| {
@@ -90,7 +95,7 @@ pub(super) fn element_at(t: &Thread, s: &SrcOp, i: u32, size: u32) -> Result<u32
     }
 }
 
-/// A source's element bits, for the channels of `mask`.
+/// Reads a source's element bits for the channels of `mask`.
 pub(super) fn gather(
     t: &Thread,
     s: &SrcOp,
@@ -110,7 +115,7 @@ pub(super) fn gather(
         }
         _ => {
             for (i, o) in out.iter_mut().enumerate().take(n as usize) {
-                // Channels that are off may have addresses that mean nothing.
+                // Channels that are off may have meaningless addresses.
                 if mask >> i & 1 == 1 {
                     *o = t.regs.element(element_at(t, s, i as u32, size)?, size);
                 }
@@ -120,13 +125,13 @@ pub(super) fn gather(
     Ok(())
 }
 
-/// Any operation, by way of [`sem::eval`].
-fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut Lanes) -> Result<(), String> {
+/// Runs any operation through [`sem::eval`].
+fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut SourceLanes) -> Result<(), String> {
     let n = u32::from(op.n);
     let mut alu = op.alu;
     read_sources(t, op, mask, &mut alu, lanes)?;
     if alu.op == Op::Smov {
-        // Source 1 says which channels are written.
+        // Source 1 is the mask of channels to write.
         mask &= lanes[1][0] as u32;
     }
     let mut extra = Extra {
@@ -138,7 +143,8 @@ fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut Lanes) -> Result
     }
     if matches!(alu.op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2) {
         let ty = alu.acc_type();
-        // The upper half of 32 channels of halves has acc1 (IGC, `AccSubPass`: "check if acc1 needs to be used").
+        // With 32 channels of halves, the upper half has acc1 (IGC, `AccSubPass`: "check if acc1
+        // needs to be used").
         let upper = ty == Type::Hf && op.shift == 16;
         let at = IMPLICIT_ACC + if upper { 32 } else { 0 };
         for (i, a) in extra.acc.iter_mut().enumerate().take(n as usize) {
@@ -167,7 +173,7 @@ fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut Lanes) -> Result
     // `macl` leaves the accumulator alone where it is `mach` without `{AccWrEn}`.
     if op.acc_wr_en || outcome.acc.is_some() && alu.op != Op::Macl {
         let ty = match outcome.acc {
-            // Carries, and the products of doublewords.
+            // Carries, and the products of dwords.
             Some(_) => Type::D,
             None => alu.dst,
         };
@@ -184,17 +190,17 @@ fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut Lanes) -> Result
     Ok(())
 }
 
-/// Reads the sources of an operation, as [`sem::eval`] wants them.
+/// Reads the sources of an operation in the form of [`sem::eval`].
 fn read_sources(
     t: &Thread,
     op: &MicroOp,
     mask: u32,
     alu: &mut AluOp,
-    lanes: &mut Lanes,
+    lanes: &mut SourceLanes,
 ) -> Result<(), String> {
     let n = u32::from(op.n);
     let planes = matches!(alu.op, Op::Line | Op::Pln);
-    // Some operations look at other channels, enabled or not.
+    // Some operations read other channels, enabled or not.
     let (read, read_mask) = if sem::channels_read(alu.op, 1) > 1 && !planes {
         (sem::channels_read(alu.op, n as usize) as u32, u32::MAX)
     } else {
@@ -211,7 +217,8 @@ fn read_sources(
         if !in_acc(at) {
             continue;
         }
-        // An accumulator's integers are wider than their type says, and its native floats than its register.
+        // An accumulator's integers are wider than their type, and its native floats wider than its
+        // register.
         let wider = reads_whole_acc(alu.op);
         if ty == Type::Nf || wider && ty.is_int() && ty.bytes() < 8 {
             let mut beyond = false;
@@ -238,7 +245,7 @@ fn read_sources(
         }
     }
     if alu.op == Op::Pln {
-        // A register of eight first factors, one of second factors, and so on.
+        // Registers alternate between eight first factors and eight second factors.
         let first = direct(&op.srcs[1])?;
         for i in 0..n {
             let at = first + i / 8 * 64 + i % 8 * 4;
@@ -249,18 +256,19 @@ fn read_sources(
     Ok(())
 }
 
-/// The accumulator that an operation reads or writes without naming it. It is acc0 whatever the channel offset: Intel's
-/// compiler follows `mul (8|M0) acc0` by `mach (8|M8)`.
+/// Accumulator that an operation reads or writes implicitly. It is acc0 whatever the channel
+/// offset: Intel's compiler follows `mul (8|M0) acc0` by `mach (8|M8)`.
 const IMPLICIT_ACC: u32 = regs::ACC;
 
-/// What a thread's accumulators hold beyond their registers: for each word of the registers that an element begins at, the
-/// whole integer, or a native float's bits.
+/// Contents of a thread's accumulators beyond their registers. For each word of the registers that
+/// an element begins at, it is the whole integer, or a native float's bits.
 pub(super) type WideAcc = [i64; WIDE_ACC];
 
 /// Words of the accumulators: eight of 32 bytes, or four of 64.
 pub(super) const WIDE_ACC: usize = 128;
 
-/// Whether an operation sees all of an accumulator's integers, not just their registers' bits.
+/// Returns true if an operation reads all bits of an accumulator's integers, not just their
+/// registers' bits.
 pub(super) fn reads_whole_acc(op: Op) -> bool {
     matches!(
         op,
@@ -268,13 +276,13 @@ pub(super) fn reads_whole_acc(op: Op) -> bool {
     )
 }
 
-/// Whether a byte of the register file is one of the accumulators that operations name.
+/// Returns true if a byte of the register file is in one of the accumulators that operations name.
 pub(super) fn in_acc(at: u32) -> bool {
     at.wrapping_sub(regs::ACC) < 2 * WIDE_ACC as u32
 }
 
-/// The whole value of an accumulator's element: an integer, or element bits. What the register itself holds counts
-/// where something else has written it since.
+/// Returns the whole value of an accumulator's element: an integer, or element bits. If something
+/// else has written the register since, the register's own contents count.
 pub(super) fn acc_value(t: &Thread, at: u32, ty: Type) -> i64 {
     let bits = t.regs.element(at, ty.bytes());
     let own = if ty.is_int() {
@@ -288,7 +296,7 @@ pub(super) fn acc_value(t: &Thread, at: u32, ty: Type) -> i64 {
     }
 }
 
-/// What an accumulator keeps of a channel's result.
+/// Returns the value that an accumulator keeps of a channel's result.
 fn kept(alu: &AluOp, outcome: &Outcome, channel: u32) -> i64 {
     let channel = channel as usize;
     match alu.dst {

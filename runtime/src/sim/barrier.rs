@@ -1,17 +1,17 @@
 //! Barriers of a thread group: who has signalled, and who may go on.
 //!
-//! Facts: the gateway's barrier message in the PRMs of each generation ("Message Gateway"), and what Intel's compiler puts
-//! into its payload.
+//! The facts are those of the gateway's barrier message in the PRMs of each generation ("Message
+//! Gateway"), and of the payloads that Intel's compiler writes.
 
 use gantry_isa_gen::Platform;
 
 /// Barriers of a group: the group's own (0) and the named ones.
 const COUNT: usize = 32;
 
-/// What a barrier message says: dword 2 of its payload.
+/// Content of a barrier message: dword 2 of its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Signal {
-    /// Which barrier of the group.
+    /// Id of the barrier in its group.
     id: u8,
     produces: bool,
     consumes: bool,
@@ -20,9 +20,10 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// Reads the dword. Before XeHP it says which of the hardware's barriers the group has, which is one; bit 15 has bits
-    /// 14:9 count the threads. Since then it is the group's barrier 7:0, the role 15:14 (0 both, 1 producer,
-    /// 2 consumer), producers 23:16 and consumers 31:24.
+    /// Decodes the dword. Before Xe-HP it names one of the hardware's barriers, of which a group
+    /// has one. If bit 15 is set, bits 14:9 count the threads. From Xe-HP on, bits 7:0 are the
+    /// group's barrier and 15:14 the role (0 both, 1 producer, 2 consumer). Bits 23:16 count
+    /// producers and 31:24 consumers.
     pub(super) fn read(platform: Platform, dword: u32) -> Signal {
         let field = |lo: u32, len: u32| dword >> lo & ((1 << len) - 1);
         if platform >= Platform::XeHp {
@@ -43,27 +44,27 @@ impl Signal {
     }
 }
 
-/// A barrier in its current phase.
+/// State of a barrier in its current phase.
 #[derive(Clone, Copy, Default)]
-struct State {
-    /// Producers and consumers it waits for, once somebody has signalled.
+struct BarrierState {
+    /// Producers and consumers that it waits for, once a thread has signalled.
     expected: Option<[u32; 2]>,
     arrived: [u32; 2],
-    /// Phases that are complete.
+    /// Number of complete phases.
     done: u32,
 }
 
-/// The barriers of a group.
+/// Barriers of a group.
 pub(super) struct Barriers {
-    /// Threads of the group.
+    /// Number of threads of the group.
     threads: u32,
-    /// How many the kernel says it has: a group is given no more.
+    /// Number of barriers that the kernel declares. A group is given no more.
     count: u32,
-    states: [State; COUNT],
+    states: [BarrierState; COUNT],
 }
 
-/// The barriers that a thread has signalled as a consumer and not yet waited for: by barrier, the phase's number from 1 on,
-/// or 0.
+/// Barriers that a thread has signalled as a consumer and not yet waited for. For each barrier it
+/// has the phase's number from 1 on, or 0.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Joined([u32; COUNT]);
 
@@ -72,11 +73,11 @@ impl Barriers {
         Barriers {
             threads,
             count,
-            states: [State::default(); COUNT],
+            states: [BarrierState::default(); COUNT],
         }
     }
 
-    /// A thread signals.
+    /// Signals a barrier for a thread.
     pub(super) fn signal(&mut self, joined: &mut Joined, s: Signal) -> Result<(), String> {
         if u32::from(s.id) >= self.count {
             return Err(format!(
@@ -119,15 +120,15 @@ impl Barriers {
             ));
         }
         if state.arrived == expected {
-            *state = State {
+            *state = BarrierState {
                 done: state.done + 1,
-                ..State::default()
+                ..BarrierState::default()
             };
         }
         Ok(())
     }
 
-    /// Whether a thread that has signalled a barrier must wait for others to.
+    /// Returns true if a thread that has signalled a barrier must wait for others.
     pub(super) fn must_wait(&self, joined: &Joined, id: u32) -> bool {
         let at = id as usize;
         match (self.states.get(at), joined.0.get(at)) {
@@ -136,7 +137,7 @@ impl Barriers {
         }
     }
 
-    /// A thread that need not wait passes a barrier.
+    /// Passes a barrier, for a thread that need not wait.
     pub(super) fn pass(&self, joined: &mut Joined, id: u32) -> Result<(), String> {
         match joined.0.get_mut(id as usize) {
             Some(0) => Err(format!(
@@ -171,7 +172,7 @@ mod tests {
             b.signal(&mut t[0], all).unwrap();
             assert!(b.must_wait(&t[0], 0));
             b.signal(&mut t[1], all).unwrap();
-            // The last to arrive may arrive again before the first has gone on.
+            // The last thread to arrive may arrive again before the first has gone on.
             assert!(!b.must_wait(&t[1], 0));
             b.pass(&mut t[1], 0).unwrap();
             b.signal(&mut t[1], all).unwrap();
@@ -196,7 +197,7 @@ mod tests {
         b.signal(&mut t[2], payload(5, 1, 2, 1)).unwrap();
         assert!(!b.must_wait(&t[0], 5));
         b.pass(&mut t[0], 5).unwrap();
-        // A producer alone is not told.
+        // A thread that is only a producer does not wait.
         assert!(b.pass(&mut t[1], 5).unwrap_err().contains("never ends"));
     }
 

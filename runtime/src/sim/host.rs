@@ -1,18 +1,19 @@
-//! What the host's vector unit can do.
+//! Vector unit of the host.
 //!
-//! A body that is compiled for wide vectors is right only where it is inlined in a function that may use them. Such a body asks
-//! for a token, a [`Simd`] that is not [`sem::Plain`]; only [`Host::call`] makes one, inside such a function, and only on a
-//! host that has the vectors. Work cannot keep it: what it returns, and what it may write to, cannot name the token's type.
+//! Code compiled for wide vectors is sound only where it is inlined in a function that may use
+//! them. Such code asks for a token, a [`Simd`] that is not [`sem::Plain`]. Only [`Host::call`]
+//! creates one, inside such a function, and only on a host that has the vectors. Work cannot keep
+//! the token, since neither its result nor its fields can name the token's type.
 
 use gantry_isa_gen::sem::{self, Pack};
 
-/// The host that a thread runs on, found out once a thread.
+/// Vector unit of the host that a thread runs on, detected once per thread.
 #[derive(Clone, Copy)]
-pub(super) struct Host(Vectors);
+pub(super) struct Host(VectorUnit);
 
 #[derive(Clone, Copy)]
-enum Vectors {
-    /// What every host of this architecture has.
+enum VectorUnit {
+    /// Baseline of the architecture.
     Plain,
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -23,48 +24,48 @@ impl Host {
     pub(super) fn detect() -> Host {
         #[cfg(target_arch = "x86_64")]
         if let Some(v3) = pulp::x86::V3::try_new() {
-            return Host(Vectors::Avx2(v3));
+            return Host(VectorUnit::Avx2(v3));
         }
         Host::plain()
     }
 
-    /// The host as if it had no more than every host.
+    /// Returns the baseline of the architecture, whatever the host has.
     pub(super) fn plain() -> Host {
-        Host(Vectors::Plain)
+        Host(VectorUnit::Plain)
     }
 
-    /// Does work as it is compiled for the host.
+    /// Runs work in the version compiled for the host.
     #[inline(always)]
     pub(super) fn call<W: Work>(self, work: W) -> W::Output {
         match self.0 {
-            Vectors::Plain => work.plain(),
+            VectorUnit::Plain => work.plain(),
             #[cfg(target_arch = "x86_64")]
-            Vectors::Avx2(v3) => v3.vectorize(avx2::Wide(work, v3)),
+            VectorUnit::Avx2(v3) => v3.vectorize(avx2::Wide(work, v3)),
         }
     }
 }
 
-/// Work that is compiled for each kind of host.
+/// Work that is compiled for each kind of vector unit.
 pub(super) trait Work: Sized {
     type Output;
 
-    /// Does it. What it does with the token must be inlined in it.
+    /// Runs the work. Code that uses the token must be inlined in it.
     fn run<S: Simd>(self, host: S) -> Self::Output;
 
-    /// Does it on a host that has no more than every host.
+    /// Runs the work on the baseline of the architecture.
     #[inline(always)]
     fn plain(self) -> Self::Output {
         self.run(sem::Plain)
     }
 }
 
-/// A host as code is compiled for it.
+/// Vector unit that code is compiled for.
 pub(super) trait Simd: Pack {
-    /// It multiplies and adds in one rounding.
+    /// Returns true if it multiplies and adds with one rounding.
     fn fma(self) -> bool;
 
-    /// The bytes of four words, as one vector: registers that are read as vectors are best written so, since a host's loads
-    /// wait for narrower stores before them.
+    /// Returns the bytes of four words as one vector. Registers that are read as vectors are best
+    /// written so, since a host's loads wait for narrower stores before them.
     fn vector(self, w: [u64; 4]) -> [u8; 32];
 }
 
@@ -97,7 +98,7 @@ mod avx2 {
         }
     }
 
-    /// The token of a host with AVX2 and FMA.
+    /// Token of a host with AVX2 and FMA.
     #[derive(Clone, Copy)]
     struct Avx2(V3);
 

@@ -1,4 +1,5 @@
-//! Images as surfaces: where a texel is, and what its bytes are to a kernel.
+//! Images as surfaces: addresses of texels, and conversion between their bytes and a kernel's
+//! values.
 
 use super::memory::Block;
 use crate::image::{ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageType};
@@ -8,15 +9,15 @@ use std::sync::Arc;
 /// Four components as registers hold them: the bits of floats, or integers.
 pub(super) type Texel = [u32; 4];
 
-/// An image that a surface state describes.
+/// Image that a surface state describes.
 #[derive(Clone)]
 pub(super) struct SimImage {
     pub(super) block: Arc<Block>,
     pub(super) desc: ImageDesc,
     pub(super) format: ImageFormat,
-    /// Texels along each coordinate; layers are along an array's last one.
+    /// Texels along each coordinate. Layers are along an array's last one.
     pub(super) extent: [u32; 3],
-    /// Where the level of detail begins in the block, in bytes.
+    /// Byte offset of the level of detail in the block.
     base: u64,
 }
 
@@ -32,7 +33,7 @@ impl SimImage {
         }
     }
 
-    /// A level of detail as an image; `None` where there is none.
+    /// Returns a level of detail as an image; `None` where there is none.
     pub(super) fn level(&self, level: u32) -> Option<SimImage> {
         let before = (0..level).map(|l| self.desc.level_texels(l)).sum::<u64>();
         (level < self.desc.levels()).then(|| SimImage {
@@ -42,7 +43,8 @@ impl SimImage {
         })
     }
 
-    /// The byte offset of a texel; `None` outside the image. Coordinates that the shape does not have are 0.
+    /// Returns the byte offset of a texel; `None` outside the image. Coordinates that the type does
+    /// not have are 0.
     #[inline]
     pub(super) fn at(&self, [x, y, z]: [i64; 3]) -> Option<u64> {
         let [w, h, d] = self.extent.map(i64::from);
@@ -53,7 +55,7 @@ impl SimImage {
         })
     }
 
-    /// A sample of a texel, converted.
+    /// Loads and converts a sample of a texel.
     pub(super) fn load_sample(&self, place: [i64; 3], sample: u32) -> Texel {
         let [w, h, _] = self.extent.map(u64::from);
         match self.at(place) {
@@ -65,7 +67,7 @@ impl SimImage {
         }
     }
 
-    /// A texel, converted; what is outside the image reads as the border color.
+    /// Loads and converts a texel. Outside the image it is the border color.
     #[inline]
     pub(super) fn load(&self, place: [i64; 3]) -> Texel {
         match self.at(place) {
@@ -74,14 +76,15 @@ impl SimImage {
         }
     }
 
-    /// Stores a texel, converted; outside the image nothing happens.
+    /// Converts and stores a texel. Outside the image nothing happens.
     pub(super) fn store(&self, place: [i64; 3], texel: Texel) {
         if let Some(at) = self.at(place) {
             store(&self.block, at, self.format, texel);
         }
     }
 
-    /// What a sampler finds outside: zeros, with alpha 1 where the format has none (OpenCL C 6.15.15.1.4).
+    /// Returns the border color: zeros, with alpha 1 where the format has none (OpenCL C
+    /// 6.15.15.1.4).
     pub(super) fn border(&self) -> Texel {
         arrange(
             self.format.order(),
@@ -91,7 +94,7 @@ impl SimImage {
     }
 }
 
-/// Texels of a level of detail along each coordinate.
+/// Returns the texels of a level of detail along each coordinate.
 fn extent(d: ImageDesc, level: u32) -> [u32; 3] {
     let [width, height, depth] = d.level(level);
     match d.ty() {
@@ -103,12 +106,12 @@ fn extent(d: ImageDesc, level: u32) -> [u32; 3] {
     }
 }
 
-/// The component 1.
+/// Returns the component 1.
 fn one(integer: bool) -> u32 {
     if integer { 1 } else { 1f32.to_bits() }
 }
 
-/// Components in memory order as red, green, blue, alpha.
+/// Arranges components from memory order as red, green, blue, alpha.
 fn arrange(order: ChannelOrder, [a, b, c, d]: Texel, one: u32) -> Texel {
     match order {
         ChannelOrder::R | ChannelOrder::Depth => [a, 0, 0, one],
@@ -141,13 +144,12 @@ fn load(block: &Block, at: u64, format: ImageFormat) -> Texel {
 
 fn store(block: &Block, at: u64, format: ImageFormat, texel: Texel) {
     let (order, channel) = (format.order(), format.channel());
-    let [r, g, b, a] = match order.is_srgb() {
-        true => {
-            let [r, g, b, a] = texel;
-            let encode = |c| srgb_of_linear(f32::from_bits(c)).to_bits();
-            [encode(r), encode(g), encode(b), a]
-        }
-        false => texel,
+    let [r, g, b, a] = if order.is_srgb() {
+        let [r, g, b, a] = texel;
+        let encode = |c| srgb_of_linear(f32::from_bits(c)).to_bits();
+        [encode(r), encode(g), encode(b), a]
+    } else {
+        texel
     };
     let memory = match order {
         ChannelOrder::A => [a, 0, 0, 0],
@@ -165,8 +167,8 @@ fn store(block: &Block, at: u64, format: ImageFormat, texel: Texel) {
     }
 }
 
-/// A component's bits in memory, zero-extended, as a register holds it. Normalized ones are multiplied by the reciprocal,
-/// which is within the 1.5 units in the last place that OpenCL allows (OpenCL C 8.3.1).
+/// Converts a component's bits in memory, zero-extended, to a register's. Normalized ones are
+/// multiplied by the reciprocal, which is within the 1.5 ULP that OpenCL allows (OpenCL C 8.3.1).
 fn decode(channel: ChannelType, bits: u32) -> u32 {
     let float = match channel {
         ChannelType::UnormInt8 => bits as f32 * (1.0 / 255.0),
@@ -185,8 +187,9 @@ fn decode(channel: ChannelType, bits: u32) -> u32 {
     float.to_bits()
 }
 
-/// A component as a register holds it, as memory does: floats rounded to the nearest (ties to even) and everything
-/// clamped to what the format holds; a NaN becomes 0 where the format has none (OpenCL C 8.3.1).
+/// Converts a component in a register to its bits in memory. Floats are rounded to the nearest
+/// (ties to even), and everything is clamped to the range of the format. A NaN becomes 0 where the
+/// format has none (OpenCL C 8.3.1).
 fn encode(channel: ChannelType, v: u32) -> u32 {
     let scaled = |by: f32| (f32::from_bits(v) * by).round_ties_even();
     match channel {
@@ -203,7 +206,7 @@ fn encode(channel: ChannelType, v: u32) -> u32 {
     }
 }
 
-/// Linear light of an sRGB component (OpenCL 8.4).
+/// Returns the linear light of an sRGB component (OpenCL 8.4).
 fn linear_of_srgb(c: f32) -> f32 {
     if c <= 0.04045 {
         c / 12.92
@@ -212,7 +215,7 @@ fn linear_of_srgb(c: f32) -> f32 {
     }
 }
 
-/// The sRGB component of linear light.
+/// Returns the sRGB component of linear light.
 fn srgb_of_linear(c: f32) -> f32 {
     if c.is_nan() || c <= 0.0 {
         0.0
@@ -258,7 +261,7 @@ mod tests {
         assert_eq!(f(ChannelType::UnormInt16, -0.5), 0.0);
         assert_eq!(f(ChannelType::UnormInt8, f32::NAN), 0.0);
         assert_eq!(f(ChannelType::SnormInt8, -3.0), -1.0);
-        // 127.5 and 126.5: to even.
+        // 127.5 and 126.5 round to even.
         assert_eq!(encode(ChannelType::UnormInt8, 0.5f32.to_bits()), 128);
         assert_eq!(
             round(ChannelType::SignedInt8, (-300i32) as u32),

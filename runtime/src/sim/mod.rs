@@ -1,9 +1,11 @@
-//! The simulator: a Gen device in this process, which executes a zebin's own bytes.
+//! Simulator: a Gen device in this process, which executes a zebin's own bytes.
 //!
-//! A module's kernels are decoded once into micro-operations (`program`). A launch builds the payload as Intel's driver
-//! does (`launch`) and hands thread groups to all cores (`worker`); a thread runs its channels as host SIMD loops
-//! (`thread`, `alu`, `fast`), with per-channel instruction pointers for divergence, and `isa-gen`'s semantics for what
-//! operations compute. Memory is bounds-checked (`memory`, `send`). Whatever the code does wrong ends the launch with a
+//! A module's kernels are decoded once into micro-operations (`program`). A launch builds the
+//! payload as Intel's driver does (`launch`) and hands thread groups to all cores (`worker`).
+//!
+//! A thread runs its channels as host SIMD loops (`thread`, `alu`, `fast`), with an instruction
+//! pointer per channel for divergence. Operations compute what `isa-gen`'s semantics define. Memory
+//! is bounds-checked (`memory`, `send`). Errors in the code end the launch with a
 //! [`Fault`](crate::Fault), never the process.
 
 mod alu;
@@ -40,30 +42,31 @@ use memory::Space;
 use module::SimModule;
 use std::sync::Arc;
 
-/// Outcome of an access outside of a surface's buffer. By address, it is always a fault.
+/// Result of an access outside of a surface's buffer. Access by address is always a fault there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Bounds {
-    /// A fault, as by address: whether a compiler makes surfaces of buffers, and hides a mistake by that, says nothing of a program. Reads that
-    /// begin inside may go beyond the end, where they give zeros.
+    /// Fault, as for access by address. A compiler's choice to use surfaces does not make a program
+    /// correct. Reads that begin inside may go beyond the end, where they return zeros.
     #[default]
     Error,
-    /// The hardware's way: reads give zeros, and writes are dropped.
+    /// Behavior of the hardware: reads return zeros, and writes are dropped.
     Drop,
 }
 
-/// How a simulator runs.
+/// Options of a simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
-    /// What the device says it is, and compilers make code for. Modules of other platforms run too, each as what it was
-    /// compiled for.
+    /// Platform that the device reports and that compilers generate code for. Modules of other
+    /// platforms run too, each as its own platform.
     pub platform: Platform,
     /// Instructions that one thread may run before its launch ends as an endless loop.
     pub instruction_limit: u64,
-    /// Threads of the host that the device starts for its launches; 0 is one for each core. Launches at once share them.
+    /// Threads of the host that the device starts for its launches; 0 means one for each core.
+    /// Concurrent launches share them.
     pub threads: usize,
-    /// What accesses outside of surfaces come to.
+    /// Result of accesses outside of surfaces.
     pub bounds: Bounds,
-    /// What modules and launches may ask of the host.
+    /// Limits on what modules and launches may ask of the host.
     pub limits: Limits,
 }
 
@@ -79,7 +82,7 @@ impl Default for SimOptions {
     }
 }
 
-/// The simulated device.
+/// Simulated device.
 pub(crate) struct Simulator {
     options: SimOptions,
     pool: Arc<dyn Pool>,

@@ -1,30 +1,31 @@
-//! A loaded module: data at its addresses, code with addresses filled in, kernels decoded when they first run.
+//! Loaded module: data at its addresses, relocated code, and kernels that are decoded when they
+//! first run.
 
 use super::memory::{SimBuffer, Space};
 use super::program::Program;
 use super::relocate::{Addresses, IMPLICIT_ARGS_SYMBOL};
 use super::{SimOptions, launch};
-use crate::backend::{BufferBackend, ModuleBackend, Request};
+use crate::backend::{BufferBackend, LaunchRequest, ModuleBackend};
 use crate::error::Error;
 use crate::launch::LaunchStats;
 use crate::limits::within;
 use crate::pool::Pool;
-use crate::zebin::{Part, SourceLine, Zebin};
+use crate::zebin::{Part, SourceLine, Zebin, ZebinError};
 use std::sync::{Arc, OnceLock};
 
-/// A module on the simulator.
+/// Module on the simulator.
 pub(super) struct SimModule {
     options: SimOptions,
     pool: Arc<dyn Pool>,
     space: Arc<Space>,
     zebin: Arc<Zebin>,
     data: DataBuffers,
-    /// Code of functions: where each part begins in the code space, and its bytes.
+    /// Code of functions: the offset of each part in the code space, and its bytes.
     functions: Vec<(u32, Vec<u8>)>,
     kernels: Vec<KernelCode>,
 }
 
-/// A module's constants and globals. They live as long as the module.
+/// Constants and globals of a module, which live as long as the module.
 pub(super) struct DataBuffers {
     /// Address of the constants, or 0.
     pub(super) constant: u64,
@@ -33,12 +34,13 @@ pub(super) struct DataBuffers {
     _buffers: Vec<Arc<SimBuffer>>,
 }
 
-/// A kernel's code.
+/// Code of a kernel.
 struct KernelCode {
     bytes: Vec<u8>,
-    /// Why it cannot run.
+    /// Reason why it cannot run.
     failed: Option<Error>,
-    /// It looks for implicit arguments where `r0.0` points, before the cross-thread data.
+    /// True if it looks for implicit arguments at the address in `r0.0`, before the cross-thread
+    /// data.
     implicit_args: bool,
     program: OnceLock<Program>,
 }
@@ -59,11 +61,12 @@ impl SimModule {
         };
         let (data, addresses) = place_data(&space, &zebin)?;
         let addresses = Addresses::new(&zebin, addresses).map_err(|e| unsupported("", e))?;
-        // What every kernel shares: if it cannot be had, none can run.
+        // Data is shared by all kernels: if it fails, none can run.
         let mut shared = fill_data(&data, &zebin, &addresses).err();
         let mut functions = Vec::new();
         for (f, at) in zebin.functions.iter().zip(&addresses.functions) {
-            let mut code = bytes.get(f.range.clone()).unwrap_or(&[]).to_vec();
+            let code = bytes.get(f.range.clone());
+            let mut code = code.ok_or_else(|| no_code(&f.name))?.to_vec();
             if let Err(e) = addresses.patch_code(&mut code, &f.relocations, None) {
                 shared.get_or_insert(e);
             }
@@ -71,8 +74,10 @@ impl SimModule {
         }
         let mut kernels = Vec::new();
         for (i, k) in zebin.kernels.iter().enumerate() {
-            let mut code = zebin.code(bytes, i).unwrap_or(&[]).to_vec();
-            let list = zebin.relocations.get(i).map_or(&[][..], Vec::as_slice);
+            let code = zebin.code(bytes, i);
+            let mut code = code.ok_or_else(|| no_code(&k.name))?.to_vec();
+            let list = zebin.relocations.get(i);
+            let list = list.ok_or_else(|| no_code(&k.name))?;
             let own = addresses.patch_code(&mut code, list, Some((i, k))).err();
             kernels.push(KernelCode {
                 bytes: code,
@@ -95,15 +100,20 @@ impl SimModule {
     }
 }
 
-/// Data with a buffer for each run of sections.
+/// Returns the error of a zebin that was read from other bytes than those given.
+fn no_code(name: &str) -> ZebinError {
+    ZebinError::new(format!("there is no code of `{name}` in the file"))
+}
+
+/// Data sections with their buffers.
 struct PlacedData {
     buffers: DataBuffers,
-    /// For each section, its buffer and where it begins there.
+    /// Buffer of each section, and the section's offset in it.
     places: Vec<(Arc<SimBuffer>, u64)>,
 }
 
-/// Makes buffers for data sections. A zero-initialised tail follows its section's data, as base addresses in the payload
-/// expect. Returns the sections' addresses too.
+/// Allocates buffers for data sections. A zero-initialised tail follows its section's data, as base
+/// addresses in the payload expect. Also returns the sections' addresses.
 fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>), Error> {
     let length = |name: &str| {
         let section = zebin.data.iter().find(|d| d.name == name);
@@ -151,10 +161,10 @@ fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>
     Ok((PlacedData { buffers, places }, addresses))
 }
 
-/// Writes initial contents, with addresses filled in.
+/// Writes initial contents, relocated.
 fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<(), String> {
     for (d, (buffer, at)) in zebin.data.iter().zip(&data.places) {
-        // Zeros are there already, but for those that a relocation changes.
+        // Buffers are zeroed, so only zeros that a relocation changes are written.
         let last = d
             .relocations
             .iter()
@@ -170,7 +180,7 @@ fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<
 }
 
 impl ModuleBackend for SimModule {
-    fn launch(&self, request: &Request<'_>) -> Result<LaunchStats, Error> {
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<LaunchStats, Error> {
         let code = self
             .kernels
             .get(request.index)
@@ -196,9 +206,9 @@ impl ModuleBackend for SimModule {
             parts.extend(self.functions.iter().map(|(at, c)| (*at, c.as_slice())));
             Program::decode(self.zebin.platform, request.kernel.env.grf_count, &parts)
         });
-        let plan = launch::Plan::new(
+        let plan = launch::LaunchPlan::new(
             request,
-            launch::Code {
+            launch::KernelProgram {
                 program,
                 implicit_args: code.implicit_args,
                 module: self,
@@ -213,24 +223,24 @@ impl ModuleBackend for SimModule {
 
 #[cfg(test)]
 impl SimModule {
-    /// Lets a kernel that has not run be another program.
+    /// Replaces the program of a kernel that has not run.
     pub(super) fn run_instead(&self, kernel: usize, program: Program) {
         assert!(self.kernels[kernel].program.set(program).is_ok());
     }
 }
 
-/// Where an instruction is.
-pub(super) struct Whereabouts {
-    /// The function it is in, where that is not the kernel itself.
+/// Location of an instruction.
+pub(super) struct CodeLocation {
+    /// Function that it is in, where that is not the kernel itself.
     pub(super) function: Option<String>,
-    /// Its offset in its section, in bytes.
+    /// Byte offset in its section.
     pub(super) offset: u32,
 }
 
 impl SimModule {
-    /// The part that an offset of a kernel's code space is in, and the offset there.
+    /// Returns the part that an offset of a kernel's code space is in, and the offset there.
     fn part(&self, kernel: usize, ip: u32) -> (Part, u32) {
-        // Functions are in order of where they begin.
+        // Functions are sorted by where they begin.
         let after = self.functions.partition_point(|(at, _)| *at <= ip);
         let function = after.checked_sub(1).and_then(|i| {
             let (at, code) = self.functions.get(i)?;
@@ -240,14 +250,14 @@ impl SimModule {
         function.unwrap_or((Part::Kernel(kernel), ip))
     }
 
-    /// The source line of the instruction at an offset of a kernel's code space.
+    /// Returns the source line of the instruction at an offset of a kernel's code space.
     pub(super) fn source_line(&self, kernel: usize, ip: u32) -> Option<SourceLine> {
         let (part, offset) = self.part(kernel, ip);
         self.zebin.lines.find(self.zebin.code_index(part)?, offset)
     }
 
-    /// Where the instruction at an offset of a kernel's code space is.
-    pub(super) fn whereabouts(&self, kernel: usize, ip: u32) -> Whereabouts {
+    /// Returns the location of the instruction at an offset of a kernel's code space.
+    pub(super) fn location(&self, kernel: usize, ip: u32) -> CodeLocation {
         let (part, offset) = self.part(kernel, ip);
         let own = self.zebin.kernels.get(kernel).map(|k| k.name.as_str());
         let function = self
@@ -261,7 +271,7 @@ impl SimModule {
                     .is_some_and(|o| o < s.size)
             })
             .map(|s| s.name.clone());
-        Whereabouts { function, offset }
+        CodeLocation { function, offset }
     }
 }
 
@@ -303,7 +313,7 @@ mod tests {
         let address = (m.data.global + 8 + 3).to_le_bytes();
         assert_eq!(got, [&[7; 24][..], &[0; 56], &address].concat());
         assert!(m.kernels[0].failed.is_none());
-        // One that is not all inside.
+        // A relocation that is partly outside.
         zebin.data[1].relocations[0].offset = 57;
         let m = d.load_module(Arc::new(zebin), &bytes).unwrap();
         let e = m.kernels[0].failed.as_ref().unwrap().to_string();

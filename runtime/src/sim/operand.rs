@@ -1,4 +1,5 @@
-//! Lowering operands: regions to byte strides, immediates to lanes, payloads to register offsets.
+//! Lowering of operands: regions to byte strides, immediates to lanes, payloads to register
+//! offsets.
 
 use super::program::SrcOp;
 use super::regs::{self, FileOffset};
@@ -6,7 +7,7 @@ use super::send::{DescOp, SendOp};
 use gantry_isa_gen::sem::packed_imm;
 use gantry_isa_gen::{Desc, Dst, Inst, Platform, Reg, RegRef, Region, Src, Type};
 
-/// A send.
+/// Lowers a send.
 pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<SendOp, String> {
     let descs = inst.send.ok_or("a send without descriptors")?;
     let desc = |d: Desc| match d {
@@ -41,7 +42,8 @@ pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<Se
     ))
 }
 
-/// A region's row stride, log2 of its width and element stride, in elements.
+/// Returns a region's row stride, log2 of its width, and its element stride. Strides are in
+/// elements.
 fn strides(region: Region) -> Result<(u32, u32, u32), String> {
     let log = |w: u8| {
         if w.is_power_of_two() {
@@ -62,9 +64,10 @@ fn strides(region: Region) -> Result<(u32, u32, u32), String> {
     })
 }
 
-/// Which element of a packed vector immediate a channel reads: it is laid out as words (singles for `vf`), and where
-/// the destination's elements are `step` bytes apart, so are those read. Intel's compiler writes `0x0C080400:uv` for
-/// the four dwords 0, 4, 8, 12 (IGC, `HWConformityPro::fixVectSrc`: "interleave the vector"), up to four channels.
+/// Returns the element of a packed vector immediate that a channel reads. It is laid out as words
+/// (singles for `vf`). Where the destination's elements are `step` bytes apart, so are those read.
+/// Intel's compiler writes `0x0C080400:uv` for the four dwords 0, 4, 8, 12, up to four channels
+/// (IGC, `HWConformityPro::fixVectSrc`: "interleave the vector").
 fn packed_element(ty: Type, channel: usize, n: u32, step: u32) -> usize {
     let spread = if n <= 4 && ty != Type::Vf && step == 4 {
         2
@@ -74,7 +77,8 @@ fn packed_element(ty: Type, channel: usize, n: u32, step: u32) -> usize {
     channel * spread
 }
 
-/// A source of an instruction of `n` channels whose destination's elements are `step` bytes apart.
+/// Lowers a source of an instruction of `n` channels whose destination's elements are `step` bytes
+/// apart.
 pub(super) fn source(
     s: &Src<Reg>,
     n: u32,

@@ -1,20 +1,21 @@
-//! Modelled time of threads, each by itself on an EU, on the paths that they really take: `gantry_isa_gen::perf`.
+//! Modelled time of threads along the paths that they take, each alone on an EU:
+//! `gantry_isa_gen::perf`.
 
 use super::program::Program;
 use gantry_isa_gen::Reg;
 use gantry_isa_gen::perf::{Clock, Cycles, Slot, Timing, accesses, timing};
 
-/// An instruction's part in it.
-struct Step {
+/// Timing of an instruction, and the registers that it accesses.
+struct InstTiming {
     timing: Timing,
     reads: Box<[Slot]>,
     writes: Box<[Slot]>,
 }
 
-/// The clocks of a group's threads.
+/// Clocks of a group's threads.
 pub(super) struct Pace {
-    /// By operation; none where there is no instruction.
-    steps: Vec<Option<Step>>,
+    /// Timing by operation; `None` where there is no instruction.
+    steps: Vec<Option<InstTiming>>,
     threads: Vec<Clock>,
     sum: Cycles,
 }
@@ -34,7 +35,7 @@ impl Pace {
                 let slots = if a.write { &mut writes } else { &mut reads };
                 slots.extend(Slot::of(&a, grf_bytes));
             });
-            Some(Step {
+            Some(InstTiming {
                 timing: timing(platform, inst),
                 reads: reads.into(),
                 writes: writes.into(),
@@ -47,7 +48,7 @@ impl Pace {
         }
     }
 
-    /// A group begins; the one before has ended.
+    /// Begins a group, and adds up the threads of the one before.
     pub(super) fn group(&mut self) {
         for clock in self.threads.drain(..) {
             self.sum.alone = self.sum.alone.saturating_add(clock.now().into());
@@ -55,7 +56,7 @@ impl Pace {
         }
     }
 
-    /// There is a thread of this number.
+    /// Ensures that there is a thread of this number.
     pub(super) fn thread(&mut self, number: u32) {
         let needed = number as usize + 1;
         if self.threads.len() < needed {
@@ -63,7 +64,7 @@ impl Pace {
         }
     }
 
-    /// A thread executed an operation.
+    /// Advances a thread's clock by an operation that it executed.
     pub(super) fn executed(&mut self, thread: u32, pc: u32) {
         let step = self.steps.get(pc as usize).and_then(Option::as_ref);
         if let (Some(step), Some(clock)) = (step, self.threads.get_mut(thread as usize)) {
@@ -72,7 +73,7 @@ impl Pace {
         }
     }
 
-    /// What all threads take.
+    /// Returns the cycles of all threads.
     pub(super) fn finish(mut self) -> Cycles {
         self.group();
         self.sum

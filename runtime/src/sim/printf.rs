@@ -1,8 +1,9 @@
-//! What kernels print: the printf buffer, read after a launch.
+//! Text that kernels print: the printf buffer, read after a launch.
 //!
-//! The buffer begins with a dword, the bytes used so far with that dword among them; a kernel adds to it atomically. Then
-//! come the calls: the address of the format string, and for each conversion the type of its argument and the argument, in
-//! whole dwords. Source: compute-runtime, `print_formatter.h`; `OpenCLPrintfResolution` of intel-graphics-compiler.
+//! The buffer begins with a dword that counts the bytes used so far, including itself. A kernel
+//! adds to it atomically. Then come the calls. Each is the address of the format string, and for
+//! each conversion the type of its argument and the argument, in whole dwords. Sources:
+//! compute-runtime, `print_formatter.h`; intel-graphics-compiler, `OpenCLPrintfResolution`.
 
 use super::memory::{Block, View};
 use crate::limits::{Budget, Excess, Limits, within};
@@ -10,12 +11,12 @@ use gantry_isa_gen::printf::{Spec, Value};
 
 /// Bytes of a printf buffer. Compilers know its size: calls past the end store nothing.
 pub(super) const BUFFER_BYTES: usize = 4 << 20;
-/// The bytes used in an empty buffer.
+/// Bytes used in an empty buffer.
 pub(super) const EMPTY: u32 = 4;
-/// The longest string that is printed, in bytes.
+/// Limit on the length of a printed string, in bytes.
 const MAX_STRING: usize = 16 << 10;
 
-/// Types of arguments.
+/// Type tags of arguments.
 mod tag {
     pub(super) const BYTE: u32 = 1;
     pub(super) const SHORT: u32 = 2;
@@ -34,14 +35,14 @@ mod tag {
     pub(super) const VECTOR_DOUBLE: u32 = 14;
 }
 
-/// Reads a buffer: `used` and the calls after it.
-struct Reader<'a> {
+/// BufferReader of a buffer.
+struct BufferReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
-    /// The next `n` bytes, zero-extended; `None` past the end.
+impl BufferReader<'_> {
+    /// Takes the next `n` bytes, zero-extended; `None` past the end.
     fn take(&mut self, n: usize) -> Option<u64> {
         let b = self.bytes.get(self.at..self.at.checked_add(n)?)?;
         self.at += n;
@@ -64,8 +65,8 @@ impl Reader<'_> {
         }))
     }
 
-    /// The next argument's values: one, or a vector's.
-    fn argument(&mut self, strings: &mut Strings<'_>) -> Result<Option<Vec<Value>>, Excess> {
+    /// Takes the next argument's values: one, or a vector's.
+    fn argument(&mut self, strings: &mut StringReader<'_>) -> Result<Option<Vec<Value>>, Excess> {
         let Some(ty) = self.take(4) else {
             return Ok(None);
         };
@@ -79,7 +80,7 @@ impl Reader<'_> {
         Ok(Some(vec![Value::String(strings.at(address)?)]))
     }
 
-    /// The numbers of an argument of this type.
+    /// Takes the numbers of an argument of this type.
     fn numbers(&mut self, ty: u32) -> Option<Vec<Value>> {
         let (float, size) = match ty {
             tag::BYTE | tag::VECTOR_BYTE => (false, 1),
@@ -111,26 +112,27 @@ impl Reader<'_> {
     }
 }
 
-/// What calls print.
+/// Text of all calls.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Text {
+pub(super) struct PrintedText {
     pub(super) text: String,
-    /// Why it is not all.
+    /// Limit that cut the text off.
     pub(super) excess: Option<Excess>,
 }
 
-/// The text of all calls in a buffer that begins at an offset of a block, in order; the bytes used count from the block's
-/// start. `memory` holds the strings. A call that makes no sense ends it, and so does one that is beyond the limits.
-pub(super) fn text(buffer: &Block, at: u64, memory: &View<'_>, limits: &Limits) -> Text {
+/// Formats all calls in a buffer that begins at an offset of a block, in order. The bytes used
+/// count from the block's start. `memory` holds the strings. A malformed call ends the text, and so
+/// does one that passes the limits.
+pub(super) fn text(buffer: &Block, at: u64, memory: &View<'_>, limits: &Limits) -> PrintedText {
     let used = (buffer.load(at, 4) as usize).min(buffer.len());
     let mut bytes = vec![0; used];
     buffer.read(0, &mut bytes);
     let mut printer = Printer {
-        reader: Reader {
+        reader: BufferReader {
             bytes: &bytes,
             at: at as usize + EMPTY as usize,
         },
-        strings: Strings {
+        strings: StringReader {
             memory,
             read: Budget::new("bytes of formats and strings to print", limits.printf_bytes),
         },
@@ -146,23 +148,23 @@ pub(super) fn text(buffer: &Block, at: u64, memory: &View<'_>, limits: &Limits) 
     };
     let mut out = printer.out;
     out.truncate(limits.printf_bytes);
-    Text {
+    PrintedText {
         text: String::from_utf8(out)
             .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()),
         excess,
     }
 }
 
-/// Prints calls.
+/// Formatter of calls.
 struct Printer<'a> {
-    reader: Reader<'a>,
-    strings: Strings<'a>,
+    reader: BufferReader<'a>,
+    strings: StringReader<'a>,
     out: Vec<u8>,
     limits: &'a Limits,
 }
 
 impl Printer<'_> {
-    /// Prints the next call; false where there is none, or no more of it.
+    /// Formats the next call. Returns false at the end of the buffer, also within a call.
     fn call(&mut self) -> Result<bool, Excess> {
         let Some(address) = self.reader.take(8) else {
             return Ok(false);
@@ -217,14 +219,14 @@ impl Printer<'_> {
     }
 }
 
-/// Reads strings.
-struct Strings<'a> {
+/// BufferReader of strings, within a limit.
+struct StringReader<'a> {
     memory: &'a View<'a>,
     read: Budget,
 }
 
-impl Strings<'_> {
-    /// The string at an address, without its NUL; `None` where there is none.
+impl StringReader<'_> {
+    /// Returns the string at an address, without its NUL; `None` where there is none.
     fn at(&mut self, address: u64) -> Result<Option<Vec<u8>>, Excess> {
         let Some((block, at)) = self.memory.find(address, 1) else {
             return Ok(None);
@@ -243,7 +245,7 @@ impl Strings<'_> {
                 return Ok(Some(s));
             }
         }
-        // One that is cut off, unless the memory ends before it does.
+        // A long string is cut off. One that the end of memory cuts off is none.
         Ok((s.len() == MAX_STRING).then_some(s))
     }
 }
@@ -256,14 +258,15 @@ mod tests {
 
     const STRINGS: u64 = 0x1000;
 
-    /// What a buffer with these calls prints. A call is the offset of its format in `strings`, and its arguments' bytes.
+    /// Formats a buffer with calls. A call is the offset of its format in `strings`, and its
+    /// arguments' bytes.
     fn print(strings: &[u8], calls: &[(u64, &[u8])]) -> String {
         let printed = print_within(strings, calls, &Limits::default());
         assert_eq!(printed.excess, None);
         printed.text
     }
 
-    fn print_within(strings: &[u8], calls: &[(u64, &[u8])], limits: &Limits) -> Text {
+    fn print_within(strings: &[u8], calls: &[(u64, &[u8])], limits: &Limits) -> PrintedText {
         let block = Block::new(strings.len()).unwrap();
         block.write(0, strings);
         let strings = Mapped {
@@ -330,7 +333,7 @@ mod tests {
         let (wide, precise, string, dots) = (5, 10, 25, 32);
         let int = arg(tag::INT, &[1, 0, 0, 0]);
         let print = |calls: &[(u64, &[u8])]| print_within(strings, calls, &limits);
-        // Three fit, the fourth in part.
+        // Three calls fit, and the fourth in part.
         let four = print(&[(0, &int), (0, &int), (0, &int), (0, &int)]);
         assert_eq!(four.text.len(), 100);
         assert_eq!(
@@ -340,7 +343,7 @@ mod tests {
         let asked = |at: u64| print(&[(at, &int)]).excess.map(|e| (e.asked, e.limit));
         assert_eq!(asked(wide), Some((51, 50)));
         assert_eq!(asked(precise), Some((99_999_999_999, 50)));
-        // What is read counts too, though little is printed.
+        // Bytes that are read count too, even if few are printed.
         let s = arg(tag::STRING, &(STRINGS + dots).to_le_bytes());
         let two = [s.clone(), s].concat();
         let e = print(&[(string, &two), (string, &two)]).excess.unwrap();
@@ -358,7 +361,7 @@ mod tests {
             };
             let table = Table::default();
             let view = View::new(&table, [Some(&strings), None]);
-            let mut s = Strings {
+            let mut s = StringReader {
                 memory: &view,
                 read: Budget::new("bytes", limit),
             };

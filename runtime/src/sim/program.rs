@@ -1,4 +1,4 @@
-//! Decoding a kernel once, into micro-operations that the execution loop runs without looking anything up.
+//! Decoder of kernels into micro-operations, which the execution loop runs without further lookups.
 
 use super::fast::{self, Handler, Ieee, RowSource};
 use super::operand::{send, source};
@@ -13,64 +13,65 @@ use gantry_isa_gen::{
     Target, Type, decode, legal,
 };
 
-/// A kernel, decoded.
+/// Decoded kernel.
 pub(super) struct Program {
-    /// The micro-operations, in address order.
+    /// Micro-operations in address order.
     pub(super) ops: Vec<MicroOp>,
-    /// The instructions as decoded, for messages; in the order of `ops`.
+    /// Instructions as decoded, for messages; in the order of `ops`.
     pub(super) insts: Vec<Option<Inst<Reg>>>,
-    /// The index of the operation at `offset / 8`; `NO_OP` where none begins.
+    /// Index of the operation at `offset / 8`, or `NO_OP` where none begins.
     index: Vec<u32>,
     pub(super) platform: Platform,
-    /// GRFs of a thread.
+    /// Number of GRFs of a thread.
     pub(super) grfs: u32,
 }
 
-/// What ends a thread that runs past the end of its code.
+/// Fault of a thread that runs past the end of its code.
 pub(super) const LEFT_CODE: &str = "execution left the kernel's code";
 
-/// No operation begins there.
+/// Index of an operation that does not exist.
 pub(super) const NO_OP: u32 = u32::MAX;
 
-/// One instruction, ready to run.
+/// Instruction in the form that the execution loop runs.
 pub(super) struct MicroOp {
-    /// Offset in the kernel, in bytes.
+    /// Byte offset in the kernel.
     pub(super) ip: u32,
-    /// Channels.
+    /// Exec size.
     pub(super) n: u8,
-    /// First channel.
+    /// Channel offset.
     pub(super) shift: u8,
-    /// All channels of the instruction: `n` ones.
+    /// Mask of all channels of the instruction: `n` ones.
     pub(super) full: u32,
-    /// Runs whatever the execution mask.
+    /// True if it ignores the execution mask.
     pub(super) no_mask: bool,
-    /// Channels may be waiting to rejoin here.
+    /// True if channels may be waiting to rejoin here.
     pub(super) join: bool,
-    /// Reads registers that are computed when read (`ce0`, `tm0`, `ip`), or writes ones with effects (`cr0`).
+    /// True if it reads registers that are computed when read (`ce0`, `tm0`, `ip`), or writes ones
+    /// with effects (`cr0`).
     pub(super) special: bool,
-    /// The floats that must be IEEE's for the handler.
+    /// Float types that must follow IEEE for the handler.
     pub(super) needs: Ieee,
     pub(super) pred: Pred,
-    /// The predicate of `sel`, which selects and disables nothing.
+    /// Predicate of `sel`, which selects and disables no channel.
     pub(super) pick: Pred,
     pub(super) dst: DstOp,
     pub(super) srcs: [SrcOp; 3],
-    /// The sources of a handler for rows.
+    /// Sources of a row handler.
     pub(super) rows: [RowSource; 3],
-    /// Flag bit of channel 0 of the flag modifier, where flags are written.
+    /// Flag bit of channel 0 of the condition modifier, where flags are written.
     pub(super) flag: Option<u8>,
     pub(super) acc_wr_en: bool,
     pub(super) alu: AluOp,
-    pub(super) kind: Kind,
+    pub(super) kind: MicroOpKind,
 }
 
-/// What an operation is.
-pub(super) enum Kind {
-    /// An ALU operation with a handler of its own.
+/// Kind of a micro-operation.
+pub(super) enum MicroOpKind {
+    /// ALU operation with a handler of its own.
     Fast(Handler),
-    /// Any ALU operation.
+    /// Any other ALU operation.
     Alu,
-    /// One that is more than its operands.
+    /// Operation on more than its operands.
     Special(Special),
     /// `mov`, `movi` of indirect regions.
     Movi,
@@ -91,35 +92,35 @@ pub(super) enum Kind {
     Ret,
     /// `wait`, `sync.bar`.
     Wait(BarrierId),
-    /// Ends the launch when it runs: why.
+    /// Instruction that ends the launch when it runs, with the reason.
     Bad(String),
 }
 
-/// Which barrier of the group is waited for.
+/// Barrier of the group that an instruction waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BarrierId {
     Known(u32),
-    /// In the low byte at a byte offset in the register file.
+    /// Id in the low byte at a byte offset in the register file.
     Reg(u32),
 }
 
-/// Targets as operation indices (or [`NO_OP`]), and what they were in bytes.
+/// Targets of a branch as operation indices, or [`NO_OP`].
 #[derive(Clone, Copy)]
 pub(super) struct Jump {
     pub(super) jip: u32,
     pub(super) uip: u32,
 }
 
-/// Predication.
+/// Predicate of a micro-operation.
 #[derive(Clone, Copy)]
 pub(super) enum Pred {
     None,
-    /// Flag bits from this one on.
+    /// Flag bits, starting at this one.
     Seq {
         bit: u8,
         invert: bool,
     },
-    /// Bits of f0 and f1 from this one on, combined.
+    /// Bits of f0 and f1 combined, starting at this one.
     Vertical {
         bit: u8,
         all: bool,
@@ -134,18 +135,18 @@ pub(super) enum Pred {
     },
 }
 
-/// A destination.
+/// Destination of a micro-operation.
 #[derive(Clone, Copy)]
 pub(super) enum DstOp {
-    /// Results vanish.
+    /// None: results are dropped.
     Null,
-    /// Elements `step` bytes apart from `at` on.
+    /// Elements from `at` on, `step` bytes apart.
     Direct { at: u32, step: u32, acc: bool },
-    /// From the address in the address register at `addr`, plus `imm`.
+    /// Elements at the address in the address register at `addr`, plus `imm`.
     Indirect { addr: u32, imm: i32, step: u32 },
 }
 
-/// A source.
+/// Source of a micro-operation.
 pub(super) enum SrcOp {
     None,
     /// One element for all channels, at a byte offset.
@@ -156,14 +157,15 @@ pub(super) enum SrcOp {
     Packed {
         at: u32,
     },
-    /// Rows of `1 << width_log` elements, `vs` bytes apart, elements `hs` bytes apart.
+    /// Rows of `1 << width_log` elements, with `vs` bytes between rows and `hs` bytes between
+    /// elements.
     Rect {
         at: u32,
         vs: u32,
         width_log: u32,
         hs: u32,
     },
-    /// As `Rect`, from an address register's address.
+    /// `Rect` at an address from an address register.
     Indirect {
         addr: u32,
         imm: i32,
@@ -171,22 +173,23 @@ pub(super) enum SrcOp {
         width_log: u32,
         hs: u32,
     },
-    /// Each row has an address register element of its own.
+    /// Rows that each have an address register element of their own.
     MultiIndirect {
         addr: u32,
         imm: i32,
         width_log: u32,
         hs: u32,
     },
-    /// An immediate: the element bits of all channels.
+    /// Immediate: the element bits of all channels.
     Value(u64),
-    /// A packed vector immediate: the element bits of each channel.
+    /// Packed vector immediate: the element bits of each channel.
     Imm(Box<[u64; 32]>),
 }
 
 impl Program {
-    /// Decodes the code of a kernel whose threads have so many GRFs: parts, each at its offset in the kernel's code space,
-    /// in order. Never fails: what cannot be decoded ends the launch if it is reached.
+    /// Decodes the code of a kernel whose threads have `grfs` GRFs. The code consists of parts,
+    /// each at its offset in the kernel's code space, in order. Never fails: what cannot be decoded
+    /// ends the launch if it is reached.
     pub(super) fn decode(platform: Platform, grfs: u32, parts: &[(u32, &[u8])]) -> Program {
         let end = parts.last().map_or(0, |(at, c)| *at as usize + c.len());
         let mut insts = Vec::new();
@@ -195,7 +198,7 @@ impl Program {
         for (base, code) in parts {
             let base = *base as usize;
             if base > 0 {
-                // Nothing leads from one part to the next.
+                // Execution cannot fall through from one part to the next.
                 starts.push((base, 0, Some(String::new())));
                 insts.push(None);
             }
@@ -211,7 +214,7 @@ impl Program {
                         at += d.len.max(8);
                     }
                     Err(e) => {
-                        // The compaction bit alone says how long it is.
+                        // The length is known from the compaction bit.
                         let compact = rest.get(3).is_some_and(|b| b >> 5 & 1 == 1);
                         let len = if compact { 8 } else { 16 };
                         let why = format!("illegal instruction: {e}");
@@ -239,37 +242,41 @@ impl Program {
             };
             ops.push(op);
         }
-        // `break` names the loop's `while` as its end; its channels go on after it (Skylake PRM, Vol. 7, "break").
+        // `break` names the loop's `while` as its end, and its channels go on after it (Skylake
+        // PRM, Vol. 7, "break").
         for i in 0..ops.len() {
-            let Some(Kind::Leave(j)) = ops.get(i).map(|o| &o.kind) else {
+            let Some(MicroOpKind::Leave(j)) = ops.get(i).map(|o| &o.kind) else {
                 continue;
             };
             let uip = j.uip;
-            let at_while = matches!(ops.get(uip as usize).map(|o| &o.kind), Some(Kind::While(_)));
+            let at_while = matches!(
+                ops.get(uip as usize).map(|o| &o.kind),
+                Some(MicroOpKind::While(_))
+            );
             if let Some(op) = ops.get_mut(i)
                 && op.alu.op == Op::Break
                 && at_while
-                && let Kind::Leave(j) = &mut op.kind
+                && let MicroOpKind::Leave(j) = &mut op.kind
             {
                 j.uip = uip + 1;
             }
         }
-        special::unseen(&mut ops, &program.insts);
+        special::mark_overwritten(&mut ops, &program.insts);
         // Channels can wait after a branch and at its targets.
         let mut joins = vec![false; ops.len()];
         for (i, op) in ops.iter().enumerate() {
             let jump = match &op.kind {
-                Kind::Jmpi(j)
-                | Kind::If(j)
-                | Kind::Else(j)
-                | Kind::Join(j)
-                | Kind::While(j)
-                | Kind::Leave(j)
-                | Kind::Goto(j, _)
-                | Kind::Brd(j)
-                | Kind::Brc(j)
-                | Kind::Call(j) => *j,
-                Kind::Ret | Kind::Calla => Jump {
+                MicroOpKind::Jmpi(j)
+                | MicroOpKind::If(j)
+                | MicroOpKind::Else(j)
+                | MicroOpKind::Join(j)
+                | MicroOpKind::While(j)
+                | MicroOpKind::Leave(j)
+                | MicroOpKind::Goto(j, _)
+                | MicroOpKind::Brd(j)
+                | MicroOpKind::Brc(j)
+                | MicroOpKind::Call(j) => *j,
+                MicroOpKind::Ret | MicroOpKind::Calla => Jump {
                     jip: NO_OP,
                     uip: NO_OP,
                 },
@@ -288,23 +295,24 @@ impl Program {
         program
     }
 
-    /// The instruction of an operation.
+    /// Returns the instruction of an operation.
     pub(super) fn inst(&self, pc: u32) -> Option<&Inst<Reg>> {
         self.insts.get(pc as usize)?.as_ref()
     }
 
-    /// What a send asks, by what its descriptors hold now; `None` where that is no message.
+    /// Returns the message of a send, by the current contents of its descriptors. `None` if they
+    /// describe no message.
     pub(super) fn message(&self, regs: &Regs, pc: u32, s: &SendOp) -> Option<Message> {
         s.fixed_message()
             .or_else(|| s.message(regs, self.inst(pc)?, self.platform).ok())
     }
 
-    /// Where a thread's GRFs end, in bytes.
+    /// Returns the end of a thread's GRFs in bytes.
     pub(super) fn grf_end(&self) -> u32 {
         self.grfs * self.platform.features().grf_bytes
     }
 
-    /// The operation at a byte offset, or [`NO_OP`].
+    /// Returns the operation at a byte offset, or [`NO_OP`].
     pub(super) fn at(&self, offset: i64) -> u32 {
         if offset < 0 || offset % 8 != 0 {
             return NO_OP;
@@ -317,7 +325,7 @@ impl Program {
     }
 
     fn lower(&self, inst: &Inst<Reg>, ip: u32, len: u32) -> MicroOp {
-        // What the hardware lacks has no meaning.
+        // Instructions that the hardware lacks are illegal here too.
         if !legal::is_legal(self.platform, inst) {
             let found = legal::check(self.platform, inst);
             if let Some(f) = found.iter().find(|f| !f.rule.is_tolerated()) {
@@ -370,7 +378,7 @@ impl Program {
             Dst::Direct { at, .. } if at.reg.is_null() => DstOp::Null,
             Dst::Direct { at, hs, ty } => {
                 let p = place(at)?;
-                // A call writes two dwords, whatever its channels.
+                // A call writes two dwords, whatever its exec size.
                 let written = match inst.op {
                     Op::Call | Op::Calla => 2,
                     _ => n,
@@ -437,8 +445,9 @@ impl Program {
         };
         let acc_wr_en = inst.opts.contains(InstOpts::ACC_WR_EN);
         let alu = AluOp {
-            // Where there is no `macl`, `mach` that leaves the accumulator alone gives the low half: so Intel's compiler
-            // multiplies doublewords on Gen11 and on (`IR_Builder::createMacl`).
+            // Where there is no `macl`, `mach` that leaves the accumulator alone gives the low
+            // half. Intel's compiler multiplies dwords that way from Gen11 on
+            // (`IR_Builder::createMacl`).
             op: match inst.op {
                 Op::Mach if !acc_wr_en && Op::Macl.info(self.platform).is_none() => Op::Macl,
                 op => op,
@@ -471,38 +480,38 @@ impl Program {
         let bctrl = inst.subfn == Subfn::BranchCtrl(true);
         let kind = match inst.op {
             Op::Send | Op::Sendc | Op::Sends | Op::Sendsc => {
-                Kind::Send(Box::new(send(self.platform, self.grfs, inst)?))
+                MicroOpKind::Send(Box::new(send(self.platform, self.grfs, inst)?))
             }
             Op::Jmpi => match inst.srcs[0] {
-                Src::Target(_) => Kind::Jmpi(jump),
+                Src::Target(_) => MicroOpKind::Jmpi(jump),
                 // A register holds the distance from the next instruction.
-                _ => Kind::Jmpi(Jump {
+                _ => MicroOpKind::Jmpi(Jump {
                     jip: NO_OP,
                     uip: next,
                 }),
             },
-            Op::If => Kind::If(jump),
-            Op::Else => Kind::Else(jump),
-            Op::Endif | Op::Join => Kind::Join(jump),
-            Op::While => Kind::While(jump),
-            Op::Break | Op::Cont | Op::Halt => Kind::Leave(jump),
+            Op::If => MicroOpKind::If(jump),
+            Op::Else => MicroOpKind::Else(jump),
+            Op::Endif | Op::Join => MicroOpKind::Join(jump),
+            Op::While => MicroOpKind::While(jump),
+            Op::Break | Op::Cont | Op::Halt => MicroOpKind::Leave(jump),
             // Its channels go to UIP where the predicate is true, as those of `brc` do.
-            Op::Goto if !bctrl && self.platform.features().goto_on_true => Kind::Brc(jump),
-            Op::Goto => Kind::Goto(jump, bctrl),
-            Op::Brd => Kind::Brd(jump),
-            Op::Brc => Kind::Brc(jump),
-            Op::Call => Kind::Call(jump),
-            Op::Calla => Kind::Calla,
-            Op::Ret => Kind::Ret,
-            Op::Wait => Kind::Wait(BarrierId::Known(0)),
+            Op::Goto if !bctrl && self.platform.features().goto_on_true => MicroOpKind::Brc(jump),
+            Op::Goto => MicroOpKind::Goto(jump, bctrl),
+            Op::Brd => MicroOpKind::Brd(jump),
+            Op::Brc => MicroOpKind::Brc(jump),
+            Op::Call => MicroOpKind::Call(jump),
+            Op::Calla => MicroOpKind::Calla,
+            Op::Ret => MicroOpKind::Ret,
+            Op::Wait => MicroOpKind::Wait(BarrierId::Known(0)),
             Op::Sync => match inst.subfn {
-                Subfn::Sync(SyncFn::Bar) => Kind::Wait(barrier_id(&srcs[0])),
-                // Memory is coherent and results are there at every instruction.
-                _ => Kind::Fast(fast::nothing),
+                Subfn::Sync(SyncFn::Bar) => MicroOpKind::Wait(barrier_id(&srcs[0])),
+                // Memory is coherent, and results are complete at every instruction.
+                _ => MicroOpKind::Fast(fast::nothing),
             },
-            Op::Nop => Kind::Fast(fast::nothing),
-            Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
-            Op::Movi => Kind::Movi,
+            Op::Nop => MicroOpKind::Fast(fast::nothing),
+            Op::Illegal => MicroOpKind::Bad("the `illegal` instruction".to_owned()),
+            Op::Movi => MicroOpKind::Movi,
             _ => match special::kind(inst)? {
                 Some(kind) => kind,
                 None => {
@@ -518,9 +527,9 @@ impl Program {
                         Some(fast) => {
                             needs = fast.needs;
                             rows = fast.rows;
-                            Kind::Fast(fast.run)
+                            MicroOpKind::Fast(fast.run)
                         }
-                        None => Kind::Alu,
+                        None => MicroOpKind::Alu,
                     }
                 }
             },
@@ -552,7 +561,7 @@ impl Program {
     }
 }
 
-/// An operation that ends the launch.
+/// Creates an operation that ends the launch.
 fn bad(ip: u32, why: String) -> MicroOp {
     MicroOp {
         ip,
@@ -580,11 +589,11 @@ fn bad(ip: u32, why: String) -> MicroOp {
             mods: [SrcMods::default(); 3],
             table: 0,
         },
-        kind: Kind::Bad(why),
+        kind: MicroOpKind::Bad(why),
     }
 }
 
-/// The barrier that `sync.bar` names: none is the group's own.
+/// Returns the barrier that `sync.bar` names. Without a source it is the group's own.
 fn barrier_id(src: &SrcOp) -> BarrierId {
     match src {
         SrcOp::Value(v) => BarrierId::Known(*v as u32 & 0xff),
@@ -593,7 +602,7 @@ fn barrier_id(src: &SrcOp) -> BarrierId {
     }
 }
 
-/// The bit of a flag sub-register in all flag registers as one number.
+/// Returns the bit number of a flag sub-register, counted over all flag registers.
 fn flag_bit(r: RegRef<Reg>) -> Result<u8, String> {
     match r.reg {
         Reg::Arf(Arf::Flag, n @ 0..=3) => Ok(n * 32 + (r.sub as u8 & 2) * 8),
@@ -601,7 +610,7 @@ fn flag_bit(r: RegRef<Reg>) -> Result<u8, String> {
     }
 }
 
-/// Keeps a bit within its own flag register.
+/// Wraps a bit number within its own flag register.
 fn wrap_flag(bit: u8, r: RegRef<Reg>) -> u8 {
     let base = match r.reg {
         Reg::Arf(_, n) => n.min(3) * 32,
@@ -611,7 +620,8 @@ fn wrap_flag(bit: u8, r: RegRef<Reg>) -> u8 {
 }
 
 impl Program {
-    /// An operation's instruction as text, in IGA's syntax with its columns closed up; empty where there is none.
+    /// Prints an operation's instruction in IGA's syntax with its columns closed up. Empty where
+    /// there is none.
     pub(super) fn text(&self, pc: u32) -> String {
         let at = pc as usize;
         let (Some(Some(inst)), Some(op)) = (self.insts.get(at), self.ops.get(at)) else {

@@ -1,4 +1,4 @@
-//! A thread's registers as one run of bytes, and where each register lies in it.
+//! Register file of a thread as one array of bytes, and the offset of each register in it.
 
 use gantry_isa_gen::sem::truth_of_mask;
 use gantry_isa_gen::{Arf, Platform, Reg, RegRef};
@@ -7,13 +7,13 @@ use gantry_isa_gen::{Arf, Platform, Reg, RegRef};
 pub(super) const MAX_GRF_BYTES: u32 = 256 * 64;
 /// Address register.
 pub(super) const A0: u32 = MAX_GRF_BYTES;
-/// Accumulators: acc0 and on, a GRF's size each.
+/// Accumulators from acc0 on, each of a GRF's size.
 pub(super) const ACC: u32 = A0 + 32;
 /// Bytes of the largest accumulator.
 const ACC_BYTES: u32 = 64;
-/// Accumulators there are, with the special ones of math macros.
+/// Number of accumulators, including the special ones of math macros.
 const ACCS: u32 = 24;
-/// Flags: f0 to f3, four bytes each.
+/// Flags f0 to f3, four bytes each.
 pub(super) const FLAGS: u32 = ACC + ACCS * ACC_BYTES;
 /// State register.
 pub(super) const SR0: u32 = FLAGS + 32;
@@ -33,22 +33,23 @@ pub(super) const TM0: u32 = TDR + 32;
 const DBG: u32 = TM0 + 32;
 /// Stack pointer.
 const SP: u32 = DBG + 32;
-/// What reads of null find: zeros, as far as a region can reach. Nothing is ever written here.
+/// Zeros that reads of null return, as far as a region can reach. They are never written.
 const ZEROS: u32 = SP + 32;
-/// Bytes of the whole file. Packed reads fetch whole groups of eight channels, so there is room after the last register.
+/// Bytes of the register file. Packed reads fetch groups of eight channels, so there is room after
+/// the last register.
 pub(super) const FILE_BYTES: usize = (ZEROS + 32 * 32 * 8) as usize;
 
-/// Where a register place lies.
+/// Offset of a register reference.
 pub(super) struct FileOffset {
-    /// Byte offset in the file.
+    /// Byte offset in the register file.
     pub(super) at: u32,
-    /// It is an accumulator.
+    /// True for an accumulator.
     pub(super) acc: bool,
-    /// It is computed when read, or has effects when written.
+    /// True if it is computed when read, or has effects when written.
     pub(super) special: bool,
 }
 
-/// Where a register place lies in the file of a thread that has so many GRFs.
+/// Returns the offset of a register reference in the register file of a thread with `grfs` GRFs.
 pub(super) fn place(platform: Platform, grfs: u32, r: RegRef<Reg>) -> Result<FileOffset, String> {
     let sub = u32::from(r.sub);
     let plain = |at: u32, limit: u32| {
@@ -90,7 +91,7 @@ pub(super) fn place(platform: Platform, grfs: u32, r: RegRef<Reg>) -> Result<Fil
     }
 }
 
-/// The register file of a thread.
+/// Register file of a thread.
 #[derive(Clone)]
 pub(super) struct Regs {
     bytes: Box<[u8; FILE_BYTES]>,
@@ -98,7 +99,7 @@ pub(super) struct Regs {
 }
 
 impl Regs {
-    /// A file whose GRFs have so many bytes together.
+    /// Creates a register file whose GRFs have `grf_end` bytes in total.
     pub(super) fn new(grf_end: u32) -> Regs {
         Regs {
             bytes: Box::new([0; FILE_BYTES]),
@@ -106,7 +107,7 @@ impl Regs {
         }
     }
 
-    /// All zero.
+    /// Zeroes all registers.
     pub(super) fn clear(&mut self) {
         let end = self.grf_end as usize;
         for part in [0..end, A0 as usize..ZEROS as usize] {
@@ -116,13 +117,13 @@ impl Regs {
         }
     }
 
-    /// Where the GRFs end, in bytes.
+    /// Returns the end of the GRFs in bytes.
     #[inline(always)]
     pub(super) fn grf_end(&self) -> u32 {
         self.grf_end
     }
 
-    /// `n` bytes from `at` on; empty where they are not all in the file.
+    /// Returns `n` bytes from `at` on; empty if they are not all in the file.
     #[inline(always)]
     pub(super) fn get(&self, at: u32, n: usize) -> &[u8] {
         self.bytes
@@ -130,7 +131,7 @@ impl Regs {
             .unwrap_or_default()
     }
 
-    /// `N` bytes from `at` on; zeros where they are not all in the file.
+    /// Returns `N` bytes from `at` on; zeros if they are not all in the file.
     #[inline(always)]
     pub(super) fn array<const N: usize>(&self, at: u32) -> [u8; N] {
         match self.bytes.get(at as usize..).and_then(<[u8]>::first_chunk) {
@@ -139,7 +140,7 @@ impl Regs {
         }
     }
 
-    /// `n` writable bytes from `at` on; empty where they are not all in the file.
+    /// Returns `n` writable bytes from `at` on; empty if they are not all in the file.
     #[inline(always)]
     pub(super) fn get_mut(&mut self, at: u32, n: usize) -> &mut [u8] {
         self.bytes
@@ -147,7 +148,7 @@ impl Regs {
             .unwrap_or_default()
     }
 
-    /// `N` elements of `B` bytes from `at` on, where they are all in the file.
+    /// Returns `N` elements of `B` bytes from `at` on, if they are all in the file.
     #[inline(always)]
     pub(super) fn elements<const B: usize, const N: usize>(
         &self,
@@ -156,7 +157,7 @@ impl Regs {
         self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
     }
 
-    /// `N` writable elements of `B` bytes from `at` on, where they are all in the file.
+    /// Returns `N` writable elements of `B` bytes from `at` on, if they are all in the file.
     #[inline(always)]
     pub(super) fn elements_mut<const B: usize, const N: usize>(
         &mut self,
@@ -195,7 +196,7 @@ impl Regs {
         }
     }
 
-    /// An element's bits, zero-extended.
+    /// Returns an element's bits, zero-extended.
     #[inline(always)]
     pub(super) fn element(&self, at: u32, bytes: u32) -> u64 {
         match bytes {
@@ -216,7 +217,7 @@ impl Regs {
             .for_each(|(o, b)| *o = b);
     }
 
-    /// Sets the dwords of `mask`, of a row of so many from `at` on.
+    /// Sets the dwords of `mask` in a row of `channels` dwords from `at` on.
     #[inline(always)]
     pub(super) fn set_row(&mut self, at: u32, channels: u32, mask: u32, v: &[u32; 32]) {
         match channels {
@@ -238,13 +239,14 @@ impl Regs {
         }
     }
 
-    /// A flag register: f0 to f3.
+    /// Returns a flag register, f0 to f3.
     #[inline(always)]
     pub(super) fn flag(&self, n: u8) -> u32 {
         self.u32(FLAGS + u32::from(n & 3) * 4)
     }
 
-    /// Sets the flag bits of `mask` (from bit `at` of all flags on, within one register of 32) to those of `bits`.
+    /// Sets the flag bits of `mask` to those of `bits`. Bits count from bit `at` of all flags on,
+    /// within one register of 32.
     #[inline(always)]
     pub(super) fn set_flags(&mut self, at: u8, mask: u32, bits: u32) {
         let word = FLAGS + u32::from(at / 32) * 4;

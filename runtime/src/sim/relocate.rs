@@ -1,21 +1,24 @@
-//! Relocations: the addresses that a loader writes into code and data.
+//! Relocations: addresses that a loader writes into code and data.
 //!
-//! Facts: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/elf.md` ("Gen Relocation Type"); which names the loader
-//! knows and what it writes for them: compute-runtime, `linker.cpp`.
+//! The types are those of intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/elf.md` ("Gen
+//! Relocation Type"). The names that the loader knows and their values are those of
+//! compute-runtime, `linker.cpp`.
 
 use super::launch::IMPLICIT_ARGS_BYTES;
 use crate::zebin::{KernelInfo, Part, Relocation, Zebin};
 
-/// Where code lies in virtual memory; instruction pointers and call targets are the low 32 bits, offsets from here.
+/// Virtual address of code. Instruction pointers and call targets are its low 32 bits, as offsets
+/// from here.
 const CODE_BASE: u64 = 0x8001_0000_0000;
-/// Bytes that the code of a part begins at a multiple of.
+/// Alignment of the code of a part, in bytes.
 const CODE_ALIGN: u32 = 64;
 /// Bytes of a surface state.
 const SURFACE_STATE_BYTES: u64 = 64;
 
-/// How far the indirect data that `r0.0` points at is from the cross-thread data in it: the size of the implicit arguments.
+/// Offset of the cross-thread data in the indirect data at the address in `r0.0`. It is the size of
+/// the implicit arguments.
 pub(super) const IMPLICIT_ARGS_SYMBOL: &str = "__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0";
-/// How far per-thread data is from the cross-thread data in memory.
+/// Distance from the cross-thread data to the per-thread data in memory.
 const PER_THREAD_SYMBOL: &str = "__INTEL_PER_THREAD_OFF";
 const SURFACE_STATE_SIZE_SYMBOL: &str = "__INTEL_SURFACE_STATE_SIZE";
 
@@ -30,17 +33,17 @@ mod ty {
     pub(super) const ADDRESS_16: u32 = 7;
 }
 
-/// Where the parts of a module are put.
+/// Addresses of the parts of a module.
 pub(super) struct Addresses {
-    /// Of each data section, in virtual memory.
+    /// Virtual address of each data section.
     pub(super) data: Vec<u64>,
-    /// Of each function section, in the code space of every kernel. Kernels begin at 0 there, so a function has one
-    /// address whichever kernel calls it.
+    /// Offset of each function section in the code space of every kernel. Kernels begin at 0 there,
+    /// so a function has one address whichever kernel calls it.
     pub(super) functions: Vec<u32>,
 }
 
 impl Addresses {
-    /// Puts functions behind the longest kernel. An error where code does not fit 32 bits.
+    /// Places functions after the longest kernel. Fails if code does not fit 32 bits.
     pub(super) fn new(zebin: &Zebin, data: Vec<u64>) -> Result<Addresses, String> {
         let longest = zebin.code.iter().map(|r| r.len()).max().unwrap_or(0);
         let mut next = longest;
@@ -54,7 +57,8 @@ impl Addresses {
         Ok(Addresses { data, functions })
     }
 
-    /// What a relocation writes. `kernel`: whose code it is in, if a kernel's.
+    /// Returns the value that a relocation writes. `kernel` is the kernel whose code it is in, if
+    /// any.
     fn value(&self, r: &Relocation, kernel: Option<(usize, &KernelInfo)>) -> Result<u64, String> {
         let per_thread = kernel.map(|(_, k)| {
             let cross = k.cross_thread_bytes();
@@ -82,7 +86,7 @@ impl Addresses {
         }
     }
 
-    /// Fills in the addresses of code.
+    /// Relocates code.
     pub(super) fn patch_code(
         &self,
         code: &mut [u8],
@@ -97,7 +101,7 @@ impl Addresses {
         Ok(())
     }
 
-    /// Adds addresses to data, which holds addends.
+    /// Relocates data, which holds addends.
     pub(super) fn patch_data(&self, data: &mut [u8], list: &[Relocation]) -> Result<(), String> {
         for r in list.iter().filter(|r| r.ty != ty::NONE) {
             let value = self.value(r, None)?;
@@ -114,7 +118,7 @@ impl Addresses {
     }
 }
 
-/// The bytes of a value that a relocation type writes.
+/// Returns the bytes of a value that a relocation type writes.
 fn part_of(r: &Relocation, value: u64) -> Result<Vec<u8>, String> {
     let v = value.to_le_bytes();
     Ok(match r.ty {
@@ -126,7 +130,7 @@ fn part_of(r: &Relocation, value: u64) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The bytes that a relocation changes.
+/// Returns the bytes that a relocation changes.
 fn place<'a>(section: &'a mut [u8], r: &Relocation, n: usize) -> Result<&'a mut [u8], String> {
     let at = usize::try_from(r.offset).unwrap_or(usize::MAX);
     at.checked_add(n)

@@ -1,7 +1,8 @@
-//! What samplers compute: addressing and filtering, as the OpenCL C specification has it (8.2), in single floats.
+//! Sampling: addressing and filtering as the OpenCL C specification has it (8.2), in single floats.
 //!
-//! Hardware weighs the texels of linear filtering with fractions of 8 bits; here they are floats, as on CPU
-//! implementations, so that results differ from hardware's by at most 1/256 of the difference between neighbours.
+//! Hardware weighs the texels of linear filtering with fractions of 8 bits. Here the weights are
+//! floats, as in CPU implementations. Results differ from hardware's by at most 1/256 of the
+//! difference between neighbours.
 
 use super::image::{SimImage, Texel};
 use crate::image::{AddressMode, FilterMode, ImageType, Sampler};
@@ -9,14 +10,14 @@ use crate::image::{AddressMode, FilterMode, ImageType, Sampler};
 /// Bytes of a sampler state ("SAMPLER_STATE").
 const STATE_BYTES: u32 = 16;
 
-/// The sampler states of a launch, from offset 0 of their heap on.
+/// Sampler states of a launch, from offset 0 of their heap on.
 #[derive(Default)]
 pub(super) struct Samplers {
     heap: Vec<Option<Sampler>>,
 }
 
 impl Samplers {
-    /// Puts a state at an index of the table.
+    /// Sets the state at an index of the table.
     pub(super) fn set(&mut self, index: usize, sampler: Sampler) {
         if self.heap.len() <= index {
             self.heap.resize(index + 1, None);
@@ -26,20 +27,20 @@ impl Samplers {
         }
     }
 
-    /// Adds a state after all others. Returns its offset in the heap, in bytes: a multiple of 32, as message headers have
-    /// no room for less.
+    /// Adds a state after all others. Returns its byte offset in the heap, a multiple of 32, since
+    /// message headers have no room for less.
     pub(super) fn add(&mut self, sampler: Sampler) -> u32 {
         self.heap.resize(self.heap.len().next_multiple_of(2), None);
         self.heap.push(Some(sampler));
         Samplers::offset(self.heap.len() as u32 - 1)
     }
 
-    /// The offset of an entry in the heap, in bytes.
+    /// Returns the byte offset of an entry in the heap.
     pub(super) fn offset(index: u32) -> u32 {
         index.wrapping_mul(STATE_BYTES)
     }
 
-    /// The state so many entries after an offset.
+    /// Returns the state `index` entries after an offset.
     pub(super) fn get(&self, offset: u32, index: u8) -> Result<&Sampler, String> {
         let at = offset / STATE_BYTES + u32::from(index);
         self.heap
@@ -49,7 +50,7 @@ impl Samplers {
     }
 }
 
-/// A texel index along one axis, or two with the weight of the second.
+/// Texel index along one axis, or two with the weight of the second.
 #[derive(Clone, Copy)]
 struct Axis {
     first: i64,
@@ -63,10 +64,10 @@ const ONLY_ZERO: Axis = Axis {
     weight: 0.0,
 };
 
-/// The largest float below 1.
+/// Largest float below 1.
 const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 
-/// Where a coordinate falls among `n` texels. `offset` is added in texels.
+/// Returns the texels at a coordinate among `n` texels. `offset` is added in texels.
 fn axis(s: &Sampler, linear: bool, c: f32, n: u32, offset: i32) -> Axis {
     let size = n as f32;
     let c = match (s.normalized, s.address) {
@@ -105,12 +106,12 @@ fn axis(s: &Sampler, linear: bool, c: f32, n: u32, offset: i32) -> Axis {
     }
 }
 
-/// The layer of an array: the nearest one there is.
+/// Returns the nearest existing layer of an array.
 fn layer(c: f32, layers: u32) -> i64 {
     (c.round_ties_even() as i64).clamp(0, i64::from(layers) - 1)
 }
 
-/// Dimensions that are filtered, without layers.
+/// Returns the number of filtered dimensions, which excludes layers.
 fn dimensions(image: &SimImage) -> usize {
     match image.desc.ty() {
         ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 1,
@@ -119,7 +120,7 @@ fn dimensions(image: &SimImage) -> usize {
     }
 }
 
-/// Where coordinates fall along each axis, and how many axes are filtered.
+/// Returns the texels along each axis, and the number of filtered axes.
 fn axes(
     image: &SimImage,
     s: &Sampler,
@@ -140,8 +141,8 @@ fn axes(
     (out, n)
 }
 
-/// A texel; where there is a reference to compare with, 1 or 0 in place of its red component, by which a filter weighs
-/// the outcomes.
+/// Loads a texel. With a reference, the result of the comparison, 1 or 0, replaces its red
+/// component. A filter then weighs these results.
 fn texel(image: &SimImage, s: &Sampler, place: [i64; 3], reference: Option<f32>) -> Texel {
     let mut texel = image.load(place);
     if let (Some(reference), [red, ..]) = (reference, &mut texel) {
@@ -151,8 +152,8 @@ fn texel(image: &SimImage, s: &Sampler, place: [i64; 3], reference: Option<f32>)
     texel
 }
 
-/// Samples at coordinates (u, v, r), with texel offsets, comparing with a reference where there is one. Integer formats are
-/// not filtered.
+/// Samples at coordinates (u, v, r) with texel offsets, and compares with a reference if there is
+/// one. Integer formats are not filtered.
 pub(super) fn sample(
     image: &SimImage,
     s: &Sampler,
@@ -176,7 +177,7 @@ pub(super) fn sample(
                 weight *= if second { a.weight } else { 1.0 - a.weight };
             }
         }
-        // A texel without weight counts for nothing, infinities and NaNs among them.
+        // A texel of weight 0 is skipped, so that infinities and NaNs in it do not count.
         if weight != 0.0 {
             let texel = texel(image, s, place, reference).map(f32::from_bits);
             for (sum, t) in sum.iter_mut().zip(texel) {
@@ -187,8 +188,8 @@ pub(super) fn sample(
     sum.map(f32::to_bits)
 }
 
-/// One component of the four texels that linear filtering would take of a 2D image, or what they compare as, in the order of
-/// `gather4`: (0, 1), (1, 1), (1, 0), (0, 0).
+/// Returns one component of the four texels that linear filtering would take of a 2D image, or
+/// their comparison results. They are in the order of `gather4`: (0, 1), (1, 1), (1, 0), (0, 0).
 pub(super) fn gather(
     image: &SimImage,
     s: &Sampler,

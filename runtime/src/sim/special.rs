@@ -1,34 +1,35 @@
-//! ALU operations that are more than lanes of their operands: math macros with their special accumulators, the systolic
-//! array.
+//! ALU operations on more than lanes of their operands: math macros with their special
+//! accumulators, and the systolic array.
 
-use super::alu::{self, Lanes};
-use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
+use super::alu::{self, SourceLanes};
+use super::program::{DstOp, MicroOp, MicroOpKind, Program, SrcOp};
 use super::thread::Thread;
 use gantry_isa_gen::sem::dpas::{self, Dpas};
 use gantry_isa_gen::sem::{Extra, LANES, macros};
 use gantry_isa_gen::{Dst, Inst, InstOpts, Op, Reg, Src, Subfn};
 
-/// What such an operation has besides its operands.
+/// Operation of this kind with what it has besides its operands.
 #[derive(Clone, Copy)]
 pub(super) enum Special {
-    /// The special accumulators of the destination and the sources, where they have one.
+    /// Math macro with the special accumulators of the destination and the sources, where they have
+    /// one.
     Macro {
         dst: Option<u8>,
         srcs: [Option<u8>; 3],
     },
     /// `dpas`.
     Systolic(Dpas),
-    /// `dpas`, or `dpasw`, whose sums nobody sees ([`unseen`]).
-    Unseen { product: Dpas, fused: bool },
+    /// `dpas` or `dpasw` whose sums are overwritten unread ([`mark_overwritten`]).
+    Overwritten { product: Dpas, fused: bool },
     /// `dpasw`: two threads have half of source 2 each.
     Fused(Dpas),
 }
 
-/// The special accumulators of a thread, `mme0` and on.
+/// Special accumulators of a thread, from `mme0` on.
 pub(super) type Accumulators = [macros::Special; 8];
 
-/// The kind of an operation that is special in this way.
-pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
+/// Returns the kind of an instruction that is special in this way.
+pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<MicroOpKind>, String> {
     // `nomme` counts as the accumulator after the last.
     let mme = |n: u8| (n < 8).then_some(n);
     let special = match (inst.op, inst.subfn, inst.dst) {
@@ -48,7 +49,7 @@ pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
         },
         _ => return Ok(None),
     };
-    Ok(Some(Kind::Special(special)))
+    Ok(Some(MicroOpKind::Special(special)))
 }
 
 /// Runs such an operation in the channels of `mask`, which is not empty.
@@ -63,7 +64,7 @@ pub(super) fn execute(
             alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
         }
         Special::Systolic(d) => systolic(t, op, &d, None),
-        Special::Unseen { .. } => Ok(()),
+        Special::Overwritten { .. } => Ok(()),
         Special::Fused(d) => match t.lent.take() {
             Some(src2) => systolic(t, op, &d, Some(&src2)),
             None => Err("`dpasw` without the other thread's half of source 2".to_owned()),
@@ -71,15 +72,17 @@ pub(super) fn execute(
     }
 }
 
-/// Finds the `dpas` whose sums nobody sees: the instructions of a sequence (`{Atomic}` on all but the last) read their operands before those in
-/// front of them have written, and the next one writes over all that it does.
+/// Marks each `dpas` whose sums are overwritten unread. The instructions of a sequence (`{Atomic}`
+/// on all but the last) read their operands before preceding ones have written. A sum is then lost
+/// if the next instruction writes over all of it.
 ///
-/// Intel's compiler of 2026 begins sequences on DG2 with such an instruction, that multiplies the next one's sums with themselves (IGC,
-/// `visa/LocalScheduler`, `createADummyDpasRSWAInst`): were it to come first, the next one would add to its sums.
-pub(super) fn unseen(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
+/// Intel's compiler of 2026 begins sequences on DG2 with such an instruction (IGC,
+/// `visa/LocalScheduler`, `createADummyDpasRSWAInst`). It multiplies the next one's sums with
+/// themselves. If it ran before the next one, that would add to its sums.
+pub(super) fn mark_overwritten(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
     let sums = |op: &MicroOp| match (&op.kind, &op.dst) {
         (
-            Kind::Special(s @ (Special::Systolic(d) | Special::Fused(d))),
+            MicroOpKind::Special(s @ (Special::Systolic(d) | Special::Fused(d))),
             DstOp::Direct { at, .. },
         ) => Some((*s, *d, *at..*at + d.sum_bytes(d.dst))),
         _ => None,
@@ -96,7 +99,7 @@ pub(super) fn unseen(ops: &mut [MicroOp], insts: &[Option<Inst<Reg>>]) {
             && let Some(op) = ops.get_mut(n - 1)
         {
             let fused = matches!(special, Special::Fused(_));
-            op.kind = Kind::Special(Special::Unseen { product, fused });
+            op.kind = MicroOpKind::Special(Special::Overwritten { product, fused });
         }
     }
 }
@@ -106,7 +109,7 @@ fn macro_step(
     op: &MicroOp,
     (dst, srcs): (Option<u8>, [Option<u8>; 3]),
     mask: u32,
-    lanes: &mut Lanes,
+    lanes: &mut SourceLanes,
 ) -> Result<(), String> {
     let n = usize::from(op.n);
     for ((s, ty), out) in op.srcs.iter().zip(op.alu.srcs).zip(lanes.iter_mut()) {
@@ -147,7 +150,7 @@ fn macro_step(
     Ok(())
 }
 
-/// Where a systolic operand begins.
+/// Returns the byte offset of a systolic operand.
 fn operand(s: &SrcOp) -> Result<u32, String> {
     match *s {
         SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => Ok(at),
@@ -155,7 +158,7 @@ fn operand(s: &SrcOp) -> Result<u32, String> {
     }
 }
 
-/// The bytes of a systolic operand.
+/// Returns the bytes of a systolic operand.
 fn within(t: &Thread, from: u32, bytes: u32) -> Result<&[u8], String> {
     if from + bytes <= t.regs.grf_end() {
         Ok(t.regs.get(from, bytes as usize))
@@ -164,8 +167,8 @@ fn within(t: &Thread, from: u32, bytes: u32) -> Result<&[u8], String> {
     }
 }
 
-/// The systolic array runs whatever channels are on, all together. `shared`: source 2, where it is not all in the thread's
-/// own registers.
+/// Runs the systolic array, which computes all channels whatever the mask. `shared` is source 2,
+/// where it is not all in the thread's own registers.
 fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas, shared: Option<&[u8]>) -> Result<(), String> {
     let [src0, src1, src2] = &op.srcs;
     let DstOp::Direct { at: dst, .. } = op.dst else {
@@ -186,19 +189,20 @@ fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas, shared: Option<&[u8]>) -> Re
     Ok(())
 }
 
-/// Threads that wait for each other in `dpasw` get both halves of source 2: a thread of even number and the one after it,
-/// which execution units that are fused run together. Says whether there were any, or what is wrong with which thread.
+/// Exchanges the halves of source 2 between threads that wait for each other in `dpasw`. A pair is
+/// a thread of even number and the one after it, which fused EUs run together. Returns true if
+/// there were any, or the thread that is wrong and why.
 pub(super) fn lend(threads: &mut [Thread], program: &Program) -> Result<bool, (usize, String)> {
     let mut any = false;
     for (k, pair) in threads.chunks_mut(2).enumerate() {
-        // Where a thread waits with its half.
+        // Operation at which a thread waits with its half.
         let waiting = |t: &Thread| t.lends.then_some(t.pc);
         match pair {
             [a, b] if waiting(a).is_some() && waiting(a) == waiting(b) => {
                 let Some(op) = program.ops.get(a.pc as usize) else {
                     continue;
                 };
-                let Kind::Special(Special::Fused(d)) = &op.kind else {
+                let MicroOpKind::Special(Special::Fused(d)) = &op.kind else {
                     continue;
                 };
                 let [first, second] = d.halves(program.platform.features().grf_bytes);

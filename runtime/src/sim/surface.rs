@@ -1,28 +1,28 @@
-//! Surfaces: what a launch's surface states describe, and the binding table that names them.
+//! Surfaces: the surface states of a launch, and the binding table that names them.
 
 use super::image::SimImage;
 use super::memory::Block;
 use gantry_isa_gen::Platform;
 use std::sync::Arc;
 
-/// Bytes of a surface state: bindless surface offsets count them ("RENDER_SURFACE_STATE").
+/// Bytes of a surface state ("RENDER_SURFACE_STATE"), the unit of bindless surface offsets.
 const STATE_BYTES: u32 = 64;
 
-/// What a surface state describes.
+/// Content of a surface state.
 #[derive(Clone)]
 pub(super) enum Surface {
-    /// Nothing: reads are 0, writes vanish.
+    /// Null surface: reads are 0, and writes are dropped.
     Null,
-    /// A buffer, with which the surface ends, behind so many bytes that nothing is in.
+    /// Buffer at the end of the surface, after so many unused bytes.
     Buffer(Arc<Block>, u32),
-    /// An image.
+    /// Image.
     Image(Box<SimImage>),
-    /// The scratch of the thread that sends the message (Xe-HP and later).
+    /// Scratch of the thread that sends the message (Xe-HP and later).
     Scratch,
 }
 
 impl Surface {
-    /// The image; `None` where there is nothing. `what` asks, for an error.
+    /// Returns the image; `None` for a null surface. `what` names the access in an error.
     pub(super) fn image(&self, what: &str) -> Result<Option<&SimImage>, String> {
         match self {
             Surface::Image(i) => Ok(Some(i)),
@@ -34,23 +34,23 @@ impl Surface {
     }
 }
 
-/// The surface states of a launch.
+/// Surface states of a launch.
 #[derive(Default)]
 pub(super) struct Surfaces {
-    /// Every state, [`STATE_BYTES`] apart from offset 0 of the surface heap on.
+    /// States, [`STATE_BYTES`] apart from offset 0 of the surface heap on.
     heap: Vec<Surface>,
-    /// Binding table: indices into the heap.
+    /// Binding table of indices into the heap.
     table: Vec<Option<usize>>,
 }
 
 impl Surfaces {
-    /// Adds a state. Returns its offset in the surface heap, in bytes.
+    /// Adds a state. Returns its byte offset in the surface heap.
     pub(super) fn add(&mut self, surface: Surface) -> u32 {
         self.heap.push(surface);
         (self.heap.len() as u32 - 1) * STATE_BYTES
     }
 
-    /// Adds a state and lets a binding table entry name it.
+    /// Adds a state and sets a binding table entry to it.
     pub(super) fn bind(&mut self, bti: usize, surface: Surface) {
         if self.table.len() <= bti {
             self.table.resize(bti + 1, None);
@@ -61,7 +61,7 @@ impl Surfaces {
         }
     }
 
-    /// The surface of a state, by its offset in the surface heap, in bytes.
+    /// Returns the surface at a byte offset in the surface heap.
     #[inline(always)]
     pub(super) fn at(&self, offset: u32) -> Result<&Surface, String> {
         self.heap
@@ -69,7 +69,7 @@ impl Surfaces {
             .ok_or_else(|| format!("offset {offset:#x} of the surface heap has no surface state"))
     }
 
-    /// The surface of a binding table entry.
+    /// Returns the surface of a binding table entry.
     #[inline(always)]
     pub(super) fn bound(&self, bti: u8) -> Result<&Surface, String> {
         self.table
@@ -81,8 +81,9 @@ impl Surfaces {
     }
 }
 
-/// The offset of a surface state that an extended descriptor holds, in bytes. Before the load/store cache bits 31:12 count
-/// states of 64 bytes, since then bits 31:6 are the offset's own.
+/// Returns the byte offset of a surface state that an extended descriptor holds. Before the
+/// load/store cache bits 31:12 count states of 64 bytes. Since then bits 31:6 are those of the
+/// offset.
 pub(super) fn bindless_offset(platform: Platform, ex: u32) -> u32 {
     if platform.features().lsc {
         ex & !0x3f
@@ -91,7 +92,8 @@ pub(super) fn bindless_offset(platform: Platform, ex: u32) -> u32 {
     }
 }
 
-/// The same the other way: the extended descriptor's bits for an offset, as the payload has them.
+/// Returns the extended descriptor's bits for an offset, as the payload has them. Inverse of
+/// [`bindless_offset`].
 pub(super) fn bindless_handle(platform: Platform, offset: u32) -> u32 {
     if platform.features().lsc {
         offset

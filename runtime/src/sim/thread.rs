@@ -1,11 +1,11 @@
-//! One hardware thread: its registers, channels and the loop that runs it.
+//! Hardware thread: its registers, its channels and the loop that runs it.
 
 use super::alu;
 use super::barrier::Joined;
 use super::fast::Ieee;
 use super::host::{Host, Simd, Work};
 use super::program::{
-    BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
+    BarrierId, DstOp, Jump, LEFT_CODE, MicroOp, MicroOpKind, NO_OP, Pred, Program, SrcOp,
 };
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
@@ -16,22 +16,22 @@ use crate::launch::ScratchStats;
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::sem::FpMode;
 
-/// Why a thread stopped running for now.
+/// Reason why a thread stopped running for now.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Stop {
-    /// It ended.
+pub(super) enum StopReason {
+    /// Its end (EOT).
     Ended,
-    /// It waits for a barrier.
+    /// Wait for a barrier.
     Waiting,
-    /// It waits for the other thread of its pair, in `dpasw`.
+    /// Wait for the other thread of its pair, in `dpasw`.
     Fused,
-    /// It has run its slice.
+    /// End of its time slice.
     Slice,
-    /// It ends the launch.
+    /// Fault that ends the launch.
     Fault(String),
 }
 
-/// Counts of what a thread did.
+/// Counts of a thread's work.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) instructions: u64,
@@ -56,7 +56,7 @@ impl Counts {
         self.scratch.end = self.scratch.end.max(o.scratch.end);
     }
 
-    /// A scratch block message of so many hwords, from one on.
+    /// Counts a scratch block message of `hwords` hwords, from `first` on.
     pub(super) fn scratch_block(&mut self, dir: Dir, hwords: u8, first: u16) {
         let bytes = u64::from(hwords) * 32;
         let (messages, moved) = match dir {
@@ -69,42 +69,42 @@ impl Counts {
     }
 }
 
-/// A hardware thread.
+/// Hardware thread.
 pub(super) struct Thread {
     pub(super) regs: Regs,
-    /// What the accumulators hold beyond their registers.
+    /// Contents of the accumulators beyond their registers.
     pub(super) acc_wide: alu::WideAcc,
-    /// The special accumulators of math macros, where the thread has used them.
+    /// Special accumulators of math macros, if the thread has used them.
     pub(super) special_acc: Option<Box<special::Accumulators>>,
-    /// It waits in `dpasw` with its half of source 2.
+    /// True while it waits in `dpasw` with its half of source 2.
     pub(super) lends: bool,
-    /// All of source 2, when both halves are there.
+    /// Both halves of source 2, once the pair has them.
     pub(super) lent: Option<Vec<u8>>,
     /// Index of the operation to run next.
     pub(super) pc: u32,
     /// Channels at `pc`.
     pub(super) active: u32,
-    /// Channels that wait to be rejoined.
+    /// Channels that wait to rejoin.
     waiting: u32,
-    /// Channels of the subroutine that runs: others wait for its end, wherever they are.
+    /// Channels of the subroutine that runs. All others wait for its end, wherever they are.
     call_mask: u32,
-    /// Where each waiting channel waits: an operation index.
+    /// Operation index at which each waiting channel waits.
     wait_at: [u32; 32],
     pub(super) mode: FpMode,
-    /// The floats that are IEEE's in this mode.
+    /// Float types that follow IEEE in this mode.
     ieee: Ieee,
     pub(super) counts: Counts,
-    /// Ended, or not started.
+    /// True for a thread that has ended or not started.
     pub(super) done: bool,
     /// Barriers signalled and not yet waited for.
     pub(super) barriers: Joined,
-    pub(super) scratch: alu::Scratch,
-    /// The host it runs on.
+    pub(super) scratch: alu::LaneBuffers,
+    /// Vector unit of the host.
     pub(super) host: Host,
 }
 
-/// A call of [`Thread::run_here`].
-struct Run<'a, 'w, O> {
+/// Call of [`Thread::run_here`].
+struct RunThread<'a, 'w, O> {
     thread: &'a mut Thread,
     program: &'a Program,
     group: &'a mut Group<'w>,
@@ -112,17 +112,17 @@ struct Run<'a, 'w, O> {
     observer: &'a mut O,
 }
 
-impl<O: Observer> Work for Run<'_, '_, O> {
-    type Output = Stop;
+impl<O: Observer> Work for RunThread<'_, '_, O> {
+    type Output = StopReason;
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> Stop {
+    fn run<S: Simd>(self, _: S) -> StopReason {
         self.thread
             .run_here(self.program, self.group, self.slice, self.observer)
     }
 }
 
 impl Thread {
-    /// A thread whose GRFs have so many bytes together.
+    /// Creates a thread whose GRFs have `grf_end` bytes in total.
     pub(super) fn new(grf_end: u32) -> Thread {
         Thread {
             regs: Regs::new(grf_end),
@@ -140,12 +140,12 @@ impl Thread {
             counts: Counts::default(),
             done: true,
             barriers: Joined::default(),
-            scratch: alu::Scratch::default(),
+            scratch: alu::LaneBuffers::default(),
             host: Host::detect(),
         }
     }
 
-    /// Back to the state of a fresh thread with these channels, at this operation.
+    /// Resets to a fresh thread with the channels `dispatch`, at the operation `pc`.
     pub(super) fn reset(&mut self, dispatch: u32, pc: u32) {
         self.regs.clear();
         self.acc_wide = [0; alu::WIDE_ACC];
@@ -163,7 +163,7 @@ impl Thread {
         self.regs.set_u32(regs::SR0 + 8, dispatch);
     }
 
-    /// The channels of an operation that run: mask bit 0 is its first channel.
+    /// Returns the channels of an operation that run. Bit 0 of the mask is its first channel.
     #[inline(always)]
     fn enabled(&self, op: &MicroOp) -> u32 {
         let mask = if op.no_mask {
@@ -177,10 +177,10 @@ impl Thread {
         }
     }
 
-    /// The channels that a predicate enables.
+    /// Returns the channels that a predicate enables.
     #[inline(always)]
     pub(super) fn predicate(&self, pred: Pred) -> u32 {
-        // A register's bits wrap within it.
+        // A flag register's bits wrap within it.
         let from = |bit: u8| {
             let flag = self.regs.flag(bit / 32);
             flag.rotate_right(u32::from(bit & 31))
@@ -216,15 +216,15 @@ impl Thread {
         if invert { !bits } else { bits }
     }
 
-    /// Runs until the thread stops, at most `slice` instructions.
+    /// Runs until the thread stops, for at most `slice` instructions.
     pub(super) fn run<O: Observer>(
         &mut self,
         program: &Program,
         group: &mut Group<'_>,
         slice: u64,
         observer: &mut O,
-    ) -> Stop {
-        self.host.call(Run {
+    ) -> StopReason {
+        self.host.call(RunThread {
             thread: self,
             program,
             group,
@@ -240,17 +240,17 @@ impl Thread {
         group: &mut Group<'_>,
         slice: u64,
         observer: &mut O,
-    ) -> Stop {
+    ) -> StopReason {
         let end = self.counts.instructions.saturating_add(slice);
         while self.counts.instructions < end {
-            if !O::LOOKS {
+            if !O::OBSERVES {
                 self.handlers(program, end - self.counts.instructions);
                 if self.counts.instructions >= end {
                     break;
                 }
             }
             let Some(op) = program.ops.get(self.pc as usize) else {
-                return Stop::Fault(LEFT_CODE.to_owned());
+                return StopReason::Fault(LEFT_CODE.to_owned());
             };
             if op.join && self.waiting != 0 {
                 self.rejoin();
@@ -258,39 +258,41 @@ impl Thread {
             let pc = self.pc;
             let mask = self.enabled(op);
             match op.kind {
-                // Runs when the barrier is complete.
-                Kind::Wait(id) if group.barriers().must_wait(&self.barriers, self.barrier(id)) => {
-                    return Stop::Waiting;
+                // The wait runs when the barrier is complete.
+                MicroOpKind::Wait(id)
+                    if group.barriers().must_wait(&self.barriers, self.barrier(id)) =>
+                {
+                    return StopReason::Waiting;
                 }
-                Kind::Special(Special::Fused(_)) if mask != 0 && self.lent.is_none() => {
+                MicroOpKind::Special(Special::Fused(_)) if mask != 0 && self.lent.is_none() => {
                     self.lends = true;
-                    return Stop::Fused;
+                    return StopReason::Fused;
                 }
                 _ => {}
             }
-            if O::LOOKS {
+            if O::OBSERVES {
                 observer.before(self, pc, op, mask);
             }
             self.counts.instructions += 1;
             self.counts.channels += u64::from(mask.count_ones());
             let stop = self.step(program, group, op, mask);
-            if O::LOOKS {
+            if O::OBSERVES {
                 observer.after(self, pc, op, mask);
             }
             if let Some(stop) = stop {
                 return stop;
             }
         }
-        Stop::Slice
+        StopReason::Slice
     }
 
-    /// Runs operations that have handlers, up to the first that has none: at most `most`. Nothing but the handlers looks at
-    /// the thread meanwhile.
+    /// Runs operations that have handlers, up to the first that has none, and at most `most`. Only
+    /// the handlers access the thread meanwhile.
     #[inline(always)]
     fn handlers(&mut self, program: &Program, most: u64) {
         let (mut pc, mut instructions, mut channels) = (self.pc, 0, 0);
         while let Some(op) = program.ops.get(pc as usize)
-            && let Kind::Fast(run) = op.kind
+            && let MicroOpKind::Fast(run) = op.kind
             && self.ieee.contains(op.needs)
             && instructions < most
         {
@@ -311,7 +313,7 @@ impl Thread {
         self.counts.channels += channels;
     }
 
-    /// The barrier that is waited for.
+    /// Returns the id of the barrier that is waited for.
     fn barrier(&self, id: BarrierId) -> u32 {
         match id {
             BarrierId::Known(id) => id,
@@ -319,7 +321,7 @@ impl Thread {
         }
     }
 
-    /// Runs an operation in the channels of `mask`. Says why the thread stops, if it does.
+    /// Runs an operation in the channels of `mask`. Returns the reason if the thread stops.
     #[inline(always)]
     fn step(
         &mut self,
@@ -327,25 +329,28 @@ impl Thread {
         group: &mut Group<'_>,
         op: &MicroOp,
         mask: u32,
-    ) -> Option<Stop> {
+    ) -> Option<StopReason> {
         match &op.kind {
-            Kind::Fast(run) if self.ieee.contains(op.needs) => {
+            MicroOpKind::Fast(run) if self.ieee.contains(op.needs) => {
                 if mask != 0 {
                     run(self, op, mask);
                 }
                 self.pc += 1;
             }
-            Kind::Fast(_) | Kind::Alu | Kind::Special(_) | Kind::Movi => {
+            MicroOpKind::Fast(_)
+            | MicroOpKind::Alu
+            | MicroOpKind::Special(_)
+            | MicroOpKind::Movi => {
                 if mask != 0 {
                     if op.special {
                         self.refresh(op);
                     }
                     let done = match op.kind {
-                        Kind::Special(s) => special::execute(self, op, s, mask),
+                        MicroOpKind::Special(s) => special::execute(self, op, s, mask),
                         _ => alu::execute(self, op, mask),
                     };
                     if let Err(why) = done {
-                        return Some(Stop::Fault(why));
+                        return Some(StopReason::Fault(why));
                     }
                     if op.special {
                         self.set_mode(self.regs.u32(regs::CR0));
@@ -353,42 +358,42 @@ impl Thread {
                 }
                 self.pc += 1;
             }
-            Kind::Send(s) => {
+            MicroOpKind::Send(s) => {
                 self.counts.sends += 1;
                 match send::execute(self, op, s, mask, group) {
                     Ok(SendOutcome::Next) => self.pc += 1,
                     Ok(SendOutcome::Ended) => {
                         self.done = true;
-                        return Some(Stop::Ended);
+                        return Some(StopReason::Ended);
                     }
-                    Err(why) => return Some(Stop::Fault(why)),
+                    Err(why) => return Some(StopReason::Fault(why)),
                 }
             }
-            Kind::Wait(id) => {
+            MicroOpKind::Wait(id) => {
                 let id = self.barrier(*id);
                 if let Err(why) = group.barriers().pass(&mut self.barriers, id) {
-                    return Some(Stop::Fault(why));
+                    return Some(StopReason::Fault(why));
                 }
                 self.regs.set_u32(regs::N0, 0);
                 self.pc += 1;
             }
-            Kind::Bad(why) => return Some(Stop::Fault(why.clone())),
+            MicroOpKind::Bad(why) => return Some(StopReason::Fault(why.clone())),
             branch => {
                 if let Err(why) = self.branch(program, op, branch, mask) {
-                    return Some(Stop::Fault(why));
+                    return Some(StopReason::Fault(why));
                 }
             }
         }
         None
     }
 
-    /// Takes the floating-point mode of a `cr0.0` value.
+    /// Sets the floating-point mode from a `cr0.0` value.
     pub(super) fn set_mode(&mut self, cr0: u32) {
         self.mode = FpMode::of_cr0(cr0);
         self.ieee = Ieee::of(&self.mode);
     }
 
-    /// The channels that wait at an operation, of those of the subroutine that runs.
+    /// Returns the channels of the running subroutine that wait at an operation.
     #[inline(always)]
     fn waiting_at(&self, at: u32) -> u32 {
         let mut here = 0;
@@ -398,7 +403,7 @@ impl Thread {
         here & self.waiting & self.call_mask
     }
 
-    /// Channels that wait here run again.
+    /// Activates the channels that wait at `pc`.
     #[inline(always)]
     fn rejoin(&mut self) {
         let here = self.waiting_at(self.pc);
@@ -406,17 +411,17 @@ impl Thread {
         self.active |= here;
     }
 
-    /// Computed registers, before they are read.
+    /// Updates computed registers before they are read.
     fn refresh(&mut self, op: &MicroOp) {
         self.regs.set_u32(regs::CE0, self.active);
         self.regs.set_u32(regs::IP, op.ip);
-        // The timestamp counts instructions: it grows, and runs repeat.
+        // The timestamp counts instructions, so it grows and is the same in every run.
         let now = self.counts.instructions;
         self.regs.set_u32(regs::TM0, now as u32);
         self.regs.set_u32(regs::TM0 + 4, (now >> 32) as u32);
     }
 
-    /// Sends channels to wait at an operation.
+    /// Makes channels wait at an operation.
     #[inline(always)]
     fn park(&mut self, channels: u32, at: u32) {
         for (ch, w) in self.wait_at.iter_mut().enumerate() {
@@ -426,7 +431,8 @@ impl Thread {
         self.waiting |= channels;
     }
 
-    /// Goes on after a branch: to the next operation if a channel is or waits there, else to `jip`.
+    /// Continues after a branch at the next operation if a channel runs or waits there, else at
+    /// `jip`.
     #[inline(always)]
     fn fall_or_jump(&mut self, op: &MicroOp, jip: u32) -> Result<(), String> {
         let next = self.pc + 1;
@@ -453,15 +459,16 @@ impl Thread {
         &mut self,
         program: &Program,
         op: &MicroOp,
-        kind: &Kind,
+        kind: &MicroOpKind,
         mask: u32,
     ) -> Result<(), String> {
-        // Absolute channels: those that take the branch, and those of the instruction that do not.
+        // Masks by channel number: channels that take the branch, and those of the instruction that
+        // do not.
         let taken = mask << op.shift & self.active;
         let scope = op.full << op.shift & self.active;
         let rest = scope & !taken;
         match *kind {
-            Kind::Jmpi(Jump { jip, uip }) => {
+            MicroOpKind::Jmpi(Jump { jip, uip }) => {
                 if mask & 1 == 0 {
                     self.pc += 1;
                     return Ok(());
@@ -474,23 +481,23 @@ impl Thread {
                 }
                 self.jump(op, jip)
             }
-            Kind::If(j) => {
+            MicroOpKind::If(j) => {
                 self.park(rest, j.jip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Else(j) => {
+            MicroOpKind::Else(j) => {
                 self.park(taken, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Join(j) => {
-                // A `join` or `endif` at the very end of a nest has nowhere further to go.
+            MicroOpKind::Join(j) => {
+                // A `join` or `endif` at the very end of a nest has no further target.
                 if j.jip == NO_OP {
                     self.pc += 1;
                     return Ok(());
                 }
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::While(j) => {
+            MicroOpKind::While(j) => {
                 if taken == 0 {
                     self.pc += 1;
                     return Ok(());
@@ -498,40 +505,40 @@ impl Thread {
                 self.park(rest, self.pc + 1);
                 self.jump(op, j.jip)
             }
-            Kind::Leave(j) => {
+            MicroOpKind::Leave(j) => {
                 self.park(taken, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
-            // A forward `goto` is like `if`: the channels whose predicate is false leave. With branch control, as
-            // backward ones have it, those whose predicate is true do.
-            Kind::Goto(j, false) => {
+            // A forward `goto` is like `if`: the channels whose predicate is false leave. With
+            // branch control, as backward ones have it, those whose predicate is true do.
+            MicroOpKind::Goto(j, false) => {
                 self.park(rest, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Goto(j, true) => {
+            MicroOpKind::Goto(j, true) => {
                 if taken == 0 {
                     return self.fall_or_jump(op, j.jip);
                 }
                 self.park(rest, self.pc + 1);
                 self.jump(op, j.uip)
             }
-            Kind::Brd(j) => {
+            MicroOpKind::Brd(j) => {
                 self.park(taken, j.jip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Brc(j) => {
+            MicroOpKind::Brc(j) => {
                 self.park(taken, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Call(j) => self.call(program, op, (taken, rest), j.jip),
-            Kind::Calla => {
+            MicroOpKind::Call(j) => self.call(program, op, (taken, rest), j.jip),
+            MicroOpKind::Calla => {
                 let to = i64::from(self.scalar_source(op) as u32);
                 self.call(program, op, (taken, rest), program.at(to))
             }
-            Kind::Ret => {
+            MicroOpKind::Ret => {
                 let [back, mask] = self.return_address(op);
                 let back = program.at(i64::from(back));
-                // Without a predicate whoever is here returns.
+                // Without a predicate all active channels return.
                 let taken = match op.pred {
                     Pred::None => self.active,
                     _ => taken,
@@ -565,7 +572,7 @@ impl Thread {
         }
     }
 
-    /// The first element of source 0.
+    /// Returns the first element of source 0.
     fn scalar_source(&self, op: &MicroOp) -> u64 {
         let bytes = op.alu.srcs[0].map_or(4, |t| t.bytes());
         match &op.srcs[0] {
@@ -578,8 +585,9 @@ impl Thread {
         }
     }
 
-    /// Calls: channels `taken` go, channels `rest` wait behind the call. The return address and the call mask so far go to
-    /// the destination (Skylake PRM, Vol. 2a, "call").
+    /// Calls a subroutine with channels `taken`, while channels `rest` wait after the call. The
+    /// return address and the previous call mask go to the destination (Skylake PRM, Vol. 2a,
+    /// "call").
     fn call(
         &mut self,
         program: &Program,
@@ -601,7 +609,7 @@ impl Thread {
         self.jump(op, to)
     }
 
-    /// What a call wrote: the return address and the call mask.
+    /// Returns what a call wrote: the return address and the call mask.
     fn return_address(&self, op: &MicroOp) -> [u32; 2] {
         match &op.srcs[0] {
             SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => {

@@ -1,17 +1,17 @@
 //! Operand values of an instruction, for traces.
 
 use super::alu::element_at;
-use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
+use super::program::{DstOp, MicroOp, MicroOpKind, Program, SrcOp};
 use super::regs;
 use super::thread::Thread;
 use crate::watch::TraceOperand;
 use gantry_isa_gen::Type;
 
-/// The operands of one instruction, collected before and after it runs.
+/// Operands of one instruction, collected before and after it runs.
 #[derive(Default)]
 pub(super) struct Line {
     operands: Vec<TraceOperand>,
-    /// Byte offset and bytes of a send's response.
+    /// Byte offset and length of a send's response.
     response: Option<(u32, u32)>,
 }
 
@@ -22,7 +22,7 @@ impl Line {
         &self.operands
     }
 
-    /// The sources, as they are before the instruction.
+    /// Records the sources before the instruction runs.
     pub(super) fn before(
         &mut self,
         t: &Thread,
@@ -33,7 +33,7 @@ impl Line {
     ) {
         self.operands.clear();
         self.response = None;
-        if let Kind::Send(s) = &op.kind {
+        if let MicroOpKind::Send(s) = &op.kind {
             if let Some(m) = program.message(&t.regs, pc, s) {
                 let grf = program.platform.features().grf_bytes;
                 let payloads = [("src0", s.src0, m.src0_grfs), ("src1", s.src1, m.src1_grfs)];
@@ -65,7 +65,7 @@ impl Line {
         }
     }
 
-    /// What was written.
+    /// Records the destination and flags after the instruction has run.
     pub(super) fn after(&mut self, t: &Thread, op: &MicroOp, mask: u32) {
         if let Some((at, bytes)) = self.response {
             self.operands.push(dwords(t, "dst", at, bytes));
@@ -102,14 +102,14 @@ impl Line {
     }
 }
 
-/// A value of each channel of an instruction; `None` for those that are off.
+/// Returns a value of each channel of an instruction; `None` for those that are off.
 fn elements(op: &MicroOp, mask: u32, value: impl Fn(u32) -> Option<u64>) -> Vec<Option<u64>> {
     (0..u32::from(op.n))
         .map(|i| value(i).filter(|_| mask >> i & 1 == 1))
         .collect()
 }
 
-/// The type of one element of a packed immediate.
+/// Returns the type of one element of a packed immediate.
 fn element_type(ty: Type) -> Type {
     match ty {
         Type::Uv => Type::Uw,

@@ -1,54 +1,54 @@
-//! What a thread's loop tells those who look: nothing at all, or everything to a [`Watcher`].
+//! Observers of a thread's execution loop: one that observes nothing, and [`Watcher`].
 
-use super::hazard::{Model, Scoreboard};
-use super::launch::Plan;
+use super::hazard::{Scoreboard, ScoreboardModel};
+use super::launch::LaunchPlan;
 use super::pace::Pace;
-use super::program::{Kind, MicroOp, Program};
+use super::program::{MicroOp, MicroOpKind, Program};
 use super::thread::Thread;
 use super::trace;
 use crate::watch::{Amount, Hazard, HazardKind, InstructionCount, Report, TraceEvent, Watch};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Looks at instructions as they run. The loop is compiled for each observer, so that one that looks at nothing costs
-/// nothing.
+/// Observer of instructions as they run. The loop is compiled for each observer, so that one that
+/// observes nothing costs nothing.
 pub(super) trait Observer {
-    /// Whether it looks at anything.
-    const LOOKS: bool;
-    /// The next instructions are of this thread of its group.
+    /// True if it observes anything.
+    const OBSERVES: bool;
+    /// Announces that the next instructions are of this thread of its group.
     fn thread(&mut self, number: u32);
-    /// The instruction at index `pc` is about to run: its sources are still in the registers. Bit 0 of `mask` is its
-    /// first channel.
+    /// Observes the instruction at index `pc` before it runs, with its sources still in the
+    /// registers. Bit 0 of `mask` is its first channel.
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32);
-    /// It has run, or ended the launch.
+    /// Observes the instruction after it has run, or ended the launch.
     fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32);
 }
 
-/// Looks at nothing.
+/// Observer that observes nothing.
 pub(super) struct NoObserver;
 
 impl Observer for NoObserver {
-    const LOOKS: bool = false;
+    const OBSERVES: bool = false;
     fn thread(&mut self, _: u32) {}
     fn before(&mut self, _: &Thread, _: u32, _: &MicroOp, _: u32) {}
     fn after(&mut self, _: &Thread, _: u32, _: &MicroOp, _: u32) {}
 }
 
-/// Counts what each instruction does.
+/// Observer that counts what each instruction does.
 pub(super) struct Counter<'p> {
-    plan: &'p Plan<'p>,
-    /// By operation.
+    plan: &'p LaunchPlan<'p>,
+    /// Amounts by operation.
     amounts: Vec<Amount>,
-    /// Of sends whose message only the registers say, by operation and message.
+    /// Amounts of sends whose message depends on registers, by operation and message.
     messages: BTreeMap<(u32, String), Amount>,
-    /// The message of such a send that runs.
+    /// Message of such a send that runs.
     message: Option<String>,
     /// Bytes that the thread had read and written before the send that runs.
     bytes: (u64, u64),
 }
 
 impl<'p> Counter<'p> {
-    fn new(plan: &'p Plan<'p>) -> Counter<'p> {
+    fn new(plan: &'p LaunchPlan<'p>) -> Counter<'p> {
         Counter {
             plan,
             amounts: vec![Amount::default(); plan.program.ops.len()],
@@ -75,7 +75,7 @@ impl<'p> Counter<'p> {
         };
         for (pc, amount) in self.amounts.iter().enumerate() {
             let message = match self.plan.program.ops.get(pc).map(|o| &o.kind) {
-                Some(Kind::Send(s)) => s.fixed_message().map(|m| m.op.to_string()),
+                Some(MicroOpKind::Send(s)) => s.fixed_message().map(|m| m.op.to_string()),
                 _ => None,
             };
             count(pc, message, *amount);
@@ -88,13 +88,13 @@ impl<'p> Counter<'p> {
 }
 
 impl Observer for Counter<'_> {
-    const LOOKS: bool = true;
+    const OBSERVES: bool = true;
 
     fn thread(&mut self, _: u32) {}
 
     #[inline(always)]
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, _: u32) {
-        if let Kind::Send(s) = &op.kind {
+        if let MicroOpKind::Send(s) = &op.kind {
             self.bytes = (t.counts.bytes_read, t.counts.bytes_written);
             self.message = match s.fixed_message() {
                 Some(_) => None,
@@ -115,7 +115,7 @@ impl Observer for Counter<'_> {
             bytes_read: 0,
             bytes_written: 0,
         };
-        if let Kind::Send(_) = &op.kind {
+        if let MicroOpKind::Send(_) = &op.kind {
             amount.bytes_read = t.counts.bytes_read - self.bytes.0;
             amount.bytes_written = t.counts.bytes_written - self.bytes.1;
             if let Some(message) = self.message.take() {
@@ -130,32 +130,32 @@ impl Observer for Counter<'_> {
     }
 }
 
-/// Looks at what a [`Watch`] asks for, on one host core.
+/// Observer for a [`Watch`], on one host core.
 pub(super) struct Watcher<'p> {
     watch: &'p Watch,
-    plan: &'p Plan<'p>,
+    plan: &'p LaunchPlan<'p>,
     program: &'p Program,
     kernel: &'p str,
     group: [u32; 3],
     thread: u32,
-    /// Whether the trace's filter takes something of the thread.
+    /// True if the trace's filter passes something of the thread.
     traced: bool,
     line: trace::Line,
     counter: Option<Counter<'p>>,
-    hazards: Option<Hazards>,
+    hazards: Option<GroupScoreboards>,
     pace: Option<Pace>,
 }
 
-/// The scoreboards of a group's threads, and what was found.
-struct Hazards {
-    model: Model,
+/// Scoreboards of a group's threads, and the hazards found.
+struct GroupScoreboards {
+    model: ScoreboardModel,
     threads: Vec<Scoreboard>,
-    /// By later instruction, earlier instruction and kind.
+    /// GroupScoreboards by later instruction, earlier instruction and kind.
     found: BTreeMap<(u32, u32, HazardKind), Hazard>,
 }
 
 impl<'p> Watcher<'p> {
-    pub(super) fn new(watch: &'p Watch, plan: &'p Plan<'p>) -> Watcher<'p> {
+    pub(super) fn new(watch: &'p Watch, plan: &'p LaunchPlan<'p>) -> Watcher<'p> {
         let program = plan.program;
         Watcher {
             watch,
@@ -167,16 +167,18 @@ impl<'p> Watcher<'p> {
             traced: false,
             line: trace::Line::default(),
             counter: watch.counts.then(|| Counter::new(plan)),
-            hazards: (watch.hazards && program.platform.features().swsb).then(|| Hazards {
-                model: Model::new(program),
-                threads: Vec::new(),
-                found: BTreeMap::new(),
+            hazards: (watch.hazards && program.platform.features().swsb).then(|| {
+                GroupScoreboards {
+                    model: ScoreboardModel::new(program),
+                    threads: Vec::new(),
+                    found: BTreeMap::new(),
+                }
             }),
             pace: watch.cycles.then(|| Pace::new(program)),
         }
     }
 
-    /// A group begins.
+    /// Begins a group.
     pub(super) fn group(&mut self, id: [u32; 3]) {
         self.group = id;
         if let Some(h) = &mut self.hazards {
@@ -187,7 +189,7 @@ impl<'p> Watcher<'p> {
         }
     }
 
-    /// The one that counts, where nothing else is asked for.
+    /// Returns the counter, if nothing else is asked for.
     pub(super) fn only_counts(&mut self) -> Option<&mut Counter<'p>> {
         match (&self.watch.filter, &self.hazards, &self.pace) {
             (None, None, None) => self.counter.as_mut(),
@@ -195,7 +197,7 @@ impl<'p> Watcher<'p> {
         }
     }
 
-    /// Gives what was seen to the watch.
+    /// Adds the observations to the watch.
     pub(super) fn finish(self) {
         if let Some(c) = self.counter {
             self.watch.add(c.finish());
@@ -214,7 +216,7 @@ impl<'p> Watcher<'p> {
         }
     }
 
-    /// Whether an instruction waits for all that it must.
+    /// Checks an instruction against the scoreboard of its thread.
     fn check(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
         let Some(h) = &mut self.hazards else {
             return;
@@ -253,7 +255,7 @@ impl<'p> Watcher<'p> {
 }
 
 impl Observer for Watcher<'_> {
-    const LOOKS: bool = true;
+    const OBSERVES: bool = true;
 
     fn thread(&mut self, number: u32) {
         self.thread = number;

@@ -2,43 +2,43 @@
 
 use super::Bounds;
 use super::barrier::Barriers;
-use super::launch::{Control, INDIRECT_BASE, Plan, patch_group};
+use super::launch::{INDIRECT_BASE, LaunchControl, LaunchPlan, patch_group};
 use super::memory::{Block, Mapped, Reserved, View};
 use super::sampler::Samplers;
 use super::special;
 use super::surface::Surfaces;
-use super::thread::{Counts, Stop, Thread};
+use super::thread::{Counts, StopReason, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
 use crate::error::Fault;
 use gantry_isa_gen::{Inst, Platform, Reg};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Instructions that a thread runs before its group's other threads get their turn, at first. A turn without a barrier
-/// is followed by one sixteen times as long, so that an endless loop reaches its limit while the group's other threads
-/// have still run little.
+/// Instructions of a thread's first turn, before the group's other threads get theirs. A turn
+/// without a barrier is followed by one sixteen times as long. An endless loop so reaches its limit
+/// while the group's other threads have run little.
 const SLICE: u64 = 1 << 16;
-/// Instructions between two looks at whether the launch has been ended.
+/// Instructions between two checks if the launch has been ended.
 const LOOK: u64 = 1 << 16;
 
-/// Why a group did not run to its end.
-pub(super) enum End {
+/// Reason why a group did not run to its end.
+pub(super) enum GroupError {
     Fault(Box<Fault>),
-    /// The launch has been ended elsewhere.
+    /// The launch was ended elsewhere.
     Stopped,
 }
 
-/// Memory at addresses that a host core has for its groups.
-pub(super) struct Own {
-    /// Private memory of the threads of a group, and where it is.
+/// Addressable memory that a host core has for its groups.
+pub(super) struct WorkerMemory {
+    /// Private memory of a group's threads.
     private: Option<Mapped>,
-    /// The group's implicit arguments, and where they are.
+    /// Implicit arguments of the group.
     implicit: Option<Mapped>,
     _addresses: [Option<Reserved>; 2],
 }
 
-impl Own {
-    pub(super) fn new(plan: &Plan<'_>) -> Result<Own, String> {
+impl WorkerMemory {
+    pub(super) fn new(plan: &LaunchPlan<'_>) -> Result<WorkerMemory, String> {
         let map = |len: usize| -> Result<(Option<Mapped>, Option<Reserved>), String> {
             if len == 0 {
                 return Ok((None, None));
@@ -54,7 +54,7 @@ impl Own {
         let (private, a) = map(threads * plan.private_bytes as usize)?;
         let implicit = plan.implicit.as_ref();
         let (implicit, b) = map(implicit.map_or(0, |i| i.bytes(plan.threads_per_group)))?;
-        Ok(Own {
+        Ok(WorkerMemory {
             private,
             implicit,
             _addresses: [a, b],
@@ -66,65 +66,65 @@ fn no_memory() -> String {
     "no memory left for the threads of a group".to_owned()
 }
 
-/// One host core's state: reused from group to group.
+/// State of one host core, reused from group to group.
 pub(super) struct Worker<'p> {
-    plan: &'p Plan<'p>,
+    plan: &'p LaunchPlan<'p>,
     threads: Vec<Thread>,
-    /// The thread that runs.
+    /// Number of the thread that runs.
     running: Cell<u32>,
     view: View<'p>,
     slm: Block,
-    /// The threads' scratch, one after the other.
+    /// Scratch of the threads, one after the other.
     scratch: Block,
-    /// The group's indirect data (Xe-HP and later).
+    /// Indirect data of the group (Xe-HP and later).
     indirect: Block,
-    own: &'p Own,
+    own: &'p WorkerMemory,
     cross: Vec<u8>,
     counts: Counts,
-    /// Who looks at what the groups do.
+    /// Observer of the groups.
     watcher: Option<Watcher<'p>>,
 }
 
-/// A part of memory that a thread may reach, by offsets or addresses.
+/// Range of memory that a thread may access, by offsets or addresses.
 #[derive(Clone, Copy)]
-pub(super) struct Area<'g> {
+pub(super) struct MemoryArea<'g> {
     pub(super) block: &'g Block,
-    /// Where it begins in the block, in bytes.
+    /// Byte offset of its start in the block.
     pub(super) at: u64,
-    /// The address that messages give its first byte.
+    /// Address that messages use for its first byte.
     pub(super) first: u64,
     pub(super) bytes: u64,
-    /// What it is, for messages.
-    what: What,
+    /// Kind, for messages.
+    what: AreaKind,
 }
 
-/// What a part of memory is.
+/// Kind of a memory area.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    /// A whole block.
+enum AreaKind {
+    /// Whole block.
     Block,
-    /// The group's indirect data.
+    /// Indirect data of the group.
     Indirect,
-    /// A thread's scratch: by offsets.
+    /// Scratch of a thread, by offsets.
     Scratch { stack: bool },
-    /// A thread's private memory, by virtual addresses.
+    /// Private memory of a thread, by virtual addresses.
     Private { stack: bool },
 }
 
-impl<'g> Area<'g> {
-    /// All of a block, by offsets in it.
+impl<'g> MemoryArea<'g> {
+    /// Returns the area of a whole block, by offsets in it.
     #[inline(always)]
-    pub(super) fn whole(block: &'g Block) -> Area<'g> {
-        Area {
+    pub(super) fn whole(block: &'g Block) -> MemoryArea<'g> {
+        MemoryArea {
             block,
             at: 0,
             first: 0,
             bytes: block.len() as u64,
-            what: What::Block,
+            what: AreaKind::Block,
         }
     }
 
-    /// The block and the place in it of an access of `n` bytes.
+    /// Returns the block of an access of `n` bytes, and its offset there.
     #[inline(always)]
     pub(super) fn at(&self, address: u64, n: u64, what: &str) -> Result<(&'g Block, u64), String> {
         match address.checked_sub(self.first) {
@@ -140,18 +140,18 @@ impl<'g> Area<'g> {
         let (first, bytes) = (self.first, self.bytes);
         let end = first + bytes;
         let (at, area, overflow) = match self.what {
-            What::Block => ("offset", "the block", ""),
-            What::Indirect => ("offset", "the group's indirect data", ""),
-            What::Scratch { stack: false } => {
+            AreaKind::Block => ("offset", "the block", ""),
+            AreaKind::Indirect => ("offset", "the group's indirect data", ""),
+            AreaKind::Scratch { stack: false } => {
                 ("offset", "the thread's own scratch", "scratch overflow")
             }
-            What::Private { stack: false } => (
+            AreaKind::Private { stack: false } => (
                 "address",
                 "the thread's own private memory",
                 "private memory overflow",
             ),
-            What::Scratch { .. } => ("offset", "the thread's own scratch", "stack overflow"),
-            What::Private { .. } => (
+            AreaKind::Scratch { .. } => ("offset", "the thread's own scratch", "stack overflow"),
+            AreaKind::Private { .. } => (
                 "address",
                 "the thread's own private memory",
                 "stack overflow",
@@ -170,16 +170,16 @@ impl<'g> Area<'g> {
     }
 }
 
-/// What the threads of a running group share.
+/// State that the threads of a running group share.
 pub(super) struct Group<'w> {
-    plan: &'w Plan<'w>,
+    plan: &'w LaunchPlan<'w>,
     view: &'w View<'w>,
     slm: &'w Block,
     scratch: &'w Block,
     indirect: &'w Block,
     /// Private memory of the group's threads in global memory.
     private: Option<&'w Mapped>,
-    /// The thread that runs.
+    /// Number of the thread that runs.
     running: &'w Cell<u32>,
     barriers: Barriers,
 }
@@ -189,7 +189,7 @@ impl Group<'_> {
         self.plan.program.platform
     }
 
-    /// The instruction of an operation.
+    /// Returns the instruction of an operation.
     pub(super) fn instruction(&self, pc: u32) -> Option<&Inst<Reg>> {
         self.plan.program.inst(pc)
     }
@@ -203,95 +203,96 @@ impl Group<'_> {
         self.slm
     }
 
-    /// What A32 stateless messages of the running thread reach: the thread's scratch, from Xe-HP on the group's indirect
-    /// data.
+    /// Returns the area of A32 stateless messages of the running thread: its scratch, or from Xe-HP
+    /// on the group's indirect data.
     #[inline(always)]
-    pub(super) fn stateless(&self) -> Area<'_> {
+    pub(super) fn stateless(&self) -> MemoryArea<'_> {
         if self.plan.scratch.surface {
-            Area {
+            MemoryArea {
                 block: self.indirect,
                 at: 0,
                 first: u64::from(INDIRECT_BASE),
                 bytes: self.indirect.len() as u64,
-                what: What::Indirect,
+                what: AreaKind::Indirect,
             }
         } else {
-            Area {
+            MemoryArea {
                 first: u64::from(self.plan.scratch.pointer(self.running.get())),
                 ..self.scratch()
             }
         }
     }
 
-    /// The running thread's scratch.
+    /// Returns the running thread's scratch.
     #[inline(always)]
-    pub(super) fn scratch(&self) -> Area<'_> {
+    pub(super) fn scratch(&self) -> MemoryArea<'_> {
         let bytes = u64::from(self.plan.scratch.bytes);
-        Area {
+        MemoryArea {
             block: self.scratch,
             at: u64::from(self.running.get()) * bytes,
             first: 0,
             bytes,
-            what: What::Scratch {
+            what: AreaKind::Scratch {
                 stack: self.plan.kernel.env.has_stack_calls,
             },
         }
     }
 
-    /// What an access outside of a surface's buffer comes to.
+    /// Returns the treatment of accesses outside of a surface's buffer.
     #[inline(always)]
     pub(super) fn bounds(&self) -> Bounds {
         self.plan.bounds
     }
 
-    /// The launch's surfaces.
+    /// Returns the launch's surfaces.
     #[inline(always)]
     pub(super) fn surfaces(&self) -> &Surfaces {
         &self.plan.surfaces
     }
 
-    /// The launch's samplers.
+    /// Returns the launch's samplers.
     pub(super) fn samplers(&self) -> &Samplers {
         &self.plan.samplers
     }
 
-    /// The running thread's private memory, if an address found in `block` is in private memory.
+    /// Returns the running thread's private memory, if `block` holds private memory.
     #[inline(always)]
-    fn private_in(&self, block: &Block) -> Option<Area<'_>> {
+    fn private_in(&self, block: &Block) -> Option<MemoryArea<'_>> {
         let p = self.private.filter(|p| std::ptr::eq(block, &*p.block))?;
         Some(self.private_of(p))
     }
 
-    /// The running thread's part of private memory.
+    /// Returns the running thread's part of private memory.
     #[inline(always)]
-    fn private_of<'a>(&self, p: &'a Mapped) -> Area<'a> {
+    fn private_of<'a>(&self, p: &'a Mapped) -> MemoryArea<'a> {
         let bytes = u64::from(self.plan.private_bytes);
         let at = u64::from(self.running.get()) * bytes;
-        Area {
+        MemoryArea {
             block: &p.block,
             at,
             first: p.base + at,
             bytes,
-            what: What::Private {
+            what: AreaKind::Private {
                 stack: self.plan.kernel.env.has_stack_calls,
             },
         }
     }
 
-    /// What the running thread may reach around `n` bytes at a virtual address of 48 bits.
+    /// Returns the area that the running thread may access around `n` bytes at a virtual address of
+    /// 48 bits.
     #[inline(always)]
-    pub(super) fn area(&self, address: u64, n: u64) -> Option<Area<'_>> {
+    pub(super) fn area(&self, address: u64, n: u64) -> Option<MemoryArea<'_>> {
         let (block, at) = self.view.find(address, n)?;
         match self.private_in(block) {
             Some(own) => own.at(address, n, "").is_ok().then_some(own),
-            None => Some(Area {
+            None => Some(MemoryArea {
                 first: address - at,
-                ..Area::whole(block)
+                ..MemoryArea::whole(block)
             }),
         }
     }
 
-    /// The block at a virtual address.
+    /// Returns the block at a virtual address, and the offset in it.
     #[inline(always)]
     pub(super) fn global(&self, address: u64, n: u64, dir: &str) -> Result<(&Block, u64), String> {
         // Addresses have 48 bits.
@@ -322,7 +323,10 @@ impl Group<'_> {
 }
 
 impl<'p> Worker<'p> {
-    pub(super) fn new(plan: &'p Plan<'p>, own: &'p Own) -> Result<Worker<'p>, String> {
+    pub(super) fn new(
+        plan: &'p LaunchPlan<'p>,
+        own: &'p WorkerMemory,
+    ) -> Result<Worker<'p>, String> {
         let threads = plan.threads_per_group as usize;
         let scratch =
             Block::unshared(threads * plan.scratch.bytes as usize).ok_or_else(no_memory)?;
@@ -344,8 +348,12 @@ impl<'p> Worker<'p> {
         })
     }
 
-    /// Runs a group to its end. Returns how many threads it had.
-    pub(super) fn run_group(&mut self, id: [u32; 3], control: &Control<'_>) -> Result<u64, End> {
+    /// Runs a group to its end. Returns the number of its threads.
+    pub(super) fn run_group(
+        &mut self,
+        id: [u32; 3],
+        control: &LaunchControl<'_>,
+    ) -> Result<u64, GroupError> {
         let plan = self.plan;
         let size = plan.group_size(id);
         let items = size.iter().product::<u32>();
@@ -380,7 +388,7 @@ impl<'p> Worker<'p> {
         for (i, t) in self.threads.iter_mut().take(threads).enumerate() {
             let number = i as u32;
             let lanes = (items - number * per_thread).min(per_thread);
-            // Whole-thread kernels have no channels of their own: all are on.
+            // Whole-thread kernels (SIMD1) have no channels of their own: all are on.
             let dispatch = if plan.simd == 1 {
                 u32::MAX
             } else {
@@ -424,14 +432,14 @@ impl<'p> Worker<'p> {
 }
 
 impl Worker<'_> {
-    /// A fault of the thread that runs, in this group.
+    /// Returns a fault of the running thread in this group.
     pub(super) fn fault(&self, id: [u32; 3], what: String) -> Box<Fault> {
         let number = self.running.get();
         let pc = self.threads.get(number as usize).map_or(0, |t| t.pc);
         fault_at(self.plan, id, number, pc, what)
     }
 
-    /// Counts what the core did, and gives what was seen to those who look.
+    /// Returns the core's counts, and passes observations to the watch.
     pub(super) fn finish(self) -> Counts {
         if let Some(w) = self.watcher {
             w.finish();
@@ -440,10 +448,16 @@ impl Worker<'_> {
     }
 }
 
-/// A fault of a thread at an operation.
-fn fault_at(plan: &Plan<'_>, group: [u32; 3], thread: u32, pc: u32, what: String) -> Box<Fault> {
+/// Returns a fault of a thread at an operation.
+fn fault_at(
+    plan: &LaunchPlan<'_>,
+    group: [u32; 3],
+    thread: u32,
+    pc: u32,
+    what: String,
+) -> Box<Fault> {
     let op = plan.program.ops.get(pc as usize);
-    let place = plan.whereabouts(op.map_or(0, |o| o.ip));
+    let place = plan.location(op.map_or(0, |o| o.ip));
     Box::new(Fault {
         kernel: plan.kernel.name.clone(),
         group,
@@ -461,13 +475,14 @@ fn run_threads(
     threads: &mut [Thread],
     count: usize,
     group: &mut Group<'_>,
-    plan: &Plan<'_>,
+    plan: &LaunchPlan<'_>,
     id: [u32; 3],
-    control: &Control<'_>,
+    control: &LaunchControl<'_>,
     observer: &mut impl Observer,
-) -> Result<(), End> {
-    let fault =
-        |t: &Thread, number: usize, what| End::Fault(fault_at(plan, id, number as u32, t.pc, what));
+) -> Result<(), GroupError> {
+    let fault = |t: &Thread, number: usize, what| {
+        GroupError::Fault(fault_at(plan, id, number as u32, t.pc, what))
+    };
     let mut slice = SLICE;
     loop {
         let mut alive = false;
@@ -486,18 +501,18 @@ fn run_threads(
             while t.counts.instructions < end {
                 let left = plan.instruction_limit.saturating_sub(t.counts.instructions);
                 match t.run(plan.program, group, LOOK.min(left.max(1)), observer) {
-                    Stop::Ended => break,
-                    Stop::Waiting => {
+                    StopReason::Ended => break,
+                    StopReason::Waiting => {
                         waits = true;
                         break;
                     }
-                    Stop::Fused => {
+                    StopReason::Fused => {
                         waits = true;
                         lends = true;
                         break;
                     }
-                    Stop::Fault(what) => return Err(fault(t, i, what)),
-                    Stop::Slice => {}
+                    StopReason::Fault(what) => return Err(fault(t, i, what)),
+                    StopReason::Slice => {}
                 }
                 if t.counts.instructions >= plan.instruction_limit {
                     let n = t.counts.instructions;
@@ -505,7 +520,7 @@ fn run_threads(
                     return Err(fault(t, i, what));
                 }
                 if control.stops() {
-                    return Err(End::Stopped);
+                    return Err(GroupError::Stopped);
                 }
             }
             moved |= t.counts.instructions != before;
@@ -513,9 +528,9 @@ fn run_threads(
         if !alive {
             return Ok(());
         }
-        // Turns may be short: threads that meet at a barrier again and again.
+        // Turns may be short, as when threads meet at a barrier again and again.
         if control.stops() {
-            return Err(End::Stopped);
+            return Err(GroupError::Stopped);
         }
         if lends {
             let running = threads.get_mut(..count).unwrap_or_default();
@@ -533,7 +548,7 @@ fn run_threads(
             slice.saturating_mul(16)
         };
         if !moved {
-            // Every thread left waits, and nobody is left to arrive.
+            // All remaining threads wait, and no thread is left to arrive.
             let (i, t) = threads
                 .iter()
                 .take(count)

@@ -1,5 +1,5 @@
-//! Reading `.note.gantry.bindings`: where a kernel's arguments are among a shader's resources. `codegen` writes it (`zebin/reflection.rs`, where the
-//! format is).
+//! Reader of `.note.gantry.bindings`, which says where a kernel's arguments are among a shader's
+//! resources. `codegen` writes the note; `zebin/reflection.rs` there describes its format.
 
 use super::elf::notes;
 use super::info::{ArgKind, ArgRole, BindingPlace, KernelInfo, Resource};
@@ -7,16 +7,15 @@ use super::yaml::{self, Node};
 use super::{Zebin, ZebinError};
 use crate::limits::Limits;
 
-/// The note's section.
+/// Section of the note.
 pub(super) const SECTION: &str = ".note.gantry.bindings";
-/// Its owner and type.
+/// Owner of the note, and below it its type.
 const OWNER: &[u8] = b"Gantry";
 const NOTE: u32 = 1;
 
 /// Reads the section into the kernels of a zebin.
 ///
-/// # Errors
-/// The note is damaged, or says what cannot be of the kernel's arguments.
+/// # Errors The note is damaged, or does not match the kernel's arguments.
 pub(super) fn read(section: &[u8], zebin: &mut Zebin, limits: &Limits) -> Result<(), ZebinError> {
     for note in notes(section, SECTION) {
         let note = note?;
@@ -55,7 +54,7 @@ fn roles(kernel: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
                 Resource::Image => matches!(kind, ArgKind::Image(_)),
                 Resource::Sampler => kind == ArgKind::Sampler,
             },
-            // Size 0 is an argument that nothing reads.
+            // A value of size 0 is an argument that nothing reads.
             (ArgRole::SizeOf(of), Some(ArgKind::Value { size: 0 | 4 })) => {
                 kind(of) == Some(ArgKind::Buffer)
             }
@@ -63,7 +62,7 @@ fn roles(kernel: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
             _ => false,
         };
         if let ArgRole::Resource(place, r) = role {
-            // An image and its sampler may be at one place.
+            // An image and its sampler may share a binding.
             places.push((place, r == Resource::Sampler));
         }
         match kernel.args.get_mut(index as usize) {

@@ -1,4 +1,4 @@
-//! The ELF side of a zebin: sections and notes.
+//! ELF container of a zebin: sections and notes.
 
 use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, bindings, link, read};
 use crate::limits::{Budget, Limits, within};
@@ -30,7 +30,12 @@ struct Section<'a> {
     name: Cow<'a, str>,
     ty: u32,
     range: Range<usize>,
+    content: &'a [u8],
     size: u64,
+}
+
+fn beyond_end(section: &str) -> ZebinError {
+    ZebinError::new(format!("section {section} lies beyond the end of the file"))
 }
 
 pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
@@ -63,30 +68,30 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
                 .checked_add(size)
                 .filter(|&end| end <= bytes.len() as u64)
                 .map(|end| offset as usize..end as usize)
-                .ok_or_else(|| {
-                    ZebinError::new(format!("section {name} lies beyond the end of the file"))
-                })?,
+                .ok_or_else(|| beyond_end(&name))?,
         };
+        let content = bytes.get(range.clone());
+        let content = content.ok_or_else(|| beyond_end(&name))?;
         sections.push(Section {
             name,
             ty: s.sh_type(le).0,
             range,
+            content,
             size: s.sh_size(le),
         });
     }
-    let content = |s: &Section<'_>| bytes.get(s.range.clone()).unwrap_or(&[]);
-    // Of sections with one name the first counts.
+    // The first section of a name counts.
     let mut by_name = HashMap::new();
     for s in &sections {
         by_name.entry(&*s.name).or_insert(s);
     }
 
-    let (product, platform) = product(by_name.get(".note.intelgt.compat").map(|s| content(s)))?;
+    let (product, platform) = product(by_name.get(".note.intelgt.compat").map(|s| s.content))?;
     let ze_info = sections
         .iter()
         .find(|s| s.ty == SHT_ZEBIN_ZEINFO || s.name == ".ze_info")
         .ok_or_else(|| ZebinError::new("no .ze_info section"))?;
-    let text = std::str::from_utf8(content(ze_info)).map_err(|e| err(".ze_info", e))?;
+    let text = std::str::from_utf8(ze_info.content).map_err(|e| err(".ze_info", e))?;
     // Writers may end the section with a NUL.
     let parsed = read::parse(text.trim_end_matches('\0'), platform, limits)?;
 
@@ -118,10 +123,10 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
             });
         }
     }
-    let data = data_sections(&sections, content, limits)?;
+    let data = data_sections(&sections, limits)?;
     let debug = |name: &str| {
         let section = by_name.get(name);
-        section.map_or(&[][..], |s| content(s)).to_vec()
+        section.map_or(&[][..], |s| s.content).to_vec()
     };
     let lines = LineInfo::new(
         debug(".debug_line"),
@@ -155,19 +160,19 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> 
     )?;
 
     if let Some(s) = by_name.get(bindings::SECTION) {
-        bindings::read(content(s), &mut zebin, limits)?;
+        bindings::read(s.content, &mut zebin, limits)?;
     }
     zebin.build_options = by_name.get(".misc.buildOptions").map(|s| {
-        String::from_utf8_lossy(content(s))
+        String::from_utf8_lossy(s.content)
             .trim_end_matches('\0')
             .to_owned()
     });
     Ok(zebin)
 }
 
-/// An entry of a section of notes.
+/// Entry of a note section.
 pub(super) struct Note<'a> {
-    /// Up to its first zero.
+    /// Owner, up to its first zero.
     pub(super) owner: &'a [u8],
     pub(super) ty: u32,
     pub(super) desc: &'a [u8],
@@ -177,7 +182,7 @@ fn damaged(section: &str) -> ZebinError {
     ZebinError::new(format!("{section} is damaged"))
 }
 
-/// The entries of a section of notes, up to the first that is damaged.
+/// Iterates over the entries of a note section, up to the first that is damaged.
 pub(super) fn notes<'a>(
     section: &'a [u8],
     name: &'a str,
@@ -205,7 +210,7 @@ fn note<'a>(rest: &mut &'a [u8]) -> Option<Note<'a>> {
     let (owner, desc, ty) = (word()?, word()?, word()?);
     let mut bytes = |len: u32| {
         let bytes = rest.get(..len as usize)?;
-        // The last may lack its padding.
+        // The last entry may lack its padding.
         let padded = (len as usize).checked_next_multiple_of(4)?;
         *rest = rest.get(padded..).unwrap_or(&[]);
         Some(bytes)
@@ -215,8 +220,8 @@ fn note<'a>(rest: &mut &'a [u8]) -> Option<Note<'a>> {
     Some(Note { owner, ty, desc })
 }
 
-/// The product of the compatibility note, and its platform. Where the note has the core family alone, as those of libraries that
-/// are for several products do, the product is the first of that.
+/// Returns the product of the compatibility note, and its platform. The notes of libraries for
+/// several products have the core family alone. The product is then the first of that family.
 fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
     const SECTION: &str = ".note.intelgt.compat";
     let section = section.ok_or_else(|| ZebinError::new(format!("no {SECTION} section")))?;
@@ -241,7 +246,7 @@ fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
             return Ok((product, platform));
         }
     }
-    // Compilers that know none write 0.
+    // Compilers that know no core family write 0.
     if core == 0 {
         return Err(ZebinError::new(
             ".note.intelgt.compat names no product family and no core family",
@@ -259,10 +264,9 @@ fn product(section: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
     })
 }
 
-/// The data sections: one of a name.
-fn data_sections<'a>(
+/// Collects the data sections, whose names must be unique.
+fn data_sections(
     sections: &[Section<'_>],
-    content: impl Fn(&Section<'_>) -> &'a [u8],
     limits: &Limits,
 ) -> Result<Vec<DataSection>, ZebinError> {
     let mut found: Vec<(&Section<'_>, bool)> = Vec::new();
@@ -276,9 +280,10 @@ fn data_sections<'a>(
         if found.iter().any(|(f, _)| f.name == s.name) {
             return Err(ZebinError::new(format!("a second section {}", s.name)));
         }
-        let size = match s.ty == elf::SHT_NOBITS.0 {
-            true => usize::try_from(s.size).unwrap_or(usize::MAX),
-            false => s.range.len(),
+        let size = if s.ty == elf::SHT_NOBITS.0 {
+            usize::try_from(s.size).unwrap_or(usize::MAX)
+        } else {
+            s.range.len()
         };
         total = total.saturating_add(size);
         found.push((s, constant));
@@ -292,7 +297,7 @@ fn data_sections<'a>(
             bytes: if nothing {
                 Vec::new()
             } else {
-                content(s).to_vec()
+                s.content.to_vec()
             },
             zeros: if nothing { s.size as usize } else { 0 },
             relocations: Vec::new(),

@@ -1,14 +1,14 @@
-//! What `.ze_info` says about images and samplers.
+//! Images and samplers in `.ze_info`.
 
 use super::ZebinError;
 use super::info::{AddrSpace, PayloadKind, SamplerEntry, SamplerSource};
 use super::yaml::Node;
 use crate::image::{AddressMode, Compare, FilterMode, ImageType, Sampler};
 
-/// The largest sampler table: what a descriptor's index can name.
+/// Size limit of a sampler table: a descriptor's index has four bits.
 const MAX_SAMPLERS: u32 = 16;
 
-/// The shape that an image argument's entry gives, where it is one of those known here.
+/// Returns the image type of an image argument's entry, if it is one known here.
 pub(super) fn image_type(n: &Node<'_>) -> Result<Option<ImageType>, ZebinError> {
     let Some(ty) = n.get("image_type")? else {
         return Ok(None);
@@ -23,13 +23,13 @@ pub(super) fn image_type(n: &Node<'_>) -> Result<Option<ImageType>, ZebinError> 
         "image_3d" => ImageType::D3,
         "image_2d_msaa" | "image_2d_msaa_depth" => ImageType::D2Msaa,
         "image_2d_array_msaa" | "image_2d_array_msaa_depth" => ImageType::D2ArrayMsaa,
-        // Cubes, which no launch can give.
+        // No launch can give cubes.
         "image_cube" | "image_cube_array" => return Ok(None),
         _ => return Err(n.error(&format!("unknown image_type `{ty}`"))),
     }))
 }
 
-/// The shape or sampler that a source type names: `image2d_t;8`, `sampler_t;8`.
+/// Returns the image type or sampler that a source type names: `image2d_t;8`, `sampler_t;8`.
 pub(super) fn kind_of_type(name: &str) -> Option<super::ArgKind> {
     let name = name.split_once(';').map_or(name, |(n, _)| n);
     let ty = match name {
@@ -47,7 +47,7 @@ pub(super) fn kind_of_type(name: &str) -> Option<super::ArgKind> {
     Some(super::ArgKind::Image(Some(ty)))
 }
 
-/// The sampler table: entries of arguments, and of the code's own samplers.
+/// Reads the sampler table: entries of arguments, and of the code's own samplers.
 pub(super) fn samplers(
     node: &Node<'_>,
     payload: &[(Node<'_>, PayloadKind)],

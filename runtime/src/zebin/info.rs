@@ -1,44 +1,48 @@
-//! `.ze_info`: what a zebin says about its kernels.
+//! Description of a zebin's kernels, as `.ze_info` has it.
 
 use crate::image::{ImageType, Sampler};
 
-/// What a kernel's threads need.
+/// Requirements of a kernel's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExecutionEnv {
     /// Channels of a thread: 1, 8, 16 or 32.
     pub simd_size: u32,
     /// GRFs of a thread.
     pub grf_count: u32,
-    /// Barriers a group uses.
+    /// Barriers that a group uses.
     pub barrier_count: u32,
-    /// SLM that the code itself uses, in bytes (local pointer arguments come on top).
+    /// SLM that the code itself uses, in bytes. Local pointer arguments come on top.
     pub slm_size: u32,
-    /// Whether local pointers count from the end of the code's own SLM (`slm_alloc_mode` 1) instead of from 0.
+    /// True if local pointers count from the end of the code's own SLM (`slm_alloc_mode` 1) instead
+    /// of from 0.
     pub slm_runtime_adjusted: bool,
-    /// Bytes of cross-thread data that registers hold when a thread starts (Xe-HP and later; the rest is in memory).
+    /// Bytes of cross-thread data in registers when a thread starts (Xe-HP and later). The rest is
+    /// in memory.
     pub inline_data_payload_size: u32,
-    /// Where threads start that find their local ids in registers, in bytes from the kernel's start (Xe-HP and later).
+    /// Byte offset from the kernel's start where threads begin that have their local ids in
+    /// registers (Xe-HP and later).
     pub offset_to_skip_per_thread_data_load: u32,
-    /// Whether it calls functions that keep their variables on a stack, in scratch and private memory.
+    /// True if it calls functions that keep their variables on a stack, in scratch and private
+    /// memory.
     pub has_stack_calls: bool,
-    /// The only group size allowed, where there is one.
+    /// Only group size allowed, where there is one.
     pub required_work_group_size: Option<[u32; 3]>,
 }
 
-/// How a pointer argument reaches memory.
+/// Addressing of memory by a pointer argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddrMode {
-    /// Through a surface of the binding table.
+    /// Surface of the binding table.
     Stateful,
-    /// By a 64-bit address in the payload.
+    /// 64-bit address in the payload.
     Stateless,
-    /// Through a bindless surface offset in the payload.
+    /// Bindless surface offset in the payload.
     Bindless,
-    /// By an SLM offset in the payload.
+    /// SLM offset in the payload.
     Slm,
 }
 
-/// The address space of a pointer argument.
+/// Address space of a pointer argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddrSpace {
     /// Global memory.
@@ -47,22 +51,22 @@ pub enum AddrSpace {
     Constant,
     /// Shared local memory.
     Local,
-    /// An image.
+    /// Image.
     Image,
-    /// A sampler.
+    /// Sampler.
     Sampler,
 }
 
-/// What a payload entry holds.
+/// Content of a payload entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PayloadKind {
     /// `arg_bypointer`.
     Pointer {
         /// Argument index.
         index: u32,
-        /// How memory is reached.
+        /// Addressing of the memory.
         mode: AddrMode,
-        /// Which memory.
+        /// Address space of the memory.
         space: AddrSpace,
         /// Alignment of an SLM pointer, in bytes.
         slm_alignment: u32,
@@ -71,15 +75,15 @@ pub enum PayloadKind {
     Value {
         /// Argument index.
         index: u32,
-        /// Which bytes of the argument, from here.
+        /// Offset in the argument of the entry's bytes.
         source_offset: u32,
     },
-    /// `buffer_address`: the 64-bit address of a pointer argument.
+    /// `buffer_address`: 64-bit address of a pointer argument.
     BufferAddress {
         /// Argument index.
         index: u32,
     },
-    /// `buffer_offset`: the byte offset of a pointer argument in its surface.
+    /// `buffer_offset`: byte offset of a pointer argument in its surface.
     BufferOffset {
         /// Argument index.
         index: u32,
@@ -98,36 +102,36 @@ pub enum PayloadKind {
     WorkDimensions,
     /// `private_base_stateless`: 64-bit address of private memory.
     PrivateBase,
-    /// `const_base` / `data_const_buffer` and `global_base` / `data_global_buffer`: where the module's constants or globals
-    /// are.
+    /// `const_base` / `data_const_buffer` and `global_base` / `data_global_buffer`: address of the
+    /// module's constants or globals.
     DataBase {
-        /// The constants; else the globals.
+        /// True for the constants, false for the globals.
         constant: bool,
-        /// As a 64-bit address, or as a bindless surface offset.
+        /// Form of the address: 64-bit address, or bindless surface offset.
         mode: AddrMode,
-        /// The binding table index that names them too, where there is one.
+        /// Binding table index of the same memory, where there is one.
         bti: Option<u32>,
     },
-    /// A fact about an image argument, four bytes.
+    /// Property of an image argument, four bytes.
     Image {
         /// Argument index.
         index: u32,
-        /// Which fact.
+        /// Property.
         fact: ImageFact,
     },
-    /// A fact about a sampler argument, four bytes.
+    /// Property of a sampler argument, four bytes.
     Sampler {
         /// Argument index.
         index: u32,
-        /// Which fact.
+        /// Property.
         fact: SamplerFact,
     },
-    /// `inline_sampler`: the bindless offset of a sampler of the code's own.
+    /// `inline_sampler`: bindless offset of a sampler of the code's own.
     InlineSampler {
-        /// Which: its place in the sampler table.
+        /// Index in the sampler table.
         sampler: u32,
     },
-    /// `printf_buffer`: 64-bit address of what the kernel prints.
+    /// `printf_buffer`: 64-bit address of the buffer that the kernel prints into.
     PrintfBuffer,
     /// `implicit_arg_buffer`: 64-bit address of the launch's implicit arguments.
     ImplicitArgs,
@@ -140,20 +144,20 @@ pub enum PayloadKind {
         /// Argument index.
         index: u32,
     },
-    /// A kind that launches do not provide, by its name.
+    /// Kind that launches do not provide, by its name.
     Other(String),
 }
 
-/// A fact about an image that the payload holds.
+/// Property of an image that the payload holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageFact {
     /// `image_width`, in texels.
     Width,
-    /// `image_height`, in texels; 0 where the shape has none.
+    /// `image_height`, in texels; 0 where the type has none.
     Height,
-    /// `image_depth`, in slices; 0 where the shape has none.
+    /// `image_depth`, in slices; 0 where the type has none.
     Depth,
-    /// `image_array_size`, in layers; 0 where the shape has none.
+    /// `image_array_size`, in layers; 0 where the type has none.
     ArraySize,
     /// `image_channel_data_type`: OpenCL's number.
     ChannelType,
@@ -165,7 +169,7 @@ pub enum ImageFact {
     Samples,
     /// `image_num_mip_levels`.
     MipLevels,
-    /// `flat_image_baseoffset`: the 64-bit address.
+    /// `flat_image_baseoffset`: 64-bit address.
     FlatBase,
     /// `flat_image_width`: bytes of a row, minus one.
     FlatWidth,
@@ -176,7 +180,7 @@ pub enum ImageFact {
 }
 
 impl ImageFact {
-    /// The fact of an `arg_type`.
+    /// Parses the name of an `arg_type`.
     pub(super) fn from_name(name: &str) -> Option<ImageFact> {
         Some(match name {
             "image_width" => ImageFact::Width,
@@ -197,19 +201,20 @@ impl ImageFact {
     }
 }
 
-/// A fact about a sampler that the payload holds.
+/// Property of a sampler that the payload holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SamplerFact {
     /// `sampler_address`: 0 none, 1 clamp, 2 clamp to edge, 3 repeat, 4 mirrored repeat.
     Address,
     /// `sampler_normalized`: 8 if it is, otherwise 0.
     Normalized,
-    /// `sampler_snap_wa`: all ones where the kernel must move coordinates below 0 to -1 itself (nearest with a border).
+    /// `sampler_snap_wa`: all ones where the kernel must move coordinates below 0 to -1 itself
+    /// (nearest with a border).
     SnapWa,
 }
 
 impl SamplerFact {
-    /// The fact of an `arg_type`.
+    /// Parses the name of an `arg_type`.
     pub(super) fn from_name(name: &str) -> Option<SamplerFact> {
         Some(match name {
             "sampler_address" => SamplerFact::Address,
@@ -220,50 +225,50 @@ impl SamplerFact {
     }
 }
 
-/// An entry of a kernel's sampler table.
+/// Entry of a kernel's sampler table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SamplerEntry {
-    /// Which entry.
+    /// Index of the entry.
     pub index: u32,
-    /// Where its state comes from.
+    /// Source of its state.
     pub source: SamplerSource,
 }
 
-/// Where a sampler comes from.
+/// Source of a sampler's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SamplerSource {
-    /// An argument, by index.
+    /// Argument of this index.
     Arg(u32),
-    /// The code itself (`inline_samplers`).
+    /// Code itself (`inline_samplers`).
     Inline(Sampler),
 }
 
-/// One entry of the cross-thread payload.
+/// Entry of the cross-thread payload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PayloadArg {
-    /// What it holds.
+    /// Content.
     pub kind: PayloadKind,
-    /// Where in the cross-thread data, in bytes.
+    /// Byte offset in the cross-thread data.
     pub offset: u32,
-    /// How many bytes; 0 for stateful pointers, which are in no register.
+    /// Size in bytes; 0 for stateful pointers, which are in no register.
     pub size: u32,
 }
 
-/// Per-thread payload.
+/// Entry of the per-thread payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PerThreadArg {
     /// `local_id`: x, y and z of each channel as words.
     LocalId {
-        /// Where in the per-thread data, in bytes.
+        /// Byte offset in the per-thread data.
         offset: u32,
-        /// How many bytes.
+        /// Size in bytes.
         size: u32,
     },
     /// `packed_local_ids`: x, y, z of the thread (SIMD1) as three words.
     PackedLocalIds {
-        /// Where in the per-thread data, in bytes.
+        /// Byte offset in the per-thread data.
         offset: u32,
-        /// How many bytes.
+        /// Size in bytes.
         size: u32,
     },
 }
@@ -271,92 +276,92 @@ pub enum PerThreadArg {
 /// Memory of each thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryBuffer {
-    /// In global memory (addressed through `private_base_stateless`); else scratch.
+    /// True for global memory (addressed through `private_base_stateless`), false for scratch.
     pub global: bool,
-    /// Bytes: of a thread, or of a channel if `per_channel`.
+    /// Size in bytes of a thread, or of a channel if `per_channel`.
     pub size: u32,
-    /// Whether `size` counts for each channel.
+    /// True if `size` counts for each channel.
     pub per_channel: bool,
 }
 
-/// What an argument of a kernel is to a caller.
+/// Kind of a kernel's argument, as a caller sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgKind {
-    /// A pointer to global or constant memory: takes a buffer.
+    /// Pointer to global or constant memory, which takes a buffer.
     Buffer,
-    /// A pointer to SLM: takes a byte count.
+    /// Pointer to SLM, which takes a byte count.
     Local,
-    /// By value, of so many bytes.
+    /// Value.
     Value {
-        /// Bytes.
+        /// Size in bytes.
         size: u32,
     },
-    /// An image, of this type where the zebin says.
+    /// Image, of this type where the zebin says.
     Image(Option<ImageType>),
-    /// A sampler.
+    /// Sampler.
     Sampler,
 }
 
-/// An argument of a kernel, as a caller sees it.
+/// Argument of a kernel, as a caller sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgInfo {
-    /// What it is.
+    /// Kind.
     pub kind: ArgKind,
-    /// What the source calls it, where the zebin says.
+    /// Name and type in the source, where the zebin has them.
     pub names: Option<ArgNames>,
-    /// How a caller finds it.
+    /// Interface that a caller gives it through.
     pub role: ArgRole,
 }
 
-/// How a caller finds an argument: what Gantry's compiler says of shaders.
+/// Interface that a caller gives an argument through. Gantry's compiler records it for shaders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ArgRole {
-    /// By its number.
+    /// Argument list, by number.
     Argument,
-    /// By its place among a shader's resources.
+    /// Resources of a shader, by binding.
     Resource(BindingPlace, Resource),
-    /// It is a shader's push constants.
+    /// Push constants of a shader.
     PushConstants,
-    /// It is the size in bytes of the buffer that is the argument of this number: launches fill it in.
+    /// Size in bytes of the buffer argument of this number. Launches fill it in.
     SizeOf(u32),
 }
 
-/// A place of a shader's interface.
+/// Location of a resource in a shader's interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BindingPlace {
-    /// The descriptor set; of WGSL, the group.
+    /// Descriptor set; in WGSL, the group.
     pub set: u32,
-    /// The binding in the set.
+    /// Binding in the set.
     pub binding: u32,
-    /// The element, where it is an array of resources.
+    /// Element, for an array of resources.
     pub element: u32,
 }
 
-/// What is at a place.
+/// Resource of a shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Resource {
-    /// A storage buffer.
+    /// Storage buffer.
     StorageBuffer {
-        /// Bytes that it must have: what is always there, and one element of the array that it ends in.
+        /// Bytes that it must have: the fixed part, and one element of the array that it ends in.
         least: u32,
-        /// Whether the shader only reads it.
+        /// True if the shader only reads it.
         read_only: bool,
     },
-    /// A uniform buffer.
+    /// Uniform buffer.
     UniformBuffer {
         /// Bytes that it must have.
         least: u32,
     },
-    /// An image.
+    /// Image.
     Image,
-    /// A sampler.
+    /// Sampler.
     Sampler,
 }
 
 impl Resource {
-    /// Bytes that a buffer must have; 0 of what is none.
+    /// Returns the bytes that a buffer must have; 0 for other resources.
     pub const fn least(self) -> u32 {
         match self {
             Resource::StorageBuffer { least, .. } | Resource::UniformBuffer { least } => least,
@@ -365,25 +370,25 @@ impl Resource {
     }
 }
 
-/// Source names of an argument.
+/// Name and type of an argument in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgNames {
-    /// The parameter's name.
+    /// Name of the parameter.
     pub name: String,
-    /// The parameter's type.
+    /// Type of the parameter.
     pub ty: String,
 }
 
-/// A kernel of a zebin.
+/// Kernel of a zebin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What its threads need.
+    /// Requirements of its threads.
     pub env: ExecutionEnv,
-    /// The cross-thread payload.
+    /// Cross-thread payload.
     pub payload: Vec<PayloadArg>,
-    /// The per-thread payload.
+    /// Per-thread payload.
     pub per_thread: Vec<PerThreadArg>,
     /// Binding table: (index, argument index).
     pub binding_table: Vec<(u32, u32)>,
@@ -391,13 +396,13 @@ pub struct KernelInfo {
     pub samplers: Vec<SamplerEntry>,
     /// Memory of each thread.
     pub memory: Vec<MemoryBuffer>,
-    /// The arguments a caller gives, in order.
+    /// Arguments that a caller gives, in order.
     pub args: Vec<ArgInfo>,
 }
 
 impl KernelInfo {
-    /// Bytes of cross-thread data: up to the last entry, in units of 32 bytes whatever the size of a GRF (compute-runtime,
-    /// `zebin_decoder.cpp`).
+    /// Returns the bytes of cross-thread data. They reach to the last entry, in units of 32 bytes
+    /// whatever the size of a GRF (compute-runtime, `zebin_decoder.cpp`).
     pub fn cross_thread_bytes(&self) -> u32 {
         self.payload
             .iter()
@@ -407,7 +412,7 @@ impl KernelInfo {
             .next_multiple_of(32)
     }
 
-    /// Scratch bytes of a thread, for spills and private variables in scratch.
+    /// Returns the scratch bytes of a thread, for spills and private variables in scratch.
     pub fn scratch_bytes(&self) -> u32 {
         self.memory
             .iter()
@@ -417,7 +422,7 @@ impl KernelInfo {
             .unwrap_or(0)
     }
 
-    /// Private bytes of a thread in global memory.
+    /// Returns the private bytes of a thread in global memory.
     pub fn private_bytes(&self) -> u32 {
         self.memory
             .iter()

@@ -1,5 +1,5 @@
-//! The source lines of code: DWARF's line tables (`.debug_line`). They are read when first asked for, and damage in them
-//! means no lines, not an error.
+//! Source lines of code, from DWARF's line tables (`.debug_line`). The tables are read when first
+//! asked for. Damaged tables have no lines, and cause no error.
 
 use crate::limits::Budget;
 use gimli::{
@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Where in a source text an instruction is from.
+/// Source location of an instruction.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SourceLine {
-    /// The file, as the compiler was given it.
+    /// File name as the compiler was given it.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1; 0 where it is not known.
+    /// Column, from 1; 0 where it is not known.
     pub column: u32,
 }
 
@@ -30,29 +30,30 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// The line tables of a module.
+/// Line tables of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LineInfo {
-    /// `.debug_line`, in which an address is 1 + the index of a code section in bits 63:32 and an offset in it below them.
+    /// `.debug_line`. An address in it is 1 + the index of a code section in bits 63:32, and an
+    /// offset in that section in bits 31:0.
     line: Vec<u8>,
-    /// `.debug_str` and `.debug_line_str`, which DWARF 5 names files in.
+    /// `.debug_str` and `.debug_line_str`, which hold the file names of DWARF 5.
     strings: [Vec<u8>; 2],
-    /// What file names may take together, in bytes.
+    /// Limit on the bytes of all file names.
     name_bytes: usize,
-    rows: OnceLock<Rows>,
+    rows: OnceLock<LineRows>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Rows {
+struct LineRows {
     files: Vec<String>,
-    /// By code section and offset.
-    rows: Vec<Row>,
+    /// LineRows sorted by code section and offset.
+    rows: Vec<LineRow>,
 }
 
-/// A run of code of one line.
+/// Range of code that is of one line.
 #[derive(Clone, PartialEq, Debug)]
-struct Row {
-    /// As an address of [`LineInfo`].
+struct LineRow {
+    /// First address, in the form that [`LineInfo`] has.
     begin: u64,
     end: u64,
     file: usize,
@@ -77,7 +78,7 @@ impl LineInfo {
         }
     }
 
-    /// Fills in an address: what `.rela.debug_line` asks for.
+    /// Fills in an address that a relocation of `.rela.debug_line` asks for.
     pub(super) fn relocate(&mut self, at: u64, code: usize, offset: u64) {
         let address = (code as u64 + 1) << 32 | offset & 0xffff_ffff;
         let place = usize::try_from(at)
@@ -88,8 +89,8 @@ impl LineInfo {
         }
     }
 
-    /// The source line of the instruction at a byte offset in a code section, by its index: kernels first, then the sections
-    /// of functions.
+    /// Returns the source line of the instruction at a byte offset in a code section. Code sections
+    /// are numbered with kernels first, then the sections of functions.
     pub fn find(&self, code: usize, offset: u32) -> Option<SourceLine> {
         let rows = self.rows.get_or_init(|| self.read());
         let address = (code as u64 + 1) << 32 | u64::from(offset);
@@ -102,8 +103,8 @@ impl LineInfo {
         })
     }
 
-    fn read(&self) -> Rows {
-        let mut out = Rows::default();
+    fn read(&self) -> LineRows {
+        let mut out = LineRows::default();
         let section = DebugLine::new(&self.line, LittleEndian);
         let mut names = Budget::new("bytes of file names", self.name_bytes);
         let mut at = 0usize;
@@ -112,7 +113,7 @@ impl LineInfo {
                 break;
             };
             let header = program.header();
-            // The length, before which is its own field.
+            // The length does not include its own field.
             let field = match header.format() {
                 gimli::Format::Dwarf32 => 4,
                 gimli::Format::Dwarf64 => 12,
@@ -127,18 +128,18 @@ impl LineInfo {
         out
     }
 
-    /// The rows of one table.
+    /// Reads the rows of one table.
     fn table<'a>(
         &'a self,
         program: gimli::IncompleteLineProgram<Slice<'a>>,
-        out: &mut Rows,
+        out: &mut LineRows,
         names: &mut Budget,
     ) {
         let mut files: HashMap<u64, usize> = HashMap::new();
-        let mut last: Option<Row> = None;
+        let mut last: Option<LineRow> = None;
         let mut rows = program.rows();
         while let Ok(Some((header, row))) = rows.next_row() {
-            // Where no relocation said otherwise it is the first kernel's.
+            // An address without a relocation is in the first kernel.
             let address = match row.address() {
                 a if a >> 32 == 0 => a | 1 << 32,
                 a => a,
@@ -157,7 +158,7 @@ impl LineInfo {
                 out.files.push(self.file_name(header, index, names));
                 out.files.len() - 1
             });
-            last = Some(Row {
+            last = Some(LineRow {
                 begin: address,
                 end: address,
                 file,
@@ -172,7 +173,7 @@ impl LineInfo {
         }
     }
 
-    /// A file's name; empty where names take too much already.
+    /// Returns a file's name, or an empty one if the names pass their limit.
     fn file_name<'a>(
         &'a self,
         header: &LineProgramHeader<Slice<'a>>,
@@ -211,15 +212,16 @@ impl LineInfo {
 mod tests {
     use super::*;
 
-    /// A line table of DWARF 2 with two files of four bytes, a line of each at offsets 0 and 10 of the first code section.
+    /// Builds a line table of DWARF 2 with two files of four bytes. Offsets 0 and 10 of the first
+    /// code section have a line of each.
     fn table() -> Vec<u8> {
         let files = b"\0a.cl\0\0\0\0b.cl\0\0\0\0\0";
-        // Steps of one byte; special opcodes from 10 on: DW_LNS_set_file is 4.
+        // Steps are of one byte. Special opcodes begin at 10; DW_LNS_set_file is 4.
         let mut header = vec![1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1];
         header.extend(files);
         let mut program = vec![0, 9, 2];
         program.extend((1u64 << 32).to_le_bytes());
-        // A row, then 10 bytes on another of file 2, then 10 bytes on the end.
+        // A row, then 10 bytes later one of file 2, then the end 10 bytes later.
         let on = 10 + 14 * 10 + 5;
         program.extend([10 + 5, 4, 2, on, 2, 10, 0, 1, 1]);
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Symbols and relocations of a zebin: which addresses a loader must fill in, and where.
+//! Symbols and relocations of a zebin: addresses that a loader must fill in, and their locations.
 
 use super::elf::{Header, err};
 use super::{FunctionSymbol, Part, Relocation, Zebin, ZebinError};
@@ -8,8 +8,8 @@ use object::elf;
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym};
 use std::collections::HashMap;
 
-/// Reads symbols and relocations into a zebin whose sections are there. `names`: of the ELF's sections. `name_bytes`: what
-/// other names may take.
+/// Reads symbols and relocations into a zebin whose sections are there. `names` are those of the
+/// ELF's sections, and `name_bytes` is the budget of other names.
 pub(super) fn read(
     zebin: &mut Zebin,
     table: &SectionTable<'_, Header>,
@@ -19,7 +19,7 @@ pub(super) fn read(
     name_bytes: &mut Budget,
     limits: &Limits,
 ) -> Result<(), ZebinError> {
-    let by_name = Parts::new(zebin);
+    let by_name = PartsByName::new(zebin);
     let parts: Vec<Option<Part>> = names.iter().map(|n| by_name.section(n)).collect();
     let mut entries = Budget::new("symbols and relocations", limits.symbols);
     let symbols = table
@@ -41,7 +41,7 @@ pub(super) fn read(
             continue;
         };
         let name = name_of(s)?;
-        // Where a kernel starts after its prologue is no function.
+        // `_entry` marks where a kernel starts after its prologue, which is no function.
         if s.st_type() == elf::STT_FUNC && !name.is_empty() && name != "_entry" {
             zebin.symbols.push(FunctionSymbol {
                 name,
@@ -75,7 +75,8 @@ pub(super) fn read(
             };
         if names.get(s.sh_info(le) as usize) == Some(&".debug_line") {
             for (offset, _, addend, index) in rels {
-                // Intel's compiler names the section as the symbol, with the number of another.
+                // Intel's compiler gives the symbol the section's name, and the number of another
+                // section.
                 let Ok(symbol) = symbols.symbol(object::SymbolIndex(index)) else {
                     continue;
                 };
@@ -114,27 +115,27 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The parts of a module by name.
-struct Parts(HashMap<String, Part>);
+/// PartsByName of a module by name.
+struct PartsByName(HashMap<String, Part>);
 
-impl Parts {
-    fn new(zebin: &Zebin) -> Parts {
+impl PartsByName {
+    fn new(zebin: &Zebin) -> PartsByName {
         let kernels = zebin.kernels.iter().enumerate();
         let kernels = kernels.map(|(i, k)| (format!(".text.{}", k.name), Part::Kernel(i)));
         let functions = zebin.functions.iter().enumerate();
         let functions = functions.map(|(i, f)| (f.name.clone(), Part::Function(i)));
         let data = zebin.data.iter().enumerate();
         let data = data.map(|(i, d)| (d.name.clone(), Part::Data(i)));
-        // Of functions with one name the first counts: it comes last.
-        Parts(kernels.chain(functions.rev()).chain(data).collect())
+        // Of functions with one name the first counts. It is inserted last.
+        PartsByName(kernels.chain(functions.rev()).chain(data).collect())
     }
 
-    /// The part that an ELF section is.
+    /// Returns the part of an ELF section.
     fn section(&self, name: &str) -> Option<Part> {
         self.0.get(name).copied()
     }
 
-    /// The part that a code section or a kernel's name names.
+    /// Returns the code that a section's name or a kernel's name refers to.
     fn code(&self, name: &str) -> Option<Part> {
         let section = self.section(name);
         section

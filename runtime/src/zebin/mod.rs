@@ -1,7 +1,7 @@
-//! Reading zebins: the ELF container of Gen kernels that Gantry and Intel's compilers write.
+//! Zebins: the ELF container of Gen kernels that Gantry and Intel's compilers write.
 //!
-//! [`Zebin::parse`] looks at everything a launch needs, once, and never panics whatever the bytes are. What the format
-//! is: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
+//! [`Zebin::parse`] reads everything a launch needs, once, and never panics whatever the bytes are.
+//! The format is specified in intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
 
 mod bindings;
 mod elf;
@@ -29,7 +29,7 @@ use gantry_isa_gen::Platform;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What is wrong with a zebin: a sentence that says where.
+/// Error in a zebin, as a sentence that says where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a usable zebin: {0}")]
 pub struct ZebinError(pub(crate) String);
@@ -46,103 +46,105 @@ impl From<Excess> for ZebinError {
     }
 }
 
-/// A zebin, read. Code stays in the bytes it was read from.
+/// Zebin that was read. Code stays in the bytes it was read from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Zebin {
-    /// The platform, from the product note.
+    /// Platform, from the product note.
     pub platform: Platform,
-    /// The product family number of the note.
+    /// Product family number of the note.
     pub product: u32,
-    /// The kernels, in `.ze_info` order.
+    /// Kernels, in `.ze_info` order.
     pub kernels: Vec<KernelInfo>,
-    /// Where each kernel's code is in the file, in bytes; in the order of `kernels`.
+    /// Byte range of each kernel's code in the file, in the order of `kernels`.
     pub code: Vec<Range<usize>>,
-    /// Relocations of each kernel's code; in the order of `kernels`.
+    /// Relocations of each kernel's code, in the order of `kernels`.
     pub relocations: Vec<Vec<Relocation>>,
     /// Code that belongs to no kernel: functions that kernels call by address.
     pub functions: Vec<FunctionSection>,
-    /// The functions, kernels among them, that symbols name.
+    /// Functions that symbols name, kernels included.
     pub symbols: Vec<FunctionSymbol>,
-    /// Initial contents of constant and global data (`.data.const`, `.data.global`), and their zero-initialised tails
-    /// (`.bss.const`, `.bss.global`).
+    /// Initial contents of constant and global data (`.data.const`, `.data.global`), and their
+    /// zero-initialised tails (`.bss.const`, `.bss.global`).
     pub data: Vec<DataSection>,
-    /// The options the module was compiled with, where it says so (`.misc.buildOptions`).
+    /// Options that the module was compiled with, where it has them (`.misc.buildOptions`).
     pub build_options: Option<String>,
-    /// The source lines of the code, where there is debug information.
+    /// Source lines of the code, where there is debug information.
     pub lines: LineInfo,
-    /// The `version` of `.ze_info`, where there is one.
+    /// `version` of `.ze_info`, where there is one.
     pub version: Option<String>,
-    /// Which kernel has a name.
+    /// Index of each kernel by its name.
     index: HashMap<String, usize>,
 }
 
-/// A part of a module that a symbol may lie in.
+/// Part of a module that a symbol may lie in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
-    /// A data section: an index into [`Zebin::data`].
+    /// Data section: an index into [`Zebin::data`].
     Data(usize),
     /// Code of functions: an index into [`Zebin::functions`].
     Function(usize),
-    /// A kernel's code: an index into [`Zebin::kernels`].
+    /// Code of a kernel: an index into [`Zebin::kernels`].
     Kernel(usize),
 }
 
-/// A place that depends on where something is put.
+/// Location whose bytes depend on where a symbol is loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relocation {
-    /// Where in its section, in bytes.
+    /// Byte offset in its section.
     pub offset: u64,
-    /// The relocation type: 1 address, 2 its low half, 3 its high half, 4 and others as the zebin specification says.
+    /// Relocation type: 1 address, 2 its low half, 3 its high half, 4 and others as in the zebin
+    /// specification.
     pub ty: u32,
-    /// Added to the address. Data sections hold a further addend in place.
+    /// Number added to the address. Data sections hold a further addend in place.
     pub addend: i64,
-    /// The symbol's name.
+    /// Name of the symbol.
     pub symbol: String,
-    /// The part the symbol is in and its offset there, in bytes; `None` for symbols that the loader knows.
+    /// Part that the symbol is in and its byte offset there; `None` for symbols that the loader
+    /// knows.
     pub target: Option<(Part, u64)>,
 }
 
 /// Code of functions that kernels call by address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionSection {
-    /// The section's name.
+    /// Name of the section.
     pub name: String,
-    /// Where its code is in the file, in bytes.
+    /// Byte range of its code in the file.
     pub range: Range<usize>,
-    /// What a loader must fill in.
+    /// Locations that a loader must fill in.
     pub relocations: Vec<Relocation>,
 }
 
-/// A function or kernel that a symbol names.
+/// Function or kernel that a symbol names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionSymbol {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The part it is in.
+    /// Part that it is in.
     pub part: Part,
-    /// Where it begins there, in bytes.
+    /// Byte offset of its start in the part.
     pub offset: u64,
-    /// How long it is, in bytes.
+    /// Length in bytes.
     pub size: u64,
 }
 
-/// A data section of a module.
+/// Data section of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataSection {
-    /// The section's name.
+    /// Name of the section.
     pub name: String,
-    /// Whether it is constant.
+    /// True for constant data.
     pub constant: bool,
     /// Initial contents.
     pub bytes: Vec<u8>,
-    /// How many bytes of zeros follow them.
+    /// Number of zero bytes that follow them.
     pub zeros: usize,
-    /// What a loader must add to it.
+    /// Locations that a loader must add addresses to.
     pub relocations: Vec<Relocation>,
 }
 
 impl DataSection {
-    /// How long it is, in bytes.
+    /// Returns the length in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len().saturating_add(self.zeros)
     }
@@ -151,28 +153,28 @@ impl DataSection {
 impl Zebin {
     /// Reads a zebin, within the default limits.
     ///
-    /// # Errors
-    /// The bytes are not an ELF for Gen, a part is missing or out of bounds, `.ze_info` does not say what it must, the
-    /// product is not one of the platforms known, or there is more of something than the limits allow.
+    /// # Errors The bytes are not an ELF for Gen, or a part is missing or out of bounds. `.ze_info`
+    /// does not say what it must, the product is of no known platform, or a limit is passed.
     pub fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         Zebin::parse_within(bytes, &Limits::default())
     }
 
-    /// Reads a zebin within limits: those of modules count.
+    /// Reads a zebin within the limits of modules.
     ///
     /// # Errors
-    /// As for [`Self::parse`].
+    /// Errors are those of [`Self::parse`].
     pub fn parse_within(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
         elf::parse(bytes, limits)
     }
 
-    /// A kernel's information and its index, by name.
+    /// Returns a kernel's index and description, by its name.
     pub fn kernel(&self, name: &str) -> Option<(usize, &KernelInfo)> {
         let index = *self.index.get(name)?;
         Some((index, self.kernels.get(index)?))
     }
 
-    /// Which code section a part is: kernels first, then those of functions. `None` for data.
+    /// Returns the index of a part's code section: kernels first, then sections of functions.
+    /// `None` for data.
     pub(crate) fn code_index(&self, part: Part) -> Option<usize> {
         match part {
             Part::Kernel(k) => Some(k),
@@ -181,13 +183,13 @@ impl Zebin {
         }
     }
 
-    /// A kernel's code.
+    /// Returns a kernel's code.
     pub fn code<'a>(&self, bytes: &'a [u8], kernel: usize) -> Option<&'a [u8]> {
         bytes.get(self.code.get(kernel)?.clone())
     }
 
-    /// Whether the build options forbid groups smaller than the enqueued group size: an explicit OpenCL C 1.x, or
-    /// uniform work-groups asked for.
+    /// Returns true if the build options forbid groups smaller than the enqueued group size. These
+    /// are an explicit OpenCL C 1.x, or a request for uniform work-groups.
     pub fn requires_uniform_groups(&self) -> bool {
         self.build_options.as_deref().is_some_and(|o| {
             o.split_ascii_whitespace()

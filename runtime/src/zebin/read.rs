@@ -1,4 +1,4 @@
-//! Reading `.ze_info`.
+//! Reader of `.ze_info`.
 
 use super::ZebinError;
 use super::images;
@@ -15,17 +15,18 @@ use std::collections::hash_map::Entry;
 pub(super) struct ZeInfo {
     pub(super) version: Option<String>,
     pub(super) kernels: Vec<KernelInfo>,
-    /// Which kernel has a name.
+    /// Index of each kernel by its name.
     pub(super) index: HashMap<String, usize>,
 }
 
-/// The kernel whose code is the functions of a module that are called by address; nobody launches it.
+/// Name of the kernel whose code is the module's functions that are called by address. Nobody
+/// launches it.
 const EXTERNAL_FUNCTIONS: &str = "Intel_Symbol_Table_Void_Program";
 
-/// Higher binding table indices mean memory that is no surface.
+/// Highest binding table index of a surface. Higher ones mean memory that is no surface.
 const MAX_BTI: u32 = 252;
 
-/// Cross-thread data that no hardware could take: the whole register file.
+/// Limit on cross-thread data, in bytes: a whole GRF file, which no hardware could load.
 const MAX_PAYLOAD: u32 = 4096;
 
 pub(super) fn parse(text: &str, platform: Platform, limits: &Limits) -> Result<ZeInfo, ZebinError> {
@@ -127,7 +128,8 @@ fn kernel(
         let size = n.u32_or("size", 0)?;
         per_thread.push(match ty.as_str() {
             "local_id" => {
-                // A word a channel, x, y and z in whole GRFs each. Before Xe-HP drivers know all three only.
+                // A row is a word a channel in whole GRFs, for each of x, y and z. Drivers before
+                // Xe-HP know only all three.
                 let row = (simd_size * 2).next_multiple_of(platform.features().grf_bytes);
                 let fits = if platform >= Platform::XeHp {
                     [row, 2 * row, 3 * row].contains(&size)
@@ -319,7 +321,8 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
     Ok(PayloadArg { kind, offset, size })
 }
 
-/// Kinds that the driver knows and launches here do not provide: a kernel with one loads, and its launch says which.
+/// Kinds that the driver knows and launches here do not provide. A kernel with one loads, and its
+/// launch names it.
 const OTHER_KINDS: [&str; 17] = [
     "device_enqueue_data_parameter_buffer",
     "device_enqueue_default_device_queue",
@@ -340,7 +343,7 @@ const OTHER_KINDS: [&str; 17] = [
     "vme_subpixel_mode",
 ];
 
-/// The binding table index of data that has one.
+/// Returns the binding table index of data that has one.
 fn bti(n: &Node<'_>) -> Result<Option<u32>, ZebinError> {
     match n.get("bti_value")?.map(|v| v.string()).transpose()? {
         None => Ok(None),
@@ -363,7 +366,8 @@ fn addr_mode(n: &Node<'_>) -> Result<AddrMode, ZebinError> {
     })
 }
 
-/// The alignment of SLM pointers that do not say one (compute-runtime, `zeinfo.h`), and the greatest that its byte holds.
+/// Alignment of SLM pointers that do not give one (compute-runtime, `zeinfo.h`), and the greatest
+/// that its byte holds.
 const SLM_ALIGNMENT: u32 = 16;
 const MAX_SLM_ALIGNMENT: u32 = 128;
 
@@ -397,10 +401,11 @@ fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     })
 }
 
-/// More arguments than any kernel has; bounds what a damaged index can ask for.
+/// Limit on argument indices, far above those of any kernel. It bounds what a damaged index can ask
+/// for.
 const MAX_ARGS: u32 = 1024;
 
-/// What the payload says about the arguments a caller gives.
+/// Derives the arguments that a caller gives from the payload.
 fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInfo>, ZebinError> {
     let mut kinds: Vec<Option<ArgKind>> = Vec::new();
     for p in payload {
@@ -445,7 +450,8 @@ fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInf
     Ok(kinds
         .into_iter()
         .map(|k| ArgInfo {
-            // A gap is an argument the code does not use; `kernels_misc_info` may still describe it.
+            // A gap is an argument that the code does not use; `kernels_misc_info` may still
+            // describe it.
             kind: k.unwrap_or(ArgKind::Value { size: 0 }),
             names: None,
             role: ArgRole::Argument,
@@ -469,7 +475,7 @@ fn slot<'v, T>(
         .ok_or_else(|| node.error("argument index"))
 }
 
-/// Names and, for arguments that the code does not use, kinds.
+/// Reads names and, for arguments that the code does not use, kinds.
 fn misc_args(
     k: &mut KernelInfo,
     node: &Node<'_>,
@@ -506,8 +512,8 @@ fn misc_args(
             arg.kind = kind;
         }
         if let ArgKind::Value { size: payload } = arg.kind {
-            // `uchar;1`: the type, then its size in bytes. The payload may hold more (small integers) or less (parts
-            // of a structure that the code does not use).
+            // `uchar;1` is the type and its size in bytes. The payload may hold more (small
+            // integers) or less (parts of a structure that the code does not use).
             let declared = names
                 .ty
                 .rsplit_once(';')
@@ -528,7 +534,7 @@ fn misc_args(
     Ok(())
 }
 
-/// Every binding names a pointer argument.
+/// Checks that every binding table entry is of a pointer argument.
 fn check_args(k: &KernelInfo) -> Result<(), ZebinError> {
     for (bti, index) in &k.binding_table {
         match k.args.get(*index as usize).map(|a| a.kind) {

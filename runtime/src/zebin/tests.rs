@@ -1,6 +1,6 @@
 use super::*;
 
-/// A small zebin whose kernels have no code worth running.
+/// Builds a small zebin whose kernels have no code worth running.
 fn zebin(ze_info: &str, kernels: &[&str], product: u32) -> Vec<u8> {
     let code = |k: &&str| Section::new(format!(".text.{k}"), vec![0; 32]);
     write_sections(product, ze_info, kernels.iter().map(code).collect())
@@ -139,7 +139,7 @@ fn mistakes_are_named() {
     assert!(error("{[1]: 2}").contains("a key that is a list or a map"));
     assert!(error("{1: 2, '1': 3}").contains("a second `1` in a map"));
     assert!(error("a: &a 1\nb: *a").contains("an alias"));
-    // A document that is wrong after one that is right.
+    // A damaged document after a good one.
     assert!(error(&format!("{INFO}\n---\na: [")).contains(".ze_info: "));
 }
 
@@ -153,7 +153,7 @@ fn containers_are_checked() {
     other[18] = 62;
     assert!(parse(&other).contains("ELF machine is 62, not 205"));
     assert!(parse(&zebin(INFO, &["k"], 9999)).contains("product family 9999"));
-    // A note of a core family, by itself.
+    // A note of a core family alone.
     let core = |core: u32| {
         let mut bytes = zebin(INFO, &["k"], core);
         let owner = bytes.windows(8).position(|w| w == b"IntelGT\0").unwrap();
@@ -212,7 +212,7 @@ fn damage_never_panics() {
     assert!(fine > 0 && refused > 0, "{fine} {refused}");
 }
 
-/// An entry of a note.
+/// Builds an entry of a note.
 fn note(owner: &[u8], ty: u32, desc: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for word in [owner.len() as u32, desc.len() as u32, ty] {
@@ -225,7 +225,7 @@ fn note(owner: &[u8], ty: u32, desc: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A zebin with a note that says where arguments are.
+/// Builds a zebin with a note of bindings.
 fn with_bindings(note: Vec<u8>) -> Result<Zebin, ZebinError> {
     let sections = vec![
         Section::new(".text.k", vec![0; 32]),
@@ -238,7 +238,7 @@ fn with_bindings(note: Vec<u8>) -> Result<Zebin, ZebinError> {
 fn places_of_arguments() {
     let say = |args: &str| {
         let text = format!("---\nversion: '1.0'\nkernels:\n  - name: k\n    args:\n{args}...\n");
-        // Entries of others and of other types are passed over.
+        // Entries of other owners and types are skipped.
         let mut all = note(b"Other\0", 1, b"?");
         all.extend(note(b"Gantry\0", 2, b"?"));
         all.extend(note(b"Gantry\0", 1, text.as_bytes()));

@@ -1,22 +1,22 @@
-//! Writing zebins for tests: nothing but what every reader needs, around code that is there already.
+//! Writer of zebins for tests. It wraps existing code in no more than what every reader needs.
 
 use gantry_isa_gen::{PRODUCTS, Platform};
 
-/// A section of a zebin.
+/// Section of a zebin.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its ELF type: 1 contents, 8 zeros that the file does not have.
+    /// ELF type: 1 for contents, 8 for zeros that are not in the file.
     pub ty: u32,
-    /// Its contents.
+    /// Contents.
     pub bytes: Vec<u8>,
-    /// The size that its header says.
+    /// Size in bytes in the section's header.
     pub size: u64,
 }
 
 impl Section {
-    /// A section with contents.
+    /// Creates a section with contents.
     pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Section {
         Section {
             name: name.into(),
@@ -26,7 +26,7 @@ impl Section {
         }
     }
 
-    /// A section of so many zeros.
+    /// Creates a section of zeros, of a size in bytes.
     pub fn zeros(name: impl Into<String>, size: u64) -> Section {
         Section {
             ty: 8,
@@ -36,8 +36,8 @@ impl Section {
     }
 }
 
-/// A zebin of kernels: each a name and its code, described by the text of `.ze_info`. Its product is one of the platform;
-/// 0, which nothing loads, where none has zebins.
+/// Builds a zebin of kernels, each a name and its code, described by the text of `.ze_info`. Its
+/// product is one of the platform. It is 0, which nothing loads, where the platform has no zebins.
 pub fn write(platform: Platform, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let code = |(name, code): &(&str, Vec<u8>)| Section::new(format!(".text.{name}"), code.clone());
     write_sections(
@@ -47,7 +47,7 @@ pub fn write(platform: Platform, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> 
     )
 }
 
-/// A product family number of a platform; 0 where there is none.
+/// Returns a product family number of a platform; 0 where there is none.
 pub fn product(platform: Platform) -> u32 {
     PRODUCTS
         .iter()
@@ -57,7 +57,7 @@ pub fn product(platform: Platform) -> u32 {
         .unwrap_or(0)
 }
 
-/// A zebin of sections, for a product family number.
+/// Builds a zebin of sections, for a product family number.
 pub fn write_sections(product: u32, ze_info: &str, mut sections: Vec<Section>) -> Vec<u8> {
     let mut note = Vec::new();
     for v in [8u32, 4, 1] {
@@ -108,16 +108,16 @@ pub fn write_sections(product: u32, ze_info: &str, mut sections: Vec<Section>) -
     }
     let table = body.len() as u64;
     body.extend(headers);
-    // More sections than the header's field holds: the first section says how many, and which has the names.
+    // With more sections than the header's field holds, the first section has their number and the
+    // index of the names.
     let count = sections.len() as u32;
-    let (short_count, short_names) = match count < 0xff00 {
-        true => (count as u16, count as u16 - 1),
-        false => {
-            let first = table as usize;
-            body[first + 32..first + 40].copy_from_slice(&u64::from(count).to_le_bytes());
-            body[first + 40..first + 44].copy_from_slice(&(count - 1).to_le_bytes());
-            (0, 0xffff)
-        }
+    let (short_count, short_names) = if count < 0xff00 {
+        (count as u16, count as u16 - 1)
+    } else {
+        let first = table as usize;
+        body[first + 32..first + 40].copy_from_slice(&u64::from(count).to_le_bytes());
+        body[first + 40..first + 44].copy_from_slice(&(count - 1).to_le_bytes());
+        (0, 0xffff)
     };
     body[..16].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     body[16..18].copy_from_slice(&1u16.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Reading `.ze_info`: its YAML as values, and their fields with errors that say where.
+//! Parser of the YAML in `.ze_info`. Errors say which field they are in.
 
 use super::ZebinError;
 use crate::limits::{Budget, Limits};
@@ -7,38 +7,45 @@ use yaml_rust2::Yaml;
 use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::scanner::TScalarStyle;
 
-/// How deep lists and maps may lie in each other. Compilers use seven levels.
+/// Limit on the nesting of lists and maps. Compilers use seven levels.
 const MAX_DEPTH: usize = 64;
 
-/// A value.
+/// YAML value.
 #[derive(Debug)]
-pub(super) enum Value {
+pub(super) enum YamlValue {
     Null,
     Bool(bool),
     Int(i64),
-    /// A string, or a number with a fraction.
+    /// String, or number with a fraction.
     Text(String),
-    List(Vec<Value>),
-    /// Keys are different from each other.
-    Map(Vec<(String, Value)>),
+    List(Vec<YamlValue>),
+    /// Entries of a map, with distinct keys.
+    Map(Vec<(String, YamlValue)>),
 }
 
-/// A list or map that is not complete.
-enum Open {
-    List(Vec<Value>),
+/// List or map that is still being read.
+enum OpenCollection {
+    List(Vec<YamlValue>),
     Map {
-        entries: Vec<(String, Value)>,
+        entries: Vec<(String, YamlValue)>,
         key: Option<String>,
     },
 }
 
-/// The first document of a text, whose name is for messages; `None` where there is none. Aliases, by which a short text says a long one, are refused, and
-/// so is more than the limits allow: the text is read as far as it is kept.
-pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Value>, ZebinError> {
+/// Parses the first document of a text; returns `None` where there is none. `name` is the text's
+/// name in messages.
+///
+/// Aliases are refused, since a short text with them stands for a long one. So is more than the
+/// limits allow: the text is read no further than it is kept.
+pub(super) fn parse(
+    text: &str,
+    name: &str,
+    limits: &Limits,
+) -> Result<Option<YamlValue>, ZebinError> {
     let error = |what: &str| ZebinError::new(format!("{name}: {what}"));
     let mut parser = Parser::new_from_str(text);
     let mut values = Budget::new("values in .ze_info", limits.info_values);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenCollection> = Vec::new();
     let mut first = None;
     loop {
         let (event, _) = parser.next_token().map_err(|e| error(&e.to_string()))?;
@@ -50,8 +57,8 @@ pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Va
                     return Err(error("nested too deeply"));
                 }
                 open.push(match event {
-                    Event::SequenceStart(..) => Open::List(Vec::new()),
-                    _ => Open::Map {
+                    Event::SequenceStart(..) => OpenCollection::List(Vec::new()),
+                    _ => OpenCollection::Map {
                         entries: Vec::new(),
                         key: None,
                     },
@@ -63,12 +70,12 @@ pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Va
                 scalar(text, style)
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(Open::List(list)) => Value::List(list),
-                Some(Open::Map { entries, .. }) => {
+                Some(OpenCollection::List(list)) => YamlValue::List(list),
+                Some(OpenCollection::Map { entries, .. }) => {
                     if let Some(key) = repeated(&entries) {
                         return Err(error(&format!("a second `{key}` in a map")));
                     }
-                    Value::Map(entries)
+                    YamlValue::Map(entries)
                 }
                 None => continue,
             },
@@ -76,8 +83,8 @@ pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Va
             _ => continue,
         };
         match open.last_mut() {
-            Some(Open::List(list)) => list.push(value),
-            Some(Open::Map { entries, key }) => match key.take() {
+            Some(OpenCollection::List(list)) => list.push(value),
+            Some(OpenCollection::Map { entries, key }) => match key.take() {
                 Some(k) => entries.push((k, value)),
                 None => match value.text() {
                     Some(text) => *key = Some(text),
@@ -91,48 +98,48 @@ pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Option<Va
     }
 }
 
-/// What a scalar is: quoted ones are strings.
-fn scalar(text: String, style: TScalarStyle) -> Value {
+/// Parses a scalar. Quoted scalars are strings.
+fn scalar(text: String, style: TScalarStyle) -> YamlValue {
     if style != TScalarStyle::Plain {
-        return Value::Text(text);
+        return YamlValue::Text(text);
     }
     match Yaml::from_str(&text) {
-        Yaml::Null => Value::Null,
-        Yaml::Boolean(b) => Value::Bool(b),
-        Yaml::Integer(i) => Value::Int(i),
-        _ => Value::Text(text),
+        Yaml::Null => YamlValue::Null,
+        Yaml::Boolean(b) => YamlValue::Bool(b),
+        Yaml::Integer(i) => YamlValue::Int(i),
+        _ => YamlValue::Text(text),
     }
 }
 
-/// A key that is there twice.
-fn repeated(entries: &[(String, Value)]) -> Option<&str> {
+/// Returns a key that occurs twice.
+fn repeated(entries: &[(String, YamlValue)]) -> Option<&str> {
     let mut seen = HashSet::with_capacity(entries.len());
     let mut keys = entries.iter().map(|(k, _)| k.as_str());
     keys.find(|k| !seen.insert(*k))
 }
 
-impl Value {
-    /// A scalar's text.
+impl YamlValue {
+    /// Returns a scalar's text.
     fn text(&self) -> Option<String> {
         match self {
-            Value::Text(s) => Some(s.clone()),
-            Value::Int(i) => Some(i.to_string()),
-            Value::Bool(b) => Some(b.to_string()),
-            Value::Null => Some(String::new()),
-            Value::List(_) | Value::Map(_) => None,
+            YamlValue::Text(s) => Some(s.clone()),
+            YamlValue::Int(i) => Some(i.to_string()),
+            YamlValue::Bool(b) => Some(b.to_string()),
+            YamlValue::Null => Some(String::new()),
+            YamlValue::List(_) | YamlValue::Map(_) => None,
         }
     }
 }
 
-/// A value and its path from the root, for messages.
+/// YamlValue with its path from the root, for messages.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
-    value: &'a Value,
+    value: &'a YamlValue,
     path: String,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn root(value: &'a Value, name: &str) -> Self {
+    pub(super) fn root(value: &'a YamlValue, name: &str) -> Self {
         Node {
             value,
             path: name.to_owned(),
@@ -143,38 +150,38 @@ impl<'a> Node<'a> {
         ZebinError::new(format!("{}: {what}", self.path))
     }
 
-    /// The same node under a more telling path.
+    /// Returns the same node under a more telling path.
     pub(super) fn named(mut self, path: String) -> Self {
         self.path = path;
         self
     }
 
-    /// A key's value, where it is there and not null.
+    /// Returns a key's value, if it is there and not null.
     pub(super) fn get(&self, key: &str) -> Result<Option<Node<'a>>, ZebinError> {
         match self.value {
-            Value::Map(entries) => Ok(entries
+            YamlValue::Map(entries) => Ok(entries
                 .iter()
                 .find(|(k, _)| k == key)
-                .filter(|(_, v)| !matches!(v, Value::Null))
+                .filter(|(_, v)| !matches!(v, YamlValue::Null))
                 .map(|(_, value)| Node {
                     value,
                     path: format!("{}.{key}", self.path),
                 })),
-            Value::Null => Ok(None),
+            YamlValue::Null => Ok(None),
             _ => Err(self.error("expected a map")),
         }
     }
 
-    /// A key's value.
+    /// Returns a key's value, or an error if it is missing.
     pub(super) fn need(&self, key: &str) -> Result<Node<'a>, ZebinError> {
         self.get(key)?
             .ok_or_else(|| self.error(&format!("no `{key}`")))
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub(super) fn list(&self) -> Result<Vec<Node<'a>>, ZebinError> {
         match self.value {
-            Value::List(list) => Ok(list
+            YamlValue::List(list) => Ok(list
                 .iter()
                 .enumerate()
                 .map(|(i, value)| Node {
@@ -182,12 +189,12 @@ impl<'a> Node<'a> {
                     path: format!("{}[{i}]", self.path),
                 })
                 .collect()),
-            Value::Null => Ok(Vec::new()),
+            YamlValue::Null => Ok(Vec::new()),
             _ => Err(self.error("expected a list")),
         }
     }
 
-    /// The elements of a list under a key; none where the key is not there.
+    /// Returns the elements of the list under a key, or none if the key is missing.
     pub(super) fn list_of(&self, key: &str) -> Result<Vec<Node<'a>>, ZebinError> {
         match self.get(key)? {
             None => Ok(Vec::new()),
@@ -195,35 +202,35 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A string; numbers count as their text.
+    /// Returns a string; numbers count as their text.
     pub(super) fn string(&self) -> Result<String, ZebinError> {
         self.value
             .text()
-            .filter(|_| !matches!(self.value, Value::Null))
+            .filter(|_| !matches!(self.value, YamlValue::Null))
             .ok_or_else(|| self.error("expected a string"))
     }
 
-    /// An unsigned number.
+    /// Returns an unsigned number.
     pub(super) fn u32(&self) -> Result<u32, ZebinError> {
         match self.value {
-            Value::Int(i) => u32::try_from(*i)
+            YamlValue::Int(i) => u32::try_from(*i)
                 .map_err(|_| self.error(&format!("{i} is not a number of 0 to 4294967295"))),
             _ => Err(self.error("expected a number")),
         }
     }
 
-    /// A key's number, or what it is when absent.
+    /// Returns a key's number, or a default if the key is missing.
     pub(super) fn u32_or(&self, key: &str, default: u32) -> Result<u32, ZebinError> {
         self.get(key)?.map_or(Ok(default), |n| n.u32())
     }
 
-    /// A key's boolean; false when absent.
+    /// Returns a key's boolean; false if the key is missing.
     pub(super) fn flag(&self, key: &str) -> Result<bool, ZebinError> {
         match self.get(key)? {
             None => Ok(false),
             Some(n) => match n.value {
-                Value::Bool(b) => Ok(*b),
-                Value::Int(i) => Ok(*i != 0),
+                YamlValue::Bool(b) => Ok(*b),
+                YamlValue::Int(i) => Ok(*i != 0),
                 _ => Err(n.error("expected true or false")),
             },
         }

@@ -1,14 +1,14 @@
-//! Intel's driver without a GPU, made to take itself for one of a product.
+//! Intel's driver without a GPU, made to report a device of a product.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::process::Command;
 
-/// The products that the driver of Debian 12 has for Level Zero.
+/// Products that the driver of Debian 12 supports for Level Zero.
 pub const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
-/// What the driver wants to be told of a product's parts (slices, sub-slices, EUs), where it has no default.
+/// Configurations (slices, sub-slices, EUs) of products for which the driver has no default.
 const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 
-/// Has a process, which loads the driver, see a device of a product.
+/// Makes a process that loads the driver see a device of a product.
 pub fn as_if(command: &mut Command, product: &str) {
     command
         .env("NEOReadDebugKeys", "1")

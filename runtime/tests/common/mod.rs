@@ -1,4 +1,5 @@
-//! What tests share: kernels as text (`text`), compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
+//! Shared parts of tests: kernels as text (`text`), compilation of OpenCL C with Intel's compiler,
+//! and random inputs.
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 pub mod driven;
@@ -13,13 +14,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Zebin output for the generations that do not have it by default.
+/// Options for zebin output on the generations that do not have it by default.
 pub const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
 
-/// The widths every kernel is compiled for.
+/// Exec sizes that every kernel is compiled for.
 pub const WIDTHS: [u32; 3] = [8, 16, 32];
 
-/// Whether an oracle is there. If not: skipped with a line, or a failure where oracles are required.
+/// Returns true if an oracle is installed. If not, prints that the test is skipped, or fails where
+/// oracles are required.
 pub fn have(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|d| d.join(tool).is_file());
@@ -33,12 +35,13 @@ pub fn have(tool: &str) -> bool {
     found
 }
 
-/// Compiles a file of `tests/kernels` for skl with `SIMD` defined as a width. The file's kernels ask for that width.
+/// Compiles a file of `tests/kernels` for skl with `SIMD` defined as a width. The file's kernels
+/// ask for that width.
 pub fn compile(file: &str, simd: u32, options: &str) -> Vec<u8> {
     compile_source(&kernel_file(file), simd, options)
 }
 
-/// A file of `tests/kernels`.
+/// Reads a file of `tests/kernels`.
 fn kernel_file(file: &str) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/kernels")
@@ -59,7 +62,8 @@ pub fn compile_for(device: &str, text: &str, options: &str) -> Vec<u8> {
 /// Zebins by device, source, options and environment.
 type Compiled = BTreeMap<(String, String, String, String), Arc<OnceLock<Vec<u8>>>>;
 
-/// Compiles OpenCL C for a device, with variables in the compiler's environment; once in a test process.
+/// Compiles OpenCL C for a device, with variables in the compiler's environment. Each combination
+/// is compiled once in a test process.
 pub fn compile_with(device: &str, text: &str, options: &str, env: &[(&str, &str)]) -> Vec<u8> {
     static DONE: Mutex<Compiled> = Mutex::new(BTreeMap::new());
     let key = (
@@ -104,7 +108,7 @@ fn run_ocloc(device: &str, text: &str, options: &str, env: &[(&str, &str)]) -> V
     }
 }
 
-/// A simulator that gives up on endless loops soon.
+/// Creates a simulator with a low instruction limit.
 pub fn simulator() -> Device {
     Device::simulator(SimOptions {
         instruction_limit: 2_000_000,
@@ -113,11 +117,11 @@ pub fn simulator() -> Device {
 }
 
 thread_local! {
-    /// Whether launches are watched for hazards.
+   /// True while launches are watched for hazards.
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `f`, whose launches may have no hazard.
+/// Runs `f`, whose launches must have no hazard.
 pub fn watched(f: impl FnOnce()) {
     WATCHED.set(true);
     f();
@@ -142,7 +146,7 @@ pub fn launch(module: &Module, name: &str, grid: Grid, args: Vec<Arg>) -> Launch
     stats
 }
 
-/// Compares results element by element, and says which differ.
+/// Compares results element by element, and reports which differ.
 pub fn same<T: Plain + PartialEq + std::fmt::Debug>(what: &str, got: &Buffer, want: &[T]) {
     let got: Vec<T> = got.read().unwrap();
     assert_eq!(got.len(), want.len(), "{what}: lengths");
@@ -158,7 +162,7 @@ pub fn same<T: Plain + PartialEq + std::fmt::Debug>(what: &str, got: &Buffer, wa
     }
 }
 
-/// Devices, and the widths that the compiler makes for them.
+/// Devices, and the exec sizes that the compiler supports for them.
 const DEVICES: [(&str, &[u32]); 6] = [
     ("bdw", &[8, 16, 32]),
     ("skl", &[8, 16, 32]),
@@ -168,10 +172,11 @@ const DEVICES: [(&str, &[u32]); 6] = [
     ("pvc", &[16, 32]),
 ];
 
-/// Devices whose instructions say what they wait for.
+/// Devices whose instructions have scoreboard annotations.
 const SCOREBOARD: [&str; 3] = ["tgllp", "dg2", "pvc"];
 
-/// Runs `f` on a device's zebin, on a simulator of its own; where there are hazards, once more, and finds none.
+/// Runs `f` on a device's zebin, on a simulator of its own. On devices with a scoreboard it runs
+/// once more, with a check that there are no hazards.
 pub fn on(name: &str, zebin: &[u8], f: impl Fn(&Device, &Module)) {
     let run = || {
         let device = simulator();
@@ -184,8 +189,8 @@ pub fn on(name: &str, zebin: &[u8], f: impl Fn(&Device, &Module)) {
     }
 }
 
-/// Runs `f` [`on`] the kernels of a file of `tests/kernels`, compiled for each device and width. Without ocloc: a line,
-/// and nothing.
+/// Runs `f` [`on`] the kernels of a file of `tests/kernels`, compiled for each device and width.
+/// Prints that it is skipped if there is no ocloc.
 pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
     if !have("ocloc") {
         return;

@@ -1,12 +1,12 @@
-//! Numbers to feed kernels.
+//! Random inputs of kernels.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-/// A small generator of numbers (SplitMix64), seeded.
+/// Seeded pseudo-random generator (SplitMix64).
 #[derive(Clone)]
 pub struct Rng(pub u64);
 
 impl Rng {
-    /// The next number.
+    /// Returns the next 64 bits.
     pub fn u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -15,27 +15,27 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.u64() % n
     }
 
-    /// A number from 0 up to 1 (excluded).
+    /// Returns a number from 0 up to 1 (excluded).
     pub fn unit(&mut self) -> f64 {
         (self.u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Any integer.
+    /// Returns any integer.
     pub fn i32(&mut self) -> i32 {
         self.u64() as i32
     }
 
-    /// A float in `lo .. hi`.
+    /// Returns a float in `lo .. hi`.
     pub fn f32(&mut self, lo: f32, hi: f32) -> f32 {
         lo + (self.u64() >> 40) as f32 / (1u64 << 24) as f32 * (hi - lo)
     }
 
-    /// Integers of every magnitude, with many special ones among them.
+    /// Returns integers of every magnitude, including many special ones.
     pub fn wild_i32(&mut self) -> i32 {
         const SPECIAL: [i32; 10] = [
             0,
@@ -56,7 +56,7 @@ impl Rng {
         }
     }
 
-    /// As `wild_i32`, of 64 bits.
+    /// Returns 64-bit integers as `wild_i32` does.
     pub fn wild_i64(&mut self) -> i64 {
         const SPECIAL: [i64; 8] = [0, 1, -1, i64::MAX, i64::MIN, 0xffff_ffff, 0x1_0000_0000, -2];
         if self.below(4) == 0 {
@@ -66,7 +66,7 @@ impl Rng {
         }
     }
 
-    /// Floats with infinities, NaNs, denormals and zeros among them.
+    /// Returns floats, including infinities, NaNs, denormals and zeros.
     pub fn wild_f32(&mut self) -> f32 {
         const SPECIAL: [f32; 10] = [
             0.0,

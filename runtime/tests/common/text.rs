@@ -4,7 +4,7 @@ use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::Message;
 use gantry_isa_gen::text::assemble;
 
-/// A body for Gen9 and before, to the end of its thread. r100 has r0.
+/// Returns a whole Gen9 kernel with a body, including the end of its thread. r100 has r0.
 pub fn whole(body: &str) -> String {
     format!(
         "(W) mov (8|M0) r100.0<1>:ud r0.0<8;8,1>:ud\n\
@@ -14,7 +14,7 @@ pub fn whole(body: &str) -> String {
     )
 }
 
-/// A text's code.
+/// Assembles a text.
 pub fn code(p: Platform, text: &str) -> Vec<u8> {
     match assemble(p, text) {
         Ok(a) => a.bytes,
@@ -22,22 +22,22 @@ pub fn code(p: Platform, text: &str) -> Vec<u8> {
     }
 }
 
-/// A zebin of the kernel `t` with a text's code.
+/// Builds a zebin of the kernel `t` from a text.
 pub fn zebin(p: Platform, ze_info: &str, text: &str) -> Vec<u8> {
     zebin_of(p, ze_info, code(p, text))
 }
 
-/// A zebin of the kernel `t` with this code.
+/// Builds a zebin of the kernel `t` from code.
 pub fn zebin_of(p: Platform, ze_info: &str, code: Vec<u8>) -> Vec<u8> {
     gantry_runtime::zebin::write(p, ze_info, &[("t", code)])
 }
 
-/// The scoreboard's word for: after everything before.
+/// Returns the annotation that waits for everything before.
 fn after(p: Platform) -> &'static str {
     if p == Platform::XeLp { "@1" } else { "A@1" }
 }
 
-/// The text of a send.
+/// Returns the text of a send.
 pub fn send(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 2]) -> String {
     let s = m.bits(p).unwrap();
     let [src0, src1] = src;
@@ -61,8 +61,8 @@ pub fn send(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&s
     }
 }
 
-/// The same with the extended descriptor in a register, where it says a surface state: `handle` is an operand that holds
-/// the state's bits of an extended descriptor.
+/// Returns the text of a send whose extended descriptor is in a register and names a surface state.
+/// `handle` is an operand that holds the state's bits of the extended descriptor.
 pub fn bindless(
     p: Platform,
     m: &Message,
@@ -100,7 +100,7 @@ pub fn bindless(
     set + &line
 }
 
-/// The end of a thread.
+/// Returns the text of the end of a thread.
 pub fn end(p: Platform) -> &'static str {
     match p {
         Platform::XeHpg | Platform::XeHpc => {

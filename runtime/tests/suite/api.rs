@@ -1,4 +1,5 @@
-//! The public face: wrong arguments and grids are errors that say what was expected, and many threads may launch at once.
+//! Public API: wrong arguments and grids are errors that say what was expected, and many threads
+//! may launch at once.
 
 use crate::common;
 use crate::common::{have, simulator};
@@ -90,7 +91,7 @@ fn wrong_grids_are_named() {
         let e = run(&m, "vadd", grid, v()).unwrap_err().to_string();
         assert!(e.starts_with("kernel `vadd`: ") && e.contains(said), "{e}");
     }
-    // Compiled for whole groups: a partial one is refused.
+    // A kernel compiled for whole groups refuses a partial one.
     let whole = d
         .load(&common::compile("api.cl", 16, "-cl-std=CL1.2"))
         .unwrap();
@@ -112,7 +113,7 @@ fn wrong_grids_are_named() {
         e.contains("100352 bytes of SLM; a group has at most 65536"),
         "{e}"
     );
-    // An empty grid runs nothing; a default group is one thread.
+    // An empty grid runs nothing. A default group is one thread.
     let stats = run(&m, "vadd", line(0, 64), v()).unwrap();
     assert_eq!(stats.threads, 0);
     let stats = run(&m, "vadd", Grid::new([64, 1, 1]), v()).unwrap();
@@ -164,7 +165,7 @@ fn buffers_are_bounded() {
     assert!(d.buffer(0).unwrap().read::<f32>().unwrap().is_empty());
 }
 
-/// Values of any size are copied as far as they and the kernel's argument reach; numbers are of
+/// Values of any size are copied as far as they and the kernel's argument reach. Numbers must have
 /// the size that the kernel declares.
 #[test]
 fn values_of_other_sizes_are_copied_in_part() {
@@ -190,7 +191,7 @@ fn values_of_other_sizes_are_copied_in_part() {
     );
 }
 
-/// Elements are counted by their own size; a launch is run where it is sent.
+/// Elements are counted by their own size. A launch runs on the thread it was sent to.
 #[test]
 fn parts_of_buffers_and_launches_elsewhere() {
     let d = simulator();
@@ -213,7 +214,7 @@ fn parts_of_buffers_and_launches_elsewhere() {
     assert!(stats.unwrap().threads > 0);
 }
 
-/// By default it is a fault, as it is where code reaches memory by addresses.
+/// A null pointer is a fault by default, as it is for access by address.
 #[test]
 fn null_pointers_are_faults() {
     if !have("ocloc") {

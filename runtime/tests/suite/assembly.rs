@@ -1,5 +1,5 @@
-//! Hand-written programs on the simulator: message kinds, regions and control flow that compiled kernels rarely have.
-//! No compiler is needed: the text is assembled here.
+//! Hand-written programs on the simulator: message kinds, regions and control flow that compiled
+//! kernels rarely have. They need no compiler, since the text is assembled here.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -56,7 +56,7 @@ fn input() -> Vec<u32> {
         .collect()
 }
 
-/// A send of a message, its payloads, its response.
+/// Returns the text of a send.
 fn send(op: MsgOp, dst: &str, src0: &str, src1: Option<&str>, exec: u32) -> String {
     let w = if exec == 1 { "(W) " } else { "" };
     let m = match src1 {
@@ -80,9 +80,11 @@ fn block(dir: Dir, unit: BlockUnit, count: u8, addr: AddrModel) -> MsgOp {
     }
 }
 
-/// Runs a body: r2.0:uq has the input's address, r2.1:uq the output's; r10 to r25 are written to the output's first 128
-/// dwords at its end where `dump` is set; r40 to r55 begin with the input's first 128 dwords; r21 and r24 count lanes.
-/// Returns the input and the output afterwards.
+/// Runs a body, and returns the input and the output afterwards.
+///
+/// - r2.0:uq has the input's address, and r2.1:uq the output's.
+/// - r40 to r55 begin with the input's first 128 dwords; r21 and r24 count lanes.
+/// - If `dump` is set, r10 to r25 are written to the output's first 128 dwords at the end.
 fn run(body: &str, dump: bool) -> Result<(Vec<u32>, Vec<u32>), Error> {
     let hwords = |dir| block(dir, BlockUnit::Hword, 8, AddrModel::FLAT);
     let mut text = String::from(
@@ -114,7 +116,8 @@ fn run(body: &str, dump: bool) -> Result<(Vec<u32>, Vec<u32>), Error> {
     Ok((a.read()?, b.read()?))
 }
 
-/// Per-lane addresses in r60 on, `stride` bytes apart from `base` (a qword) for A64, or from 0 for A32.
+/// Computes per-lane addresses in r60 on. They are `stride` bytes apart from `base` (a qword) for
+/// A64, or from 0 for A32.
 fn addresses(addr: AddrModel, base: &str, stride: u32, in_dwords: bool) -> String {
     let stride = if in_dwords { stride / 4 } else { stride };
     if addr.is_a64() {
@@ -134,7 +137,8 @@ fn addresses(addr: AddrModel, base: &str, stride: u32, in_dwords: bool) -> Strin
 
 const SIMDS: [Simd; 2] = [Simd::S8, Simd::S16];
 
-/// Scattered messages with the bytes each channel moves: (offset in memory, bytes, register byte of lane 0, lane step).
+/// Bytes that a channel of a scattered message moves: (offset in memory, bytes, register byte of
+/// lane 0, lane step).
 type Part = (u32, u32, u32, u32);
 
 fn scattered(dir: Dir, addr: AddrModel, simd: Simd) -> Vec<(MsgOp, Vec<Part>)> {
@@ -264,7 +268,7 @@ fn blocks() {
         for &count in counts {
             let words = usize::from(count) * size;
             let high = if unit == BlockUnit::OwordHigh { 4 } else { 0 };
-            // In bytes; only unaligned ones may begin inside an oword.
+            // Offset in bytes. Only unaligned blocks may begin inside an oword.
             let at: usize = match unit {
                 BlockUnit::OwordUnaligned | BlockUnit::Hword => 52,
                 _ => 48,
@@ -350,7 +354,7 @@ fn atomics() {
             let stride = 56;
             let src1 = (aop.sources() > 0).then_some("r40");
             let body = addresses(addr, "r2.0", stride as u32, false)
-                // Make the comparison of compare-and-write true in the even lanes' low dwords.
+                // The comparison of compare-and-write is made true in the even lanes' low dwords.
                 + &format!("(W) mov (1|M0) r40.0<1>:q {}:q\n", source[0] as i32)
                 + &send(op, "r10", "r60", src1, n as u32);
             let (memory, out) = run(&body, true).unwrap();
@@ -394,7 +398,7 @@ fn atomics() {
     }
 }
 
-/// The first eight dwords of what a body leaves in r10.
+/// Returns the first eight dwords of r10 after a body.
 fn result(body: &str) -> [u32; 8] {
     let (_, out) = run(body, true).unwrap();
     out[..8].try_into().unwrap()
@@ -410,10 +414,10 @@ fn regions_and_indirection() {
     assert_eq!(region("<0;2,1>"), pick([1, 2, 1, 2, 1, 2, 1, 2]));
     assert_eq!(region("<1;2,2>"), pick([1, 3, 2, 4, 3, 5, 4, 6]));
     assert_eq!(region("<1;2,0>"), pick([1, 1, 2, 2, 3, 3, 4, 4]));
-    // A strided destination keeps what lies between.
+    // A strided destination keeps the elements between.
     let out = result("(W) mov (8|M0) r10.0<1>:ud 7:ud\nmov (4|M0) r10.0<2>:ud r40.0<4;4,1>:ud\n");
     assert_eq!(out, [s[0], 7, s[1], 7, s[2], 7, s[3], 7]);
-    // One address for the region; one for each row; one for each channel.
+    // One address for the region, one for each row, and one for each channel.
     let out =
         result("(W) mov (1|M0) a0.0<1>:uw 1284:uw\nmov (8|M0) r10.0<1>:ud r[a0.0,8]<8;8,1>:ud\n");
     assert_eq!(out, pick([3, 4, 5, 6, 7, 8, 9, 10]));
@@ -428,7 +432,7 @@ fn regions_and_indirection() {
          mov (8|M0) r10.0<1>:ud r[a0.0]<1,0>:ud\n",
     );
     assert_eq!(out, pick([0, 3, 6, 9, 12, 15, 18, 21]));
-    // An indirect destination, and an address that is none.
+    // An indirect destination, and an invalid address.
     let out =
         result("(W) mov (1|M0) a0.0<1>:uw 320:uw\nmov (8|M0) r[a0.0]<1>:ud r41.0<8;8,1>:ud\n");
     assert_eq!(out, pick([8, 9, 10, 11, 12, 13, 14, 15]));
@@ -447,7 +451,7 @@ fn regions_and_indirection() {
 
 #[test]
 fn predicates_and_flags() {
-    // Lanes below 3 in f0.0; groups of four of it by any and all.
+    // Lanes below 3 in f0.0, with groups of four by any and all.
     let base = "(W) mov (8|M0) r10.0<1>:ud 0:ud\n\
                 cmp (8|M0) (lt)f0.0 null<1>:d r21.0<8;8,1>:d 3:w\n";
     let with = |p: &str| result(&format!("{base}({p}) mov (8|M0) r10.0<1>:ud 1:ud\n"));
@@ -461,7 +465,7 @@ fn predicates_and_flags() {
          (f0.0.allv) mov (8|M0) r10.0<1>:ud 1:ud\n"
     ));
     assert_eq!(out, [0, 0, 1, 0, 0, 0, 0, 0]);
-    // A channel offset takes its own bits and channels.
+    // A channel offset has its own bits and channels.
     let (_, out) = run(
         "(W) mov (16|M0) r10.0<1>:ud 0:ud\n\
          (W) mov (1|M0) f0.0<1>:uw 0x8101:uw\n\
@@ -511,7 +515,7 @@ fn control_flow() {
          over:\n",
     );
     assert_eq!(out, [11, 11, 11, 11, 11, 111, 111, 111]);
-    // A branch to nowhere, and a thread that never ends itself.
+    // A branch to no instruction, and a thread without an end.
     let e = run("(W) jmpi 40000\n", true).unwrap_err().to_string();
     assert!(e.contains("leads to no instruction"), "{e}");
     let e = run("illegal\n", true).unwrap_err().to_string();

@@ -1,4 +1,5 @@
-//! The cache of compiled code, in threads and processes at once, under kill -9, and with anything in its directory.
+//! Cache of compiled code: use by many threads and processes at once, writers killed at any point,
+//! and unrelated files in its directory.
 
 use gantry_runtime::{CacheStats, CodeCache};
 use std::collections::HashSet;
@@ -8,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Names the directory for the processes that tests start.
+/// Variable with the directory for the processes that tests start.
 const DIR: &str = "GANTRY_TEST_CACHE";
-/// Seed of such a process.
+/// Variable with the seed of such a process.
 const SEED: &str = "GANTRY_TEST_SEED";
 
 struct Rng(u64);
@@ -33,7 +34,7 @@ fn key(n: u8) -> [u8; 32] {
     std::array::from_fn(|i| n.wrapping_mul(31).wrapping_add(i as u8))
 }
 
-/// Code that says what it is: key, length and all bytes follow from the first twelve.
+/// Generates code whose length and bytes follow from the key and the first twelve bytes.
 fn code(n: u8, seed: u64) -> Vec<u8> {
     let mut rng = Rng(seed);
     let mut out = vec![n, 0, 0, 0];
@@ -67,14 +68,14 @@ fn bytes(cache: &CodeCache) -> u64 {
     sizes.map(|m| m.map_or(0, |m| m.len())).sum()
 }
 
-/// The only entry.
+/// Returns the path of the only entry.
 fn entry(cache: &CodeCache) -> PathBuf {
     let all = files(cache);
     assert_eq!(all.len(), 1, "{all:?}");
     all[0].clone()
 }
 
-/// This test binary again, for one test.
+/// Starts this test binary again, for one test.
 fn process(test: &str, dir: &Path, seed: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("cache::{test}"), "--nocapture"])
@@ -85,7 +86,7 @@ fn process(test: &str, dir: &Path, seed: u64) -> Child {
         .unwrap()
 }
 
-/// Of a process that a test started: the directory, the seed.
+/// Returns the directory and seed of a process that a test started.
 fn started() -> Option<(PathBuf, u64)> {
     let dir = std::env::var_os(DIR)?;
     let seed = std::env::var(SEED).ok()?.parse().ok()?;
@@ -102,7 +103,7 @@ fn what_is_stored_is_found() {
     assert_eq!(&one[..], b"one");
     assert_eq!(&cache.get(&key(2)).unwrap()[..], b"");
     assert!(cache.get(&key(3)).is_none());
-    // Replaced: what is held stays as it was.
+    // Replacing an entry does not change code that is held.
     cache.put(&key(1), b"another").unwrap();
     assert_eq!(&one[..], b"one");
     let again = CodeCache::open(cache.dir()).unwrap();
@@ -142,7 +143,7 @@ fn what_is_damaged_is_a_miss_and_goes() {
         assert!(!path.exists());
     }
     assert_eq!(cache.stats().damaged, count);
-    // Another key's entry, whole.
+    // A whole entry of another key.
     cache.put(&key(2), b"of another").unwrap();
     fs::rename(entry(&cache), &path).unwrap();
     assert!(cache.get(&key(1)).is_none());
@@ -185,7 +186,7 @@ fn anything_may_be_in_the_directory() {
     }
     cache.put(&key(1), b"code").unwrap();
     assert_eq!(&cache.get(&key(1)).unwrap()[..], b"code");
-    // Making room leaves alone what is no entry.
+    // Eviction does not touch files that are no entries.
     let small = CodeCache::open(cache.dir()).unwrap().with_limit(300);
     for n in 2..9 {
         small.put(&key(n), b"code").unwrap();
@@ -208,23 +209,23 @@ fn a_directory_that_cannot_be_written_can_be_read() {
         // To the administrator nothing is read-only.
         let stored = again.put(&key(2), b"code");
         assert_eq!(stored.is_err(), again.get(&key(2)).is_none());
-        // Nor can what is damaged be removed: it stays a miss.
+        // A damaged entry that cannot be removed stays a miss.
         let path = entry_of(&again, 1);
         fs::write(&path, b"damaged").unwrap();
         assert!(again.get(&key(1)).is_none() && again.get(&key(1)).is_none());
         mode(0o755);
-        // Which nobody can write.
+        // A directory that nobody can write.
         if Path::new("/proc/self").is_dir() {
             let none = CodeCache::open("/proc/self").unwrap();
             assert!(none.put(&key(1), b"code").is_err());
             assert!(none.get(&key(1)).is_none());
         }
     }
-    // Gone.
+    // A directory that is gone.
     fs::remove_dir_all(cache.dir()).unwrap();
     assert!(cache.get(&key(1)).is_none());
     assert!(cache.put(&key(1), b"code").is_err());
-    // No directory at all.
+    // A path that is no directory.
     let file = TempDir::new().unwrap();
     let file = file.path().join("file");
     fs::write(&file, b"mine").unwrap();
@@ -254,11 +255,11 @@ fn what_was_not_used_for_longest_goes_first() {
     // The oldest is used.
     assert!(cache.get(&key(0)).is_some());
     cache.put(&key(8), &code).unwrap();
-    // Down to seven eighths: 7 of 9 fit.
+    // Evicted down to seven eighths: 7 of 9 fit.
     assert_eq!(cache.stats().evicted, 2);
     let left: HashSet<u8> = (0..9).filter(|&n| entry_of(&cache, n).exists()).collect();
     assert_eq!(left, HashSet::from([0, 3, 4, 5, 6, 7, 8]));
-    // What is beyond the limit alone is not stored, and nothing goes for it.
+    // Code beyond the limit by itself is not stored, and evicts nothing.
     cache.put(&key(9), &[0; 10_000]).unwrap();
     assert!(cache.get(&key(9)).is_none());
     assert_eq!(cache.stats().evicted, 2);
@@ -287,7 +288,7 @@ fn what_killed_writers_left_is_removed() {
     assert!(!dead.exists() && alive.exists());
 }
 
-/// What each of many processes does at once: stores and reads a few codes, with room for half of them.
+/// Stores and reads a few codes, with room for half of them, as many processes do at once.
 fn store_and_read(dir: &Path, seed: u64) -> CacheStats {
     let cache = CodeCache::open(dir).unwrap().with_limit(LIMIT);
     let mut rng = Rng(seed);
@@ -318,7 +319,7 @@ fn many_processes_at_once() {
     let children: Vec<Child> = (0..6)
         .map(|n| process("many_processes_at_once", cache.dir(), n))
         .collect();
-    // And threads of this one.
+    // Threads of this process take part too.
     let dir = cache.dir();
     std::thread::scope(|s| {
         let threads: Vec<_> = (10..13)
@@ -331,7 +332,7 @@ fn many_processes_at_once() {
     for mut c in children {
         assert!(c.wait().unwrap().success());
     }
-    // Each of nine may have passed it by a sixteenth, and by one code.
+    // Each of nine may have passed the limit by a sixteenth, and by one code.
     assert!(bytes(&cache) <= LIMIT + 9 * (LIMIT / 16 + 24_200));
     assert!(
         files(&cache)

@@ -1,5 +1,5 @@
-//! Damaged zebins: cut short, or with bits flipped anywhere, code included. Each is refused, or its launch ends, with an
-//! error or with some result; nothing panics and nothing runs forever.
+//! Damaged zebins: cut short, or with bits flipped anywhere, code included. Each is refused, or its
+//! launch ends with an error or a result. Nothing panics and nothing runs forever.
 
 use crate::common;
 use crate::common::{Rng, have};
@@ -9,8 +9,8 @@ use gantry_runtime::{
     SimOptions,
 };
 
-/// Loads a zebin and launches each kernel once on small buffers. Returns how many launches ended well and how many
-/// with a fault; a load that is refused counts as neither.
+/// Loads a zebin and launches each kernel once on small buffers. Counts launches that ended well
+/// and those that ended with a fault. A load that is refused counts as neither.
 fn try_all(d: &Device, bytes: &[u8], ended: &mut [usize; 3]) {
     let module = match d.load(bytes) {
         Ok(m) => m,
@@ -75,7 +75,7 @@ fn device() -> Device {
     })
 }
 
-/// Files of few kernels, so that thousands of cases take seconds.
+/// Source of few kernels, so that thousands of cases take seconds.
 const SOURCE: &str = "
 #define K __kernel __attribute__((intel_reqd_sub_group_size(SIMD)))
 K void loops(__global const int *in, __global int *out, __local int *tmp, int n) {
@@ -161,7 +161,7 @@ fn flipped_in_the_code() {
             }
             try_all(&d, &b, &mut ended);
         }
-        // And code that was never any.
+        // Random bytes that never were code.
         for _ in 0..150 {
             let mut b = whole.clone();
             for c in &code {

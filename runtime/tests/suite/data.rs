@@ -1,6 +1,8 @@
-//! What payloads hold that compiled kernels rarely show: a module's constants and globals as surfaces, by binding table index and
-//! bindless (the compiler of today puts addresses into code instead); where local pointers are. The programs are written by hand;
-//! no compiler is needed.
+//! Payload contents that compiled kernels rarely have.
+//!
+//! They are a module's constants and globals as surfaces, by binding table index and bindless, and
+//! offsets of local pointers. Today's compiler puts addresses into code instead. The programs are
+//! written by hand and need no compiler.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -8,8 +10,8 @@ use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surfac
 use gantry_runtime::zebin::{Section, product, write_sections};
 use gantry_runtime::{Bounds, Device, DeviceKind, Grid, Local, SimOptions};
 
-/// Argument 0 is the output, in the binding table at 0. Constants are at 2 and bindless (dword 2 of the payload), globals at 5
-/// and by address (dwords 4 and 5).
+/// Argument 0 is the output, in the binding table at 0. Constants are at 2 and bindless (dword 2 of
+/// the payload), globals at 5 and by address (dwords 4 and 5).
 const INFO: &str = "\
 kernels:
   - name: t
@@ -37,7 +39,7 @@ kernels:
         arg_index: 0
 ";
 
-/// A read of a dword for each of eight channels.
+/// Returns an untyped message of a dword for each of eight channels.
 fn untyped(dir: Dir, bti: u8) -> Message {
     let op = MsgOp::Untyped {
         dir,
@@ -73,7 +75,8 @@ fn data_is_behind_surfaces() {
             Platform::XeLp => " {@1}",
             _ => " {A@1}",
         };
-        // Offsets in r11, one of them beyond the end; they are the fifth row of the output, 32 bytes each.
+        // Offsets are in r11, one of them beyond the end. They are the fifth row of the output, 32
+        // bytes each.
         let mut text = format!(
             "(W) mov (8|M0) r9.0<1>:w 0x76543210:v\n\
              (W) mov (8|M0) r10.0<1>:ud r9.0<8;8,1>:w{wait}\n\
@@ -126,7 +129,7 @@ fn data_is_behind_surfaces() {
             let got: Vec<u32> = out.read().unwrap();
             got.chunks(8).map(<[u32]>::to_vec).collect::<Vec<_>>()
         };
-        // Beyond the end of a surface is 0.
+        // Reads beyond the end of a surface return 0.
         let seen = |v: &[u32]| [&v[..7], &[0]].concat();
         let mut kept = globals.clone();
         for round in 0..2 {
@@ -142,16 +145,17 @@ fn data_is_behind_surfaces() {
     }
 }
 
-/// The first dwords of a Gen9 payload, from the address in the first two on, to memory there; and a byte of SLM read at the
-/// address in the last.
+/// Stores the first dwords of a Gen9 payload to memory at the address in its first two. Also stores
+/// a byte of SLM at the address in its last dword.
 const SHOW: &str = "(W) mov (8|M0) r9.0<1>:w 0x76543210:v\n\
     (W) shl (8|M0) r10.0<1>:ud r9.0<8;8,1>:w 2:w\n\
     (W) add (4|M0) r60.0<1>:uq r2.0<0;1,0>:uq r10.0<4;4,1>:ud\n\
     (W) add (4|M0) r61.0<1>:uq r2.0<0;1,0>:uq r10.4<4;4,1>:ud\n\
     (W) mov (8|M0) r62.0<1>:ud r2.7<0;1,0>:ud\n";
 
-/// Local pointers of a kernel, in the payload's order: argument index, where in the payload, and alignment if it says one. The
-/// arguments' sizes are in their own order. What the kernel finds there, or why it is not launched.
+/// Returns what a kernel finds for its local pointers, or the reason why it is not launched. The
+/// pointers are in the payload's order: argument index, offset in the payload, and alignment if
+/// given. The arguments' sizes are in their own order.
 fn local_pointers(
     env: &str,
     pointers: &[(u32, u32, Option<u32>)],
@@ -202,24 +206,25 @@ fn local_pointers(
 #[test]
 fn local_pointers_follow_each_other_aligned() {
     let at = local_pointers;
-    // In the order of the arguments, not the payload's.
+    // The order is that of the arguments, not the payload's.
     let three = [(3, 8, Some(8)), (1, 12, Some(1)), (2, 16, Some(64))];
     assert_eq!(at("", &three, &[1, 3, 8]).unwrap(), [72, 0, 64, 0, 0, 0]);
     assert_eq!(at("", &three, &[64, 5, 0]).unwrap(), [72, 0, 64, 0, 0, 0]);
     assert_eq!(at("", &three, &[65, 8, 1]).unwrap(), [136, 0, 128, 0, 0, 0]);
-    // Nothing takes nothing; without a word about it they are aligned to 16.
+    // An argument of size 0 takes no space. Without an alignment they are aligned to 16.
     let two = [(1, 8, None), (2, 12, None)];
     assert_eq!(at("", &two, &[0, 1]).unwrap()[..2], [0, 0]);
     assert_eq!(at("", &two, &[1, 1]).unwrap()[..2], [0, 16]);
-    // After the code's own, where it wants them so.
+    // They follow the code's own SLM where it asks for that.
     let own = "slm_size: 1024, slm_alloc_mode: 1";
     assert_eq!(at(own, &two, &[7, 1]).unwrap()[..2], [1024, 1040]);
     assert_eq!(at("slm_size: 1024", &two, &[7, 1]).unwrap()[..2], [0, 16]);
-    // In the payload twice, the second time for the byte that is read: it is one, as aligned as either asks.
+    // An argument is in the payload twice, the second time for the byte that is read. It is one
+    // argument with the larger alignment.
     let twice = [(1, 8, Some(1)), (2, 12, Some(2)), (2, 28, Some(32))];
     let got = at("", &twice, &[3, 33]).unwrap();
     assert_eq!((got[1], got[5]), (32, 32));
-    // Alignment takes SLM: of 64 KB, one byte is left behind the last multiple of 128.
+    // Alignment takes SLM: of 64 KB, one byte is left after the last multiple of 128.
     let last = [(1, 8, Some(1)), (2, 28, Some(128))];
     assert_eq!(at("", &last, &[65_535 - 127, 128]).unwrap()[5], 65_408);
     let e = at("", &last, &[65_535 - 126, 128]).unwrap_err();
@@ -227,7 +232,7 @@ fn local_pointers_follow_each_other_aligned() {
         e.contains("66560 bytes of SLM; a group has at most 65536"),
         "{e}"
     );
-    // And the last byte of what they take is there.
+    // The last byte of the arguments is accessible.
     assert_eq!(at("", &last, &[1, 1]).unwrap()[5], 128);
     for align in [0, 3, 256] {
         let e = at("", &[(1, 8, Some(align))], &[1]).unwrap_err();

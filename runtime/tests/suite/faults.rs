@@ -1,4 +1,5 @@
-//! Every kind of fault ends its launch with an error that says what, where and in which thread; other launches go on.
+//! Faults: every kind ends its launch with an error that says what, where and in which thread.
+//! Other launches go on.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -9,7 +10,7 @@ use gantry_runtime::{Device, Error, Fault, Grid, SimOptions};
 
 const P: Platform = Platform::Gen9;
 
-/// A kernel of a pointer, with a KB of scratch a thread.
+/// Description of a kernel with a pointer argument and a KB of scratch a thread.
 const INFO: &str = "\
 kernels:
   - name: t
@@ -29,7 +30,7 @@ kernels:
         size: 1024
 ";
 
-/// A body's code. r2.0:uq has the buffer's address, r100 is r0.
+/// Assembles a body. r2.0:uq has the buffer's address, r100 is r0.
 fn code(body: &str) -> Vec<u8> {
     text::code(P, &text::whole(body))
 }
@@ -61,7 +62,8 @@ fn fault_of(code: Vec<u8>) -> Fault {
     }
 }
 
-/// The fault of a body: at the instruction with this number, with this text in its message.
+/// Returns the fault of a body, which must be at the instruction with this number and have this
+/// text.
 fn fault(body: &str, number: usize, what: &str) -> Fault {
     let code = code(body);
     let listing = gantry_isa_gen::text::list(P, &code);
@@ -81,13 +83,13 @@ fn fault(body: &str, number: usize, what: &str) -> Fault {
     f
 }
 
-/// A message with its payload in r60 and its response in r20.
+/// Returns the text of a message with its payload in r60 and its response in r20.
 fn send(op: MsgOp) -> String {
     let (ex, desc) = Message::new(P, op).descs(P).unwrap();
     format!("send (8|M0) r20 r60 {ex:#x} {desc:#x}\n")
 }
 
-/// A message at so many bytes from the buffer's start in every channel.
+/// Returns the text of a message at a byte offset from the buffer's start in every channel.
 fn at_buffer(offset: u64, op: MsgOp) -> String {
     format!(
         "(W) add (4|M0) r60.0<1>:uq r2.0<0;1,0>:uq {offset}:w\n\
@@ -107,7 +109,7 @@ fn addresses() {
     let f = fault(&at_buffer(0x1000, read), 3, "a read of 4 bytes at address");
     assert!(f.what.contains("is outside every buffer"), "{f}");
     assert!(f.instruction.starts_with("send (8|M0) r20"), "{f}");
-    // The first bytes of it are not.
+    // Its first bytes are outside.
     let f = fault(&at_buffer(64, read), 3, "is outside every buffer");
     assert!(f.what.contains("the buffer at "), "{f}");
     let atomic = MsgOp::Atomic {
@@ -147,7 +149,7 @@ fn scratch_ends() {
         " is beyond the thread's own scratch of 1024 bytes",
     );
     assert!(f.what.ends_with(": scratch overflow"), "{f}");
-    // Before it is another thread's, or nothing.
+    // Before it is another thread's scratch, or nothing.
     let below = at(0).replace("0:ud\n(W) shr", "-16:d\n(W) shr");
     fault(&below, 5, " is outside the thread's own scratch, ");
 }
@@ -156,14 +158,14 @@ fn scratch_ends() {
 fn instructions() {
     let f = fault("illegal\n", 1, "the `illegal` instruction");
     assert_eq!(f.instruction, "illegal");
-    // Bits that are no instruction: an opcode that there is not.
+    // An opcode that does not exist.
     let mut bytes = code("nop\n");
     let nop = 16;
     bytes[nop] = 0x7d;
     let f = fault_of(bytes);
     assert!(f.what.starts_with("illegal instruction: "), "{f}");
     assert_eq!((f.ip, f.instruction.as_str()), (16, ""));
-    // Running on behind the last.
+    // Execution runs past the last instruction.
     let only = text::code(P, "(W) mov (8|M0) r1.0<1>:ud r0.0<8;8,1>:ud\n");
     let f = fault_of(only);
     assert_eq!(f.what, "execution left the kernel's code");
@@ -250,7 +252,8 @@ fn a_shared_product_without_its_second_thread() {
     }
 }
 
-/// Intel's compiler of 2026 begins sequences of `dpas` on DG2 with one whose sums nobody sees. What is wrong here runs into `illegal`.
+/// Intel's compiler of 2026 begins sequences of `dpas` on DG2 with one whose sums are overwritten
+/// unread. A wrong result runs into `illegal`.
 #[test]
 fn a_sequence_of_products_reads_before_it_writes() {
     // A row of twos by eight columns of ones, 32 deep.
@@ -285,7 +288,8 @@ fn a_sequence_of_products_reads_before_it_writes() {
         m.kernel("t").unwrap().launch(grid).arg(&buffer).run()
     };
     run("Atomic", "r20").unwrap();
-    // One by itself has written when the next one reads; so has one of a sequence that is not written over.
+    // An instruction outside of a sequence has written when the next one reads. So has one of a
+    // sequence that is not overwritten.
     assert!(run("$0", "r20").is_err());
     assert!(run("Atomic", "r50").is_err());
 }
@@ -294,7 +298,7 @@ fn a_sequence_of_products_reads_before_it_writes() {
 fn what_the_hardware_lacks() {
     let spans = "mov (16|M0) r10.0<1>:q r20.0<8;8,1>:d\n";
     fault(spans, 1, "illegal instruction: dst: 16 channels of 8 bytes");
-    // What is not reached is not judged.
+    // Code that is not reached is not checked.
     let jumped = format!("(W) jmpi L48\n{spans}L48:\nmov (16|M0) r10.0<1>:df r20.0<8;8,1>:f\n");
     fault(&jumped, 3, "illegal instruction");
 }

@@ -1,4 +1,4 @@
-//! The scoreboard check on hand-written Xe code: what it must find, and what it must not.
+//! Scoreboard check on hand-written Xe code: hazards that it must find, and correct code.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -19,7 +19,7 @@ kernels:
         addrspace: global
 ";
 
-/// Runs a body on a platform, with a buffer's address in r3.0:uq (Xe-LP), and gives back the hazards.
+/// Runs a body on a platform, with a buffer's address in r3.0:uq (Xe-LP), and returns the hazards.
 fn hazards(platform: Platform, body: &str) -> Vec<Hazard> {
     let end = text::end(platform);
     let text = format!("{body}(W) mov (8|M0) r127.0<1>:ud r0.0<1;1,0>:ud\n{end}");
@@ -38,7 +38,7 @@ fn hazards(platform: Platform, body: &str) -> Vec<Hazard> {
     watch.report().hazards
 }
 
-/// What a body has: the offset and kind of each, and what would cover it.
+/// Returns the hazards of a body: offset, kind, and the annotation that would order the accesses.
 fn found(platform: Platform, body: &str) -> Vec<(u32, HazardKind, String)> {
     hazards(platform, body)
         .into_iter()
@@ -60,7 +60,7 @@ fn one_pipe_counts_all_instructions() {
     let p = Platform::XeLp;
     let raw = vec![(0x20, RAW, "@2".to_owned())];
     assert_eq!(found(p, &body("")), raw);
-    // Waiting for less than all but one before is too little.
+    // Waiting for fewer than all but one before is too little.
     assert_eq!(found(p, &body("{@3}")), raw);
     assert_eq!(found(p, &body("{@2}")), []);
     assert_eq!(found(p, &body("{@1}")), []);
@@ -88,7 +88,7 @@ fn pipes_count_their_own() {
     assert_eq!(found(p, writes), [(0x10, WAW, "I@1".to_owned())]);
     let read = "(W) mov (8|M0) r11.0<1>:d r10.0<1;1,0>:d\n(W) mov (8|M0) r10.0<1>:f 1:f\n";
     assert_eq!(found(p, read), [(0x10, WAR, "I@1".to_owned())]);
-    // The same one does neither.
+    // The same pipe does neither.
     let same = "(W) mov (8|M0) r11.0<1>:d r10.0<1;1,0>:d\n(W) mov (8|M0) r10.0<1>:d 1:d\n\
                 (W) mov (8|M0) r10.0<1>:d 2:d\n";
     assert_eq!(found(p, same), []);
@@ -108,7 +108,8 @@ fn flags_and_accumulators_between_pipes() {
     let first = format!("{set}{reads}");
     assert_eq!(both(&first, ""), [(0x30, WAR, "F@1".to_owned())]);
     assert_eq!(both(&first, "{F@1}"), []);
-    // What follows in the same pipe, or reads what was written, the hardware itself keeps in order.
+    // The hardware itself orders later instructions of the same pipe, and reads of what was
+    // written.
     assert_eq!(found(p, &format!("{}{}", int(""), int(""))), []);
     assert_eq!(found(p, &format!("{}{reads}", int(""))), []);
     // Other channels have other bits.
@@ -121,11 +122,11 @@ fn flags_and_accumulators_between_pipes() {
     let all = hazards(p, acc);
     assert_eq!((all.len(), all[0].kind), (1, WAW));
     assert_eq!(all[0].register.to_string(), "acc0");
-    // One that does not name it.
+    // An implicit accumulator.
     let carry = "(W) mul (8|M0) acc0.0<1>:f r10.0<1;1,0>:f r11.0<1;1,0>:f\n\
                  (W) addc (8|M0) r12.0<1>:ud r13.0<1;1,0>:ud r14.0<1;1,0>:ud {AccWrEn}\n";
     assert_eq!(found(p, carry), [(0x10, WAW, "F@1".to_owned())]);
-    // A message's predicate is read when it likes.
+    // A message's predicate is read at any time.
     let send = "(f0.0) send.dc1 (8|M0) r20 r10 null:0 0x0 0x02106efe {$3}\n";
     let all = found(p, &format!("{set}{send}{}", int("")));
     assert_eq!(all, [(0x30, WAR, "$3.src".to_owned())]);
@@ -158,7 +159,7 @@ fn pipes_of_xe_hpc() {
             assert_eq!(left, usize::from(other != pipe), "{first} {other}");
         }
     }
-    // Bytes beside each other are in one word, which is read and written.
+    // Adjacent bytes are in one word, which is read and written.
     let bytes = |second: &str| {
         found(
             p,
@@ -217,7 +218,7 @@ fn tokens() {
     // The token's next use waits.
     let again = "(W) math.sqt (8|M0) r13.0<1>:f r10.0<8;8,1>:f {$3}\n";
     assert_eq!(found(p, &body("$3", again, &next)), []);
-    // Its sources.
+    // Sources of the message.
     let write = "(W) mov (8|M0) r10.0<1>:f 1:f";
     let war = vec![(0x20, WAR, "$3.src".to_owned())];
     assert_eq!(found(p, &body("$3", "", &format!("{write}\n"))), war);
@@ -271,7 +272,7 @@ fn a_hazard_says_what_and_where() {
     );
 }
 
-/// Who reads a fence's response waits for the fence, though nothing is in it.
+/// A read of a fence's response must wait for the fence, though the response has no contents.
 #[test]
 fn fences_are_waited_for() {
     let body = |swsb: &str| {
@@ -289,7 +290,8 @@ fn fences_are_waited_for() {
     assert_eq!(kinds(""), [RAW]);
 }
 
-/// Intel's compiler moves registers to null before they are there, so that the hardware forgets what it read last.
+/// Intel's compiler moves registers to null before they are complete, so that the hardware forgets
+/// what it read last.
 #[test]
 fn what_is_read_for_nothing_needs_no_wait() {
     let body = |dst: &str| {

@@ -1,5 +1,5 @@
-//! Images as the API has them: what launches refuse, and an image over a buffer's memory. What kernels make of images
-//! is in `opencl/`.
+//! Images in the API: launches that are refused, and an image over a buffer's memory. Accesses of
+//! kernels to images are tested in `opencl/`.
 
 use crate::common::{compile_source, have, launch, simulator};
 use gantry_runtime::{

@@ -1,7 +1,8 @@
-//! Intel's own driver, without a GPU, as the judge of zebins and of our Level Zero device.
+//! Intel's own driver, without a GPU, as an oracle for zebins and for the Level Zero device.
 //!
-//! The driver reads its environment when it is loaded, so each question is asked in a process of its own: this test
-//! binary, run again with one test and the driver's variables set.
+//! The driver reads its environment when it is loaded, so each question is asked in a process of
+//! its own. The process is this test binary, run again with one test and the driver's variables
+//! set.
 
 use crate::common;
 use crate::common::have;
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 const CHILD: &str = "GANTRY_LEVEL_ZERO_CHILD";
 
-/// Runs one test of this file again, in a scratch directory, under the driver without a GPU. Returns what it printed.
+/// Runs one test of this file again, in a scratch directory, under the driver without a GPU.
+/// Returns its output.
 fn child(test: &str, prints: bool) -> Option<String> {
     if !have("ocloc") {
         return None;
@@ -48,7 +50,7 @@ fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// The driver's device; `None`, with a line, where there is no driver.
+/// Opens the driver's device; prints a line and returns `None` if there is no driver.
 fn device() -> Option<Device> {
     match Device::open(DeviceKind::LevelZero) {
         Ok(d) => Some(d),
@@ -63,7 +65,8 @@ fn device() -> Option<Device> {
     }
 }
 
-/// A zebin without its SPIR-V: the driver must not compile it again. The section's name is changed, and its type.
+/// Disables a zebin's SPIR-V by changing the section's name and type, so that the driver cannot
+/// compile it again.
 fn without_spirv(mut zebin: Vec<u8>) -> Vec<u8> {
     let word = |b: &[u8], at: usize, n: usize| {
         b[at..at + n]
@@ -75,7 +78,7 @@ fn without_spirv(mut zebin: Vec<u8>) -> Vec<u8> {
     for i in 0..word(&zebin, 60, 2) {
         let header = table + i * 64;
         if word(&zebin, header + 4, 4) == 0xff00_0009 {
-            // An empty note, which every reader passes over.
+            // Every reader skips an empty note.
             zebin[header + 4..header + 8].copy_from_slice(&7u32.to_le_bytes());
             zebin[header + 32..header + 40].fill(0);
         }
@@ -131,7 +134,7 @@ fn takes_launches_of_compiled_kernels() {
             .arg(7u8)
             .run()
             .unwrap();
-        // Whole groups only.
+        // The driver takes whole groups only.
         let e = m
             .kernel("vadd")
             .unwrap()

@@ -1,5 +1,5 @@
-//! Inputs that ask for much in few bytes: refused with a sentence that says what, how much and the limit; and what is below the
-//! limits takes time as its size.
+//! Limits on inputs that ask for much in few bytes. They are refused with a sentence that says
+//! what, how much and the limit. Inputs below the limits take time in proportion to their size.
 
 use crate::common;
 use crate::common::{have, text};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const P: Platform = Platform::Gen9;
 
-/// `.ze_info` of so many kernels, `k0` and on.
+/// Returns `.ze_info` of a number of kernels, from `k0` on.
 fn many(kernels: usize) -> String {
     let mut info = "kernels:\n".to_owned();
     for i in 0..kernels {
@@ -25,7 +25,7 @@ fn many(kernels: usize) -> String {
     info
 }
 
-/// A zebin of one kernel with further sections.
+/// Builds a zebin of one kernel with further sections.
 fn with_sections(more: Vec<Section>) -> Vec<u8> {
     let mut sections = vec![Section::new(".text.k0", vec![0; 16])];
     sections.extend(more);
@@ -87,7 +87,7 @@ fn every_limit_of_a_module_is_said() {
         Section::new(".text.f", vec![0; 32]),
         Section::new(".data.const", vec![0; 50]),
     ]);
-    // Names: .text.k0, .text.f, .data.const, .ze_info, .note.intelgt.compat, .shstrtab.
+    // The names are .text.k0, .text.f, .data.const, .ze_info, .note.intelgt.compat, .shstrtab.
     let exactly = Limits {
         kernels: 1,
         info_values: 10,
@@ -132,7 +132,7 @@ fn every_limit_of_a_module_is_said() {
     ] {
         assert_eq!(refused(&zebin, &limits), said);
     }
-    // An index is as many arguments.
+    // An index implies as many arguments.
     let mut info = many(2);
     for i in 0..2 {
         let arg = "payload_arguments: [{arg_type: arg_byvalue, size: 4, arg_index: 999}]";
@@ -147,7 +147,7 @@ fn every_limit_of_a_module_is_said() {
     Zebin::parse(&zebin).unwrap();
     let said = "2000 arguments of kernels; the limit is 1500";
     assert_eq!(refused(&zebin, &limits), said);
-    // Whoever names it.
+    // The limit holds in other sections too.
     let mut info = many(2) + "kernels_misc_info:\n";
     for i in 0..2 {
         info += &format!("  - {{name: k{i}, args_info: [{{index: 999}}]}}\n");
@@ -174,7 +174,7 @@ fn symbols_and_relocations_are_bounded() {
     let parsed = Zebin::parse(&zebin).unwrap();
     let relocations = parsed.relocations.iter().map(Vec::len).sum::<usize>();
     assert!(relocations > 0);
-    // All of them are asked for where one is.
+    // Asking for one asks for all of them.
     let asked = |symbols| {
         let said = refused(&zebin, &limit(symbols));
         let (n, rest) = said.split_once(' ').unwrap();
@@ -210,7 +210,7 @@ fn devices_have_limits_of_their_own() {
     );
 }
 
-/// Returns the time that this thread has computed, in seconds: what other tests take does not count.
+/// Returns the CPU time of this thread in seconds, which excludes other tests.
 #[cfg(unix)]
 fn cpu_seconds() -> f64 {
     use rustix::time::{ClockId, clock_gettime};
@@ -228,7 +228,7 @@ fn cpu_seconds() -> f64 {
 
 #[test]
 fn modules_take_time_as_their_size() {
-    // With their code; without that of the last; and functions instead of kernels.
+    // Kernels with their code, without that of the last, and functions instead of kernels.
     type Make = fn(usize) -> Vec<u8>;
     let makes: [(&str, Make, bool); 3] = [
         ("kernels", |n| sections("k", n, n), true),
@@ -238,7 +238,7 @@ fn modules_take_time_as_their_size() {
     let d = Device::simulator(SimOptions::default());
     for (what, make, loads) in makes {
         let sizes = [2000, 32_000].map(make);
-        // The fastest runs of either, of as many as it takes on a busy machine.
+        // The fastest runs of either size count, of as many as it takes on a busy machine.
         let mut best = [f64::INFINITY; 2];
         let mut ratio = || {
             for (zebin, best) in sizes.iter().zip(&mut best) {
@@ -262,7 +262,7 @@ fn modules_take_time_as_their_size() {
     }
 }
 
-/// A zebin of so many kernels, with so many sections of code of a name.
+/// Builds a zebin of `kernels` kernels, with `count` code sections of a name.
 fn sections(name: &str, kernels: usize, count: usize) -> Vec<u8> {
     let code = |i| Section::new(format!(".text.{name}{i}"), vec![0; 16]);
     let mut all: Vec<Section> = (0..count).map(code).collect();
@@ -272,7 +272,7 @@ fn sections(name: &str, kernels: usize, count: usize) -> Vec<u8> {
     write_sections(product(P), &many(kernels), all)
 }
 
-/// Launches a kernel with private memory, of two threads in each of so many groups.
+/// Launches a kernel with private memory, with two threads in each of `groups` groups.
 fn private(bytes: u32, groups: u32, limits: Limits) -> Result<u64, Error> {
     let options = SimOptions {
         limits,
@@ -307,11 +307,11 @@ fn memory_of_threads_is_bounded() {
         private(2 << 20, 1, small).unwrap_err().to_string(),
         "kernel `t`: 4194304 bytes of memory for the threads of a group; the limit is 3145728"
     );
-    // What lasts for one group lasts for all, one after the other.
+    // Memory that suffices for one group suffices for all, one after the other.
     assert_eq!(private(1 << 20, 100, small).unwrap(), 200);
 }
 
-/// Threads that count how many calls they are asked for.
+/// Pool that counts the calls it is asked for.
 #[derive(Default)]
 struct Many(AtomicUsize);
 

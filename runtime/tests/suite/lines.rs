@@ -3,7 +3,7 @@
 use crate::common::{compile_for, have};
 use gantry_runtime::{Device, Error, Grid, LaunchStats, SimOptions, Watch};
 
-/// `ocloc` writes debug information for modules of one kernel only.
+/// Kernel source. `ocloc` writes debug information for modules of one kernel only.
 const ADDS: &str = "\
 __kernel __attribute__((intel_reqd_sub_group_size(16)))
 void adds(__global int *out, int n) {

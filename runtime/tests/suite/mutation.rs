@@ -1,8 +1,9 @@
-//! Mutated zebins: whatever a file says, in its container, its `.ze_info` or its code, loading and launching it ends with a
-//! result or an error. Nothing panics, nothing runs longer than the watchdog lets it, and memory stays bounded.
+//! Mutated zebins. Loading and launching a file ends with a result or an error, whatever its
+//! container, its `.ze_info` or its code says. Nothing panics, nothing runs longer than the
+//! watchdog lets it, and memory stays bounded.
 //!
-//! `GANTRY_CASES=100000` runs so many instead of 2,000. A case is made from its number alone, so that one that fails can be
-//! run again: `GANTRY_CASE=1234`.
+//! `GANTRY_CASES=100000` runs so many instead of 2,000. A case is generated from its number alone,
+//! so that a failing one can be run again: `GANTRY_CASE=1234`.
 
 use crate::common;
 use crate::common::{Rng, have};
@@ -39,9 +40,9 @@ void floats(__global const float4 *in, __global float4 *out, float k) {
 struct Base {
     bytes: Vec<u8>,
     code: Vec<Range<usize>>,
-    /// `.ze_info`.
+    /// Range of `.ze_info`.
     info: Range<usize>,
-    /// The section headers.
+    /// Range of the section headers.
     headers: Range<usize>,
 }
 
@@ -72,12 +73,12 @@ fn bases() -> Vec<Base> {
     out
 }
 
-/// A place in a range.
+/// Returns a random position in a range.
 fn within(r: &mut Rng, range: &Range<usize>) -> usize {
     range.start + r.below(range.len().max(1) as u64) as usize
 }
 
-/// Numbers that readers trip over.
+/// Returns numbers that are edge cases for readers.
 fn wild(r: &mut Rng) -> u64 {
     let edges = [
         0,
@@ -112,7 +113,7 @@ fn put(r: &mut Rng, b: &mut [u8], at: usize) {
     }
 }
 
-/// The text of `.ze_info`, of the same length: numbers and lines that are others.
+/// Mutates numbers and lines of `.ze_info`, at the same length.
 fn mutate_text(r: &mut Rng, text: &mut [u8]) {
     let digits: Vec<usize> = (0..text.len())
         .filter(|&i| text[i].is_ascii_digit())
@@ -154,7 +155,7 @@ fn mutate_text(r: &mut Rng, text: &mut [u8]) {
     }
 }
 
-/// The case with a number.
+/// Generates the case with a number.
 fn case(bases: &[Base], number: u64) -> Vec<u8> {
     let mut r = Rng(number.wrapping_mul(0x9e37_79b9) ^ 0x5eed);
     let base = &bases[r.below(bases.len() as u64) as usize];
@@ -181,7 +182,7 @@ fn case(bases: &[Base], number: u64) -> Vec<u8> {
                 let at = within(&mut r, &code);
                 put(&mut r, &mut b, at);
             }
-            // An instruction's place taken by another, of any kernel and platform.
+            // An instruction replaced by another, of any kernel and platform.
             8 => {
                 let from = &bases[r.below(bases.len() as u64) as usize];
                 let other = &from.code[0];
@@ -192,7 +193,7 @@ fn case(bases: &[Base], number: u64) -> Vec<u8> {
                 b[at..at + n].copy_from_slice(&from.bytes[source..source + n]);
             }
             _ => {
-                // Anything: the rest of the file, debug information and symbols among it.
+                // Anything in the rest of the file, including debug information and symbols.
                 let at = within(&mut r, &whole);
                 put(&mut r, &mut b, at);
             }
@@ -204,15 +205,15 @@ fn case(bases: &[Base], number: u64) -> Vec<u8> {
     b
 }
 
-/// What came of the cases.
+/// Counts of the cases' outcomes.
 #[derive(Default, Debug)]
-struct Ended {
+struct OutcomeCounts {
     refused: u64,
     launches: u64,
     failed: u64,
 }
 
-fn try_case(bytes: &[u8], watched: bool, ended: &mut Ended) {
+fn try_case(bytes: &[u8], watched: bool, ended: &mut OutcomeCounts) {
     let d = Device::simulator(SimOptions {
         instruction_limit: 3000,
         ..SimOptions::default()
@@ -246,9 +247,10 @@ fn try_case(bytes: &[u8], watched: bool, ended: &mut Ended) {
         let launch = kernel
             .launch(Grid::new([64, 1, 1]).group([32, 1, 1]))
             .args(args);
-        let run = match watched {
-            true => launch.watch(&watch).run(),
-            false => launch.run(),
+        let run = if watched {
+            launch.watch(&watch).run()
+        } else {
+            launch.run()
         };
         ended.launches += 1;
         if let Err(e) = run {
@@ -261,7 +263,7 @@ fn try_case(bytes: &[u8], watched: bool, ended: &mut Ended) {
     }
 }
 
-/// The most memory that the process ever had, in MB, where the system says.
+/// Returns the peak memory of the process in MB, where the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
@@ -269,10 +271,10 @@ fn peak() -> Option<u64> {
     Some(kb / 1024)
 }
 
-/// Set in the process that the cases run in.
+/// Variable that is set in the process that the cases run in.
 const CHILD: &str = "GANTRY_MUTATION_CHILD";
 
-/// In a process of its own, whose memory is that of the cases alone.
+/// The cases run in a process of their own, whose memory is theirs alone.
 #[test]
 fn mutated_zebins() {
     if !have("ocloc") {
@@ -297,7 +299,7 @@ fn mutated_zebins() {
         Some(n) => n..n + 1,
         None => 0..number("GANTRY_CASES").unwrap_or(2000),
     };
-    let mut ended = Ended::default();
+    let mut ended = OutcomeCounts::default();
     for n in cases.clone() {
         let bytes = case(&bases, n);
         let run = AssertUnwindSafe(|| try_case(&bytes, n % 8 == 0, &mut ended));

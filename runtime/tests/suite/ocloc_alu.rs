@@ -1,11 +1,11 @@
-//! Kernels of Intel's compiler for every platform on the simulator: the operations whose code differs most between
-//! platforms, against the same thing done here.
+//! Kernels of Intel's compiler for every platform on the simulator. They have the operations whose
+//! code differs most between platforms, and are compared with the same computation on the host.
 
 use crate::common::{Rng, compile_for, have, launch, on, same};
 use gantry_runtime::{Buffer, Device, Grid, Module, Plain};
 use half::f16;
 
-/// Devices with what their kernels may use.
+/// Devices with the options of their features.
 const DEVICES: [(&str, &str); 5] = [
     ("skl", "-DDOUBLES"),
     ("icllp", ""),
@@ -14,7 +14,8 @@ const DEVICES: [(&str, &str); 5] = [
     ("pvc", "-DBYTES -DDOUBLES -DSYSTOLIC=16"),
 ];
 
-/// Runs `f` on the kernels of each device whose options contain a word. Without ocloc: a line, and nothing.
+/// Runs `f` on the kernels of each device whose options contain a word. Prints that it is skipped
+/// if there is no ocloc.
 fn on_devices(with: &str, f: impl Fn(&Device, &Module, &str, &str)) {
     if !have("ocloc") {
         return;
@@ -50,7 +51,7 @@ fn run<A: Plain, O: Plain + Default>(
     out
 }
 
-/// Compares floats bit by bit, but for NaNs, which are all the same.
+/// Compares floats bit by bit, except that all NaNs are equal.
 fn same_bits(what: &str, got: &[u64], want: &[u64], nan: impl Fn(u64) -> bool, per: usize) {
     assert_eq!(got.len(), want.len());
     for (i, (g, w)) in got.iter().zip(want).enumerate() {
@@ -130,7 +131,7 @@ fn products_of_dwords() {
         let mut r = Rng(seed);
         let n = 2048;
         let a: Vec<i32> = (0..n).map(|_| r.wild_i32()).collect();
-        // Dividing by zero, and the smallest number by -1, mean nothing in OpenCL.
+        // Dividing by zero, and the smallest number by -1, are undefined in OpenCL.
         let b: Vec<i32> = (0..n).map(|_| r.wild_i32().clamp(1, i32::MAX)).collect();
         let out = run::<i32, i32>(d, m, "products", (&a, &b), 10 * n);
         let (mut want, mut quotients) = (Vec::new(), Vec::new());
@@ -205,7 +206,8 @@ fn halves_are_rounded_once() {
         let mut want = Vec::new();
         for (&x, &y) in a.iter().zip(&b) {
             let (x, y) = (f16::from_bits(x).to_f32(), f16::from_bits(y).to_f32());
-            // The exact value of a multiply-add takes at most 80 bits: a sum to odd, then one rounding.
+            // The exact value of a multiply-add takes at most 80 bits: a sum to odd, then one
+            // rounding.
             want.extend([
                 half(x + y),
                 half(x * y),
@@ -238,7 +240,7 @@ fn halves_are_rounded_once() {
     });
 }
 
-/// `a * b + c` of halves, exactly, as the bits of the nearest half.
+/// Computes `a * b + c` of halves exactly, and returns the bits of the nearest half.
 fn fused(a: f32, b: f32, c: f32) -> u64 {
     let near = f64::from(a) * f64::from(b) + f64::from(c);
     if !near.is_finite() || near == 0.0 {
@@ -332,7 +334,8 @@ fn matrices_of_bytes() {
                         let x = if columns == 8 {
                             byte(&a, row * 32 + k)
                         } else {
-                            // Lane l has bytes 2l and 2l+1 of each row: rows 0, 1 in its first dword.
+                            // Lane l has bytes 2l and 2l+1 of each row: rows 0, 1 in its first
+                            // dword.
                             let (lane, odd) = (k / 2, k % 2);
                             byte(&a, ((row / 2) * 16 + lane) * 4 + row % 2 * 2 + odd)
                         };

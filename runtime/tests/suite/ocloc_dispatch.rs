@@ -1,4 +1,4 @@
-//! Kernels of Intel's compiler for every device: what a launch gives their threads.
+//! Kernels of Intel's compiler for every device: the payload that a launch gives their threads.
 
 use crate::common::{Rng, everywhere, launch, same};
 use gantry_runtime::{Arg, Device, Grid, Local, Module};
@@ -7,7 +7,7 @@ fn dispatch(f: impl Fn(&Device, &Module, &str)) {
     everywhere("dispatch.cl", f);
 }
 
-/// What `ids` writes.
+/// Returns the expected output of `ids`.
 fn expected_ids(global: [u32; 3], local: [u32; 3], offset: [u32; 3], dimensions: u32) -> Vec<i32> {
     let mut out = Vec::new();
     for z in 0..global[2] {
@@ -40,7 +40,7 @@ fn ids_and_sizes() {
             ([100, 1, 1], [20, 1, 1], [7, 0, 0], 1),
             ([24, 12, 1], [8, 4, 1], [0; 3], 2),
             ([12, 10, 6], [3, 5, 2], [1, 2, 3], 3),
-            // The walk order need not be linear where the hardware makes local ids.
+            // The walk order need not be linear where the hardware generates local ids.
             ([6, 8, 8], [3, 4, 8], [0; 3], 3),
             ([10, 6, 4], [5, 2, 1], [100, 0, 5], 3),
             // Smaller groups at the edges.

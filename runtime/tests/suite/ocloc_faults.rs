@@ -1,4 +1,5 @@
-//! Kernels of Intel's compiler for every device that go wrong: their launches end with faults that name the place.
+//! Kernels of Intel's compiler for every device that go wrong. Their launches end with faults that
+//! name the location.
 
 use crate::common::{everywhere, launch};
 use gantry_runtime::{Arg, Device, Error, Fault, Grid, Module};
@@ -58,7 +59,7 @@ fn private_memory_ends() {
             k.launch(grid).arg(&x).arg(&out).arg(by).run()
         };
         run(0).unwrap();
-        // Behind the arrays of all the thread's channels, where another thread's may be.
+        // After the arrays of all the thread's channels, where another thread's may be.
         let Err(Error::Fault(f)) = run(300 * 32 + 7) else {
             panic!("{what}: no fault");
         };
@@ -68,7 +69,8 @@ fn private_memory_ends() {
     });
 }
 
-/// A kernel of calls as deep as each work-item's element says: what comes back, or the fault.
+/// Runs a kernel of calls as deep as each work-item's element says. Returns its results, or the
+/// fault.
 fn go_down(d: &Device, m: &Module, kernel: &str, depths: &[i32]) -> Result<Vec<i32>, Box<Fault>> {
     let p: Vec<i32> = (0..16).map(|i| i * 3 + 1).collect();
     let (p, o) = (d.buffer_from(&p).unwrap(), d.buffer_from(depths).unwrap());
@@ -84,7 +86,7 @@ fn go_down(d: &Device, m: &Module, kernel: &str, depths: &[i32]) -> Result<Vec<i
 #[test]
 fn stacks_end() {
     faults(|d, m, what| {
-        // For Broadwell the compiler saves registers by a `sends`, which it does not have.
+        // For Broadwell the compiler saves registers by a `sends`, which the device lacks.
         if what.starts_with("bdw") {
             return;
         }
@@ -106,7 +108,7 @@ fn stacks_end() {
                 ("descent", "deep", "scratch"),
                 ("frames", "framed", "private memory"),
             ] {
-                // There a call saves so much that scratch ends first.
+                // On this device a call saves so much that scratch ends first.
                 let memory = if what == "pvc simd32" {
                     "scratch"
                 } else {

@@ -1,4 +1,5 @@
-//! Kernels of Intel's compiler for every device: data, strings and functions that a loader puts in place.
+//! Kernels of Intel's compiler for every device: data, strings and functions that a loader
+//! relocates.
 
 use crate::common::{compile_with, everywhere, have, launch, on, same};
 use gantry_runtime::{Device, Grid, Module};
@@ -70,7 +71,7 @@ fn what_is_printed_arrives() {
     });
 }
 
-/// `calls` and `recursion` of a module.
+/// Checks `calls` and `recursion` of a module.
 fn check_calls(d: &Device, m: &Module, what: &str) {
     let n = 64;
     let p: Vec<i32> = (0..9).map(|i| i * 100).collect();
@@ -104,7 +105,7 @@ fn check_recursion(d: &Device, m: &Module, what: &str) {
 fn functions_call_each_other() {
     linked(|d, m, what| {
         check_calls(d, m, what);
-        // For Broadwell the compiler saves registers by a `sends`, which it does not have.
+        // For Broadwell the compiler saves registers by a `sends`, which the device lacks.
         if !what.starts_with("bdw") {
             check_recursion(d, m, what);
         }
@@ -116,7 +117,7 @@ fn functions_are_called_by_address() {
     if !have("ocloc") {
         return;
     }
-    // The compiler makes every function one of its own section, called by its relocated address.
+    // The compiler gives every function its own section, called by its relocated address.
     for device in ["dg2", "pvc"] {
         let env = [("IGC_FunctionControl", "4")];
         let text = include_str!("../kernels/linked.cl");

@@ -1,5 +1,5 @@
-//! Memory that a module or a launch asks for and does not use is not taken from the host. Alone in its process, whose memory it
-//! measures.
+//! Memory that a module or a launch asks for and does not use is not taken from the host. The test
+//! is alone in its process, whose memory it measures.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -19,7 +19,7 @@ kernels:
         size: 67108864
 ";
 
-/// The most memory that the process has had, in bytes; `None` where the host does not say.
+/// Returns the peak memory of the process in bytes; `None` where the host does not report it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

@@ -1,5 +1,5 @@
-//! Launches that end before their groups do: cancelled, past a deadline, or with a panic in the middle; and the threads that they
-//! run on.
+//! Launches that end before their groups do: cancelled, past a deadline, or with a panic in the
+//! middle. Also the threads that launches run on.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -21,23 +21,23 @@ kernels:
       barrier_count: 1
 ";
 
-/// Without an end.
+/// Body without an end.
 const ENDLESS: &str = "L16:\n(W) add (1|M0) r10.0<1>:d r10.0<0;1,0>:d 1:d\n(W) jmpi L16\n";
-/// Without an end, in turns of few instructions.
+/// Body without an end, in turns of few instructions.
 const MEETS: &str = "(W) mov (8|M0) r60.0<1>:ud 0:ud\n\
     (W) and (1|M0) r60.2<1>:ud r0.2<0;1,0>:ud 0x0F000000:ud\n\
     L48:\n\
     (W) send (8|M0) null r60 0x3 0x02000004\n\
     wait n0.0<0;1,0>:ud\n\
     (W) jmpi L48\n";
-/// Thousands of instructions.
+/// Body of thousands of instructions.
 const LONG: &str = "(W) mov (1|M0) r10.0<1>:d 0:d\n\
     L32:\n\
     (W) add (1|M0) r10.0<1>:d r10.0<0;1,0>:d 1:d\n\
     (W) cmp (1|M0) (lt)f0.0 null<1>:d r10.0<0;1,0>:d 3000:d\n\
     (W&f0.0) jmpi L32\n";
 
-/// A device that takes a loop for endless long after it should have been stopped.
+/// Creates a device that ends endless loops only long after the launch should have been stopped.
 fn device(threads: usize) -> Device {
     Device::simulator(SimOptions {
         instruction_limit: 100_000_000,
@@ -46,17 +46,17 @@ fn device(threads: usize) -> Device {
     })
 }
 
-/// What stops a launch.
+/// Signals that stop a launch.
 #[derive(Default)]
-struct How<'a> {
+struct StopSignals<'a> {
     cancel: Option<&'a Cancel>,
     deadline: Option<Instant>,
     progress: Option<&'a Progress>,
     watch: Option<&'a Watch>,
 }
 
-/// Runs a body in so many groups of two threads.
-fn run(d: &Device, body: &str, groups: u32, how: &How<'_>) -> Result<LaunchStats, Error> {
+/// Runs a body in a number of groups of two threads.
+fn run(d: &Device, body: &str, groups: u32, how: &StopSignals<'_>) -> Result<LaunchStats, Error> {
     let m = d.load(&text::zebin(P, INFO, &text::whole(body))).unwrap();
     let kernel = m.kernel("t").unwrap();
     let mut launch = kernel.launch(Grid::new([16 * groups, 1, 1]).group([16, 1, 1]));
@@ -75,7 +75,7 @@ fn run(d: &Device, body: &str, groups: u32, how: &How<'_>) -> Result<LaunchStats
     launch.run()
 }
 
-/// Why a launch of 5 groups was stopped in its first.
+/// Returns the reason why a launch of 5 groups was stopped in its first.
 fn stopped(end: Result<LaunchStats, Error>) -> Stopped {
     let e = end.unwrap_err();
     let text = e.to_string();
@@ -102,9 +102,9 @@ fn stopped(end: Result<LaunchStats, Error>) -> Stopped {
 fn deadlines_end_endless_loops() {
     for body in [ENDLESS, MEETS] {
         for threads in [1, 2] {
-            let how = How {
+            let how = StopSignals {
                 deadline: Some(Instant::now() + Duration::from_millis(30)),
-                ..How::default()
+                ..StopSignals::default()
             };
             let why = stopped(run(&device(threads), body, 5, &how));
             assert_eq!(why, Stopped::Deadline);
@@ -120,17 +120,17 @@ fn any_thread_cancels() {
         let progress = Progress::new();
         let end = std::thread::scope(|s| {
             s.spawn(|| {
-                // It has begun, and is in its first groups.
+                // The launch has begun, and is in its first groups.
                 while progress.total() == 0 {
                     std::thread::yield_now();
                 }
                 std::thread::sleep(Duration::from_millis(20));
                 clone.cancel();
             });
-            let how = How {
+            let how = StopSignals {
                 cancel: Some(&cancel),
                 progress: Some(&progress),
-                ..How::default()
+                ..StopSignals::default()
             };
             run(&device(2), body, 5, &how)
         });
@@ -149,10 +149,10 @@ fn what_is_stopped_says_how_far_it_got() {
             clone.cancel();
         }
     });
-    let how = How {
+    let how = StopSignals {
         cancel: Some(&cancel),
         watch: Some(&watch),
-        ..How::default()
+        ..StopSignals::default()
     };
     let e = run(&device(2), "", 100, &how).unwrap_err();
     let Error::Stopped { ended, groups, .. } = e else {
@@ -162,9 +162,9 @@ fn what_is_stopped_says_how_far_it_got() {
     assert!(ended == 9 || ended == 10, "{ended}");
     assert_eq!(groups, 100);
     // Nothing begins any more.
-    let how = How {
+    let how = StopSignals {
         cancel: Some(&cancel),
-        ..How::default()
+        ..StopSignals::default()
     };
     let e = run(&device(2), "", 100, &how).unwrap_err().to_string();
     assert_eq!(
@@ -176,14 +176,14 @@ fn what_is_stopped_says_how_far_it_got() {
 #[test]
 fn launches_that_end_in_time_are_whole() {
     let cancel = Cancel::new();
-    let how = How {
+    let how = StopSignals {
         cancel: Some(&cancel),
         deadline: Some(Instant::now() + Duration::from_secs(3600)),
-        ..How::default()
+        ..StopSignals::default()
     };
     assert_eq!(run(&device(2), LONG, 300, &how).unwrap().threads, 600);
     cancel.cancel();
-    // A launch of nothing is at its end.
+    // An empty launch is at its end.
     assert_eq!(run(&device(2), LONG, 0, &how).unwrap().threads, 0);
 }
 
@@ -195,9 +195,9 @@ fn a_panic_is_a_fault() {
         seen.store(e.group[0], Ordering::Relaxed);
         assert!((e.group[0], e.thread) != (3, 1), "no more of this");
     });
-    let how = How {
+    let how = StopSignals {
         watch: Some(&watch),
-        ..How::default()
+        ..StopSignals::default()
     };
     let e = run(&device(2), "", 100, &how).unwrap_err();
     let Error::Fault(f) = e else {
@@ -228,9 +228,9 @@ fn a_fault_stops_the_groups_of_other_cores() {
         (W) add (1|M0) r10.0<1>:d r10.0<0;1,0>:d 1:d\n\
         (W) jmpi L64\n";
     let watch = Watch::new().counts();
-    let how = How {
+    let how = StopSignals {
         watch: Some(&watch),
-        ..How::default()
+        ..StopSignals::default()
     };
     let e = run(&device(2), body, 4, &how).unwrap_err();
     let Error::Fault(f) = e else {
@@ -242,11 +242,11 @@ fn a_fault_stops_the_groups_of_other_cores() {
     assert!(ran < 100_000_000, "{ran}");
 }
 
-/// A host's threads: each call is one.
+/// Thread pool of a host, where each call is a thread.
 #[derive(Default)]
 struct Host {
     calls: AtomicUsize,
-    /// It runs nothing.
+    /// True if it runs nothing.
     idle: bool,
 }
 
@@ -273,27 +273,39 @@ fn launches_run_on_the_hosts_threads() {
     let options = SimOptions::default();
     let pool = Arc::new(Host::default());
     let d = Device::simulator_on(options, pool.clone());
-    assert_eq!(run(&d, LONG, 100, &How::default()).unwrap().threads, 200);
+    assert_eq!(
+        run(&d, LONG, 100, &StopSignals::default()).unwrap().threads,
+        200
+    );
     assert_eq!(pool.calls.load(Ordering::Relaxed), 3);
-    // Those that are there count, and a pool that does nothing leaves it to the caller.
+    // Only the threads of the pool are used. A pool that does nothing leaves the work to the
+    // caller.
     let idle = Host {
         idle: true,
         ..Host::default()
     };
     let d = Device::simulator_on(options, Arc::new(idle));
-    assert_eq!(run(&d, LONG, 100, &How::default()).unwrap().threads, 200);
+    assert_eq!(
+        run(&d, LONG, 100, &StopSignals::default()).unwrap().threads,
+        200
+    );
     let rayon = rayon::ThreadPoolBuilder::new().num_threads(2).build();
     let d = Device::simulator_on(options, Arc::new(rayon.unwrap()));
-    assert_eq!(run(&d, LONG, 100, &How::default()).unwrap().threads, 200);
+    assert_eq!(
+        run(&d, LONG, 100, &StopSignals::default()).unwrap().threads,
+        200
+    );
 }
 
 #[test]
 fn the_global_pool_is_the_hosts() {
     assert_eq!(
-        run(&device(2), LONG, 100, &How::default()).unwrap().threads,
+        run(&device(2), LONG, 100, &StopSignals::default())
+            .unwrap()
+            .threads,
         200
     );
-    // It can still be made: nobody has used it.
+    // The global pool can still be configured, so nobody has used it.
     rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build_global()

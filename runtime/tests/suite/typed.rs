@@ -1,5 +1,8 @@
-//! Messages to images that compiled kernels rarely have: typed reads and atomics, the load/store cache's port of images,
-//! bindless images and samplers, `resinfo`, samples that compare or gather. Hand-written programs for several platforms; no compiler is needed.
+//! Typed and sampler messages that compiled kernels rarely have.
+//!
+//! They are typed reads and atomics, the load/store cache's typed port, bindless images and
+//! samplers, `resinfo`, and samples that compare or gather. The programs are written by hand for
+//! several platforms, and need no compiler.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -17,8 +20,9 @@ const HEIGHT: usize = 5;
 /// Rows of dwords of the result that programs fill: r20 and on.
 const RESULTS: usize = 4;
 
-/// Argument 0: the image, in the binding table at 3 and bindless (dword 2 of the payload). 1: a sampler, bindless (dword
-/// 3). 2: an image of one row that takes the results, in the binding table at 0.
+/// Argument 0 is the image, in the binding table at 3 and bindless (dword 2 of the payload).
+/// Argument 1 is a sampler, bindless (dword 3). Argument 2 is an image of one row for the results,
+/// in the binding table at 0.
 const INFO: &str = "\
 kernels:
   - name: t
@@ -64,7 +68,7 @@ kernels:
         arg_index: 2
 ";
 
-/// A message of so many GRFs in each payload and the response.
+/// Returns a message with numbers of GRFs for each payload and the response.
 fn sized(op: MsgOp, header: bool, src0: u8, src1: u8, response: u8) -> Message {
     Message {
         op,
@@ -80,8 +84,9 @@ fn format(order: ChannelOrder, channel: ChannelType) -> ImageFormat {
     ImageFormat::new(order, channel).unwrap()
 }
 
-/// Runs a body, made for the payload's register, on an image that holds `texels`. r10 has the numbers of eight channels, r11 the
-/// number 2 in each. Returns r20 and on, and the image afterwards.
+/// Runs a body, made for the payload's register, on an image that holds `texels`. r10 has the
+/// numbers of eight channels, r11 the number 2 in each. Returns r20 and on, and the image
+/// afterwards.
 fn run(
     p: Platform,
     format: ImageFormat,
@@ -92,7 +97,7 @@ fn run(
     run_with(p, format, texels, sampler, body)
 }
 
-/// The same with another sampler.
+/// Runs a body as [`run`] does, with another sampler.
 fn run_with(
     p: Platform,
     format: ImageFormat,
@@ -102,7 +107,8 @@ fn run_with(
 ) -> (Vec<u32>, Vec<u8>) {
     let grf = p.features().grf_bytes as u8;
     let inline = if p >= Platform::XeHp { 32 } else { 0 };
-    // From Xe-HP on nothing comes before inline data; before, one register of per-thread data.
+    // From Xe-HP on nothing comes before inline data. Before, there is one register of per-thread
+    // data.
     let payload = if inline > 0 { "r1" } else { "r2" };
     let wait = if p < Platform::XeLp {
         ""
@@ -123,7 +129,7 @@ fn run_with(
         text += &format!("(W) mov (8|M0) r{}.0<1>:ud 0x0:ud\n", 20 + k);
     }
     text += &body(payload);
-    // The results: eight texels of a dword from register to register.
+    // The results are eight texels of a dword in each register.
     for k in 0..RESULTS {
         text += &format!(
             "(W) add (8|M0) r30.0<1>:d r10.0<8;8,1>:d {}:w{wait}\n",
@@ -166,7 +172,7 @@ fn run_with(
     (out.read().unwrap(), image.read().unwrap())
 }
 
-/// Bytes that differ.
+/// Returns bytes that all differ.
 fn pattern(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 37 + 11) as u8).collect()
 }
@@ -231,7 +237,7 @@ fn typed_atomics_update_texels() {
     ];
     for p in PLATFORMS {
         for (op, lsc) in ops {
-            // Every channel at (2, 2); the operands are the channels' numbers, and 2.
+            // Every channel is at (2, 2). The operands are the channels' numbers, and 2.
             let n = op.sources() as u8;
             let mut messages = vec![MsgOp::TypedAtomic {
                 op,
@@ -289,7 +295,7 @@ fn typed_atomics_of_words() {
     let texels = pattern(WIDTH * HEIGHT * 2);
     for p in [Platform::XeLp, Platform::XeHpg] {
         for op in [AtomicOp::Sub, AtomicOp::IMin, AtomicOp::PreDec] {
-            // Each channel at its own texel of row 2; the operands have bits above the words.
+            // Each channel has its own texel of row 2. The operands have bits above the words.
             let n = op.sources() as u8;
             let (got, after) = run(p, r16, &texels, |_| {
                 let operands = "(W) mov (8|M0) r31.0<1>:ud r10.0<8;8,1>:ud\n\
@@ -380,7 +386,7 @@ fn bindless_images_and_samplers() {
                 surface: 252,
                 half_return: false,
             });
-            // The header names the sampler, and leaves out green and alpha.
+            // The header names the sampler, and masks green and alpha.
             let m = sized(op, true, 1, 2, 2);
             let header = format!(
                 "(W) mov (1|M0) r12.2<1>:ud 0xa000:ud\n\
@@ -424,17 +430,17 @@ fn sizes_come_back() {
     }
 }
 
-/// A parameter of a sampler message, for channel `i`.
+/// Parameter of a sampler message, for channel `i`.
 #[derive(Clone, Copy)]
 enum Param {
     U,
     V,
-    /// What is compared with.
+    /// Reference that texels are compared with.
     Ref,
-    /// A texel offset: an integer.
+    /// Texel offset: an integer.
     OffU,
     OffV,
-    /// What changes nothing on an image of one level.
+    /// Level of detail, which has no effect on an image of one level.
     Level,
 }
 
@@ -452,8 +458,8 @@ impl Param {
     }
 }
 
-/// The texels of a single-component image that linear filtering takes for channel `i` (x and y, first and second), and the
-/// weights of the second.
+/// Returns the texels of a single-component image that linear filtering takes for channel `i`.
+/// They are x and y, first and second, with the weights of the second.
 fn corners(texels: &[f32], i: usize, [off_u, off_v]: [i32; 2]) -> ([[f32; 2]; 2], [f32; 2]) {
     let at = |p: Param| f32::from_bits(p.bits(i)) - 0.5;
     let (u, v) = (at(Param::U), at(Param::V));
@@ -528,16 +534,17 @@ fn samples_compare_and_gather() {
             };
             for i in 0..8 {
                 let offset = |p: Param| (p.bits(i) as i32) << 26 >> 26;
-                let offsets = match has(OffU) {
-                    true => [offset(OffU), offset(OffV)],
-                    false => [0, 0],
+                let offsets = if has(OffU) {
+                    [offset(OffU), offset(OffV)]
+                } else {
+                    [0, 0]
                 };
                 let (square, [x, y]) = corners(&texels, i, offsets);
                 let reference = f32::from_bits(Ref.bits(i));
-                let square = match has(Ref) {
-                    true => square
-                        .map(|row| row.map(|t| f32::from(u8::from(compare.holds(reference, t))))),
-                    false => square,
+                let square = if has(Ref) {
+                    square.map(|row| row.map(|t| f32::from(u8::from(compare.holds(reference, t)))))
+                } else {
+                    square
                 };
                 let gathers = matches!(
                     op,
@@ -582,7 +589,8 @@ fn load_status_says_what_is_there() {
             surface: LscSurface::Bti(3),
             caching: LscCaching::DEFAULT,
         });
-        // Channel 1 is off; of channel 5 the second dword is beyond the surface's end, of 6 and 7 both are.
+        // Channel 1 is off. The second dword of channel 5 is beyond the surface's end, and so are
+        // both of 6 and 7.
         let addresses = "(W) mul (8|M0) r31.0<1>:d r10.0<8;8,1>:d 47:w\n\
                          (W) and (8|M0) r31.0<1>:d r31.0<8;8,1>:d -4:w\n\
                          (W) add (1|M0) r31.5<1>:d r31.5<0;1,0>:d 4:w\n\
@@ -591,6 +599,6 @@ fn load_status_says_what_is_there() {
         let send = text::send(Platform::XeHpg, &m, 8, "(f0.0)", "r20", ["r31", "null"]);
         addresses.to_owned() + &send
     });
-    // 0, 92, 140, 188 and, cut short, 236 of 240 bytes.
+    // Channels at 0, 92, 140, 188 and, cut short, 236 of 240 bytes.
     assert_eq!(got[0], 0b0001_1101);
 }

@@ -1,4 +1,4 @@
-//! Watching launches: traces and counts.
+//! Observation of launches: traces and counts.
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
@@ -12,7 +12,7 @@ kernels:
       simd_size: 16
 ";
 
-/// A loop of three rounds, in every thread.
+/// Body of a loop of three rounds, in every thread.
 const LOOP: &str = "\
     (W) mov (1|M0) r10.0<1>:d 0:d\n\
     L16:\n\
@@ -37,7 +37,7 @@ fn launch(watch: &Watch, items: u32) {
 #[test]
 fn counts_are_by_instruction() {
     let watch = Watch::new().counts();
-    // Twenty-one groups of a thread; the last has five channels.
+    // Twenty-one groups of a thread, of which the last has five channels.
     launch(&watch, 325);
     let report = watch.report();
     let executed: Vec<u64> = report
@@ -63,17 +63,18 @@ fn modelled_time_follows_the_way_that_threads_take() {
         launch(&watch, items);
         watch.report().cycles
     };
-    // A thread by itself, and twenty of them: each has an EU of its own.
+    // One thread and twenty threads: each has an EU of its own.
     let (one, many) = (cycles(16), cycles(320));
     assert_eq!((20 * one.alone, 20 * one.busy), (many.alone, many.busy));
-    // The loop runs three times, not the eight that are taken for granted without running it; nobody waits for the message.
+    // The loop runs three times, not the eight that are assumed without running it. Nothing waits
+    // for the message.
     assert!(
         (20..200).contains(&one.alone) && one.busy < one.alone,
         "{one:?}"
     );
 }
 
-/// Lines of a trace.
+/// Returns the lines of a trace.
 fn trace(filter: TraceFilter, items: u32) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();

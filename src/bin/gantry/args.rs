@@ -1,50 +1,51 @@
-//! The forms of `gantry run --arg`.
+//! Forms of `gantry run --arg`.
 
-use crate::images::{self, ImageForm, Saved};
+use crate::images::{self, ImageForm, ImageOutput};
 use crate::{Failure, input};
 use gantry::filetests::data::Kind;
 use gantry::runtime::zebin::ArgKind;
 use gantry::runtime::{Arg, Buffer, Device, Sampler};
 use std::path::PathBuf;
 
-/// A kernel argument as the command line gives it.
+/// Kernel argument as the command line gives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ArgForm {
-    /// A buffer: filled from a file, or zeroed bytes; written to a file after the launch.
+    /// Buffer: filled from a file or zeroed, and optionally written to a file after the launch.
     Buffer {
-        /// What it starts with.
-        from: From,
-        /// Where it goes.
+        /// Initial contents.
+        from: InitialContents,
+        /// File that it is written to.
         to: Option<PathBuf>,
     },
     /// SLM in bytes.
     Local(u32),
-    /// By value. `packed` is how many of the bytes count where a 3-vector does not fill four elements.
+    /// Value. `packed` is the number of significant bytes where a 3-vector does not fill four
+    /// elements.
     Value {
-        /// The bytes.
+        /// Bytes of the value.
         bytes: Vec<u8>,
-        /// Without the fourth element of a 3-vector.
+        /// Number of bytes without the fourth element of a 3-vector.
         packed: usize,
     },
-    /// By value, of any size.
+    /// Value of any size.
     Bytes(Vec<u8>),
-    /// An image.
+    /// Image.
     Image(ImageForm),
-    /// A sampler.
+    /// Sampler.
     Sampler(Sampler),
 }
 
-/// What a buffer starts with.
+/// Initial contents of a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum From {
-    /// A file's bytes.
+pub(crate) enum InitialContents {
+    /// Bytes of a file.
     File(PathBuf),
-    /// So many zeros.
+    /// Number of zero bytes.
     Zeros(usize),
 }
 
 impl ArgForm {
-    /// Reads an `--arg`.
+    /// Parses an `--arg`.
     pub(crate) fn parse(text: &str) -> Result<ArgForm, Failure> {
         let wrong = |what: &str| Failure::usage(format!("--arg {text}: {what}"));
         let (form, rest) = text
@@ -59,20 +60,23 @@ impl ArgForm {
             to: to.map(PathBuf::from),
         };
         match form {
-            "in" => Ok(buffer(From::File(rest.into()), None)),
+            "in" => Ok(buffer(InitialContents::File(rest.into()), None)),
             "out" => {
                 let (file, n) = rest
                     .rsplit_once(':')
                     .ok_or_else(|| wrong("the form is out:FILE:BYTES"))?;
-                Ok(buffer(From::Zeros(bytes(n)? as usize), Some(file)))
+                Ok(buffer(
+                    InitialContents::Zeros(bytes(n)? as usize),
+                    Some(file),
+                ))
             }
             "inout" => {
                 let (file, out) = rest
                     .split_once(':')
                     .ok_or_else(|| wrong("the form is inout:FILE:OUTFILE"))?;
-                Ok(buffer(From::File(file.into()), Some(out)))
+                Ok(buffer(InitialContents::File(file.into()), Some(out)))
             }
-            "zero" => Ok(buffer(From::Zeros(bytes(rest)? as usize), None)),
+            "zero" => Ok(buffer(InitialContents::Zeros(bytes(rest)? as usize), None)),
             "local" => Ok(ArgForm::Local(bytes(rest)?)),
             "bytes" => {
                 let bytes = from_hex(rest)
@@ -93,7 +97,7 @@ impl ArgForm {
     }
 }
 
-/// `f32:1.5`, `i16x4:1,2,3,4`.
+/// Parses a number: `f32:1.5`, `i16x4:1,2,3,4`.
 fn number(form: &str, text: &str) -> Result<ArgForm, String> {
     let unknown = || {
         format!(
@@ -146,39 +150,39 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// An argument made for a device, and what to write to a file after the launch.
-pub(crate) struct Made {
+/// Argument created for a device, and its output after the launch.
+pub(crate) struct DeviceArg {
     pub(crate) arg: Arg,
-    pub(crate) after: Option<After>,
+    pub(crate) after: Option<FileOutput>,
 }
 
-/// What goes to a file after a launch.
-pub(crate) enum After {
-    /// A buffer's bytes.
+/// Output to a file after a launch.
+pub(crate) enum FileOutput {
+    /// Bytes of a buffer.
     Buffer(Buffer, PathBuf),
-    /// An image.
-    Image(Saved),
+    /// Image.
+    Image(ImageOutput),
 }
 
-impl After {
-    /// Writes it.
+impl FileOutput {
+    /// Writes the file.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         match self {
-            After::Buffer(buffer, path) => {
+            FileOutput::Buffer(buffer, path) => {
                 input::write(path, &buffer.read::<u8>().map_err(Failure::new)?)
             }
-            After::Image(saved) => saved.write(),
+            FileOutput::Image(saved) => saved.write(),
         }
     }
 }
 
-/// Makes an argument. `kind` is what the kernel takes, where there is such an argument.
+/// Creates an argument. `kind` is the kind that the kernel takes, if there is such an argument.
 pub(crate) fn make(
     form: &ArgForm,
     device: &Device,
     kind: Option<ArgKind>,
-) -> Result<Made, Failure> {
-    let plain = |arg| Made { arg, after: None };
+) -> Result<DeviceArg, Failure> {
+    let plain = |arg| DeviceArg { arg, after: None };
     match form {
         ArgForm::Local(n) => Ok(plain(Arg::Local(*n))),
         ArgForm::Value { bytes, packed } => {
@@ -188,13 +192,13 @@ pub(crate) fn make(
         }
         ArgForm::Buffer { from, to } => {
             let buffer = match from {
-                From::File(path) => device.buffer_from(&input::read(path)?),
-                From::Zeros(n) => device.buffer(*n),
+                InitialContents::File(path) => device.buffer_from(&input::read(path)?),
+                InitialContents::Zeros(n) => device.buffer(*n),
             }
             .map_err(Failure::new)?;
-            Ok(Made {
+            Ok(DeviceArg {
                 arg: Arg::from(&buffer),
-                after: to.clone().map(|to| After::Buffer(buffer, to)),
+                after: to.clone().map(|to| FileOutput::Buffer(buffer, to)),
             })
         }
         ArgForm::Image(form) => {
@@ -203,9 +207,9 @@ pub(crate) fn make(
                 _ => None,
             };
             let (image, saved) = form.make(device, ty)?;
-            Ok(Made {
+            Ok(DeviceArg {
                 arg: Arg::Image(image),
-                after: saved.map(After::Image),
+                after: saved.map(FileOutput::Image),
             })
         }
         ArgForm::Bytes(bytes) => Ok(plain(Arg::bytes(bytes))),
@@ -243,10 +247,19 @@ mod tests {
                 to: to.map(PathBuf::from),
             })
         };
-        assert_eq!(form("in:a.bin"), buffer(From::File("a.bin".into()), None));
-        assert_eq!(form("out:a.bin:64"), buffer(From::Zeros(64), Some("a.bin")));
-        assert_eq!(form("inout:a:b"), buffer(From::File("a".into()), Some("b")));
-        assert_eq!(form("zero:8"), buffer(From::Zeros(8), None));
+        assert_eq!(
+            form("in:a.bin"),
+            buffer(InitialContents::File("a.bin".into()), None)
+        );
+        assert_eq!(
+            form("out:a.bin:64"),
+            buffer(InitialContents::Zeros(64), Some("a.bin"))
+        );
+        assert_eq!(
+            form("inout:a:b"),
+            buffer(InitialContents::File("a".into()), Some("b"))
+        );
+        assert_eq!(form("zero:8"), buffer(InitialContents::Zeros(8), None));
         assert_eq!(form("local:8"), Some(ArgForm::Local(8)));
     }
 

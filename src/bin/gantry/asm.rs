@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// Assemble instructions in IGA syntax
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The assembly text
+    /// Assembly text
     file: PathBuf,
-    /// The platform
+    /// Platform
     #[arg(long, default_value = "skl")]
     platform: String,
-    /// Where the bytes go; without it, FILE's name with `.krn`
+    /// File for the bytes; FILE's name with `.krn` by default
     #[arg(short)]
     output: Option<PathBuf>,
 }

@@ -1,29 +1,29 @@
-//! `gantry run --bind`: what a shader has at its sets and bindings.
+//! `gantry run --bind`: arguments at the sets and bindings of a shader.
 
 use crate::Failure;
-use crate::args::{After, ArgForm, make};
+use crate::args::{ArgForm, FileOutput, make};
 use gantry::runtime::zebin::{ArgKind, ArgRole, BindingPlace, Resource};
 use gantry::runtime::{Arg, Device, Kernel, Launch};
 
-/// Which resource of a shader.
+/// Location of a shader's resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// That at a set and binding, and, of an array of them, the element.
+enum ShaderSlot {
+    /// Set and binding, with the element of an array.
     At(BindingPlace),
     /// Push constants.
     Pushed,
 }
 
-/// A `--bind`.
+/// Parsed `--bind`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Bound {
-    place: Place,
+pub(crate) struct BindArg {
+    place: ShaderSlot,
     form: ArgForm,
 }
 
-impl Bound {
-    /// Reads one.
-    pub(crate) fn parse(text: &str) -> Result<Bound, Failure> {
+impl BindArg {
+    /// Parses a `--bind`.
+    pub(crate) fn parse(text: &str) -> Result<BindArg, Failure> {
         let wrong = || {
             Failure::usage(format!(
                 "--bind {text}: the form is SET,BINDING[,ELEMENT]:ARG or push:ARG"
@@ -32,8 +32,8 @@ impl Bound {
         let (place, form) = text.split_once(':').ok_or_else(wrong)?;
         let form = ArgForm::parse(form)?;
         if place == "push" {
-            let place = Place::Pushed;
-            return Ok(Bound { place, form });
+            let place = ShaderSlot::Pushed;
+            return Ok(BindArg { place, form });
         }
         let numbers: Result<Vec<u32>, _> = place.split(',').map(|n| n.trim().parse()).collect();
         let (set, binding, element) = match *numbers.map_err(|_| wrong())?.as_slice() {
@@ -41,22 +41,22 @@ impl Bound {
             [set, binding, element] => (set, binding, element),
             _ => return Err(wrong()),
         };
-        let place = Place::At(BindingPlace {
+        let place = ShaderSlot::At(BindingPlace {
             set,
             binding,
             element,
         });
-        Ok(Bound { place, form })
+        Ok(BindArg { place, form })
     }
 
-    /// What the kernel has there. An image and its sampler may be at one place.
+    /// Returns the kind that the kernel has there. An image and its sampler may share a binding.
     fn kind(&self, kernel: &Kernel) -> Option<ArgKind> {
         let sampler = matches!(self.form, ArgForm::Sampler(_));
         let here = |role| match (role, self.place) {
-            (ArgRole::Resource(at, r), Place::At(place)) => {
+            (ArgRole::Resource(at, r), ShaderSlot::At(place)) => {
                 at == place && sampler == (r == Resource::Sampler)
             }
-            (ArgRole::PushConstants, Place::Pushed) => true,
+            (ArgRole::PushConstants, ShaderSlot::Pushed) => true,
             _ => false,
         };
         let found = kernel.args().iter().find(|a| here(a.role));
@@ -64,31 +64,32 @@ impl Bound {
     }
 }
 
-/// Gives a launch what is bound, and tells what to write after it.
+/// Binds arguments to a launch, and returns the outputs after it.
 pub(crate) fn bind<'k>(
     mut launch: Launch<'k>,
-    binds: &[Bound],
+    binds: &[BindArg],
     device: &Device,
     kernel: &Kernel,
-) -> Result<(Launch<'k>, Vec<After>), Failure> {
+) -> Result<(Launch<'k>, Vec<FileOutput>), Failure> {
     let mut after = Vec::new();
     for b in binds {
         let made = make(&b.form, device, b.kind(kernel))?;
         launch = match b.place {
-            Place::At(p) => launch.bind_element(p.set, p.binding, p.element, made.arg),
-            Place::Pushed => launch.push_constants(made.arg),
+            ShaderSlot::At(p) => launch.bind_element(p.set, p.binding, p.element, made.arg),
+            ShaderSlot::Pushed => launch.push_constants(made.arg),
         };
         after.extend(made.after);
     }
     Ok((launch, after))
 }
 
-/// The arguments that `--arg`s are, in order, and what to write after the launch. Sizes of buffers are none.
+/// Creates the arguments of `--arg`s in order, and returns the outputs after the launch. Sizes of
+/// buffers are not given.
 pub(crate) fn in_order(
     forms: &[ArgForm],
     device: &Device,
     kernel: &Kernel,
-) -> Result<(Vec<Arg>, Vec<After>), Failure> {
+) -> Result<(Vec<Arg>, Vec<FileOutput>), Failure> {
     let given = |role| !matches!(role, ArgRole::SizeOf(_));
     let mut kinds = kernel.args().iter().filter(|a| given(a.role));
     let mut args = Vec::new();
@@ -101,7 +102,7 @@ pub(crate) fn in_order(
     Ok((args, after))
 }
 
-/// Whether a kernel is a shader with resources.
+/// Returns true if a kernel is a shader with resources.
 pub(crate) fn is_shader(kernel: &Kernel) -> bool {
     kernel.args().iter().any(|a| a.role != ArgRole::Argument)
 }
@@ -112,9 +113,9 @@ mod tests {
 
     #[test]
     fn places() {
-        let place = |t| Bound::parse(t).ok().map(|b| b.place);
+        let place = |t| BindArg::parse(t).ok().map(|b| b.place);
         let at = |set, binding, element| {
-            Some(Place::At(BindingPlace {
+            Some(ShaderSlot::At(BindingPlace {
                 set,
                 binding,
                 element,
@@ -122,7 +123,7 @@ mod tests {
         };
         assert_eq!(place("0,3:zero:16"), at(0, 3, 0));
         assert_eq!(place("1,2,4:in:x.bin"), at(1, 2, 4));
-        assert_eq!(place("push:f32:2"), Some(Place::Pushed));
+        assert_eq!(place("push:f32:2"), Some(ShaderSlot::Pushed));
         for bad in [
             "0:zero:16",
             "0,1",
@@ -130,7 +131,7 @@ mod tests {
             "0,1:zero",
             "1,2,3,4:zero:1",
         ] {
-            assert!(Bound::parse(bad).is_err(), "{bad}");
+            assert!(BindArg::parse(bad).is_err(), "{bad}");
         }
     }
 }

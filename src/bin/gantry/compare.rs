@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Compare two compilations' figures, kernel by kernel: what got better, and what worse
+/// Compare the figures of two compilations, kernel by kernel
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What `gantry compile --stats` printed before: a JSON object a line. Several compilations may stand behind each other
+    /// Earlier output of `gantry compile --stats`: a JSON object a line. It may be that of several
+    /// compilations
     before: PathBuf,
-    /// What it printed now
+    /// Later output
     after: PathBuf,
-    /// Fail if any kernel got worse, or is no more there
+    /// Fail if any kernel got worse, or is missing
     #[arg(long)]
     fail_on_worse: bool,
     /// Percent that a figure may grow by before it counts as worse
@@ -21,11 +22,11 @@ pub(crate) struct Args {
     tolerance: f64,
 }
 
-/// A figure that is compared: what it is called here, and the names of what it is the sum of.
+/// Figure that is compared: its name here, and the names of its summands.
 struct Figure {
     name: &'static str,
     of: &'static [&'static str],
-    /// Whether more is better.
+    /// True if more is better.
     more: bool,
 }
 
@@ -50,10 +51,10 @@ const FIGURES: [Figure; 6] = [
     },
 ];
 
-/// A kernel's figures; none for one that its compilation did not print.
+/// Figures of a kernel; `None` for one that its compilation did not print.
 type Figures = [Option<f64>; FIGURES.len()];
 
-/// Kernels by name and by how many of that name came before, in order.
+/// Kernels by name and by the number of earlier ones with that name, in order.
 type Kernels = BTreeMap<(String, u32), Figures>;
 
 fn read(path: &Path) -> Result<Kernels, Failure> {
@@ -86,7 +87,7 @@ fn read(path: &Path) -> Result<Kernels, Failure> {
     Ok(out)
 }
 
-/// What a figure came to over all kernels.
+/// Sum of a figure over all kernels.
 #[derive(Default)]
 struct Sum {
     better: u32,
@@ -96,7 +97,7 @@ struct Sum {
     logs: Vec<f64>,
 }
 
-/// What differs, and whether any of it is worse.
+/// Describes the differences. Returns true with them if any is worse.
 fn compare(before: &Kernels, after: &Kernels, tolerance: f64) -> (String, bool) {
     let mut out = String::new();
     let mut bad = false;
@@ -124,15 +125,17 @@ fn compare(before: &Kernels, after: &Kernels, tolerance: f64) -> (String, bool) 
                 continue;
             }
             let better = (is > was) == f.more;
-            match better {
-                true => sum.better += 1,
-                false => sum.worse += 1,
+            if better {
+                sum.better += 1
+            } else {
+                sum.worse += 1
             }
             let beyond = (is - was).abs() * 100.0 > tolerance * was;
             bad |= !better && beyond;
-            let percent = match was > 0.0 {
-                true => format!(" ({:+.1}%)", (is / was - 1.0) * 100.0),
-                false => String::new(),
+            let percent = if was > 0.0 {
+                format!(" ({:+.1}%)", (is / was - 1.0) * 100.0)
+            } else {
+                String::new()
             };
             let word = if better { "better" } else { "worse" };
             changes.push(format!("{} {was} -> {is}{percent} {word}", f.name));
@@ -174,8 +177,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let (text, bad) = compare(&before, &after, args.tolerance);
     print(&text)?;
-    match bad && args.fail_on_worse {
-        true => Err(Failure::new("some kernel got worse")),
-        false => Ok(()),
+    if bad && args.fail_on_worse {
+        Err(Failure::new("some kernel got worse"))
+    } else {
+        Ok(())
     }
 }

@@ -17,75 +17,86 @@ use std::path::{Path, PathBuf};
 /// Compile IR text, SPIR-V or WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`); `-` is standard input, told by its contents
+    /// IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`); `-` is standard input, recognized by its
+    /// contents
     file: PathBuf,
-    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    /// More SPIR-V modules, which are linked with the first one by the names that they import and
+    /// export
     more: Vec<PathBuf>,
-    /// Of SPIR-V or WGSL, the only kernel that is compiled
+    /// Only kernel of SPIR-V or WGSL to compile
     #[arg(long)]
     kernel: Option<String>,
-    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; a required sub-group size takes precedence
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
-    /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
+    /// Make shaders read zeros and drop writes outside of arrays: on or off. On by default for
+    /// WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
-    /// Quotients and square roots of singles in SPIR-V and WGSL are rounded correctly; without it they are the math box's
+    /// Round quotients and square roots of singles in SPIR-V and WGSL correctly; by default they
+    /// are the math box's
     #[arg(long)]
     exact_division: bool,
-    /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
+    /// Round each product and sum in SPIR-V and WGSL separately; by default once, where the module
+    /// allows it
     #[arg(long)]
     exact_sums: bool,
-    /// Lines of IR text and WGSL in the result, for faults, profiles and traces; SPIR-V has its own
+    /// Record lines of IR text and WGSL, for faults, profiles and traces; SPIR-V has its own
     #[arg(short = 'g', long)]
     debug: bool,
-    /// Product to compile for; without it, that of the device that `gantry run` would use
+    /// Product to compile for; by default that of the device that `gantry run` would use
     #[arg(long)]
     target: Option<String>,
-    /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
+    /// Value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of
+    /// WGSL: NAME=VALUE. May be repeated
     #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
     specs: Vec<(String, spirv::SpecValue)>,
-    /// Where the result goes (`-`: standard output). Without it, binaries go to FILE's name with `.zebin` or `.krn`, texts to
-    /// standard output
+    /// Output file (`-`: standard output). By default binaries go to FILE's name with `.zebin` or
+    /// `.krn`, texts to standard output
     #[arg(short)]
     output: Option<PathBuf>,
-    /// What is written
+    /// Kind of output
     #[arg(long, value_enum, default_value_t = Emit::Zebin)]
     emit: Emit,
-    /// How SIMD control flow is lowered: auto, flags, or mask-stack, which refuses a kernel that breaks its rules
+    /// Lowering of SIMD control flow: auto, flags, or mask-stack, which refuses a kernel that
+    /// breaks its rules
     #[arg(long, value_name = "WAY", default_value = "auto")]
     simd_cf: String,
-    /// Which calls of subroutines are replaced by what they call: auto, all, or never
+    /// Inlining of subroutines: auto, all, or never
     #[arg(long, value_name = "CALLS", default_value = "auto")]
     inline: String,
-    /// How much is done to make code better: 0, 1 or 2
+    /// Optimization level: 0, 1 or 2
     #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
     opt: String,
-    /// Passes of the optimizer that are left out
+    /// Passes of the optimizer to leave out
     #[arg(long, value_name = "PASS")]
     without: Vec<String>,
-    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, none as a surface
+    /// Allow buffers larger than 4 GiB: all are accessed by 64-bit addresses, none as a surface
     #[arg(long)]
     large_buffers: bool,
-    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has both
+    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has
+    /// both
     #[arg(long, value_name = "COUNT", default_value = "128")]
     grf: String,
-    /// All kernels of IR text say `sums(contract)`: a product and the sum that it is a part of may be rounded once
+    /// Let all kernels of IR text have `sums(contract)`: a product and its sum may be rounded once
     #[arg(long)]
     contract: bool,
-    /// Registers of a thread that values may be in, from r0 on, where not all of the target's
+    /// Number of registers that values may be in, from r0 on; by default all of the target's
     #[arg(long, value_name = "N")]
     grfs: Option<u32>,
-    /// Take the zebin from the cache in DIR if it is there, else compile and store it. Only for `--emit zebin` without `--print-after`
+    /// Take the zebin from the cache in DIR if it is there, else compile and store it. Only for
+    /// `--emit zebin` without `--print-after`
     #[arg(long, value_name = "DIR", conflicts_with = "print_after")]
     cache: Option<PathBuf>,
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
-    /// Draw where values are, over the program: a picture (PNG), of the only kernel
+    /// Draw the registers of values over the program: a picture (PNG), of the only kernel
     #[arg(long, value_name = "PNG", conflicts_with = "cache")]
     regalloc_map: Option<PathBuf>,
-    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, by-address, legalize, flags, coalesce, constants, raise, liveness, regalloc, schedule, physical, scoreboard or emit
+    /// Print the output of a stage to standard error. Stages are verify, inline, opt, expand,
+    /// lower, sends, by-address, legalize, flags, coalesce, constants, raise, liveness, regalloc,
+    /// schedule, physical, scoreboard or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
 }
@@ -94,14 +105,14 @@ pub(crate) struct Args {
 enum Emit {
     /// The ELF container that drivers load
     Zebin,
-    /// The kernel's instructions alone
+    /// Bare instructions of the kernel
     Bin,
     /// IGA syntax
     Asm,
-    /// The IR, as read or as made of SPIR-V or WGSL
+    /// IR, as read or as translated from SPIR-V or WGSL
     #[value(alias = "gir")]
     Ir,
-    /// Machine instructions over virtual registers before their allocation, with what is live where
+    /// Machine instructions over virtual registers before allocation, with live ranges
     Mir,
 }
 
@@ -121,11 +132,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     options.dump = print_after.clone();
     options.simd_cf = SimdCf::from_name(&args.simd_cf).ok_or_else(|| {
         let names = SimdCf::ALL.map(SimdCf::name).join(", ");
-        Failure::usage(format!("no way `{}`: {names}", args.simd_cf))
+        Failure::usage(format!(
+            "unknown `--simd-cf {}`; there are {names}",
+            args.simd_cf
+        ))
     })?;
     options.inline = Inline::from_name(&args.inline).ok_or_else(|| {
         let names = Inline::ALL.map(Inline::name).join(", ");
-        Failure::usage(format!("nothing called `{}`: {names}", args.inline))
+        Failure::usage(format!(
+            "unknown `--inline {}`; there are {names}",
+            args.inline
+        ))
     })?;
     options.opt = input::opt_level(&args.opt)?;
     for name in &args.without {
@@ -169,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         return from_cache(args, dir, &module, &options);
     }
-    // Of what does not compile, too: it says why.
+    // The IR is written even if it does not compile, to show why.
     if args.emit == Emit::Ir {
         text(args, &module.to_string())?;
     }
@@ -285,7 +302,7 @@ fn asm(module: &Module, compiled: &Compiled, options: &CompileOptions) -> String
     out
 }
 
-/// Points of the demand curve at most.
+/// Limit on the points of the demand curve.
 const CURVE: usize = 256;
 
 fn held(h: &Held) -> Value {
@@ -296,7 +313,7 @@ fn held(h: &Held) -> Value {
     })
 }
 
-/// What allocation came to.
+/// Returns the results of register allocation.
 fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
     let source = |loc| module.source_line(loc).map(|l| l.to_string());
     let all = |list: &[Held]| list.iter().map(held).collect::<Vec<_>>();
@@ -336,7 +353,7 @@ fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
     })
 }
 
-/// Figures of a kernel, for EUs of so many threads.
+/// Returns the figures of a kernel, for EUs of `threads` threads.
 fn stats(module: &Module, name: &str, s: &KernelStats, threads: u32) -> Value {
     let stages: Map<String, Value> = (s.stages.iter())
         .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 /// Print a script that completes this command's options in a shell
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// Disassemble the kernels of a zebin, or bare instructions, into IGA syntax
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, or a file of bare instructions
+    /// Zebin, or file of bare instructions
     file: PathBuf,
-    /// The platform of bare instructions; a zebin says its own
+    /// Platform of bare instructions; a zebin states its own
     #[arg(long, default_value = "skl")]
     platform: String,
-    /// Only this kernel
+    /// Only kernel to disassemble
     #[arg(long)]
     kernel: Option<String>,
 }

@@ -8,18 +8,18 @@ use gantry::runtime::{
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// An image as the command line gives it.
+/// Image as the command line gives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ImageForm {
-    /// What it starts with.
-    from: Source,
-    /// Where it goes after the launch, in the form that it came in.
+    /// Initial contents.
+    from: ImageSource,
+    /// File that it is written to after the launch, in the format of its input.
     to: Option<PathBuf>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Source {
-    /// A PNG file, as RGBA8.
+enum ImageSource {
+    /// PNG file, as RGBA8.
     Png(PathBuf),
     /// Tightly packed texels; all zero without a file.
     Raw {
@@ -29,15 +29,15 @@ enum Source {
     },
 }
 
-/// An image made for a launch, and where it goes afterwards.
-pub(crate) struct Saved {
+/// Image created for a launch, and the file for it afterwards.
+pub(crate) struct ImageOutput {
     image: Image,
     png: bool,
     path: PathBuf,
 }
 
 impl ImageForm {
-    /// `FILE.png[:OUT.png]`.
+    /// Parses `FILE.png[:OUT.png]`.
     pub(crate) fn png(rest: &str) -> Result<ImageForm, String> {
         let (file, to) = match rest.split_once(':') {
             Some((file, to)) => (file, Some(to)),
@@ -47,12 +47,12 @@ impl ImageForm {
             return Err("the form is image2d:FILE.png or image2d:FILE.png:OUT.png".to_owned());
         }
         Ok(ImageForm {
-            from: Source::Png(file.into()),
+            from: ImageSource::Png(file.into()),
             to: to.map(PathBuf::from),
         })
     }
 
-    /// `40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE]`.
+    /// Parses `40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE]`.
     pub(crate) fn raw(rest: &str) -> Result<ImageForm, String> {
         let parts: Vec<&str> = rest.splitn(5, ':').collect();
         let (size, order, channel, file, to) = match *parts.as_slice() {
@@ -81,7 +81,7 @@ impl ImageForm {
             )
         })?;
         Ok(ImageForm {
-            from: Source::Raw {
+            from: ImageSource::Raw {
                 size: dims,
                 format: ImageFormat::new(order, channel).map_err(|e| e.to_string())?,
                 file: Some(file).filter(|f| !f.is_empty()).map(PathBuf::from),
@@ -90,15 +90,15 @@ impl ImageForm {
         })
     }
 
-    /// Makes the image. `ty` is the shape that the kernel takes, where its zebin says; without it, two sizes are of a
-    /// 2D image and three of a 3D one.
+    /// Creates the image. `ty` is the type that the kernel takes, if its zebin says. Otherwise two
+    /// sizes are of a 2D image and three of a 3D one.
     pub(crate) fn make(
         &self,
         device: &Device,
         ty: Option<ImageType>,
-    ) -> Result<(Image, Option<Saved>), Failure> {
+    ) -> Result<(Image, Option<ImageOutput>), Failure> {
         let image = match &self.from {
-            Source::Png(path) => {
+            ImageSource::Png(path) => {
                 let (desc, texels) = read_png(path)?;
                 let image = device
                     .image(ImageFormat::RGBA8, desc)
@@ -106,7 +106,7 @@ impl ImageForm {
                 image.write(&texels).map_err(Failure::new)?;
                 image
             }
-            Source::Raw { size, format, file } => {
+            ImageSource::Raw { size, format, file } => {
                 let image = device
                     .image(*format, desc(size, ty))
                     .map_err(Failure::new)?;
@@ -128,16 +128,16 @@ impl ImageForm {
                 image
             }
         };
-        let saved = self.to.clone().map(|path| Saved {
+        let saved = self.to.clone().map(|path| ImageOutput {
             image: image.clone(),
-            png: matches!(self.from, Source::Png(_)),
+            png: matches!(self.from, ImageSource::Png(_)),
             path,
         });
         Ok((image, saved))
     }
 }
 
-/// The shape of so many sizes.
+/// Describes an image of these sizes.
 fn desc(size: &[u32], ty: Option<ImageType>) -> ImageDesc {
     match (size, ty) {
         ([w], Some(ImageType::D1Buffer)) => ImageDesc::d1_buffer(*w),
@@ -150,7 +150,7 @@ fn desc(size: &[u32], ty: Option<ImageType>) -> ImageDesc {
     }
 }
 
-/// `ADDRESS:FILTER[:norm]`.
+/// Parses `ADDRESS:FILTER[:norm]`.
 pub(crate) fn sampler(rest: &str) -> Result<Sampler, String> {
     let mut parts = rest.split(':');
     let address = parts.next().unwrap_or_default();
@@ -170,7 +170,7 @@ pub(crate) fn sampler(rest: &str) -> Result<Sampler, String> {
     }
 }
 
-/// A PNG file of any colour type, as RGBA8.
+/// Reads a PNG file of any colour type, as RGBA8.
 fn read_png(path: &Path) -> Result<(ImageDesc, Vec<u8>), Failure> {
     let wrong = |e: png::DecodingError| Failure::file(path, format!("not a readable PNG: {e}"));
     let mut decoder = png::Decoder::new(Cursor::new(input::read(path)?));
@@ -183,7 +183,7 @@ fn read_png(path: &Path) -> Result<(ImageDesc, Vec<u8>), Failure> {
     let info = reader.next_frame(&mut data).map_err(wrong)?;
     let texels = data
         .get(..info.buffer_size())
-        .unwrap_or(&[])
+        .ok_or_else(|| Failure::file(path, "a frame larger than its buffer"))?
         .chunks_exact(info.color_type.samples())
         .flat_map(|p| match *p {
             [grey] => [grey, grey, grey, 255],
@@ -196,8 +196,8 @@ fn read_png(path: &Path) -> Result<(ImageDesc, Vec<u8>), Failure> {
     Ok((ImageDesc::d2(info.width, info.height), texels))
 }
 
-impl Saved {
-    /// Writes it to its file.
+impl ImageOutput {
+    /// Writes the image to its file.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let texels = self.image.read::<u8>().map_err(Failure::new)?;
         if !self.png {
@@ -229,7 +229,7 @@ mod tests {
         let both = ImageForm::png("a.png:b.png").unwrap();
         assert_eq!(both.to, Some("b.png".into()));
         let raw = ImageForm::raw("40x32:RGBA:unorm_int8:a.raw:b.raw").unwrap();
-        let Source::Raw { size, format, file } = raw.from else {
+        let ImageSource::Raw { size, format, file } = raw.from else {
             panic!("not raw");
         };
         assert_eq!((size, format), (vec![40, 32], ImageFormat::RGBA8));

@@ -1,4 +1,4 @@
-//! Reading the files that subcommands take.
+//! Input files of subcommands.
 
 use crate::Failure;
 use gantry::Zebin;
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 /// once, however often it is asked for.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     static STDIN: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
     if path.as_os_str() != "-" {
@@ -46,11 +46,11 @@ pub(crate) enum Language {
     Binary,
 }
 
-/// Returns what a file holds: by its extension, or by its contents where the extension says
+/// Returns the language of a file: by its extension, or by its contents where the extension says
 /// nothing, as on standard input.
 ///
 /// # Errors
-/// It has to be read for that, and cannot be.
+/// The contents are needed for that, and cannot be read.
 pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("gir") => return Ok(Language::Gir),
@@ -88,7 +88,7 @@ fn of_contents(bytes: &[u8]) -> Language {
     }
 }
 
-/// A file's text.
+/// Reads a file as text.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read(path)?).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
@@ -104,18 +104,18 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|e| Failure::file(path, e))
 }
 
-/// The name of an output in the current directory after an input's.
+/// Returns the name of an output in the current directory after an input's.
 pub(crate) fn beside(input: &Path, extension: &str) -> PathBuf {
     let stem = input.file_stem().unwrap_or_else(|| "out".as_ref());
     Path::new(stem).with_extension(extension)
 }
 
-/// Whether bytes are an ELF file.
+/// Returns true if bytes are an ELF file.
 pub(crate) fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
 }
 
-/// The value of `--robust`.
+/// Parses the value of `--robust`.
 pub(crate) fn on_off(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),
@@ -124,7 +124,7 @@ pub(crate) fn on_off(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The value of `--spec`.
+/// Parses the value of `--spec`.
 pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     let (name, value) = text
         .split_once('=')
@@ -135,10 +135,10 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     Ok((name.to_owned(), value))
 }
 
-/// Refuses further files where the first one is no SPIR-V.
+/// Checks that there are no further files, which only SPIR-V may have.
 ///
 /// # Errors
-/// There are some.
+/// There are further files.
 pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
     match more.first() {
         Some(other) => Err(Failure::usage(format!(
@@ -149,7 +149,7 @@ pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-/// Returns the name that is most like another one, if any is.
+/// Returns the name that is most similar to another one, if any is.
 pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     const ALIKE: f64 = 0.7;
     let likeness = |n: &&str| strsim::jaro_winkler(name, n);
@@ -160,13 +160,13 @@ pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     (likeness(&best) >= ALIKE).then_some(best)
 }
 
-/// Whether SPIR-V is text.
+/// Returns true if SPIR-V is text.
 fn is_assembly(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_start);
     !bytes.contains(&0) && lines.any(|l| l.starts_with(b"OpCapability "))
 }
 
-/// The words of a file of SPIR-V, or of several, linked.
+/// Returns the words of a file of SPIR-V, or of several, linked.
 fn words(path: &Path, more: &[PathBuf]) -> Result<Vec<u32>, Failure> {
     let words = |path: &Path| {
         let bytes = read(path)?;
@@ -189,7 +189,7 @@ fn words(path: &Path, more: &[PathBuf]) -> Result<Vec<u32>, Failure> {
     spirv::link(&modules).map_err(Failure::new)
 }
 
-/// The kernels of a file of SPIR-V or WGSL.
+/// Translates the kernels of a file of SPIR-V or WGSL.
 fn translated(
     path: &Path,
     more: &[PathBuf],
@@ -207,7 +207,7 @@ fn translated(
     spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
 }
 
-/// The SIMD width of a text.
+/// Parses a SIMD width.
 pub(crate) fn simd(text: &str) -> Result<Simd, String> {
     match text {
         "auto" => Ok(Simd::Auto),
@@ -220,7 +220,7 @@ pub(crate) fn simd(text: &str) -> Result<Simd, String> {
     }
 }
 
-/// The platform of a name.
+/// Returns the platform of a name.
 pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     Platform::from_name(name).ok_or_else(|| {
         Failure::usage(format!(
@@ -230,8 +230,8 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
-/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank. With a name of the source,
-/// instructions come from its lines.
+/// Returns the verified IR of a `.gir` file, or of the kernels of a `.spv` or `.wgsl` file. A
+/// filetest's header counts as blank. With a source name, instructions have locations of its lines.
 pub(crate) fn module(
     path: &Path,
     more: &[PathBuf],
@@ -253,10 +253,10 @@ pub(crate) fn module(
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
 }
 
-/// Compile options for a product by name, or for a device's own product.
+/// Returns compile options for a product by name, or for a device's own product.
 ///
 /// # Errors
-/// An unknown product, or a device that there is no code generator for.
+/// The product is unknown, or there is no code generator for the device.
 pub(crate) fn options(target: Option<&str>, device: &Device) -> Result<CompileOptions, Failure> {
     match target {
         Some(name) => CompileOptions::for_target(name).map_err(Failure::usage),
@@ -264,12 +264,12 @@ pub(crate) fn options(target: Option<&str>, device: &Device) -> Result<CompileOp
     }
 }
 
-/// A level of the optimizer.
+/// Parses an optimization level.
 pub(crate) fn opt_level(name: &str) -> Result<OptLevel, Failure> {
     OptLevel::from_name(name).ok_or_else(|| Failure::usage(format!("no level `{name}`: 0, 1 or 2")))
 }
 
-/// How many registers threads have.
+/// Parses the number of GRFs of threads.
 pub(crate) fn grf_mode(name: &str) -> Result<GrfMode, Failure> {
     let names = GrfMode::ALL.map(GrfMode::name).join(", ");
     GrfMode::from_name(name).ok_or_else(|| Failure::usage(format!("no `--grf {name}`: {names}")))
@@ -280,12 +280,12 @@ pub(crate) fn compiled(module: &ir::Module, options: &CompileOptions) -> Result<
     compile(module, options).map_err(Failure::new)
 }
 
-/// The cache in a directory.
+/// Opens the cache in a directory.
 pub(crate) fn cache(dir: &Path) -> Result<CodeCache, Failure> {
     CodeCache::open(dir).map_err(|e| Failure::file(dir, e))
 }
 
-/// A zebin of a module from a cache, or compiled.
+/// Returns the zebin of a module from a cache, or compiles it.
 pub(crate) fn cached(
     cache: &CodeCache,
     module: &ir::Module,
@@ -295,7 +295,8 @@ pub(crate) fn cached(
     kept(cache, zebin.map_err(Failure::new)?)
 }
 
-/// A zebin of a file from a cache, or compiled. SPIR-V and WGSL are looked at only where it is not there.
+/// Returns the zebin of a file from a cache, or compiles it. SPIR-V and WGSL are translated only
+/// after a miss.
 pub(crate) fn cached_file(
     cache: &CodeCache,
     path: &Path,
@@ -320,7 +321,7 @@ pub(crate) fn cached_file(
     kept(cache, zebin.map_err(|e| Failure::file(path, e))?)
 }
 
-/// Says what could not be stored.
+/// Warns if the zebin could not be stored.
 fn kept(cache: &CodeCache, zebin: Zebin) -> Result<Zebin, Failure> {
     if let Zebin::Compiled { stored: Err(e), .. } = &zebin {
         eprintln!("warning: {}: not stored: {e}", cache.dir().display());
@@ -328,20 +329,20 @@ fn kept(cache: &CodeCache, zebin: Zebin) -> Result<Zebin, Failure> {
     Ok(zebin)
 }
 
-/// What statistics call a hit, and what not.
+/// Names a hit or a miss in statistics.
 pub(crate) fn hit_or_miss(hit: bool) -> &'static str {
     if hit { "hit" } else { "miss" }
 }
 
 /// Code of one kernel in a file.
 pub(crate) struct Code {
-    /// The kernel's name; `None` in a file of bare instructions.
+    /// Name of the kernel; `None` in a file of bare instructions.
     pub(crate) kernel: Option<String>,
-    /// Its instructions.
+    /// Instructions.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The code in a zebin, or in a file of bare instructions for the platform of that name.
+/// Returns the code in a zebin, or in a file of bare instructions for the platform of that name.
 pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Code>), Failure> {
     let bytes = read(path)?;
     if !is_elf(&bytes) {
@@ -353,11 +354,13 @@ pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Co
     }
     let zebin = zebin::Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
     let kernels = zebin.kernels.iter().enumerate();
-    let code = kernels
-        .map(|(i, k)| Code {
+    let code = kernels.map(|(i, k)| {
+        let code = zebin.code(&bytes, i);
+        let none = || Failure::file(path, format!("kernel `{}` has no code", k.name));
+        Ok(Code {
             kernel: Some(k.name.clone()),
-            bytes: zebin.code(&bytes, i).unwrap_or_default().to_vec(),
+            bytes: code.ok_or_else(none)?.to_vec(),
         })
-        .collect();
-    Ok((zebin.platform, code))
+    });
+    Ok((zebin.platform, code.collect::<Result<_, Failure>>()?))
 }

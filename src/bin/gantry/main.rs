@@ -1,4 +1,4 @@
-//! The `gantry` command.
+//! `gantry` command.
 
 mod args;
 mod asm;
@@ -23,7 +23,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Compilers ask for much memory in small pieces.
+/// Allocator for many small pieces, as compilers ask for them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -49,29 +49,29 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Why a subcommand failed, as standard error shows it.
+/// Error of a subcommand, as standard error shows it.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A sentence.
+    /// Message.
     Message(String),
-    /// A sentence about the command line itself.
+    /// Message about the command line itself.
     Usage(String),
-    /// Errors about a text, already shown with their lines.
+    /// Errors about a text, already formatted with their lines.
     Rendered(String),
 }
 
 impl Failure {
-    /// A sentence, of an error or of one's own.
+    /// Creates a failure with a message or another error.
     pub(crate) fn new(message: impl fmt::Display) -> Failure {
         Failure::Message(message.to_string())
     }
 
-    /// A command line that is wrong.
+    /// Creates a failure of the command line.
     pub(crate) fn usage(message: impl fmt::Display) -> Failure {
         Failure::Usage(message.to_string())
     }
 
-    /// Exit status: 2 where the command line is wrong, else 1.
+    /// Returns the exit status: 2 for a wrong command line, else 1.
     fn status(&self) -> ExitCode {
         ExitCode::from(if matches!(self, Failure::Usage(_)) {
             2
@@ -80,13 +80,13 @@ impl Failure {
         })
     }
 
-    /// A file that cannot be read or written.
+    /// Creates a failure to read or write a file.
     pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Failure {
         Failure::Message(format!("{}: {error}", path.display()))
     }
 }
 
-/// Writes with `error:` in colour; [`anstream`] takes that away where no terminal shows it.
+/// Formats with `error:` in colour; [`anstream`] removes that where no terminal shows it.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let red = anstyle::AnsiColor::Red.on_default().bold();
@@ -103,7 +103,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writes to standard output. A reader that went away is no error.
+/// Writes to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
@@ -113,7 +113,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Has panics of naga print nothing of their own: each is told as an error.
+/// Keeps panics of naga from printing a message: each is reported as an error.
 fn quiet_naga() {
     #[cfg(feature = "wgsl")]
     {

@@ -1,14 +1,14 @@
-//! The picture of an allocation: the register file from top to bottom, the program from left to right.
+//! Picture of an allocation: the GRF file from top to bottom, the program from left to right.
 
 use crate::Failure;
 use gantry::codegen::report::{AllocationReport, Held};
 use std::collections::BTreeMap;
 
-/// Pixels across at most.
+/// Limit on the width in pixels.
 const WIDTH: u32 = 2048;
-/// Pixels of a GRF.
+/// Height of a GRF in pixels.
 const GRF: u32 = 8;
-/// Rows between the file and the demand curve, and those of the curve.
+/// Rows between the GRF file and the demand curve, and rows of the curve.
 const GAP: u32 = 8;
 const CURVE: u32 = 128;
 
@@ -19,7 +19,7 @@ const FILE: Rgb = [232, 232, 228];
 const INK: Rgb = [70, 70, 70];
 const LIMIT: Rgb = [200, 60, 40];
 
-/// A colour a value: hues a golden angle apart, in three shades.
+/// Returns the colour of a value: hues a golden angle apart, in three shades.
 fn colour(of: Held) -> Rgb {
     let n = of.value.map_or(of.register, |v| v.as_u32());
     let hue = (u64::from(n) * 222_492 % 360_000) as f32 / 60_000.0;
@@ -52,7 +52,7 @@ impl Picture {
         }
     }
 
-    /// Fills a rectangle; `hatched`: every fourth diagonal of it.
+    /// Fills a rectangle. If `hatched`, only every fourth diagonal of it.
     fn fill(&mut self, x: std::ops::Range<u32>, y: std::ops::Range<u32>, to: Rgb, hatched: bool) {
         for y in y {
             for x in x.clone() {
@@ -64,8 +64,9 @@ impl Picture {
     }
 }
 
-/// The picture as a PNG: bytes of the file downwards, program points to the right, a colour a value; hatched where a value is in scratch, in the place that
-/// it had in the file. Below it the demand, the file's size as a line.
+/// Draws the picture as a PNG. Bytes of the GRF file go downwards, program points to the right,
+/// with a colour a value. A value in scratch is hatched, at the registers that it had. Below is the
+/// demand, with the file's size as a line.
 pub(crate) fn png(report: &AllocationReport) -> Result<Vec<u8>, Failure> {
     let points = report.origin.len().max(1) as u32 * 2;
     let width = points.min(WIDTH);
@@ -88,7 +89,7 @@ pub(crate) fn png(report: &AllocationReport) -> Result<Vec<u8>, Failure> {
         first.entry(key).or_insert(p.at);
         first.entry((None, p.held.register)).or_insert(p.at);
     }
-    // The place of a point of the code as it was.
+    // Maps a point of the code before spilling to one after it.
     let now = |point: u32| report.origin.partition_point(|o| *o < point / 2) as u32 * 2 + point % 2;
     for s in &report.spilled {
         let key = (s.held.value.map(|v| v.as_u32()), s.held.bytes);

@@ -1,7 +1,7 @@
 //! `gantry run`.
 
 use crate::args::ArgForm;
-use crate::bindings::{self, Bound};
+use crate::bindings::{self, BindArg};
 use crate::input::Language;
 use crate::{Failure, input, progress, seen};
 use gantry::codegen::OptLevel;
@@ -15,33 +15,36 @@ use std::time::Duration;
 /// Run a kernel of a zebin, of IR text, of SPIR-V or of WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first; `-` is
-    /// standard input, told by its contents
+    /// Zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first; `-`
+    /// is standard input, recognized by its contents
     file: PathBuf,
-    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    /// More SPIR-V modules, which are linked with the first one by the names that they import and
+    /// export
     more: Vec<PathBuf>,
-    /// The kernel; may be left out where there is one
+    /// Kernel; may be left out if there is only one
     #[arg(long)]
     kernel: Option<String>,
     /// Work-items: X[,Y[,Z]]. Groups of shaders are whole: there may be more
     #[arg(long, value_parser = |s: &str| dims(s, 1), default_value = "1")]
     global: Dims,
-    /// Work-groups, where not work-items are counted: X[,Y[,Z]]
+    /// Work-groups instead of work-items: X[,Y[,Z]]
     #[arg(long, value_parser = |s: &str| dims(s, 1), conflicts_with = "global")]
     groups: Option<Dims>,
-    /// Work-items of a group; without it, what the kernel requires, or one thread
+    /// Work-items of a group; by default what the kernel requires, or one thread
     #[arg(long, value_parser = |s: &str| dims(s, 1))]
     local: Option<Dims>,
     /// Global id of the first work-item
     #[arg(long, value_parser = |s: &str| dims(s, 0), default_value = "0")]
     offset: Dims,
-    /// A kernel argument, in order: in:FILE, out:FILE:BYTES, inout:FILE:OUTFILE, zero:BYTES, local:BYTES, i32:N and its like,
-    /// f32x4:1,2,3,4 and its like, bytes:HEX, image2d:FILE.png[:OUT.png],
-    /// image:40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE] (no FILE: zeros), sampler:ADDRESS:FILTER[:norm]
+    /// Kernel argument, in order: in:FILE, out:FILE:BYTES, inout:FILE:OUTFILE, zero:BYTES,
+    /// local:BYTES, i32:N and the like, f32x4:1,2,3,4 and the like, bytes:HEX,
+    /// image2d:FILE.png[:OUT.png], image:40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE] (no FILE: zeros),
+    /// sampler:ADDRESS:FILTER[:norm]
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
-    /// What a shader has at a set (WGSL: group) and binding, or as push constants: SET,BINDING[,ELEMENT]:ARG or push:ARG with ARG as above. Sizes of
-    /// buffers are passed without being asked for. Without any, each --arg is a binding, in their order
+    /// Resource of a shader at a set (WGSL: group) and binding, or push constants:
+    /// SET,BINDING[,ELEMENT]:ARG or push:ARG with ARG as above. Sizes of buffers are passed
+    /// implicitly. Without any --bind, each --arg is a binding, in their order
     #[arg(
         long = "bind",
         value_name = "BIND",
@@ -49,34 +52,40 @@ pub(crate) struct Args {
         conflicts_with = "args"
     )]
     binds: Vec<String>,
-    /// auto, sim or level-zero
+    /// Device: auto, sim or level-zero
     #[arg(long, default_value = "auto")]
     device: String,
-    /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own without it
+    /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own by default
     #[arg(long)]
     target: Option<String>,
-    /// How much is done to make code better: 0, 1 or 2
+    /// Optimization level: 0, 1 or 2
     #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
     opt: String,
-    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, and what is out of bounds is a fault
+    /// Allow buffers larger than 4 GiB: all are accessed by 64-bit addresses, and accesses out of
+    /// bounds are faults
     #[arg(long)]
     large_buffers: bool,
-    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has both
+    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has
+    /// both
     #[arg(long, value_name = "COUNT", default_value = "128")]
     grf: String,
-    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; a required sub-group size takes precedence
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
-    /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
+    /// Make shaders read zeros and drop writes outside of arrays: on or off. On by default for
+    /// WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
-    /// Quotients and square roots of singles in SPIR-V and WGSL are rounded correctly; without it they are the math box's
+    /// Round quotients and square roots of singles in SPIR-V and WGSL correctly; by default they
+    /// are the math box's
     #[arg(long)]
     exact_division: bool,
-    /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
+    /// Round each product and sum in SPIR-V and WGSL separately; by default once, where the module
+    /// allows it
     #[arg(long)]
     exact_sums: bool,
-    /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
+    /// Value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of
+    /// WGSL: NAME=VALUE. May be repeated
     #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
     specs: Vec<(String, spirv::SpecValue)>,
     /// Take compiled code from the cache in DIR if it is there, else compile and store it
@@ -88,14 +97,15 @@ pub(crate) struct Args {
     /// Seconds after which the launch is stopped
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
-    /// Accesses outside of a surface's buffer on the simulator: error, or drop as hardware does (zeros are read, nothing is written)
+    /// Result of accesses outside of a surface's buffer on the simulator: error, or drop as in
+    /// hardware (reads return zeros, writes are dropped)
     #[arg(long, value_name = "WHAT", value_parser = bounds, default_value = "error")]
     bounds: Bounds,
     /// Threads of this machine that the simulator uses; 0 is one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     #[command(flatten)]
-    seen: seen::Watching,
+    seen: seen::WatchArgs,
 }
 
 fn bounds(text: &str) -> Result<Bounds, String> {
@@ -143,7 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .iter()
         .map(|a| ArgForm::parse(a))
         .collect::<Result<Vec<_>, _>>()?;
-    let binds = args.binds.iter().map(|b| Bound::parse(b));
+    let binds = args.binds.iter().map(|b| BindArg::parse(b));
     let binds = binds.collect::<Result<Vec<_>, _>>()?;
     let device = open(kind, args)?;
     let (zebin, hit) = zebin(args, &device)?;
@@ -187,7 +197,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stats = match result {
         Ok(stats) => stats,
         Err(e) => {
-            // What was seen up to the fault may say where it came from.
+            // The report up to the fault may help to explain it.
             args.seen.show(kernel.name(), None, report.as_ref(), hit)?;
             return Err(Failure::new(e));
         }
@@ -201,18 +211,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
     let device = Device::open(kind).map_err(Failure::new)?;
-    Ok(match device.is_simulator() {
-        true => Device::simulator(SimOptions {
+    Ok(if device.is_simulator() {
+        Device::simulator(SimOptions {
             instruction_limit: args.instruction_limit,
             threads: args.threads,
             bounds: args.bounds,
             ..SimOptions::default()
-        }),
-        false => device,
+        })
+    } else {
+        device
     })
 }
 
-/// A zebin; of one that a cache was asked for, whether it was there.
+/// Zebin, and if a cache was asked for, true for a hit in it.
 type Zebin = (Vec<u8>, Option<bool>);
 
 fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {

@@ -1,4 +1,4 @@
-//! What `gantry run` shows of a launch: statistics, a profile, a trace.
+//! Output of `gantry run` about a launch: statistics, a profile, a trace.
 
 use crate::{Failure, print};
 use clap::ValueEnum;
@@ -11,38 +11,42 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::RangeInclusive;
 
-/// How something is printed.
+/// Format of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum OutputFormat {
     /// Lines and columns.
     Text,
-    /// One JSON object (of a trace: one a line).
+    /// JSON object (for a trace, one a line).
     Json,
 }
 
-/// The form of what is printed where none is asked for: text for a reader at a terminal, JSON for a program behind a pipe.
+/// Returns the default format: text for a reader at a terminal, JSON for a program behind a pipe.
 fn by_output() -> &'static str {
-    match std::io::stdout().is_terminal() {
-        true => "text",
-        false => "json",
+    if std::io::stdout().is_terminal() {
+        "text"
+    } else {
+        "json"
     }
 }
 
-/// What to watch of a launch, and how to print it: each takes `=text` or `=json`; without, it is text at a terminal, else JSON.
+/// Observation of a launch: each option takes `=text` or `=json`; by default text at a terminal,
+/// else JSON.
 #[derive(clap::Args)]
-pub(crate) struct Watching {
-    /// Print what ran, in all, by opcode and by message
+pub(crate) struct WatchArgs {
+    /// Print totals of what ran, by opcode and by message
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
-    stats: Option<Form>,
-    /// Print how often each source line (with debug information) and each instruction ran, and the modelled time of all threads
+    stats: Option<OutputFormat>,
+    /// Print how often each source line (with debug information) and each instruction ran, and the
+    /// modelled time of all threads
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
-    profile: Option<Form>,
-    /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails if there are some
+    profile: Option<OutputFormat>,
+    /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails
+    /// if there are any
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
-    check_hazards: Option<Form>,
+    check_hazards: Option<OutputFormat>,
     /// Print each instruction as it runs, with its channels and the values of its operands
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
-    trace: Option<Form>,
+    trace: Option<OutputFormat>,
     /// Trace only the group with this id: X[,Y[,Z]]
     #[arg(long, value_name = "X,Y,Z", value_parser = group, requires = "trace")]
     trace_group: Option<[u32; 3]>,
@@ -74,16 +78,17 @@ fn ip_range(text: &str) -> Result<RangeInclusive<u32>, String> {
     Ok(number(first)?..=number(last)?)
 }
 
-impl Watching {
-    /// What must look at the launch for it; `None` if nothing needs to.
+impl WatchArgs {
+    /// Returns the watch for the launch; `None` if nothing needs one.
     pub(crate) fn watch(&self, simulator: bool) -> Result<Option<Watch>, Failure> {
         let needed = self.profile.is_some() || self.trace.is_some() || self.check_hazards.is_some();
         if !simulator {
-            return match needed {
-                true => Err(Failure::new(
+            return if needed {
+                Err(Failure::new(
                     "--profile, --trace and --check-hazards need the simulator: --device sim",
-                )),
-                false => Ok(None),
+                ))
+            } else {
+                Ok(None)
             };
         }
         let mut watch = Watch::new();
@@ -106,15 +111,16 @@ impl Watching {
             watch = watch.trace(filter, move |e| {
                 // Standard output may be closed before the launch ends.
                 let _ = match form {
-                    Form::Text => writeln!(std::io::stdout(), "{e}"),
-                    Form::Json => writeln!(std::io::stdout(), "{}", event(e)),
+                    OutputFormat::Text => writeln!(std::io::stdout(), "{e}"),
+                    OutputFormat::Json => writeln!(std::io::stdout(), "{}", event(e)),
                 };
             });
         }
         Ok((needed || self.stats.is_some()).then_some(watch))
     }
 
-    /// Prints what was seen of a launch; `hit`: whether its code was in the cache, if one was asked for it.
+    /// Prints the observations of a launch. `hit` is true if its code was in the cache, where one
+    /// was asked for.
     pub(crate) fn show(
         &self,
         kernel: &str,
@@ -125,14 +131,14 @@ impl Watching {
         let cache = hit.map(crate::input::hit_or_miss);
         if let (Some(form), Some(r)) = (self.profile, report) {
             print(&match form {
-                Form::Text => profile_text(r),
-                Form::Json => format!("{}\n", profile_json(r)),
+                OutputFormat::Text => profile_text(r),
+                OutputFormat::Json => format!("{}\n", profile_json(r)),
             })?;
         }
         if let (Some(form), Some(s)) = (self.stats, stats) {
             print(&match form {
-                Form::Text => stats_text(kernel, s, report, cache),
-                Form::Json => format!("{}\n", stats_json(kernel, s, report, cache)),
+                OutputFormat::Text => stats_text(kernel, s, report, cache),
+                OutputFormat::Json => format!("{}\n", stats_json(kernel, s, report, cache)),
             })?;
         }
         match (self.check_hazards, report) {
@@ -151,7 +157,7 @@ fn amount(a: &Amount) -> Value {
     })
 }
 
-/// A JSON object with further entries.
+/// Returns a JSON object with further entries.
 fn with(mut object: Value, more: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     if let Value::Object(map) = &mut object {
         map.extend(more.into_iter().map(|(k, v)| (k.to_owned(), v)));
@@ -271,11 +277,11 @@ fn profile_json(r: &Report) -> Value {
     })
 }
 
-/// Prints hazards; they are a failure.
-fn hazards(form: Form, found: &[Hazard]) -> Result<(), Failure> {
+/// Prints hazards. Any hazard is a failure.
+fn hazards(form: OutputFormat, found: &[Hazard]) -> Result<(), Failure> {
     print(&match form {
-        Form::Text => found.iter().map(|h| format!("{h}\n")).collect(),
-        Form::Json => format!("{}\n", hazards_json(found)),
+        OutputFormat::Text => found.iter().map(|h| format!("{h}\n")).collect(),
+        OutputFormat::Json => format!("{}\n", hazards_json(found)),
     })?;
     match found.len() {
         0 => Ok(()),

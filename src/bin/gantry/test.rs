@@ -12,19 +12,20 @@ pub(crate) struct Args {
     /// Filetests, or directories of them
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Write what came out into the files where a blessable expectation differs; as GANTRY_BLESS=1 does
+    /// Write actual output to the files where a blessable expectation differs, as GANTRY_BLESS=1
+    /// does
     #[arg(long)]
     bless: bool,
-    /// Product that `test run` compiles for, in place of every one; may be given several times
+    /// Product that `test run` compiles for, instead of all; may be repeated
     #[arg(long = "target", value_name = "NAME")]
     targets: Vec<String>,
-    /// The only level at which `test run` compiles: 0, 1 or 2
+    /// Only level at which `test run` compiles: 0, 1 or 2
     #[arg(short = 'O', long = "opt-level", value_name = "LEVEL")]
     opt: Option<String>,
-    /// Run those files alone whose path has TEXT in it
+    /// Run only files whose path contains TEXT
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// One JSON object a line: each failure, each file that was blessed, and the counts
+    /// Print a JSON object a line: each failure, each file that was blessed, and the counts
     #[arg(long)]
     json: bool,
 }
@@ -46,9 +47,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             bar.set_position(done as u64);
         });
         bar.finish_and_clear();
-        match args.json {
-            true => lines(&summary)?,
-            false => print(&format!("{summary}\n"))?,
+        if args.json {
+            lines(&summary)?
+        } else {
+            print(&format!("{summary}\n"))?
         }
         all.files += summary.files;
         all.failures.extend(summary.failures);
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// A summary as lines of JSON.
+/// Prints a summary as lines of JSON.
 fn lines(summary: &Summary) -> Result<(), Failure> {
     for f in &summary.failures {
         let line = json!({"failure": f.path, "command": f.command, "message": f.message});

@@ -8,19 +8,19 @@ use gantry::isa::text::{assemble, disassemble, list};
 use gantry::isa::{Platform, legal};
 use std::path::{Path, PathBuf};
 
-/// Check instructions against the rules of the hardware, each finding with its offset in bytes
+/// Check instructions against the rules of the hardware; each finding has its offset in bytes
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, a file of bare instructions, or assembly text (`.asm`)
+    /// Zebin, file of bare instructions, or assembly text (`.asm`)
     file: PathBuf,
-    /// The platform of bare instructions and of text
+    /// Platform of bare instructions and of text
     #[arg(long, default_value = "skl")]
     platform: String,
 }
 
-/// What was found.
+/// Findings of a file.
 #[derive(Default)]
-struct Report {
+struct ValidationReport {
     instructions: usize,
     findings: Vec<String>,
 }
@@ -30,14 +30,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Language::Asm => text(&args.file, input::platform(&args.platform)?)?,
         _ => {
             let (platform, code) = input::code(&args.file, &args.platform)?;
-            let mut report = Report::default();
+            let mut report = ValidationReport::default();
             for kernel in &code {
                 binary(platform, kernel, &mut report);
             }
             report
         }
     };
-    let Report {
+    let ValidationReport {
         instructions,
         findings,
     } = report;
@@ -51,13 +51,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Findings in a text, each with its line.
-fn text(path: &Path, platform: Platform) -> Result<Report, Failure> {
+/// Returns the findings in a text, each with its line.
+fn text(path: &Path, platform: Platform) -> Result<ValidationReport, Failure> {
     let source = input::read_text(path)?;
     let name = path.display().to_string();
     let render = |d: Diagnostics| d.render(&name, &source);
     let program = assemble(platform, &source).map_err(|d| Failure::Rendered(render(d)))?;
-    let mut report = Report::default();
+    let mut report = ValidationReport::default();
     for i in &program.insts {
         report.instructions += 1;
         for f in legal::check(platform, &i.inst) {
@@ -69,17 +69,17 @@ fn text(path: &Path, platform: Platform) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What a rule says, and what to do.
+/// Formats a rule and its hint.
 fn advice(rule: &Rule) -> String {
     format!("  = rule: {}\n  = hint: {}\n", rule.text, rule.hint)
 }
 
-fn binary(platform: Platform, code: &input::Code, report: &mut Report) {
+fn binary(platform: Platform, code: &input::Code, report: &mut ValidationReport) {
     let name = code
         .kernel
         .as_ref()
         .map_or(String::new(), |k| format!("{k}: "));
-    // The zeros behind a kernel are for the prefetcher.
+    // The zeros after a kernel are for the prefetcher.
     let end = code
         .bytes
         .iter()

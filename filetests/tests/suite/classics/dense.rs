@@ -9,7 +9,7 @@ pub fn classics() -> Vec<Classic> {
     vec![sgemm(), transpose(), fft()]
 }
 
-/// C = A * B, by tiles of 8 by 8 in local memory.
+/// Computes C = A * B, by tiles of 8 by 8 in local memory.
 fn sgemm() -> Classic {
     const TILE: i32 = 8;
     let bytes = (TILE * TILE * 4) as u32;
@@ -69,7 +69,7 @@ fn sgemm() -> Classic {
     }
 }
 
-/// Tiles of 8 by 8, each turned by one region, whose rows are columns.
+/// Transposes tiles of 8 by 8, each by one region whose rows are columns.
 fn transpose() -> Classic {
     let function = kernel("transpose", 1, None, 0, |k| {
         let (from, to) = (k.buffer(), k.buffer());
@@ -115,7 +115,8 @@ fn transpose() -> Classic {
     }
 }
 
-/// Cooley and Tukey's transform by radix 2 of 32 complex numbers, decimation in time, in local memory.
+/// Computes Cooley and Tukey's transform by radix 2 of 32 complex numbers, decimation in time, in
+/// local memory.
 fn fft() -> Classic {
     const N: usize = 32;
     let function = kernel("fft", 16, Some([16, 1, 1]), 8 * N as u32, |k| {
@@ -177,7 +178,7 @@ fn fft() -> Classic {
                     re += f64::from(c[0]) * co - f64::from(c[1]) * s;
                     im += f64::from(c[0]) * s + f64::from(c[1]) * co;
                 }
-                // Few digits say as much as the tolerance asks.
+                // Few digits suffice for the tolerance.
                 out.extend([re, im].map(|v| ((v * 1e5).round() / 1e5) as f32));
             }
         }

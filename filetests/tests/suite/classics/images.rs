@@ -6,13 +6,13 @@ use gantry_codegen::interp::{Addressing, Component, Sampler};
 use gantry_codegen::ir::{Dim, ImageAccess, ImagePlace, ImageShape, Region, Scalar, scalars::*};
 use gantry_filetests::launch::{Arg, ImageArg};
 
-/// The image and sampler of the blur.
+/// Image and sampler of the blur.
 const TEXELS: ImagePlace = ImagePlace {
     image: 0,
     sampler: 0,
 };
 
-/// Signed numbers that lie between two, both left out.
+/// Tests if signed numbers are between two bounds, both excluded.
 fn between<'k>(v: Val<'k>, low: impl Operand<'k>, high: impl Operand<'k>) -> Val<'k> {
     v.gt(low) & v.lt(high)
 }
@@ -21,7 +21,8 @@ pub fn classics() -> Vec<Classic> {
     vec![sobel(), mandelbrot(), jacobi(), blur()]
 }
 
-/// A thread makes 16 pixels of a row from three rows of 18; each row's left, middle and right neighbours are one region.
+/// Computes 16 pixels of a row in a thread from three rows of 18. Each row's left, middle and right
+/// neighbours are one region.
 fn sobel() -> Classic {
     let function = kernel("sobel", 1, None, 0, |k| {
         let (from, to) = (k.buffer(), k.buffer());
@@ -77,7 +78,8 @@ fn sobel() -> Classic {
     }
 }
 
-/// The weights 1 2 1 along both axes, of four samples between texels: each is the mean of four.
+/// Applies the weights 1 2 1 along both axes, by four samples between texels. Each sample is the
+/// mean of four.
 fn blur() -> Classic {
     let function = kernel("blur", 16, None, 0, |k| {
         k.image(ImageShape::D2, ImageAccess::Read);
@@ -195,7 +197,7 @@ fn mandelbrot() -> Classic {
     }
 }
 
-/// One sweep of a relaxation for Poisson's equation; the border stays.
+/// Makes one sweep of a relaxation for Poisson's equation; the border stays.
 fn jacobi() -> Classic {
     let function = kernel("jacobi", 16, None, 0, |k| {
         let (from, source, to) = (k.buffer(), k.buffer(), k.buffer());
@@ -217,9 +219,10 @@ fn jacobi() -> Classic {
         let (u, f) = (halves(8, w * h), halves(9, w * h));
         let point = |i: usize| {
             let (x, y) = (i % w, i / w);
-            match x > 0 && x < w - 1 && y > 0 && y < h - 1 {
-                true => (u[i - 1] + u[i + 1] + (u[i - w] + u[i + w]) - f[i]) * 0.25,
-                false => u[i],
+            if x > 0 && x < w - 1 && y > 0 && y < h - 1 {
+                (u[i - 1] + u[i + 1] + (u[i - w] + u[i + w]) - f[i]) * 0.25
+            } else {
+                u[i]
             }
         };
         let next: Vec<f32> = (0..w * h).map(point).collect();

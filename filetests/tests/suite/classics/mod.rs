@@ -1,7 +1,8 @@
-//! The classics: kernels that everybody knows, built with the builder and judged by models in Rust.
+//! Classic kernels, built with the builder and compared with models in Rust.
 //!
-//! Each is a filetest too, `filetests/run/classics`, whose text and expectations are written here: `GANTRY_BLESS=1 cargo test -p
-//! gantry-filetests --test suite classics::`. Here they run at more sizes than those files hold.
+//! Each is also a filetest in `filetests/run/classics`, whose text and expectations are written
+//! here: `GANTRY_BLESS=1 cargo test -p gantry-filetests --test suite classics::`. Here they run at
+//! more sizes than those files have.
 
 mod dense;
 mod images;
@@ -15,24 +16,24 @@ use gantry_codegen::verifier::verify_parsed;
 use gantry_filetests::data::{Data, Kind, Tolerance};
 use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::{Arg, Expect, Run, sampler_text};
+use gantry_filetests::runner::CompileVariant;
 use gantry_filetests::runner::RUNNERS;
-use gantry_filetests::runner::Way;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A kernel, and what it is to do.
+/// Kernel with its launches.
 struct Classic {
     name: &'static str,
-    /// What it shows, a sentence.
+    /// Description for the filetest, a sentence.
     about: &'static str,
     function: Function,
-    /// The launches of the filetest.
+    /// Launches of the filetest.
     small: Vec<Launch>,
-    /// Further launches, run here only.
+    /// Further launches, which run only here.
     more: Vec<Launch>,
 }
 
-/// A kernel of a SIMD width, perhaps with a group size and local memory.
+/// Builds a kernel of a SIMD width, optionally with a group size and local memory.
 fn kernel(
     name: &str,
     simd: u32,
@@ -49,7 +50,7 @@ fn kernel(
     k.finish().unwrap()
 }
 
-/// A launch of the kernel.
+/// Launch of the kernel.
 struct Launch {
     global: [u32; 3],
     tolerance: f64,
@@ -88,7 +89,7 @@ fn float(n: f32) -> Arg {
     Arg::Value(f32s(&[n]))
 }
 
-/// Numbers that look random: SplitMix64 of a seed.
+/// Generates pseudo-random numbers: SplitMix64 of a seed.
 fn noise(seed: u64, n: usize) -> Vec<u32> {
     let mut state = seed;
     let next = || {
@@ -100,7 +101,7 @@ fn noise(seed: u64, n: usize) -> Vec<u32> {
     std::iter::repeat_with(next).take(n).collect()
 }
 
-/// Small whole numbers and halves, which sums of products keep exact.
+/// Generates small whole numbers and halves, which sums of products keep exact.
 fn halves(seed: u64, n: usize) -> Vec<f32> {
     noise(seed, n)
         .iter()
@@ -124,7 +125,7 @@ impl Launch {
         }
     }
 
-    /// The launch as a `; run:` line.
+    /// Formats the launch as a `; run:` line.
     fn line(&self, kernel: &str) -> String {
         let [x, y, z] = self.global;
         let global = match (y, z) {
@@ -161,7 +162,7 @@ fn arg(a: &Arg) -> String {
     }
 }
 
-/// Numbers, where equal ones are `7;3` and successive integers `0..4`.
+/// Formats numbers, where equal ones are `7;3` and successive integers `0..4`.
 fn numbers(d: &Data) -> String {
     let shown: Vec<String> = d.bits.iter().map(|&b| d.kind.show(b)).collect();
     let ints: Vec<Option<i64>> = shown.iter().map(|s| s.parse().ok()).collect();
@@ -193,7 +194,7 @@ impl Classic {
         m
     }
 
-    /// The filetest.
+    /// Returns the text of the filetest.
     fn text(&self) -> String {
         let mut out = format!(
             "; {}\ntest cat canonical\ntest run\n\n{}\n",
@@ -235,7 +236,8 @@ fn the_files_are_what_is_built_here() {
     }
 }
 
-/// Interpreter, and simulator on every platform, come to what the models say; the printed launches say the same.
+/// Interpreter, and simulator on every platform, must give the models' results. So must the printed
+/// launches.
 #[test]
 fn models_agree() {
     let mut failures = String::new();
@@ -255,7 +257,7 @@ fn models_agree() {
                     continue;
                 }
                 let prepared = runner
-                    .prepare(&parsed.module, target.name(), Way::default())
+                    .prepare(&parsed.module, target.name(), CompileVariant::default())
                     .unwrap_or_else(|e| panic!("{}, {}: {e}", c.name, target.name()));
                 for l in c.small.iter().chain(&c.more) {
                     let who = format!(

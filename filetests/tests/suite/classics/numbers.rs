@@ -1,4 +1,4 @@
-//! Much arithmetic for each item: bodies that attract each other, SHA-256, Black and Scholes' prices.
+//! Compute-bound kernels: n-body, SHA-256, Black-Scholes.
 
 use super::{Classic, Launch, f32s, int, kernel, noise, u32s};
 use gantry_codegen::builder::Val;
@@ -9,7 +9,7 @@ pub fn classics() -> Vec<Classic> {
     vec![nbody(), sha256(), black_scholes()]
 }
 
-/// Accelerations of bodies by each other: all pairs, softened.
+/// Computes accelerations of bodies by each other: all pairs, softened.
 fn nbody() -> Classic {
     const SOFT: f32 = 0.25;
     let function = kernel("nbody", 8, None, 0, |k| {
@@ -82,7 +82,7 @@ const FIRST: [u32; 8] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
 
-/// The cube roots of the first 64 primes: 32 bits behind the point.
+/// Computes the first 32 fraction bits of the cube roots of the first 64 primes.
 fn constants() -> [u32; 64] {
     let prime = |n: u128| (2..n).all(|d| !n.is_multiple_of(d));
     let mut primes = (2..).filter(|&n| prime(n));
@@ -92,16 +92,13 @@ fn constants() -> [u32; 64] {
         let (mut low, mut high) = (0u128, 1u128 << 36);
         while high - low > 1 {
             let r = (low + high) / 2;
-            match r * r * r <= p {
-                true => low = r,
-                false => high = r,
-            }
+            if r * r * r <= p { low = r } else { high = r }
         }
         low as u32
     })
 }
 
-/// The model: one block of 16 words, from the standard's initial state.
+/// Computes the model: one block of 16 words, from the standard's initial state.
 fn compress(block: &[u32]) -> [u32; 8] {
     let k = constants();
     let mut w = block.to_vec();
@@ -132,7 +129,7 @@ fn compress(block: &[u32]) -> [u32; 8] {
     std::array::from_fn(|i| s[i].wrapping_add(FIRST[i]))
 }
 
-/// A message of up to 55 bytes as one padded block.
+/// Pads a message of up to 55 bytes to one block.
 fn padded(message: &[u8]) -> Vec<u32> {
     let mut bytes = message.to_vec();
     bytes.push(0x80);
@@ -152,12 +149,13 @@ fn the_model_of_sha256_is_right() {
     assert_eq!(compress(&padded(b""))[7], 0x7852b855);
 }
 
-/// Rotation as most write it.
+/// Rotates as it is commonly written.
 fn turned(v: Val<'_>, n: i32) -> Val<'_> {
     v.ushr(n) | (v << (32 - n))
 }
 
-/// A block a channel. The message schedule is a ring of 16 words in registers, and the constants are too: both at variable places.
+/// Computes a block a channel. The message schedule is a ring of 16 words in registers, and the
+/// constants are in registers too. Both are indexed dynamically.
 fn sha256() -> Classic {
     const LANES: u32 = 8;
     let function = kernel("sha256", LANES, None, 0, |k| {
@@ -241,17 +239,18 @@ fn sha256() -> Classic {
     }
 }
 
-/// An exponential by the math box.
+/// Computes an exponential by the math box.
 fn exp(v: Val<'_>) -> Val<'_> {
     (v * std::f32::consts::LOG2_E).map(|b, x| b.ins().fexp2(x))
 }
 
-/// A logarithm by the math box.
+/// Computes a logarithm by the math box.
 fn ln(v: Val<'_>) -> Val<'_> {
     v.map(|b, x| b.ins().flog2(x)) * std::f32::consts::LN_2
 }
 
-/// Prices of calls and puts, the normal distribution by Abramowitz and Stegun's polynomial.
+/// Computes prices of calls and puts. The normal distribution is by Abramowitz and Stegun's
+/// polynomial.
 fn black_scholes() -> Classic {
     const WEIGHTS: [f32; 5] = [
         0.319_381_53,
@@ -272,7 +271,7 @@ fn black_scholes() -> Classic {
         let drift = t * (RATE + VOLATILITY * VOLATILITY / 2.0);
         let d1 = (ln(s / x) + drift) / spread;
         let d2 = d1 - spread;
-        // Below d, for d1 and d2.
+        // Probability below d, for d1 and d2.
         let normal = |which: usize| {
             let d = [d1, d2][which];
             let u = (d.abs().fma(0.231_641_9, one)).map(|b, v| b.ins().finv(v));
@@ -299,7 +298,7 @@ fn black_scholes() -> Classic {
             part(32, 6.0, 0.25),
             part(33, 0.25, 0.25),
         );
-        // The distribution itself, by Simpson's rule: not the polynomial of the kernel.
+        // The distribution itself, by Simpson's rule rather than the polynomial of the kernel.
         let normal = |d: f64| {
             let steps = 400;
             let h = d / f64::from(steps);

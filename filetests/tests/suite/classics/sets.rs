@@ -1,4 +1,4 @@
-//! Things in order and in groups: bitonic sort, prefix sums, a sparse matrix, k-means.
+//! Ordered sets and groups: bitonic sort, prefix sums, a sparse matrix, k-means.
 
 use super::{Classic, Launch, f32s, halves, i32s, int, kernel, noise};
 use gantry_codegen::ir::{Dim, Region, Scalar, scalars::*};
@@ -8,7 +8,7 @@ pub fn classics() -> Vec<Classic> {
     vec![bitonic(), scan(), spmv(), kmeans()]
 }
 
-/// 64 numbers a group, in local memory: each channel compares and exchanges a pair.
+/// Sorts 64 numbers a group, in local memory: each channel compares and exchanges a pair.
 fn bitonic() -> Classic {
     const N: i32 = 64;
     let function = kernel("bitonic", 16, Some([32, 1, 1]), 4 * N as u32, |k| {
@@ -68,7 +68,8 @@ fn bitonic() -> Classic {
     }
 }
 
-/// Inclusive sums: within a thread by shifted regions, across the group's threads through local memory.
+/// Computes inclusive sums: within a thread by shifted regions, across the group's threads through
+/// local memory.
 fn scan() -> Classic {
     const LANES: u32 = 16;
     let function = kernel("scan", LANES, Some([64, 1, 1]), 16, |k| {
@@ -125,7 +126,7 @@ fn scan() -> Classic {
     }
 }
 
-/// A row a channel; rows have different lengths.
+/// Multiplies a sparse matrix with a row a channel; rows have different lengths.
 fn spmv() -> Classic {
     let function = kernel("spmv", 16, None, 0, |k| {
         let (starts, columns, values) = (k.buffer(), k.buffer(), k.buffer());
@@ -183,7 +184,7 @@ fn spmv() -> Classic {
     }
 }
 
-/// One step: each point goes to its nearest centre, whose sums and count grow by atomics.
+/// Makes one step: each point goes to its nearest centre, whose sums and count grow by atomics.
 fn kmeans() -> Classic {
     let function = kernel("kmeans", 16, None, 0, |k| {
         let (points, centres) = (k.buffer(), k.buffer());

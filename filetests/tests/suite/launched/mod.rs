@@ -1,26 +1,26 @@
-//! Launches of the run filetests, compiled in other ways than the corpus has.
+//! Launches of the run filetests, compiled in other variants than the corpus has.
 
 use gantry_codegen::{Target, text};
 use gantry_filetests::command::run::launches;
-use gantry_filetests::runner::{RUNNERS, Way};
+use gantry_filetests::runner::{CompileVariant, RUNNERS};
 use gantry_filetests::{TestFile, files};
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Whether a kernel was refused since one of its instructions takes more than there is by itself, which spilling does not help, or since the kernel's own
-/// scratch leaves none for spilling.
+/// Returns true if spilling cannot help a refused kernel. One of its instructions needs more
+/// registers than there are, or its own scratch leaves none for spilling.
 fn alone(error: &str) -> bool {
     let by_itself = error.contains("out of registers: ") && error.contains(" alone (`");
     by_itself || error.contains("bytes of scratch for a thread")
 }
 
-/// Part of the launches that a run makes: one of so many, by the seed.
+/// Share of the launches that a run makes: one of so many, by the seed.
 #[derive(Clone, Copy)]
 pub struct OneOf(pub u64);
 
 impl OneOf {
-    /// Returns whether this run takes a file for a target. `GANTRY_SEED` draws; `GANTRY_ALL=1`
+    /// Returns true if this run takes a file for a target. `GANTRY_SEED` draws; `GANTRY_ALL=1`
     /// takes all.
     fn takes(self, what: &str, file: &str, target: &str) -> bool {
         let seed = std::env::var("GANTRY_SEED").unwrap_or_default();
@@ -31,13 +31,13 @@ impl OneOf {
     }
 }
 
-/// Compiles and launches the kernels of the run filetests, a part of them, each way changed by
-/// `with` or left out; returns how many launches failed.
+/// Compiles and launches a part of the run filetests' kernels, in each variant as changed by `with`
+/// or left out. Returns the number of failed launches.
 pub fn failures(
     part: OneOf,
     targets: &[&str],
     what: &str,
-    with: impl Fn(Way) -> Option<Way> + Sync,
+    with: impl Fn(CompileVariant) -> Option<CompileVariant> + Sync,
 ) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
     let simulator = RUNNERS.into_iter().find(|r| r.compiles()).unwrap();
@@ -55,9 +55,9 @@ pub fn failures(
             if !file.is_for(&target) || !part.takes(what, &name, target.name()) {
                 continue;
             }
-            for way in Way::all(&module).into_iter().filter_map(&with) {
+            for variant in CompileVariant::all(&module).into_iter().filter_map(&with) {
                 done += 1;
-                match launches(&file, &module, simulator, &target, way) {
+                match launches(&file, &module, simulator, &target, variant) {
                     Ok(f) => failures.extend(f.into_iter().map(|f| format!("{name}: {f}"))),
                     Err(e) if alone(&e) => refused += 1,
                     Err(e) => failures.push(format!("{name}: {e}")),

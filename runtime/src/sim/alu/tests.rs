@@ -1,12 +1,13 @@
 //! Operations that compiled kernels rarely have, on registers alone.
 
 use super::*;
-use crate::sim::program::{Kind, Program};
+use crate::sim::program::{MicroOpKind, Program};
 use crate::sim::special;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::text::assemble;
 
-/// Runs instructions one after the other, all channels on, on registers set as doublewords from (register, values).
+/// Runs instructions in order with all channels on. `set` initializes registers as (register,
+/// dwords).
 fn run(platform: Platform, text: &str, set: &[(u32, &[u32])]) -> Thread {
     let code = match assemble(platform, text) {
         Ok(a) => a.bytes,
@@ -23,8 +24,8 @@ fn run(platform: Platform, text: &str, set: &[(u32, &[u32])]) -> Thread {
     }
     for op in &program.ops {
         let done = match &op.kind {
-            Kind::Special(s) => special::execute(&mut t, op, *s, op.full),
-            Kind::Bad(why) => Err(why.clone()),
+            MicroOpKind::Special(s) => special::execute(&mut t, op, *s, op.full),
+            MicroOpKind::Bad(why) => Err(why.clone()),
             _ => execute(&mut t, op, op.full),
         };
         if let Err(e) = done {
@@ -34,7 +35,7 @@ fn run(platform: Platform, text: &str, set: &[(u32, &[u32])]) -> Thread {
     t
 }
 
-/// Doublewords of a register on.
+/// Returns `n` dwords, starting at a register.
 fn dwords(t: &Thread, platform: Platform, reg: u32, n: u32) -> Vec<u32> {
     let at = reg * platform.features().grf_bytes;
     (0..n).map(|i| t.regs.u32(at + i * 4)).collect()
@@ -91,7 +92,8 @@ fn differences_of_bytes() {
 fn accumulators_are_wider_than_their_types() {
     let big = [0x7fff_7fffu32; 8];
     let set: &[(u32, &[u32])] = &[(20, &big), (21, &[i32::MAX as u32; 8])];
-    // The product of two words, 31 bits, does not fit a word: subtracting it again shows that it was kept.
+    // The product of two words, 31 bits, does not fit a word. Subtracting it again shows that it
+    // was kept.
     let t = run(
         G9,
         "mul (16|M0) acc0.0<1>:w r20.0<8;8,1>:w r20.0<8;8,1>:w\n\
@@ -120,7 +122,7 @@ fn halves_of_products() {
         let t = run(p, &format!("{mul}{mach} {{AccWrEn}}\n"), set);
         assert_eq!(dwords(&t, p, 10, 8), [high; 8], "{p}");
         assert_eq!(acc_value(&t, regs::ACC, Type::Ud) as u32, low, "{p}");
-        // Without it the low half.
+        // `mach` without `{AccWrEn}` gives the low half.
         let t = run(p, &format!("{mul}{mach}\n"), set);
         assert_eq!(dwords(&t, p, 10, 8), [low; 8], "{p}");
     }
@@ -166,7 +168,8 @@ fn native_floats_are_more_precise() {
         (21, &floats(&[x; 8])),
         (22, &floats(&[y; 8])),
     ];
-    // 1 + x * y, and the 1 taken away again: the product's last bits are below those of a single near 2.
+    // 1 + x * y, with the 1 subtracted again: the product's last bits are below those of a single
+    // near 2.
     let t = run(
         p,
         "mad (8|M0) acc0.0<1>:nf r20.0<8;1>:f r21.0<8;1>:f r22.0<1>:f\n\

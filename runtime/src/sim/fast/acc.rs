@@ -1,18 +1,20 @@
-//! Integers through the accumulator: products of two dwords (`mul` to acc0, then `mach` or `macl`), carries and borrows.
+//! Integers through the accumulator: products of two dwords (`mul` to acc0, then `mach` or `macl`),
+//! carries and borrows.
 //!
-//! An accumulator's integers are wider than its register: see [`WideAcc`](super::super::alu::WideAcc).
+//! An accumulator's integers are wider than its register: see
+//! [`WideAcc`](super::super::alu::WideAcc).
 
 use super::super::alu::{in_acc, reads_whole_acc};
 use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::regs;
 use super::super::thread::Thread;
 use super::lanes::Lane;
-use super::{Family, Places, Simd, arity, handlers, picked};
+use super::{OpFamily, OperandAccess, Simd, arity, handlers, picked};
 use gantry_isa_gen::sem::{int, truth_of_mask};
 use gantry_isa_gen::{Op, SrcMods};
 
 handlers!(
-    /// Operations whose destination is an accumulator.
+   /// Returns the handler of an operation whose destination is an accumulator.
     to_acc,
     ToAcc,
     modified [],
@@ -20,7 +22,7 @@ handlers!(
     others [Mov, Add, Add3, Mul, And, Or, Xor, Not, Shl, Shr, Asr, Sel, Rol, Ror, Bfn]
 );
 handlers!(
-    /// Operations that read or write acc0 without naming it.
+   /// Returns the handler of an operation that reads or writes acc0 implicitly.
     implicit,
     Implicit,
     modified [],
@@ -28,10 +30,11 @@ handlers!(
     others [Mach, Macl, Addc, Subb]
 );
 
-/// Elements of an accumulator: what the register holds, and the whole integers, one for every `$words` words.
+/// Accesses elements of an accumulator: the register's contents, and the whole integers, one for
+/// every `$words` words.
 macro_rules! elements {
     ($read:ident, $write:ident, $t:ty, $signed:ty, $bytes:literal, $words:literal) => {
-        /// The whole integers from a byte of the register file on: see
+        /// Returns the whole integers from a byte of the register file on: see
         /// [`acc_value`](super::super::alu::acc_value).
         #[inline(always)]
         fn $read<const N: usize>(t: &Thread, at: u32, signed: bool) -> [i64; N] {
@@ -77,9 +80,9 @@ macro_rules! elements {
 elements!(read_dwords, write_dwords, u32, i32, 4, 2);
 elements!(read_words, write_words, u16, i16, 2, 1);
 
-/// A source's lanes: of an accumulator the whole integers.
+/// Loads a source's lanes. Those of an accumulator are the whole integers.
 #[inline(always)]
-fn load<const N: usize, P: Places>(t: &Thread, op: &MicroOp, k: usize) -> [i64; N] {
+fn load<const N: usize, P: OperandAccess>(t: &Thread, op: &MicroOp, k: usize) -> [i64; N] {
     if reads_whole_acc(op.alu.op)
         && let (Some(SrcOp::Packed { at }), Some(Some(ty))) = (op.srcs.get(k), op.alu.srcs.get(k))
         && in_acc(*at)
@@ -101,9 +104,9 @@ fn load<const N: usize, P: Places>(t: &Thread, op: &MicroOp, k: usize) -> [i64; 
 
 struct ToAcc;
 
-impl Family for ToAcc {
+impl OpFamily for ToAcc {
     #[inline(always)]
-    fn run<const N: usize, P: Places>(
+    fn run<const N: usize, P: OperandAccess>(
         _: impl Simd,
         t: &mut Thread,
         op: &MicroOp,
@@ -142,9 +145,9 @@ impl Family for ToAcc {
 
 struct Implicit;
 
-impl Family for Implicit {
+impl OpFamily for Implicit {
     #[inline(always)]
-    fn run<const N: usize, P: Places>(
+    fn run<const N: usize, P: OperandAccess>(
         _: impl Simd,
         t: &mut Thread,
         op: &MicroOp,

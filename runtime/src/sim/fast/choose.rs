@@ -1,44 +1,45 @@
-//! Which operations have a handler, and which one: by what lanes hold their operands exactly, and where those lie.
+//! Choice of an operation's handler, if it has one: by the lane type that holds its operands
+//! exactly, and by their layout.
 
 use super::super::alu::{in_acc, reads_whole_acc};
 use super::super::program::{DstOp, SrcOp};
 use super::super::regs;
-use super::places::Place;
-use super::{Fast, Handler, Ieee, acc, float, int};
+use super::places::OperandLayout;
+use super::{FastHandler, Handler, Ieee, acc, float, int};
 use gantry_isa_gen::sem::{AluOp, ExecClass};
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
 
-/// The operands' places and effects, as far as the choice depends on them.
+/// Layout and effects of an operation's operands, as far as the choice depends on them.
 pub(in super::super) struct Operands<'a> {
     pub(in super::super) n: u32,
     pub(in super::super) dst: &'a DstOp,
     pub(in super::super) srcs: &'a [SrcOp; 3],
     pub(in super::super) acc_wr_en: bool,
-    /// Flags are written.
+    /// True if flags are written.
     pub(in super::super) flags: bool,
-    /// Registers that are computed when read, or have effects when written.
+    /// True if it accesses registers that are computed when read, or have effects when written.
     pub(in super::super) special: bool,
 }
 
 /// Chooses the handler of an operation.
-pub(in super::super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
+pub(in super::super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<FastHandler> {
     let indirect = o
         .srcs
         .iter()
         .any(|s| matches!(s, SrcOp::Indirect { .. } | SrcOp::MultiIndirect { .. }));
-    // A result and a condition may go to the same flags: the general path has their order.
+    // A result and a condition may go to the same flags. The general path has their order.
     let to_flags =
         matches!(o.dst, DstOp::Direct { at, .. } if (regs::FLAGS..regs::SR0).contains(at));
     if o.special || indirect || matches!(o.dst, DstOp::Indirect { .. }) || to_flags && o.flags {
         return None;
     }
-    let (place, rows) = Place::of(alu, o);
+    let (place, rows) = OperandLayout::of(alu, o);
     let (run, needs) = choose(alu, o, place)?;
-    Some(Fast { run, needs, rows })
+    Some(FastHandler { run, needs, rows })
 }
 
-/// The handler, and the floats that must be IEEE's.
-fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, Ieee)> {
+/// Chooses the handler, and the float types that must follow IEEE.
+fn choose(alu: &AluOp, o: &Operands<'_>, place: OperandLayout) -> Option<(Handler, Ieee)> {
     let any_mode = |run: Handler| (run, Ieee::empty());
     if let Some(found) = through_acc(alu, o, place) {
         return found.map(any_mode);
@@ -91,14 +92,15 @@ fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, Ieee)
         return None;
     }
     match narrow_lanes(alu, unmodified)? {
-        Lanes::Signed => int::signed(alu.op, o.n, place),
-        Lanes::Unsigned => int::unsigned(alu.op, o.n, place),
-        Lanes::Wide => int::wide(alu.op, o.n, place.without_rows()),
+        LaneType::Signed => int::signed(alu.op, o.n, place),
+        LaneType::Unsigned => int::unsigned(alu.op, o.n, place),
+        LaneType::Wide => int::wide(alu.op, o.n, place.without_rows()),
     }
     .map(any_mode)
 }
 
-/// The floats that must be IEEE's where lanes of singles hold an operation that has halves; `None` where they do not.
+/// Returns the float types that must follow IEEE for an operation with halves in lanes of singles.
+/// `None` if such lanes do not give its results.
 fn halves(alu: &AluOp, null: bool) -> Option<Ieee> {
     let single = |t: Type| matches!(t, Type::F | Type::Vf);
     let floats = alu
@@ -107,14 +109,14 @@ fn halves(alu: &AluOp, null: bool) -> Option<Ieee> {
         .flatten()
         .all(|t| single(*t) || *t == Type::Hf);
     let to = matches!(alu.dst, Type::F | Type::Hf) || null && alu.op == Op::Cmp;
-    // A condition looks at the half that a result becomes.
+    // A condition tests the half that a result is converted to.
     let simple_cond = match alu.cond {
         None => true,
         Some(Cond::Ov | Cond::Un | Cond::Eo) => false,
         Some(_) => matches!(alu.op, Op::Cmp | Op::Sel),
     };
     let exact = match alu.class() {
-        // A sum or product of halves that is first rounded to a single is still rounded as once.
+        // A sum or product of halves that is first rounded to a single is still rounded as if once.
         ExecClass::Half => matches!(
             alu.op,
             Op::Mov
@@ -127,15 +129,16 @@ fn halves(alu: &AluOp, null: bool) -> Option<Ieee> {
                 | Op::Rndu
                 | Op::Rndz
         ),
-        // What has a single is one first.
+        // An operation with a single computes in singles.
         _ => !matches!(alu.op, Op::Csel | Op::Frc),
     };
     (floats && to && simple_cond && exact).then_some(Ieee::HALF | Ieee::SINGLE)
 }
 
-/// The handler of an operation that has an integer in an accumulator, named or not: those are wider than their registers.
-/// The outer `None` is for all other operations, and those that see no more than the register.
-fn through_acc(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<Option<Handler>> {
+/// Chooses the handler of an operation that has an integer in an accumulator, named or implicit.
+/// Such integers are wider than their registers. The outer `None` is for all other operations, and
+/// those that read no more than the register.
+fn through_acc(alu: &AluOp, o: &Operands<'_>, place: OperandLayout) -> Option<Option<Handler>> {
     let to = matches!(o.dst, DstOp::Direct { acc: true, .. }) && alu.dst.is_int();
     let implicit = matches!(alu.op, Op::Mach | Op::Macl | Op::Addc | Op::Subb);
     let from_acc = |(s, ty): (&SrcOp, Option<Type>)| {
@@ -190,19 +193,20 @@ fn through_acc(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<Option<Han
     })
 }
 
-/// What lanes hold an integer operation of at most 32 bits.
-enum Lanes {
+/// Lane type that holds an integer operation of at most 32 bits.
+enum LaneType {
     Signed,
     Unsigned,
     Wide,
 }
 
-fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
+fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<LaneType> {
     let types = || alu.srcs.iter().flatten().copied();
     let unsigned = types().all(|t| !t.is_signed()) && unmodified;
     let signed = types().all(|t| t.is_signed() || t.bytes() < 4);
     let no_abs = alu.mods.iter().all(|m| !m.abs);
-    // Only the low bits of the result are kept, and they depend on the low bits of the sources alone.
+    // Only the low bits of the result are kept, and they depend on the low bits of the sources
+    // alone.
     let modular = match alu.op {
         Op::Mov
         | Op::Add
@@ -216,7 +220,7 @@ fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
         | Op::Shl => no_abs,
         Op::Bfn => unmodified,
         Op::Bfi1 | Op::Bfi2 | Op::Bfrev | Op::Cbit | Op::Lzd | Op::Fbl => unmodified,
-        // A rotation is of the source's own width.
+        // A rotation has the width of the source.
         Op::Rol | Op::Ror => {
             let dword = |t: Option<Type>| matches!(t, Some(Type::D | Type::Ud));
             unmodified && dword(alu.srcs[0]) && dword(Some(alu.dst))
@@ -224,36 +228,36 @@ fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
         _ => false,
     };
     match alu.op {
-        // A flag looks at the result as its type has it.
-        _ if modular && alu.cond.is_some() && alu.dst == Type::Ud => Some(Lanes::Unsigned),
-        _ if modular => Some(Lanes::Signed),
+        // A flag tests the result in its own type.
+        _ if modular && alu.cond.is_some() && alu.dst == Type::Ud => Some(LaneType::Unsigned),
+        _ if modular => Some(LaneType::Signed),
         Op::Cmp | Op::Sel if alu.cond.is_some() => {
             if signed && unmodified {
-                Some(Lanes::Signed)
+                Some(LaneType::Signed)
             } else if unsigned {
-                Some(Lanes::Unsigned)
+                Some(LaneType::Unsigned)
             } else if alu.op == Op::Cmp {
                 // 64 bits hold either sign, negated or not.
-                Some(Lanes::Wide)
+                Some(LaneType::Wide)
             } else {
                 None
             }
         }
-        Op::Csel if signed && unmodified => Some(Lanes::Signed),
-        Op::Sel if no_abs => Some(Lanes::Signed),
-        Op::Asr if signed && alu.cond.is_none() && unmodified => Some(Lanes::Signed),
+        Op::Csel if signed && unmodified => Some(LaneType::Signed),
+        Op::Sel if no_abs => Some(LaneType::Signed),
+        Op::Asr if signed && alu.cond.is_none() && unmodified => Some(LaneType::Signed),
         Op::Shr
             if alu.cond.is_none()
                 && unmodified
                 && matches!(alu.srcs[0], Some(Type::Ud | Type::Uw | Type::Ub)) =>
         {
-            Some(Lanes::Unsigned)
+            Some(LaneType::Unsigned)
         }
         _ => None,
     }
 }
 
-/// Whether lanes of 64 bits hold an operation that has an operand of 64 bits.
+/// Returns true if lanes of 64 bits hold an operation that has an operand of 64 bits.
 fn wide_lanes(alu: &AluOp) -> bool {
     let types = || alu.srcs.iter().flatten().copied();
     let wide = alu.dst.bytes() == 8 || types().any(|t| t.bytes() == 8);
@@ -268,7 +272,7 @@ fn wide_lanes(alu: &AluOp) -> bool {
             plain && alu.cond.is_none()
         }
         Op::Asr => unmodified && alu.cond.is_none() && alu.srcs[0] != Some(Type::Uq),
-        // 64 signed bits hold every value but an unsigned qword's.
+        // 64 signed bits hold every value except an unsigned qword's.
         Op::Cmp => {
             unmodified
                 && !types().any(|t| t == Type::Uq)
@@ -278,7 +282,7 @@ fn wide_lanes(alu: &AluOp) -> bool {
     }
 }
 
-/// Whether unsigned lanes of 64 bits hold an operation that signed ones do not.
+/// Returns true if unsigned lanes of 64 bits hold an operation that signed ones do not.
 fn unsigned_wide(alu: &AluOp) -> bool {
     let mut types = alu.srcs.iter().flatten();
     let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());

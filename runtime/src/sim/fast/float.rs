@@ -1,11 +1,11 @@
-//! Single and double floats, in IEEE mode, and conversions from and to them.
+//! Single and double floats in IEEE mode, and conversions from and to them.
 
 use super::super::program::MicroOp;
 use super::super::thread::Thread;
 use super::lanes::Lane;
 use super::{
-    Family, Handler, Known, Place, Places, Simd, arity, compared, handlers, of_place, of_rows,
-    picked,
+    Handler, KnownOp, OpFamily, OperandAccess, OperandLayout, Simd, arity, compared, handlers,
+    of_place, of_rows, picked,
 };
 use gantry_isa_gen::sem::float::{self, FloatLane};
 use gantry_isa_gen::sem::{Round, int};
@@ -13,7 +13,7 @@ use gantry_isa_gen::{MathFn, Op, Type};
 use std::marker::PhantomData;
 
 handlers!(
-    /// Operations on single floats.
+   /// Returns the handler of an operation on single floats.
     single,
     Float<f32>,
     modified [Mov, Add, Mul, Mad, Cmp, Sel],
@@ -21,7 +21,7 @@ handlers!(
     others [Csel, Lrp, Frc, Rndd, Rnde, Rndz, Rndu, Math]
 );
 handlers!(
-    /// Operations on double floats.
+   /// Returns the handler of an operation on double floats.
     double,
     Float<f64>,
     modified [],
@@ -29,14 +29,14 @@ handlers!(
     others [Mov, Add, Mul, Mad, Cmp, Sel]
 );
 
-/// Whether a function of the math box is one of lanes.
+/// Returns true if a math function has an implementation on lanes.
 pub(super) fn has_math(f: MathFn) -> bool {
     float::math::<f32, 1>(f, &[1.0], &[1.0], Round::Nearest).is_ok()
 }
 
-/// Floats that the host has.
+/// Float type of the host.
 trait HostFloat: Lane + FloatLane {
-    /// `self * b + c`, rounded once.
+    /// Returns `self * b + c`, rounded once.
     fn mul_add(self, b: Self, c: Self) -> Self;
 }
 
@@ -54,12 +54,12 @@ impl HostFloat for f64 {
     }
 }
 
-/// Lanes of floats.
+/// Operations on lanes of floats.
 struct Float<T>(PhantomData<T>);
 
-impl<T: HostFloat> Family for Float<T> {
+impl<T: HostFloat> OpFamily for Float<T> {
     #[inline(always)]
-    fn run<const N: usize, P: Places>(
+    fn run<const N: usize, P: OperandAccess>(
         host: impl Simd,
         t: &mut Thread,
         op: &MicroOp,
@@ -120,7 +120,7 @@ impl<T: HostFloat> Family for Float<T> {
         if !P::PLAIN && op.alu.sat {
             let one = T::of(1.0);
             for v in &mut r {
-                // Also turns a NaN into 0.
+                // This also turns a NaN into 0.
                 *v = if *v >= one {
                     one
                 } else if *v > T::ZERO {
@@ -134,14 +134,14 @@ impl<T: HostFloat> Family for Float<T> {
     }
 }
 
-/// Conversions from lanes of one kind to lanes of another.
+/// Conversions from lanes of one type to lanes of another.
 struct Convert<From, To>(PhantomData<(From, To)>);
 
 macro_rules! convert {
     ($from:ty, $to:ty) => {
-        impl Family for Convert<$from, $to> {
+        impl OpFamily for Convert<$from, $to> {
             #[inline(always)]
-            fn run<const N: usize, P: Places>(
+            fn run<const N: usize, P: OperandAccess>(
                 _: impl Simd,
                 t: &mut Thread,
                 op: &MicroOp,
@@ -156,16 +156,16 @@ macro_rules! convert {
                 P::store(t, op, mask, &out);
             }
         }
-        impl Known for Convert<$from, $to> {
+        impl KnownOp for Convert<$from, $to> {
             type Of = Self;
             const OP: Op = Op::Mov;
         }
     };
 }
-// To nearest.
+// Rounded to nearest.
 convert!(i32, f32);
 convert!(u32, f32);
-// Towards zero, to the nearest that there is, a NaN to 0 (Skylake PRM, Vol. 7, "Float to Integer").
+// Rounded towards zero and clamped, with a NaN as 0 (Skylake PRM, Vol. 7, "Float to Integer").
 convert!(f32, i32);
 convert!(f32, u32);
 convert!(f64, i32);
@@ -175,8 +175,9 @@ convert!(u32, f64);
 convert!(f32, f64);
 convert!(f64, f32);
 
-/// Conversions between floats and integers of at most 32 bits.
-pub(super) fn conversion(from: Type, to: Type, n: u32, place: Place) -> Option<Handler> {
+/// Returns the handler of a conversion between floats, or between floats and integers of at most 32
+/// bits.
+pub(super) fn conversion(from: Type, to: Type, n: u32, place: OperandLayout) -> Option<Handler> {
     let small = |t: Type| t.is_int() && t.bytes() <= 4;
     let double = place.without_rows();
     Some(match (from, to) {

@@ -3,13 +3,13 @@
 use super::super::program::MicroOp;
 use super::super::thread::Thread;
 use super::lanes::Lane;
-use super::{Family, Places, Simd, arity, compared, handlers, picked};
+use super::{OpFamily, OperandAccess, Simd, arity, compared, handlers, picked};
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::int::{self, IntLane};
 use std::marker::PhantomData;
 
 handlers!(
-    /// Operations that are modulo 2^32, or signed.
+   /// Returns the handler of an operation that is modulo 2^32, or signed.
     signed,
     Int<i32>,
     modified [Mov, Add, Mad],
@@ -17,7 +17,7 @@ handlers!(
     others [Csel, Bfi1, Bfrev, Cbit, Lzd, Fbl]
 );
 handlers!(
-    /// Unsigned operations, and those whose flags see an unsigned result.
+   /// Returns the handler of an unsigned operation, or one whose flags test an unsigned result.
     unsigned,
     Int<u32>,
     modified [],
@@ -26,7 +26,7 @@ handlers!(
 );
 
 handlers!(
-    /// Operations that have an operand of 64 bits, or compare mixed signs.
+   /// Returns the handler of an operation that has an operand of 64 bits, or compares mixed signs.
     wide,
     Int<i64>,
     modified [],
@@ -35,7 +35,7 @@ handlers!(
 );
 
 handlers!(
-    /// Operations on unsigned 64 bits that signed ones do not hold.
+   /// Returns the handler of an operation on unsigned 64 bits that signed lanes do not hold.
     unsigned_wide,
     Int<u64>,
     modified [],
@@ -43,12 +43,12 @@ handlers!(
     others [Shr, Cmp]
 );
 
-/// Lanes of integers.
+/// Operations on lanes of integers.
 struct Int<T>(PhantomData<T>);
 
-impl<T: Lane + IntLane> Family for Int<T> {
+impl<T: Lane + IntLane> OpFamily for Int<T> {
     #[inline(always)]
-    fn run<const N: usize, P: Places>(
+    fn run<const N: usize, P: OperandAccess>(
         host: impl Simd,
         t: &mut Thread,
         op: &MicroOp,
@@ -95,7 +95,7 @@ impl<T: Lane + IntLane> Family for Int<T> {
         if !P::PLAIN
             && let (Some(bit), Some(cond)) = (op.flag, op.alu.cond)
         {
-            // Flags look at the result as the destination has it.
+            // Flags test the result as the destination holds it.
             let mut seen = r;
             if op.alu.dst.bytes() < 4 {
                 for v in &mut seen {

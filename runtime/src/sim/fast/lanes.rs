@@ -1,4 +1,4 @@
-//! Operands to lanes of 32 or 64 bits, and lanes to destinations.
+//! Conversion of operands to lanes of 32 or 64 bits, and of lanes to destinations.
 
 use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::regs::Regs;
@@ -9,27 +9,27 @@ use gantry_isa_gen::{SrcMods, Type};
 use half::f16;
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 
-/// A lane as its bits.
+/// Type of a lane.
 pub(super) trait Lane: Copy + Default {
-    /// Its bytes in a register.
+    /// Bytes of a lane in a register.
     type Bytes: Copy;
-    /// How many.
+    /// Number of bytes.
     const SIZE: u32;
     fn of_bytes(b: Self::Bytes) -> Self;
     fn bytes(self) -> Self::Bytes;
-    /// Whether modifiers are so cheap that every handler has them: they only touch the sign.
+    /// True if modifiers are so cheap that every handler has them: they only change the sign.
     const CHEAP_MODS: bool;
-    /// The lane with source modifiers; on bitwise operations negation is "not".
+    /// Returns the lane with source modifiers. On bitwise operations negation is "not".
     fn modified(self, m: SrcMods, logic: bool) -> Self;
-    /// Lanes side by side in the registers.
+    /// Returns adjacent lanes in the registers.
     fn row<const N: usize>(regs: &Regs, at: u32) -> Option<&[Self::Bytes; N]>;
-    /// The same to write.
+    /// Returns adjacent lanes in the registers for writing.
     fn row_mut<const N: usize>(regs: &mut Regs, at: u32) -> Option<&mut [Self::Bytes; N]>;
-    /// From an element's bits (zero-extended) of a type that the lane holds.
+    /// Converts an element's bits (zero-extended) of a type that the lane holds.
     fn of_element(bits: u64, ty: Type) -> Self;
     fn of_dword(b: u32, signed: bool) -> Self;
     fn of_word(b: u16, signed: bool) -> Self;
-    /// Lanes of elements of two bytes.
+    /// Converts elements of two bytes.
     #[inline(always)]
     fn of_words<const N: usize>(row: &[[u8; 2]; N], signed: bool) -> [Self; N] {
         let mut out = [Self::default(); N];
@@ -39,12 +39,12 @@ pub(super) trait Lane: Copy + Default {
         out
     }
     fn bits(self) -> u64;
-    /// The bits of an element of a type.
+    /// Returns the bits of an element of a type.
     #[inline(always)]
     fn element(self, _: Type) -> u64 {
         self.bits()
     }
-    /// Elements of a type of two bytes.
+    /// Returns elements of a type of two bytes.
     #[inline(always)]
     fn words<const N: usize>(v: &[Self; N], _: Type) -> [u16; N] {
         let mut out = [0; N];
@@ -55,7 +55,7 @@ pub(super) trait Lane: Copy + Default {
     }
 }
 
-/// The element's value in 64 bits, by its type's sign.
+/// Returns the element's value in 64 bits, extended by its type's sign.
 #[inline(always)]
 fn extend(v: u64, ty: Type) -> i64 {
     match ty {
@@ -139,7 +139,7 @@ impl Lane for f64 {
     fn of_element(bits: u64, _: Type) -> f64 {
         f64::from_bits(bits)
     }
-    // No double has fewer bits.
+    // Doubles have no narrower elements.
     #[inline(always)]
     fn of_dword(b: u32, _: bool) -> f64 {
         f64::from_bits(u64::from(b))
@@ -172,7 +172,7 @@ impl Lane for f32 {
     fn of_dword(b: u32, _: bool) -> f32 {
         f32::from_bits(b)
     }
-    // Its words are halves.
+    // Words are halves.
     #[inline(always)]
     fn of_word(b: u16, _: bool) -> f32 {
         f16::from_bits(b).to_f32()
@@ -203,10 +203,11 @@ impl Lane for f32 {
     }
 }
 
-/// A source's lanes, with its modifiers. Lanes beyond the instruction's channels are anything.
+/// Loads a source's lanes, with its modifiers. Lanes beyond the instruction's channels are
+/// undefined.
 ///
-/// What most sources are is read here, and inlined in every handler: registers of the lanes' own size, and one element for
-/// all channels. All else is read by [`gather`].
+/// The most frequent sources are read here, and inlined in every handler: registers of the lanes'
+/// own size, and one element for all channels. All others are read by [`gather`].
 #[inline(always)]
 pub(super) fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
     let mut out = [L::default(); N];
@@ -238,7 +239,8 @@ pub(super) fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) 
     out
 }
 
-/// The lanes of sources that are narrower than a lane, strided, in rows, or a packed vector, and of integers with modifiers.
+/// Loads the lanes of all other sources: narrower than a lane, strided, in rows, a packed vector,
+/// or integers with modifiers.
 #[inline(never)]
 fn gather<L: Lane, const N: usize>(
     regs: &Regs,
@@ -271,7 +273,7 @@ fn gather<L: Lane, const N: usize>(
     out
 }
 
-/// Consecutive elements.
+/// Reads consecutive elements.
 fn packed<L: Lane, const N: usize>(regs: &Regs, at: u32, ty: Type, out: &mut [L; N]) {
     let signed = ty.is_signed();
     match ty.bytes() {
@@ -302,7 +304,8 @@ fn packed<L: Lane, const N: usize>(regs: &Regs, at: u32, ty: Type, out: &mut [L;
     }
 }
 
-/// Rows of elements: their stride, log2 of their width and the elements' stride, in bytes.
+/// Reads rows of elements, by their stride, log2 of their width, and the elements' stride. Strides
+/// are in bytes.
 fn rect<L: Lane, const N: usize>(
     regs: &Regs,
     at: u32,
@@ -341,7 +344,8 @@ fn rect<L: Lane, const N: usize>(
 
 /// Writes the lanes of `mask` to the destination, as elements of its type.
 ///
-/// Consecutive elements of a lane's size are written here, and inlined in every handler; all else by [`store_other`].
+/// Consecutive elements of a lane's size are written here, and inlined in every handler. All others
+/// are written by [`store_other`].
 #[inline(always)]
 pub(super) fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]) {
     let DstOp::Direct { at, step, .. } = op.dst else {
@@ -383,7 +387,7 @@ fn store_other<L: Lane, const N: usize>(
         && mask == op.full
         && let Some(out) = regs.elements_mut::<8, N>(at)
     {
-        // The lower halves of qwords; the last one's upper half may be another's.
+        // The low halves of qwords. The last high half may belong to another register.
         for i in 0..N {
             let old = u64::from_le_bytes(out[i]);
             let new = old & !0xffff_ffff | v[i].bits() & 0xffff_ffff;

@@ -1,10 +1,14 @@
-//! The paths that most instructions take: decoded once into a handler, which runs all channels as host SIMD loops.
+//! Fast paths that most instructions take. An instruction is decoded once into a handler, which
+//! runs all channels as host SIMD loops.
 //!
-//! A handler is one operation at one width in one kind of lane ([`float`], [`int`], [`acc`]), for operands in one kind of
-//! [`places`]. Where those are rows of dwords, as mostly they are, it loads, computes and stores without a branch; any
-//! other direct operands it looks at when it runs ([`lanes`]). What an operation computes is `isa-gen`'s semantics, inlined.
-//! Handlers cannot fail, so operands with addresses that are known only when they run, and registers with effects, take
-//! the general path (`alu`). [`choose`] says which operations have one.
+//! A handler is one operation at one width in one lane type ([`float`], [`int`], [`acc`]), for
+//! operands of one layout ([`places`]). For rows of dwords, the most frequent layout, it loads,
+//! computes and stores without a branch. Other direct operands it examines when it runs
+//! ([`lanes`]). Operations compute what `isa-gen`'s semantics define, inlined.
+//!
+//! Handlers cannot fail. Operands whose addresses are known only at run time, and registers with
+//! effects, therefore take the general path (`alu`). [`choose`] selects the handler of an
+//! operation.
 
 mod acc;
 mod choose;
@@ -18,30 +22,30 @@ use super::program::{DstOp, MicroOp, Pred};
 use super::thread::Thread;
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::{self, FpMode, Round, truth_of_mask};
-use places::{Anywhere, One, Place, Places, Rows};
+use places::{Anywhere, One, OperandAccess, OperandLayout, Rows};
 use std::marker::PhantomData;
 
 pub(super) use choose::{Operands, handler};
 pub(super) use places::RowSource;
 
-/// Runs an operation in the channels of a mask that is not empty.
+/// Function that runs an operation in the channels of a mask, which is not empty.
 pub(super) type Handler = fn(&mut Thread, &MicroOp, u32);
 
-/// The handler of an operation.
+/// Handler of an operation with its requirements.
 #[derive(Clone, Copy)]
-pub(super) struct Fast {
+pub(super) struct FastHandler {
     pub(super) run: Handler,
-    /// The floats that must be IEEE's.
+    /// Float types that must follow IEEE.
     pub(super) needs: Ieee,
-    /// The sources as rows, where the handler is for those.
+    /// Sources as rows, for a row handler.
     pub(super) rows: [RowSource; 3],
 }
 
-/// The handler of what has nothing to do.
+/// Handler of an operation that does nothing.
 pub(super) fn nothing(_: &mut Thread, _: &MicroOp, _: u32) {}
 
 bitflags::bitflags! {
-    /// Floats that are IEEE's: rounded to nearest, denormals kept.
+   /// Float types that follow IEEE: rounded to nearest, denormals kept.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(super) struct Ieee: u8 {
         const SINGLE = 1;
@@ -51,7 +55,7 @@ bitflags::bitflags! {
 }
 
 impl Ieee {
-    /// Those that are in a floating-point mode.
+    /// Returns the types that follow IEEE in a floating-point mode.
     pub(super) fn of(mode: &FpMode) -> Ieee {
         let mut out = Ieee::empty();
         if mode.round == Round::Nearest {
@@ -63,7 +67,7 @@ impl Ieee {
     }
 }
 
-/// How many sources an operation with a handler has.
+/// Returns the number of sources of an operation with a handler.
 const fn arity(op: Op) -> usize {
     match op {
         Op::Mov
@@ -82,9 +86,9 @@ const fn arity(op: Op) -> usize {
     }
 }
 
-/// Operations that share a kind of lane, for any host, at any width and wherever their operands lie.
-trait Family {
-    fn run<const N: usize, P: Places>(
+/// Operations that share a lane type, for any host, at any width and for any operand layout.
+trait OpFamily {
+    fn run<const N: usize, P: OperandAccess>(
         host: impl Simd,
         t: &mut Thread,
         op: &MicroOp,
@@ -93,15 +97,15 @@ trait Family {
     );
 }
 
-/// One operation of a family, known when it is compiled.
-trait Known {
-    type Of: Family;
+/// Operation of a family as a type, known at compile time.
+trait KnownOp {
+    type Of: OpFamily;
     const OP: Op;
 }
 
-/// Ends a comparison: the flags, and all ones or zero to a destination.
+/// Writes the result of a comparison: the flags, and all ones or zero to a destination.
 #[inline(always)]
-fn compared<const N: usize, P: Places>(t: &mut Thread, op: &MicroOp, mask: u32, flags: u32) {
+fn compared<const N: usize, P: OperandAccess>(t: &mut Thread, op: &MicroOp, mask: u32, flags: u32) {
     if let Some(bit) = op.flag {
         t.regs.set_flags(bit, mask, flags);
     }
@@ -112,7 +116,7 @@ fn compared<const N: usize, P: Places>(t: &mut Thread, op: &MicroOp, mask: u32, 
     }
 }
 
-/// The channels in which `sel` without a condition takes source 0.
+/// Returns the channels in which `sel` without a condition takes source 0.
 #[inline(always)]
 fn picked(t: &Thread, op: &MicroOp) -> u32 {
     match op.pick {
@@ -121,16 +125,16 @@ fn picked(t: &Thread, op: &MicroOp) -> u32 {
     }
 }
 
-/// A call of a family's body: compiled for this operation and its places alone where the host's vectors are wide, for all
-/// operations of its family, wherever their operands lie, elsewhere.
-struct Call<'a, K, P, const N: usize> {
+/// Call of a family's body. On hosts with wide vectors it is compiled for this operation and
+/// operand layout. Elsewhere one body serves all operations of its family and all layouts.
+struct FamilyCall<'a, K, P, const N: usize> {
     t: &'a mut Thread,
     op: &'a MicroOp,
     mask: u32,
     what: PhantomData<(K, P)>,
 }
 
-impl<K: Known, P: Places, const N: usize> Work for Call<'_, K, P, N> {
+impl<K: KnownOp, P: OperandAccess, const N: usize> Work for FamilyCall<'_, K, P, N> {
     type Output = ();
 
     #[inline(always)]
@@ -144,9 +148,9 @@ impl<K: Known, P: Places, const N: usize> Work for Call<'_, K, P, N> {
     }
 }
 
-/// The handler of a known operation at a width of up to `N` channels.
-fn known<K: Known, P: Places, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
-    t.host.call(Call::<K, P, N> {
+/// Handles a known operation at a width of up to `N` channels.
+fn known<K: KnownOp, P: OperandAccess, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
+    t.host.call(FamilyCall::<K, P, N> {
         t,
         op,
         mask,
@@ -154,14 +158,15 @@ fn known<K: Known, P: Places, const N: usize>(t: &mut Thread, op: &MicroOp, mask
     });
 }
 
-/// The handler of all operations of a family.
+/// Handles all operations of a family.
 #[inline(never)]
-fn any<F: Family, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
+fn any<F: OpFamily, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
     F::run::<N, Anywhere>(sem::Plain, t, op, mask, op.alu.op);
 }
 
-/// The handler for operands anywhere. Few operations have 32 channels: each family has one body for those.
-fn anywhere<K: Known>(n: u32) -> Handler {
+/// Returns the handler for operands of any layout. Few operations have 32 channels, so each family
+/// has one body for those.
+fn anywhere<K: KnownOp>(n: u32) -> Handler {
     match n {
         32 => any::<K::Of, 32>,
         16 => known::<K, Anywhere, 16>,
@@ -169,10 +174,11 @@ fn anywhere<K: Known>(n: u32) -> Handler {
     }
 }
 
-/// The handler for these places where one is compiled for them: `$splat` are the sources that may be one dword for all.
+/// Defines a function that returns the row handler, if one is compiled for the sources. `$splat`
+/// lists the sets of sources that may be one dword for all channels.
 macro_rules! of_rows {
     ($name:ident: $($splat:literal),*) => {
-        fn $name<K: Known, const MODS: bool>(n: u32, splat: u8, mods: bool) -> Option<Handler> {
+        fn $name<K: KnownOp, const MODS: bool>(n: u32, splat: u8, mods: bool) -> Option<Handler> {
             match (n, splat, mods) {
                 $(
                     (32, $splat, false) => Some(known::<K, Rows<$splat, false>, 32>),
@@ -191,10 +197,11 @@ of_rows!(one_row: 0, 1);
 of_rows!(two_rows: 0, 1, 2);
 of_rows!(three_rows: 0, 1, 2, 3, 4, 5, 6);
 
-/// The handler of an operation that has bodies for rows, with modifiers or not.
-fn of_rows<K: Known, const MODS: bool>(n: u32, place: Place) -> Handler {
+/// Returns the handler of an operation that has bodies for rows. `MODS` is true if they include
+/// source modifiers.
+fn of_rows<K: KnownOp, const MODS: bool>(n: u32, place: OperandLayout) -> Handler {
     let rows = match place {
-        Place::Rows { splat, mods } => {
+        OperandLayout::Rows { splat, mods } => {
             if const { arity(K::OP) == 1 } {
                 one_row::<K, MODS>(n, splat, mods)
             } else if const { arity(K::OP) == 2 } {
@@ -208,19 +215,20 @@ fn of_rows<K: Known, const MODS: bool>(n: u32, place: Place) -> Handler {
     rows.unwrap_or_else(|| of_place::<K>(n, place))
 }
 
-/// The handler of an operation that has none.
-fn of_place<K: Known>(n: u32, place: Place) -> Handler {
+/// Returns the handler of an operation that has no bodies for rows.
+fn of_place<K: KnownOp>(n: u32, place: OperandLayout) -> Handler {
     match place {
-        Place::One => known::<K, One, 1>,
+        OperandLayout::One => known::<K, One, 1>,
         _ => anywhere::<K>(n),
     }
 }
 
-/// The handlers of operations: with bodies for rows and their modifiers, for rows without modifiers, and for neither.
+/// Defines the handlers of operations: with bodies for rows and their modifiers, for rows without
+/// modifiers, and for neither.
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident, $family:ty, modified [$($m:ident),*], rows [$($r:ident),*], others [$($o:ident),*]) => {
         $(#[$doc])*
-        pub(super) fn $name(op: gantry_isa_gen::Op, n: u32, place: super::Place) -> Option<super::Handler> {
+        pub(super) fn $name(op: gantry_isa_gen::Op, n: u32, place: super::OperandLayout) -> Option<super::Handler> {
             use gantry_isa_gen::Op;
             $(super::known_op!($m, $family);)*
             $(super::known_op!($r, $family);)*
@@ -236,11 +244,11 @@ macro_rules! handlers {
 }
 use handlers;
 
-/// An operation's type, of its own name.
+/// Defines an operation's type under the operation's name.
 macro_rules! known_op {
     ($op:ident, $family:ty) => {
         struct $op;
-        impl super::Known for $op {
+        impl super::KnownOp for $op {
             type Of = $family;
             const OP: Op = Op::$op;
         }

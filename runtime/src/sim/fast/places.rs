@@ -1,4 +1,4 @@
-//! Where the operands of a handler lie: what is known of that when the handler is chosen, it need not look at.
+//! Operand layouts of handlers. A handler need not examine at run time what its layout fixes.
 
 use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::thread::Thread;
@@ -7,20 +7,21 @@ use super::lanes::{self, Lane};
 use gantry_isa_gen::sem::{AluOp, is_logic, truth_of_mask};
 use gantry_isa_gen::{Op, SrcMods, Type};
 
-/// How a handler finds its operands.
-pub(super) trait Places {
-    /// No saturation, and no flags but of comparisons.
+/// Access of a handler to its operands.
+pub(super) trait OperandAccess {
+    /// True if there is no saturation, and only comparisons write flags.
     const PLAIN: bool;
-    /// A source's lanes, with its modifiers. Lanes beyond the instruction's channels are anything.
+    /// Loads a source's lanes, with its modifiers. Lanes beyond the instruction's channels are
+    /// undefined.
     fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N];
     /// Writes the lanes of `mask` to the destination.
     fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]);
 }
 
-/// Which places a handler is compiled for.
+/// Operand layout that a handler is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
-    /// [`Rows`]: bit k of `splat` is set where source k is one dword for all channels.
+pub(super) enum OperandLayout {
+    /// [`Rows`]. Bit k of `splat` is set if source k is one dword for all channels.
     Rows { splat: u8, mods: bool },
     /// [`One`].
     One,
@@ -28,43 +29,45 @@ pub(super) enum Place {
     Anywhere,
 }
 
-/// A source of [`Rows`]: dwords side by side, or one for all channels.
+/// Source of [`Rows`]: adjacent dwords, or one dword for all channels.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct RowSource {
-    /// Where the first dword lies in the register file, in bytes; `None` is an immediate.
+    /// Byte offset of the first dword in the register file; `None` for an immediate.
     at: Option<u32>,
-    /// An immediate's lane.
+    /// Lane of an immediate.
     value: u32,
-    /// What modifiers do to a lane: the bits that stay, those that flip, and what is subtracted then.
+    /// Effect of modifiers on a lane: bits that are kept, bits that are flipped, and a number
+    /// subtracted afterwards.
     keep: u32,
     flip: u32,
     minus: u32,
 }
 
-impl Place {
-    /// The place of an operation's operands in lanes of 32 bits, and the row sources.
-    pub(super) fn of(alu: &AluOp, o: &Operands<'_>) -> (Place, [RowSource; 3]) {
+impl OperandLayout {
+    /// Returns the layout of an operation's operands in lanes of 32 bits, and the row sources.
+    pub(super) fn of(alu: &AluOp, o: &Operands<'_>) -> (OperandLayout, [RowSource; 3]) {
         let none = [RowSource::default(); 3];
         let vector = o.srcs.iter().any(|s| matches!(s, SrcOp::Imm(_)));
         if o.n == 1 && !vector {
-            return (Place::One, none);
+            return (OperandLayout::One, none);
         }
         match rows(alu, o) {
-            Some((splat, mods, rows)) => (Place::Rows { splat, mods }, rows),
-            None => (Place::Anywhere, none),
+            Some((splat, mods, rows)) => (OperandLayout::Rows { splat, mods }, rows),
+            None => (OperandLayout::Anywhere, none),
         }
     }
 
-    /// For lanes that are no dwords.
-    pub(super) fn without_rows(self) -> Place {
+    /// Returns the layout for lanes that are no dwords.
+    pub(super) fn without_rows(self) -> OperandLayout {
         match self {
-            Place::Rows { .. } => Place::Anywhere,
+            OperandLayout::Rows { .. } => OperandLayout::Anywhere,
             place => place,
         }
     }
 }
 
-/// Which sources are one dword, whether there are modifiers, and the sources as rows; `None` where an operand is no row.
+/// Returns the set of one-dword sources, whether there are modifiers, and the sources as rows.
+/// `None` where an operand is no row.
 fn rows(alu: &AluOp, o: &Operands<'_>) -> Option<(u8, bool, [RowSource; 3])> {
     let dword = |t: Type| matches!(t, Type::D | Type::Ud | Type::F);
     let row = match o.dst {
@@ -106,7 +109,7 @@ fn rows(alu: &AluOp, o: &Operands<'_>) -> Option<(u8, bool, [RowSource; 3])> {
     Some((splat, modified, rows))
 }
 
-/// What modifiers do to a lane; `None` for an integer's absolute value.
+/// Returns the effect of modifiers on a lane; `None` for an integer's absolute value.
 fn modifiers(ty: Type, mods: SrcMods, logic: bool) -> Option<RowSource> {
     let plain = RowSource {
         keep: u32::MAX,
@@ -137,11 +140,11 @@ impl RowSource {
     }
 }
 
-/// Rows of dwords in the registers, or one dword for all channels where the bit of `SPLAT` is set; with modifiers of rows
-/// only where `MODS` says so.
+/// Rows of dwords in the registers, or one dword for all channels where the bit of `SPLAT` is set.
+/// Rows may have modifiers only if `MODS` is true.
 pub(super) struct Rows<const SPLAT: u8, const MODS: bool>;
 
-impl<const SPLAT: u8, const MODS: bool> Places for Rows<SPLAT, MODS> {
+impl<const SPLAT: u8, const MODS: bool> OperandAccess for Rows<SPLAT, MODS> {
     const PLAIN: bool = true;
 
     #[inline(always)]
@@ -194,7 +197,7 @@ impl<const SPLAT: u8, const MODS: bool> Places for Rows<SPLAT, MODS> {
 /// One channel, with elements of any size.
 pub(super) struct One;
 
-impl Places for One {
+impl OperandAccess for One {
     const PLAIN: bool = false;
 
     #[inline(always)]
@@ -227,10 +230,10 @@ impl Places for One {
     }
 }
 
-/// Operands of any direct kind, looked at when the operation runs.
+/// Direct operands of any layout, examined when the operation runs.
 pub(super) struct Anywhere;
 
-impl Places for Anywhere {
+impl OperandAccess for Anywhere {
     const PLAIN: bool = false;
 
     #[inline(always)]

@@ -1,9 +1,9 @@
-//! Handlers against the general path, and the lists of operations that have handlers.
+//! Tests of handlers against the general path, and of the lists of operations that have handlers.
 
 use super::super::host::Host;
-use super::{Place, float as floats, int};
+use super::{OperandLayout, float as floats, int};
 use crate::sim::alu;
-use crate::sim::program::{Kind, MicroOp, Program};
+use crate::sim::program::{MicroOp, MicroOpKind, Program};
 use crate::sim::regs;
 use crate::sim::thread::Thread;
 use gantry_isa_gen::fuzz::{Rng, random_inst};
@@ -11,7 +11,7 @@ use gantry_isa_gen::sem::{Round, float, int as ints};
 use gantry_isa_gen::{MathFn, Op, Platform, Type, encode};
 use std::collections::BTreeSet;
 
-/// What registers hold: numbers of every size, floats of every kind.
+/// Generates a register value: numbers of every size, floats of every kind.
 fn value(r: &mut Rng) -> u32 {
     match r.below(8) {
         0 => r.pick(&[0, 1, 0x8000_0000, 0x7fff_ffff, u32::MAX]).unwrap(),
@@ -32,7 +32,7 @@ fn value(r: &mut Rng) -> u32 {
     }
 }
 
-/// A thread with registers of a seed, in IEEE mode.
+/// Creates a thread with registers from a seed, in IEEE mode.
 fn thread(program: &Program, seed: u64) -> Thread {
     let mut t = Thread::new(program.grf_end());
     t.reset(u32::MAX, 0);
@@ -51,9 +51,9 @@ fn thread(program: &Program, seed: u64) -> Thread {
     t
 }
 
-/// What differs between the results of two threads.
+/// Describes the first difference between the results of two threads.
 fn difference(op: &MicroOp, end: u32, fast: &Thread, general: &Thread) -> Option<String> {
-    // Which NaN a result is depends on the host.
+    // The host determines which NaN a result is.
     let nan = |t: &Thread, at: u32| match op.alu.dst {
         Type::F => f32::from_bits(t.regs.u32(at)).is_nan(),
         Type::Hf => {
@@ -94,7 +94,7 @@ fn handlers_do_what_the_general_path_does() {
         let ops = Op::ALL.map(|op| (op, None));
         for (op, function) in ops.into_iter().chain(functions) {
             if matches!(op, Op::Nop | Op::Sync) {
-                // They have nothing to do.
+                // These do nothing.
                 continue;
             }
             for _ in 0..if cfg!(debug_assertions) { 60 } else { 600 } {
@@ -108,7 +108,9 @@ fn handlers_do_what_the_general_path_does() {
                 let Some(op) = program.ops.first() else {
                     continue;
                 };
-                let Kind::Fast(run) = op.kind else { continue };
+                let MicroOpKind::Fast(run) = op.kind else {
+                    continue;
+                };
                 let mask = match r.below(3) {
                     0 => op.full,
                     1 => 1 << r.below(u64::from(op.n)),
@@ -146,7 +148,8 @@ fn handlers_do_what_the_general_path_does() {
     );
 }
 
-/// A handler takes source 0 where the operation is none of lanes, so every operation listed must be one.
+/// A handler takes source 0 where the operation has no lane implementation, so every listed
+/// operation must have one.
 #[test]
 fn every_operation_listed_is_one_of_lanes() {
     let mut ops = BTreeSet::new();
@@ -160,16 +163,16 @@ fn every_operation_listed_is_one_of_lanes() {
     let (mut whole, mut floats) = (0, 0);
     for op in ops {
         let z = [0i32; 8];
-        if int::signed(op, 8, Place::Anywhere)
-            .or(int::unsigned(op, 8, Place::Anywhere))
-            .or(int::wide(op, 8, Place::Anywhere))
+        if int::signed(op, 8, OperandLayout::Anywhere)
+            .or(int::unsigned(op, 8, OperandLayout::Anywhere))
+            .or(int::wide(op, 8, OperandLayout::Anywhere))
             .is_some()
         {
             assert!(ints::apply(op, &z, &z, &z, 31).is_some(), "{op}");
             whole += 1;
         }
         let z = [0f32; 8];
-        if floats::single(op, 8, Place::Anywhere).is_some() {
+        if floats::single(op, 8, OperandLayout::Anywhere).is_some() {
             assert!(
                 float::apply(op, &z, &z, &z, Round::Nearest).is_some(),
                 "{op}"

@@ -1,24 +1,25 @@
-//! Which bytes of the registers an instruction reads and writes, as the scoreboard sees them.
+//! Bytes of registers that an instruction reads and writes, as the scoreboard tracks them.
 
 use super::super::alu::element_at;
-use super::super::program::{DstOp, Kind, MicroOp, Pred, Program, SrcOp};
+use super::super::program::{DstOp, MicroOp, MicroOpKind, Pred, Program, SrcOp};
 use super::super::regs;
 use super::super::special::Special;
 use super::super::thread::Thread;
-use super::Model;
+use super::ScoreboardModel;
 use crate::watch::HazardKind;
 use gantry_isa_gen::message::MsgOp;
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Arf, Op, Reg, Type};
 
-/// Where flags are, beyond the register file: a byte stands for a channel's bit of f0, and so on.
+/// Offset of the flags, beyond the register file. A byte stands for a channel's bit of f0, and so
+/// on.
 const FLAG_BITS: u32 = regs::FILE_BYTES as u32 * 2;
 
-/// Bytes of registers: for each run of a GRF's size that has some, a bit for each.
+/// Set of register bytes: for each unit of a GRF's size that has some, a bit for each byte.
 #[derive(Clone, Default)]
-pub(super) struct Bytes(Vec<(u32, u64)>);
+pub(super) struct RegisterBytes(Vec<(u32, u64)>);
 
-impl Bytes {
+impl RegisterBytes {
     pub(super) fn add(&mut self, at: u32, bytes: u32, grf: u32) {
         let (mut at, end) = (at, at + bytes);
         while at < end {
@@ -33,8 +34,8 @@ impl Bytes {
         }
     }
 
-    /// The first of so many runs that both have bytes of, and those bytes.
-    fn common(&self, other: &Bytes, runs: u32) -> Option<(u32, u64)> {
+    /// Returns the first of the `runs` lowest units that both have bytes of, and those bytes.
+    fn common(&self, other: &RegisterBytes, runs: u32) -> Option<(u32, u64)> {
         self.0.iter().filter(|(n, _)| *n < runs).find_map(|(n, a)| {
             let (_, b) = other.0.iter().find(|(m, b)| m == n && a & b != 0)?;
             Some((*n, a & b))
@@ -42,40 +43,41 @@ impl Bytes {
     }
 }
 
-/// What an instruction reads and writes.
+/// Registers that an instruction reads and writes.
 #[derive(Clone, Default)]
-pub(super) struct Access {
+pub(super) struct RegisterAccess {
     pub(super) pc: u32,
-    reads: Bytes,
-    writes: Bytes,
-    /// For messages that work by channel: the channels. Others have all.
+    reads: RegisterBytes,
+    writes: RegisterBytes,
+    /// Channels, for messages that work by channel. Others have all.
     channels: u32,
-    /// It reads the words of the bytes that it writes.
+    /// True if it reads the words of the bytes that it writes.
     rewrites: bool,
-    /// It reads for nothing: nobody gets what it makes.
+    /// True if its reads have no effect, since nothing receives its result.
     idle: bool,
-    /// A fence, whose response holds nothing: who reads it waits for the fence.
+    /// True for a fence, whose response has no contents. A read of the response waits for the
+    /// fence.
     fence: bool,
 }
 
-impl Access {
-    /// Nothing more is waited for.
+impl RegisterAccess {
+    /// Marks everything as waited for.
     pub(super) fn clear(&mut self) {
-        *self = Access::default();
+        *self = RegisterAccess::default();
     }
 }
 
-/// A register, or a part of it.
+/// Register, or part of it.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Place {
+pub(in super::super) struct RegisterPart {
     pub(in super::super) register: Reg,
-    /// A bit for each byte; of a flag a bit for each channel's bit.
+    /// Mask of its bytes. For a flag it is a mask of its channels' bits.
     pub(in super::super) part: u64,
 }
 
-impl Place {
-    /// The bytes of a run, up to the end of the register that has the first.
-    fn new(run: u32, bytes: u64, grf: u32) -> Place {
+impl RegisterPart {
+    /// Converts the bytes of a unit, up to the end of the register that has the first.
+    fn new(run: u32, bytes: u64, grf: u32) -> RegisterPart {
         let at = run * grf;
         let first = at + bytes.trailing_zeros();
         let (register, base, size) = if first >= FLAG_BITS {
@@ -87,27 +89,27 @@ impl Place {
         } else {
             (Reg::Grf(run as u8), at, grf)
         };
-        // A run may begin elsewhere than a register.
+        // A unit may begin elsewhere than a register.
         let moved = match at.checked_sub(base) {
             Some(up) => bytes.checked_shl(up),
             None => bytes.checked_shr(base - at),
         };
-        Place {
+        RegisterPart {
             register,
             part: moved.unwrap_or(0) & u64::MAX >> (64 - size.clamp(1, 64)),
         }
     }
 }
 
-/// The first conflict of a kind that counts. `tracked` are in-order results: the hardware itself waits for those in
-/// accumulators and flags before it reads them.
+/// Returns the first conflict of a kind that counts. `tracked` is true for in-order results: the
+/// hardware itself waits for those in accumulators and flags before it reads them.
 pub(super) fn conflict(
-    model: &Model,
-    earlier: &Access,
-    now: &Access,
+    model: &ScoreboardModel,
+    earlier: &RegisterAccess,
+    now: &RegisterAccess,
     tracked: bool,
     counts: impl Fn(HazardKind, bool) -> bool,
-) -> Option<(HazardKind, Place)> {
+) -> Option<(HazardKind, RegisterPart)> {
     if earlier.channels & now.channels == 0 || now.idle && !earlier.fence || earlier.idle {
         return None;
     }
@@ -137,42 +139,44 @@ pub(super) fn conflict(
     .filter(|(kind, ..)| counts(*kind, now.rewrites))
     .find_map(|(kind, a, b, runs)| {
         let (run, bytes) = a.common(b, runs)?;
-        Some((kind, Place::new(run, bytes, model.grf)))
+        Some((kind, RegisterPart::new(run, bytes, model.grf)))
     })
 }
 
-/// What an instruction reads and writes of the GRFs and, where pipes are counted apart, of accumulators and flags.
+/// Returns the accesses of an instruction to the GRFs and, where pipes are counted separately, to
+/// accumulators and flags.
 pub(super) fn access(
-    model: &Model,
+    model: &ScoreboardModel,
     program: &Program,
     t: &Thread,
     pc: u32,
     op: &MicroOp,
     mask: u32,
-) -> Access {
-    let mut a = Access {
+) -> RegisterAccess {
+    let mut a = RegisterAccess {
         pc,
-        channels: match op.no_mask {
-            true => u32::MAX,
-            false => mask << op.shift,
+        channels: if op.no_mask {
+            u32::MAX
+        } else {
+            mask << op.shift
         },
-        ..Access::default()
+        ..RegisterAccess::default()
     };
     if mask == 0 {
         return a;
     }
     let grf = model.grf;
-    // What is read for nothing may be anything: Intel's compiler moves registers to null where the hardware is not to keep what it
-    // read last. But it waits for fences so.
+    // Reads without effect may read anything. Intel's compiler moves registers to null so that the
+    // hardware does not keep what it read last. But it also waits for fences that way.
     let writes = !matches!(op.dst, DstOp::Null)
         || op.flag.is_some()
         || op.acc_wr_en
         || matches!(op.alu.op, Op::Addc | Op::Subb);
-    a.idle = !writes && matches!(op.kind, Kind::Alu | Kind::Fast(_));
+    a.idle = !writes && matches!(op.kind, MicroOpKind::Alu | MicroOpKind::Fast(_));
     if !model.one_pipe {
         flags(&mut a, op, mask, grf);
     }
-    if let Kind::Send(s) = &op.kind {
+    if let MicroOpKind::Send(s) = &op.kind {
         if let Some(m) = program.message(&t.regs, pc, s) {
             a.fence = matches!(m.op, MsgOp::Fence { .. } | MsgOp::LscFence { .. });
             a.reads.add(s.src0, u32::from(m.src0_grfs) * grf, grf);
@@ -184,9 +188,9 @@ pub(super) fn access(
         return a;
     }
     match &op.kind {
-        Kind::Special(
+        MicroOpKind::Special(
             Special::Systolic(d)
-            | Special::Unseen {
+            | Special::Overwritten {
                 product: d,
                 fused: false,
             },
@@ -194,14 +198,14 @@ pub(super) fn access(
             systolic(&mut a, op, d, d.src2_bytes(), grf);
             return a;
         }
-        Kind::Special(
+        MicroOpKind::Special(
             Special::Fused(d)
-            | Special::Unseen {
+            | Special::Overwritten {
                 product: d,
                 fused: true,
             },
         ) => {
-            // Either half, if they are not the same, is as long as the second.
+            // Each half, if they differ, is as long as the second.
             systolic(&mut a, op, d, d.halves(grf)[1], grf);
             return a;
         }
@@ -221,7 +225,7 @@ pub(super) fn access(
         }
     }
     let bytes = op.alu.dst.bytes();
-    // What reads a word to write a byte has the other byte too.
+    // A read-modify-write of a word accesses the other byte too.
     a.rewrites = bytes == 1 && model.byte_rmw;
     let (wide, even) = if a.rewrites { (2, !1) } else { (bytes, !0) };
     for i in running {
@@ -242,12 +246,12 @@ pub(super) fn access(
     a
 }
 
-/// Bytes of an operand that the scoreboard sees.
-fn touch(set: &mut Bytes, model: &Model, grf_end: u32, at: u32, bytes: u32) {
+/// Adds the bytes of an operand that the scoreboard tracks.
+fn touch(set: &mut RegisterBytes, model: &ScoreboardModel, grf_end: u32, at: u32, bytes: u32) {
     if at < grf_end {
         set.add(at, bytes, model.grf);
     } else if model.one_pipe {
-        // The hardware tracks all but the GRFs.
+        // The hardware tracks everything except the GRFs.
     } else if (regs::FLAGS..regs::SR0).contains(&at) {
         set.add(FLAG_BITS + (at - regs::FLAGS) * 8, bytes * 8, model.grf);
     } else if (regs::ACC..regs::FLAGS).contains(&at) {
@@ -255,11 +259,11 @@ fn touch(set: &mut Bytes, model: &Model, grf_end: u32, at: u32, bytes: u32) {
     }
 }
 
-/// The flags that a predicate reads and a flag modifier writes.
-fn flags(a: &mut Access, op: &MicroOp, mask: u32, grf: u32) {
-    let bits = |set: &mut Bytes, first: u8, mask: u32| {
+/// Adds the flags that a predicate reads and a condition modifier writes.
+fn flags(a: &mut RegisterAccess, op: &MicroOp, mask: u32, grf: u32) {
+    let bits = |set: &mut RegisterBytes, first: u8, mask: u32| {
         for i in (0..32).filter(|i| mask >> i & 1 == 1) {
-            // A register's bits wrap within it.
+            // A flag register's bits wrap within it.
             let bit = first & !31 | first.wrapping_add(i) & 31;
             set.add(FLAG_BITS + u32::from(bit), 1, grf);
         }
@@ -285,8 +289,8 @@ fn flags(a: &mut Access, op: &MicroOp, mask: u32, grf: u32) {
     }
 }
 
-/// The accumulator of an operation that does not name it.
-fn implicit_accumulator(a: &mut Access, op: &MicroOp, grf: u32) {
+/// Adds the accumulator that an operation accesses implicitly.
+fn implicit_accumulator(a: &mut RegisterAccess, op: &MicroOp, grf: u32) {
     let ty = match op.alu.op {
         Op::Addc | Op::Subb => Type::D,
         _ if op.acc_wr_en => op.alu.dst,
@@ -301,8 +305,8 @@ fn implicit_accumulator(a: &mut Access, op: &MicroOp, grf: u32) {
     }
 }
 
-/// The blocks of `dpas`, of which source 2 has so many bytes.
-fn systolic(a: &mut Access, op: &MicroOp, d: &Dpas, src2: u32, grf: u32) {
+/// Adds the blocks of `dpas`, whose source 2 has `src2` bytes.
+fn systolic(a: &mut RegisterAccess, op: &MicroOp, d: &Dpas, src2: u32, grf: u32) {
     if let DstOp::Direct { at, .. } = op.dst {
         a.writes.add(at, d.sum_bytes(d.dst), grf);
     }

@@ -1,16 +1,22 @@
-//! The software scoreboard of a thread of Xe code: which registers are still to be read or written by instructions that
-//! were issued, and whether the annotations (SWSB) of the instructions that follow wait for them.
+//! Software scoreboard of a thread of Xe code.
 //!
-//! The model is what the hardware promises and Intel's compiler relies on, on the path that a thread really takes:
-//! - An in-order pipe writes its results in order, some instructions later. A distance waits for all instructions of a
-//!   pipe but the last few. A pipe is [`depth`] deep: older results are there. A taken branch drains the pipes.
-//! - Within a pipe, a later instruction neither writes nor is read before an earlier one. Where all distances count
-//!   together (Xe-LP), 64-bit instructions alone are slower than the others.
-//! - Sends, the math box and the systolic array read and write when they like. Tokens say when they have. Each of them
-//!   reads sources in order, so that one that has read, or ended, has let all before it read. Giving a token to an
-//!   instruction waits for the instruction that had it.
-//! - The hardware itself tracks the address register, and flags and accumulators but for what pipes beside each other do
-//!   to them: a pipe's write after another's read or write must be waited for, and so must all that runs out of order.
+//! It tracks the registers that issued instructions have still to read or write. It checks that the
+//! annotations (SWSB) of the instructions that follow wait for them.
+//!
+//! The model is what the hardware guarantees and Intel's compiler relies on, on the path that a
+//! thread takes:
+//! - An in-order pipe writes its results in order, some instructions later. A distance waits for
+//!   all instructions of a pipe but the last few. A pipe is [`depth`] deep: older results are
+//!   complete. A taken branch drains the pipes.
+//! - Within a pipe, a later instruction neither writes nor is read before an earlier one. Where all
+//!   distances count together (Xe-LP), only 64-bit instructions are slower than the others.
+//! - Sends, the math box and the systolic array read and write at any time. Tokens tell when they
+//!   have. Each of these functions reads sources in order. One that has read, or ended, implies
+//!   that all before it have read. Giving a token to an instruction waits for the instruction that
+//!   had it.
+//! - The hardware itself tracks the address register. It also tracks flags and accumulators, except
+//!   between different pipes. There, a pipe's write after another's read or write must be waited
+//!   for. So must everything that runs out of order.
 //! - On Xe-HPC bytes are written by reading and writing their words.
 //! - Channels that do not run are neither read nor written.
 
@@ -19,34 +25,36 @@ mod access;
 use super::program::{MicroOp, Program};
 use super::thread::Thread;
 use crate::watch::HazardKind;
-use access::{Access, Place, access, conflict};
+use access::{RegisterAccess, RegisterPart, access, conflict};
 use gantry_isa_gen::exec_unit::{ExecUnit, Function, depth};
 use gantry_isa_gen::swsb::{Distance, Pipe, TokenKind};
 use gantry_isa_gen::{InstOpts, Src, Subfn, Swsb, SyncFn, Type};
 use std::collections::VecDeque;
 
-/// What the scoreboard must know of each instruction; by operation.
-pub(super) struct Model {
-    entries: Vec<Entry>,
+/// Static information on each instruction, by operation.
+pub(super) struct ScoreboardModel {
+    entries: Vec<InstModel>,
     /// Bytes of a GRF.
     grf: u32,
-    /// Whether distances count the instructions of all pipes together.
+    /// True if distances count the instructions of all pipes together.
     one_pipe: bool,
-    /// Whether bytes are written by reading and writing their words.
+    /// True if bytes are written by reading and writing their words.
     byte_rmw: bool,
 }
 
-struct Entry {
+struct InstModel {
     unit: ExecUnit,
     swsb: Swsb,
-    /// The pipes that a distance without a pipe's name may mean: by the instruction and by its operands.
+    /// Pipes that a distance without a pipe's name may mean: by the instruction and by its
+    /// operands.
     own: u8,
     sync: Option<(SyncFn, u32)>,
-    /// The token that a later instruction sets for this one: of a sequence of `dpas` the last has it.
+    /// True if a later instruction sets this one's token. In a sequence of `dpas` the last one has
+    /// it.
     in_sequence: bool,
 }
 
-/// Pipes as indices.
+/// Number of pipes.
 const PIPES: usize = 4;
 
 const fn index(pipe: Pipe) -> usize {
@@ -58,14 +66,14 @@ const fn index(pipe: Pipe) -> usize {
     }
 }
 
-impl Model {
-    pub(super) fn new(program: &Program) -> Model {
+impl ScoreboardModel {
+    pub(super) fn new(program: &Program) -> ScoreboardModel {
         let f = program.platform.features();
         let one_pipe = f.swsb_pipes.len() == 1;
         let entries = (0..program.ops.len() as u32)
             .map(|pc| {
                 let Some(inst) = program.inst(pc) else {
-                    return Entry {
+                    return InstModel {
                         unit: ExecUnit::Uncounted,
                         swsb: Swsb::NONE,
                         own: 0,
@@ -94,7 +102,7 @@ impl Model {
                     }
                     _ => None,
                 };
-                Entry {
+                InstModel {
                     unit,
                     swsb: inst.swsb,
                     own,
@@ -104,7 +112,7 @@ impl Model {
                 }
             })
             .collect();
-        Model {
+        ScoreboardModel {
             entries,
             grf: f.grf_bytes,
             one_pipe,
@@ -117,57 +125,58 @@ impl Model {
     }
 }
 
-/// An in-order instruction whose result may not be there yet.
+/// In-order instruction whose result may not be complete.
 struct InOrder {
-    /// Its number in its pipe.
+    /// Number of the instruction in its pipe.
     number: u64,
     pipe: Pipe,
-    access: Access,
+    access: RegisterAccess,
 }
 
-/// An out-of-order instruction that may not have ended.
+/// Out-of-order instruction that may not have ended.
 struct OutOfOrder {
     function: Function,
     token: Option<u8>,
-    /// Waits for the token of a later instruction of its sequence.
+    /// True while it waits for the token of a later instruction of its sequence.
     in_sequence: bool,
     reads_done: bool,
-    access: Access,
+    access: RegisterAccess,
 }
 
-/// A read or write that nothing waits for.
-pub(super) struct Finding {
+/// Read or write that nothing waits for.
+pub(super) struct MissingWait {
     pub(super) kind: HazardKind,
-    /// The earlier instruction.
+    /// Operation index of the earlier instruction.
     pub(super) earlier: u32,
-    /// What both touch.
-    pub(super) place: Place,
-    /// The annotation that waits for it.
+    /// Bytes that both touch.
+    pub(super) place: RegisterPart,
+    /// Annotation that would wait for it.
     pub(super) cover: String,
 }
 
-/// The scoreboard of one thread.
+/// Scoreboard of one thread.
 #[derive(Default)]
 pub(super) struct Scoreboard {
-    /// By pipe: instructions issued, and how many of those have surely ended.
+    /// Instructions issued to each pipe, and below it the number of those that have certainly
+    /// ended.
     issued: [u64; PIPES],
     ended: [u64; PIPES],
     in_order: [VecDeque<InOrder>; PIPES],
     out_of_order: Vec<OutOfOrder>,
-    findings: Vec<Finding>,
+    findings: Vec<MissingWait>,
 }
 
 impl Scoreboard {
-    /// An instruction is about to be issued. What it does too early is given back.
+    /// Issues an instruction. Returns the accesses that it makes too early.
     pub(super) fn issue(
         &mut self,
-        model: &Model,
+        model: &ScoreboardModel,
         program: &Program,
         t: &Thread,
         pc: u32,
         op: &MicroOp,
         mask: u32,
-    ) -> &[Finding] {
+    ) -> &[MissingWait] {
         self.findings.clear();
         let Some(entry) = model.entries.get(pc as usize) else {
             return &self.findings;
@@ -188,7 +197,7 @@ impl Scoreboard {
                         access,
                     });
                     *issued += 1;
-                    // The deepest pipe of those that count together.
+                    // The depth is that of the deepest pipe, for pipes that count together.
                     while queue.len() as u64 > depth(Pipe::Math) {
                         queue.pop_front();
                     }
@@ -199,13 +208,13 @@ impl Scoreboard {
         &self.findings
     }
 
-    /// A branch was taken: by the time that its target is fetched, the pipes are empty.
+    /// Empties the pipes after a taken branch: they are empty when its target is fetched.
     pub(super) fn drain(&mut self) {
         self.ended = self.issued;
     }
 
     /// Waits for what an annotation, or a `sync`, names.
-    fn wait(&mut self, model: &Model, entry: &Entry) {
+    fn wait(&mut self, model: &ScoreboardModel, entry: &InstModel) {
         if let Some(Distance { pipe, n }) = entry.swsb.distance {
             let pipes = match pipe {
                 _ if model.one_pipe => u8::MAX,
@@ -232,13 +241,14 @@ impl Scoreboard {
         }
     }
 
-    /// The instructions with these tokens have ended.
+    /// Ends the instructions with these tokens.
     fn end(&mut self, token: impl Fn(u8) -> bool) {
         self.end_reads(&token);
         self.out_of_order.retain(|o| !o.token.is_some_and(&token));
     }
 
-    /// The instructions with these tokens have read their sources. So have those before them of the same function.
+    /// Marks the sources of the instructions with these tokens as read. So are those of
+    /// instructions before them of the same function.
     fn end_reads(&mut self, token: impl Fn(u8) -> bool) {
         for last in (0..self.out_of_order.len()).rev() {
             let (earlier, rest) = self.out_of_order.split_at_mut(last);
@@ -254,8 +264,8 @@ impl Scoreboard {
         }
     }
 
-    /// An out-of-order instruction begins.
-    fn start(&mut self, entry: &Entry, function: Function, access: Access, mask: u32) {
+    /// Begins an out-of-order instruction.
+    fn start(&mut self, entry: &InstModel, function: Function, access: RegisterAccess, mask: u32) {
         let token = match entry.swsb.token {
             Some(t) if t.kind == TokenKind::Set => Some(t.sbid),
             _ => None,
@@ -270,7 +280,8 @@ impl Scoreboard {
         if mask == 0 {
             return;
         }
-        // One without a token is never waited for; of all times that it ran, the last counts.
+        // An instruction without a token is never waited for. Of all times that it ran, the last
+        // counts.
         if token.is_none() {
             self.out_of_order
                 .retain(|o| o.token.is_some() || o.access.pc != access.pc);
@@ -284,9 +295,10 @@ impl Scoreboard {
         });
     }
 
-    /// Looks for what `now` does too early: the latest first, since what waits for that waits for those before it. What it
-    /// finds counts as waited for, so that each missing wait is found once.
-    fn check(&mut self, model: &Model, entry: &Entry, now: &Access) {
+    /// Checks what `now` accesses too early, the latest instruction first, since a wait for that
+    /// waits for those before it. Anything found counts as waited for, so that each missing wait is
+    /// reported once.
+    fn check(&mut self, model: &ScoreboardModel, entry: &InstModel, now: &RegisterAccess) {
         if entry.unit == ExecUnit::Uncounted {
             return;
         }
@@ -294,7 +306,7 @@ impl Scoreboard {
         self.check_out_of_order(model, entry, now);
     }
 
-    fn check_in_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
+    fn check_in_order(&mut self, model: &ScoreboardModel, entry: &InstModel, now: &RegisterAccess) {
         let counters = self.ended.iter_mut().zip(self.issued);
         for (queue, (ended, issued)) in self.in_order.iter().zip(counters) {
             for earlier in queue.iter().rev() {
@@ -318,7 +330,7 @@ impl Scoreboard {
                 let found = conflict(model, &earlier.access, now, true, counts);
                 if let Some((kind, place)) = found {
                     let letter = if model.one_pipe { "" } else { pipe.letter() };
-                    self.findings.push(Finding {
+                    self.findings.push(MissingWait {
                         kind,
                         earlier: earlier.access.pc,
                         place,
@@ -330,7 +342,12 @@ impl Scoreboard {
         }
     }
 
-    fn check_out_of_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
+    fn check_out_of_order(
+        &mut self,
+        model: &ScoreboardModel,
+        entry: &InstModel,
+        now: &RegisterAccess,
+    ) {
         let function = match entry.unit {
             ExecUnit::OutOfOrder(f) => Some(f),
             _ => None,
@@ -340,7 +357,7 @@ impl Scoreboard {
             let Some(o) = rest.first_mut() else {
                 continue;
             };
-            // The instructions of a sequence of `dpas` depend on none of it.
+            // The instructions of a sequence of `dpas` do not depend on each other.
             let together = o.in_sequence && o.token.is_none();
             if together && function == Some(Function::Systolic) {
                 continue;
@@ -356,7 +373,7 @@ impl Scoreboard {
                 HazardKind::WriteAfterRead => "src",
                 _ => "dst",
             };
-            self.findings.push(Finding {
+            self.findings.push(MissingWait {
                 kind,
                 earlier: o.access.pc,
                 place,

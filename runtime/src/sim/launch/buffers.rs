@@ -1,33 +1,35 @@
-//! Buffers that a launch gives a kernel on its own: what it prints, failed assertions, synchronisation of groups.
+//! Buffers that a launch provides to a kernel: for printing, failed assertions, and synchronisation
+//! of groups.
 
 use super::super::memory::{SimBuffer, Space, View};
 use super::super::printf;
-use super::implicit::Buffers;
-use crate::backend::{BufferBackend, Request};
+use super::implicit::BufferAddresses;
+use crate::backend::{BufferBackend, LaunchRequest};
 use crate::error::Error;
 use crate::limits::{Limits, within};
 use crate::zebin::PayloadKind;
 use std::sync::Arc;
 
-/// Bytes of the assertion buffer (compute-runtime, `assert_handler.h`): its size, a flag that an assertion failed, then a
-/// printf buffer.
+/// Bytes of the assertion buffer. It has its size, a flag that an assertion failed, then a printf
+/// buffer (compute-runtime, `assert_handler.h`).
 const ASSERT_BYTES: usize = 64 << 10;
 const ASSERT_FLAG: u64 = 4;
 const ASSERT_TEXT: u64 = 8;
 
-/// A launch's own buffers.
+/// Buffers of a launch.
 #[derive(Default)]
 pub(super) struct LaunchBuffers {
-    pub(super) addresses: Buffers,
+    pub(super) addresses: BufferAddresses,
     printf: Option<Arc<SimBuffer>>,
     assert: Option<Arc<SimBuffer>>,
     sync: Option<Arc<SimBuffer>>,
 }
 
 impl LaunchBuffers {
-    /// Makes those that the kernel asks for. `implicit_args`: it has implicit arguments, through which functions may print.
+    /// Allocates the buffers that the kernel asks for. `implicit_args` is true if it has implicit
+    /// arguments, through which functions may print.
     pub(super) fn new(
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         implicit_args: bool,
         space: &Arc<Space>,
         limits: &Limits,
@@ -56,12 +58,13 @@ impl LaunchBuffers {
             .iter()
             .map(|n| u64::from(*n))
             .product::<u64>();
-        let sync_bytes = match has(&PayloadKind::SyncBuffer) {
-            true => groups
+        let sync_bytes = if has(&PayloadKind::SyncBuffer) {
+            groups
                 .saturating_mul(4)
                 .checked_next_multiple_of(64)
-                .map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)),
-            false => 0,
+                .map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX))
+        } else {
+            0
         };
         let what = "bytes of memory that its groups share";
         within(what, sync_bytes, limits.launch_bytes).map_err(|excess| Error::Limit {
@@ -71,7 +74,7 @@ impl LaunchBuffers {
         let sync = make(sync_bytes > 0, sync_bytes)?;
         let address = |b: &Option<Arc<SimBuffer>>| b.as_ref().map_or(0, |b| b.address());
         Ok(LaunchBuffers {
-            addresses: Buffers {
+            addresses: BufferAddresses {
                 printf: address(&printf),
                 assert: address(&assert),
                 sync: address(&sync),
@@ -82,21 +85,21 @@ impl LaunchBuffers {
         })
     }
 
-    /// What they take, in bytes.
+    /// Returns their length in bytes.
     pub(super) fn bytes(&self) -> usize {
         let all = [&self.printf, &self.assert, &self.sync];
         all.into_iter().flatten().map(|b| b.len()).sum()
     }
 
-    /// What the kernel printed. `memory` holds the strings.
-    pub(super) fn printed(&self, memory: &View<'_>, limits: &Limits) -> printf::Text {
+    /// Returns the text that the kernel printed. `memory` holds the strings.
+    pub(super) fn printed(&self, memory: &View<'_>, limits: &Limits) -> printf::PrintedText {
         let printf = self.printf.as_ref();
-        printf.map_or_else(printf::Text::default, |b| {
+        printf.map_or_else(printf::PrintedText::default, |b| {
             printf::text(&b.block, 0, memory, limits)
         })
     }
 
-    /// What failed assertions say, if any failed.
+    /// Returns the text of failed assertions, if any failed.
     pub(super) fn assertion(&self, memory: &View<'_>, limits: &Limits) -> Option<String> {
         let b = self.assert.as_ref()?;
         let failed = b.block.load(ASSERT_FLAG, 4) != 0;

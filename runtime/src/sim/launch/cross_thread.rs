@@ -1,40 +1,42 @@
 //! Cross-thread data: every `payload_arguments` entry of a kernel at its offset.
 //!
-//! What each kind holds: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`; how it is filled in: compute-runtime.
+//! The kinds are those of intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`. They are
+//! filled in as compute-runtime does.
 
 use super::super::memory::Table;
 use super::super::module::DataBuffers;
 use super::super::sampler::Samplers;
-use super::implicit::Buffers;
+use super::implicit::BufferAddresses;
 use super::slm;
-use super::states::{self, States};
-use crate::backend::Request;
+use super::states::{self, LaunchStates};
+use crate::backend::LaunchRequest;
 use crate::launch::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
 
-/// The cross-thread data of a launch.
+/// Cross-thread data of a launch.
 pub(super) struct CrossThread {
-    /// The bytes, but for what differs from group to group.
+    /// Bytes, except those that differ from group to group.
     pub(super) bytes: Vec<u8>,
     /// SLM of local pointer arguments, in bytes.
     pub(super) local_bytes: u64,
 }
 
-/// Fills in what all groups share. An error names what launches do not provide.
+/// Fills in everything that all groups share. An error names an argument that launches do not
+/// provide.
 pub(super) fn fill(
-    request: &Request<'_>,
+    request: &LaunchRequest<'_>,
     data: &DataBuffers,
-    buffers: &Buffers,
+    buffers: &BufferAddresses,
     memory: &Table,
-    states: &mut States,
+    states: &mut LaunchStates,
     platform: Platform,
 ) -> Result<CrossThread, String> {
     let kernel = request.kernel;
     let mut bytes = vec![0; kernel.cross_thread_bytes() as usize];
     let groups = request.groups();
-    let locals = slm::Locals::new(kernel, request.args);
-    // The code adds its own static size to local pointers, unless it wants it added here.
+    let locals = slm::LocalPointers::new(kernel, request.args);
+    // The code adds its own static size to local pointers, unless it asks for that here.
     let static_slm = if kernel.env.slm_runtime_adjusted {
         u64::from(kernel.env.slm_size)
     } else {
@@ -126,8 +128,8 @@ pub(super) fn fill(
     })
 }
 
-/// Fills in what differs from group to group: the group's size, and where its core keeps private memory and implicit
-/// arguments.
+/// Fills in everything that differs from group to group: the group's size, and the addresses of its
+/// core's private memory and implicit arguments.
 pub(in super::super) fn patch_group(
     kernel: &KernelInfo,
     cross: &mut [u8],

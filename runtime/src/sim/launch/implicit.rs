@@ -1,44 +1,46 @@
-//! Implicit arguments: what functions that are no kernels find out about the launch by one structure in memory.
+//! Implicit arguments: a structure in memory by which functions that are no kernels learn about the
+//! launch.
 //!
-//! The structure is version 1 of compute-runtime's (`implicit_args_base.h`), which begins like version 0. Kernels find it
-//! at the address that `implicit_arg_buffer` gives or, from Xe-HP on, where `r0.0` points. It holds the address of a table
-//! with the local ids of all threads of the group.
+//! The structure is version 1 of compute-runtime's (`implicit_args_base.h`), which begins like
+//! version 0. Its address is in the payload (`implicit_arg_buffer`) or, from Xe-HP on, in `r0.0`.
+//! It holds the address of a table with the local ids of all threads of the group.
 
-use super::payload::Walk;
-use crate::backend::Request;
+use super::payload::LocalIdWalk;
+use crate::backend::LaunchRequest;
 use crate::zebin::{KernelInfo, PayloadKind};
 
-/// What the structure takes in memory, in bytes.
+/// Bytes of memory for the structure.
 pub(in super::super) const BYTES: u32 = 192;
-/// What it says of its own size, in bytes.
+/// Size in bytes that the structure states.
 const SIZE: u8 = 140;
 const VERSION: u8 = 1;
 
 /// Addresses of buffers that a launch provides; 0 where it does not.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Buffers {
+pub(super) struct BufferAddresses {
     pub(super) printf: u64,
     pub(super) assert: u64,
     pub(super) sync: u64,
 }
 
-/// The implicit arguments of a launch.
+/// Implicit arguments of a launch.
 pub(in super::super) struct ImplicitArgs {
-    /// But for the group's size and the table's address.
+    /// Structure without the group's size and the table's address.
     template: [u8; BYTES as usize],
     simd: u32,
-    /// Table bytes of a thread.
+    /// Bytes of the table for a thread.
     entry: u32,
-    /// Table bytes of a dimension of a thread's channels.
+    /// Bytes of the table for one dimension of a thread's channels.
     row: u32,
 }
 
 impl ImplicitArgs {
-    /// `None` where the kernel has no use for them. `in_header`: it looks where `r0.0` points.
+    /// Creates them; `None` if the kernel does not use them. `in_header` is true if the kernel
+    /// takes the address from `r0.0`.
     pub(super) fn new(
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         in_header: bool,
-        buffers: &Buffers,
+        buffers: &BufferAddresses,
     ) -> Option<ImplicitArgs> {
         let kernel: &KernelInfo = request.kernel;
         let by_address = kernel
@@ -64,7 +66,8 @@ impl ImplicitArgs {
         put(104, &buffers.assert.to_le_bytes());
         put(120, &buffers.sync.to_le_bytes());
         put(128, request.local.map(u32::to_le_bytes).as_flattened());
-        // Words, at least 16 of them, whatever the size of a GRF (`WIFuncResolution.cpp` of intel-graphics-compiler).
+        // Rows are words, at least 16 of them, whatever the size of a GRF (intel-graphics-compiler,
+        // `WIFuncResolution.cpp`).
         let row = simd.max(16) * 2;
         Some(ImplicitArgs {
             template,
@@ -74,21 +77,21 @@ impl ImplicitArgs {
         })
     }
 
-    /// Bytes of memory for the table of so many threads and the structure after it.
+    /// Returns the bytes for the table of a number of threads and the structure after it.
     pub(in super::super) fn bytes(&self, threads: u32) -> usize {
         self.table(threads) + BYTES as usize
     }
 
-    /// Bytes of the table of so many threads.
+    /// Returns the bytes of the table of a number of threads.
     fn table(&self, threads: u32) -> usize {
         (threads as usize * self.entry as usize).next_multiple_of(64)
     }
 
-    /// The table and the structure of a group, for memory at an address. Returns the bytes, and where in them the
-    /// structure begins.
+    /// Builds the table and the structure of a group, for memory at an address. Returns the bytes
+    /// and the structure's offset in them.
     pub(in super::super) fn of_group(
         &self,
-        walk: &Walk,
+        walk: &LocalIdWalk,
         size: [u32; 3],
         address: u64,
     ) -> (Vec<u8>, usize) {

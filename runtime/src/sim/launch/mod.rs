@@ -1,4 +1,4 @@
-//! Preparing a launch: payload, surfaces, memory; and running its groups.
+//! Preparation of a launch (payload, surfaces, memory), and execution of its groups.
 
 mod buffers;
 mod cross_thread;
@@ -10,16 +10,16 @@ mod states;
 
 pub(super) use cross_thread::patch_group;
 pub(super) use implicit::{BYTES as IMPLICIT_ARGS_BYTES, ImplicitArgs};
-pub(super) use payload::{INDIRECT_BASE, Layout};
-pub(super) use run::{Control, run};
+pub(super) use payload::{INDIRECT_BASE, PayloadLayout};
+pub(super) use run::{LaunchControl, run};
 
 use super::memory::{Space, Table};
-use super::module::{DataBuffers, SimModule, Whereabouts};
+use super::module::{CodeLocation, DataBuffers, SimModule};
 use super::program::Program;
 use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
 use super::{Bounds, SimOptions};
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::error::Error;
 use crate::limits::{Limits, within};
 use crate::watch::Watch;
@@ -27,68 +27,69 @@ use crate::zebin::{KernelInfo, SourceLine};
 use buffers::LaunchBuffers;
 use cross_thread::CrossThread;
 use gantry_isa_gen::Platform;
-use states::States;
+use states::LaunchStates;
 use std::sync::Arc;
 
-/// Everything that the groups of a launch share.
-pub(super) struct Plan<'a> {
+/// State that the groups of a launch share.
+pub(super) struct LaunchPlan<'a> {
     pub(super) program: &'a Program,
     pub(super) kernel: &'a KernelInfo,
     module: &'a SimModule,
-    /// The kernel's index in its module.
+    /// Index of the kernel in its module.
     index: usize,
     pub(super) space: &'a Arc<Space>,
     /// Buffers of the launch itself.
     buffers: LaunchBuffers,
-    /// The device's memory.
+    /// Memory of the device.
     pub(super) memory: Table,
     pub(super) surfaces: Surfaces,
     pub(super) samplers: Samplers,
-    /// Cross-thread data, but for what differs from group to group.
+    /// Cross-thread data, except what differs from group to group.
     pub(super) cross_thread: Vec<u8>,
     pub(super) implicit: Option<ImplicitArgs>,
     pub(super) simd: u32,
     /// Work-items of a thread.
     pub(super) items_per_thread: u32,
     pub(super) threads_per_group: u32,
-    pub(super) layout: Layout,
+    pub(super) layout: PayloadLayout,
     pub(super) slm_bytes: u32,
-    pub(super) scratch: Scratch,
+    pub(super) scratch: ScratchLayout,
     /// Private memory of a thread, in bytes.
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
     pub(super) bounds: Bounds,
     limits: Limits,
-    /// Groups that may run at once.
+    /// Number of groups that may run at once.
     most_cores: usize,
-    /// Who looks at what it does.
+    /// Observer of the launch.
     pub(super) watch: Option<&'a Watch>,
     global: [u32; 3],
     local: [u32; 3],
 }
 
-/// What a module knows about a kernel's code.
-pub(super) struct Code<'a> {
+/// Code of a kernel, as its module provides it.
+pub(super) struct KernelProgram<'a> {
     pub(super) program: &'a Program,
-    /// It looks for implicit arguments where `r0.0` points.
+    /// True if it takes the address of implicit arguments from `r0.0`.
     pub(super) implicit_args: bool,
     pub(super) module: &'a SimModule,
 }
 
-/// The scratch of a launch's threads.
+/// Scratch of a launch's threads.
 #[derive(Clone, Copy)]
-pub(super) struct Scratch {
-    /// Of a thread, in bytes: a power of two from 1 KB on, or 0.
+pub(super) struct ScratchLayout {
+    /// Bytes of a thread: a power of two from 1 KB on, or 0.
     pub(super) bytes: u32,
-    /// Before Xe-HP: offset of the first thread's from general state base; 0 would make a null offset valid. From Xe-HP on:
-    /// what `r0.5` says, the offset of its surface state in units of 64 bytes, from bit 10 on.
+    /// Before Xe-HP, offset of the first thread's scratch from general state base. It is not 0,
+    /// which would make a null offset valid. From Xe-HP on, content of `r0.5`: the offset of its
+    /// surface state in units of 64 bytes, from bit 10 on.
     pub(super) base: u32,
-    /// Reached through a surface state, each thread its own part.
+    /// True if it is reached through a surface state, where each thread has its own part.
     pub(super) surface: bool,
 }
 
-impl Scratch {
-    fn new(platform: Platform, needed: u32, surfaces: &mut Surfaces) -> Scratch {
+impl ScratchLayout {
+    fn new(platform: Platform, needed: u32, surfaces: &mut Surfaces) -> ScratchLayout {
         let bytes = match needed {
             0 => 0,
             n => n.next_power_of_two().max(1024),
@@ -99,14 +100,14 @@ impl Scratch {
             (_, true) => (surfaces.add(Surface::Scratch) / 64) << 10,
             (_, false) => 0x1000,
         };
-        Scratch {
+        ScratchLayout {
             bytes,
             base,
             surface,
         }
     }
 
-    /// What a thread's `r0.5` says of it.
+    /// Returns the scratch bits of a thread's `r0.5`.
     pub(super) fn pointer(&self, number: u32) -> u32 {
         if self.surface {
             self.base
@@ -116,19 +117,20 @@ impl Scratch {
     }
 }
 
-/// The largest scratch of a thread, in bytes.
+/// Limit on the scratch of a thread, in bytes.
 const MAX_SCRATCH: u32 = 2 << 20;
-/// The largest indirect data of a group: payloads fit the register file, so this is more than any kernel has.
+/// Limit on the indirect data of a group, in bytes. It exceeds any kernel's, since payloads fit the
+/// GRF file.
 const MAX_INDIRECT: u64 = 16 << 20;
 
-impl<'a> Plan<'a> {
+impl<'a> LaunchPlan<'a> {
     pub(super) fn new(
-        request: &'a Request<'a>,
-        code: Code<'a>,
+        request: &'a LaunchRequest<'a>,
+        code: KernelProgram<'a>,
         space: &'a Arc<Space>,
         data: &DataBuffers,
         options: &SimOptions,
-    ) -> Result<Plan<'a>, Error> {
+    ) -> Result<LaunchPlan<'a>, Error> {
         let kernel = request.kernel;
         let program = code.program;
         let platform = program.platform;
@@ -143,7 +145,7 @@ impl<'a> Plan<'a> {
         }
         let buffers = LaunchBuffers::new(request, code.implicit_args, space, &options.limits)?;
         let memory = space.snapshot();
-        let mut states = States::new(request, &memory);
+        let mut states = LaunchStates::new(request, &memory);
         let CrossThread {
             bytes: cross_thread,
             local_bytes,
@@ -168,7 +170,7 @@ impl<'a> Plan<'a> {
             n if n > MAX_SCRATCH => {
                 return Err(unsupported(format!("{n} bytes of scratch a thread")));
             }
-            n => Scratch::new(platform, n, &mut states.surfaces),
+            n => ScratchLayout::new(platform, n, &mut states.surfaces),
         };
         let limits = options.limits;
         let limit = |excess| Error::Limit {
@@ -190,7 +192,7 @@ impl<'a> Plan<'a> {
         } else {
             0
         };
-        let layout = Layout::new(platform, kernel, in_header);
+        let layout = PayloadLayout::new(platform, kernel, in_header);
         let registers = layout.register_bytes();
         if registers > program.grf_end() {
             return Err(unsupported(format!("{registers} bytes of payload")));
@@ -203,7 +205,7 @@ impl<'a> Plan<'a> {
         let of_group = of_threads + slm_bytes as usize;
         let left = limits.launch_bytes.saturating_sub(buffers.bytes());
         within("bytes of memory for the threads of a group", of_group, left).map_err(limit)?;
-        Ok(Plan {
+        Ok(LaunchPlan {
             program,
             kernel,
             module: code.module,
@@ -232,17 +234,18 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The source line of the instruction at an offset of the kernel's code space.
+    /// Returns the source line of the instruction at an offset of the kernel's code space.
     pub(super) fn source_line(&self, ip: u32) -> Option<SourceLine> {
         self.module.source_line(self.index, ip)
     }
 
-    /// Where the instruction at an offset of the kernel's code space is.
-    pub(super) fn whereabouts(&self, ip: u32) -> Whereabouts {
-        self.module.whereabouts(self.index, ip)
+    /// Returns the location of the instruction at an offset of the kernel's code space.
+    pub(super) fn location(&self, ip: u32) -> CodeLocation {
+        self.module.location(self.index, ip)
     }
 
-    /// Work-items of a group along each dimension: fewer than a full group's at the grid's edges.
+    /// Returns the work-items of a group along each dimension. At the grid's edges they are fewer
+    /// than a full group's.
     pub(super) fn group_size(&self, id: [u32; 3]) -> [u32; 3] {
         let mut size = self.local;
         for ((s, g), i) in size.iter_mut().zip(self.global).zip(id) {

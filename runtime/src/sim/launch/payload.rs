@@ -1,8 +1,9 @@
-//! What a thread finds when it starts: r0, local ids and cross-thread data.
+//! Thread payload: r0, local ids and cross-thread data.
 //!
-//! Before Xe-HP everything is in registers. From Xe-HP on, registers hold only inline data and, where the hardware makes
-//! them, local ids; the rest is indirect data in memory, which the kernel loads itself. Sources: compute-runtime,
-//! `EncodeDispatchKernel` and `PerThreadDataHelper`; the thread payloads of the PRMs ("Media GPGPU Pipeline").
+//! Before Xe-HP everything is in registers. From Xe-HP on, registers hold only inline data and,
+//! where the hardware generates them, local ids. The rest is indirect data in memory, which the
+//! kernel loads itself. Sources: compute-runtime, `EncodeDispatchKernel` and `PerThreadDataHelper`;
+//! the thread payloads of the PRMs ("Media GPGPU Pipeline").
 
 use super::super::memory::Block;
 use super::super::regs;
@@ -10,11 +11,12 @@ use super::super::thread::Thread;
 use crate::zebin::{KernelInfo, PerThreadArg};
 use gantry_isa_gen::Platform;
 
-/// Where indirect data begins, as an offset from general state base (Xe-HP and later). The driver aligns it to 64 bytes;
-/// not 0, so that code that ignores `r0.0` is found out.
+/// Start of indirect data, as an offset from general state base (Xe-HP and later). The driver
+/// aligns it to 64 bytes. It is not 0, so that code that ignores `r0.0` is found out.
 pub(in super::super) const INDIRECT_BASE: u32 = 0x1000;
 
-/// Groups of more work-items get their local ids from memory (compute-runtime, `isRuntimeLocalIdsGenerationRequired`).
+/// Limit on the work-items of a group with hardware-generated local ids. Larger groups load theirs
+/// from memory (compute-runtime, `isRuntimeLocalIdsGenerationRequired`).
 const MAX_HARDWARE_IDS: u32 = 1024;
 
 /// Walk orders of the hardware in the order that the driver tries them: dimensions, fastest first.
@@ -27,45 +29,45 @@ const WALKS: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-/// How a kernel's payload is laid out.
-pub(in super::super) struct Layout {
+/// Layout of a kernel's payload.
+pub(in super::super) struct PayloadLayout {
     platform: Platform,
     /// Bytes of a GRF.
     grf: u32,
     simd: u32,
-    /// Per-thread data of a thread, in whole GRFs.
+    /// Bytes of per-thread data of a thread, in whole GRFs.
     per_thread: u32,
     /// Bytes of cross-thread data.
     cross: u32,
-    /// From Xe-HP on: what is not in memory.
-    inline: Option<Inline>,
+    /// Part that is not in memory, from Xe-HP on.
+    inline: Option<InlinePayload>,
     /// Bytes of implicit arguments before the cross-thread data in memory.
     implicit: u32,
 }
 
-/// The part of a payload that the hardware puts in registers on Xe-HP and later.
+/// Part of a payload that the hardware loads to registers on Xe-HP and later.
 #[derive(Clone, Copy)]
-struct Inline {
+struct InlinePayload {
     /// Bytes of cross-thread data in registers.
     bytes: u32,
-    /// What the kernel's entry is past where local ids need not be loaded, in bytes.
+    /// Byte offset of the kernel's entry after the loads of local ids.
     skip: u32,
 }
 
-/// How the work-items of a group lie on its channels.
+/// Order of a group's work-items on its channels.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Walk {
+pub(in super::super) struct LocalIdWalk {
     size: [u32; 3],
     /// Dimensions, fastest first.
     order: [usize; 3],
-    /// The hardware makes the local ids; otherwise they are in memory.
+    /// True if the hardware generates the local ids. Otherwise they are in memory.
     hardware: bool,
     /// Bytes of one dimension of a thread's local ids.
     row: u32,
 }
 
-impl Layout {
-    pub(super) fn new(platform: Platform, kernel: &KernelInfo, implicit: u32) -> Layout {
+impl PayloadLayout {
+    pub(super) fn new(platform: Platform, kernel: &KernelInfo, implicit: u32) -> PayloadLayout {
         let grf = platform.features().grf_bytes;
         let cross = kernel.cross_thread_bytes();
         let per_thread = kernel
@@ -79,15 +81,16 @@ impl Layout {
             })
             .max()
             .unwrap_or(0);
-        let inline = (platform >= Platform::XeHp).then_some(Inline {
+        let inline = (platform >= Platform::XeHp).then_some(InlinePayload {
             bytes: kernel.env.inline_data_payload_size.min(cross),
             skip: kernel.env.offset_to_skip_per_thread_data_load,
         });
-        Layout {
+        PayloadLayout {
             platform,
             grf,
             simd: kernel.env.simd_size,
-            // Before Xe-HP a kernel without local ids still gets a register of them, with nothing of use in it.
+            // Before Xe-HP a kernel without local ids still gets a register for them, with unused
+            // contents.
             per_thread: if inline.is_none() {
                 per_thread.max(grf)
             } else {
@@ -99,7 +102,7 @@ impl Layout {
         }
     }
 
-    /// Registers that the payload takes when a thread starts, in bytes.
+    /// Returns the bytes of registers that the payload takes when a thread starts.
     pub(super) fn register_bytes(&self) -> u32 {
         let cross = match self.inline {
             None => self.cross,
@@ -108,7 +111,8 @@ impl Layout {
         self.grf + self.per_thread + cross.next_multiple_of(self.grf)
     }
 
-    /// Indirect data of a group, in bytes: 0 before Xe-HP, where a thread does not see it.
+    /// Returns the bytes of a group's indirect data. It is 0 before Xe-HP, where threads do not see
+    /// it.
     pub(in super::super) fn indirect_bytes(&self, threads: u32) -> u64 {
         match self.inline {
             None => 0,
@@ -119,10 +123,11 @@ impl Layout {
         }
     }
 
-    /// How a group's work-items are numbered. Lanes count x fastest but where the hardware makes the ids, which does so in
-    /// the first order it can whose two fastest dimensions are powers of two.
-    pub(in super::super) fn walk(&self, size: [u32; 3]) -> Walk {
-        let linear = Walk {
+    /// Returns the order of a group's work-items. Channels count x fastest, except where the
+    /// hardware generates the ids. It uses the first order whose two fastest dimensions are powers
+    /// of two.
+    pub(in super::super) fn walk(&self, size: [u32; 3]) -> LocalIdWalk {
+        let linear = LocalIdWalk {
             size,
             order: WALKS[0],
             hardware: false,
@@ -138,7 +143,7 @@ impl Layout {
         }
         let fits = |o: &&[usize; 3]| size[o[0]].is_power_of_two() && size[o[1]].is_power_of_two();
         match WALKS.iter().find(fits) {
-            Some(&order) => Walk {
+            Some(&order) => LocalIdWalk {
                 order,
                 hardware: true,
                 ..linear
@@ -147,16 +152,16 @@ impl Layout {
         }
     }
 
-    /// Where a group's threads start, in bytes from the kernel's start.
-    pub(in super::super) fn entry(&self, walk: &Walk) -> u32 {
+    /// Returns the entry of a group's threads, as a byte offset from the kernel's start.
+    pub(in super::super) fn entry(&self, walk: &LocalIdWalk) -> u32 {
         match self.inline {
             Some(i) if walk.hardware => i.skip,
             _ => 0,
         }
     }
 
-    /// Puts what the group's threads share into its indirect data: implicit arguments, and the cross-thread data that is
-    /// not inline.
+    /// Writes what the group's threads share to its indirect data: implicit arguments, and the
+    /// cross-thread data that is not inline.
     pub(in super::super) fn share(&self, indirect: &Block, implicit: &[u8], cross: &[u8]) {
         if let Some(rest) = self.inline.and_then(|i| cross.get(i.bytes as usize..)) {
             if self.implicit > 0 {
@@ -166,7 +171,7 @@ impl Layout {
         }
     }
 
-    /// Gives a thread of a group its payload. `first`: the number of its first work-item, of `lanes`.
+    /// Loads a thread's payload, for `lanes` work-items.
     #[allow(
         clippy::too_many_arguments,
         reason = "one thread's start: all of it is used"
@@ -175,7 +180,7 @@ impl Layout {
         &self,
         t: &mut Thread,
         kernel: &KernelInfo,
-        walk: &Walk,
+        walk: &LocalIdWalk,
         cross: &[u8],
         indirect: &Block,
         number: u32,
@@ -207,9 +212,13 @@ impl Layout {
         }
     }
 
-    /// r0 and the thread's number in `sr0`. `threads`: those of the group, which barriers wait for (r0.2 bits 31:24 from
-    /// Xe-HP on: compiled kernels copy that byte to both counts of a barrier message). `scratch`: what `r0.5` says of
-    /// scratch, its low ten bits clear; `scratch_code`: the size of a thread's scratch, 1 KB shifted by so much.
+    /// Writes r0, and the thread's number in `sr0`.
+    ///
+    /// - `threads` is the number of threads of the group, which barriers wait for. It is in r0.2
+    ///   bits 31:24 from Xe-HP on. Compiled kernels copy that byte to both counts of a barrier
+    ///   message.
+    /// - `scratch` is the scratch bits of `r0.5`, with its low ten bits clear.
+    /// - `scratch_code` is the size of a thread's scratch: 1 KB shifted left by it.
     pub(in super::super) fn header(
         &self,
         t: &mut Thread,
@@ -228,15 +237,16 @@ impl Layout {
             t.regs.set_u32(20, scratch | number & 0x3ff);
         } else {
             t.regs.set_u32(12, scratch_code);
-            // Bit 9: a compute thread; from Gen11 on it belongs to the number. The low bits are the hardware thread's number.
+            // Bit 9 marks a compute thread; from Gen11 on it belongs to the number. The low bits
+            // are the hardware thread's number.
             let compute = u32::from(self.platform < Platform::Gen11) << 9;
             t.regs.set_u32(20, scratch | compute | number & 0x3ff);
         }
         t.regs.set_u32(regs::SR0, self.state(number));
     }
 
-    /// sr0.0 of a hardware thread: thread of the EU, EU, subslice and slice. Kernels make a number of it again by leaving
-    /// out the bits that no thread has.
+    /// Returns sr0.0 of a hardware thread: thread of the EU, EU, subslice and slice. Kernels
+    /// compute a number from it by removing the bits that no thread has.
     fn state(&self, number: u32) -> u32 {
         let thread = number & 7;
         match self.platform {
@@ -247,8 +257,8 @@ impl Layout {
     }
 }
 
-impl Walk {
-    /// Where a work-item is in its group.
+impl LocalIdWalk {
+    /// Returns the position of a work-item in its group.
     fn item(&self, number: u32) -> [u32; 3] {
         let [a, b, c] = self.order;
         let (na, nb) = (self.size[a].max(1), self.size[b].max(1));
@@ -259,8 +269,8 @@ impl Walk {
         id
     }
 
-    /// The local ids of `lanes` work-items from number `first` on as words, each dimension in a row of so many bytes, as
-    /// many dimensions as `out` holds.
+    /// Writes the local ids of `lanes` work-items from number `first` on as words. Each dimension
+    /// has a row of `row` bytes, for as many dimensions as `out` holds.
     pub(super) fn rows(&self, first: u32, lanes: u32, row: u32, out: &mut [u8]) {
         let [a, b, c] = self.order;
         let mut id = self.item(first);
@@ -280,7 +290,7 @@ impl Walk {
         }
     }
 
-    /// A thread's per-thread data.
+    /// Writes a thread's per-thread data.
     fn ids(&self, kernel: &KernelInfo, first: u32, lanes: u32, out: &mut [u8]) {
         for p in &kernel.per_thread {
             match *p {
@@ -298,7 +308,7 @@ impl Walk {
         }
     }
 
-    /// The local id of a work-item as words one after the other, as far as they fit.
+    /// Writes the local id of a work-item as consecutive words, as far as they fit.
     pub(super) fn packed(&self, number: u32, out: &mut [u8]) {
         for (d, id) in self.item(number).iter().enumerate() {
             put(out, d as u32 * 2, *id);
@@ -352,7 +362,7 @@ mod tests {
         number: u32,
         lanes: u32,
     ) -> (Thread, Vec<u8>, u32) {
-        let l = Layout::new(p, k, 0);
+        let l = PayloadLayout::new(p, k, 0);
         let mut t = Thread::new(4096);
         t.reset(1, 0);
         let walk = l.walk(size);
@@ -372,7 +382,8 @@ mod tests {
         assert_eq!(t.regs.get(32, 6), [1, 0, 1, 0, 1, 0]);
         assert_eq!(t.regs.get(64, 2), [100, 101]);
         assert_eq!(entry, 0);
-        // From Xe-HP on the ids are in memory, a register's size for each thread, after what is not inline.
+        // From Xe-HP on the ids are in memory after the data that is not inline, in a register's
+        // size for each thread.
         let (t, memory, entry) = start(Platform::XeHpg, &k, [3, 2, 2], 5, 1);
         assert_eq!(t.regs.get(32, 2), [100, 101]);
         assert_eq!(memory[..2], [132, 133]);
@@ -397,12 +408,12 @@ mod tests {
         assert_eq!(t.regs.get(64, 10), [0, 0, 1, 0, 2, 0, 3, 0, 0, 0]);
         assert_eq!(t.regs.get(96, 10), [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
         assert_eq!(t.regs.get(128, 2), [100, 101]);
-        // Two dimensions that are none: linear, from memory.
+        // Two dimensions are no powers of two: linear, from memory.
         let (t, memory, entry) = start(Platform::XeHpg, &k, [3, 5, 8], 1, 8);
         assert_eq!(entry, 0);
         assert_eq!(t.regs.get(32, 2), [100, 101]);
         assert_eq!(memory[32 + 96..][..4], [2, 0, 0, 0]);
-        // Before Xe-HP: always linear, in registers.
+        // Before Xe-HP the order is always linear, in registers.
         let (t, _, entry) = start(Platform::XeLp, &k, [3, 4, 8], 0, 8);
         assert_eq!(entry, 0);
         assert_eq!(t.regs.get(32, 8), [0, 0, 1, 0, 2, 0, 0, 0]);
@@ -419,7 +430,7 @@ mod tests {
                 size: 96,
             },
         );
-        let l = Layout::new(Platform::XeHpg, &k, 0);
+        let l = PayloadLayout::new(Platform::XeHpg, &k, 0);
         assert!(l.walk([1024, 1, 1]).hardware);
         assert!(!l.walk([1024, 2, 1]).hardware);
     }

@@ -1,12 +1,13 @@
-//! Running a launch's groups on the threads of a pool, up to its end, a fault, or somebody's wish that it stops.
+//! Execution of a launch's groups on the threads of a pool, until its end, a fault, or a signal
+//! that stops it.
 
 use super::super::memory::View;
 use super::super::thread::Counts;
-use super::super::worker::{End, Own, Worker};
-use super::Plan;
-use crate::backend::Request;
+use super::super::worker::{GroupError, Worker, WorkerMemory};
+use super::LaunchPlan;
+use crate::backend::LaunchRequest;
 use crate::error::{Error, Fault, Stopped};
-use crate::launch::{LaunchStats, Signals};
+use crate::launch::{LaunchStats, StopSignals};
 use crate::pool::Pool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,25 +15,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whether the groups of a launch go on.
-pub(in super::super) struct Control<'a> {
-    /// They do not: a fault, or somebody's wish.
+/// State that tells if the groups of a launch go on.
+pub(in super::super) struct LaunchControl<'a> {
+    /// True if they stop, because of a fault or a signal.
     stopped: AtomicBool,
-    signals: Signals<'a>,
-    /// Whose wish.
+    signals: StopSignals<'a>,
+    /// Signal that stopped them.
     why: OnceLock<Stopped>,
 }
 
-impl<'a> Control<'a> {
-    pub(in super::super) fn new(signals: Signals<'a>) -> Control<'a> {
-        Control {
+impl<'a> LaunchControl<'a> {
+    pub(in super::super) fn new(signals: StopSignals<'a>) -> LaunchControl<'a> {
+        LaunchControl {
             stopped: AtomicBool::new(false),
             signals,
             why: OnceLock::new(),
         }
     }
 
-    /// Whether to stop here.
+    /// Returns true if the groups must stop.
     pub(in super::super) fn stops(&self) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return true;
@@ -50,30 +51,30 @@ impl<'a> Control<'a> {
     }
 }
 
-/// What all cores did.
+/// Totals of all cores.
 #[derive(Default)]
-struct Total {
+struct LaunchTotals {
     counts: Counts,
     threads: u64,
-    /// Groups that ended.
+    /// Number of groups that ended.
     groups: u64,
-    /// The fault of the lowest group that had one.
+    /// Fault of the lowest group that had one.
     fault: Option<(u64, Box<Fault>)>,
-    /// A core could not begin.
+    /// Reason why a core could not begin.
     failed: Option<String>,
 }
 
-/// A launch's groups, given out a few at a time.
-struct Groups {
+/// Queue of a launch's groups, handed out a few at a time.
+struct GroupQueue {
     next: AtomicU64,
     count: u64,
     batch: u64,
-    /// Along x and y.
+    /// Number of groups along x and y.
     size: [u64; 2],
 }
 
-impl Groups {
-    /// The next groups: their numbers.
+impl GroupQueue {
+    /// Takes the numbers of the next groups.
     fn take(&self) -> std::ops::Range<u64> {
         let first = self.next.fetch_add(self.batch, Ordering::Relaxed);
         first.min(self.count)..first.saturating_add(self.batch).min(self.count)
@@ -85,29 +86,29 @@ impl Groups {
     }
 }
 
-/// What somebody said who panicked.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no text")
 }
 
-/// One core's part of a launch. Nothing unwinds from it.
+/// Runs one core's part of a launch. Nothing unwinds from it.
 fn part(
-    plan: &Plan<'_>,
-    request: &Request<'_>,
-    groups: &Groups,
-    control: &Control<'_>,
-    shared: &Mutex<Total>,
+    plan: &LaunchPlan<'_>,
+    request: &LaunchRequest<'_>,
+    groups: &GroupQueue,
+    control: &LaunchControl<'_>,
+    shared: &Mutex<LaunchTotals>,
 ) {
-    let share = |put: &mut dyn FnMut(&mut Total)| {
+    let share = |put: &mut dyn FnMut(&mut LaunchTotals)| {
         put(&mut shared.lock().unwrap_or_else(PoisonError::into_inner));
     };
     let fail = |e: &str| {
         control.stop();
         share(&mut |s| s.failed = Some(e.to_owned()));
     };
-    let own = match catch_unwind(AssertUnwindSafe(|| Own::new(plan))) {
+    let own = match catch_unwind(AssertUnwindSafe(|| WorkerMemory::new(plan))) {
         Ok(Ok(own)) => own,
         Ok(Err(e)) => return fail(&e),
         Err(p) => return fail(&format!("the simulator panicked: {}", said(&*p))),
@@ -132,7 +133,7 @@ fn part(
                     "the simulator panicked here or at an instruction soon after: {}",
                     said(&*p)
                 );
-                Err(End::Fault(worker.fault(id, what)))
+                Err(GroupError::Fault(worker.fault(id, what)))
             });
             match end {
                 Ok(n) => {
@@ -142,8 +143,8 @@ fn part(
                         p.add(n);
                     }
                 }
-                Err(End::Stopped) => break 'groups,
-                Err(End::Fault(f)) => {
+                Err(GroupError::Stopped) => break 'groups,
+                Err(GroupError::Fault(f)) => {
                     control.stop();
                     fault = Some((g, f));
                     break 'groups;
@@ -169,8 +170,8 @@ fn part(
 
 /// Runs all groups.
 pub(in super::super) fn run(
-    plan: &Plan<'_>,
-    request: &Request<'_>,
+    plan: &LaunchPlan<'_>,
+    request: &LaunchRequest<'_>,
     pool: &dyn Pool,
 ) -> Result<LaunchStats, Error> {
     let start = Instant::now();
@@ -181,22 +182,22 @@ pub(in super::super) fn run(
         p.begin(all_threads);
     }
     let cores = pool.threads().min(plan.most_cores).max(1) as u64;
-    let groups = Groups {
+    let groups = GroupQueue {
         next: AtomicU64::new(0),
         count,
-        // A few at a time, so that the counter is not the bottleneck of small ones.
+        // A batch has several groups, so that the counter is not the bottleneck of small ones.
         batch: (count / (cores * 16)).clamp(1, 64),
         size: [nx, ny],
     };
-    let control = Control::new(request.signals);
-    let shared = Mutex::new(Total::default());
+    let control = LaunchControl::new(request.signals);
+    let shared = Mutex::new(LaunchTotals::default());
     let work = || part(plan, request, &groups, &control, &shared);
     // A trace is in order.
     let in_order = request.watch.is_some_and(|w| w.filter.is_some());
     if count > groups.batch && !in_order && cores > 1 {
         pool.run(cores.min(count) as usize, &work);
     }
-    // Here, where no pool is needed, or where it has done nothing.
+    // The calling thread runs the groups where no pool is needed, or the pool has done nothing.
     if groups.next.load(Ordering::Relaxed) < count && !control.stops() {
         work();
     }
@@ -205,17 +206,17 @@ pub(in super::super) fn run(
     finish(plan, request, total, why, start.elapsed())
 }
 
-/// What a launch comes to.
+/// Returns the result of a launch.
 fn finish(
-    plan: &Plan<'_>,
-    request: &Request<'_>,
-    total: Total,
+    plan: &LaunchPlan<'_>,
+    request: &LaunchRequest<'_>,
+    total: LaunchTotals,
     why: Option<Stopped>,
     wall: Duration,
 ) -> Result<LaunchStats, Error> {
     let memory = View::new(&plan.memory, [None; 2]);
     let kernel = || plan.kernel.name.clone();
-    // What came before a fault is worth seeing.
+    // Text printed before a fault is useful.
     let printed = plan.buffers.printed(&memory, &plan.limits);
     if !printed.text.is_empty() {
         request.printf.print(&printed.text);
@@ -271,7 +272,7 @@ fn finish(
     reason = "test code"
 )]
 mod tests {
-    use super::super::super::program::{Kind, MicroOp, Program};
+    use super::super::super::program::{MicroOp, MicroOpKind, Program};
     use super::super::super::thread::Thread;
     use super::super::super::{SimOptions, Simulator};
     use super::*;
@@ -303,12 +304,12 @@ mod tests {
         let bytes = write(Platform::Gen9, info, &[("t", code.clone())]);
         let zebin = Arc::new(Zebin::parse(&bytes).unwrap());
         let mut program = Program::decode(Platform::Gen9, 128, &[(0, &code)]);
-        program.ops[1].kind = Kind::Fast(broken);
+        program.ops[1].kind = MicroOpKind::Fast(broken);
         let d = Simulator::new(options, OwnPool::of(3));
         let m = d.load_module(zebin.clone(), &bytes).unwrap();
         m.run_instead(0, program);
         let progress = crate::Progress::new();
-        let request = Request {
+        let request = LaunchRequest {
             index: 0,
             kernel: &zebin.kernels[0],
             global: [8 * 100_000, 1, 1],
@@ -319,7 +320,7 @@ mod tests {
             progress: Some(&progress),
             printf: &Nowhere,
             watch: None,
-            signals: Signals::default(),
+            signals: StopSignals::default(),
         };
         let e = crate::backend::ModuleBackend::launch(&m, &request).unwrap_err();
         let Error::Fault(f) = e else {
@@ -329,7 +330,7 @@ mod tests {
         assert!(f.what.ends_with(": a bug of ours"), "{f}");
         assert_eq!((f.kernel.as_str(), f.thread), ("t", 0));
         assert_eq!(progress.done(), 0, "groups went on");
-        // The device goes on.
+        // The device can still be used.
         assert!(d.alloc(16).is_ok());
     }
 }

@@ -1,14 +1,14 @@
-//! How much SLM a group gets, and where local pointer arguments are in it.
+//! SLM of a group: its size, and the offsets of local pointer arguments.
 
 use crate::launch::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
 
-/// What a group may be given on Xe-HPG and Xe-HPC, in KB (compute-runtime, `computeSlmValues`; "Preferred SLM" and "Shared
-/// Local Memory Size" of the interface descriptor).
+/// SLM sizes of a group on Xe-HPG and Xe-HPC, in KB. Sources: compute-runtime, `computeSlmValues`;
+/// "Preferred SLM" and "Shared Local Memory Size" of the interface descriptor.
 const SIZES: [u32; 12] = [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128];
 
-/// The most that a group may have, in KB.
+/// Returns the limit of a group, in KB.
 fn most(platform: Platform) -> u32 {
     match platform {
         Platform::XeHpc => 128,
@@ -16,7 +16,8 @@ fn most(platform: Platform) -> u32 {
     }
 }
 
-/// Bytes of SLM of a group whose kernel has `own` and whose arguments ask for `local` bytes. An error where that is too much.
+/// Returns the bytes of SLM of a group whose kernel has `own` bytes and whose arguments ask for
+/// `local`. Fails if that is too much.
 pub(super) fn bytes(platform: Platform, own: u32, local: u64) -> Result<u32, String> {
     let needed = u64::from(own) + local.next_multiple_of(1024);
     let most = most(platform) * 1024;
@@ -36,17 +37,18 @@ pub(super) fn bytes(platform: Platform, own: u32, local: u64) -> Result<u32, Str
     })
 }
 
-/// Where local pointer arguments are: one after the other from 0, in the order of the arguments, whatever that of the payload,
-/// each aligned as the code asks (compute-runtime, `Kernel::setArgLocal`).
-pub(super) struct Locals {
-    /// By argument index.
+/// Offsets of local pointer arguments. They follow each other from 0 in the order of the arguments,
+/// whatever that of the payload. Each is aligned as the code asks (compute-runtime,
+/// `Kernel::setArgLocal`).
+pub(super) struct LocalPointers {
+    /// Offsets by argument index.
     offsets: Vec<(u32, u64)>,
-    /// What they take together.
+    /// Bytes of all arguments.
     pub(super) bytes: u64,
 }
 
-impl Locals {
-    pub(super) fn new(kernel: &KernelInfo, args: &[Arg]) -> Locals {
+impl LocalPointers {
+    pub(super) fn new(kernel: &KernelInfo, args: &[Arg]) -> LocalPointers {
         let mut pointers: Vec<(u32, u32)> = kernel
             .payload
             .iter()
@@ -61,11 +63,11 @@ impl Locals {
             })
             .collect();
         pointers.sort_unstable();
-        let mut locals = Locals {
+        let mut locals = LocalPointers {
             offsets: Vec::new(),
             bytes: 0,
         };
-        // One that the payload has twice counts once, as aligned as either asks.
+        // An argument that the payload has twice counts once, with the larger alignment.
         for same in pointers.chunk_by(|a, b| a.0 == b.0) {
             let Some(&(index, align)) = same.last() else {
                 continue;
@@ -81,7 +83,7 @@ impl Locals {
         locals
     }
 
-    /// Where an argument is.
+    /// Returns the offset of an argument.
     pub(super) fn offset(&self, index: u32) -> u64 {
         let at = self.offsets.binary_search_by_key(&index, |o| o.0);
         at.ok().and_then(|i| self.offsets.get(i)).map_or(0, |o| o.1)

@@ -1,24 +1,25 @@
-//! The surface and sampler states that a launch makes of its arguments, and what the payload says of images and samplers.
+//! Surface and sampler states of a launch's arguments, and the image and sampler properties in the
+//! payload.
 
 use super::super::image::SimImage;
 use super::super::memory::Table;
 use super::super::sampler::Samplers;
 use super::super::surface::{Surface, Surfaces, bindless_handle};
-use crate::backend::Request;
+use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::launch::Arg;
 use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
 
-/// The states of a launch.
-pub(in super::super) struct States {
+/// Surface and sampler states of a launch.
+pub(in super::super) struct LaunchStates {
     pub(in super::super) surfaces: Surfaces,
     pub(in super::super) samplers: Samplers,
 }
 
-impl States {
-    /// The binding table and the sampler table.
-    pub(super) fn new(request: &Request<'_>, memory: &Table) -> States {
+impl LaunchStates {
+    /// Creates the states of the binding table and the sampler table.
+    pub(super) fn new(request: &LaunchRequest<'_>, memory: &Table) -> LaunchStates {
         let arg = |index: u32| request.args.get(index as usize);
         let mut surfaces = Surfaces::default();
         for (bti, index) in &request.kernel.binding_table {
@@ -34,13 +35,14 @@ impl States {
                 samplers.set(e.index as usize, s);
             }
         }
-        States { surfaces, samplers }
+        LaunchStates { surfaces, samplers }
     }
 
-    /// A state of its own for a bindless argument: its offset as messages of the platform take it.
+    /// Adds a state for a bindless argument. Returns its offset in the form of the platform's
+    /// messages.
     pub(super) fn bindless(
         &mut self,
-        request: &Request<'_>,
+        request: &LaunchRequest<'_>,
         index: u32,
         memory: &Table,
         platform: Platform,
@@ -54,35 +56,37 @@ impl States {
         }
     }
 
-    /// Lets a binding table entry name a module's data.
+    /// Sets a binding table entry to a module's data.
     pub(super) fn bind_data(&mut self, bti: u32, base: u64, memory: &Table) {
         self.surfaces.bind(bti as usize, data_surface(base, memory));
     }
 
-    /// A state for a module's data: its offset as messages of the platform take it.
+    /// Adds a state for a module's data. Returns its offset in the form of the platform's messages.
     pub(super) fn bindless_data(&mut self, base: u64, memory: &Table, platform: Platform) -> u32 {
         bindless_handle(platform, self.surfaces.add(data_surface(base, memory)))
     }
 }
 
-/// The surface of a module's data.
+/// Returns the surface of a module's data.
 fn data_surface(base: u64, memory: &Table) -> Surface {
     memory
         .at(base)
         .map_or(Surface::Null, |b| Surface::Buffer(b.clone(), 0))
 }
 
-/// Where a buffer begins in its surface, for kernels that ask where, in bytes. A driver's surface is that of the allocation which the buffer is a part of; this
-/// one's first bytes are nobody's, so that a kernel which does not add them finds nothing.
+/// Byte offset of a buffer in its surface, for kernels that ask for it. A driver's surface is that
+/// of the allocation which the buffer is a part of. Here the surface's first bytes belong to
+/// nothing, so that a kernel which does not add the offset fails.
 pub(super) const FRONT: u32 = 256;
 
-/// The surface that an argument is.
-fn surface(request: &Request<'_>, index: u32, memory: &Table) -> Surface {
+/// Returns the surface of an argument.
+fn surface(request: &LaunchRequest<'_>, index: u32, memory: &Table) -> Surface {
     let asks =
         |p: &PayloadArg| matches!(p.kind, PayloadKind::BufferOffset { index: n } if n == index);
-    let front = match request.kernel.payload.iter().any(asks) {
-        true => FRONT,
-        false => 0,
+    let front = if request.kernel.payload.iter().any(asks) {
+        FRONT
+    } else {
+        0
     };
     match request.args.get(index as usize) {
         Some(Arg::Buffer(b)) => {
@@ -98,7 +102,7 @@ fn surface(request: &Request<'_>, index: u32, memory: &Table) -> Surface {
     .unwrap_or(Surface::Null)
 }
 
-/// The sampler that an argument is.
+/// Returns the sampler of an argument.
 pub(super) fn sampler_arg(arg: Option<&Arg>) -> Option<Sampler> {
     match arg {
         Some(Arg::Sampler(s)) => Some(*s),
@@ -106,7 +110,7 @@ pub(super) fn sampler_arg(arg: Option<&Arg>) -> Option<Sampler> {
     }
 }
 
-/// A fact about an image, as the payload has it.
+/// Returns a property of an image as the payload has it.
 pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
     let (d, f) = (image.desc(), image.format());
     let ty = d.ty();
@@ -137,7 +141,7 @@ pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
                 0
             }
         }
-        // The driver says 0 of images that have one.
+        // The driver gives 0 for images that have one sample or level.
         ImageFact::Samples if ty.is_msaa() => d.samples(),
         ImageFact::MipLevels if d.levels() > 1 => d.levels(),
         ImageFact::Samples | ImageFact::MipLevels => 0,
@@ -147,7 +151,8 @@ pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
     })
 }
 
-/// A fact about a sampler, as the payload has it (numbers of Intel's driver, `sampler_patch_values.h`).
+/// Returns a property of a sampler as the payload has it (numbers of Intel's driver,
+/// `sampler_patch_values.h`).
 pub(super) fn sampler_fact(s: &Sampler, fact: SamplerFact) -> u32 {
     match fact {
         SamplerFact::Address => match s.address {

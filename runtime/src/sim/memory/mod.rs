@@ -1,8 +1,11 @@
-//! Memory of the simulated device: blocks of atomic words, here, and the address space they lie in (`space`): which addresses
-//! are free (`ranges`), and which block is at one (`table`).
+//! Memory of the simulated device: blocks of atomic words, and the address space that they are in.
 //!
-//! Threads of a launch run on several cores and may race, as on hardware. Words are atomics with relaxed ordering, so
-//! races give some value and never undefined behaviour; narrower writes are read-modify-write on their word.
+//! This file has the blocks. `space` is the address space, with free addresses in `ranges` and
+//! blocks by address in `table`.
+//!
+//! Threads of a launch run on several cores and may race, as on hardware. Words are atomics with
+//! relaxed ordering, so races give some value and never undefined behaviour. Narrower writes are
+//! read-modify-write on their word.
 
 mod ranges;
 mod space;
@@ -18,24 +21,27 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// A zeroed run of bytes.
+/// Zero-initialized array of bytes.
 ///
-/// Words have 64 bits, so that atomics on qwords are single steps; what is narrower is blended into its word.
+/// Words have 64 bits, so that atomics on qwords are single steps. Narrower accesses are blended
+/// into their word.
 pub(crate) struct Block {
     words: Box<[AtomicU64]>,
     len: usize,
-    /// Whether several threads of the host use it at once. If not, blending needs no compare and exchange.
+    /// True if several threads of the host use it at once. If not, blending needs no compare and
+    /// exchange.
     shared: bool,
 }
 
-/// The low `n` bytes (1 to 8).
+/// Returns a mask of the low `n` bytes (1 to 8).
 #[inline(always)]
 const fn low_bytes(n: u64) -> u64 {
     u64::MAX >> ((8 - n) * 8)
 }
 
 impl Block {
-    /// `None` where there is not that much memory. The host gives pages when they are first used.
+    /// Allocates a block; `None` if there is not that much memory. The host allocates pages when
+    /// they are first used.
     pub(crate) fn new(len: usize) -> Option<Block> {
         let n = len.div_ceil(WORD as usize);
         Some(Block {
@@ -45,7 +51,7 @@ impl Block {
         })
     }
 
-    /// The same for a block that one thread of the host uses at a time.
+    /// Allocates a block that one thread of the host uses at a time.
     pub(crate) fn unshared(len: usize) -> Option<Block> {
         Block::new(len).map(|b| Block { shared: false, ..b })
     }
@@ -61,7 +67,7 @@ impl Block {
         }
     }
 
-    /// Whether `n` bytes from `at` on are inside.
+    /// Returns true if `n` bytes from `at` on are inside.
     #[inline(always)]
     pub(crate) fn holds(&self, at: u64, n: u64) -> bool {
         at.checked_add(n).is_some_and(|end| end <= self.len as u64)
@@ -72,7 +78,8 @@ impl Block {
         self.words.get(i as usize).map_or(0, |w| w.load(Relaxed))
     }
 
-    /// `n` bytes (1 to 8), zero-extended. Outside reads as zero; callers check with [`Self::holds`] where that matters.
+    /// Loads `n` bytes (1 to 8), zero-extended. Bytes outside read as zero; callers check with
+    /// [`Self::holds`] where that matters.
     #[inline(always)]
     pub(crate) fn load(&self, at: u64, n: u64) -> u64 {
         let i = at / WORD;
@@ -84,7 +91,7 @@ impl Block {
         v & low_bytes(n)
     }
 
-    /// Four bytes at a multiple of four.
+    /// Loads four bytes at a multiple of four.
     #[inline(always)]
     pub(crate) fn load32_aligned(&self, at: u64) -> u32 {
         (self.word(at / WORD) >> ((at & 4) * 8)) as u32
@@ -105,7 +112,7 @@ impl Block {
         }
     }
 
-    /// Stores the low `n` bytes (1 to 8); what is outside vanishes.
+    /// Stores the low `n` bytes (1 to 8). Bytes outside are dropped.
     #[inline(always)]
     pub(crate) fn store(&self, at: u64, n: u64, v: u64) {
         let i = at / WORD;
@@ -124,7 +131,8 @@ impl Block {
         }
     }
 
-    /// Replaces `n` bytes (2, 4 or 8) at a multiple of `n` by `f` of them, in one step; returns the old value.
+    /// Replaces `n` bytes (2, 4 or 8) at a multiple of `n` by `f` of them, atomically. Returns the
+    /// old value.
     #[inline(always)]
     pub(crate) fn update(&self, at: u64, n: u64, mut f: impl FnMut(u64) -> u64) -> u64 {
         let Some(w) = self.words.get((at / WORD) as usize) else {
@@ -147,7 +155,7 @@ impl Block {
         }
     }
 
-    /// Copies out; what is outside is zero.
+    /// Copies out of the block. Bytes outside are zero.
     #[inline]
     pub(crate) fn read(&self, at: u64, out: &mut [u8]) {
         let shift = at % WORD * 8;
@@ -185,7 +193,7 @@ impl Block {
         }
     }
 
-    /// Copies out, a vector at a time where it can; what is outside is zero.
+    /// Copies out of the block, a vector at a time where possible. Bytes outside are zero.
     #[inline(always)]
     pub(crate) fn read_vectors(&self, host: impl Simd, at: u64, out: &mut [u8]) {
         let (chunks, rest) = out.as_chunks_mut::<32>();
@@ -207,10 +215,10 @@ impl Block {
         }
     }
 
-    /// Copies in; what is outside vanishes.
+    /// Copies into the block. Bytes outside are dropped.
     #[inline]
     pub(crate) fn write(&self, at: u64, data: &[u8]) {
-        // Up to a word's beginning, then words, then the rest.
+        // The head up to a word's beginning, then words, then the rest.
         let head = ((WORD - at % WORD) % WORD).min(data.len() as u64) as usize;
         let (head, body) = data.split_at(head);
         self.write_part(at, head);
@@ -242,7 +250,7 @@ mod tests {
     use super::*;
     use crate::sim::host::{Host, Work};
 
-    /// A small generator of numbers.
+    /// Generates a pseudo-random number.
     fn next(seed: &mut u64) -> u64 {
         *seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         *seed >> 24

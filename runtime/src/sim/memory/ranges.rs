@@ -1,29 +1,30 @@
 //! Free addresses of the simulated device.
 //!
-//! Addresses that were never used are given first, so that a use after free still faults. Freed
-//! ranges rest: they are reused only after many later frees, or when no new addresses are left.
+//! Addresses that were never used are handed out first, so that a use after free still faults.
+//! Freed ranges rest: they are reused only after many later frees, or when no new addresses are
+//! left.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// The most ranges that rest.
+/// Limit on the number of resting ranges.
 const RESTING: usize = 1 << 16;
 
-/// The free addresses of a space.
-pub(super) struct Ranges {
+/// Free addresses of a space.
+pub(super) struct FreeRanges {
     /// Addresses that were never used.
     new: Range<u64>,
-    /// Given back, the oldest first: beginning and end.
+    /// Resting ranges, the oldest first.
     resting: VecDeque<Range<u64>>,
-    /// Free again: the end by the beginning. No two touch.
+    /// Free ranges that no longer rest, from start to end. No two touch.
     free: BTreeMap<u64, u64>,
-    /// The same: length and beginning.
+    /// Free ranges by length and start.
     by_length: BTreeSet<(u64, u64)>,
 }
 
-impl Ranges {
-    pub(super) fn new(all: Range<u64>) -> Ranges {
-        Ranges {
+impl FreeRanges {
+    pub(super) fn new(all: Range<u64>) -> FreeRanges {
+        FreeRanges {
             new: all,
             resting: VecDeque::new(),
             free: BTreeMap::new(),
@@ -31,7 +32,8 @@ impl Ranges {
         }
     }
 
-    /// Takes so many addresses; gives the first. What was given back is taken where nothing else is left, the oldest first.
+    /// Takes addresses of a length and returns the first. Resting ranges are released only if
+    /// nothing else is left, the oldest first.
     pub(super) fn take(&mut self, length: u64) -> Option<u64> {
         loop {
             if self.new.end - self.new.start >= length {
@@ -51,7 +53,7 @@ impl Ranges {
         }
     }
 
-    /// Gives addresses back.
+    /// Returns addresses, which begin to rest.
     pub(super) fn give(&mut self, range: Range<u64>) {
         self.resting.push_back(range);
         if self.resting.len() > RESTING
@@ -71,7 +73,7 @@ impl Ranges {
         self.by_length.remove(&(length, first));
     }
 
-    /// Frees addresses, together with those beside them.
+    /// Releases addresses, merged with adjacent free ranges.
     fn release(&mut self, range: Range<u64>) {
         let Range { mut start, mut end } = range;
         if let Some((&first, &last)) = self.free.range(..start).next_back()
@@ -98,14 +100,14 @@ mod tests {
 
     #[test]
     fn what_is_given_back_rests_and_is_free_as_one() {
-        let mut r = Ranges::new(0..100);
+        let mut r = FreeRanges::new(0..100);
         let all: Vec<u64> = (0..10).map(|_| r.take(10).unwrap()).collect();
         assert_eq!(all, (0..10).map(|n| n * 10).collect::<Vec<_>>());
         assert_eq!(r.take(1), None);
         for n in [30, 70, 40, 20] {
             r.give(n..n + 10);
         }
-        // The oldest that is long enough; nothing that rests is touched without need.
+        // The shortest free range that is long enough. No more ranges are released than needed.
         assert_eq!(r.take(4), Some(30));
         assert_eq!((r.resting.len(), r.free.len()), (3, 1));
         assert_eq!(r.take(10), Some(70));
@@ -123,7 +125,7 @@ mod tests {
             seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
             (seed >> 33) % n
         };
-        let mut r = Ranges::new(0..50_000);
+        let mut r = FreeRanges::new(0..50_000);
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         let mut refused = 0;
         for step in 0..100_000 {
@@ -151,7 +153,7 @@ mod tests {
             assert_eq!(free + resting + held + (r.new.end - r.new.start), 50_000);
         }
         assert!(refused > 100);
-        // When all is given back, it is one.
+        // All addresses, once returned, form one range.
         for (first, end) in taken {
             r.give(first..end);
         }

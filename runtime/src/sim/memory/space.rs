@@ -1,6 +1,6 @@
-//! The device's address space: buffers at their addresses, and what a launch sees of them.
+//! Address space of the device: buffers at their addresses, and a launch's view of them.
 
-use super::ranges::Ranges;
+use super::ranges::FreeRanges;
 use super::{Block, Mapped, Table};
 use crate::backend::BufferBackend;
 use crate::error::Error;
@@ -8,26 +8,26 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Address of the first allocation. High, so that a truncated pointer is an invalid one.
+/// Address of the first allocation. It is high, so that a truncated pointer is an invalid one.
 const FIRST: u64 = 0x5500_0000_0000;
-/// Distance and alignment of allocations; the gap between them catches runs past an end.
+/// Alignment of allocations, and length of the gap after each, which catches accesses past the end.
 const GAP: u64 = 0x1_0000;
-/// Bytes that one buffer may have.
+/// Limit on the bytes of one buffer.
 const LIMIT: u64 = 1 << 40;
 /// Addresses of all buffers.
 const ADDRESSES: Range<u64> = FIRST..FIRST + 64 * LIMIT;
 
-/// The device's address space.
+/// Address space of the device.
 pub(crate) struct Space {
-    inner: Mutex<Inner>,
+    inner: Mutex<SpaceState>,
 }
 
-struct Inner {
+struct SpaceState {
     table: Table,
-    ranges: Ranges,
+    ranges: FreeRanges,
 }
 
-/// The addresses of so many bytes, with the gap behind them.
+/// Returns the length of the addresses for a number of bytes, including the gap.
 fn addresses(bytes: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(GAP)?.checked_add(GAP)
 }
@@ -35,18 +35,18 @@ fn addresses(bytes: u64) -> Option<u64> {
 impl Space {
     pub(crate) fn new() -> Space {
         Space {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(SpaceState {
                 table: Table::default(),
-                ranges: Ranges::new(ADDRESSES),
+                ranges: FreeRanges::new(ADDRESSES),
             }),
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, SpaceState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves addresses for so many bytes.
+    /// Reserves addresses for a number of bytes.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Result<Reserved, Error> {
         let none = || Error::Buffer(format!("no address space left for {bytes} bytes"));
         let length = addresses(bytes).ok_or_else(none)?;
@@ -81,13 +81,13 @@ impl Space {
         }))
     }
 
-    /// Every allocation, by address, as it is now.
+    /// Returns the current allocations by address.
     pub(crate) fn snapshot(&self) -> Table {
         self.inner().table.clone()
     }
 }
 
-/// Addresses, until it is dropped.
+/// Range of addresses, reserved until it is dropped.
 pub(crate) struct Reserved {
     space: Arc<Space>,
     pub(crate) base: u64,
@@ -101,11 +101,11 @@ impl Drop for Reserved {
     }
 }
 
-/// A buffer of the simulator; its addresses go when it does.
+/// Buffer of the simulator, whose addresses are freed with it.
 pub(crate) struct SimBuffer {
     pub(crate) base: u64,
     pub(crate) block: Arc<Block>,
-    /// Given back after the buffer is out of the table.
+    /// Addresses, freed after the buffer is out of the table.
     addresses: Reserved,
 }
 
@@ -139,16 +139,16 @@ impl BufferBackend for SimBuffer {
     }
 }
 
-/// A worker's view of the address space: the launch's snapshot, and blocks of its own. The last block found is kept at
-/// hand.
+/// View of the address space by a worker: the launch's snapshot, and blocks of the worker's own. It
+/// caches the last block found.
 pub(crate) struct View<'t> {
     table: &'t Table,
     own: [Option<&'t Mapped>; 2],
-    /// The chunk of the table, and the place there; [`OWN`] and the place among the view's own.
+    /// Chunk of the table and index there, or [`OWN`] and the index among the view's own blocks.
     last: Cell<(usize, usize)>,
 }
 
-/// The table has no such chunk.
+/// Number of a chunk that the table does not have.
 const OWN: usize = usize::MAX;
 
 impl<'t> View<'t> {
@@ -160,7 +160,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The block with `n` bytes from `address` on, and the offset in it.
+    /// Returns the block with `n` bytes from `address` on, and the offset in it.
     #[inline(always)]
     pub(crate) fn find(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
         if let Some(hit) = self
@@ -187,7 +187,7 @@ impl<'t> View<'t> {
         within(self.get(place)?, address, n)
     }
 
-    /// The last block that begins at or below an address.
+    /// Returns the last block that begins at or below an address.
     fn nearest(&self, address: u64) -> Option<(usize, usize)> {
         let begin = |place| self.get(place).map_or(0, |m| m.base);
         let mut best = self.table.below(address);
@@ -201,14 +201,14 @@ impl<'t> View<'t> {
         best
     }
 
-    /// The nearest block below an address, for messages: its base and size.
+    /// Returns the base and size of the nearest block below an address, for messages.
     pub(crate) fn near(&self, address: u64) -> Option<(u64, u64)> {
         let m = self.get(self.nearest(address)?)?;
         Some((m.base, m.block.len() as u64))
     }
 }
 
-/// An access in a block, if it is all inside.
+/// Returns an access in a block, if it is all inside.
 #[inline(always)]
 fn within(m: &Mapped, address: u64, n: u64) -> Option<(&Block, u64)> {
     let at = address.checked_sub(m.base)?;
@@ -232,7 +232,7 @@ mod tests {
         // More than three times all addresses.
         let mut again = None;
         for n in 0..200_000u32 {
-            // The host's part of a buffer takes its time.
+            // Allocating the host's part of a buffer is slow, so most steps only reserve addresses.
             let base = match n % 64 {
                 0 => space.alloc(1 << 30).unwrap().base,
                 _ => space.reserve(1 << 30).unwrap().base,
@@ -242,7 +242,7 @@ mod tests {
             }
         }
         assert!(again.is_some_and(|n| n > 60_000), "{again:?}");
-        // And when most of them are taken.
+        // The same while most addresses are taken.
         let most: Vec<Reserved> = (0..65_000)
             .map(|_| space.reserve(1 << 30).unwrap())
             .collect();

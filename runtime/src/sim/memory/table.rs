@@ -1,31 +1,32 @@
-//! Which block is at an address.
+//! Map from addresses to blocks.
 //!
-//! Launches look at the table as it was when they began, while others make and drop buffers. So a copy shares all of it, and what
-//! changes while somebody has a copy is copied: a chunk of some hundred blocks, and the list of chunks.
+//! Launches use the table as it was when they began, while others create and drop buffers. A copy
+//! therefore shares everything. A change while a copy exists copies a chunk of some hundred blocks,
+//! and the list of chunks.
 
 use super::Block;
 use std::sync::Arc;
 
-/// A block at its address.
+/// Block at its address.
 #[derive(Clone)]
 pub(crate) struct Mapped {
     pub(crate) base: u64,
     pub(crate) block: Arc<Block>,
 }
 
-/// The most blocks of a chunk.
+/// Limit on the blocks of a chunk.
 const MOST: usize = 512;
 
 /// Blocks by address.
 #[derive(Clone, Default)]
 pub(crate) struct Table {
-    /// In order, none empty.
+    /// Chunks in address order, none empty.
     chunks: Arc<Vec<Arc<Vec<Mapped>>>>,
 }
 
 impl Table {
-    /// The chunk in which an address is, or would be, and its place there: of the first block that does not begin at or below
-    /// it.
+    /// Returns the position of an address: the chunk that it is in, or would be, and an index
+    /// there. The index is that of the first block that does not begin at or below it.
     fn place(&self, address: u64) -> (usize, usize) {
         let begins = |c: &Arc<Vec<Mapped>>| c.first().is_some_and(|m| m.base <= address);
         let n = self.chunks.partition_point(begins).saturating_sub(1);
@@ -34,30 +35,30 @@ impl Table {
         (n, at)
     }
 
-    /// The last block that begins at or below an address: its chunk, and its place there.
+    /// Returns the position of the last block that begins at or below an address.
     pub(super) fn below(&self, address: u64) -> Option<(usize, usize)> {
         let (n, at) = self.place(address);
         Some((n, at.checked_sub(1)?))
     }
 
-    /// A block by its chunk, and its place there.
+    /// Returns the block at a position.
     #[inline(always)]
     pub(super) fn get(&self, (n, at): (usize, usize)) -> Option<&Mapped> {
         self.chunks.get(n)?.get(at)
     }
 
-    /// The last block that begins at or below an address.
+    /// Returns the last block that begins at or below an address.
     fn at_or_below(&self, address: u64) -> Option<&Mapped> {
         self.get(self.below(address)?)
     }
 
-    /// The block that begins at an address.
+    /// Returns the block that begins at an address.
     pub(crate) fn at(&self, address: u64) -> Option<&Arc<Block>> {
         let found = self.at_or_below(address);
         found.filter(|m| m.base == address).map(|m| &m.block)
     }
 
-    /// Adds a block where none is.
+    /// Inserts a block at an address where none is.
     pub(super) fn insert(&mut self, new: Mapped) {
         let (n, at) = self.place(new.base);
         let chunks = Arc::make_mut(&mut self.chunks);
@@ -67,7 +68,7 @@ impl Table {
         };
         chunk.insert(at.min(chunk.len()), new);
         if chunk.len() > MOST {
-            // Addresses mostly grow: the chunk that is left behind is nearly full.
+            // Addresses mostly grow, so the chunk that is left behind is nearly full.
             let last = at + 1 == chunk.len();
             let keep = if last { MOST } else { MOST / 2 };
             let rest = chunk.split_off(keep);
@@ -75,7 +76,7 @@ impl Table {
         }
     }
 
-    /// Takes out the block that begins at an address.
+    /// Removes the block that begins at an address.
     pub(super) fn remove(&mut self, address: u64) {
         if self.at(address).is_none() {
             return;
@@ -116,7 +117,8 @@ mod tests {
         Mapped { base, block }
     }
 
-    /// A copy costs nothing, and a change beside one no more than a chunk, however many blocks there are.
+    /// A copy costs nothing, and a change beside one copies a chunk at most, however many blocks
+    /// there are.
     #[test]
     fn copies_share_what_does_not_change() {
         let mut table = Table::default();
@@ -134,7 +136,7 @@ mod tests {
         assert!(copy.at(16 * 12_345).is_some() && table.at(16 * 12_345).is_none());
     }
 
-    /// Random changes, against an ordered map; copies do not change.
+    /// Random changes are compared with an ordered map. Copies do not change.
     #[test]
     fn it_is_an_ordered_map() {
         let mut seed = 3u64;
@@ -146,7 +148,7 @@ mod tests {
         let mut model = BTreeMap::new();
         let mut kept = Vec::new();
         for step in 0..40_000u64 {
-            // Grows first, then shrinks.
+            // The table grows first, then shrinks.
             let add = next(100) < if step < 25_000 { 80 } else { 10 };
             let base = 16 * next(6000);
             if add && !model.contains_key(&base) {

@@ -1,4 +1,4 @@
-//! Atomics: every channel updates an element of its own address in one step.
+//! Atomics: every channel updates an element at its own address in one step.
 
 use super::super::thread::Thread;
 use super::Payload;
@@ -8,57 +8,57 @@ use gantry_isa_gen::message::{AtomicOp, FloatAtomicOp};
 use gantry_isa_gen::sem;
 use half::f16;
 
-/// What an atomic writes.
+/// Update that an atomic performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Update {
+pub(super) enum AtomicUpdate {
     Int(AtomicOp),
     Float(FloatAtomicOp),
-    /// What is there already.
+    /// None: the old value is written again.
     Load,
 }
 
-impl Update {
-    /// Data operands.
+impl AtomicUpdate {
+    /// Returns the number of data operands.
     pub(super) fn sources(self) -> u32 {
         match self {
-            Update::Int(op) => op.sources(),
-            Update::Float(op) => op.sources(),
-            Update::Load => 0,
+            AtomicUpdate::Int(op) => op.sources(),
+            AtomicUpdate::Float(op) => op.sources(),
+            AtomicUpdate::Load => 0,
         }
     }
 
-    /// What it writes to an element of so many bytes.
+    /// Returns the value written to an element of `bytes` bytes.
     #[inline(always)]
     pub(super) fn apply(self, old: u64, a: u64, b: u64, bytes: u32) -> u64 {
         match self {
-            Update::Int(op) => integer(op, old, a, b, bytes * 8),
-            Update::Float(op) => float(op, old, a, b, bytes),
-            Update::Load => old,
+            AtomicUpdate::Int(op) => integer(op, old, a, b, bytes * 8),
+            AtomicUpdate::Float(op) => float(op, old, a, b, bytes),
+            AtomicUpdate::Load => old,
         }
     }
 
-    /// What comes back of it.
+    /// Returns the value in the response.
     #[inline(always)]
     pub(super) fn returned(self, old: u64, a: u64, b: u64, bytes: u32) -> u64 {
         match self {
-            Update::Int(AtomicOp::PreDec) => self.apply(old, a, b, bytes),
+            AtomicUpdate::Int(AtomicOp::PreDec) => self.apply(old, a, b, bytes),
             _ => old,
         }
     }
 }
 
-/// An atomic message.
+/// Atomic message.
 pub(super) struct Atomic {
-    pub(super) update: Update,
+    pub(super) update: AtomicUpdate,
     /// Bytes of an element in memory: 2, 4 or 8.
     pub(super) bytes: u32,
     /// Bytes of an element in registers: 4 or 8.
     pub(super) register: u32,
     pub(super) channels: u32,
     pub(super) addresses: AddressForm,
-    /// Bytes from row to row of the data and of the response.
+    /// Bytes between rows of the data and of the response.
     pub(super) row: u32,
-    /// Whether a value comes back.
+    /// True if a value is returned.
     pub(super) returns: bool,
 }
 
@@ -71,11 +71,12 @@ impl Atomic {
         mask: u32,
     ) -> Result<(), String> {
         let mask = mask & sem::mask(self.channels as usize);
-        // Two elements compared and written as one.
-        let pair = self.update == Update::Int(AtomicOp::CmpWr2W);
+        // Two elements are compared and written as one.
+        let pair = self.update == AtomicUpdate::Int(AtomicOp::CmpWr2W);
         let bytes = self.bytes << u32::from(pair);
         let n = u64::from(bytes);
-        // Addresses and data are read before anything is written: a response may go to their registers.
+        // Addresses and data are read before anything is written: a response may go to their
+        // registers.
         let mut addresses = [0; 32];
         self.addresses
             .read(&t.regs, p.address, self.channels, &mut addresses);
@@ -133,8 +134,8 @@ impl Atomic {
     }
 }
 
-/// What an integer atomic of so many bits writes, in the low bits; `old` and the operands have no bits above them that
-/// matter.
+/// Returns the low bits of the value that an integer atomic of `bits` bits writes. `old` and the
+/// operands have no significant bits above them.
 fn integer(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
     let low = |v: u64| v << (64 - bits) >> (64 - bits);
     let signed = |v: u64| (v << (64 - bits)) as i64;
@@ -159,12 +160,13 @@ fn integer(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
     }
 }
 
-/// What a float atomic of so many bytes writes.
+/// Returns the value that a float atomic of `bytes` bytes writes.
 fn float(op: FloatAtomicOp, old: u64, src0: u64, src1: u64, bytes: u32) -> u64 {
     match bytes {
         2 => {
             let value = |v: u64| f16::from_bits(v as u16).to_f32();
-            // Sums of halves in singles round as halves do: twice their digits and more.
+            // Sums of halves in singles round as halves do, since singles have more than twice
+            // their digits.
             let bits = |v: f32| u64::from(f16::from_f32(v).to_bits());
             pick(
                 op,
@@ -198,8 +200,8 @@ fn float(op: FloatAtomicOp, old: u64, src0: u64, src1: u64, bytes: u32) -> u64 {
     }
 }
 
-/// What a float atomic writes, of a type by its conversions and sums. The extremes are memory's bits or the operand's, and a
-/// number where one is not a number.
+/// Returns the value that a float atomic writes, for a type by its conversions and sums. The
+/// extremes are memory's bits or the operand's, and the number where the other one is a NaN.
 fn pick<T: Copy + PartialOrd>(
     op: FloatAtomicOp,
     (old, src0, src1): (u64, u64, u64),

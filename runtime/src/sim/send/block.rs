@@ -1,4 +1,4 @@
-//! Blocks: consecutive bytes at one address, to and from consecutive registers.
+//! Block accesses: consecutive bytes at one address, to and from consecutive registers.
 
 use super::super::program::MicroOp;
 use super::super::regs::Regs;
@@ -7,43 +7,44 @@ use super::Payload;
 use super::window::Window;
 use gantry_isa_gen::message::Dir;
 
-/// Where a block message says its address.
+/// Source of a block message's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BlockAddress {
-    /// The header's first qword.
+    /// First qword of the header.
     Header64,
-    /// Dword 2 of the header, which counts so many bytes.
+    /// Dword 2 of the header, in units of so many bytes.
     Header32(u32),
-    /// The same, from the base in dword 5 of the header on: stateless messages (header "MHC_A32": buffer base address).
+    /// As [`BlockAddress::Header32`], relative to the base in dword 5 of the header. Stateless
+    /// messages have it (header "MHC_A32": buffer base address).
     Based32(u32),
-    /// The header's scratch space (dword 5), and an offset in it in bytes.
+    /// Byte offset from the scratch space in the header (dword 5).
     Scratch(u32),
-    /// This one.
+    /// Constant.
     Known(u32),
-    /// The first address of the payload, of 2, 4 or 8 bytes.
+    /// First address of the payload, of 2, 4 or 8 bytes.
     Payload(u32),
 }
 
-/// A block access.
+/// Block access.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub(super) dir: Dir,
-    /// How many bytes: a multiple of 4.
+    /// Number of bytes, a multiple of 4.
     pub(super) bytes: u32,
-    /// The register's byte where they begin.
+    /// Byte of the first register where they begin.
     pub(super) first: u32,
     pub(super) address: BlockAddress,
-    /// What the address must be a multiple of, in bytes.
+    /// Required alignment of the address, in bytes.
     pub(super) aligned: u32,
 }
 
-/// The base address in a header: bits 31:10 of dword 5.
+/// Returns the base address in a header: bits 31:10 of dword 5.
 fn base(regs: &Regs, p: &Payload) -> u64 {
     u64::from(regs.u32(p.header + 20) & !0x3ff)
 }
 
 impl Block {
-    /// The address, checked.
+    /// Returns the address, if it is aligned.
     fn address(&self, regs: &Regs, p: &Payload) -> Result<u64, String> {
         let address = match self.address {
             BlockAddress::Header64 => regs.u64(p.header),
@@ -97,7 +98,8 @@ impl Block {
         self.dwords(t, window, p, address, |_| true)
     }
 
-    /// The same where each channel moves its own dword of every register: those of the mask, or all with the mask off.
+    /// Runs the access where each channel moves its own dword of every register. `NoMask` moves all
+    /// dwords.
     pub(super) fn run_masked(
         &self,
         t: &mut Thread,
@@ -114,7 +116,7 @@ impl Block {
         })
     }
 
-    /// Each dword wherever it is.
+    /// Accesses each dword separately.
     fn dwords(
         &self,
         t: &mut Thread,

@@ -1,6 +1,8 @@
-//! 2D blocks of the load/store cache: rectangles of elements, by a surface that the payload describes.
+//! 2D blocks of the load/store cache: rectangles of elements, in a surface that the payload
+//! describes.
 //!
-//! Facts: the XeHPC PRM's A2DBLOCK_PAYLOAD, and the payload that Intel's compiler builds.
+//! The facts are those of the Xe-HPC PRM's A2DBLOCK_PAYLOAD, and of the payload that Intel's
+//! compiler builds.
 
 use super::super::regs::Regs;
 use super::super::thread::Thread;
@@ -8,53 +10,53 @@ use super::Payload;
 use super::window::Window;
 use gantry_isa_gen::message::{Dir, LscData};
 
-/// How elements lie in the registers of a block.
+/// Layout of elements in the registers of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Layout {
+enum ElementLayout {
     /// Row after row.
     Rows,
-    /// Column after column.
+    /// Column after column (transposed).
     Columns,
     /// Dwords of the elements of consecutive rows (VNNI).
     Packed,
 }
 
-/// A 2D block access.
+/// 2D block access.
 pub(super) struct Block2d {
     dir: Dir,
     /// Bytes of an element.
     element: u32,
-    layout: Layout,
+    layout: ElementLayout,
     /// GRFs of the data.
     grfs: u32,
     /// Bytes of a GRF.
     grf: u32,
 }
 
-/// The payload: a surface and where in it.
-struct Shape {
+/// Payload: a surface and a rectangle in it.
+struct BlockShape {
     base: u64,
     /// Bytes of a row of the surface.
     width: u32,
-    /// Rows.
+    /// Rows of the surface.
     height: u32,
-    /// Bytes from row to row.
+    /// Bytes between rows.
     pitch: u32,
-    /// The block's first column (elements) and row.
+    /// First column (in elements) and row of the block.
     x: i32,
     y: i32,
-    /// Columns and rows of a block, and how many blocks stand side by side.
+    /// Columns and rows of a block, and the number of blocks side by side.
     columns: u32,
     rows: u32,
     blocks: u32,
 }
 
-impl Shape {
-    fn read(regs: &Regs, at: u32) -> Shape {
+impl BlockShape {
+    fn read(regs: &Regs, at: u32) -> BlockShape {
         let dword = |n: u32| regs.u32(at + n * 4);
         let more = |n: u32| dword(n).wrapping_add(1);
         let size = dword(7);
-        Shape {
+        BlockShape {
             base: regs.u64(at),
             width: more(2),
             height: more(3),
@@ -82,9 +84,9 @@ impl Block2d {
             return Err(format!("2D blocks have no data size {}", data.name()));
         }
         let layout = match (transposed, vnni) {
-            (false, false) => Layout::Rows,
-            (true, false) if element >= 4 && dir == Dir::Read => Layout::Columns,
-            (false, true) if element < 4 => Layout::Packed,
+            (false, false) => ElementLayout::Rows,
+            (true, false) if element >= 4 && dir == Dir::Read => ElementLayout::Columns,
+            (false, true) if element < 4 => ElementLayout::Packed,
             _ => {
                 return Err(format!(
                     "a 2D block of {} that is{}{}",
@@ -103,25 +105,26 @@ impl Block2d {
         })
     }
 
-    /// Where a block's element of a column and row lies in its registers, and bytes of all of the block.
-    fn place(&self, s: &Shape) -> (impl Fn(u32, u32) -> u32 + use<>, u32) {
+    /// Returns the byte offset of an element by column and row in the block's registers, and the
+    /// bytes of the whole block.
+    fn place(&self, s: &BlockShape) -> (impl Fn(u32, u32) -> u32 + use<>, u32) {
         let (layout, e) = (self.layout, self.element);
         let pack = 4 / e.min(4);
         let (step, n) = match layout {
-            Layout::Rows => (s.columns.next_power_of_two() * e, s.rows),
-            Layout::Columns => (s.rows.next_power_of_two() * e, s.columns),
-            Layout::Packed => (s.columns.next_power_of_two() * 4, s.rows.div_ceil(pack)),
+            ElementLayout::Rows => (s.columns.next_power_of_two() * e, s.rows),
+            ElementLayout::Columns => (s.rows.next_power_of_two() * e, s.columns),
+            ElementLayout::Packed => (s.columns.next_power_of_two() * 4, s.rows.div_ceil(pack)),
         };
         let at = move |x: u32, y: u32| match layout {
-            Layout::Rows => y * step + x * e,
-            Layout::Columns => x * step + y * e,
-            Layout::Packed => y / pack * step + x * 4 + y % pack * e,
+            ElementLayout::Rows => y * step + x * e,
+            ElementLayout::Columns => x * step + y * e,
+            ElementLayout::Packed => y / pack * step + x * 4 + y % pack * e,
         };
         (at, (step * n).next_multiple_of(self.grf))
     }
 
-    /// What the hardware does not take.
-    fn check(&self, s: &Shape, bytes: u32) -> Result<(), String> {
+    /// Checks the limits of the hardware.
+    fn check(&self, s: &BlockShape, bytes: u32) -> Result<(), String> {
         let e = self.element;
         if !s.base.is_multiple_of(64) {
             return Err(format!(
@@ -142,7 +145,7 @@ impl Block2d {
             ));
         }
         let rows = if self.dir == Dir::Read { 32 } else { 8 };
-        let one = self.dir == Dir::Write || self.layout == Layout::Columns;
+        let one = self.dir == Dir::Write || self.layout == ElementLayout::Columns;
         if s.columns * e * s.blocks > 64 || s.rows > rows || (one && s.blocks > 1) {
             return Err(format!(
                 "a 2D block of {} blocks of {} by {} elements of {e} bytes",
@@ -164,13 +167,13 @@ impl Block2d {
         window: &Window<'_>,
         p: &Payload,
     ) -> Result<(), String> {
-        let s = Shape::read(&t.regs, p.address);
+        let s = BlockShape::read(&t.regs, p.address);
         let (place, bytes) = self.place(&s);
         self.check(&s, bytes)?;
         let e = u64::from(self.element);
         let (what, registers) = match (self.dir, p.response) {
             (Dir::Read, Some(dst)) => {
-                // Padding, and what is outside the surface, is zero.
+                // Padding and elements outside the surface are zero.
                 t.regs.get_mut(dst, (bytes * s.blocks) as usize).fill(0);
                 ("a read", dst)
             }

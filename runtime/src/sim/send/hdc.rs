@@ -1,10 +1,10 @@
-//! Messages of the data ports before the load/store cache (HDC): which access each is.
+//! Messages of the data ports before the load/store cache (HDC), as memory accesses.
 
-use super::atomic::{Atomic, Update};
+use super::atomic::{Atomic, AtomicUpdate};
 use super::block::{Block, BlockAddress};
-use super::plan::{Access, Action};
+use super::plan::{Action, MemoryAccess};
 use super::scatter::{AddressForm, Scatter};
-use super::window::Place;
+use super::window::AddressBase;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, MsgOp, Simd};
 
@@ -12,7 +12,7 @@ fn addresses(addr: AddrModel) -> AddressForm {
     AddressForm::Each(if addr.is_a64() { 8 } else { 4 })
 }
 
-/// A scattered access of so many consecutive elements of `bytes` bytes.
+/// Returns a scattered access of `count` consecutive elements of `bytes` bytes.
 fn scatter(dir: Dir, addr: AddrModel, simd: Simd, bytes: u32, count: u32, grf: u32) -> Scatter {
     let channels = simd.channels();
     let register = bytes.max(4);
@@ -25,14 +25,14 @@ fn scatter(dir: Dir, addr: AddrModel, simd: Simd, bytes: u32, count: u32, grf: u
         shift: 0,
         elements: u64::MAX >> (64 - count),
         row: (channels * register).next_multiple_of(grf),
-        // Dwords and what consists of them; bytes may be anywhere.
+        // Elements of dwords need that alignment; bytes may be anywhere.
         aligned: if bytes < 4 { 1 } else { 4 },
         strict: true,
     }
 }
 
 fn atomic(
-    update: Update,
+    update: AtomicUpdate,
     bits: u32,
     addr: AddrModel,
     simd: Simd,
@@ -51,9 +51,9 @@ fn atomic(
     }
 }
 
-/// What a message of the data ports asks; `ex` is its extended descriptor.
+/// Returns the action of a message of the data ports. `ex` is its extended descriptor.
 pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Result<Action, String> {
-    let place = |addr| Place::of_model(platform, addr, ex);
+    let place = |addr| AddressBase::of_model(platform, addr, ex);
     let (access, place) = match *op {
         MsgOp::Untyped {
             dir,
@@ -65,7 +65,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 elements: u64::from(rgba.mask()),
                 ..scatter(dir, addr, simd, 4, 1, grf)
             };
-            (Access::Scatter(s), place(addr))
+            (MemoryAccess::Scatter(s), place(addr))
         }
         MsgOp::ByteScattered {
             dir,
@@ -77,7 +77,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 aligned: 1,
                 ..scatter(dir, addr, simd, u32::from(bytes), 1, grf)
             };
-            (Access::Scatter(s), place(addr))
+            (MemoryAccess::Scatter(s), place(addr))
         }
         MsgOp::DwordScattered {
             dir,
@@ -90,7 +90,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             if !addr.is_a64() {
                 s.addresses = AddressForm::Dwords;
             }
-            (Access::Scatter(s), place(addr))
+            (MemoryAccess::Scatter(s), place(addr))
         }
         MsgOp::QwordScattered {
             dir,
@@ -99,7 +99,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             simd,
         } => {
             let s = scatter(dir, addr, simd, 8, u32::from(count), grf);
-            (Access::Scatter(s), place(addr))
+            (MemoryAccess::Scatter(s), place(addr))
         }
         MsgOp::Block {
             dir,
@@ -129,7 +129,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 },
                 aligned: if owords { 16 } else { 4 },
             };
-            (Access::Block(b), place(addr))
+            (MemoryAccess::Block(b), place(addr))
         }
         MsgOp::Scratch {
             dir,
@@ -138,11 +138,12 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             dword_mode,
         } => {
             let offset = u32::from(offset) * 32;
-            // From Xe-HP on the header names a surface, before an offset from general state base.
+            // From Xe-HP on the header names a surface; before, it has an offset from general state
+            // base.
             let (address, place) = if platform >= Platform::XeHp {
-                (BlockAddress::Known(offset), Place::HeaderScratch)
+                (BlockAddress::Known(offset), AddressBase::HeaderScratch)
             } else {
-                (BlockAddress::Scratch(offset), Place::General)
+                (BlockAddress::Scratch(offset), AddressBase::General)
             };
             let b = Block {
                 dir,
@@ -152,9 +153,9 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 aligned: 32,
             };
             let access = if dword_mode {
-                Access::Masked(b)
+                MemoryAccess::Masked(b)
             } else {
-                Access::Block(b)
+                MemoryAccess::Block(b)
             };
             (access, place)
         }
@@ -169,8 +170,8 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 return Ok(Action::Unsupported);
             }
             let bits = if qword { 64 } else { 32 };
-            let a = atomic(Update::Int(op), bits, addr, simd, returns, grf);
-            (Access::Atomic(a), place(addr))
+            let a = atomic(AtomicUpdate::Int(op), bits, addr, simd, returns, grf);
+            (MemoryAccess::Atomic(a), place(addr))
         }
         MsgOp::HalfAtomic {
             op,
@@ -178,8 +179,8 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             returns,
             simd,
         } => {
-            let a = atomic(Update::Int(op), 16, addr, simd, returns, grf);
-            (Access::Atomic(a), place(addr))
+            let a = atomic(AtomicUpdate::Int(op), 16, addr, simd, returns, grf);
+            (MemoryAccess::Atomic(a), place(addr))
         }
         MsgOp::FloatAtomic {
             op,
@@ -187,8 +188,8 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             returns,
             simd,
         } => {
-            let a = atomic(Update::Float(op), 32, addr, simd, returns, grf);
-            (Access::Atomic(a), place(addr))
+            let a = atomic(AtomicUpdate::Float(op), 32, addr, simd, returns, grf);
+            (MemoryAccess::Atomic(a), place(addr))
         }
         MsgOp::SizedFloatAtomic {
             op,
@@ -201,8 +202,15 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             if bits == 64 && !sum {
                 return Ok(Action::Unsupported);
             }
-            let a = atomic(Update::Float(op), u32::from(bits), addr, simd, returns, grf);
-            (Access::Atomic(a), place(addr))
+            let a = atomic(
+                AtomicUpdate::Float(op),
+                u32::from(bits),
+                addr,
+                simd,
+                returns,
+                grf,
+            );
+            (MemoryAccess::Atomic(a), place(addr))
         }
         _ => return Ok(Action::Unsupported),
     };

@@ -1,25 +1,25 @@
-//! Messages of the load/store cache (XeHPG and later): which access each is.
+//! Messages of the load/store cache (Xe-HPG and later), as memory accesses.
 
-use super::atomic::{Atomic, Update};
+use super::atomic::{Atomic, AtomicUpdate};
 use super::block::{Block, BlockAddress};
 use super::block2d::Block2d;
-use super::plan::{Access, Action};
+use super::plan::{Action, MemoryAccess};
 use super::scatter::{AddressForm, Scatter};
 use super::status::Status;
-use super::typed::What;
-use super::window::Place;
+use super::typed::TexelOp;
+use super::window::AddressBase;
 use gantry_isa_gen::message::{
     AtomicOp, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp, LscPort, LscSurface,
     LscVector, Message, MsgOp,
 };
 
-/// What an atomic writes.
-fn update(op: LscOp) -> Option<Update> {
-    use Update::{Float, Int};
+/// Returns the update of an atomic.
+fn update(op: LscOp) -> Option<AtomicUpdate> {
+    use AtomicUpdate::{Float, Int};
     Some(match op {
         LscOp::AtomicIinc => Int(AtomicOp::Inc),
         LscOp::AtomicIdec => Int(AtomicOp::Dec),
-        LscOp::AtomicLoad => Update::Load,
+        LscOp::AtomicLoad => AtomicUpdate::Load,
         LscOp::AtomicStore => Int(AtomicOp::Mov),
         LscOp::AtomicIadd => Int(AtomicOp::Add),
         LscOp::AtomicIsub => Int(AtomicOp::Sub),
@@ -40,18 +40,19 @@ fn update(op: LscOp) -> Option<Update> {
     })
 }
 
-fn place(port: LscPort, surface: LscSurface) -> Place {
+fn place(port: LscPort, surface: LscSurface) -> AddressBase {
     match port {
-        LscPort::Slm => Place::Slm,
-        _ => Place::of_lsc(surface),
+        LscPort::Slm => AddressBase::Slm,
+        _ => AddressBase::of_lsc(surface),
     }
 }
 
-/// What a message of the port of images does with texels; `None` for those that the simulator does not have.
-pub(super) fn texels(a: &LscAccess) -> Option<What> {
+/// Returns the operation on texels of a message of the typed port; `None` for those that the
+/// simulator lacks.
+pub(super) fn texels(a: &LscAccess) -> Option<TexelOp> {
     let mask = match (a.vector, a.op) {
         (LscVector::Mask(m), LscOp::LoadQuad) => {
-            return Some(What::Read {
+            return Some(TexelOp::Read {
                 mask: m.mask(),
                 status: false,
             });
@@ -61,15 +62,16 @@ pub(super) fn texels(a: &LscAccess) -> Option<What> {
     };
     match a.op {
         _ if a.data != LscData::D32 => None,
-        LscOp::StoreQuad | LscOp::StoreUncompressedQuad => Some(What::Write { mask }),
-        op => update(op).map(|u| What::Atomic(u, 4)),
+        LscOp::StoreQuad | LscOp::StoreUncompressedQuad => Some(TexelOp::Write { mask }),
+        op => update(op).map(|u| TexelOp::Atomic(u, 4)),
     }
 }
 
-/// What a load, store or atomic of an instruction of `exec` channels asks; `null` where it has no destination.
+/// Returns the action of a load, store or atomic of an instruction of exec size `exec`. `null` is
+/// true if it has no destination.
 pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<Action, String> {
     let dir = match a.op.kind() {
-        // A prefetch.
+        // A load without a destination is a prefetch.
         LscKind::Load if null => return Ok(Action::Nothing),
         LscKind::Load => Dir::Read,
         _ => Dir::Write,
@@ -87,7 +89,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
     let row = (channels * register).next_multiple_of(grf);
     let strided = matches!(a.op, LscOp::LoadStrided | LscOp::StoreStrided);
     let access = match (a.op, a.vector) {
-        (LscOp::LoadStatus, vector) => Access::Status(Status {
+        (LscOp::LoadStatus, vector) => MemoryAccess::Status(Status {
             channels,
             addresses: AddressForm::Each(address),
             bytes: match vector {
@@ -99,7 +101,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
             if a.data == LscData::D16U32H {
                 return Err(format!("an atomic on the high half of a dword: {a}"));
             }
-            Access::Atomic(Atomic {
+            MemoryAccess::Atomic(Atomic {
                 update,
                 bytes: memory,
                 register,
@@ -109,7 +111,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                 returns: true,
             })
         }
-        // A stride says nothing of the one channel that such messages have.
+        // A stride has no effect on the one channel that such messages have.
         (
             _,
             LscVector::Count {
@@ -122,7 +124,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                     "a transposed access of elements below a dword: {a}"
                 ));
             }
-            Access::Block(Block {
+            MemoryAccess::Block(Block {
                 dir,
                 bytes: u32::from(n) * memory,
                 first: 0,
@@ -141,7 +143,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
             if strided && (address < 4 || transposed) {
                 return Ok(Action::Unsupported);
             }
-            Access::Scatter(Scatter {
+            MemoryAccess::Scatter(Scatter {
                 dir,
                 channels,
                 addresses: if strided {
@@ -158,7 +160,8 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                 },
                 row,
                 aligned: memory,
-                // Intel's compiler joins bytes and words that follow each other into dwords at any address, of SLM too.
+                // Intel's compiler joins adjacent bytes and words into dwords at any address, also
+                // in SLM.
                 strict: false,
             })
         }
@@ -166,7 +169,7 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
     Ok(Action::Access(access, place(a.port, a.surface)))
 }
 
-/// What a 2D block asks; `null` where it has no destination.
+/// Returns the action of a 2D block. `null` is true if it has no destination.
 pub(super) fn block2d(
     op: &MsgOp,
     message: &Message,
@@ -197,5 +200,5 @@ pub(super) fn block2d(
     };
     let b = Block2d::new(dir, data, transposed, vnni, u32::from(grfs), grf)
         .map_err(|why| format!("{why}: {op}"))?;
-    Ok(Action::Access(Access::Block2d(b), Place::Flat))
+    Ok(Action::Access(MemoryAccess::Block2d(b), AddressBase::Flat))
 }

@@ -1,21 +1,22 @@
 //! Media block messages: a rectangle of a 2D surface's bytes, in registers row by row.
 //!
-//! The header has the rectangle's x offset (bytes) and y offset (rows) as signed dwords 0 and 1, and in dword 2 its width
-//! minus one (bytes, bits 5:0) and height minus one (rows, bits 21:16). Rows are a power of two of bytes apart, at least
-//! four, in the data (Skylake PRM, Vol. 7, "Media Block Read/Write").
+//! The header has the rectangle's x offset (bytes) and y offset (rows) as signed dwords 0 and 1.
+//! Its dword 2 has the width minus one (bytes, bits 5:0) and the height minus one (rows, bits
+//! 21:16). Rows of the data are a power of two of bytes apart, at least four (Skylake PRM, Vol. 7,
+//! "Media Block Read/Write").
 
 use super::super::surface::Surface;
 use super::super::thread::Thread;
 use super::plan::SendOp;
-use super::rows::Rows;
+use super::rows::PayloadRows;
 use gantry_isa_gen::message::{Dir, Message};
 
-/// A media block message.
+/// Media block message.
 pub(super) struct MediaBlock {
     dir: Dir,
     /// Byte offset of the header.
     header: u32,
-    /// Byte offset of the data or the response, and its bytes; `None` where a response goes nowhere.
+    /// Byte offset of the data or the response, and its bytes; `None` where a response is dropped.
     data: Option<(u32, u32)>,
 }
 
@@ -29,7 +30,7 @@ impl MediaBlock {
         let data = match dir {
             Dir::Read => s.dst.map(|d| (d, u32::from(message.response_grfs) * grf)),
             Dir::Write => {
-                let rows = Rows::new(s, message, grf);
+                let rows = PayloadRows::new(s, message, grf);
                 let bytes = rows.bytes();
                 let at = rows
                     .find(0, bytes)
@@ -82,10 +83,12 @@ impl MediaBlock {
                 let (cx, cy) = (px.clamp(0, w * texel - 1), py.clamp(0, h - 1));
                 match self.dir {
                     Dir::Read => {
-                        // Reads outside repeat the edge's texels; a byte keeps its place within its texel.
-                        let cx = match cx == px {
-                            true => cx,
-                            false => cx / texel * texel + px.rem_euclid(texel),
+                        // Reads outside repeat the edge's texels. A byte keeps its position within
+                        // its texel.
+                        let cx = if cx == px {
+                            cx
+                        } else {
+                            cx / texel * texel + px.rem_euclid(texel)
                         };
                         let v = image.block.load((cy * w * texel + cx) as u64, 1);
                         t.regs.set_element(at, 1, v);

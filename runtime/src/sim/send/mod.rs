@@ -1,8 +1,9 @@
-//! Running sends: every message kind that `isa-gen` describes.
+//! Execution of sends: every message kind that `isa-gen` describes.
 //!
-//! What a message does is worked out once (`plan`): it is one of a few kinds of access (`scatter`, `block`, `atomic`,
-//! `block2d`), whichever shared function it goes to, through a window on memory (`window`). What the families of messages
-//! make of their parameters is in `hdc` and `lsc`. Images have accesses of their own (`typed`, `sampler`, `media`).
+//! The action of a message is derived once (`plan`). It is one of a few kinds of access (`scatter`,
+//! `block`, `atomic`, `block2d`), whichever shared function it goes to. Accesses go through a
+//! window on memory (`window`). The message families are in `hdc` and `lsc`. Images have accesses
+//! of their own (`typed`, `sampler`, `media`).
 
 mod atomic;
 mod block;
@@ -23,19 +24,19 @@ use super::program::MicroOp;
 use super::thread::Thread;
 use super::worker::Group;
 use gantry_isa_gen::message::MsgOp;
-use plan::{Access, Action, ImageAccess, Plan};
-use window::{Place, Window};
+use plan::{Action, ImageAccess, MemoryAccess, SendPlan};
+use window::{AddressBase, Window};
 
 pub(super) use plan::{DescOp, SendOp};
 
-/// What a send did to its thread.
+/// Effect of a send on its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SendOutcome {
     Next,
     Ended,
 }
 
-/// A payload as the message sees it: header, addresses, data, each with its byte offset in the register file.
+/// Payload of a message: byte offsets of header, addresses, data and response in the register file.
 #[derive(Clone, Copy)]
 struct Payload {
     header: u32,
@@ -69,12 +70,12 @@ pub(super) fn execute(
 fn run(
     t: &mut Thread,
     op: &MicroOp,
-    plan: &Plan,
+    plan: &SendPlan,
     mask: u32,
     group: &mut Group<'_>,
 ) -> Result<SendOutcome, String> {
     if mask == 0 {
-        // No message is sent; but a thread that ends must end.
+        // No message is sent, but an end-of-thread message must be.
         return if plan.ends {
             Err("the end-of-thread message is disabled in every channel".to_owned())
         } else {
@@ -91,17 +92,17 @@ fn run(
         Action::Access(access, place) => {
             let p = &plan.payload;
             let place = match *place {
-                Place::HeaderScratch => Place::of_header(t.regs.u32(p.header + 20)),
+                AddressBase::HeaderScratch => AddressBase::of_header(t.regs.u32(p.header + 20)),
                 place => place,
             };
             let window = Window::new(group, place)?;
             match access {
-                Access::Scatter(s) => s.run(t, &window, p, mask)?,
-                Access::Block(b) => b.run(t, &window, p)?,
-                Access::Masked(b) => b.run_masked(t, &window, p, mask, op)?,
-                Access::Atomic(a) => a.run(t, &window, p, mask)?,
-                Access::Block2d(b) => b.run(t, &window, p)?,
-                Access::Status(s) => s.run(t, &window, p, mask),
+                MemoryAccess::Scatter(s) => s.run(t, &window, p, mask)?,
+                MemoryAccess::Block(b) => b.run(t, &window, p)?,
+                MemoryAccess::Masked(b) => b.run_masked(t, &window, p, mask, op)?,
+                MemoryAccess::Atomic(a) => a.run(t, &window, p, mask)?,
+                MemoryAccess::Block2d(b) => b.run(t, &window, p)?,
+                MemoryAccess::Status(s) => s.run(t, &window, p, mask),
             }
         }
         Action::Image(access, place) => {
@@ -116,8 +117,8 @@ fn run(
             let signal = Signal::read(group.platform(), t.regs.u32(plan.payload.address + 8));
             group.barriers().signal(&mut t.barriers, signal)?;
         }
-        // Memory is coherent at every instruction here; what a fence writes back means nothing. Nor does a prefetch
-        // have anything to do.
+        // Memory is coherent at every instruction here, and a fence's response has no contents. A
+        // prefetch has nothing to do.
         Action::Nothing => {}
         Action::End => return Ok(SendOutcome::Ended),
         Action::Unsupported => {

@@ -1,4 +1,4 @@
-//! What a send does, worked out from its descriptors: once per instruction where they are immediate.
+//! Decoding of sends by their descriptors: once per instruction where these are immediate.
 
 use super::super::regs::Regs;
 use super::Payload;
@@ -10,13 +10,13 @@ use super::sampler::Sample;
 use super::scatter::Scatter;
 use super::status::Status;
 use super::typed::Texels;
-use super::window::Place;
+use super::window::AddressBase;
 use super::{hdc, lsc};
 use gantry_isa_gen::message::{GatewayOp, Lengths, LscPort, Message, MsgOp, SendBits, Urb, UrbOp};
 use gantry_isa_gen::{Inst, Platform, Reg};
 use std::sync::OnceLock;
 
-/// A descriptor.
+/// Descriptor of a send.
 #[derive(Clone, Copy)]
 pub(in super::super) enum DescOp {
     Imm(u32),
@@ -24,7 +24,7 @@ pub(in super::super) enum DescOp {
     Reg(u32),
 }
 
-/// A send instruction, decoded.
+/// Decoded send instruction.
 pub(in super::super) struct SendOp {
     ex: DescOp,
     desc: DescOp,
@@ -34,56 +34,56 @@ pub(in super::super) struct SendOp {
     pub(in super::super) src1: u32,
     /// Byte offset of the response's first GRF; `None` for null.
     pub(in super::super) dst: Option<u32>,
-    /// The plan where both descriptors are immediate, or why there is none.
-    fixed: Option<Result<Plan, String>>,
-    /// Otherwise the first values of the descriptors, and their plan.
-    first: OnceLock<Seen>,
+    /// Plan where both descriptors are immediate, or the reason why there is none.
+    fixed: Option<Result<SendPlan, String>>,
+    /// Plan of the first register descriptors that were executed, otherwise.
+    first: OnceLock<CachedPlan>,
 }
 
-/// Descriptors of registers, and what they ask.
-struct Seen {
+/// Values of register descriptors, and their plan.
+struct CachedPlan {
     ex: u32,
     desc: u32,
-    plan: Result<Plan, String>,
+    plan: Result<SendPlan, String>,
 }
 
-/// What a send does.
-pub(super) struct Plan {
+/// Decoded message of a send, with its action.
+pub(super) struct SendPlan {
     pub(super) message: Message,
     pub(super) payload: Payload,
     pub(super) action: Action,
-    /// The thread ends with it.
+    /// True if the thread ends with it.
     pub(super) ends: bool,
 }
 
-/// What a message asks.
+/// Action of a message.
 pub(super) enum Action {
-    /// An access to memory.
-    Access(Access, Place),
-    /// An access to an image.
-    Image(ImageAccess, Place),
-    /// The thread arrives at a barrier.
+    /// Access to memory.
+    Access(MemoryAccess, AddressBase),
+    /// Access to an image.
+    Image(ImageAccess, AddressBase),
+    /// Arrival at a barrier.
     Barrier,
-    /// The thread ends.
+    /// End of the thread.
     End,
-    /// What has no effect here.
+    /// None: the message has no effect here.
     Nothing,
-    /// The simulator has no such message.
+    /// Message that the simulator lacks.
     Unsupported,
 }
 
-/// An access to memory.
-pub(super) enum Access {
+/// Access to memory.
+pub(super) enum MemoryAccess {
     Scatter(Scatter),
     Block(Block),
-    /// A block of which the channels choose the dwords.
+    /// Block whose dwords the channels select.
     Masked(Block),
     Atomic(Atomic),
     Block2d(Block2d),
     Status(Status),
 }
 
-/// An access to an image.
+/// Access to an image.
 pub(super) enum ImageAccess {
     Texels(Texels),
     Sample(Sample),
@@ -91,7 +91,8 @@ pub(super) enum ImageAccess {
 }
 
 impl SendOp {
-    /// A send on a platform, of a thread whose GRFs end at a byte offset. Payloads and response are byte offsets.
+    /// Decodes a send on a platform, of a thread whose GRFs end at a byte offset. Payloads and
+    /// response are byte offsets.
     pub(in super::super) fn new(
         platform: Platform,
         inst: &Inst<Reg>,
@@ -115,20 +116,20 @@ impl SendOp {
         op
     }
 
-    /// The plan of immediate descriptors.
+    /// Returns the plan of immediate descriptors.
     #[inline(always)]
-    pub(super) fn fixed(&self) -> Option<Result<&Plan, String>> {
+    pub(super) fn fixed(&self) -> Option<Result<&SendPlan, String>> {
         self.fixed
             .as_ref()
             .map(|p| p.as_ref().map_err(Clone::clone))
     }
 
-    /// The message of immediate descriptors, where they are one.
+    /// Returns the message of immediate descriptors, if they describe one.
     pub(in super::super) fn fixed_message(&self) -> Option<Message> {
         Some(self.fixed.as_ref()?.as_ref().ok()?.message)
     }
 
-    /// The message by what the descriptors hold now.
+    /// Returns the message by the current contents of the descriptors.
     pub(in super::super) fn message(
         &self,
         regs: &Regs,
@@ -140,7 +141,7 @@ impl SendOp {
         Message::read(platform, &bits).map_err(|e| e.to_string())
     }
 
-    /// The values of the extended descriptor and the descriptor.
+    /// Returns the values of the extended descriptor and the descriptor.
     pub(super) fn descriptors(&self, regs: &Regs) -> (u32, u32) {
         let value = |d| match d {
             DescOp::Imm(v) => v,
@@ -149,14 +150,15 @@ impl SendOp {
         (value(self.ex), value(self.desc))
     }
 
-    /// The plan of descriptors of registers where they are the first that were seen here, as mostly they are.
+    /// Returns the cached plan of register descriptors, if they are the first that were executed
+    /// here, as they mostly are.
     pub(super) fn kept(
         &self,
         ex: u32,
         desc: u32,
-        make: impl FnOnce() -> Result<Plan, String>,
-    ) -> Option<Result<&Plan, String>> {
-        let s = self.first.get_or_init(|| Seen {
+        make: impl FnOnce() -> Result<SendPlan, String>,
+    ) -> Option<Result<&SendPlan, String>> {
+        let s = self.first.get_or_init(|| CachedPlan {
             ex,
             desc,
             plan: make(),
@@ -164,7 +166,7 @@ impl SendOp {
         (s.ex == ex && s.desc == desc).then(|| s.plan.as_ref().map_err(Clone::clone))
     }
 
-    /// Works out what descriptors of these values ask.
+    /// Decodes descriptors of these values.
     pub(super) fn plan(
         &self,
         platform: Platform,
@@ -172,7 +174,7 @@ impl SendOp {
         grf_end: u32,
         ex: u32,
         desc: u32,
-    ) -> Result<Plan, String> {
+    ) -> Result<SendPlan, String> {
         let bits = SendBits::of(platform, inst, ex, desc);
         let message = Message::read(platform, &bits).map_err(|e| e.to_string())?;
         let grf = platform.features().grf_bytes;
@@ -208,19 +210,19 @@ impl SendOp {
             }) => Action::Nothing,
             MsgOp::Sample(ref sample) => {
                 let access = Sample::new(self, platform, &message, sample, grf)?;
-                let place = Place::of_bti(platform, sample.surface, bits.ex);
+                let place = AddressBase::of_bti(platform, sample.surface, bits.ex);
                 Action::Image(ImageAccess::Sample(access), place)
             }
             MsgOp::MediaBlock { dir, surface, .. } => {
                 let access = MediaBlock::new(self, &message, dir, grf)?;
-                let place = Place::of_bti(platform, surface.bits(), bits.ex);
+                let place = AddressBase::of_bti(platform, surface.bits(), bits.ex);
                 Action::Image(ImageAccess::Media(access), place)
             }
             MsgOp::Typed { surface, .. } | MsgOp::TypedAtomic { surface, .. } => {
                 match Texels::of_port(self, &message, grf) {
                     Some(access) => Action::Image(
                         ImageAccess::Texels(access?),
-                        Place::of_bti(platform, surface.bits(), bits.ex),
+                        AddressBase::of_bti(platform, surface.bits(), bits.ex),
                     ),
                     None => Action::Unsupported,
                 }
@@ -230,7 +232,7 @@ impl SendOp {
                     let channels = exec.max(grf / 4);
                     let row = (channels * 4).next_multiple_of(grf);
                     let access = Texels::new(self, &message, what, (channels, row), grf)?;
-                    Action::Image(ImageAccess::Texels(access), Place::of_lsc(a.surface))
+                    Action::Image(ImageAccess::Texels(access), AddressBase::of_lsc(a.surface))
                 }
                 None => Action::Unsupported,
             },
@@ -243,7 +245,7 @@ impl SendOp {
         if let Action::Access(..) | Action::Barrier = action {
             enough(&message, lengths, self.dst.is_some())?;
         }
-        Ok(Plan {
+        Ok(SendPlan {
             message,
             payload,
             ends: bits.eot || message.eot,
@@ -252,7 +254,7 @@ impl SendOp {
     }
 }
 
-/// Whether the payloads are as long as the message needs.
+/// Checks that the payloads and the response are as long as the message needs.
 fn enough(message: &Message, needed: Lengths, responds: bool) -> Result<(), String> {
     let first = u32::from(message.header) + needed.address;
     let (have0, have1) = (u32::from(message.src0_grfs), u32::from(message.src1_grfs));

@@ -1,21 +1,21 @@
-//! Payloads of several rows (parameters, coordinates, components) that may be split between the two sources of a send at
-//! any row.
+//! Payloads of several rows (parameters, coordinates, components), which may be split between the
+//! two sources of a send at any row.
 
 use super::plan::SendOp;
 use gantry_isa_gen::message::Message;
 
-/// A payload without its header, as one run of bytes.
-pub(super) struct Rows {
-    /// Byte offsets in the register file and sizes of its parts.
+/// Payload without its header, as one range of bytes.
+pub(super) struct PayloadRows {
+    /// Byte offsets in the register file and lengths of its parts.
     parts: [(u32, u32); 2],
 }
 
-impl Rows {
-    /// The payload of a message whose registers have so many bytes.
-    pub(super) fn new(s: &SendOp, message: &Message, grf: u32) -> Rows {
+impl PayloadRows {
+    /// Creates the payload of a message, for GRFs of `grf` bytes.
+    pub(super) fn new(s: &SendOp, message: &Message, grf: u32) -> PayloadRows {
         let header = u32::from(message.header).min(u32::from(message.src0_grfs));
         let first = u32::from(message.src0_grfs) - header;
-        Rows {
+        PayloadRows {
             parts: [
                 (s.src0 + header * grf, first * grf),
                 (s.src1, u32::from(message.src1_grfs) * grf),
@@ -23,12 +23,13 @@ impl Rows {
         }
     }
 
-    /// Bytes in all.
+    /// Returns the length in bytes.
     pub(super) fn bytes(&self) -> u32 {
         self.parts[0].1 + self.parts[1].1
     }
 
-    /// Where `n` bytes from byte `at` of the payload on lie in the register file; `None` if not in one of its parts.
+    /// Returns the register file offset of `n` bytes from byte `at` of the payload on; `None` if
+    /// they are not in one of its parts.
     pub(super) fn find(&self, at: u32, n: u32) -> Option<u32> {
         let [(first, size), (second, rest)] = self.parts;
         if at + n <= size {

@@ -1,15 +1,17 @@
 //! Sampler messages: parameters in, texels out.
 //!
-//! Layouts: Skylake PRM, Vol. 7, "Sampler Message Format"; what differs by generation is in [`parameters`]. A parameter
-//! takes a register (two in SIMD16; 16-bit ones a register in both), and those that the payload is too short for are 0.
-//! Those of multi-sampled surfaces, and where a reference stands: Mesa, `brw_lower_logical_sends.cpp` ("lower_sampler_logical_send_gfx7").
+//! Layouts are those of the Skylake PRM, Vol. 7, "Sampler Message Format"; [`parameters`] has the
+//! differences by generation. A parameter takes a register (two in SIMD16; 16-bit ones a register
+//! in both). Parameters that the payload is too short for are 0. Those of multi-sampled surfaces,
+//! and the position of a reference, are as in Mesa, `brw_lower_logical_sends.cpp`
+//! ("lower_sampler_logical_send_gfx7").
 
 use super::super::image::{SimImage, Texel};
 use super::super::sampler::{Samplers, gather, sample};
 use super::super::surface::Surface;
 use super::super::thread::Thread;
 use super::plan::SendOp;
-use super::rows::Rows;
+use super::rows::PayloadRows;
 use super::scatter::channels;
 use crate::image::Sampler;
 use gantry_isa_gen::Platform;
@@ -17,7 +19,7 @@ use gantry_isa_gen::message::{self, Message, SampleOp};
 use gantry_isa_gen::sem;
 use half::f16;
 
-/// What a parameter is.
+/// Parameter of a sampler message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Param {
     U,
@@ -25,18 +27,18 @@ enum Param {
     R,
     /// Level of detail: an integer for `ld`, a float for samples.
     Lod,
-    /// What is added to the level of detail.
+    /// Bias of the level of detail.
     Bias,
-    /// What texels are compared with.
+    /// Reference that texels are compared with.
     Ref,
-    /// Which sample.
+    /// Sample index.
     Si,
-    /// Where samples are: of no effect, as surfaces have each sample in its place.
+    /// Multi-sample control surface data. It has no effect, since samples are not compressed here.
     Mcs,
     /// Texel offsets.
     OffU,
     OffV,
-    /// How a coordinate changes from channel to channel.
+    /// Gradients of coordinates.
     DuDx,
     DuDy,
     DvDx,
@@ -45,10 +47,10 @@ enum Param {
     DrDy,
 }
 
-/// How many there are.
+/// Number of parameters.
 const PARAMS: usize = Param::DrDy as usize + 1;
 
-/// The parameters of an operation, in payload order, where they have so many bytes.
+/// Returns the parameters of an operation in payload order, where each has `bytes` bytes.
 fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [Param]> {
     use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
     Some(match op {
@@ -73,7 +75,7 @@ fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [
         SampleOp::Ld => &[U, V, Lod, R],
         SampleOp::LdLz => &[U, V, R],
         SampleOp::Ld2dms => &[Si, Mcs, U, V, R],
-        // 64 bits of them.
+        // Control data of 64 bits.
         SampleOp::Ld2dmsW if bytes == 2 => &[Si, Mcs, Mcs, Mcs, Mcs, U, V, R],
         SampleOp::Ld2dmsW => &[Si, Mcs, Mcs, U, V, R],
         SampleOp::Ld2dss => &[Si, U, V, R],
@@ -83,25 +85,25 @@ fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [
     })
 }
 
-/// The parameters of a message, all channels.
-type Values = [[u32; 32]; PARAMS];
+/// Values of the parameters in all channels.
+type ParamValues = [[u32; 32]; PARAMS];
 
-/// What the header says; nothing without one.
+/// Content of the header, or defaults without one.
 #[derive(Default)]
-struct Header {
-    /// Components that do not come back: bits 15:12 of dword 2.
+struct SamplerHeader {
+    /// Components that are not returned: bits 15:12 of dword 2.
     masked: u32,
     /// Texel offsets along u, v and r: four bits each from bit 11 down.
     offsets: [i32; 3],
-    /// The component of `gather4`: bits 17:16.
+    /// Component of `gather4`: bits 17:16.
     component: usize,
 }
 
-impl Header {
-    fn read(t: &Thread, at: u32) -> Header {
+impl SamplerHeader {
+    fn read(t: &Thread, at: u32) -> SamplerHeader {
         let bits = t.regs.u32(at + 8);
         let offset = |lo: u32| ((bits >> lo & 15) as i32) << 28 >> 28;
-        Header {
+        SamplerHeader {
             masked: bits >> 12 & 15,
             offsets: [offset(8), offset(4), offset(0)],
             component: (bits >> 16 & 3) as usize,
@@ -109,8 +111,9 @@ impl Header {
     }
 }
 
-/// Where a header's third doubleword points in the heap of sampler states, in bytes. With bit 0, in the bindless heap, where it may be any state: drivers put
-/// those of a kernel 16 bytes apart (compute-runtime, `inline_sampler`), and IGC 2.40 sets the bit.
+/// Returns the byte offset in the heap of sampler states that dword 3 of a header has. With bit 0
+/// set it is in the bindless heap, where it may be any state. Drivers put the states of a kernel 16
+/// bytes apart there (compute-runtime, `inline_sampler`). IGC 2.40 sets the bit.
 fn sampler_pointer(word: u32) -> u32 {
     match word & 1 {
         0 => word & !0x1f,
@@ -118,25 +121,25 @@ fn sampler_pointer(word: u32) -> u32 {
     }
 }
 
-/// A sampler message.
+/// Sampler message.
 pub(super) struct Sample {
     op: SampleOp,
-    /// Which sampler state, counted from where the header points.
+    /// Index of the sampler state, counted from the offset in the header.
     sampler: u8,
     params: &'static [Param],
-    rows: Rows,
+    rows: PayloadRows,
     /// Byte offset of the header, where there is one.
     header: Option<u32>,
     channels: u32,
     /// Bytes of a parameter's element.
     element: u32,
-    /// Bytes from parameter to parameter.
+    /// Bytes between parameters.
     row: u32,
-    /// Byte offset of the response, and its bytes.
+    /// Byte offset of the response, and its length.
     response: Option<(u32, u32)>,
-    /// Bytes of an element that comes back.
+    /// Bytes of a returned element.
     back: u32,
-    /// Bytes from component to component of the response.
+    /// Bytes between components of the response.
     back_row: u32,
 }
 
@@ -150,7 +153,7 @@ impl Sample {
     ) -> Result<Sample, String> {
         let element = if sample.mode >= 5 { 2 } else { 4 };
         let params = parameters(platform, sample.op, element).ok_or_else(|| match sample.op {
-            // Those of SIMD32/64 work on pictures (`sample_8x8` and the like).
+            // Messages of SIMD32/64 work on pictures (`sample_8x8` and the like).
             SampleOp::Other(n) => format!(
                 "the sampler message number {n} of SIMD mode {} is not supported",
                 sample.mode
@@ -171,7 +174,7 @@ impl Sample {
             op: sample.op,
             sampler: sample.sampler,
             params,
-            rows: Rows::new(s, message, grf),
+            rows: PayloadRows::new(s, message, grf),
             header: message.header.then_some(s.src0),
             channels,
             element,
@@ -182,7 +185,7 @@ impl Sample {
         })
     }
 
-    /// The elements of parameter `k`, all channels.
+    /// Returns the elements of parameter `k` in all channels.
     fn parameter(&self, t: &Thread, k: usize) -> [u32; 32] {
         let mut out = [0; 32];
         if let Some(at) = self.rows.find(k as u32 * self.row, self.row) {
@@ -202,10 +205,13 @@ impl Sample {
     ) -> Result<(), String> {
         let mask = mask & sem::mask(self.channels as usize);
         let image = surface.image("a sampler message")?;
-        // Without a header the table is the thread's own, which r0.3 of every thread says too.
+        // Without a header the table is the thread's own, which is also in r0.3 of every thread.
         let (header, table) = match self.header {
-            Some(at) => (Header::read(t, at), sampler_pointer(t.regs.u32(at + 12))),
-            None => (Header::default(), 0),
+            Some(at) => (
+                SamplerHeader::read(t, at),
+                sampler_pointer(t.regs.u32(at + 12)),
+            ),
+            None => (SamplerHeader::default(), 0),
         };
         let sampler = match self.op {
             SampleOp::Ld
@@ -219,7 +225,7 @@ impl Sample {
             | SampleOp::SampleInfo => None,
             _ => Some(samplers.get(table, self.sampler)?),
         };
-        let mut values: Values = [[0; 32]; PARAMS];
+        let mut values: ParamValues = [[0; 32]; PARAMS];
         for (k, p) in self.params.iter().enumerate() {
             values[*p as usize] = self.parameter(t, k);
         }
@@ -259,13 +265,13 @@ impl Sample {
         Ok(())
     }
 
-    /// What one channel gets.
+    /// Returns the texel of one channel.
     fn texel(
         &self,
         image: &SimImage,
         sampler: Option<&Sampler>,
         value: impl Fn(Param) -> u32,
-        header: &Header,
+        header: &SamplerHeader,
     ) -> Texel {
         let n = image.desc.ty().coordinates() as usize;
         match (self.op, sampler) {
@@ -280,7 +286,8 @@ impl Sample {
                 }
             }
             (SampleOp::SampleInfo, _) => [image.desc.samples(), 0, 0, 0],
-            // Each sample is in its place. The level, clamped and not, is 0 without neighbours to compare with.
+            // Samples are not compressed. The level, clamped and not, is 0, since there are no
+            // neighbours to compare with.
             (SampleOp::LdMcs | SampleOp::Lod, _) => [0; 4],
             (op, Some(s)) => {
                 let float = |p| self.float(value(p));
@@ -317,7 +324,8 @@ impl Sample {
                 match op {
                     SampleOp::Ld | SampleOp::LdLz => match value(Param::Lod) {
                         0 => image.load(place),
-                        // Outside, and at levels that are not there, loads give the border.
+                        // Loads outside the image, and at levels that do not exist, give the border
+                        // color.
                         lod => image
                             .level(lod)
                             .map_or_else(|| image.border(), |i| i.load(place)),
@@ -328,7 +336,7 @@ impl Sample {
         }
     }
 
-    /// A parameter as a float.
+    /// Converts a parameter to a float.
     fn float(&self, v: u32) -> f32 {
         match self.element {
             2 => f16::from_bits(v as u16).to_f32(),
@@ -336,7 +344,7 @@ impl Sample {
         }
     }
 
-    /// A parameter as an integer.
+    /// Converts a parameter to an integer.
     fn integer(&self, v: u32) -> i32 {
         match self.element {
             2 => i32::from(v as i16),
@@ -344,19 +352,19 @@ impl Sample {
         }
     }
 
-    /// A texel offset of `gather4_po`: six bits count.
+    /// Returns a texel offset of `gather4_po`, of which six bits count.
     fn offset(&self, v: u32) -> i32 {
         self.integer(v) << 26 >> 26
     }
 
-    /// The level of detail that a sample asks. Without a parameter that says it, it is 0: a kernel's channels are no
-    /// neighbours.
+    /// Returns the level of detail that a sample asks for. Without a parameter for it, it is 0,
+    /// since a kernel's channels are no neighbours.
     fn detail(&self, image: &SimImage, float: impl Fn(Param) -> f32) -> f32 {
         match self.op {
             SampleOp::SampleL | SampleOp::SampleLC => float(Param::Lod),
             SampleOp::SampleB | SampleOp::SampleBC => float(Param::Bias),
             SampleOp::SampleD | SampleOp::SampleDC => {
-                // The longer of the two steps, in texels.
+                // The longer of the two gradients, in texels.
                 let length = |steps: [Param; 3]| {
                     let texels = steps.into_iter().zip(image.extent);
                     let squares = texels.map(|(p, n)| (float(p) * n as f32).powi(2));
@@ -371,7 +379,7 @@ impl Sample {
     }
 }
 
-/// The nearest level of an image; `None` for the first.
+/// Returns the nearest level of an image; `None` for the first.
 fn level(image: &SimImage, detail: f32) -> Option<u32> {
     let last = image.desc.levels().saturating_sub(1);
     let nearest = ((detail + 0.5).floor() as u32).min(last);

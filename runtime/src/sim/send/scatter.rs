@@ -9,10 +9,10 @@ use super::window::{Extent, Window};
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::sem;
 
-/// The most channels of a message.
+/// Limit on the channels of a message.
 const MAX: usize = 32;
 
-/// Channel numbers of a mask.
+/// Iterates over the channel numbers of a mask.
 #[inline(always)]
 pub(super) fn channels(mut mask: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -25,19 +25,21 @@ pub(super) fn channels(mut mask: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// How a payload says the channels' addresses.
+/// Form of the channels' addresses in a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AddressForm {
-    /// An address each, of 2, 4 or 8 bytes.
+    /// One address a channel, of 2, 4 or 8 bytes.
     Each(u32),
-    /// An address each of 4 bytes, which counts dwords.
+    /// One address a channel, of 4 bytes, in units of dwords.
     Dwords,
-    /// The first channel's, of 4 or 8 bytes, and in dword 2 the distance in bytes from channel to channel.
+    /// Address of the first channel, of 4 or 8 bytes, and in dword 2 the distance between channels
+    /// in bytes.
     Strided(u32),
 }
 
 impl AddressForm {
-    /// The addresses of so many channels, all read before anything is written: a response may go to their registers.
+    /// Reads the addresses of all channels before anything is written: a response may go to their
+    /// registers.
     #[inline(always)]
     pub(super) fn read(self, regs: &Regs, at: u32, channels: u32, out: &mut [u64; MAX]) {
         let n = channels as usize;
@@ -75,7 +77,7 @@ impl AddressForm {
     }
 }
 
-/// A scattered access: each channel moves elements that follow its address.
+/// Scattered access: each channel moves elements that follow its address.
 pub(super) struct Scatter {
     pub(super) dir: Dir,
     pub(super) channels: u32,
@@ -84,20 +86,20 @@ pub(super) struct Scatter {
     pub(super) memory: u32,
     /// Bytes of an element in registers: 4 or 8.
     pub(super) register: u32,
-    /// Where memory's bits are in the register's element: 0 or 16.
+    /// Position of memory's bits in the register's element: 0 or 16.
     pub(super) shift: u32,
-    /// Which of the elements at an address move: bit n means the n-th. Each that does has a row in the registers.
+    /// Mask of the elements at an address that move. Each of them has a row in the registers.
     pub(super) elements: u64,
-    /// Bytes from row to row.
+    /// Bytes between rows.
     pub(super) row: u32,
-    /// What addresses are a multiple of, in bytes.
+    /// Alignment of addresses, in bytes.
     pub(super) aligned: u32,
-    /// Whether other addresses are an error.
+    /// True if unaligned addresses are an error.
     pub(super) strict: bool,
 }
 
-/// A call of [`Scatter::run_here`].
-struct Run<'a, 'g> {
+/// Call of [`Scatter::run_here`].
+struct RunScatter<'a, 'g> {
     scatter: &'a Scatter,
     t: &'a mut Thread,
     window: &'a Window<'g>,
@@ -105,7 +107,7 @@ struct Run<'a, 'g> {
     mask: u32,
 }
 
-impl Work for Run<'_, '_> {
+impl Work for RunScatter<'_, '_> {
     type Output = Result<(), String>;
     #[inline(always)]
     fn run<S: Simd>(self, host: S) -> Result<(), String> {
@@ -114,23 +116,23 @@ impl Work for Run<'_, '_> {
     }
 }
 
-/// How the addresses of all channels lie to each other.
+/// Relation of the addresses of all channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pattern {
+enum AddressPattern {
     /// Each a step after the one before.
     Consecutive,
-    /// All the same.
+    /// All equal.
     Same,
     Other,
 }
 
-/// How the elements of a row of registers lie to each other, and the first.
+/// Defines a function that returns the first element of a row of registers, and the pattern of all.
 macro_rules! pattern {
     ($name:ident, $t:ty, $bytes:literal) => {
         #[inline(always)]
-        fn $name<const N: usize>(regs: &Regs, at: u32, log_step: u32) -> ($t, Pattern) {
+        fn $name<const N: usize>(regs: &Regs, at: u32, log_step: u32) -> ($t, AddressPattern) {
             let Some(row) = regs.elements::<$bytes, N>(at) else {
-                return (0, Pattern::Other);
+                return (0, AddressPattern::Other);
             };
             let first = <$t>::from_le_bytes(row[0]);
             let (mut jumps, mut differs) = (0, 0);
@@ -141,11 +143,11 @@ macro_rules! pattern {
             }
             let last = first.checked_add((N as $t - 1) << log_step);
             let pattern = if jumps == 0 && last.is_some() {
-                Pattern::Consecutive
+                AddressPattern::Consecutive
             } else if differs == 0 {
-                Pattern::Same
+                AddressPattern::Same
             } else {
-                Pattern::Other
+                AddressPattern::Other
             };
             (first, pattern)
         }
@@ -155,11 +157,11 @@ pattern!(pattern32, u32, 4);
 pattern!(pattern64, u64, 8);
 
 impl AddressForm {
-    /// The first address, and how all lie to each other: `step` is in bytes, a power of two.
+    /// Returns the first address, and the pattern of all. `step` is in bytes, a power of two.
     #[inline(always)]
-    fn pattern(self, regs: &Regs, at: u32, channels: u32, step: u32) -> (u64, Pattern) {
+    fn pattern(self, regs: &Regs, at: u32, channels: u32, step: u32) -> (u64, AddressPattern) {
         let log = step.trailing_zeros();
-        let narrow = |(a, p): (u32, Pattern)| (u64::from(a), p);
+        let narrow = |(a, p): (u32, AddressPattern)| (u64::from(a), p);
         match (self, channels) {
             (AddressForm::Each(4), 16) => narrow(pattern32::<16>(regs, at, log)),
             (AddressForm::Each(4), 8) => narrow(pattern32::<8>(regs, at, log)),
@@ -167,7 +169,7 @@ impl AddressForm {
             (AddressForm::Each(8), 16) => pattern64::<16>(regs, at, log),
             (AddressForm::Each(8), 8) => pattern64::<8>(regs, at, log),
             (AddressForm::Each(8), 32) => pattern64::<32>(regs, at, log),
-            _ => (0, Pattern::Other),
+            _ => (0, AddressPattern::Other),
         }
     }
 }
@@ -180,7 +182,7 @@ impl Scatter {
         p: &Payload,
         mask: u32,
     ) -> Result<(), String> {
-        t.host.call(Run {
+        t.host.call(RunScatter {
             scatter: self,
             t,
             window,
@@ -208,7 +210,7 @@ impl Scatter {
             Dir::Read => t.counts.bytes_read += moved,
             Dir::Write => t.counts.bytes_written += moved,
         }
-        // What an address covers, from it to the end of its last element.
+        // Bytes from an address to the end of its last element.
         let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
         if mask == full && self.together(host, &mut t.regs, window, p, span) {
             return Ok(());
@@ -218,7 +220,7 @@ impl Scatter {
             .read(&t.regs, p.address, self.channels, &mut at);
         let first = at[mask.trailing_zeros() as usize % MAX];
         if mask != full {
-            // Channels that are off go where the first goes.
+            // Channels that are off get the address of the first.
             for (i, a) in at.iter_mut().enumerate() {
                 *a = if mask >> i & 1 == 1 { *a } else { first };
             }
@@ -229,13 +231,14 @@ impl Scatter {
             self.inside(&mut t.regs, e.block, p, &at, mask);
             return Ok(());
         }
-        // Some are elsewhere: these have not become offsets.
+        // Some addresses are outside. They are read again, since they have been made offsets.
         self.addresses
             .read(&t.regs, p.address, self.channels, &mut at);
         self.each(&mut t.regs, window, p, &at, mask)
     }
 
-    /// The access of all channels, where it is one run of elements, or a read at one address; false where it is not.
+    /// Accesses all channels at once if they form one range of elements, or read at one address.
+    /// Returns false otherwise.
     #[inline(always)]
     fn together(
         &self,
@@ -249,8 +252,10 @@ impl Scatter {
             .addresses
             .pattern(regs, p.address, self.channels, self.memory);
         let bytes = match pattern {
-            Pattern::Consecutive if self.elements == 1 => u64::from(self.channels * self.memory),
-            Pattern::Same if self.dir == Dir::Read => span,
+            AddressPattern::Consecutive if self.elements == 1 => {
+                u64::from(self.channels * self.memory)
+            }
+            AddressPattern::Same if self.dir == Dir::Read => span,
             _ => return false,
         };
         if first & u64::from(self.aligned - 1) != 0 {
@@ -262,7 +267,7 @@ impl Scatter {
         let Some(at) = e.offset(first) else {
             return false;
         };
-        if pattern == Pattern::Consecutive {
+        if pattern == AddressPattern::Consecutive {
             self.whole(host, regs, e.block, p, at);
         } else {
             self.same(regs, e.block, p, at);
@@ -270,7 +275,8 @@ impl Scatter {
         true
     }
 
-    /// Makes the addresses offsets in a block; false where one is not in it, or not aligned.
+    /// Converts the addresses to offsets in a block. Returns false if one is not in it, or not
+    /// aligned.
     #[inline(always)]
     fn to_offsets(&self, e: &Extent<'_>, at: &mut [u64; MAX]) -> bool {
         let (mut outside, mut bits) = (0, 0);
@@ -283,7 +289,7 @@ impl Scatter {
         outside >> 63 == 0 && bits & u64::from(self.aligned - 1) == 0
     }
 
-    /// All channels read at one address.
+    /// Reads at one address for all channels.
     #[inline(always)]
     fn same(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let Some(dst) = p.response else { return };
@@ -306,7 +312,7 @@ impl Scatter {
         }
     }
 
-    /// All channels, one element after the other in memory.
+    /// Accesses consecutive elements for all channels.
     #[inline(always)]
     fn whole(&self, host: impl Simd, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let n = (self.channels * self.memory) as usize;
@@ -320,7 +326,7 @@ impl Scatter {
         }
     }
 
-    /// The same for bytes and words, each in a dword of the registers.
+    /// Accesses consecutive bytes or words for all channels, each in a dword of the registers.
     fn whole_narrow(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let mut bytes = [0; MAX * 2];
         let size = self.memory as usize;
@@ -348,7 +354,7 @@ impl Scatter {
         }
     }
 
-    /// All of it inside a block.
+    /// Accesses elements that are all inside a block.
     #[inline(always)]
     fn inside(&self, regs: &mut Regs, block: &Block, p: &Payload, at: &[u64; MAX], mask: u32) {
         let mut row = 0;
@@ -382,7 +388,7 @@ impl Scatter {
         }
     }
 
-    /// Each element wherever it is.
+    /// Accesses each element separately.
     #[inline(never)]
     fn each(
         &self,

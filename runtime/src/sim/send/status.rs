@@ -1,8 +1,9 @@
-//! Load status: whether memory is where each channel would read.
+//! Load status: a test if each channel's memory is resident.
 //!
-//! A bit for each channel in the first dword of the response, set where all elements of its vector are there
-//! (`documentation/visa/instructions/LSC_UNTYPED.md` of Intel's compiler, which asks for pages of tiled resources; here a
-//! buffer's memory is there and nothing else is).
+//! The first dword of the response has a bit for each channel, set if all elements of its vector
+//! are resident. Intel's compiler documents it for pages of tiled resources
+//! (`documentation/visa/instructions/LSC_UNTYPED.md`). Here exactly the memory of buffers is
+//! resident.
 
 use super::super::thread::Thread;
 use super::Payload;
@@ -10,7 +11,7 @@ use super::scatter::{AddressForm, channels};
 use super::window::Window;
 use gantry_isa_gen::sem;
 
-/// A load status message.
+/// Load status message.
 pub(super) struct Status {
     pub(super) channels: u32,
     pub(super) addresses: AddressForm,

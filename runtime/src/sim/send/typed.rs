@@ -1,74 +1,77 @@
 //! Typed surface messages: texels by integer coordinates, converted by the surface's format.
 //!
-//! The payload has a row for each of u, v, r and level of detail, as far as it is long, then the data (Skylake PRM,
-//! Vol. 2d, MAP32B_TS_SIMD8; the load/store cache's is the same).
+//! The payload has a row for each of u, v, r and level of detail, as far as it is long, then the
+//! data. Data ports have this layout (Skylake PRM, Vol. 2d, MAP32B_TS_SIMD8), and so has the
+//! load/store cache.
 
 use super::super::image::SimImage;
 use super::super::surface::Surface;
 use super::super::thread::Thread;
-use super::atomic::Update;
+use super::atomic::AtomicUpdate;
 use super::plan::SendOp;
-use super::rows::Rows;
+use super::rows::PayloadRows;
 use super::scatter::channels;
 use gantry_isa_gen::message::{AtomicOp, Dir, Message, MsgOp, Slots};
 use gantry_isa_gen::sem;
 
-/// The coordinate row of the level of detail.
+/// Coordinate row of the level of detail.
 const LOD: u32 = 3;
 
-/// A typed message.
+/// Typed message.
 pub(super) struct Texels {
-    what: What,
-    rows: Rows,
+    what: TexelOp,
+    rows: PayloadRows,
     /// Rows of coordinates, before those of the data.
     coordinates: u32,
     /// Bytes of a row.
     row: u32,
     channels: u32,
-    /// The header's sample mask counts: its byte offset in the register file, and the first slot's bit.
+    /// Byte offset of the header's sample mask in the register file and the first slot's bit, if
+    /// the mask applies.
     slots: Option<(u32, u32)>,
     /// Byte offset of the response.
     response: Option<u32>,
 }
 
-/// What is done with texels.
+/// Operation on texels.
 #[derive(Clone, Copy)]
-pub(super) enum What {
-    /// Components of `mask` are read. `status`: after them, whether pages were there.
+pub(super) enum TexelOp {
+    /// Read of the components of `mask`, followed by a status row if `status` is set.
     Read {
-        /// A bit for each component.
+        /// Mask with a bit for each component.
         mask: u8,
-        /// Whether there is a status row.
+        /// True if there is a status row, which tells if pages are resident.
         status: bool,
     },
-    /// Components of `mask` are written, the others as 0.
+    /// Write of the components of `mask`, with the others as 0.
     Write {
-        /// A bit for each component.
+        /// Mask with a bit for each component.
         mask: u8,
     },
-    /// A texel of one component of so many bytes, 2 or 4, is updated.
-    Atomic(Update, u32),
+    /// Update of a texel of one component, of 2 or 4 bytes.
+    Atomic(AtomicUpdate, u32),
 }
 
-impl What {
-    /// Rows of data.
+impl TexelOp {
+    /// Returns the number of rows of data.
     fn sources(self) -> u32 {
         match self {
-            What::Read { .. } => 0,
-            What::Write { mask } => mask.count_ones(),
-            What::Atomic(update, _) => update.sources(),
+            TexelOp::Read { .. } => 0,
+            TexelOp::Write { mask } => mask.count_ones(),
+            TexelOp::Atomic(update, _) => update.sources(),
         }
     }
 }
 
-/// The components of a mask, each with its row.
+/// Iterates over the components of a mask, each with its row.
 fn components(mask: u8) -> impl Iterator<Item = (u32, usize)> {
     let on = (0..4usize).filter(move |c| mask >> c & 1 == 1);
     on.enumerate().map(|(k, c)| (k as u32, c))
 }
 
 impl Texels {
-    /// A message of the data ports before the load/store cache; `None` if it is not a typed one.
+    /// Decodes a message of the data ports before the load/store cache; `None` if it is not a typed
+    /// one.
     pub(super) fn of_port(
         s: &SendOp,
         message: &Message,
@@ -83,13 +86,13 @@ impl Texels {
                 ..
             } => {
                 let mask = rgba.mask();
-                (What::Read { mask, status }, slots)
+                (TexelOp::Read { mask, status }, slots)
             }
-            MsgOp::Typed { rgba, slots, .. } => (What::Write { mask: rgba.mask() }, slots),
+            MsgOp::Typed { rgba, slots, .. } => (TexelOp::Write { mask: rgba.mask() }, slots),
             MsgOp::TypedAtomic { op, half, high, .. } if op != AtomicOp::CmpWr2W => {
                 let slots = if high { Slots::High } else { Slots::Low };
                 (
-                    What::Atomic(Update::Int(op), if half { 2 } else { 4 }),
+                    TexelOp::Atomic(AtomicUpdate::Int(op), if half { 2 } else { 4 }),
                     slots,
                 )
             }
@@ -105,23 +108,23 @@ impl Texels {
         }))
     }
 
-    /// A message of so many channels, whose rows have so many bytes.
+    /// Decodes a message of `channels` channels, whose rows have `row` bytes.
     pub(super) fn new(
         s: &SendOp,
         message: &Message,
-        what: What,
+        what: TexelOp,
         (channels, row): (u32, u32),
         grf: u32,
     ) -> Result<Texels, String> {
-        let rows = Rows::new(s, message, grf);
+        let rows = PayloadRows::new(s, message, grf);
         let coordinates = (rows.bytes() / row)
             .checked_sub(what.sources())
             .filter(|&n| n > 0)
             .ok_or_else(|| format!("the message has a payload too short: {message}"))?;
         let back = match what {
-            What::Read { mask, status } => mask.count_ones() + u32::from(status),
-            What::Write { .. } => 0,
-            What::Atomic(..) => 1,
+            TexelOp::Read { mask, status } => mask.count_ones() + u32::from(status),
+            TexelOp::Write { .. } => 0,
+            TexelOp::Atomic(..) => 1,
         };
         let response = s.dst.filter(|_| message.response_grfs > 0);
         if response.is_some() && back * row > u32::from(message.response_grfs) * grf {
@@ -138,7 +141,7 @@ impl Texels {
         })
     }
 
-    /// Where each channel's texel is.
+    /// Returns the coordinates of each channel's texel.
     fn places(&self, t: &Thread, image: &SimImage) -> [[i64; 3]; 32] {
         let mut out = [[0; 3]; 32];
         let n = self.coordinates.min(image.desc.ty().coordinates());
@@ -156,20 +159,20 @@ impl Texels {
         out
     }
 
-    /// The levels of detail of an image, where the message says which it means.
+    /// Returns the levels of detail of an image, if the message selects among them.
     fn levels(&self, image: &SimImage) -> Option<Vec<SimImage>> {
         let levels = image.desc.levels();
         (levels > 1 && self.coordinates > LOD)
             .then(|| (0..levels).filter_map(|l| image.level(l)).collect())
     }
 
-    /// The level of detail that a channel means.
+    /// Returns the level of detail that a channel selects.
     fn detail(&self, t: &Thread, channel: u32) -> u32 {
         let at = self.rows.find(LOD * self.row, self.row);
         at.map_or(0, |at| t.regs.u32(at + channel * 4))
     }
 
-    /// A row of data of a channel.
+    /// Returns a channel's value in a row of data.
     fn data(&self, t: &Thread, k: u32, channel: u32) -> u32 {
         let at = self.rows.find((self.coordinates + k) * self.row, self.row);
         at.map_or(0, |at| t.regs.u32(at + channel * 4))
@@ -183,7 +186,7 @@ impl Texels {
         let image = surface.image("a typed message")?;
         let places = image.map_or([[0; 3]; 32], |i| self.places(t, i));
         let levels = image.and_then(|i| self.levels(i));
-        // The image of a channel: its level of detail, if it is there.
+        // The image of a channel is the level of detail that it selects, if that exists.
         let of = |t: &Thread, channel| match &levels {
             None => image,
             Some(levels) => levels.get(self.detail(t, channel) as usize),
@@ -191,7 +194,7 @@ impl Texels {
         let texel_bytes = image.map_or(0, |i| u64::from(i.format.texel_bytes()));
         let moved = u64::from(mask.count_ones()) * texel_bytes;
         match self.what {
-            What::Read { mask: read, status } => {
+            TexelOp::Read { mask: read, status } => {
                 t.counts.bytes_read += moved;
                 let Some(dst) = self.response else {
                     return Ok(());
@@ -206,13 +209,13 @@ impl Texels {
                         t.regs.set_u32(dst + k * self.row + i * 4, texel[c]);
                     }
                     if status {
-                        // Every page is there.
+                        // Every page is resident.
                         let at = dst + read.count_ones() * self.row + i * 4;
                         t.regs.set_u32(at, 1);
                     }
                 }
             }
-            What::Write { mask: written } => {
+            TexelOp::Write { mask: written } => {
                 t.counts.bytes_written += moved;
                 for i in channels(mask) {
                     let Some(image) = of(t, i) else {
@@ -225,7 +228,7 @@ impl Texels {
                     image.store(places[i as usize % 32], texel);
                 }
             }
-            What::Atomic(update, bytes) => {
+            TexelOp::Atomic(update, bytes) => {
                 t.counts.bytes_read += moved;
                 t.counts.bytes_written += moved;
                 let fits = |i: &SimImage| {
@@ -237,12 +240,15 @@ impl Texels {
                     ));
                 }
                 for i in channels(mask) {
-                    let row = |k| match k < update.sources() {
-                        true => u64::from(self.data(t, k, i)),
-                        false => 0,
+                    let row = |k| {
+                        if k < update.sources() {
+                            u64::from(self.data(t, k, i))
+                        } else {
+                            0
+                        }
                     };
                     let (a, b) = (row(0), row(1));
-                    // Outside the image 0 comes back, and nothing is written.
+                    // Outside the image 0 is returned, and nothing is written.
                     let old = of(t, i)
                         .and_then(|image| Some((image, image.at(places[i as usize % 32])?)))
                         .map_or(0, |(image, at)| {

@@ -1,121 +1,129 @@
-//! Where the addresses of a message point: looked up once a message, asked for each access.
+//! Memory that the addresses of a message refer to. A window is looked up once a message, and used
+//! for each access.
 
 use super::super::Bounds;
 use super::super::memory::Block;
 use super::super::surface::{Surface as State, bindless_offset};
-use super::super::worker::{Area, Group};
+use super::super::worker::{Group, MemoryArea};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
 
-/// What addresses are offsets into, as the message says it.
+/// Base that a message's addresses are offsets from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum AddressBase {
     /// Virtual memory.
     Flat,
     /// Shared local memory.
     Slm,
-    /// Offsets from general state base.
+    /// General state base.
     General,
-    /// An entry of the binding table.
+    /// Surface of a binding table entry.
     Bti(u8),
-    /// A surface state at this offset of the surface heap, in bytes.
+    /// Surface of a state at this byte offset of the surface heap.
     State(u32),
-    /// The scratch surface that the message's header names.
+    /// Scratch surface that the message's header names.
     HeaderScratch,
 }
 
-/// The binding table index that means a surface state of the extended descriptor.
+/// Binding table index that means the surface state in the extended descriptor.
 const BINDLESS: u8 = 252;
 
-impl Place {
-    /// Where a data port message points; `ex` is its extended descriptor.
-    pub(super) fn of_model(platform: Platform, addr: AddrModel, ex: u32) -> Place {
+impl AddressBase {
+    /// Returns the base of a data port message; `ex` is its extended descriptor.
+    pub(super) fn of_model(platform: Platform, addr: AddrModel, ex: u32) -> AddressBase {
         match addr {
-            AddrModel::A64(_) => Place::Flat,
-            AddrModel::A32(Surface::Slm) => Place::Slm,
-            AddrModel::A32(Surface::Bti(BINDLESS)) => Place::State(bindless_offset(platform, ex)),
-            AddrModel::A32(Surface::Bti(i)) => Place::Bti(i),
-            AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => Place::General,
-        }
-    }
-
-    /// The surface state of a scratch surface that dword 5 of a header names: bits 31:10 count states of 64 bytes.
-    pub(super) fn of_header(dword: u32) -> Place {
-        Place::State((dword & !0x3ff) >> 4)
-    }
-
-    /// Where a message with a binding table index points; `ex` is its extended descriptor.
-    pub(super) fn of_bti(platform: Platform, bti: u8, ex: u32) -> Place {
-        Place::of_model(platform, AddrModel::A32(Surface::from_bits(bti)), ex)
-    }
-
-    /// The surface state.
-    #[inline(always)]
-    pub(super) fn state<'g>(self, group: &'g Group<'_>) -> Result<&'g State, String> {
-        match self {
-            Place::Bti(i) => group.surfaces().bound(i),
-            Place::State(offset) => group.surfaces().at(offset),
-            Place::Flat | Place::Slm | Place::General | Place::HeaderScratch => {
-                Err("the message needs a surface".to_owned())
+            AddrModel::A64(_) => AddressBase::Flat,
+            AddrModel::A32(Surface::Slm) => AddressBase::Slm,
+            AddrModel::A32(Surface::Bti(BINDLESS)) => {
+                AddressBase::State(bindless_offset(platform, ex))
+            }
+            AddrModel::A32(Surface::Bti(i)) => AddressBase::Bti(i),
+            AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
+                AddressBase::General
             }
         }
     }
 
-    /// Where a message of the load/store cache to global memory points.
-    pub(super) fn of_lsc(surface: LscSurface) -> Place {
+    /// Returns the state of the scratch surface in dword 5 of a header, whose bits 31:10 count
+    /// states of 64 bytes.
+    pub(super) fn of_header(dword: u32) -> AddressBase {
+        AddressBase::State((dword & !0x3ff) >> 4)
+    }
+
+    /// Returns the base of a message with a binding table index; `ex` is its extended descriptor.
+    pub(super) fn of_bti(platform: Platform, bti: u8, ex: u32) -> AddressBase {
+        AddressBase::of_model(platform, AddrModel::A32(Surface::from_bits(bti)), ex)
+    }
+
+    /// Returns the surface state.
+    #[inline(always)]
+    pub(super) fn state<'g>(self, group: &'g Group<'_>) -> Result<&'g State, String> {
+        match self {
+            AddressBase::Bti(i) => group.surfaces().bound(i),
+            AddressBase::State(offset) => group.surfaces().at(offset),
+            AddressBase::Flat
+            | AddressBase::Slm
+            | AddressBase::General
+            | AddressBase::HeaderScratch => Err("the message needs a surface".to_owned()),
+        }
+    }
+
+    /// Returns the base of a message of the load/store cache to global memory.
+    pub(super) fn of_lsc(surface: LscSurface) -> AddressBase {
         match surface {
-            LscSurface::Flat => Place::Flat,
-            LscSurface::Bss(offset) | LscSurface::Ss(offset) => Place::State(offset),
+            LscSurface::Flat => AddressBase::Flat,
+            LscSurface::Bss(offset) | LscSurface::Ss(offset) => AddressBase::State(offset),
             LscSurface::Bti(i) => match Surface::from_bits(i) {
-                Surface::Stateless | Surface::StatelessNonCoherent => Place::General,
-                _ => Place::Bti(i),
+                Surface::Stateless | Surface::StatelessNonCoherent => AddressBase::General,
+                _ => AddressBase::Bti(i),
             },
         }
     }
 }
 
-/// What a message's addresses are offsets into, looked up once a message.
+/// Memory that a message's addresses refer to, looked up once a message.
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// A buffer of a surface state, and the address of its first byte: outside hardware reads 0 and drops what is written.
+    /// Buffer of a surface state, and the address of its first byte. Outside, hardware reads 0 and
+    /// drops writes.
     Surface(&'g Block, u64, Bounds),
-    /// No buffer at all: as outside one.
+    /// Null surface, which behaves like the outside of a buffer.
     Null(Bounds),
     /// SLM.
     Slm(&'g Block),
-    /// A part of memory that the thread may reach: scratch, indirect data.
-    Area(Area<'g>),
+    /// Memory area of the thread: scratch or indirect data.
+    Area(MemoryArea<'g>),
 }
 
-/// An area, and where in it accesses of a size may begin.
+/// Area, and the range of offsets at which accesses of a size may begin.
 pub(super) struct Extent<'g> {
     pub(super) block: &'g Block,
-    /// Bits of an address that count.
+    /// Mask of the address bits that count.
     keep: u64,
-    /// The address of the area's first byte.
+    /// Address of the area's first byte.
     base: u64,
-    /// Where that byte is in the block.
+    /// Byte offset of the area in the block.
     pub(super) from: u64,
-    /// The last offset from there at which an access may begin.
+    /// Last offset in the area at which an access may begin.
     last: u64,
 }
 
 impl Extent<'_> {
-    /// An address's offset in the area, if it is inside.
+    /// Returns an address's offset in the area, if it is inside.
     #[inline(always)]
     pub(super) fn relative(&self, address: u64) -> u64 {
         (address & self.keep).wrapping_sub(self.base)
     }
 
-    /// A number whose highest bit says that an offset in the area is none at which an access may begin.
+    /// Returns a number whose highest bit is set if no access may begin at an offset in the area.
     #[inline(always)]
     pub(super) fn outside(&self, relative: u64) -> u64 {
         // No area is as large as half of all numbers.
         relative | self.last.wrapping_sub(relative)
     }
 
-    /// An address's offset in the block; `None` where the access is not all inside.
+    /// Returns an address's offset in the block; `None` if the access is not all inside.
     #[inline(always)]
     pub(super) fn offset(&self, address: u64) -> Option<u64> {
         let at = self.relative(address);
@@ -123,43 +131,45 @@ impl Extent<'_> {
     }
 }
 
-/// Bits of a virtual address.
+/// Mask of the bits of a virtual address.
 const VIRTUAL: u64 = 0xffff_ffff_ffff;
-/// Compilers set high bits so that no valid pointer is null; SLM does not see them.
+/// Mask of the bits of an SLM address. Compilers set higher bits so that no valid pointer is null;
+/// SLM ignores them.
 const SLM: u64 = 0x0fff_ffff;
 
 impl<'g> Window<'g> {
     #[inline(always)]
-    pub(super) fn new(group: &'g Group<'g>, place: Place) -> Result<Window<'g>, String> {
+    pub(super) fn new(group: &'g Group<'g>, place: AddressBase) -> Result<Window<'g>, String> {
         let state = match place {
-            Place::Flat => return Ok(Window::Flat(group)),
-            Place::Slm => return Ok(Window::Slm(group.slm())),
-            Place::General => return Ok(Window::Area(group.stateless())),
+            AddressBase::Flat => return Ok(Window::Flat(group)),
+            AddressBase::Slm => return Ok(Window::Slm(group.slm())),
+            AddressBase::General => return Ok(Window::Area(group.stateless())),
             place => place.state(group)?,
         };
         Ok(match state {
             State::Buffer(block, front) => {
                 Window::Surface(block, u64::from(*front), group.bounds())
             }
-            // An untyped message sees an image's bytes.
+            // Untyped messages access an image's bytes.
             State::Image(image) => Window::Surface(&image.block, 0, group.bounds()),
             State::Null => Window::Null(group.bounds()),
             State::Scratch => Window::Area(group.scratch()),
         })
     }
 
-    /// The block in which an access of `n` bytes at an address lies, for the accesses beside it.
+    /// Returns the area of an access of `n` bytes at an address, to be used for neighbouring
+    /// accesses too.
     #[inline(always)]
     pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
         let (area, keep) = match *self {
             Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
             Window::Surface(b, first, _) => {
-                let mut area = Area::whole(b);
+                let mut area = MemoryArea::whole(b);
                 area.first = first;
                 (area, u64::MAX)
             }
             Window::Area(a) => (a, u64::MAX),
-            Window::Slm(b) => (Area::whole(b), SLM),
+            Window::Slm(b) => (MemoryArea::whole(b), SLM),
             Window::Null(_) => return None,
         };
         Some(Extent {
@@ -171,8 +181,9 @@ impl<'g> Window<'g> {
         })
     }
 
-    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes. A read that begins at `begin` may go beyond the
-    /// end of a surface: compilers read more than they need where hardware gives zeros.
+    /// Returns the block and offset of an access of `n` bytes; `None` if it reads 0 or is dropped.
+    /// A read that begins at `begin` may go beyond the end of a surface. Compilers read more than
+    /// they need where hardware returns zeros.
     #[inline(always)]
     pub(super) fn at(
         &self,
@@ -217,7 +228,8 @@ impl<'g> Window<'g> {
     }
 }
 
-/// What is wrong with an access outside of a surface's buffer, which begins at an offset and has so many bytes.
+/// Describes an access outside of a surface's buffer, which begins at an offset and has `len`
+/// bytes.
 #[cold]
 fn outside(address: u64, n: u64, first: u64, len: u64, what: &str) -> String {
     let place = match address.checked_sub(first) {

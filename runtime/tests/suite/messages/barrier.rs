@@ -1,4 +1,4 @@
-//! Barriers with names, producers and consumers.
+//! Named barriers with producers and consumers.
 
 use super::text;
 use gantry_isa_gen::Platform;
@@ -23,7 +23,8 @@ kernels:
         arg_index: 0
 ";
 
-/// Four threads: f0.0 is set in the first; r4.0 is the thread's number, r5.0 four times it, r6.2 the barrier's dword.
+/// Runs four threads. f0.0 is set in the first; r4.0 is the thread's number, r5.0 four times it,
+/// r6.2 the barrier's dword.
 fn run(signal: &str, wait: &str) -> Result<Vec<u32>, Error> {
     let text = format!(
         "(W) mov (16|M0) r6.0<1>:ud 0:ud\n\
@@ -55,7 +56,7 @@ fn run(signal: &str, wait: &str) -> Result<Vec<u32>, Error> {
     out.read()
 }
 
-/// The producers put their numbers into SLM, and all say so to barrier 3.
+/// Code in which the producers write their numbers to SLM, and all signal barrier 3.
 const PRODUCE: &str = "\
     (~f0.0) send.slm (1|M0) null r5 r7:1 0x0 0x02000504 {A@1,$0}\n\
     (W) mov (1|M0) r6.2<1>:ud 0x01034003:ud\n\
@@ -80,7 +81,7 @@ fn what_never_completes_is_a_fault() {
         e.contains("barrier 2 without a barrier message before it"),
         "{e}"
     );
-    // Four producers, of which there are three.
+    // Four producers are expected, and there are three.
     let four = PRODUCE.replace("0x0103", "0x0104");
     let e = run(&four, "sync.bar 0x3\n").unwrap_err().to_string();
     assert!(e.contains("the barrier can never complete"), "{e}");

@@ -1,7 +1,7 @@
-//! 2D blocks of random surfaces and shapes, an element at a time.
+//! 2D blocks of random surfaces and sizes, compared element by element.
 
-use super::harness::{Case, MEMORY, Where};
-use super::model::Form;
+use super::harness::{AddressBase, Case, MEMORY};
+use super::model::MessageEffect;
 use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
@@ -11,8 +11,8 @@ use gantry_isa_gen::message::{
 
 const P: Platform = Platform::XeHpc;
 
-/// A surface and a block of it, as the payload says them.
-struct Shape {
+/// Surface and a block of it, as in the payload.
+struct BlockShape {
     width: usize,
     height: usize,
     pitch: usize,
@@ -23,18 +23,18 @@ struct Shape {
     blocks: usize,
 }
 
-impl Shape {
-    fn random(e: usize, dir: Dir, single: bool, r: &mut Rng) -> Shape {
+impl BlockShape {
+    fn random(e: usize, dir: Dir, single: bool, r: &mut Rng) -> BlockShape {
         let width = (64 + r.below(64) as usize).next_multiple_of(e);
         let pitch = 128;
         let height = 1 + r.below((MEMORY / pitch) as u64) as usize;
         let blocks = if single { 1 } else { 1 << r.below(3) };
         let dword = (4 / e).max(1);
-        Shape {
+        BlockShape {
             width,
             height,
             pitch,
-            // Some of it may be outside.
+            // Part of it may be outside.
             x: (r.below(40) as i64 - 8) * dword as i64,
             y: r.below(12) as i64 - 3,
             columns: 1 + r.below((64 / e / blocks) as u64) as usize,
@@ -44,9 +44,9 @@ impl Shape {
     }
 }
 
-/// Where an element of a block is in its registers, and how many bytes a block has.
+/// Returns the byte offset of an element of a block in its registers, and the bytes of a block.
 fn place(
-    s: &Shape,
+    s: &BlockShape,
     e: usize,
     transposed: bool,
     vnni: bool,
@@ -67,7 +67,7 @@ fn place(
     (at, bytes.next_multiple_of(64))
 }
 
-/// One random block; whether it was one that there is.
+/// Runs one random block. Returns false if no such block exists.
 fn one(r: &mut Rng) -> bool {
     let data = [LscData::D8, LscData::D16, LscData::D32, LscData::D64][r.below(4) as usize];
     let e = data.memory_bits() as usize / 8;
@@ -75,7 +75,7 @@ fn one(r: &mut Rng) -> bool {
     let read = dir == Dir::Read;
     let transposed = read && e >= 4 && r.below(2) == 0;
     let vnni = read && e < 4 && r.below(2) == 0;
-    let s = Shape::random(e, dir, transposed || !read, r);
+    let s = BlockShape::random(e, dir, transposed || !read, r);
     let (at, bytes) = place(&s, e, transposed, vnni);
     let grfs = bytes * s.blocks / 64;
     if grfs > 24 {
@@ -98,7 +98,7 @@ fn one(r: &mut Rng) -> bool {
         response_grfs: if read { grfs as u8 } else { 0 },
         eot: false,
     };
-    // Registers and memory as for any message of one address.
+    // Registers and memory are as for any message of one address.
     let like = LscAccess {
         port: LscPort::Ugm,
         op: LscOp::Store,
@@ -108,8 +108,8 @@ fn one(r: &mut Rng) -> bool {
         surface: LscSurface::Flat,
         caching: LscCaching::DEFAULT,
     };
-    let form = Form::of(P, &MsgOp::Lsc(like), 1).unwrap();
-    let mut case = Case::random(P, &m, &form, 1, Where::Flat, r);
+    let form = MessageEffect::of(P, &MsgOp::Lsc(like), 1).unwrap();
+    let mut case = Case::random(P, &m, &form, 1, AddressBase::Flat, r);
     case.mask = u32::MAX;
     let size = (s.columns - 1) | ((s.rows - 1) << 8) | ((s.blocks - 1) << 16);
     let base = case.base();

@@ -1,6 +1,7 @@
-//! One message in a kernel of its own: registers are loaded from a buffer, the message is sent, registers are stored.
+//! Harness for one message in a kernel of its own. Registers are loaded from a buffer, the message
+//! is sent, and registers are stored.
 
-use super::model::{AddressForm, Form};
+use super::model::{AddressForm, MessageEffect};
 use super::text::{bindless, end, send, zebin};
 use crate::common::Rng;
 use gantry_isa_gen::Platform;
@@ -10,43 +11,43 @@ use gantry_isa_gen::message::{
 };
 use gantry_runtime::{Bounds, Device, Error, Grid, SimOptions};
 
-/// Bytes of the memory that messages see.
+/// Bytes of the memory that messages access.
 pub const MEMORY: usize = 1024;
-/// The binding table index of that memory.
+/// Binding table index of that memory.
 pub const BTI: u8 = 2;
-/// The offset of its surface state.
+/// Offset of its surface state.
 pub const HEAP: u32 = BTI as u32 * 64;
-/// The first register that is loaded and stored, and how many are.
+/// First register that is loaded and stored, and below it their number.
 pub const FIRST: usize = 8;
 const COUNT: usize = 96;
-/// Where a message's payloads and its response are.
+/// First registers of the response and of the payloads.
 const DST: usize = 10;
 const SRC0: usize = 44;
 const SRC1: usize = 64;
 
-/// What a message's addresses point into.
+/// Base that a message's addresses are offsets from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Where {
+pub enum AddressBase {
     Flat,
     Surface,
     Slm,
-    /// The surface, by its state's offset in the extended descriptor.
+    /// Surface, by its state's offset in the extended descriptor.
     Bindless,
 }
 
-/// A message, with registers and memory as they are before it.
+/// Message, with registers and memory before it.
 #[derive(Clone)]
 pub struct Case {
     pub platform: Platform,
     pub message: Message,
     pub exec: u32,
-    pub at: Where,
+    pub at: AddressBase,
     pub mask: u32,
     pub regs: Vec<u8>,
     pub memory: Vec<u8>,
     device: Device,
     buffer: gantry_runtime::Buffer,
-    /// Where the message's parts are in `regs`.
+    /// Byte offsets of the message's parts in `regs`.
     pub response: usize,
     pub address: usize,
     pub data: usize,
@@ -68,7 +69,8 @@ fn info() -> String {
     s
 }
 
-/// Moves 128 bytes between registers and a surface (or SLM) at an offset.
+/// Returns the text of a block message that moves 128 bytes between registers and a surface (or
+/// SLM) at an offset.
 fn block(p: Platform, dir: Dir, surface: Surface, offset: u32, reg: usize) -> String {
     let grf = p.features().grf_bytes;
     let (op, header) = if p >= Platform::XeHpg {
@@ -105,7 +107,7 @@ fn block(p: Platform, dir: Dir, surface: Surface, offset: u32, reg: usize) -> St
         (op, format!("(W) mov (1|M0) r126.2<1>:ud {owords}:ud\n"))
     };
     let reg = format!("r{reg}");
-    // Before there were split sends, the data follows the header.
+    // Without split sends, the data follows the header.
     if p < Platform::Gen9 && dir == Dir::Write {
         let m = Message::new(p, op);
         let mut s = format!("{header}(W) mov (8|M0) r105.0<1>:ud r126.0<8;8,1>:ud\n");
@@ -133,13 +135,13 @@ fn block(p: Platform, dir: Dir, surface: Surface, offset: u32, reg: usize) -> St
 }
 
 impl Case {
-    /// Random registers, memory, mask and addresses for a message.
+    /// Generates random registers, memory, mask and addresses for a message.
     pub fn random(
         platform: Platform,
         message: &Message,
-        form: &Form,
+        form: &MessageEffect,
         exec: u32,
-        at: Where,
+        at: AddressBase,
         r: &mut Rng,
     ) -> Case {
         let grf = platform.features().grf_bytes as usize;
@@ -190,23 +192,24 @@ impl Case {
         case
     }
 
-    /// The same on a simulator as it is by default, where an access outside of a surface is a fault.
+    /// Moves the case to a simulator with default options, where an access outside of a surface is
+    /// a fault.
     pub fn strict(mut self) -> Case {
         self.device = Device::simulator(SimOptions::default());
         self.buffer = self.device.buffer_from(&self.memory).unwrap();
         self
     }
 
-    /// The address of the memory's first byte.
+    /// Returns the address of the memory's first byte.
     pub fn base(&self) -> u64 {
         match self.at {
-            Where::Flat => self.buffer.device_address(),
+            AddressBase::Flat => self.buffer.device_address(),
             _ => 0,
         }
     }
 
-    /// Random addresses, all inside but for surfaces.
-    fn addresses(&self, form: &Form, r: &mut Rng) -> Vec<u64> {
+    /// Generates random addresses, all inside except for surfaces.
+    fn addresses(&self, form: &MessageEffect, r: &mut Rng) -> Vec<u64> {
         let span = form.span() as u64;
         let align = form.align as u64;
         let n = u64::from(form.channels);
@@ -238,8 +241,8 @@ impl Case {
                 } else {
                     at
                 };
-                // No bit of SLM's.
-                let high = if self.at == Where::Slm && form.address == AddressForm::Each(4) {
+                // A bit that SLM ignores.
+                let high = if self.at == AddressBase::Slm && form.address == AddressForm::Each(4) {
                     0x1000_0000
                 } else {
                     0
@@ -249,8 +252,8 @@ impl Case {
             .collect()
     }
 
-    /// Writes addresses where the message has them.
-    pub fn place(&mut self, form: &Form, addresses: &[u64]) {
+    /// Writes addresses to the message's address payload.
+    pub fn place(&mut self, form: &MessageEffect, addresses: &[u64]) {
         let at = self.address;
         let header = at.wrapping_sub(self.grf());
         let mut put = |at: usize, n: usize, v: u64| {
@@ -278,9 +281,9 @@ impl Case {
         }
     }
 
-    /// Whether what is outside reads 0 and vanishes.
+    /// Returns true if reads outside return 0 and writes there are dropped.
     fn surface(&self) -> bool {
-        matches!(self.at, Where::Surface | Where::Bindless)
+        matches!(self.at, AddressBase::Surface | AddressBase::Bindless)
     }
 
     fn grf(&self) -> usize {
@@ -288,7 +291,7 @@ impl Case {
     }
 
     /// Makes comparisons of an atomic true.
-    fn make_equal(&mut self, form: &Form, addresses: &[u64]) {
+    fn make_equal(&mut self, form: &MessageEffect, addresses: &[u64]) {
         if form.update.is_none() {
             return;
         }
@@ -314,12 +317,12 @@ impl Case {
         }
     }
 
-    /// Runs the message; registers and memory afterwards.
+    /// Runs the message. Returns registers and memory afterwards.
     pub fn try_run(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let p = self.platform;
         let per = 128 / self.grf();
         let mut text = String::new();
-        let slm = self.at == Where::Slm;
+        let slm = self.at == AddressBase::Slm;
         let steps = || (0..MEMORY as u32).step_by(128);
         for offset in steps().filter(|_| slm) {
             text += &block(p, Dir::Read, Surface::Bti(BTI), offset, 110);
@@ -348,7 +351,7 @@ impl Case {
         };
         let m = &self.message;
         let payloads = [src0.as_str(), &src1];
-        text += &if self.at == Where::Bindless {
+        text += &if self.at == AddressBase::Bindless {
             let offset = if p >= Platform::XeHpg {
                 HEAP
             } else {

@@ -1,5 +1,5 @@
-//! Random messages of every platform on the simulator, each against a plain model of what it does: registers and memory
-//! before, the message, registers and memory after.
+//! Random messages of every platform on the simulator, compared with a plain model. A case is
+//! registers and memory before, the message, and registers and memory after.
 
 mod barrier;
 mod block2d;
@@ -12,11 +12,11 @@ use gantry_isa_gen::message::{
     AddrModel, Dir, LscAccess, LscAddr, LscKind, LscOp, LscPort, LscSurface, Message, MsgOp,
     SendBits, Sfid, Surface,
 };
-use harness::{Case, MEMORY, Where};
-use model::Form;
+use harness::{AddressBase, Case, MEMORY};
+use model::MessageEffect;
 use std::collections::BTreeMap;
 
-/// A seed of this run: printed, and taken from the environment where it is there.
+/// Returns the seed of this run, from the environment if it is set there, and prints it.
 fn seed() -> u64 {
     let s = std::env::var("GANTRY_SEED").ok();
     s.and_then(|s| s.parse().ok()).unwrap_or(0x6d73_6773)
@@ -32,14 +32,14 @@ const PLATFORMS: [Platform; 7] = [
     Platform::XeHpc,
 ];
 
-/// An operation that moves untyped memory, with where it points chosen anew.
-fn pointed(op: MsgOp, at: Where) -> Option<MsgOp> {
+/// Returns an operation on untyped memory with a new address model.
+fn pointed(op: MsgOp, at: AddressBase) -> Option<MsgOp> {
     let surface = Surface::Bti(harness::BTI);
     let model = |a: AddrModel| match (a, at) {
-        (AddrModel::A64(_), Where::Flat) => Some(AddrModel::FLAT),
-        (AddrModel::A32(_), Where::Surface) => Some(AddrModel::A32(surface)),
-        (AddrModel::A32(_), Where::Slm) => Some(AddrModel::A32(Surface::Slm)),
-        (AddrModel::A32(_), Where::Bindless) => Some(AddrModel::A32(Surface::Bti(252))),
+        (AddrModel::A64(_), AddressBase::Flat) => Some(AddrModel::FLAT),
+        (AddrModel::A32(_), AddressBase::Surface) => Some(AddrModel::A32(surface)),
+        (AddrModel::A32(_), AddressBase::Slm) => Some(AddrModel::A32(Surface::Slm)),
+        (AddrModel::A32(_), AddressBase::Bindless) => Some(AddrModel::A32(Surface::Bti(252))),
         _ => None,
     };
     Some(match op {
@@ -152,17 +152,17 @@ fn pointed(op: MsgOp, at: Where) -> Option<MsgOp> {
         },
         MsgOp::Lsc(a) => {
             let (port, surface) = match at {
-                Where::Flat => (a.port, LscSurface::Flat),
-                Where::Surface => (a.port, LscSurface::Bti(harness::BTI)),
-                Where::Slm => (LscPort::Slm, LscSurface::Flat),
-                Where::Bindless if (a.data as u32).is_multiple_of(2) => {
+                AddressBase::Flat => (a.port, LscSurface::Flat),
+                AddressBase::Surface => (a.port, LscSurface::Bti(harness::BTI)),
+                AddressBase::Slm => (LscPort::Slm, LscSurface::Flat),
+                AddressBase::Bindless if (a.data as u32).is_multiple_of(2) => {
                     (a.port, LscSurface::Bss(harness::HEAP))
                 }
-                Where::Bindless => (a.port, LscSurface::Ss(harness::HEAP)),
+                AddressBase::Bindless => (a.port, LscSurface::Ss(harness::HEAP)),
             };
-            let fits = (a.port == LscPort::Slm) == (at == Where::Slm);
-            // Buffers lie high.
-            let reaches = at != Where::Flat || a.addr == LscAddr::A64;
+            let fits = (a.port == LscPort::Slm) == (at == AddressBase::Slm);
+            // Buffers have high addresses.
+            let reaches = at != AddressBase::Flat || a.addr == LscAddr::A64;
             if !fits || !reaches || a.port == LscPort::Tgm {
                 return None;
             }
@@ -172,8 +172,8 @@ fn pointed(op: MsgOp, at: Where) -> Option<MsgOp> {
     })
 }
 
-/// A random message of a platform, of an instruction of so many channels.
-fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
+/// Generates a random message of a platform, and the exec size of its instruction.
+fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, AddressBase)> {
     let sfids = [
         Sfid::DATA_CACHE_0,
         Sfid::DATA_CACHE_1,
@@ -184,9 +184,14 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
     ];
     let n = if p >= Platform::XeHpg { 6 } else { 3 };
     let sfid = sfids[r.below(n) as usize];
-    let at = [Where::Flat, Where::Surface, Where::Slm, Where::Bindless][r.below(4) as usize];
-    // Before there were split sends, no extended descriptor was in a register.
-    if at == Where::Bindless && p < Platform::Gen9 {
+    let at = [
+        AddressBase::Flat,
+        AddressBase::Surface,
+        AddressBase::Slm,
+        AddressBase::Bindless,
+    ][r.below(4) as usize];
+    // Without split sends, no extended descriptor was in a register.
+    if at == AddressBase::Bindless && p < Platform::Gen9 {
         return None;
     }
     let mut desc = r.u64() as u32 & 0x0007_ffff;
@@ -194,10 +199,10 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
         // The operation, without the cache policies that not all have.
         desc = desc & !0x000e_003f | r.below(33) as u32;
     } else {
-        let stateless = if at == Where::Flat { 255 } else { 0 };
+        let stateless = if at == AddressBase::Flat { 255 } else { 0 };
         desc = desc & !0xff | stateless;
         if sfid == Sfid::DATA_CACHE_0 {
-            // No scratch block.
+            // Not a scratch block.
             desc &= !(1 << 18);
         }
     }
@@ -212,7 +217,7 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
     let full = p.features().grf_bytes / 2;
     let exec = match op {
         MsgOp::Lsc(a) => {
-            if Form::transposed(&a) {
+            if MessageEffect::transposed(&a) {
                 1
             } else {
                 [1, 8, full / 2, full][r.below(4) as usize]
@@ -227,7 +232,7 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
         Message::new(p, op)
     };
     let m = match m.op {
-        // Nothing comes back where nobody asks.
+        // Some atomics return nothing.
         MsgOp::Lsc(a) if matches!(a.op.kind(), LscKind::Atomic(_)) && r.below(3) == 0 => Message {
             response_grfs: 0,
             ..m
@@ -238,7 +243,7 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
     (m.src0_grfs <= 15 && m.src1_grfs <= 30 && m.response_grfs <= 30).then_some((m, exec, at))
 }
 
-/// The family of a message, for counting.
+/// Returns the family of a message, for counting.
 fn family(op: &MsgOp) -> String {
     let name = format!("{op:?}");
     match op {
@@ -247,7 +252,7 @@ fn family(op: &MsgOp) -> String {
     }
 }
 
-/// Runs so many messages of each family.
+/// Runs a number of messages of each family.
 fn check(p: Platform, each: u32) {
     let seed = seed();
     println!("{p}: seed {seed}");
@@ -262,7 +267,7 @@ fn check(p: Platform, each: u32) {
         if *count >= each {
             continue;
         }
-        let Some(form) = Form::of(p, &m.op, exec) else {
+        let Some(form) = MessageEffect::of(p, &m.op, exec) else {
             continue;
         };
         let case = Case::random(p, &m, &form, exec, at, &mut r);
@@ -297,7 +302,7 @@ fn check(p: Platform, each: u32) {
         done += 1;
     }
     println!("{p}: {kinds:?}");
-    // Every family came up.
+    // Every family occurred.
     let least = if p >= Platform::XeHpg { 30 } else { 6 };
     assert!(kinds.len() >= least, "{p}: {kinds:?}");
 }
@@ -309,10 +314,10 @@ fn random_messages_do_what_the_model_says() {
     }
 }
 
-/// Runs a message with addresses chosen by hand; what it says is wrong.
-fn fault(p: Platform, op: MsgOp, exec: u32, at: Where, addresses: &[u64]) -> String {
+/// Runs a message with chosen addresses. Returns its error.
+fn fault(p: Platform, op: MsgOp, exec: u32, at: AddressBase, addresses: &[u64]) -> String {
     let m = Message::split_for(p, op, exec);
-    let form = Form::of(p, &op, exec).unwrap();
+    let form = MessageEffect::of(p, &op, exec).unwrap();
     let mut case = Case::random(p, &m, &form, exec, at, &mut Rng(1));
     case.mask = u32::MAX;
     case.place(&form, addresses);
@@ -333,7 +338,7 @@ fn faults_name_what_is_wrong() {
         p,
         untyped(AddrModel::FLAT),
         16,
-        Where::Flat,
+        AddressBase::Flat,
         &[0x1234_0000; 16],
     );
     assert!(
@@ -345,9 +350,9 @@ fn faults_name_what_is_wrong() {
         "{e}"
     );
     let slm = AddrModel::A32(Surface::Slm);
-    let e = fault(p, untyped(slm), 16, Where::Slm, &[MEMORY as u64; 16]);
+    let e = fault(p, untyped(slm), 16, AddressBase::Slm, &[MEMORY as u64; 16]);
     assert!(e.contains("of SLM, which has 0x400 bytes"), "{e}");
-    let e = fault(p, untyped(slm), 16, Where::Slm, &[2; 16]);
+    let e = fault(p, untyped(slm), 16, AddressBase::Slm, &[2; 16]);
     assert!(e.contains("at 0x2, which is not a multiple of 4"), "{e}");
     let mut a = LscAccess {
         port: LscPort::Ugm,
@@ -358,10 +363,22 @@ fn faults_name_what_is_wrong() {
         surface: LscSurface::Flat,
         caching: gantry_isa_gen::message::LscCaching::DEFAULT,
     };
-    let e = fault(Platform::XeHpc, MsgOp::Lsc(a), 32, Where::Flat, &[0x40; 32]);
+    let e = fault(
+        Platform::XeHpc,
+        MsgOp::Lsc(a),
+        32,
+        AddressBase::Flat,
+        &[0x40; 32],
+    );
     assert!(e.contains("address 0x40 is outside every buffer"), "{e}");
     a.op = LscOp::AtomicIadd;
-    let e = fault(Platform::XeHpg, MsgOp::Lsc(a), 16, Where::Flat, &[0x42; 16]);
+    let e = fault(
+        Platform::XeHpg,
+        MsgOp::Lsc(a),
+        16,
+        AddressBase::Flat,
+        &[0x42; 16],
+    );
     assert!(e.contains("an atomic of 4 bytes at 0x42"), "{e}");
 }
 
@@ -400,7 +417,7 @@ fn slm_addresses_are_aligned() {
         (gen9, atomic, 4),
         (dg2, lsc(LscOp::AtomicIadd, LscData::D32), 4),
     ] {
-        // All the same, one after the other, each elsewhere; one of them a little off, or all of them.
+        // All equal, consecutive, and all different; one of them a little off, or all of them.
         let same = |_| 16 * bytes;
         let next = |i| i * bytes;
         let apart = |i: u64| (i * 7 % 16) * bytes;
@@ -411,7 +428,7 @@ fn slm_addresses_are_aligned() {
                     let here = |i| odd.is_none_or(|o| o == i);
                     let at = |i| way(i) + if here(i) { off } else { 0 };
                     let addresses: Vec<u64> = (0..16).map(at).collect();
-                    let e = fault(p, op, 16, Where::Slm, &addresses);
+                    let e = fault(p, op, 16, AddressBase::Slm, &addresses);
                     let bad = addresses[odd.unwrap_or(0) as usize];
                     let said = format!(" at {bad:#x}, which is not a");
                     assert!(e.contains(&said), "{p} {op}: {addresses:?}: {e}");
@@ -419,7 +436,8 @@ fn slm_addresses_are_aligned() {
             }
         }
     }
-    // Bytes, and what consists of them, are anywhere; so is all of the load/store cache but atomics.
+    // Bytes and elements of bytes may be anywhere. So may everything of the load/store cache except
+    // atomics.
     let bytes = [1, 2, 4].map(|bytes| {
         let op = MsgOp::ByteScattered {
             dir: Dir::Read,
@@ -438,8 +456,8 @@ fn slm_addresses_are_aligned() {
     ];
     for (p, op) in bytes.into_iter().chain(dwords) {
         let m = Message::split_for(p, op, 16);
-        let form = Form::of(p, &op, 16).unwrap();
-        let mut case = Case::random(p, &m, &form, 16, Where::Slm, &mut Rng(1));
+        let form = MessageEffect::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, AddressBase::Slm, &mut Rng(1));
         case.mask = u32::MAX;
         case.place(
             &form,
@@ -449,7 +467,8 @@ fn slm_addresses_are_aligned() {
     }
 }
 
-/// What hardware drops is a fault by default; a read that begins inside may go beyond the end.
+/// An access that hardware drops is a fault by default. A read that begins inside may go beyond the
+/// end.
 #[test]
 fn accesses_outside_of_surfaces() {
     use gantry_isa_gen::message::{AtomicOp, Rgba, Simd};
@@ -495,13 +514,13 @@ fn accesses_outside_of_surfaces() {
         ),
     ] {
         let m = Message::split_for(p, op, 16);
-        let form = Form::of(p, &op, 16).unwrap();
-        let mut case = Case::random(p, &m, &form, 16, Where::Surface, &mut Rng(1));
+        let form = MessageEffect::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, AddressBase::Surface, &mut Rng(1));
         case.mask = u32::MAX;
         let mut addresses = [0; 16];
         addresses[9] = at;
         case.place(&form, &addresses);
-        // Dropped where that is asked for.
+        // It is dropped where that is asked for.
         case.try_run().unwrap();
         match (case.strict().try_run(), fault) {
             (Ok(_), None) => {}

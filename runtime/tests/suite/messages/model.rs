@@ -1,6 +1,6 @@
-//! What messages do, written down plainly: a byte at a time, a channel at a time.
+//! Plain model of messages: a byte at a time, a channel at a time.
 
-use super::harness::{Case, MEMORY, Where};
+use super::harness::{AddressBase, Case, MEMORY};
 use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
@@ -9,55 +9,55 @@ use gantry_isa_gen::message::{
 };
 use half::f16;
 
-/// From element bits to a number, and back.
+/// Conversions from element bits to a number, and back.
 type Conversions = (fn(u64) -> f64, fn(f64) -> u64);
 
-/// How addresses are said.
+/// Form of the addresses in a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressForm {
     /// One for each channel, of so many bytes.
     Each(usize),
     /// One for each channel, in dwords.
     Dwords,
-    /// The first and the distance.
+    /// First address and distance.
     Strided(usize),
     /// One in the header.
     Header64,
-    /// One in the header, in such units.
+    /// One in the header, in units of so many bytes.
     Header32(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Update {
+pub enum AtomicUpdate {
     Int(AtomicOp),
     Float(FloatAtomicOp),
     Load,
 }
 
-/// What a message does, in terms that all kinds share.
+/// Effect of a message, in terms that all kinds share.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct MessageEffect {
     pub write: bool,
     pub channels: u32,
     pub address: AddressForm,
     /// Bytes of an element in memory and in registers.
     pub memory: usize,
     pub register: usize,
-    /// The element is in the register's upper half.
+    /// True if the element is in the register's upper half.
     pub high: bool,
-    /// Which elements at the address move.
+    /// Indices of the elements at the address that move.
     pub elements: Vec<usize>,
-    /// Bytes from an element's registers to the next one's.
+    /// Bytes between the registers of an element and those of the next.
     pub row: usize,
     pub align: usize,
-    /// A block's first byte in the registers, whatever the channels.
+    /// First byte of a block in the registers, whatever the channels.
     pub block: Option<usize>,
-    pub update: Option<Update>,
-    /// Two elements as one.
+    pub update: Option<AtomicUpdate>,
+    /// True if two elements form one.
     pub pair: bool,
 }
 
-impl Form {
+impl MessageEffect {
     pub fn transposed(a: &LscAccess) -> bool {
         matches!(
             a.vector,
@@ -68,12 +68,12 @@ impl Form {
         )
     }
 
-    /// Of a message that there is on the hardware; `None` for what is refused.
-    pub fn of(p: Platform, op: &MsgOp, exec: u32) -> Option<Form> {
+    /// Returns the form of a message that the hardware has; `None` for one that is refused.
+    pub fn of(p: Platform, op: &MsgOp, exec: u32) -> Option<MessageEffect> {
         let grf = p.features().grf_bytes as usize;
         let each = |a: AddrModel| AddressForm::Each(if a.is_a64() { 8 } else { 4 });
         let rows = |channels: u32, bytes: usize| (channels as usize * bytes).div_ceil(grf) * grf;
-        let base = |dir: Dir, a: AddrModel, channels: u32, memory: usize| Form {
+        let base = |dir: Dir, a: AddrModel, channels: u32, memory: usize| MessageEffect {
             write: dir == Dir::Write,
             channels,
             address: each(a),
@@ -87,9 +87,9 @@ impl Form {
             update: None,
             pair: false,
         };
-        let atomic = |u: Update, a: AddrModel, channels: u32, memory: usize| {
-            let pair = u == Update::Int(AtomicOp::CmpWr2W);
-            Form {
+        let atomic = |u: AtomicUpdate, a: AddrModel, channels: u32, memory: usize| {
+            let pair = u == AtomicUpdate::Int(AtomicOp::CmpWr2W);
+            MessageEffect {
                 align: if pair { 2 * memory } else { memory },
                 update: Some(u),
                 pair,
@@ -102,7 +102,7 @@ impl Form {
                 addr,
                 rgba,
                 simd,
-            } => Form {
+            } => MessageEffect {
                 elements: (0..4).filter(|c| rgba.mask() >> c & 1 == 1).collect(),
                 ..base(dir, addr, simd.channels(), 4)
             },
@@ -111,7 +111,7 @@ impl Form {
                 addr,
                 bytes,
                 simd,
-            } => Form {
+            } => MessageEffect {
                 align: 1,
                 ..base(dir, addr, simd.channels(), usize::from(bytes))
             },
@@ -121,7 +121,7 @@ impl Form {
                 count,
                 simd,
                 ..
-            } => Form {
+            } => MessageEffect {
                 address: if addr.is_a64() {
                     AddressForm::Each(8)
                 } else {
@@ -135,7 +135,7 @@ impl Form {
                 addr,
                 count,
                 simd,
-            } => Form {
+            } => MessageEffect {
                 elements: (0..usize::from(count)).collect(),
                 ..base(dir, addr, simd.channels(), 8)
             },
@@ -152,13 +152,13 @@ impl Form {
                 ..
             } => {
                 let bytes = if qword { 8 } else { 4 };
-                atomic(Update::Int(op), addr, simd.channels(), bytes)
+                atomic(AtomicUpdate::Int(op), addr, simd.channels(), bytes)
             }
             MsgOp::HalfAtomic { op, addr, simd, .. } => {
-                atomic(Update::Int(op), addr, simd.channels(), 2)
+                atomic(AtomicUpdate::Int(op), addr, simd.channels(), 2)
             }
             MsgOp::FloatAtomic { op, addr, simd, .. } => {
-                atomic(Update::Float(op), addr, simd.channels(), 4)
+                atomic(AtomicUpdate::Float(op), addr, simd.channels(), 4)
             }
             MsgOp::SizedFloatAtomic {
                 op,
@@ -167,7 +167,7 @@ impl Form {
                 simd,
                 ..
             } => atomic(
-                Update::Float(op),
+                AtomicUpdate::Float(op),
                 addr,
                 simd.channels(),
                 usize::from(bits) / 8,
@@ -186,7 +186,7 @@ impl Form {
                     _ => unit_bytes,
                 };
                 let bytes = usize::from(count) * unit_bytes;
-                Form {
+                MessageEffect {
                     channels: 1,
                     address: if addr.is_a64() {
                         AddressForm::Header64
@@ -204,12 +204,12 @@ impl Form {
                     ..base(dir, addr, 1, 4)
                 }
             }
-            MsgOp::Lsc(a) => return Form::of_lsc(&a, exec, grf),
+            MsgOp::Lsc(a) => return MessageEffect::of_lsc(&a, exec, grf),
             _ => return None,
         })
     }
 
-    fn of_lsc(a: &LscAccess, exec: u32, grf: usize) -> Option<Form> {
+    fn of_lsc(a: &LscAccess, exec: u32, grf: usize) -> Option<MessageEffect> {
         let (memory, register, high) = match a.data {
             LscData::D8 | LscData::D16 => return None,
             LscData::D32 => (4, 4, false),
@@ -220,28 +220,28 @@ impl Form {
         };
         let address = a.addr.width() as usize / 8;
         let channels = exec;
-        // Half a register file's row of lanes at least.
+        // A row has at least half a GRF pair of lanes.
         let row = (exec as usize).max(grf / 4) * register;
         let update = match a.op {
-            LscOp::AtomicIinc => Some(Update::Int(AtomicOp::Inc)),
-            LscOp::AtomicIdec => Some(Update::Int(AtomicOp::Dec)),
-            LscOp::AtomicLoad => Some(Update::Load),
-            LscOp::AtomicStore => Some(Update::Int(AtomicOp::Mov)),
-            LscOp::AtomicIadd => Some(Update::Int(AtomicOp::Add)),
-            LscOp::AtomicIsub => Some(Update::Int(AtomicOp::Sub)),
-            LscOp::AtomicSmin => Some(Update::Int(AtomicOp::IMin)),
-            LscOp::AtomicSmax => Some(Update::Int(AtomicOp::IMax)),
-            LscOp::AtomicUmin => Some(Update::Int(AtomicOp::UMin)),
-            LscOp::AtomicUmax => Some(Update::Int(AtomicOp::UMax)),
-            LscOp::AtomicIcas => Some(Update::Int(AtomicOp::CmpWr)),
-            LscOp::AtomicFadd => Some(Update::Float(FloatAtomicOp::FAdd)),
-            LscOp::AtomicFsub => Some(Update::Float(FloatAtomicOp::FSub)),
-            LscOp::AtomicFmin => Some(Update::Float(FloatAtomicOp::FMin)),
-            LscOp::AtomicFmax => Some(Update::Float(FloatAtomicOp::FMax)),
-            LscOp::AtomicFcas => Some(Update::Float(FloatAtomicOp::FCmpWr)),
-            LscOp::AtomicAnd => Some(Update::Int(AtomicOp::And)),
-            LscOp::AtomicOr => Some(Update::Int(AtomicOp::Or)),
-            LscOp::AtomicXor => Some(Update::Int(AtomicOp::Xor)),
+            LscOp::AtomicIinc => Some(AtomicUpdate::Int(AtomicOp::Inc)),
+            LscOp::AtomicIdec => Some(AtomicUpdate::Int(AtomicOp::Dec)),
+            LscOp::AtomicLoad => Some(AtomicUpdate::Load),
+            LscOp::AtomicStore => Some(AtomicUpdate::Int(AtomicOp::Mov)),
+            LscOp::AtomicIadd => Some(AtomicUpdate::Int(AtomicOp::Add)),
+            LscOp::AtomicIsub => Some(AtomicUpdate::Int(AtomicOp::Sub)),
+            LscOp::AtomicSmin => Some(AtomicUpdate::Int(AtomicOp::IMin)),
+            LscOp::AtomicSmax => Some(AtomicUpdate::Int(AtomicOp::IMax)),
+            LscOp::AtomicUmin => Some(AtomicUpdate::Int(AtomicOp::UMin)),
+            LscOp::AtomicUmax => Some(AtomicUpdate::Int(AtomicOp::UMax)),
+            LscOp::AtomicIcas => Some(AtomicUpdate::Int(AtomicOp::CmpWr)),
+            LscOp::AtomicFadd => Some(AtomicUpdate::Float(FloatAtomicOp::FAdd)),
+            LscOp::AtomicFsub => Some(AtomicUpdate::Float(FloatAtomicOp::FSub)),
+            LscOp::AtomicFmin => Some(AtomicUpdate::Float(FloatAtomicOp::FMin)),
+            LscOp::AtomicFmax => Some(AtomicUpdate::Float(FloatAtomicOp::FMax)),
+            LscOp::AtomicFcas => Some(AtomicUpdate::Float(FloatAtomicOp::FCmpWr)),
+            LscOp::AtomicAnd => Some(AtomicUpdate::Int(AtomicOp::And)),
+            LscOp::AtomicOr => Some(AtomicUpdate::Int(AtomicOp::Or)),
+            LscOp::AtomicXor => Some(AtomicUpdate::Int(AtomicOp::Xor)),
             LscOp::Load | LscOp::LoadStrided | LscOp::LoadQuad => None,
             LscOp::Store
             | LscOp::StoreStrided
@@ -250,13 +250,13 @@ impl Form {
             | LscOp::StoreUncompressedQuad => None,
             _ => return None,
         };
-        let float8 = matches!(update, Some(Update::Float(_))) && memory == 1;
+        let float8 = matches!(update, Some(AtomicUpdate::Float(_))) && memory == 1;
         if update.is_some() && (high || memory == 1 || float8) {
             return None;
         }
         let strided = matches!(a.op, LscOp::LoadStrided | LscOp::StoreStrided);
-        let transposed = Form::transposed(a);
-        // Transposed messages are of one channel, which no stride moves.
+        let transposed = MessageEffect::transposed(a);
+        // Transposed messages are of one channel, on which a stride has no effect.
         let none = transposed && exec > 1 || address < 4;
         if (strided && none) || (transposed && memory < 4) {
             return None;
@@ -265,7 +265,7 @@ impl Form {
             LscVector::Mask(m) => (0..4).filter(|c| m.mask() >> c & 1 == 1).collect(),
             LscVector::Count { n, .. } => (0..usize::from(n)).collect(),
         };
-        Some(Form {
+        Some(MessageEffect {
             write: a.op.kind() != LscKind::Load,
             channels: if transposed { 1 } else { channels },
             address: if strided {
@@ -290,37 +290,37 @@ impl Form {
         })
     }
 
-    /// Bytes from an address to the end of what it names.
+    /// Returns the bytes from an address to the end of what it names.
     pub fn span(&self) -> usize {
         let n = self.elements.last().map_or(0, |e| e + 1);
         n * self.memory * if self.pair { 2 } else { 1 }
     }
 
-    /// The size of values in registers and memory.
+    /// Returns the size of values in registers and memory.
     pub fn unit(&self) -> usize {
         match self.update {
-            Some(Update::Float(_)) => self.memory,
+            Some(AtomicUpdate::Float(_)) => self.memory,
             _ => 8,
         }
     }
 
-    /// A value: a finite float where floats are computed with.
+    /// Generates a value: a finite float for operations on floats.
     pub fn value(&self, r: &mut Rng) -> u64 {
         let f = r.f32(-100.0, 100.0);
         match (self.update, self.memory) {
-            (Some(Update::Float(_)), 2) => u64::from(f16::from_f32(f).to_bits()),
-            (Some(Update::Float(_)), 4) => u64::from(f.to_bits()),
-            (Some(Update::Float(_)), _) => (f64::from(f) * 1.000_000_1).to_bits(),
+            (Some(AtomicUpdate::Float(_)), 2) => u64::from(f16::from_f32(f).to_bits()),
+            (Some(AtomicUpdate::Float(_)), 4) => u64::from(f.to_bits()),
+            (Some(AtomicUpdate::Float(_)), _) => (f64::from(f) * 1.000_000_1).to_bits(),
             _ => r.u64(),
         }
     }
 
-    fn update(&self, u: Update, old: u64, a: u64, b: u64) -> u64 {
+    fn update(&self, u: AtomicUpdate, old: u64, a: u64, b: u64) -> u64 {
         let bits = self.memory as u32 * 8 * if self.pair { 2 } else { 1 };
         let signed = |v: u64| (v << (64 - bits)) as i64;
         match u {
-            Update::Load => old,
-            Update::Int(op) => match op {
+            AtomicUpdate::Load => old,
+            AtomicUpdate::Int(op) => match op {
                 AtomicOp::And => old & a,
                 AtomicOp::Or => old | a,
                 AtomicOp::Xor => old ^ a,
@@ -342,7 +342,7 @@ impl Form {
                     }
                 }
             },
-            Update::Float(op) => {
+            AtomicUpdate::Float(op) => {
                 let (value, back): Conversions = match self.memory {
                     2 => (
                         |v| f16::from_bits(v as u16).to_f64(),
@@ -377,18 +377,18 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-/// The index of an access in memory; `None` outside.
+/// Returns the index of an access in memory; `None` outside.
 fn index(case: &Case, address: u64, n: usize) -> Option<usize> {
     let at = match case.at {
-        Where::Slm => address & 0x0fff_ffff,
+        AddressBase::Slm => address & 0x0fff_ffff,
         _ => address.wrapping_sub(case.base()),
     };
     let at = usize::try_from(at).ok()?;
     (at + n <= MEMORY).then_some(at)
 }
 
-/// The address of a channel.
-fn address(case: &Case, form: &Form, i: usize) -> u64 {
+/// Returns the address of a channel.
+fn address(case: &Case, form: &MessageEffect, i: usize) -> u64 {
     let at = case.address;
     let header = at - case.platform.features().grf_bytes as usize;
     let get = |at: usize, n: usize| number(&case.regs[at..at + n]);
@@ -401,8 +401,8 @@ fn address(case: &Case, form: &Form, i: usize) -> u64 {
     }
 }
 
-/// Registers and memory after the message.
-pub fn apply(form: &Form, case: &mut Case) {
+/// Computes registers and memory after the message.
+pub fn apply(form: &MessageEffect, case: &mut Case) {
     let before = case.clone();
     let exec_mask = (1u64 << case.exec) - 1;
     let on = u64::from(case.mask) & exec_mask;
@@ -439,7 +439,7 @@ pub fn apply(form: &Form, case: &mut Case) {
                 case.memory[at..at + wide].copy_from_slice(&new.to_le_bytes()[..wide]);
             }
             if responds {
-                let back = if u == Update::Int(AtomicOp::PreDec) {
+                let back = if u == AtomicUpdate::Int(AtomicOp::PreDec) {
                     new
                 } else {
                     old

@@ -1,49 +1,50 @@
-//! What a kernel is launched with, and how its results are judged.
+//! Launches of kernels, and the comparison that their results must pass.
 
 use super::cl;
 use crate::rng::Rng;
 use gantry_runtime::{ImageDesc, ImageFormat, Sampler};
 use half::f16;
 
-/// What an element of a buffer is.
+/// Type of a buffer's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ElementType {
     Int { bytes: usize, signed: bool },
     F16,
     F32,
     F64,
 }
 
-impl Kind {
-    /// Bytes of one.
+impl ElementType {
+    /// Returns the bytes of an element.
     pub fn size(self) -> usize {
         match self {
-            Kind::Int { bytes, .. } => bytes,
-            Kind::F16 => 2,
-            Kind::F32 => 4,
-            Kind::F64 => 8,
+            ElementType::Int { bytes, .. } => bytes,
+            ElementType::F16 => 2,
+            ElementType::F32 => 4,
+            ElementType::F64 => 8,
         }
     }
 }
 
-/// A number that buffers hold.
+/// Number that buffers hold.
 pub trait Element: Copy + Default + 'static {
-    /// What it is.
-    const KIND: Kind;
-    /// From random bits: all values for integers, ordinary and special ones for floats.
+    /// Its type.
+    const KIND: ElementType;
+    /// Generates a value from random bits: all values for integers, ordinary and special ones for
+    /// floats.
     fn any(r: &mut Rng) -> Self;
-    /// The nearest.
+    /// Returns the nearest value of the type.
     fn from_f64(v: f64) -> Self;
-    /// As the device has it.
+    /// Appends the device's bytes of a value.
     fn put(self, out: &mut Vec<u8>);
-    /// From the device's bytes.
+    /// Reads a value from the device's bytes.
     fn take(bytes: &[u8]) -> Self;
 }
 
 macro_rules! element {
     ($($t:ty, $kind:expr, $any:expr, $from:expr;)*) => {$(
         impl Element for $t {
-            const KIND: Kind = $kind;
+            const KIND: ElementType = $kind;
             fn any(r: &mut Rng) -> Self {
                 ($any)(r)
             }
@@ -60,8 +61,8 @@ macro_rules! element {
     )*};
 }
 
-const fn int(bytes: usize, signed: bool) -> Kind {
-    Kind::Int { bytes, signed }
+const fn int(bytes: usize, signed: bool) -> ElementType {
+    ElementType::Int { bytes, signed }
 }
 
 element! {
@@ -73,27 +74,27 @@ element! {
     i32, int(4, true), |r: &mut Rng| r.wild_i32(), |v| v as i32;
     u64, int(8, false), |r: &mut Rng| r.wild_i64() as u64, |v| v as u64;
     i64, int(8, true), |r: &mut Rng| r.wild_i64(), |v| v as i64;
-    f16, Kind::F16, |r: &mut Rng| f16::from_f32(r.wild_f32()), f16::from_f64;
-    f32, Kind::F32, |r: &mut Rng| r.wild_f32(), |v| v as f32;
-    f64, Kind::F64, |r: &mut Rng| f64::from(r.wild_f32()), |v| v;
+    f16, ElementType::F16, |r: &mut Rng| f16::from_f32(r.wild_f32()), f16::from_f64;
+    f32, ElementType::F32, |r: &mut Rng| r.wild_f32(), |v| v as f32;
+    f64, ElementType::F64, |r: &mut Rng| f64::from(r.wild_f32()), |v| v;
 }
 
-/// Any value, special ones among them.
+/// Generates any value, including special ones.
 pub fn any<T: Element>(r: &mut Rng, _: usize) -> T {
     T::any(r)
 }
 
-/// Nothing but zeros.
+/// Generates zeros.
 pub fn zero<T: Element>(_: &mut Rng, _: usize) -> T {
     T::default()
 }
 
-/// Values from `lo` up to `hi` (excluded).
+/// Generates values from `lo` up to `hi` (excluded).
 pub fn within<T: Element>(lo: f64, hi: f64) -> impl Fn(&mut Rng, usize) -> T {
     move |r, _| T::from_f64(lo + r.unit() * (hi - lo))
 }
 
-/// Values as within, but of either sign.
+/// Generates values as [`within`] does, but of either sign.
 pub fn either<T: Element>(lo: f64, hi: f64) -> impl Fn(&mut Rng, usize) -> T {
     move |r, _| {
         let v = lo + r.unit() * (hi - lo);
@@ -101,51 +102,51 @@ pub fn either<T: Element>(lo: f64, hi: f64) -> impl Fn(&mut Rng, usize) -> T {
     }
 }
 
-/// Each element's own index.
+/// Generates each element's own index.
 pub fn index<T: Element>(_: &mut Rng, i: usize) -> T {
     T::from_f64(i as f64)
 }
 
-/// How far a result may be from what it should be.
+/// Allowed difference between a result and the expected value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
-    /// Every bit; NaNs are all the same.
+    /// None: every bit counts, except that all NaNs are equal.
     Exact,
-    /// So many units in the last place of the value, or of `scale` where the value is smaller than that: the result of
-    /// a sum may be far smaller than what was summed.
+    /// Units in the last place of the value, or of `scale` where the value is smaller than that.
+    /// The result of a sum may be far smaller than its terms.
     Ulp { ulps: f64, scale: f64 },
-    /// So many, of integers that were rounded from floats.
+    /// Difference of integers that were rounded from floats.
     Off(u64),
 }
 
-/// An argument.
+/// Argument of a kernel.
 #[derive(Clone, Debug)]
 pub enum Arg {
-    /// A buffer: what it holds at first, and how its contents afterwards are judged.
+    /// Buffer with its initial contents, and the tolerance of its contents afterwards.
     Buffer {
-        kind: Kind,
+        kind: ElementType,
         data: Vec<u8>,
         tolerance: Tolerance,
     },
-    /// By value.
+    /// Value.
     Value(Vec<u8>),
     /// Local memory, in bytes.
     Local(u32),
-    /// An image, judged as a buffer of its components.
+    /// Image, compared as a buffer of its components.
     Image {
         format: ImageFormat,
         desc: ImageDesc,
-        kind: Kind,
+        kind: ElementType,
         data: Vec<u8>,
         tolerance: Tolerance,
     },
-    /// A sampler.
+    /// Sampler.
     Sampler(Sampler),
 }
 
 impl Arg {
-    /// The elements of a buffer or an image, and how they are judged.
-    pub fn judged(&self) -> Option<(Kind, &[u8], Tolerance)> {
+    /// Returns the elements of a buffer or an image, and their tolerance.
+    pub fn compared(&self) -> Option<(ElementType, &[u8], Tolerance)> {
         match self {
             Arg::Buffer {
                 kind,
@@ -163,13 +164,13 @@ impl Arg {
     }
 }
 
-/// What the buffers hold before a launch, and what they should hold after it.
+/// Contents of the buffers before a launch, and expected contents after it.
 pub struct Memory {
     buffers: Vec<Vec<u8>>,
 }
 
 impl Memory {
-    /// The elements of a buffer, counted among the buffers and images.
+    /// Returns the elements of a buffer. Buffers and images are numbered together.
     pub fn get<T: Element>(&self, buffer: usize) -> Vec<T> {
         self.buffers[buffer]
             .chunks_exact(T::KIND.size())
@@ -177,7 +178,7 @@ impl Memory {
             .collect()
     }
 
-    /// Says what a buffer should hold.
+    /// Sets the expected contents of a buffer.
     pub fn set<T: Element>(&mut self, buffer: usize, values: impl IntoIterator<Item = T>) {
         let mut bytes = Vec::new();
         values.into_iter().for_each(|v| v.put(&mut bytes));
@@ -185,61 +186,62 @@ impl Memory {
         self.buffers[buffer] = bytes;
     }
 
-    /// Says what an element should be from its index.
+    /// Sets the expected contents of a buffer from each element's index.
     pub fn fill<T: Element>(&mut self, buffer: usize, value: impl FnMut(usize) -> T) {
         let n = self.buffers[buffer].len() / T::KIND.size();
         self.set(buffer, (0..n).map(value));
     }
 }
 
-/// Who says what a kernel computes.
+/// Oracle for a kernel's results.
 #[derive(Clone, Copy)]
-pub enum Judge {
+pub enum Oracle {
     /// pocl.
     Pocl,
-    /// This function: it turns what the buffers held into what they should hold, for a width.
+    /// Function that turns the buffers' contents into the expected ones, for a width.
     Here(fn(&mut Memory, u32)),
 }
 
-/// Why something is not run.
+/// Reason why a launch is not run.
 #[derive(Clone, Copy, Debug)]
 pub struct Skip {
-    /// The devices; empty means all.
+    /// Devices; empty means all.
     pub devices: &'static [&'static str],
-    /// The widths; empty means all.
+    /// Widths; empty means all.
     pub widths: &'static [u32],
-    /// Why.
+    /// Reason.
     pub reason: &'static str,
 }
 
-/// A launch of a kernel.
+/// Launch of a kernel.
 #[derive(Clone)]
 pub struct Case {
-    /// The file that the kernel is in.
+    /// File that the kernel is in.
     pub file: &'static str,
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: &'static str,
-    /// Told apart from other launches of the kernel.
+    /// Label that distinguishes launches of the kernel.
     pub label: &'static str,
-    /// Its arguments.
+    /// Arguments.
     pub args: Vec<Arg>,
-    /// Its grid.
+    /// Grid.
     pub range: cl::Range,
-    /// Who judges.
-    pub judge: Judge,
-    /// Whether it prints, and what it prints is judged by pocl.
+    /// Oracle for the results.
+    pub oracle: Oracle,
+    /// True if it prints. The text is compared with pocl's.
     pub prints: bool,
-    /// The only width that it is for, if there is one.
+    /// Only width that it is for, if there is one.
     pub only: Option<u32>,
-    /// Where it is not run, though it is meant to be.
+    /// Devices and widths on which it is not run, though it is meant to be.
     pub skips: Vec<Skip>,
-    /// Where Intel's compiler makes something else of it: its binaries are not run there, ours are.
+    /// Devices for which Intel's compiler generates wrong code. Its binaries are not run there;
+    /// ours are.
     pub theirs: Option<Skip>,
     rng: Rng,
 }
 
 impl Case {
-    /// A launch of one work-item and no arguments, judged by pocl.
+    /// Creates a launch of one work-item and no arguments, compared with pocl.
     pub fn new(file: &'static str, kernel: &'static str) -> Case {
         // The kernel's name is the seed.
         let seed = kernel
@@ -255,7 +257,7 @@ impl Case {
                 local: [1; 3],
                 offset: [0; 3],
             },
-            judge: Judge::Pocl,
+            oracle: Oracle::Pocl,
             prints: false,
             only: None,
             skips: Vec::new(),
@@ -264,32 +266,32 @@ impl Case {
         }
     }
 
-    /// Says what is special about this launch.
+    /// Sets a label that tells what is special about this launch.
     pub fn label(mut self, label: &'static str) -> Case {
         self.label = label;
         self
     }
 
-    /// So many work-items in groups of so many. The last group may be smaller.
+    /// Sets the work-items of the grid and of a group. The last group may be smaller.
     pub fn line(self, global: u32, local: u32) -> Case {
         self.grid([global, 1, 1], [local, 1, 1])
     }
 
-    /// So many work-items in groups of so many, in three dimensions.
+    /// Sets the work-items of the grid and of a group, in three dimensions.
     pub fn grid(mut self, global: [u32; 3], local: [u32; 3]) -> Case {
         self.range.global = global;
         self.range.local = local;
         self
     }
 
-    /// The first global id.
+    /// Sets the first global id.
     pub fn offset(mut self, offset: [u32; 3]) -> Case {
         self.range.offset = offset;
         self
     }
 
-    /// A buffer of so many elements, each made by `fill` from the case's generator and its index. It is compared
-    /// afterwards, exactly if nothing else is said, whether the kernel writes it or not.
+    /// Adds a buffer of `n` elements, each generated by `fill` from the case's generator and its
+    /// index. It is compared afterwards, exactly by default, whether the kernel writes it or not.
     pub fn buffer<T: Element>(mut self, n: usize, fill: impl Fn(&mut Rng, usize) -> T) -> Case {
         let data = self.filled(n, fill);
         self.args.push(Arg::Buffer {
@@ -300,7 +302,7 @@ impl Case {
         self
     }
 
-    /// An image; each component is made as an element of a buffer is.
+    /// Adds an image, whose components are generated as a buffer's elements are.
     pub fn image<T: Element>(
         mut self,
         format: ImageFormat,
@@ -328,13 +330,13 @@ impl Case {
         data
     }
 
-    /// A sampler.
+    /// Adds a sampler.
     pub fn sampler(mut self, sampler: Sampler) -> Case {
         self.args.push(Arg::Sampler(sampler));
         self
     }
 
-    /// A value, or a vector of several.
+    /// Adds a value, or a vector of several.
     pub fn value<T: Element, const N: usize>(mut self, values: [T; N]) -> Case {
         let mut bytes = Vec::new();
         values.into_iter().for_each(|v| v.put(&mut bytes));
@@ -342,34 +344,35 @@ impl Case {
         self
     }
 
-    /// A scalar.
+    /// Adds a scalar.
     pub fn scalar<T: Element>(self, value: T) -> Case {
         self.value([value])
     }
 
-    /// A structure by value.
+    /// Adds a structure by value.
     pub fn structure(mut self, bytes: Vec<u8>) -> Case {
         self.args.push(Arg::Value(bytes));
         self
     }
 
-    /// Local memory for so many elements.
+    /// Adds local memory for `n` elements.
     pub fn local<T: Element>(mut self, n: usize) -> Case {
         self.args.push(Arg::Local((n * T::KIND.size()) as u32));
         self
     }
 
-    /// The last argument may differ by so many units in the last place.
+    /// Allows the last argument to differ by units in the last place.
     pub fn ulps(self, ulps: f64) -> Case {
         self.ulps_of(ulps, 0.0)
     }
 
-    /// The last argument may differ by so many units in the last place of the value or of `scale`, whichever is larger.
+    /// Allows the last argument to differ by units in the last place of the value or of `scale`,
+    /// whichever is larger.
     pub fn ulps_of(self, ulps: f64, scale: f64) -> Case {
         self.tolerance(Tolerance::Ulp { ulps, scale })
     }
 
-    /// The last argument's integers may differ by so many.
+    /// Allows the last argument's integers to differ by `n`.
     pub fn off_by(self, n: u64) -> Case {
         self.tolerance(Tolerance::Off(n))
     }
@@ -383,25 +386,25 @@ impl Case {
         self
     }
 
-    /// Judged by this function instead of pocl.
-    pub fn expect(mut self, judge: fn(&mut Memory, u32)) -> Case {
-        self.judge = Judge::Here(judge);
+    /// Compares with the results of a function instead of pocl's.
+    pub fn expect(mut self, expected: fn(&mut Memory, u32)) -> Case {
+        self.oracle = Oracle::Here(expected);
         self
     }
 
-    /// It prints, and the text is compared too.
+    /// Compares the printed text too.
     pub fn prints(mut self) -> Case {
         self.prints = true;
         self
     }
 
-    /// For one width only.
+    /// Restricts the launch to one width.
     pub fn only(mut self, width: u32) -> Case {
         self.only = Some(width);
         self
     }
 
-    /// Not run on these devices, or at these widths (all of them where a list is empty).
+    /// Skips these devices and widths (all of them where a list is empty).
     pub fn skip(
         mut self,
         devices: &'static [&'static str],
@@ -416,7 +419,8 @@ impl Case {
         self
     }
 
-    /// What Intel's compiler makes of it does something else on some devices.
+    /// Skips Intel's binary on devices for which Intel's compiler generates other code than OpenCL
+    /// defines.
     pub fn theirs(mut self, devices: &'static [&'static str], reason: &'static str) -> Case {
         self.theirs = Some(Skip {
             devices,
@@ -426,13 +430,13 @@ impl Case {
         self
     }
 
-    /// Why Intel's binary is not run on a device at a width.
+    /// Returns the reason why Intel's binary is not run on a device at a width.
     pub fn skipped_theirs(&self, device: &str, width: u32) -> Option<&'static str> {
         let theirs = self.theirs.filter(|s| s.devices.contains(&device));
         theirs.map(|s| s.reason).or(self.skipped(device, width))
     }
 
-    /// Why it is not run on a device at a width.
+    /// Returns the reason why it is not run on a device at a width.
     pub fn skipped(&self, device: &str, width: u32) -> Option<&'static str> {
         let meant = |s: &&Skip| {
             (s.devices.is_empty() || s.devices.contains(&device))
@@ -441,7 +445,7 @@ impl Case {
         self.skips.iter().find(meant).map(|s| s.reason)
     }
 
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(&self) -> String {
         match self.label {
             "" => format!("{}/{}", self.file, self.kernel),
@@ -449,13 +453,13 @@ impl Case {
         }
     }
 
-    /// What a judge of this process says the buffers and images should hold.
-    pub fn expected(&self, judge: fn(&mut Memory, u32), width: u32) -> Vec<Vec<u8>> {
-        let buffers = self.args.iter().filter_map(Arg::judged);
+    /// Returns the contents of buffers and images that a function expects.
+    pub fn expected(&self, compute: fn(&mut Memory, u32), width: u32) -> Vec<Vec<u8>> {
+        let buffers = self.args.iter().filter_map(Arg::compared);
         let mut memory = Memory {
             buffers: buffers.map(|(_, data, _)| data.to_vec()).collect(),
         };
-        judge(&mut memory, width);
+        compute(&mut memory, width);
         memory.buffers
     }
 }

@@ -1,4 +1,5 @@
-//! pocl, an OpenCL of the host's processor, through the ICD loader. The suite's only unsafe code: calls into C.
+//! Bindings of pocl, an OpenCL of the host's processor, through the ICD loader. They are the
+//! suite's only unsafe code: calls into C.
 #![allow(
     unsafe_code,
     reason = "OpenCL is a C API, found at run time; every block says why its call is sound"
@@ -11,7 +12,7 @@ use std::ptr::{null, null_mut};
 type Handle = *mut c_void;
 type Status = i32;
 
-/// An image, as OpenCL describes it.
+/// Image, as OpenCL describes it.
 #[derive(Clone, Debug)]
 pub struct ImageDesc {
     /// `CL_MEM_OBJECT_IMAGE…`.
@@ -20,16 +21,16 @@ pub struct ImageDesc {
     pub order: u32,
     /// `CL_UNORM_INT8`, ….
     pub channel: u32,
-    /// Pixels in each dimension; an array's layers are in its last one.
+    /// Pixels in each dimension. An array's layers are in its last one.
     pub size: [usize; 3],
-    /// Rows tightly packed.
+    /// Texels, in tightly packed rows.
     pub data: Vec<u8>,
 }
 
-/// A sampler, as OpenCL describes it.
+/// Sampler, as OpenCL describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplerDesc {
-    /// Whether coordinates go from 0 to 1.
+    /// True if coordinates go from 0 to 1.
     pub normalized: bool,
     /// `CL_ADDRESS_…`.
     pub address: u32,
@@ -37,29 +38,29 @@ pub struct SamplerDesc {
     pub filter: u32,
 }
 
-/// An argument.
+/// Argument of a kernel.
 #[derive(Clone, Debug)]
 pub enum Arg {
-    /// A buffer of its own, with these bytes.
+    /// Buffer of its own, with these bytes.
     Buffer(Vec<u8>),
-    /// By value.
+    /// Value.
     Value(Vec<u8>),
-    /// So many bytes of local memory.
+    /// Local memory of so many bytes.
     Local(usize),
-    /// An image of its own.
+    /// Image of its own.
     Image(ImageDesc),
-    /// A sampler.
+    /// Sampler.
     Sampler(SamplerDesc),
 }
 
-/// How many work-items, from where, in groups of how many.
+/// Grid of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     /// Work-items in each dimension.
     pub global: [u32; 3],
     /// Work-items of a group.
     pub local: [u32; 3],
-    /// The first global id.
+    /// First global id.
     pub offset: [u32; 3],
 }
 
@@ -92,7 +93,7 @@ struct RawImageDesc {
 
 macro_rules! functions {
     ($($name:ident($($t:ty),*) -> $r:ty;)*) => {
-        /// The entry points used, as the OpenCL headers declare them.
+       /// Entry points used, as the OpenCL headers declare them.
         #[allow(non_snake_case, reason = "the C names")]
         struct Functions {
             $($name: unsafe extern "C" fn($($t),*) -> $r,)*
@@ -101,7 +102,8 @@ macro_rules! functions {
         impl Functions {
             fn load(library: &Library) -> Result<Functions, String> {
                 Ok(Functions {$(
-                    // SAFETY: the type is that of the function of this name in the OpenCL 1.2 headers.
+                    // SAFETY: the type is that of the function of this name in the OpenCL 1.2
+                    // headers.
                     $name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }
                         .map_err(|e| e.to_string())?,
                 )*})
@@ -134,20 +136,21 @@ functions! {
     clReleaseProgram(Handle) -> Status;
 }
 
-/// pocl's first device.
+/// First device of pocl.
 pub struct Pocl {
     f: Functions,
     device: Handle,
     context: Handle,
     queue: Handle,
-    /// The functions are its own.
+    /// Library of the functions.
     _library: Library,
 }
 
-// SAFETY: OpenCL's objects may be used from any thread; calls on one kernel object are not made from two.
+// SAFETY: OpenCL's objects may be used from any thread. Calls on one kernel object are not made
+// from two.
 unsafe impl Send for Pocl {}
 
-/// A program that was built.
+/// Program that was built.
 pub struct Program(Handle);
 
 // SAFETY: as for `Pocl`.
@@ -171,7 +174,7 @@ fn made(handle: Handle, status: Status, what: &str) -> Result<Handle, String> {
 impl Pocl {
     /// Finds pocl among the platforms of the ICD loader.
     pub fn open() -> Result<Pocl, String> {
-        // SAFETY: the loader's initialization asks nothing of its caller.
+        // SAFETY: the loader's initialization requires nothing of its caller.
         let library = unsafe { Library::new("libOpenCL.so.1") }.map_err(|e| e.to_string())?;
         let f = Functions::load(&library)?;
         let mut platforms = [null_mut(); 16];
@@ -181,7 +184,8 @@ impl Pocl {
         ok(status, "clGetPlatformIDs")?;
         let mut found = platforms.iter().take(count as usize).filter(|p| {
             let mut name = [0u8; 256];
-            // SAFETY: the platform is one of those given; CL_PLATFORM_NAME goes into 256 bytes or fails.
+            // SAFETY: the platform is one of those given; CL_PLATFORM_NAME goes into 256 bytes or
+            // fails.
             let status = unsafe {
                 (f.clGetPlatformInfo)(**p, 0x902, 256, name.as_mut_ptr().cast(), null_mut())
             };
@@ -266,7 +270,8 @@ impl Pocl {
         Err(String::from_utf8_lossy(&log).into_owned())
     }
 
-    /// Runs a kernel to its end, and gives the contents of each buffer and image afterwards, in the arguments' order.
+    /// Runs a kernel to its end. Returns the contents of each buffer and image afterwards, in the
+    /// arguments' order.
     pub fn run(
         &self,
         program: &Program,
@@ -395,7 +400,8 @@ impl Pocl {
 
     fn buffer(&self, bytes: &[u8]) -> Result<Handle, String> {
         let mut status = 0;
-        // SAFETY: CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR: the bytes are copied before the call returns.
+        // SAFETY: CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR: the bytes are copied before the call
+        // returns.
         let buffer = unsafe {
             (self.f.clCreateBuffer)(
                 self.context,
@@ -408,13 +414,13 @@ impl Pocl {
         made(buffer, status, "clCreateBuffer")
     }
 
-    /// Makes an image; the buffer under an image of one goes to `objects` before it.
+    /// Creates an image. The buffer of an image over a buffer goes to `objects` before it.
     fn image(&self, image: &ImageDesc, objects: &mut Vec<Object>) -> Result<Object, String> {
         let format = ImageFormat {
             order: image.order,
             channel: image.channel,
         };
-        // pocl looks at sizes that the shape does not have.
+        // pocl reads sizes that the type does not have.
         let [width, y, z] = image.size;
         let (height, depth, array_size) = match image.kind {
             IMAGE1D_ARRAY => (0, 0, y),
@@ -444,7 +450,8 @@ impl Pocl {
             flags = 1;
         }
         let mut status = 0;
-        // SAFETY: the data has as many bytes as format and size say (the spec makes it so), and is copied.
+        // SAFETY: the data has as many bytes as format and size imply (the spec ensures it), and is
+        // copied.
         let handle = unsafe {
             (self.f.clCreateImage)(
                 self.context,
@@ -515,9 +522,10 @@ impl Object {
     }
 }
 
-/// Where pocl keeps what it compiles: set before it is loaded, so that tests leave the home directory alone.
+/// Sets the directory of pocl's compiled code before pocl is loaded, so that tests leave the home
+/// directory alone.
 pub fn keep_compiled_in(dir: &std::path::Path) {
-    // SAFETY: called once, before OpenCL is loaded: no C code of this process reads the environment yet, and Rust's own
-    // reads share the lock of `set_var`.
+    // SAFETY: called once, before OpenCL is loaded. No C code of this process reads the environment
+    // yet, and Rust's own reads share the lock of `set_var`.
     unsafe { std::env::set_var("POCL_CACHE_DIR", dir) };
 }

@@ -1,10 +1,15 @@
-//! Results against expectations, element by element.
+//! Comparison of results with expectations, element by element.
 
-use super::case::{Kind, Tolerance};
+use super::case::{ElementType, Tolerance};
 use half::f16;
 
-/// Where `got` is not `want`, in words.
-pub fn difference(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> Option<String> {
+/// Describes the first difference between `got` and `want`.
+pub fn difference(
+    kind: ElementType,
+    tolerance: Tolerance,
+    got: &[u8],
+    want: &[u8],
+) -> Option<String> {
     let size = kind.size();
     if got.len() != want.len() {
         return Some(format!("{} bytes, not {}", got.len(), want.len()));
@@ -17,7 +22,7 @@ pub fn difference(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> 
     let more = bad.count();
     let off = match (kind, tolerance) {
         (_, Tolerance::Off(n)) => format!(" ({n} more or less allowed)"),
-        (Kind::Int { .. }, _) => String::new(),
+        (ElementType::Int { .. }, _) => String::new(),
         (_, Tolerance::Exact) => " (exact)".to_owned(),
         (_, Tolerance::Ulp { ulps, scale }) => {
             let (g, w) = (float(kind, g), float(kind, w));
@@ -34,11 +39,11 @@ pub fn difference(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> 
     ))
 }
 
-fn same(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> bool {
+fn same(kind: ElementType, tolerance: Tolerance, got: &[u8], want: &[u8]) -> bool {
     if got == want {
         return true;
     }
-    if let Kind::Int { signed, .. } = kind {
+    if let ElementType::Int { signed, .. } = kind {
         let (g, w) = (integer(got, signed), integer(want, signed));
         return matches!(tolerance, Tolerance::Off(n) if g.abs_diff(w) <= n.into());
     }
@@ -52,16 +57,16 @@ fn same(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> bool {
     }
 }
 
-/// A float of some bytes, exactly.
-pub fn float(kind: Kind, bytes: &[u8]) -> f64 {
+/// Converts the bytes of a float exactly.
+pub fn float(kind: ElementType, bytes: &[u8]) -> f64 {
     match kind {
-        Kind::F16 => f16::from_le_bytes(bytes.try_into().unwrap()).to_f64(),
-        Kind::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).into(),
+        ElementType::F16 => f16::from_le_bytes(bytes.try_into().unwrap()).to_f64(),
+        ElementType::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).into(),
         _ => f64::from_le_bytes(bytes.try_into().unwrap()),
     }
 }
 
-/// An integer of some bytes.
+/// Converts the bytes of an integer.
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let v = bytes.iter().rev().fold(0, |n, b| n << 8 | i128::from(*b));
     let bits = 8 * bytes.len();
@@ -72,11 +77,11 @@ fn integer(bytes: &[u8], signed: bool) -> i128 {
     }
 }
 
-/// A unit in the last place of a positive value.
-fn ulp(kind: Kind, v: f64) -> f64 {
+/// Returns a unit in the last place of a positive value.
+fn ulp(kind: ElementType, v: f64) -> f64 {
     let (bits, least) = match kind {
-        Kind::F16 => (10, -24),
-        Kind::F32 => (23, -149),
+        ElementType::F16 => (10, -24),
+        ElementType::F32 => (23, -149),
         _ => (52, -1074),
     };
     if v == 0.0 || !v.is_finite() {
@@ -86,9 +91,9 @@ fn ulp(kind: Kind, v: f64) -> f64 {
     2f64.powi((exponent - bits).max(least))
 }
 
-fn show(kind: Kind, bytes: &[u8]) -> String {
+fn show(kind: ElementType, bytes: &[u8]) -> String {
     match kind {
-        Kind::Int { signed, .. } => {
+        ElementType::Int { signed, .. } => {
             let v = integer(bytes, signed);
             if signed {
                 format!("{v}")
@@ -96,7 +101,7 @@ fn show(kind: Kind, bytes: &[u8]) -> String {
                 format!("{v} ({v:#x})")
             }
         }
-        Kind::F16 | Kind::F32 | Kind::F64 => {
+        ElementType::F16 | ElementType::F32 | ElementType::F64 => {
             let bits: Vec<String> = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
             format!("{:e} (0x{})", float(kind, bytes), bits.concat())
         }
@@ -108,7 +113,7 @@ fn units_in_the_last_place() {
     let difference = |got: f32, want: f32, ulps, scale| {
         let tolerance = Tolerance::Ulp { ulps, scale };
         difference(
-            Kind::F32,
+            ElementType::F32,
             tolerance,
             &got.to_le_bytes(),
             &want.to_le_bytes(),

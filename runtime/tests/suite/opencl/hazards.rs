@@ -1,5 +1,5 @@
-//! The scoreboard check, judged by Intel's compiler: nothing is found in what that compiled, and every wait that is taken
-//! out of it is.
+//! Scoreboard check with Intel's compiler as the oracle. It finds nothing in what that compiled,
+//! and every wait that is removed from it.
 
 use super::case::Case;
 use super::{simulated, specs};
@@ -12,7 +12,7 @@ use gantry_runtime::{Hazard, Report, Watch};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Launches a case and says what was seen, up to the fault if there is one, and whether there was one.
+/// Launches a case. Returns the report up to the fault, if there is one, and whether there was one.
 fn watched(case: &Case, bytes: &[u8], watch: &Watch) -> Result<Report, String> {
     let module = simulated::load(bytes)?;
     let result = simulated::launch(case, &module, Some(watch));
@@ -26,12 +26,12 @@ fn list(hazards: &[Hazard]) -> String {
     hazards.iter().map(|h| format!("{h}\n")).collect()
 }
 
-/// The part of a case's name that `GANTRY_KERNEL` asks for.
+/// Returns the part of a case's name that `GANTRY_KERNEL` selects.
 fn only() -> String {
     std::env::var("GANTRY_KERNEL").unwrap_or_default()
 }
 
-/// Every launch of the corpus on a device, at every width.
+/// Runs `f` on every launch of the corpus on a device, at every width.
 fn each_launch(device: &'static Device, mut f: impl FnMut(&Case, &kernels::Zebin)) {
     let only = only();
     let cases = specs::cases();
@@ -95,7 +95,7 @@ fn none_where_compiled_dg2() {
     none_where_compiled(Device::named("dg2").unwrap());
 }
 
-/// The bytes of the GRFs that a direct operand of an instruction covers, in a plain region.
+/// Returns the bytes of the GRFs that a direct operand of an instruction covers, in a plain region.
 fn bytes_of(platform: Platform, at: RegRef<Reg>, bytes: u32) -> Option<Range<u32>> {
     match at.reg {
         Reg::Grf(n) => {
@@ -106,7 +106,7 @@ fn bytes_of(platform: Platform, at: RegRef<Reg>, bytes: u32) -> Option<Range<u32
     }
 }
 
-/// What an instruction surely writes if all of its channels run.
+/// Returns the bytes that an instruction certainly writes if all of its channels run.
 fn written(platform: Platform, inst: &Inst<Reg>) -> Option<Range<u32>> {
     if let Some(send) = inst.send {
         let gantry_isa_gen::Desc::Imm(desc) = send.desc else {
@@ -124,7 +124,7 @@ fn written(platform: Platform, inst: &Inst<Reg>) -> Option<Range<u32>> {
     }
 }
 
-/// What an instruction surely reads if all of its channels run.
+/// Returns the bytes that an instruction certainly reads if all of its channels run.
 fn read(platform: Platform, inst: &Inst<Reg>) -> Vec<Range<u32>> {
     if inst.op.is_send() {
         return Vec::new();
@@ -149,16 +149,17 @@ fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// A weakened annotation: which instruction, and its new SWSB byte.
-struct Weak {
+/// Weakened annotation: an instruction, and its new SWSB byte.
+struct WeakenedAnnotation {
     ip: u32,
     byte: u8,
     what: String,
 }
 
-/// Annotations that straight code, as it was executed, surely needs: the instruction right before writes what this one
-/// reads, or a send before it does and nothing between them waits for that.
-fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak> {
+/// Returns annotations that straight-line code, as it was executed, certainly needs. Either the
+/// preceding instruction writes what this one reads, or a send before it does and nothing between
+/// them waits for that.
+fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<WeakenedAnnotation> {
     let mut insts: Vec<(u32, Inst<Reg>)> = Vec::new();
     let mut at = 0;
     while let Ok(d) = decode::decode(platform, &code[at..]) {
@@ -193,7 +194,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
             .iter()
             .rev()
             .take_while(|(ip, i)| executed.contains(ip) && straight(i));
-        // In order, by the instruction right before.
+        // In order, by the preceding instruction.
         if inst.swsb.distance.is_some()
             && let Some((_, earlier)) = before.clone().next()
             && matches!(ExecUnit::of(platform, earlier), ExecUnit::InOrder(_))
@@ -201,13 +202,13 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
         {
             let mut weak = *inst;
             weak.swsb.distance = None;
-            out.extend(encoded(&weak).map(|byte| Weak {
+            out.extend(encoded(&weak).map(|byte| WeakenedAnnotation {
                 ip: *ip,
                 byte,
                 what: format!("{} without its distance", inst.swsb.distance.unwrap()),
             }));
         }
-        // Out of order, by the last that set the token.
+        // Out of order, by the last instruction that set the token.
         if let Some(Token {
             sbid,
             kind: TokenKind::Dst,
@@ -222,7 +223,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
             {
                 let mut weak = *inst;
                 weak.swsb.token = None;
-                out.extend(encoded(&weak).map(|byte| Weak {
+                out.extend(encoded(&weak).map(|byte| WeakenedAnnotation {
                     ip: *ip,
                     byte,
                     what: format!("without ${sbid}.dst"),
@@ -233,7 +234,7 @@ fn needed(platform: Platform, code: &[u8], executed: &BTreeSet<u32>) -> Vec<Weak
     out
 }
 
-/// Takes waits out of every kernel, one at a time, and expects each to be missed.
+/// Removes waits from every kernel, one at a time, and expects each to be missed.
 fn weakened(device: &'static Device) {
     if !kernels::have_ocloc_for(device) {
         return;

@@ -1,16 +1,17 @@
-//! One launch, judged.
+//! Comparison of one launch with its oracle.
 
-use super::case::{Case, Judge};
-use super::simulated::{self, Ran};
+use super::case::{Case, Oracle};
+use super::simulated::{self, LaunchResults};
 use super::{compare, reference};
 use gantry_runtime::{LaunchStats, Module, Watch};
 
-/// Launches a kernel on the simulator, and holds what it wrote and printed to what is expected. Gives what was executed.
+/// Launches a kernel on the simulator, and compares what it wrote and printed with the expectation.
+/// Returns the statistics.
 pub fn launch(case: &Case, module: &Module, width: u32) -> Result<LaunchStats, String> {
     watched(case, module, width, None)
 }
 
-/// As [`launch`], with someone who looks.
+/// Launches a kernel as [`launch`] does, with a watch.
 #[allow(dead_code, reason = "not every user looks")]
 pub fn watched(
     case: &Case,
@@ -18,21 +19,21 @@ pub fn watched(
     width: u32,
     watch: Option<&Watch>,
 ) -> Result<LaunchStats, String> {
-    let want = match case.judge {
-        Judge::Pocl => reference::results(case)?,
-        Judge::Here(f) => case.expected(f, width),
+    let want = match case.oracle {
+        Oracle::Pocl => reference::results(case)?,
+        Oracle::Here(f) => case.expected(f, width),
     };
-    let Ran {
+    let LaunchResults {
         contents: got,
         text,
         stats,
     } = simulated::launch(case, module, watch).map_err(|e| e.to_string())?;
-    let judged = case
+    let compared = case
         .args
         .iter()
         .enumerate()
-        .filter_map(|(i, a)| Some((i, a.judged()?)));
-    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
+        .filter_map(|(i, a)| Some((i, a.compared()?)));
+    for (((i, (kind, _, tolerance)), got), want) in compared.zip(&got).zip(&want) {
         if let Some(difference) = compare::difference(kind, tolerance, got, want) {
             return Err(format!("argument {i}: {difference}"));
         }

@@ -1,10 +1,11 @@
-//! The judge of the simulator: OpenCL C kernels, compiled by Intel's compiler for each device and each sub-group size,
-//! give on the simulator what pocl, an OpenCL of the host's processor, computes.
+//! Comparison of the simulator with pocl, an OpenCL of the host's processor. OpenCL C kernels are
+//! compiled by Intel's compiler for each device and each sub-group size.
 //!
-//! The kernels are those of `isa-gen/tests/kernels`; what each is launched with, and how near its results must be, is in
-//! `specs/`. Where pocl cannot say (sub-groups, half precision), a function beside the launch does.
+//! The kernels are those of `isa-gen/tests/kernels`. Their launches and tolerances are in `specs/`.
+//! Where pocl has no answer (sub-groups, half precision), a function beside the launch computes the
+//! expectation.
 //!
-//! `GANTRY_KERNEL=name` runs the launches whose name has `name` in it.
+//! `GANTRY_KERNEL=name` runs the launches whose name contains `name`.
 
 mod case;
 mod cl;
@@ -20,16 +21,16 @@ use crate::kernels::Device;
 use case::Case;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came of one device at one width.
+/// Results of one device at one width.
 #[derive(Default)]
-struct Row {
+struct WidthResults {
     equal: usize,
-    /// How many launches, and of which kernels, by the reason.
+    /// Number of skipped launches, and their kernels, by the reason.
     skipped: BTreeMap<&'static str, (usize, BTreeSet<&'static str>)>,
     wrong: Vec<String>,
 }
 
-impl Row {
+impl WidthResults {
     fn print(&self, device: &str, width: u32) {
         let skipped: usize = self.skipped.values().map(|(n, _)| n).sum();
         println!(
@@ -52,7 +53,7 @@ fn device(device: &'static Device) {
     let cases = specs::cases();
     let asked: Vec<&Case> = cases.iter().filter(|c| c.name().contains(&only)).collect();
     let needed = |file: &str| asked.iter().any(|c| c.file == file);
-    let mut rows: BTreeMap<u32, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<u32, WidthResults> = BTreeMap::new();
     for zebin in kernels::zebins(device, device.widths, needed) {
         let row = rows.entry(zebin.width).or_default();
         let module = simulated::load(&zebin.bytes);
@@ -102,7 +103,7 @@ macro_rules! devices {
 
 devices! { bdw skl kbl bxt icllp tgllp dg2 pvc }
 
-/// Nothing is forgotten: every kernel of the corpus has a launch.
+/// Every kernel of the corpus has a launch.
 #[test]
 fn every_kernel_is_launched() {
     let cases = specs::cases();

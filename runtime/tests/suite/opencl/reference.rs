@@ -1,6 +1,6 @@
-//! What pocl computes.
+//! Results of pocl.
 
-use super::case::{self, Case, Judge};
+use super::case::{self, Case, Oracle};
 use super::cl::{self, Pocl, Program};
 use super::specs;
 use crate::kernels;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// pocl, and what was computed with it so far.
+/// pocl, and the results computed with it so far.
 struct Reference {
     pocl: Pocl,
     programs: BTreeMap<&'static str, Result<Program, String>>,
@@ -41,12 +41,13 @@ fn reference() -> Option<MutexGuard<'static, Reference>> {
     }
 }
 
-/// Whether pocl is there. Where it is not: a line that says so, or a failure if `GANTRY_REQUIRE_ORACLES` is 1.
+/// Returns true if pocl is installed. If not, prints so, or fails if `GANTRY_REQUIRE_ORACLES` is 1.
 pub fn have_pocl() -> bool {
     reference().is_some()
 }
 
-/// What the buffers and images of a launch hold after it on pocl; computed once in a process.
+/// Returns the contents of a launch's buffers and images after it on pocl, computed once in a
+/// process.
 pub fn results(case: &Case) -> Result<Vec<Vec<u8>>, String> {
     let mut reference = reference().ok_or("pocl is not there")?;
     let Reference {
@@ -68,13 +69,14 @@ pub fn results(case: &Case) -> Result<Vec<Vec<u8>>, String> {
         .map_err(|e| format!("pocl: {e}"))
 }
 
-/// The variable that says which launch a process prints.
+/// Variable that selects the launch whose text a process prints.
 const PRINT: &str = "GANTRY_PRINT";
 const BEGIN: &str = "<printed>";
 const END: &str = "</printed>";
 
-/// What a launch prints on pocl; computed once in a process. pocl writes to standard output itself, so this is done in a
-/// process of its own: this program, asked for the test `print_on_pocl`.
+/// Returns the text that a launch prints on pocl, computed once in a process. pocl writes to
+/// standard output itself, so this is done in a process of its own: this program, asked for the
+/// test `print_on_pocl`.
 pub fn printed(case: &Case) -> Result<String, String> {
     static DONE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +143,7 @@ fn image(format: ImageFormat, desc: ImageDesc, data: &[u8]) -> cl::ImageDesc {
         ImageType::D1 => (cl::IMAGE1D, 1, 1),
         ImageType::D1Buffer => (cl::IMAGE1D_BUFFER, 1, 1),
         ImageType::D1Array => (cl::IMAGE1D_ARRAY, desc.layers(), 1),
-        // pocl has no images of several samples: launches of those are judged here.
+        // pocl has no multi-sampled images: functions compute the expectations of those launches.
         ImageType::D2 | ImageType::D2Msaa | ImageType::D2ArrayMsaa => {
             (cl::IMAGE2D, desc.height(), 1)
         }
@@ -157,8 +159,8 @@ fn image(format: ImageFormat, desc: ImageDesc, data: &[u8]) -> cl::ImageDesc {
     }
 }
 
-/// pocl takes whole groups only: a launch with a smaller group at the end (of a kernel that does not ask about groups)
-/// runs in groups that divide it.
+/// Shrinks the groups of a launch with a smaller group at the end to ones that divide it. pocl
+/// takes whole groups only, and such kernels do not ask about groups.
 fn whole_groups(mut range: cl::Range) -> cl::Range {
     for (global, local) in range.global.iter().zip(&mut range.local) {
         while global % *local != 0 {
@@ -168,20 +170,21 @@ fn whole_groups(mut range: cl::Range) -> cl::Range {
     range
 }
 
-/// The text of a file with those kernels that pocl judges: it does not have every extension that the others need.
+/// Returns the text of a file with the kernels that pocl is the oracle of. It lacks some of the
+/// extensions that the others need.
 fn source(file: &str) -> String {
     let text = kernels::FILES.iter().find(|(f, _)| *f == file);
     let cases = specs::cases();
-    let judged = |kernel: &str| {
+    let by_pocl = |kernel: &str| {
         let of = |c: &&Case| c.file == file && c.kernel == kernel;
         let launches: Vec<&Case> = cases.iter().filter(of).collect();
-        launches.iter().any(|c| matches!(c.judge, Judge::Pocl))
+        launches.iter().any(|c| matches!(c.oracle, Oracle::Pocl))
     };
     let mut out = String::new();
     let mut inside = None;
     for line in text.map_or("", |(_, t)| t).lines() {
         if let Some(name) = kernel_at(line) {
-            inside = Some(judged(name));
+            inside = Some(by_pocl(name));
         }
         if line.starts_with("#define SG ") {
             out.push_str("#define SG");
@@ -196,7 +199,7 @@ fn source(file: &str) -> String {
     out
 }
 
-/// The names of the kernels in a text.
+/// Iterates over the names of the kernels in a text.
 pub fn kernels_of(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(kernel_at)
 }

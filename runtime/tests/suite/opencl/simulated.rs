@@ -6,13 +6,14 @@ use gantry_runtime::{
     Arg, Buffer, Device, Error, Grid, Image, LaunchStats, Module, SimOptions, Watch,
 };
 
-/// Loads a zebin on a simulator of the platform that it is for, with a thread of the host for each core.
+/// Loads a zebin on a simulator of its platform, with a thread of the host for each core.
 pub fn load(bytes: &[u8]) -> Result<Module, String> {
     load_on(bytes, 0)
 }
 
-/// Loads a zebin on a simulator of the platform that it is for, with so many threads of the host: with one, groups run one after
-/// the other, and loops that try again until they win take the same turns each time.
+/// Loads a zebin on a simulator of its platform, with a number of host threads. With one thread,
+/// groups run one after the other, and loops that retry until they succeed take the same turns each
+/// time.
 pub fn load_on(bytes: &[u8], threads: usize) -> Result<Module, String> {
     let platform = Zebin::parse(bytes).map_err(|e| e.to_string())?.platform;
     let device = Device::simulator(SimOptions {
@@ -24,25 +25,25 @@ pub fn load_on(bytes: &[u8], threads: usize) -> Result<Module, String> {
     device.load(bytes).map_err(|e| e.to_string())
 }
 
-/// What a launch did.
-pub struct Ran {
-    /// What buffers and images hold afterwards.
+/// Results of a launch.
+pub struct LaunchResults {
+    /// Contents of buffers and images afterwards.
     pub contents: Vec<Vec<u8>>,
-    /// What was printed.
+    /// Printed text.
     pub text: String,
-    /// What was executed.
+    /// Statistics.
     #[allow(dead_code, reason = "not every user counts")]
     pub stats: LaunchStats,
 }
 
-/// What a launch may write.
+/// Memory that a launch may write.
 enum Memory {
     Buffer(Buffer),
     Image(Image),
 }
 
-/// Launches a kernel, with someone who looks.
-pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Ran, Error> {
+/// Launches a kernel, with a watch.
+pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<LaunchResults, Error> {
     let device = module.device();
     let mut memories = Vec::new();
     let mut args = Vec::new();
@@ -81,7 +82,7 @@ pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Ran
         Memory::Buffer(buffer) => buffer.read(),
         Memory::Image(image) => image.read(),
     });
-    Ok(Ran {
+    Ok(LaunchResults {
         contents: contents.collect::<Result<_, _>>()?,
         text,
         stats,

@@ -1,4 +1,4 @@
-//! Atomics. Where their order shows, one work-item runs.
+//! Atomics. Where the result depends on their order, one work-item runs.
 
 use super::super::case::{Case, any, within, zero};
 use crate::rng::Rng;

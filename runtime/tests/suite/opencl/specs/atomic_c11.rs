@@ -1,4 +1,5 @@
-//! Atomics of C11 and of 16-bit and 64-bit floats. Where their order shows, one work-item runs.
+//! Atomics of C11 and of 16-bit and 64-bit floats. Where the result depends on their order, one
+//! work-item runs.
 
 use super::super::case::{Case, Memory, any, within, zero};
 use crate::rng::Rng;
@@ -82,7 +83,7 @@ fn of_floats() -> Vec<Case> {
     ]
 }
 
-/// Each sum, smallest and largest, and what each work-item got of its group's.
+/// Computes each sum, minimum and maximum, and the value that each work-item got of its group's.
 fn float_atomics(m: &mut Memory, _: u32) {
     let (mut p, x) = (m.get::<f32>(0), m.get::<f32>(2));
     let least = |x: &[f32]| x.iter().copied().fold(0.0, f32::min);
@@ -94,7 +95,7 @@ fn float_atomics(m: &mut Memory, _: u32) {
             1 => least(group),
             _ => most(group),
         };
-        // What no element exceeds, 2000 and -2000, and 5.
+        // The maximum and minimum over an unchanged 2000 and -2000, and 5.
         5.0 + local
     });
     p[0] = x.iter().sum();
@@ -135,7 +136,7 @@ fn of_halves() -> Vec<Case> {
                 let p = m.get::<i16>(0);
                 m.set(1, p[..8].to_vec());
                 let k = -9999i16;
-                // As unsigned -3 is more than `k`.
+                // As an unsigned number -3 is more than `k`.
                 let sums = [p[0] + k, p[1].wrapping_sub(k), 0, p[3] ^ k, k, -3, k, 7, 9];
                 m.set(0, sums);
             }),

@@ -1,4 +1,5 @@
-//! Sub-groups of the Khronos extensions, which pocl does not have: computed here, a sub-group of the width at a time.
+//! Sub-groups of the Khronos extensions, which pocl lacks. The expectation is computed here, a
+//! sub-group of the width at a time.
 
 use super::super::case::{Case, Memory, any, within, zero};
 use half::f16;
@@ -52,7 +53,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// For each work-item: its lane, and what its sub-group holds.
+/// Calls `f` for each work-item with its lane and the values of its sub-group.
 fn each<T: Copy, U>(x: &[T], width: u32, mut f: impl FnMut(usize, &[T]) -> U) -> Vec<U> {
     let w = width as usize;
     (0..x.len())
@@ -60,7 +61,7 @@ fn each<T: Copy, U>(x: &[T], width: u32, mut f: impl FnMut(usize, &[T]) -> U) ->
         .collect()
 }
 
-/// The lanes of which something is true, a bit each.
+/// Returns a mask of the lanes for which something is true.
 fn bits<T>(s: &[T], f: impl Fn(usize, &T) -> bool) -> u32 {
     let lanes = s.iter().enumerate();
     lanes.fold(0, |m, (k, v)| m | u32::from(f(k, v)) << k)
@@ -83,7 +84,7 @@ fn ballots(m: &mut Memory, width: u32) {
     m.set(0, out);
 }
 
-/// What lanes with an odd (or chosen) value hold.
+/// Returns the values of lanes with an odd (or selected) value.
 fn some<T: Copy>(s: &[T], on: impl Fn(&T) -> bool) -> Vec<T> {
     s.iter().copied().filter(on).collect()
 }

@@ -1,8 +1,9 @@
-//! Blocks of memory and images, which pocl does not have: computed here.
+//! Block accesses to memory and images, which pocl lacks. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, zero};
 
-/// Groups of one sub-group each, so that a group's blocks are one sub-group's.
+/// Returns launches with groups of one sub-group each, so that a group's blocks are one
+/// sub-group's.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for width in [8, 16, 32] {
@@ -16,7 +17,8 @@ pub fn cases() -> Vec<Case> {
         cases.push(
             case("block_copy")
                 .skip(&[], &[32], "its groups write 64 elements each")
-                // `mov (2|M0) r31.0<1>:b r28.0`, and then a message that writes eight bytes from there.
+                // `mov (2|M0) r31.0<1>:b r28.0`, and then a message that writes eight bytes from
+                // there.
                 .skip(
                     &["bdw"],
                     &[8],

@@ -1,11 +1,12 @@
-//! Blocks of a sub-group in all sizes, which pocl does not have: computed here.
+//! Block accesses of a sub-group in all sizes, which pocl lacks. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, zero};
 
 /// Groups of a launch.
 const GROUPS: usize = 3;
 
-/// Groups of one sub-group each, so that a group's blocks are one sub-group's.
+/// Returns launches with groups of one sub-group each, so that a group's blocks are one
+/// sub-group's.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for width in [8, 16, 32] {
@@ -91,7 +92,7 @@ fn block_eights(m: &mut Memory, width: u32) {
 fn local_blocks(m: &mut Memory, width: u32) {
     let (w, x) = (width as usize, m.get::<u32>(1));
     m.fill(0, |i| {
-        // The local memory of the other sub-group, as bytes.
+        // Local memory of the other sub-group, as bytes.
         let (lane, other) = (i % w, ((i / w) ^ 1) * w);
         let mut bytes = Vec::new();
         for times in [1, 3] {

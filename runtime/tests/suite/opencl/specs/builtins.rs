@@ -1,4 +1,4 @@
-//! Functions of extensions that pocl does not have: computed here.
+//! Functions of extensions that pocl lacks. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, within, zero};
 use crate::rng::Rng;
@@ -79,13 +79,13 @@ fn copies(m: &mut Memory, _: u32) {
     m.set(1, x);
 }
 
-/// A float that is a number.
+/// Generates a float that is a number.
 fn number(r: &mut Rng, _: usize) -> f32 {
     let v = r.wild_f32();
     if v.is_nan() { 1.5 } else { v }
 }
 
-/// The bits of a float rounded to nearest even, the lowest so many left out.
+/// Returns the bits of a float rounded to nearest even, with the lowest `left_out` bits removed.
 fn rounded(v: f32, left_out: u32) -> u32 {
     let bits = v.to_bits();
     let odd = bits >> left_out & 1;
@@ -135,12 +135,12 @@ fn of_bfloats() -> Vec<Case> {
     ]
 }
 
-/// The bits of a float of 10 bits of fraction; the upper half is that of a float too.
+/// Generates the bits of a float of 10 bits of fraction. The upper half is that of a float too.
 fn tf32(r: &mut Rng) -> u32 {
     rounded((r.unit() * 2.0 - 1.0) as f32, 13)
 }
 
-/// Two lanes have half of each element of the first matrix.
+/// Computes a product in which two lanes have half of each element of the first matrix.
 fn tf32_product(m: &mut Memory, _: u32) {
     let (c, a, b) = (m.get::<f32>(0), m.get::<u16>(1), m.get::<u32>(2));
     m.fill(0, |at| {
@@ -155,7 +155,7 @@ fn tf32_product(m: &mut Memory, _: u32) {
     });
 }
 
-/// The rectangle that blocks are read of: bytes of a row, rows, bytes from row to row.
+/// Rectangle that blocks are read from: bytes of a row, rows, bytes between rows.
 const WIDTH: usize = 128;
 const HEIGHT: usize = 40;
 const PITCH: usize = 192;
@@ -191,7 +191,7 @@ fn of_rectangles() -> Vec<Case> {
     cases
 }
 
-/// A case with a buffer before its arguments so far.
+/// Adds a buffer before a case's arguments.
 fn first<T: super::super::case::Element>(mut case: Case, n: usize) -> Case {
     let mut args = std::mem::take(&mut case.args);
     case = case.buffer::<T>(n, zero);
@@ -199,7 +199,7 @@ fn first<T: super::super::case::Element>(mut case: Case, n: usize) -> Case {
     case
 }
 
-/// Bytes of the rectangle, 0 outside, as a little-endian number.
+/// Returns bytes of the rectangle, 0 outside, as a little-endian number.
 fn part(x: &[u8], column: i32, row: i32, bytes: usize) -> u32 {
     (0..bytes).rev().fold(0, |v, k| {
         let column = column + k as i32;
@@ -212,7 +212,7 @@ fn part(x: &[u8], column: i32, row: i32, bytes: usize) -> u32 {
 fn rows(m: &mut Memory, x: i32, y: i32) {
     let b = m.get::<u8>(1);
     m.fill(0, |i| {
-        // A block of so many rows of 32 bytes, and one beside it; a lane has two bytes of each row.
+        // A block of `rows` rows of 32 bytes, and one beside it. A lane has two bytes of each row.
         let (i, rows) = match i {
             0..32 => (i, 1),
             32..288 => (i - 32, 8),
@@ -236,7 +236,7 @@ fn turned(m: &mut Memory, x: i32, y: i32) {
             1 => (0..2)
                 .rev()
                 .fold(0, |v, r| v << 16 | part(&b, x + 2 * lane, y + 2 * k + r, 2)),
-            // A row is a lane's.
+            // A row belongs to a lane.
             _ => part(&b, x + 4 * k, y + lane, 4),
         }
     });

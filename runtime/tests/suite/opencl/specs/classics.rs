@@ -1,4 +1,4 @@
-//! What everyone writes.
+//! Common textbook kernels.
 
 use super::super::case::{Case, any, index, within, zero};
 use crate::rng::Rng;

@@ -1,4 +1,5 @@
-//! Branches, loops, switches and calls. Kernels that read what others write begin at an offset behind what they read.
+//! Branches, loops, switches and calls. Kernels that read what others write begin at an offset
+//! after what they read.
 
 use super::super::case::{Case, any, within, zero};
 use crate::rng::Rng;

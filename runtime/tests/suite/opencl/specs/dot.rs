@@ -1,4 +1,4 @@
-//! Dot products of packed bytes, which pocl does not have: computed here.
+//! Dot products of packed bytes, which pocl lacks. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, zero};
 

@@ -23,7 +23,7 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i64>(256, any)
             .buffer(256, long_divisor)
             .buffer::<i64>(256 * 4, zero),
-        // Equal, but for the sign of zeros: either is the smaller.
+        // Equal values that differ in the sign of zero: either is the minimum.
         case("float_results")
             .buffer::<f32>(256, any)
             .buffer::<f32>(256, any)

@@ -1,4 +1,5 @@
-//! Variables of the program, and initializers that hold addresses: computed here, as pocl has no such variables in global memory.
+//! Program-scope variables, and initializers that hold addresses. The expectation is computed here,
+//! since pocl has no such variables in global memory.
 
 use super::super::case::{Case, Memory, any, zero};
 
@@ -32,7 +33,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Element of a variable of which the first ones are given, the others zero.
+/// Returns an element of a variable whose first elements are given and whose others are zero.
 fn at(first: &[i32], i: usize) -> i32 {
     first.get(i).copied().unwrap_or(0)
 }

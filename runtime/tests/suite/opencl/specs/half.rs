@@ -1,5 +1,6 @@
-//! Half precision, which pocl does not have: computed here, rounded once for each operation. Where the compiler may fuse
-//! a product with a sum, two units in the last place are allowed.
+//! Half precision, which pocl lacks. The expectation is computed here, rounded once for each
+//! operation. Where the compiler may fuse a product with a sum, two units in the last place are
+//! allowed.
 
 use super::super::case::{Case, Memory, any, either, within, zero};
 use crate::rng::Rng;
@@ -9,7 +10,7 @@ fn round(v: f64) -> f16 {
     f16::from_f64(v)
 }
 
-/// `a * b + c`, rounded once.
+/// Computes `a * b + c`, rounded once.
 fn fma(a: f16, b: f16, c: f16) -> f16 {
     round(a.to_f64() * b.to_f64() + c.to_f64())
 }
@@ -164,7 +165,8 @@ fn half_results(m: &mut Memory, _: u32) {
     });
 }
 
-/// A half's bits: the nearest, or the next one up or down where the nearest is on the other side.
+/// Returns a half's bits: the nearest, or the next one up or down where the nearest is on the other
+/// side.
 fn half_bits(v: f32, up: bool, down: bool) -> u16 {
     let near = f16::from_f32(v);
     let back = near.to_f32();

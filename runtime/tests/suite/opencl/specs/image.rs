@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
     };
     let rgba8 = ImageFormat::RGBA8;
     let byte = |r: &mut Rng, _: usize| r.u64() as u8;
-    // An odd size: threads at the edge have fewer work-items.
+    // With an odd size, threads at the edge have fewer work-items.
     let size = ImageDesc::d2(21, 13);
     let case = |kernel| Case::new("image", kernel).grid([21, 13, 1], [8, 4, 1]);
     let mut cases = vec![
@@ -47,7 +47,7 @@ pub fn cases() -> Vec<Case> {
             .image::<f32>(format(Rgba, Float), size, zero)
             .expect(|m, _| {
                 let rg = m.get::<f16>(0);
-                // Blue, which is not there, green, red, and alpha, which is 1.
+                // Blue, which is not stored, green, red, and alpha, which is 1.
                 m.fill(1, |i| match i % 4 {
                     0 => 0.0,
                     1 => rg[i / 4 * 2 + 1].to_f32(),
@@ -70,7 +70,7 @@ pub fn cases() -> Vec<Case> {
             .image::<f32>(format(Rgba, Float), size, zero)
             .ulps_of(16.0, 1.0),
         case("image_read_write").image::<u32>(format(Rgba, UnsignedInt32), size, any),
-        // With the number of the channel order, which bytes cannot hold.
+        // The result has the number of the channel order, which bytes cannot hold.
         case("image_read_write")
             .label("rgba8ui")
             .image(format(Rgba, UnsignedInt8), size, byte),
@@ -99,7 +99,7 @@ pub fn cases() -> Vec<Case> {
                 within(-1e6, 1e6),
             )
             .image::<i32>(format(Rgba, SignedInt32), ImageDesc::d1(40), zero),
-        // Of one component, the others are 0 and 1.
+        // Of one component; the others are 0 and 1.
         Case::new("image", "image_1d")
             .label("r32i")
             .line(50, 16)
@@ -146,7 +146,7 @@ pub fn cases() -> Vec<Case> {
                 .sampler(Sampler::new(address, FilterMode::Nearest)),
         );
     }
-    // OpenCL leaves open what is outside; it is the border here.
+    // OpenCL leaves reads outside undefined; here they give the border.
     cases.push(
         case("image_blur")
             .label("none")
@@ -186,7 +186,8 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// One component, the others 0 and 1: what pocl reads of such an image of integers has an alpha of 0.
+/// Sums neighbours in an image of one component, whose others are 0 and 1. pocl reads such an image
+/// of integers with an alpha of 0.
 fn sum_of_neighbours(m: &mut Memory, _: u32) {
     let (r, before) = (m.get::<u16>(0), m.get::<u32>(1));
     m.fill(1, |i| {
@@ -200,8 +201,9 @@ fn sum_of_neighbours(m: &mut Memory, _: u32) {
     });
 }
 
-/// A sampler that repeats, at whole normalized coordinates, is at the corner between the image's last texel and its
-/// first, in the layer of the third coordinate: pocl reads another layer there.
+/// Computes samples at whole normalized coordinates with a sampler that repeats. They are at the
+/// corner between the image's last texel and its first, in the layer of the third coordinate. pocl
+/// reads another layer there.
 fn corners_of_layers(m: &mut Memory, _: u32) {
     let (layers, lines) = (m.get::<f32>(0), m.get::<f32>(1));
     m.fill(2, |i| {
@@ -217,7 +219,7 @@ fn corners_of_layers(m: &mut Memory, _: u32) {
     });
 }
 
-/// Each pair of rows changes places.
+/// Swaps each pair of rows.
 fn swap_rows(m: &mut Memory, width: u32) {
     let (rows, row) = (m.get::<u32>(0), 4 * width as usize);
     m.fill(1, |i| rows[((i / row) ^ 1) * row + i % row]);

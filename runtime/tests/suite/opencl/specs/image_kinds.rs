@@ -1,5 +1,5 @@
-//! Images of other kinds than colors, of several samples and levels, and blocks of them. pocl has few of these: computed
-//! here.
+//! Images of other formats than colors, of several samples and levels, and block accesses to them.
+//! pocl lacks most of these. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, within, zero};
 use crate::rng::Rng;
@@ -101,7 +101,7 @@ fn of_kinds() -> Vec<Case> {
             .image(format(Bgra, UnormInt8), size, byte)
             .image::<u8>(format(Rgba, UnormInt8), size, zero)
             .expect(|m, _| {
-                // Red and blue change places twice.
+                // Red and blue are swapped twice.
                 let x = m.get::<u8>(0);
                 m.set(1, x);
             }),
@@ -137,7 +137,7 @@ fn of_kinds() -> Vec<Case> {
                 within(-1e6, 1e6),
             )
             .expect(|m, _| {
-                // Of each image: the row read, the row written, what is added.
+                // For each image: the row read, the row written, and the number added.
                 let rows = [(2, 5, 1), (2, 1, 2), (1, 5, 3), (0, 4, 4)];
                 for (image, (from, to, add)) in rows.into_iter().enumerate() {
                     let mut x = m.get::<i32>(image);
@@ -154,7 +154,8 @@ fn depth(d: &[f32], layers: &[f32], i: usize, channel: ChannelType) -> f32 {
     mean + layers[W * H + i] + (channel.number() as f32) + W as f32
 }
 
-/// The mean of each texel and the next of its row in linear light, of components in this order.
+/// Computes the mean of each texel and the next of its row in linear light, of components in this
+/// order.
 fn filtered(m: &mut Memory, order: [usize; 4]) {
     let x = m.get::<u8>(0);
     m.fill(1, |i| {
@@ -225,7 +226,7 @@ fn of_samples() -> Vec<Case> {
     ]
 }
 
-/// Where a level of a 16x8 image begins, in texels, and its width and height.
+/// Levels of a 16x8 image: start in texels, width and height.
 const LEVELS: [(usize, usize, usize); 3] = [(0, 16, 8), (128, 8, 4), (160, 4, 2)];
 
 fn of_levels() -> Vec<Case> {
@@ -252,7 +253,7 @@ fn of_levels() -> Vec<Case> {
     };
     vec![
         case("first", 0.0).expect(|m, _| level_reads(m, 0)),
-        // The nearest one.
+        // The nearest level.
         case("second", 1.25).expect(|m, _| level_reads(m, 1)),
         case("beyond the last", 7.0).expect(|m, _| level_reads(m, 9)),
     ]
@@ -296,10 +297,10 @@ fn level_writes() -> Case {
         })
 }
 
-/// The image of the block launches: so many bytes a row, and rows.
+/// Image of the block launches: bytes of a row, and rows.
 const ROW: usize = 160;
 const ROWS: usize = 14;
-/// Where blocks begin.
+/// Coordinates of the blocks.
 const X: usize = 16;
 const Y: usize = 3;
 
@@ -323,7 +324,7 @@ fn of_blocks(width: u32) -> Vec<Case> {
             .expect(|m, width| {
                 let x = m.get::<u8>(0);
                 let w = width as usize;
-                // A block of so many elements a row, its elements dealt out to the lanes.
+                // A block with a number of elements a row, distributed to the lanes.
                 m.fill(1, |i| part(&x, w * 2, 1, i % 16 * w + i / 16) as u8);
                 m.fill(2, |i| part(&x, w / 2, 2, i % 4 * w + i / 4) as u16);
                 m.fill(3, |i| part(&x, w / 2, 4, i % 2 * w + i / 2) as u32);
@@ -379,7 +380,8 @@ fn of_blocks(width: u32) -> Vec<Case> {
     ]
 }
 
-/// Element `i` of a block at the launches' place whose rows have so many elements of so many bytes.
+/// Returns element `i` of a block at the launches' coordinates, whose rows have `row` elements of
+/// `bytes` bytes.
 fn part(x: &[u8], row: usize, bytes: usize, i: usize) -> u64 {
     let at = (Y + i / row) * ROW + X + i % row * bytes;
     let le = x[at..at + bytes].iter().rev();

@@ -1,9 +1,9 @@
-//! Integers: every bit.
+//! Integers, compared in every bit.
 
 use super::super::case::{Case, any, within, zero};
 use crate::rng::Rng;
 
-/// Divisors that no quotient overflows with.
+/// Generates divisors with which no quotient overflows.
 pub(super) fn divisor(r: &mut Rng, _: usize) -> i32 {
     match r.wild_i32() {
         0 | -1 => 7,

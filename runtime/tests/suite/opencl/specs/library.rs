@@ -1,4 +1,4 @@
-//! Functions of the library that other files leave out. Both sides may be as far off as OpenCL allows.
+//! Library functions that other files leave out. Both sides may have the error that OpenCL allows.
 
 use super::super::case::{Case, any, either, within, zero};
 use crate::rng::Rng;

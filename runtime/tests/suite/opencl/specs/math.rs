@@ -1,4 +1,5 @@
-//! The math box, and the library's functions around it. Both sides may be as far off as OpenCL allows.
+//! Math box, and the library's functions around it. Both sides may have the error that OpenCL
+//! allows.
 
 use super::super::case::{Case, either, within, zero};
 use crate::rng::Rng;
@@ -48,7 +49,7 @@ pub fn cases() -> Vec<Case> {
             .buffer::<f32>(256, zero)
             .buffer::<f32>(256, either(1.0, 50.0))
             .buffer::<f32>(256, either(1.0, 50.0)),
-        // Infinities and NaNs have no int to be.
+        // Infinities and NaNs have no conversion to int.
         case("float_classes")
             .buffer::<i32>(256, zero)
             .buffer::<f32>(256, |r: &mut Rng, i| match i % 8 {

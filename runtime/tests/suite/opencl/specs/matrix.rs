@@ -1,22 +1,22 @@
-//! Systolic matrix products, which pocl does not have: computed here.
+//! Systolic matrix products, which pocl lacks. The expectation is computed here.
 //!
-//! A sub-group of `LANES` multiplies M rows by as many columns: a lane holds `EACH` elements of every row of the first
-//! matrix, and a column of the second, its elements packed in dwords.
+//! A sub-group of `LANES` multiplies M rows by as many columns. A lane holds `EACH` elements of
+//! every row of the first matrix, and a column of the second, its elements packed in dwords.
 
 use super::super::case::{Case, Element, Memory, any, either, within};
 use crate::rng::Rng;
 use half::f16;
 
-/// How a device's lanes share the first matrix.
+/// Distribution of the first matrix over a device's lanes.
 #[derive(Clone, Copy)]
-struct Shape {
+struct FragmentShape {
     lanes: usize,
     /// Bytes of a row that a lane holds.
     row: usize,
 }
 
-const DPAS8: Shape = Shape { lanes: 8, row: 4 };
-const DPAS16: Shape = Shape { lanes: 16, row: 2 };
+const DPAS8: FragmentShape = FragmentShape { lanes: 8, row: 4 };
+const DPAS16: FragmentShape = FragmentShape { lanes: 16, row: 2 };
 
 /// Work-items of a launch.
 const N: usize = 32;
@@ -53,10 +53,10 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-fn of(file: &'static str, shape: Shape, judges: [fn(&mut Memory, u32); 4]) -> Vec<Case> {
+fn of(file: &'static str, shape: FragmentShape, models: [fn(&mut Memory, u32); 4]) -> Vec<Case> {
     let case = |kernel| Case::new(file, kernel).line(N as u32, 16);
-    let Shape { row, .. } = shape;
-    let [halves, bfloats, bytes, one_row] = judges;
+    let FragmentShape { row, .. } = shape;
+    let [halves, bfloats, bytes, one_row] = models;
     vec![
         case("matrix_half")
             .buffer::<f32>(N * 8, within(-1.0, 1.0))
@@ -85,10 +85,10 @@ fn of(file: &'static str, shape: Shape, judges: [fn(&mut Memory, u32); 4]) -> Ve
     ]
 }
 
-/// The sum of products of row `m` with the column of work-item `i`: `rows` rows, elements of `bytes` bytes, lanes
-/// reading `step` items further than their own.
+/// Returns the sum of products of row `m` with the column of work-item `i`. There are `rows` rows
+/// and elements of `bytes` bytes. Lanes read `step` items further than their own.
 fn dot<A: Copy, B: Copy>(
-    shape: Shape,
+    shape: FragmentShape,
     (a, a_value): (&[A], impl Fn(A) -> f64),
     (b, b_value): (&[B], impl Fn(B) -> f64),
     (rows, bytes, step): (usize, usize, usize),
@@ -105,7 +105,7 @@ fn dot<A: Copy, B: Copy>(
         .sum()
 }
 
-fn halves(m: &mut Memory, shape: Shape) {
+fn halves(m: &mut Memory, shape: FragmentShape) {
     let (c, a, b) = (m.get::<f32>(0), m.get::<f16>(1), m.get::<f16>(2));
     m.fill(0, |at| {
         let (a, b) = ((&a[..], f16::to_f64), (&b[..], f16::to_f64));
@@ -113,7 +113,7 @@ fn halves(m: &mut Memory, shape: Shape) {
     });
 }
 
-fn bfloats(m: &mut Memory, shape: Shape) {
+fn bfloats(m: &mut Memory, shape: FragmentShape) {
     let (c, a, b) = (m.get::<f32>(0), m.get::<u16>(1), m.get::<u16>(2));
     m.fill(0, |at| {
         let (a, b) = ((&a[..], bfloat_value), (&b[..], bfloat_value));
@@ -121,7 +121,7 @@ fn bfloats(m: &mut Memory, shape: Shape) {
     });
 }
 
-fn bytes(m: &mut Memory, shape: Shape) {
+fn bytes(m: &mut Memory, shape: FragmentShape) {
     let (c, a) = (m.get::<i32>(0), m.get::<i8>(1));
     let (u, b) = (m.get::<u8>(2), m.get::<i8>(3));
     m.fill(0, |at| {
@@ -134,7 +134,7 @@ fn bytes(m: &mut Memory, shape: Shape) {
     });
 }
 
-fn one_row(m: &mut Memory, shape: Shape) {
+fn one_row(m: &mut Memory, shape: FragmentShape) {
     let (c, a, b) = (m.get::<i32>(0), m.get::<i8>(1), m.get::<u8>(2));
     m.fill(0, |i| {
         c[i] + dot(shape, (&a, f64::from), (&b, f64::from), (1, 1, 0), (i, 0)) as i32

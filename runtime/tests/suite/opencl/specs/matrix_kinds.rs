@@ -1,5 +1,5 @@
-//! Systolic matrix products of elements below a byte, and those whose first matrix two sub-groups share, which pocl does
-//! not have: computed here from bits.
+//! Systolic matrix products of elements below a byte, and those whose first matrix two sub-groups
+//! share. pocl lacks them. The expectation is computed here from bits.
 
 use super::super::case::{Case, Memory, any, either, within};
 use crate::rng::Rng;
@@ -23,7 +23,7 @@ pub fn cases() -> Vec<Case> {
             .expect(|m, _| {
                 let (a, b) = (m.get::<u8>(1), m.get::<u8>(2));
                 add(m, 0, 8, Product::of(64, I4, I4, 8), (&a, &b));
-                // The first half of what a work-item has.
+                // First half of a work-item's elements.
                 let first: Vec<u8> = a.chunks(32).flat_map(|c| c[..16].to_vec()).collect();
                 add(m, 3, 4, Product::of(64, U4, I4, 4), (&first, &b));
             }),
@@ -119,7 +119,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// An element: its bits, and its value.
+/// Element type: its bits, and the conversion to its value.
 type Element = (usize, fn(u64) -> f64);
 
 const I8: Element = (8, |v| f64::from(v as i8));
@@ -131,15 +131,15 @@ const U2: Element = (2, |v| v as f64);
 const HALF: Element = (16, |v| f16::from_bits(v as u16).to_f64());
 const BFLOAT: Element = (16, |v| f64::from(f32::from_bits((v as u32) << 16)));
 
-/// A product of sums over `depth` elements: each lane holds its part of each row of the first matrix, and a column of the
-/// second.
+/// Product of sums over `depth` elements. Each lane holds its part of each row of the first matrix,
+/// and a column of the second.
 struct Product {
     lanes: usize,
     depth: usize,
     a: Element,
     b: Element,
     rows: usize,
-    /// Sub-groups that share the rows.
+    /// Number of sub-groups that share the rows.
     shared: usize,
 }
 
@@ -155,17 +155,17 @@ impl Product {
         }
     }
 
-    /// Of 16 lanes.
+    /// Widens the product to 16 lanes.
     fn wide(self) -> Product {
         Product { lanes: 16, ..self }
     }
 
-    /// Two sub-groups have half of the rows each.
+    /// Splits the rows over two sub-groups.
     fn split(self) -> Product {
         Product { shared: 2, ..self }
     }
 
-    /// Row `m` times the column of work-item `i`.
+    /// Multiplies row `m` by the column of work-item `i`.
     fn sum(&self, a: &[u8], b: &[u8], i: usize, m: usize) -> f64 {
         let (rows, each) = (self.rows / self.shared, self.depth / self.lanes);
         let pair = self.lanes * self.shared;
@@ -179,7 +179,7 @@ impl Product {
     }
 }
 
-/// Element `k` of those that lie one after another.
+/// Returns element `k` of consecutive elements.
 fn element(bytes: &[u8], k: usize, (bits, value): Element) -> f64 {
     let at = k * bits;
     let pair = [bytes[at / 8], bytes.get(at / 8 + 1).copied().unwrap_or(0)];
@@ -187,7 +187,7 @@ fn element(bytes: &[u8], k: usize, (bits, value): Element) -> f64 {
     value(v >> (at % 8) & (u64::MAX >> (64 - bits)))
 }
 
-/// Adds the products of integers to a buffer of so many rows.
+/// Adds the products of integers to a buffer of `rows` rows.
 fn add(m: &mut Memory, buffer: usize, rows: usize, p: Product, (a, b): (&[u8], &[u8])) {
     let c = m.get::<i32>(buffer);
     m.fill(buffer, |i| c[i] + p.sum(a, b, i / rows, i % rows) as i32);

@@ -1,4 +1,4 @@
-//! What the kernels are launched with, a file for each file of kernels.
+//! Launches of the kernels, with a file for each file of kernels.
 
 mod atomic;
 mod atomic_c11;
@@ -33,7 +33,7 @@ mod vector;
 
 use super::case::Case;
 
-/// Every launch.
+/// Returns every launch.
 pub fn cases() -> Vec<Case> {
     [
         atomic::cases(),

@@ -1,9 +1,9 @@
-//! Named barriers, and functions of groups of several dimensions: computed here.
+//! Named barriers, and functions of groups of several dimensions. The expectation is computed here.
 
 use super::super::case::{Case, Memory, any, within, zero};
 
-/// Work-items of a launch in two dimensions, and of its groups. The driver has hardware walk a dimension that is no power
-/// of two last, so that scans would go in another order on DG2.
+/// Work-items of a launch in two dimensions, and of its groups. The driver has hardware walk a
+/// dimension that is no power of two last. Scans would then go in another order on DG2.
 const GLOBAL: [usize; 2] = [24, 8];
 const LOCAL: [usize; 2] = [8, 4];
 
@@ -47,7 +47,7 @@ fn group_functions(m: &mut Memory, width: u32) {
     m.fill(0, |at| {
         let (gx, gy) = (at % GLOBAL[0], at / GLOBAL[0]);
         let [bx, by] = [gx / LOCAL[0] * LOCAL[0], gy / LOCAL[1] * LOCAL[1]];
-        // The group's values in the order of their linear ids.
+        // Values of the group in the order of their linear ids.
         let of = |i: usize| x[(by + i / LOCAL[0]) * GLOBAL[0] + bx + i % LOCAL[0]];
         let group: Vec<i32> = (0..LOCAL[0] * LOCAL[1]).map(of).collect();
         let linear = (gy - by) * LOCAL[0] + gx - bx;

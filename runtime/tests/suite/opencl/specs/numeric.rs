@@ -1,4 +1,4 @@
-//! Numbers and strings, as textbooks compute them.
+//! Numeric and string algorithms of textbooks.
 
 use super::super::case::{Case, any, within, zero};
 use crate::rng::Rng;

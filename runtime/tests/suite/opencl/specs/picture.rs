@@ -1,11 +1,12 @@
-//! A picture from a PNG file through kernels that use samplers: byte for byte what pocl makes of it, on every device.
+//! Picture from a PNG file through kernels that use samplers. It is compared with pocl's byte for
+//! byte, on every device.
 
 use super::super::case::{Case, zero};
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, FilterMode, ImageDesc, ImageFormat, Sampler,
 };
 
-/// A picture: width, height, and four bytes a texel.
+/// Picture: width, height, and four bytes a texel.
 struct Picture {
     width: u32,
     height: u32,
@@ -51,7 +52,7 @@ pub fn cases() -> Vec<Case> {
     let rgba8 = ImageFormat::RGBA8;
     let integers = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnsignedInt8).unwrap();
     let case = |kernel| Case::new("picture", kernel).grid([width, height, 1], [16, 4, 1]);
-    // No texel's place is on the edge between two of the source.
+    // No texel's coordinates are on the edge between two of the source.
     let turned = [0.8731f32, -0.4917, 0.5023, 0.9119];
     let blur = [0.0625f32, 0.25, 0.375, 0.25, 0.0625];
     let cases = [

@@ -1,4 +1,4 @@
-//! printf: the lines that are printed.
+//! printf, compared by printed lines.
 
 use super::super::case::{Case, either, within};
 use crate::rng::Rng;

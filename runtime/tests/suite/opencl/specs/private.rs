@@ -3,8 +3,8 @@
 use super::super::case::{Case, Element, Memory, any, within, zero};
 use crate::rng::Rng;
 
-/// { char kind; short weight; int id; float3 position; ulong mask; } with C's padding. Its floats are such that no
-/// operation rounds.
+/// Encodes { char kind; short weight; int id; float3 position; ulong mask; } with C's padding. Its
+/// floats are such that no operation rounds.
 fn body(kind: i8, weight: i16, id: i32, position: [f32; 3], mask: u64) -> Vec<u8> {
     let mut b = vec![kind as u8, 0];
     weight.put(&mut b);
@@ -17,7 +17,7 @@ fn body(kind: i8, weight: i16, id: i32, position: [f32; 3], mask: u64) -> Vec<u8
     b
 }
 
-/// { int a; float b; char c; short d; long e; float4 f; } with C's padding.
+/// Encodes { int a; float b; char c; short d; long e; float4 f; } with C's padding.
 fn mixed() -> Vec<u8> {
     let mut b = Vec::new();
     7i32.put(&mut b);
@@ -167,7 +167,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What each work-item finds through its pointer, leaves there, and adds to one of two sums.
+/// Computes what each work-item reads and writes through its pointer, and adds to one of two sums.
 fn generic_kinds(m: &mut Memory, _: u32) {
     let g: Vec<i32> = m.get(0);
     let (mut left, mut out, mut all) = (g.clone(), vec![0i32; g.len()], 0i32);

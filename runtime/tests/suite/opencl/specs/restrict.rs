@@ -1,11 +1,11 @@
-//! Buffers that are said to have nothing in common, and others.
+//! Buffers that are declared not to alias, and others.
 
 use super::super::case::{Case, any, within, zero};
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("restrict", kernel);
     let mut out = Vec::new();
-    // Rows shorter than what is done at once, as long, and longer.
+    // Rows shorter than a vector step, as long, and longer.
     let rows = [
         (0, "of none"),
         (1, "of 1"),

@@ -1,4 +1,4 @@
-//! Samplers given as arguments, images of every shape, facts about images.
+//! Samplers as arguments, images of every type, and image queries.
 
 use super::super::case::{Case, Element, any, index, within, zero};
 use crate::rng::Rng;
@@ -15,7 +15,7 @@ fn byte(r: &mut Rng, _: usize) -> u8 {
     r.u64() as u8
 }
 
-/// Every sampler whose results OpenCL defines for float coordinates.
+/// Samplers whose results OpenCL defines for float coordinates.
 const SAMPLERS: [(&str, Sampler); 14] = {
     use AddressMode::{Clamp, ClampToEdge, Mirror, None, Repeat};
     use FilterMode::{Linear, Nearest};
@@ -55,7 +55,7 @@ const SAMPLERS: [(&str, Sampler); 14] = {
     ]
 };
 
-/// Coordinates around an image of so many texels, or where they must be inside, in it.
+/// Generates coordinates around an image of `size` texels, or in it where they must be inside.
 fn around(s: &Sampler, size: f64) -> impl Fn(&mut Rng, usize) -> f32 {
     let inside = s.address == AddressMode::None;
     let (lo, hi) = if inside {
@@ -67,7 +67,7 @@ fn around(s: &Sampler, size: f64) -> impl Fn(&mut Rng, usize) -> f32 {
     within(lo * scale, hi * scale)
 }
 
-/// Linear filtering: sums of eight products at most, of values up to 1.
+/// Tolerance of linear filtering: sums of eight products at most, of values up to 1.
 const SUM: (f64, f64) = (8.0, 1.0);
 
 pub fn cases() -> Vec<Case> {
@@ -90,7 +90,7 @@ pub fn cases() -> Vec<Case> {
                 .buffer(points, around(&s, 13.0))
                 .image(rgba8, ImageDesc::d1(13), byte)
                 .sampler(s),
-            // Sizes that are no powers of two, and are.
+            // Sizes that are no powers of two, and sizes that are.
             line("sample_2d")
                 .buffer::<f32>(4 * points, zero)
                 .ulps_of(SUM.0, SUM.1)
@@ -164,7 +164,7 @@ pub fn cases() -> Vec<Case> {
             .sampler(Sampler::new(AddressMode::Repeat, FilterMode::Linear).normalized()),
     );
 
-    // Reads of every format, one component in a register or four.
+    // Reads of every format, with one component in a register or four.
     let size = ImageDesc::d2(19, 6);
     let grid = |kernel, label| case(kernel).label(label).grid([19, 6, 1], [8, 2, 1]);
     fn load<T: Element>(c: Case, f: ImageFormat, size: ImageDesc, s: Sampler) -> Case {
@@ -239,7 +239,7 @@ pub fn cases() -> Vec<Case> {
             .image::<f32>(format(Rgba, Float), ImageDesc::d2(10, 3), zero)
             .image::<u8>(rgba8, ImageDesc::d2_array(11, 4, 5), index)
             .image::<i16>(format(Rgba, SignedInt16), ImageDesc::d3(12, 6, 7), zero)
-            // pocl cannot say some of this of some shapes.
+            // pocl cannot give some of this for some types.
             .expect(|m, _| {
                 let kind = [(R, UnormInt8), (Rgba, Float), (Rgba, SignedInt16)];
                 let kinds = kind.map(|(o, c)| [o.number(), c.number()].map(|n| n as i32));
@@ -265,16 +265,19 @@ pub fn cases() -> Vec<Case> {
             .image(rgba8, size, byte)
             .image::<u8>(rgba8, size, zero)
             .sampler(Sampler::new(AddressMode::ClampToEdge, FilterMode::Linear))
-            // A sigma of 1.5.
+            // Value for a sigma of 1.5.
             .scalar(0.800_737_4f32),
     );
     let none = "the device has no sampler, and the compiler leaves reads out";
     let writes = |c: &Case| c.kernel.starts_with("store") || c.kernel == "facts";
     cases
         .into_iter()
-        .map(|c| match writes(&c) {
-            true => c,
-            false => c.skip(&["pvc"], &[], none),
+        .map(|c| {
+            if writes(&c) {
+                c
+            } else {
+                c.skip(&["pvc"], &[], none)
+            }
         })
         .collect()
 }

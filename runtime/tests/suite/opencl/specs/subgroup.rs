@@ -1,4 +1,5 @@
-//! Sub-groups, which pocl does not have: computed here, a sub-group of the width at a time.
+//! Sub-groups, which pocl lacks. The expectation is computed here, a sub-group of the width at a
+//! time.
 
 use super::super::case::{Case, Memory, any, within, zero};
 use crate::rng::Rng;
@@ -33,7 +34,8 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i64>(N, any)
             .buffer::<u16>(N, any)
             .expect(reductions_wide)
-            // `mov (8|M0) r31.4<1>:ud r26.0` destroys r32.0, which the next `mov (8|M0) r28.6<1>:ud r32.0` reads.
+            // `mov (8|M0) r31.4<1>:ud r26.0` destroys r32.0, which the next `mov (8|M0) r28.6<1>:ud
+            // r32.0` reads.
             .skip(
                 &["bxt"],
                 &[16],
@@ -42,7 +44,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// For each work-item, its place in its sub-group and what its sub-group holds.
+/// Returns a work-item's position in its sub-group and the sub-group's values.
 fn place<T>(values: &[T], i: usize, width: u32) -> (usize, &[T]) {
     let width = width as usize;
     (i % width, &values[i / width * width..][..width])

@@ -1,5 +1,5 @@
-//! Vector types, loads and stores of every size. Kernels that read their neighbour's element run as one thread, whose
-//! channels all read before any writes.
+//! Vector types, loads and stores of every size. Kernels that read their neighbour's element run as
+//! one thread, whose channels all read before any writes.
 
 use super::super::case::{Case, any, within, zero};
 
