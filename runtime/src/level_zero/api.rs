@@ -3,16 +3,10 @@
 //! The facts are those of the oneAPI Level Zero loader, version 1.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
+use super::host::loader;
 use crate::error::Error;
 use libloading::Library;
 use std::ffi::{c_char, c_void};
-
-/// File name of the loader library.
-pub(super) const LOADER: &str = if cfg!(windows) {
-    "ze_loader.dll"
-} else {
-    "libze_loader.so.1"
-};
 
 pub(super) type Handle = *mut c_void;
 pub(super) type Code = u32;
@@ -113,17 +107,17 @@ macro_rules! api {
 
         impl Functions {
             pub(super) fn load() -> Result<Functions, Error> {
-               // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run
-               // in
-                // any process.
-                let library = unsafe { Library::new(LOADER) }
-                    .map_err(|e| Error::NoDevice(format!("looked for {LOADER}: {e}")))?;
+                let loader = loader(&target_lexicon::HOST)?;
+                // SAFETY: loading the Level Zero loader runs its initialisers, which are made to
+                // run in any process.
+                let library = unsafe { Library::new(loader) }
+                    .map_err(|e| Error::NoDevice(format!("looked for {loader}: {e}")))?;
                 $(
                     // SAFETY: the signature is the one that ze_api.h declares for this name.
                     let $field = *unsafe {
                         library.get::<unsafe extern "C" fn($($arg),*) -> Code>($name)
                     }
-                    .map_err(|e| Error::NoDevice(format!("{LOADER}: {e}")))?;
+                    .map_err(|e| Error::NoDevice(format!("{loader}: {e}")))?;
                 )*
                 Ok(Functions { $($field,)* _library: Some(library) })
             }

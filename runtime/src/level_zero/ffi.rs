@@ -9,8 +9,9 @@
 
 use super::api::{
     Code, ContextDesc, DeviceMemDesc, DeviceProperties, Functions, GroupCount, Handle, KernelDesc,
-    LOADER, ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
+    ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
+use super::host::loader;
 use crate::error::{Error, Stopped};
 use crate::launch::StopSignals;
 use std::ffi::{CString, c_void};
@@ -166,11 +167,12 @@ impl Gpu {
     /// Opens the first GPU of the first driver that has one.
     pub(super) fn open() -> Result<Gpu, Error> {
         let f = Functions::load()?;
+        let name = loader(&target_lexicon::HOST)?;
         // SAFETY: no pointers; flag 0 is the default.
         let code = unsafe { (f.init)(0) };
         if code != 0 {
             return Err(Error::NoDevice(format!(
-                "{LOADER} is here, but zeInit failed with {}: no Level Zero driver, or no device that it runs",
+                "{name} is here, but zeInit failed with {}: no Level Zero driver, or no device that it runs",
                 code_name(code)
             )));
         }
@@ -222,7 +224,7 @@ impl Gpu {
             }
         }
         Err(Error::NoDevice(format!(
-            "{LOADER} names {} drivers, none with a GPU",
+            "{name} names {} drivers, none with a GPU",
             drivers.len()
         )))
     }

@@ -5,6 +5,7 @@ mod api;
 #[cfg(test)]
 mod fake;
 mod ffi;
+mod host;
 
 use crate::backend::{BufferBackend, DeviceBackend, LaunchRequest, ModuleBackend};
 use crate::error::Error;

@@ -27,9 +27,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Version of the command, and the host that it was built for.
+fn version() -> String {
+    format!("{} ({})", env!("CARGO_PKG_VERSION"), target_lexicon::HOST)
+}
+
 /// A just-in-time code generator for Intel Gen GPUs
 #[derive(Parser)]
-#[command(name = "gantry", version)]
+#[command(name = "gantry", version = version())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
