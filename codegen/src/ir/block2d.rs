@@ -121,7 +121,7 @@ impl Block2dShape {
                 fits.then_some(()).ok_or_else(|| {
                     format!(
                         "{rows} {name} rows of {columns} elements of {bytes} bytes: of 1 or 2 bytes there are up to \
-                         16, in rows that fill doublewords"
+                         16, in rows that fill dwords"
                     )
                 })
             }

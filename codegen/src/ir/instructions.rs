@@ -12,12 +12,12 @@ use super::systolic::DpasShape;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, ListPool};
 
-/// A list of values in a function's pool.
-pub type ValueList = EntityList<Value>;
 /// List of values in a function's pool.
+pub type ValueList = EntityList<Value>;
+/// Pool of a function's value lists.
 pub type ValueListPool = ListPool<Value>;
 
-/// A dimension of the grid.
+/// Dimension of the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
     /// First.
@@ -34,7 +34,7 @@ impl Dim {
         self as usize
     }
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Dim::X => "x",
@@ -44,7 +44,7 @@ impl Dim {
     }
 }
 
-/// A branch's destination: a block and the arguments for its parameters.
+/// Destination of a branch: a block and the arguments for its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockCall {
     /// The block.
@@ -53,15 +53,15 @@ pub struct BlockCall {
     pub args: ValueList,
 }
 
-/// The most cases of a `switch`.
+/// Maximum number of cases of a `switch`.
 pub const MAX_CASES: usize = 65_536;
 
-/// The cases of a `switch`.
+/// Cases of a `switch`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cases {
     /// The bits of each case's value, zero-extended.
     pub values: Vec<u64>,
-    /// Where to go if it is none of them, then where to go for each.
+    /// Default destination, then the destination of each case.
     pub dests: Vec<BlockCall>,
 }
 
