@@ -21,7 +21,8 @@
 //! let mut memory = Buffers::default();
 //! let buffer = memory.add((0..8u32).flat_map(u32::to_le_bytes).collect());
 //! let kernel = module.find("twice").ok_or("no kernel")?;
-//! launch(&module, kernel, &Grid::new([8, 1, 1], [8, 1, 1]), &[Arg::ptr(buffer)], &mut memory, 1000)?;
+//! let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+//! launch(&module, kernel, &grid, &[Arg::ptr(buffer)], &mut memory, 1000)?;
 //! assert_eq!(memory.bytes(buffer)[4..8], [2, 0, 0, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
