@@ -63,7 +63,7 @@ mod tests {
     use crate::ir::Value;
 
     #[test]
-    fn a_set_has_what_was_put_into_it() {
+    fn contains_inserted_entities() {
         let mut set: Marks<Value> = Marks::sized(3);
         let all = [0, 1, 63, 64, 200].map(Value::from_u32);
         for v in all {

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_message_moves_is_refused() {
+    fn rejects_what_no_message_moves() {
         let good = Block2dShape {
             layout: BlockLayout::Rows,
             bytes: 2,

@@ -125,7 +125,7 @@ impl ControlFlow {
     /// Returns the branches to a block, each with the block that it ends.
     pub fn preds(&self, block: Block) -> &[(Block, Inst)] {
         let (from, to) = self.preds[block];
-        self.edges.get(from as usize..to as usize).unwrap_or(&[])
+        &self.edges[from as usize..to as usize]
     }
 
     /// Returns the reachable blocks in reverse postorder, each after its dominators.
@@ -196,7 +196,7 @@ struct Succs {
 impl Succs {
     fn of(&self, block: Block) -> &[Block] {
         let (from, to) = self.of[block];
-        self.dests.get(from as usize..to as usize).unwrap_or(&[])
+        &self.dests[from as usize..to as usize]
     }
 }
 

@@ -10,7 +10,7 @@ impl Function {
     ///
     /// That is: name, kind, signature, order of blocks and instructions, numbers and types of all
     /// values, operands, immediates, source locations and names of values. Contents of arenas do
-    /// not count: numbers of instructions and constants, and undefined values.
+    /// not count: numbers of instructions and constants, and values without a definition.
     pub fn same_code(&self, other: &Function) -> bool {
         self.name == other.name
             && self.kind == other.kind

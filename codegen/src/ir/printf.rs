@@ -35,10 +35,10 @@ pub(crate) fn pieces(format: &[u8]) -> Result<Vec<Piece<'_>>, String> {
         if !text.is_empty() {
             out.push(Piece::Text(text));
         }
-        let after = conversion.get(1..).unwrap_or(&[]);
-        if after.first() == Some(&b'%') {
+        let after = &conversion[1..];
+        if let Some(tail) = after.strip_prefix(b"%") {
             out.push(Piece::Text(b"%"));
-            rest = after.get(1..).unwrap_or(&[]);
+            rest = tail;
             continue;
         }
         let Some((spec, after)) = Spec::parse(after) else {

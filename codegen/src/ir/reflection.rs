@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_nothing_behind_the_last() {
+    fn drops_trailing_defaults() {
         let named = |name: &str| ParamInfo {
             name: name.to_owned(),
             ..ParamInfo::default()

@@ -161,7 +161,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the place of a source location of a module.
+    /// Resolves a source location of a module.
     pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
         Origin {
             loc,

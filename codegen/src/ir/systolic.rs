@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn rejects_operands_that_do_not_fit() {
         let good = DpasTypes {
             acc: ty(Scalar::F32, 16),
             columns: ty(Scalar::I32, 64),

@@ -370,9 +370,9 @@ impl Ins<'_, '_> {
 
     /// `printf`: prints a line for each lane of the mask, or one line without a mask.
     ///
-    /// The format is a string of the module ([`Data::string`](crate::ir::Data::string)). Values
-    /// have a lane for each lane of the mask. Vectors have as many times more as they have
-    /// elements, with all first elements first.
+    /// The format is a string of the module ([`Data::string`](crate::ir::Data::string)). A value
+    /// has a lane for each lane of the mask. A vector of n elements has n times as many lanes, with
+    /// all first elements first.
     #[track_caller]
     pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
         let args = self.list(args);

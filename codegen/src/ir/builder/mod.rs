@@ -42,7 +42,7 @@ pub use math::Math;
 pub use simd::SimdLabel;
 
 use crate::ir::Origin;
-use crate::ir::verifier::Place;
+use crate::ir::verifier::ErrorLocation;
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
     InstData, Opcode, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc, Type,
@@ -258,8 +258,8 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
-    /// Promises that bytes written through a buffer, or read by others, are not accessed both
-    /// through it and through others: see [`Param::noalias`].
+    /// Promises that bytes written through a buffer are accessed through it alone, and that bytes
+    /// accessed through it are written through it alone: see [`Param::noalias`].
     #[track_caller]
     pub fn promise_noalias(&mut self, param: Value) {
         let params = self.func.dfg.block_params(self.entry);

@@ -499,8 +499,8 @@ impl<'f> FunctionBuilder<'f> {
         self.ins().printf(format, args, Some(em));
     }
 
-    /// Asserts `cond` in the enabled channels. Where it is not set, a message with the source
-    /// location is printed, and the channel returns as by [`FunctionBuilder::simd_return_if`].
+    /// Asserts `cond` in the enabled channels. Channels where it is not set print `message`, which
+    /// should name the location, and return as by [`FunctionBuilder::simd_return_if`].
     #[track_caller]
     pub fn simd_assert(&mut self, cond: Value, message: DataRef, results: &[Value]) {
         let cond = self.condition(cond);

@@ -294,7 +294,7 @@ impl Ssa {
             }
         }
         for n in 0..s.nodes.len() {
-            s.look(func, &self.blocks, n);
+            s.scan_args(func, &self.blocks, n);
             s.settle(func, &self.blocks);
         }
         let front = std::mem::take(&mut s.undefs.front);
@@ -381,8 +381,10 @@ struct Simplifier {
 
 impl Simplifier {
     fn watchers(&self, v: Value) -> &[u32] {
-        let list = (self.watching[v] as usize).checked_sub(1);
-        list.and_then(|n| self.lists.get(n)).map_or(&[], |l| l)
+        match (self.watching[v] as usize).checked_sub(1) {
+            Some(list) => &self.lists[list],
+            None => &[],
+        }
     }
 
     fn watch(&mut self, v: Value, node: u32) {
@@ -390,9 +392,7 @@ impl Simplifier {
             self.lists.push(SmallVec::new());
             self.watching[v] = self.lists.len() as u32;
         }
-        if let Some(list) = self.lists.get_mut(self.watching[v] as usize - 1) {
-            list.push(node);
-        }
+        self.lists[self.watching[v] as usize - 1].push(node);
     }
 
     fn settle(&mut self, func: &mut Function, blocks: &SecondaryMap<Block, BlockState>) {
@@ -412,19 +412,20 @@ impl Simplifier {
                 let old = self.watching[param];
                 self.watching[param] = std::mem::replace(&mut self.watching[by], old);
             }
-            let few = self.watching[param] as usize;
-            let few = few.checked_sub(1).and_then(|n| self.lists.get_mut(n));
-            for n in few.map(std::mem::take).unwrap_or_default() {
+            let Some(shorter) = (self.watching[param] as usize).checked_sub(1) else {
+                continue;
+            };
+            for n in std::mem::take(&mut self.lists[shorter]) {
                 if self.alias[self.nodes[n as usize].param].is_none() {
                     self.watch(by, n);
-                    self.look(func, blocks, n as usize);
+                    self.scan_args(func, blocks, n as usize);
                 }
             }
         }
     }
 
     /// Scans a parameter's arguments up to the second value that it merges.
-    fn look(&mut self, func: &Function, blocks: &SecondaryMap<Block, BlockState>, n: usize) {
+    fn scan_args(&mut self, func: &Function, blocks: &SecondaryMap<Block, BlockState>, n: usize) {
         let node = &mut self.nodes[n];
         let ValueDef::Param(_, place) = func.dfg.def(node.param) else {
             return;

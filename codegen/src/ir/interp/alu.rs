@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_of_one_operand_do_what_the_host_does() {
+    fn unary_operations_match_the_host() {
         let seed = 51;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_of_two_operands_do_what_the_host_does() {
+    fn binary_operations_match_the_host() {
         let seed = 52;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn compares_and_operations_of_three_operands_do_what_the_host_does() {
+    fn compares_and_ternary_operations_match_the_host() {
         let seed = 53;
         println!("seed {seed}");
         let mut r = Rng(seed);

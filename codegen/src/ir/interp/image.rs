@@ -186,8 +186,7 @@ impl Image {
         let size = self.component.bytes();
         for (n, &v) in texel.iter().enumerate().take(self.components as usize) {
             let bytes = self.component.encode(v).to_le_bytes();
-            let part = bytes.get(..size as usize).unwrap_or(&[]);
-            memory.write(at + u64::from(n as u32 * size), part)?;
+            memory.write(at + u64::from(n as u32 * size), &bytes[..size as usize])?;
         }
         Ok(())
     }

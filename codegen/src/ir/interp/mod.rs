@@ -45,7 +45,7 @@ use crate::ir::Origin;
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
 use memory::{DataContents, ImageTables, Spaces};
-use thread::{State, Thread};
+use thread::{Thread, ThreadState};
 
 /// Lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
 pub type Lanes = Vec<u64>;

@@ -42,16 +42,16 @@ pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
             out.push(b);
             continue;
         }
-        let (byte, used) = match rest {
-            [b'n', ..] => (b'\n', 1),
-            [b't', ..] => (b'\t', 1),
-            [b'r', ..] => (b'\r', 1),
-            [b'"', ..] => (b'"', 1),
-            [b'\\', ..] => (b'\\', 1),
-            [b'x', high, low, ..] => {
+        let (byte, tail) = match rest {
+            [b'n', tail @ ..] => (b'\n', tail),
+            [b't', tail @ ..] => (b'\t', tail),
+            [b'r', tail @ ..] => (b'\r', tail),
+            [b'"', tail @ ..] => (b'"', tail),
+            [b'\\', tail @ ..] => (b'\\', tail),
+            [b'x', high, low, tail @ ..] => {
                 let digit = |c: u8| (c as char).to_digit(16);
                 match (digit(*high), digit(*low)) {
-                    (Some(h), Some(l)) => ((h * 16 + l) as u8, 3),
+                    (Some(h), Some(l)) => ((h * 16 + l) as u8, tail),
                     _ => return Err("`\\x` takes two hex digits".to_owned()),
                 }
             }
@@ -63,7 +63,7 @@ pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
             }
         };
         out.push(byte);
-        rest = rest.get(used..).unwrap_or(&[]);
+        rest = tail;
     }
     Ok(out)
 }

@@ -155,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn rings_of_calls() {
+    fn finds_call_cycles() {
         let m = module(&[&[1, 2], &[3], &[3, 2], &[4], &[5], &[3], &[1, 5]]);
-        let r = rings(&m);
+        let r = call_cycles(&m);
         let ring = |n: usize| r[FuncRef::new(n)];
         assert_eq!([0, 1, 6].map(ring), [0; 3]);
         assert!(ring(2) != 0 && ring(3) != 0 && ring(2) != ring(3));

@@ -48,7 +48,7 @@ impl Verifier<'_> {
                 let Some(ty) = self.result(inst) else {
                     return;
                 };
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (0, addr),
@@ -65,7 +65,7 @@ impl Verifier<'_> {
                 mask,
                 ..
             } => {
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (1, addr),
@@ -93,7 +93,7 @@ impl Verifier<'_> {
                 let Some(ty) = self.result(inst) else {
                     return;
                 };
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (0, addr),
@@ -199,7 +199,7 @@ impl Verifier<'_> {
     }
 
     fn access(&mut self, inst: Inst, a: &AccessOperands) {
-        let Access {
+        let AccessOperands {
             opcode, mem, ty, ..
         } = *a;
         if ty.is_pred() {

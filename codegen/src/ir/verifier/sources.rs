@@ -22,11 +22,8 @@ fn wrong(name: &str) -> Option<String> {
 pub(super) fn errors(module: &Module) -> Vec<(SourceFile, String)> {
     let mut out = Vec::new();
     for (file, name) in &module.files {
-        if file.as_u32() as usize >= SourceLoc::MAX_NAME_BYTES_FILES {
-            let what = format!(
-                "{} source files are the most",
-                SourceLoc::MAX_NAME_BYTES_FILES
-            );
+        if file.as_u32() as usize >= SourceLoc::MOST_FILES {
+            let what = format!("{} source files are the most", SourceLoc::MOST_FILES);
             out.push((file, what));
             break;
         }

@@ -63,7 +63,8 @@ impl KernelBuilder {
         }
     }
 
-    /// Uses the underlying builder on behalf of `place`, unless within another use.
+    /// Uses the underlying builder on behalf of the location `at`. Returns `otherwise` within
+    /// another use.
     fn run<R>(
         &self,
         at: (Caller, bool),

@@ -103,7 +103,7 @@ pub(super) fn reduced(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     (k.fma_n(n, -low, r), whole)
 }
 
-/// Clamps a number to the range of finite, nonzero powers of a base.
+/// Clamps an exponent to bounds at which the powers of a base are zero and infinity.
 fn bounded(k: &mut K<'_, '_>, x: Value, base: f64) -> Value {
     let (low, high) = k.by(PerType {
         single: (-152.0, 130.0),
@@ -196,7 +196,7 @@ pub(super) fn log_ends(k: &mut K<'_, '_>, x: Value, v: Value) -> Value {
     k.sel(some, v, nan)
 }
 
-/// Returns `n * ln 2 + log(1 + f)`, and the correction added to it.
+/// Returns `n * ln 2 + log(1 + f + more)` for a small `more`, and `n` as a float.
 pub(super) fn natural(
     k: &mut K<'_, '_>,
     (f, n): (Value, Value),

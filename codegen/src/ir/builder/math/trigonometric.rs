@@ -189,7 +189,7 @@ pub(super) fn sin_cos(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
 pub(super) fn tan(k: &mut K<'_, '_>, x: Value) -> Value {
     let (s, c) = sin_cos(k, x);
     let v = k.div(s, c);
-    // Tiny arguments are returned unchanged: the quotient would lose denormal bits.
+    // Tiny arguments are returned unchanged, since the division would lose bits to underflow.
     let a = k.abs(x);
     let small = k.lt_n(a, 2f64.powi(-28));
     k.sel(small, x, v)
@@ -227,8 +227,8 @@ pub(super) fn tanpi(k: &mut K<'_, '_>, x: Value) -> Value {
     let end = k.with_sign(infinity, s);
     let pole = k.eq_n(c, 0.0);
     let v = k.sel(pole, end, v);
-    // Zeros take the sign of the quotient. Tiny values use the product instead, since the cosine is
-    // 1 and a quotient would lose denormal bits.
+    // Zeros take the sign of the quotient. Tiny values use the product instead: the cosine is 1, and
+    // the division would lose bits to underflow.
     let a = k.abs(s);
     let small = k.lt_n(a, 2f64.powi(-28));
     let product = k.mul(s, c);

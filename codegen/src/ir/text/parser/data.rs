@@ -81,7 +81,7 @@ impl Parser<'_> {
                 p.at -= 1;
                 return p.error(format!("more than {MAX_DATA_BYTES} bytes of data"));
             }
-            let element = element.get(..size).unwrap_or(&[]);
+            let element = &element[..size];
             (0..count).for_each(|_| out.extend_from_slice(element));
             Ok(())
         })?;

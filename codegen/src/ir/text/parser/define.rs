@@ -81,8 +81,7 @@ impl Parser<'_> {
         }
         for line in lines {
             let (start, end) = line.operands;
-            let operands = body.map.spans.get(start as usize..end as usize);
-            let operands = operands.unwrap_or(&[]);
+            let operands = &body.map.spans[start as usize..end as usize];
             for (v, &span) in args(body, &line.data).into_iter().zip(operands) {
                 if body.defs[v] == Def::None {
                     self.errors
