@@ -1,4 +1,4 @@
-//! Writes the IR opcodes from `meta`'s rows and compiles the lowering rules.
+//! Build script: generates the IR opcodes from the rows of `meta`, and compiles the ISLE rules.
 
 use cranelift_isle::ast::Def;
 use cranelift_isle::lexer::Lexer;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let lower = Rules {
         name: "lower",
-        room: "isel/lower",
+        dir: "isel/lower",
         files: &["prelude", "root", "int", "float", "convert"],
         table: "RULES",
         doc: "The lowering rules that can match: file and line.",
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(out.join("operations.rs"), operations(&inputs, &rows)?)?;
     let opt = Rules {
         name: "opt",
-        room: "opt",
+        dir: "opt",
         files: &[
             "prelude", "arith", "bits", "compare", "select", "region", "convert",
         ],
@@ -43,25 +43,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rules of a room, `src/ROOM/isle`.
+/// ISLE rules of a module, `src/DIR/isle`.
 struct Rules {
     name: &'static str,
-    room: &'static str,
+    dir: &'static str,
     files: &'static [&'static str],
-    /// The name of the table of their places, and what it says.
+    /// Name and doc comment of the table of their source locations.
     table: &'static str,
     doc: &'static str,
 }
 
 impl Rules {
-    /// Compiles them, with what the opcodes are to them, to `NAME.rs` and `NAME_rules.rs`. Gives
-    /// the files.
+    /// Compiles the rules and the opcodes to `NAME.rs` and `NAME_rules.rs`. Returns the input
+    /// files.
     fn compile(
         &self,
         opcodes: PathBuf,
         out: &Path,
     ) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-        let dir = format!("src/{}/isle", self.room);
+        let dir = format!("src/{}/isle", self.dir);
         let mut inputs = vec![opcodes, PathBuf::from("src/ir/isle/ir.isle")];
         let files = self.files.iter();
         inputs.extend(files.map(|f| PathBuf::from(format!("{dir}/{f}.isle"))));
@@ -73,15 +73,15 @@ impl Rules {
         };
         let code =
             cranelift_isle::compile::from_files(&inputs, &options).map_err(|e| format!("{e}"))?;
-        let (code, rules) = self.marked(&code)?;
+        let (code, rules) = self.instrument(&code)?;
         std::fs::write(out.join(format!("{}.rs", self.name)), code)?;
         std::fs::write(out.join(format!("{}_rules.rs", self.name)), rules)?;
         Ok(inputs)
     }
 
-    /// The compiled rules with a call of `fired` where each rule has matched, and the table that
-    /// gives the calls' numbers a place in the sources. ISLE marks those places by a comment.
-    fn marked(&self, code: &str) -> Result<(String, String), String> {
+    /// Inserts a call of `fired` where each rule has matched. Also returns the table from the
+    /// numbers of the calls to source locations, which ISLE writes as comments.
+    fn instrument(&self, code: &str) -> Result<(String, String), String> {
         let mut out = String::with_capacity(code.len() * 9 / 8);
         let mut rules: Vec<(&str, u32)> = Vec::new();
         for line in code.lines() {
@@ -94,10 +94,10 @@ impl Rules {
             // ISLE counts lines from 0.
             let Some((file, Ok(n))) = place.map(|(file, n)| (file, n.parse().map(|n: u32| n + 1)))
             else {
-                return Err(format!("not a rule's place: {line}"));
+                return Err(format!("not the location of a rule: {line}"));
             };
             let name = file.rsplit('/').next().unwrap_or(file);
-            // Not those that only make what they are named by.
+            // Rules of this file only construct the values that they are named after.
             if name == "values.isle" {
                 continue;
             }
@@ -122,7 +122,7 @@ impl Rules {
     }
 }
 
-/// The opcodes that a rule of the term `operation` begins with, as a function.
+/// Generates a function that tells opcodes at the root of rules of the term `operation`.
 fn operations(inputs: &[PathBuf], rows: &[ir::Row]) -> Result<String, Box<dyn std::error::Error>> {
     let mut found: BTreeSet<String> = BTreeSet::new();
     for path in inputs {
@@ -143,7 +143,7 @@ fn operations(inputs: &[PathBuf], rows: &[ir::Row]) -> Result<String, Box<dyn st
         return Err("no rule makes an operation".into());
     }
     Ok(format!(
-        "/// Whether rules make an operation of an opcode.\nconst fn has_operation(op: Opcode) -> bool {{\n    matches!(op, {})\n}}\n",
+        "/// Returns true if rules construct an operation with an opcode.\nconst fn has_operation(op: Opcode) -> bool {{\n    matches!(op, {})\n}}\n",
         arms.join(" | ")
     ))
 }

@@ -1,19 +1,23 @@
-//! How time and memory grow with the size of a function: per level, shape and size the seconds of
-//! each stage and the peak memory, and how many times more ten times the instructions take.
+//! Growth of time and memory with the size of a function. For each level, shape and size it prints
+//! the seconds of each stage, the peak memory, and the growth for ten times the instructions.
 //!
 //! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes
 //! 1000,10000,100000] [--rounds 9] [--inside] [--text]]`
 //!
-//! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of
-//! allocation as well. `--text`: building, printing, parsing and checking the IR too. Each
-//! measurement is a process of its own, so that its peak memory is its own, and the least of
-//! several rounds counts. The columns `build`, `print`, `parse`, `check` (the parsed text verified)
-//! and `compile` are seconds of the processor where the host says (Linux), the pipeline's stages
-//! seconds of the wall. Below the figures of the second size and the larger ones is how many times
-//! as long each takes for ten times the instructions, if it takes a millisecond at all: the median
-//! of what each round says, whose sizes are measured one behind the other. A shared machine may be
-//! half as fast again from one second to the next, and the least of the rounds finds its fast
-//! moments for what takes twenty milliseconds more often than for what takes two hundred.
+//! - `-O`: levels, by default all three.
+//! - `--inside`: also passes of the optimizer and phases of allocation.
+//! - `--text`: also building, printing, parsing and verification of the IR.
+//!
+//! Each measurement is a process of its own, so that its peak memory is its own. The least of
+//! several rounds counts. `build`, `print`, `parse`, `check` (verification of the parsed text) and
+//! `compile` are seconds of CPU time where the host reports it (Linux). Stages of the pipeline are
+//! wall time.
+//!
+//! From the second size on, a second row has the growth factor of each column per decade of
+//! instructions. Columns below a millisecond are left out. The factor is the median over rounds,
+//! and each round measures all sizes in succession. The speed of a shared machine may vary by half
+//! within seconds. So the least of the rounds is more reliable for short measurements (20 ms) than
+//! for long ones (200 ms).
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
@@ -25,11 +29,11 @@ use std::time::Instant;
 
 type Res<T> = Result<T, Box<dyn Error>>;
 
-/// As the `gantry` command has it.
+/// Same allocator as in the `gantry` command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Kilobytes of memory that this process had at most.
+/// Peak memory of this process, in kilobytes.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
@@ -44,10 +48,10 @@ fn instructions(module: &Module) -> usize {
     module.functions.values().map(blocks).sum()
 }
 
-/// Seconds that this process has had a processor, which do not count other processes' share; of the
-/// wall where the host does not say.
+/// CPU time of this process in seconds, which excludes other processes; wall time if the host does
+/// not report it.
 fn seconds(start: Instant) -> f64 {
-    // The count is brought up to date when the thread gives way.
+    // The counter is updated when the thread yields.
     std::thread::yield_now();
     let stat = std::fs::read_to_string("/proc/self/schedstat").ok();
     let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<u64>().ok());
@@ -57,7 +61,8 @@ fn seconds(start: Instant) -> f64 {
     }
 }
 
-/// One measurement: `name seconds` per line, then `instructions`, `machine` and `kilobytes`.
+/// Runs one measurement. Prints `name seconds` per line, then `instructions`, `machine` and
+/// `kilobytes`.
 fn measure(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<()> {
     let start = Instant::now();
     let mut last = seconds(start);
@@ -105,7 +110,7 @@ fn measure(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<()> {
     Ok(())
 }
 
-/// What a measurement printed.
+/// Runs a measurement in a child process, and returns its output.
 fn child(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<Vec<(String, f64)>> {
     let mode = level.map_or("text", OptLevel::name);
     let out = Command::new(std::env::current_exe()?)
@@ -122,11 +127,11 @@ fn child(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<Vec<(String,
         .collect()
 }
 
-/// What was measured, by its name: what each round says.
+/// Figures by name, with a value for each round.
 type Figures = BTreeMap<String, Vec<f64>>;
 
-/// What the command line says.
-struct Asked {
+/// Settings of the command line.
+struct Settings {
     shapes: Vec<Shape>,
     levels: Vec<OptLevel>,
     sizes: Vec<usize>,
@@ -135,8 +140,8 @@ struct Asked {
     text: bool,
 }
 
-impl Asked {
-    /// Names of the times that there is a column for.
+impl Settings {
+    /// Returns the names of the time columns.
     fn columns(&self) -> Vec<String> {
         let mut out = Vec::new();
         if self.text {
@@ -157,17 +162,17 @@ impl Asked {
         out
     }
 
-    /// Figures of one shape, size and level by their names, of one round.
+    /// Measures the figures of one shape, size and level in one round, by name.
     fn round(&self, shape: Shape, size: usize, level: OptLevel) -> Res<BTreeMap<String, f64>> {
         let mut out: BTreeMap<String, f64> = BTreeMap::new();
         let texts = std::iter::once(None).filter(|_| self.text);
         for level in std::iter::once(Some(level)).chain(texts) {
             let mut all: BTreeMap<String, f64> = BTreeMap::new();
-            // What has several kernels' lines is their sum.
+            // Figures that several kernels report are summed.
             for (name, x) in child(shape, size, level)? {
                 *all.entry(name).or_default() += x;
             }
-            // Memory and counts are those of compiling, which is first.
+            // Memory and counts are those of compilation, which comes first.
             for (name, x) in all {
                 out.entry(name).or_insert(x);
             }
@@ -175,8 +180,8 @@ impl Asked {
         Ok(out)
     }
 
-    /// Figures of one shape and level by size: those of each round. Each round measures all sizes,
-    /// as what else a machine does changes with the minute.
+    /// Measures the figures of one shape and level by size. Each round measures all sizes, since
+    /// the load of a machine changes with time.
     fn figures(&self, shape: Shape, level: OptLevel) -> Res<Vec<Figures>> {
         let mut out: Vec<Figures> = vec![BTreeMap::new(); self.sizes.len()];
         for _ in 0..self.rounds {
@@ -192,7 +197,7 @@ impl Asked {
     fn table(&self) -> Res<()> {
         let columns = self.columns();
         print!("{:17} O {:>7} {:>7}", "shape", "insts", "machine");
-        // Names of passes and phases are cut to their columns.
+        // Names of passes and phases are cut to the width of their columns.
         let short = |c: &str| -> String {
             let name = c.split_once('.').map_or(c, |(_, name)| name);
             name.chars().take(8).collect()
@@ -215,13 +220,13 @@ impl Asked {
                 println!(" {kilobytes:8} {:6.0}", kilobytes * 1024.0 / insts.max(1.0));
                 if let Some((smaller, old)) = before {
                     print!("{:35}", "  times, a decade");
-                    // Growth that ten times the instructions would have.
+                    // Growth per ten times the instructions.
                     let decades = (insts / smaller).log10();
                     for (t, column) in times.iter().zip(&columns) {
                         let times = median_ratio(found.get(column), old.get(column));
                         match times {
                             Some(x) if *t >= 0.001 => print!(" {:8.1}", x.powf(1.0 / decades)),
-                            // What takes no time cannot be compared.
+                            // Very short times cannot be compared.
                             _ => print!(" {:>8}", "-"),
                         }
                     }
@@ -234,7 +239,7 @@ impl Asked {
     }
 }
 
-/// How many times as much, in the median of the rounds.
+/// Returns the median over rounds of the growth factor.
 fn median_ratio(now: Option<&Vec<f64>>, before: Option<&Vec<f64>>) -> Option<f64> {
     let pairs = now?.iter().zip(before?);
     let mut all: Vec<f64> = pairs.map(|(t, o)| t / o.max(1e-6)).collect();
@@ -242,7 +247,7 @@ fn median_ratio(now: Option<&Vec<f64>>, before: Option<&Vec<f64>>) -> Option<f64
     all.get(all.len() / 2).copied()
 }
 
-/// The numbers or names of a list with commas.
+/// Parses a comma-separated list of numbers or names.
 fn list<T>(value: Option<&String>, read: impl Fn(&str) -> Option<T>) -> Res<Vec<T>> {
     let value = value.map_or("", String::as_str);
     let read = |s| read(s).ok_or_else(|| format!("what is `{s}`?").into());
@@ -260,7 +265,7 @@ fn main() -> Res<()> {
         let shape = Shape::from_name(shape).ok_or("no such shape")?;
         return measure(shape, size.parse()?, OptLevel::from_name(mode));
     }
-    let mut asked = Asked {
+    let mut settings = Settings {
         shapes: Vec::new(),
         levels: OptLevel::ALL.to_vec(),
         sizes: vec![1000, 10_000, 100_000],
@@ -271,22 +276,22 @@ fn main() -> Res<()> {
     let mut args = args.iter();
     while let Some(a) = args.next() {
         match a.as_str() {
-            "-O" => asked.levels = list(args.next(), OptLevel::from_name)?,
-            "--sizes" => asked.sizes = list(args.next(), |s| s.parse().ok())?,
+            "-O" => settings.levels = list(args.next(), OptLevel::from_name)?,
+            "--sizes" => settings.sizes = list(args.next(), |s| s.parse().ok())?,
             "--rounds" => {
                 let rounds = list(args.next(), |s| s.parse::<usize>().ok())?;
-                asked.rounds = rounds.into_iter().sum();
+                settings.rounds = rounds.into_iter().sum();
             }
-            "--inside" => asked.inside = true,
-            "--text" => asked.text = true,
+            "--inside" => settings.inside = true,
+            "--text" => settings.text = true,
             _ => {
                 let shape = Shape::from_name(a).ok_or_else(|| format!("no shape `{a}`"))?;
-                asked.shapes.push(shape);
+                settings.shapes.push(shape);
             }
         }
     }
-    if asked.shapes.is_empty() {
-        asked.shapes = Shape::ALL.to_vec();
+    if settings.shapes.is_empty() {
+        settings.shapes = Shape::ALL.to_vec();
     }
-    asked.table()
+    settings.table()
 }

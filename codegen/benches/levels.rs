@@ -1,12 +1,13 @@
-//! Time and code of the levels on small kernels: per level the seconds that all kernels of some
-//! files take, by stage and pass, and the instructions and bytes that come out.
+//! Compile time and code size of the optimization levels on small kernels. For each level it prints
+//! the seconds for all kernels of some files, by stage and pass, and the resulting instructions and
+//! bytes.
 //!
 //! `cargo bench -p gantry-codegen --bench levels [-- PATH... [-O 0,1,2] [--target skl] [--rounds 9]
 //! [--without PASS,...] [--inside]]`
 //!
-//! A path is a `.gir` file or a directory of them, looked through with what is below; none: those
-//! that filetests run. A kernel's time is the least of the rounds, as are those of its stages;
-//! `--inside` prints stages and passes. Files that a target has no code for are left out, at all
+//! A path is a `.gir` file or a directory, searched recursively. By default these are the filetests
+//! that run. The time of a kernel is the least of the rounds, as are those of its stages.
+//! `--inside` prints stages and passes. Files that a target cannot compile are left out at all
 //! levels.
 
 use gantry_codegen::ir::{FuncKind, Module};
@@ -19,7 +20,7 @@ use std::time::Instant;
 
 type Res<T> = Result<T, Box<dyn Error>>;
 
-/// As the `gantry` command has it.
+/// Same allocator as in the `gantry` command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -81,7 +82,7 @@ fn find(path: &Path, out: &mut Vec<PathBuf>) -> Res<()> {
     Ok(())
 }
 
-/// Figures of a level.
+/// Sums of figures over the kernels of a level.
 #[derive(Default)]
 struct Sums {
     seconds: f64,
@@ -91,7 +92,7 @@ struct Sums {
     parts: BTreeMap<String, f64>,
 }
 
-/// The parts of a compilation and their seconds.
+/// Returns stages and passes of a compilation with their seconds.
 fn parts(k: &CompiledKernel) -> Vec<(String, f64)> {
     let stages = k.stats.stages.iter();
     let stages = stages.map(|(name, time)| ((*name).to_owned(), time.as_secs_f64()));
@@ -100,7 +101,7 @@ fn parts(k: &CompiledKernel) -> Vec<(String, f64)> {
     stages.chain(passes).collect()
 }
 
-/// Adds what the kernels of a module come to, or says why one cannot be compiled.
+/// Adds the figures of the kernels of a module. Returns an error if one cannot be compiled.
 fn measure(
     module: &Module,
     options: &CompileOptions,
@@ -154,7 +155,7 @@ fn main() -> Res<()> {
     let (mut modules, mut instructions) = (Vec::new(), 0);
     for file in &files {
         let text = std::fs::read_to_string(file)?;
-        // What a filetest is to do is no part of the module.
+        // Filetest commands are not part of the module.
         let command = |l: &&str| l.starts_with("test ") || l.starts_with("target ");
         let text: Vec<&str> = text.lines().filter(|l| !command(l)).collect();
         let Ok(parsed) = parse(&text.join("\n")) else {

@@ -1,5 +1,5 @@
-//! The least that compiles: IR by the builder, a zebin out. Its size is what a host pays for the
-//! compiler alone (README).
+//! Minimal compilation: from IR of the builder to a zebin. Its size is the cost of the compiler
+//! alone for a host (README).
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::ir::{Function, Module, scalars::I32};

@@ -1,19 +1,21 @@
-//! Maps from entities, and sets of them, that have an entry for each from the start: a map that
-//! grows entry by entry asks for memory again and again.
+//! Maps and sets of entities that are allocated at full size, since growth entry by entry
+//! reallocates repeatedly.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::marker::PhantomData;
 
-/// A map with room for entities of up to `count`, each with the default.
+/// Makes a map for entities below `count`, each with the default value.
 pub fn sized<K: EntityRef, V: Clone + Default>(count: usize) -> SecondaryMap<K, V> {
     let mut map = SecondaryMap::with_capacity(count);
     map.resize(count);
     map
 }
 
-/// A set of entities, a bit each. Unlike an [`EntitySet`](cranelift_entity::EntitySet) it asks for
-/// memory only where there is no bit: that is a call for each entity otherwise, and passes over
-/// whole functions put all values in one.
+/// Set of entities, one bit each.
+///
+/// Unlike an [`EntitySet`](cranelift_entity::EntitySet) it grows only for entities beyond its size.
+/// An `EntitySet` would check that by a call per insertion, and passes over whole functions insert
+/// every value.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<K> {
     words: Vec<u64>,
@@ -21,7 +23,7 @@ pub(crate) struct Marks<K> {
 }
 
 impl<K: EntityRef> Marks<K> {
-    /// The empty set, with room for entities of up to `count`.
+    /// Makes an empty set for entities below `count`.
     pub(crate) fn sized(count: usize) -> Marks<K> {
         Marks {
             words: vec![0; count.div_ceil(u64::BITS as usize)],
@@ -35,14 +37,14 @@ impl<K: EntityRef> Marks<K> {
         (n / bits, 1 << (n % bits))
     }
 
-    /// Whether it is in the set.
+    /// Returns true if the set contains an entity.
     #[inline]
     pub(crate) fn contains(&self, k: K) -> bool {
         let (word, bit) = Self::bit(k);
         self.words.get(word).is_some_and(|w| w & bit != 0)
     }
 
-    /// Puts it into the set; whether it was not there.
+    /// Inserts an entity. Returns true if it was absent.
     #[inline]
     pub(crate) fn insert(&mut self, k: K) -> bool {
         let (word, bit) = Self::bit(k);
@@ -61,7 +63,7 @@ mod tests {
     use crate::ir::Value;
 
     #[test]
-    fn a_set_has_what_was_put_into_it() {
+    fn contains_inserted_entities() {
         let mut set: Marks<Value> = Marks::sized(3);
         let all = [0, 1, 63, 64, 200].map(Value::from_u32);
         for v in all {

@@ -4,94 +4,94 @@ use crate::ir::{Module, Origin, Value};
 use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::message::MessageError;
 
-/// Behind an instruction, the IR value that it is about: `, v12`, or nothing.
+/// Returns the part of a message about the IR value of an instruction: `, v12`, or nothing.
 fn of(value: &Option<Value>) -> String {
     value.map_or_else(String::new, |v| format!(", {v}"))
 }
 
-/// Behind an instruction that takes more than there is by itself.
+/// Returns the part of a message about an instruction that exceeds the registers by itself.
 fn by_itself(alone: &bool) -> &'static str {
     if *alone { " alone" } else { "" }
 }
 
-/// Why a function was not compiled. Each variant says whose matter it is.
+/// Reason that a function was not compiled. Each variant says who is responsible.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodegenError {
-    /// The IR breaks a rule: the caller's to mend.
+    /// Invalid IR, which the caller must fix.
     #[error("the IR does not verify:\n{0}")]
     Verifier(Diagnostics),
-    /// Valid IR that this version or this platform has no lowering for.
+    /// Valid IR without a lowering in this version or on this platform.
     #[error("in %{function}: {what} is not supported{}", .at.as_ref().map(|a| format!(", at `{a}`")).unwrap_or_default() + &.origin.to_string())]
     Unsupported {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// What has no lowering.
+        /// Operation without a lowering.
         what: String,
-        /// The instruction, as text.
+        /// Instruction, as text.
         at: Option<String>,
-        /// Where that is from.
+        /// Source location of the instruction.
         origin: Origin,
     },
-    /// Options that the target has not.
+    /// Options that the target does not support.
     #[error("{what}")]
     Options {
-        /// What is wrong with them.
+        /// Error message.
         what: String,
     },
-    /// What one instruction reads and writes, with what must stay in registers, takes more of them
-    /// than there are. Everything else is spilled.
+    /// Register demand at one instruction that exceeds the available registers, although everything
+    /// that can be spilled is spilled.
     #[error(
         "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at}{} (`{text}`{}){origin}, and {available} there are for values",
         by_itself(alone),
         of(value)
     )]
     OutOfRegisters {
-        /// The kernel.
+        /// Name of the kernel.
         function: String,
-        /// Bytes that are live at once there, whatever is spilled.
+        /// Bytes that are live there, after spilling.
         needed: u32,
-        /// Bytes of the registers that values may be in.
+        /// Bytes of registers available for values.
         available: u32,
-        /// Whether that instruction takes them by itself: what it names, what is never in scratch,
-        /// and two registers for the messages that bring the rest there and back.
+        /// True if the instruction exceeds the registers by itself: its operands, values that are
+        /// never spilled, and two GRFs for spill and fill messages.
         alone: bool,
-        /// Where demand is highest: index of the machine instruction.
+        /// Index of the machine instruction with the highest demand.
         at: usize,
-        /// That instruction.
+        /// Text of that instruction.
         text: String,
-        /// The IR value that it writes, or else the largest that it reads, as numbered after
-        /// inlining and expansion, if it is of any.
+        /// IR value that it writes, else the largest that it reads, if any. Values are numbered
+        /// after inlining and expansion.
         value: Option<Value>,
-        /// Where it is from.
+        /// Source location of the instruction.
         origin: Origin,
     },
-    /// Subroutines become part of the kernel, and there are too many calls of them.
+    /// Kernel that is too large after inlining of its subroutines.
     #[error(
         "in %{kernel}: the calls are too large to inline: with %{function} in it the kernel has more than {limit} instructions"
     )]
     TooLarge {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The function that was being made part of it.
+        /// Function that was being inlined.
         function: String,
-        /// The most instructions that a kernel may have with its calls in it.
+        /// Maximum number of instructions of a kernel after inlining.
         limit: usize,
     },
-    /// A product there is no code generator for.
+    /// Unknown product.
     #[error("no code generator for `{name}`; there is one for {known}")]
     Target {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// Names that would be taken.
+        /// Names that are known.
         known: String,
     },
-    /// The compiler broke its own rules: a bug in Gantry, with what to report.
+    /// Broken invariant of the compiler: a bug in Gantry, with details to report.
     #[error("internal error in %{function}: {what} (a bug in Gantry, please report it)")]
     Internal {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// What went wrong.
+        /// Error message.
         what: String,
     },
 }
@@ -104,7 +104,7 @@ impl CodegenError {
         }
     }
 
-    /// The same with the name of the source file, which only the module knows.
+    /// Adds the name of the source file, which only the module has.
     pub(crate) fn in_module(mut self, module: &Module) -> Self {
         if let CodegenError::Unsupported { origin, .. }
         | CodegenError::OutOfRegisters { origin, .. } = &mut self

@@ -1,5 +1,5 @@
-//! Compiling in a `Context` that is kept: it gives what a new one gives, and asks for less memory;
-//! which it does seldom for each instruction. `--nocapture` shows the figures.
+//! Reuse of a `Context`: results equal those of a new one, with fewer allocations. The number of
+//! allocations does not grow with the number of instructions. `--nocapture` prints the figures.
 #![allow(clippy::unwrap_used, reason = "test code")]
 #![allow(unsafe_code, reason = "a global allocator that counts")]
 
@@ -18,27 +18,27 @@ thread_local! {
 struct Counting;
 
 fn count(bytes: usize) {
-    // A thread that ends has no counts any more.
+    // The counters of a terminating thread are gone.
     let _ = REQUESTS.try_with(|r| r.set(r.get() + 1));
     let _ = BYTES.try_with(|b| b.set(b.get() + bytes as u64));
 }
 
-// SAFETY: everything is asked of the system's allocator, as it was asked for.
+// SAFETY: every request is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -46,8 +46,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often memory is asked for while something runs, and of how many bytes.
-fn requests<T>(f: impl FnOnce() -> T) -> (u64, u64) {
+/// Returns the number of allocations of a closure, and their bytes.
+fn allocations<T>(f: impl FnOnce() -> T) -> (u64, u64) {
     let before = (REQUESTS.get(), BYTES.get());
     let out = f();
     let found = (REQUESTS.get() - before.0, BYTES.get() - before.1);
@@ -55,10 +55,10 @@ fn requests<T>(f: impl FnOnce() -> T) -> (u64, u64) {
     found
 }
 
-/// What was begun to know what it asks of the file comes out as if it had not been, also where
-/// functions were added since, or another was begun and dropped.
+/// A compilation begun for its register demand can be finished, with the usual result. So it is if
+/// functions were added since, or another one was begun and dropped.
 #[test]
-fn what_was_begun_is_finished() {
+fn begun_compilations_can_be_finished() {
     let mut context = Context::new();
     for shape in [Shape::Diamonds, Shape::SimdLoops, Shape::PressureLoops] {
         let mut module = shape.module(2000).unwrap();
@@ -85,17 +85,17 @@ fn what_was_begun_is_finished() {
     }
 }
 
-/// Instructions as the table counts them.
+/// Numbers of instructions of the printed table.
 const SIZES: [usize; 2] = [100, 3000];
 
 #[test]
-fn few_requests_for_memory() {
+fn allocations_are_few() {
     for opt in [OptLevel::O0, OptLevel::O2] {
-        requests_at(opt);
+        allocations_at(opt);
     }
 }
 
-fn requests_at(opt: OptLevel) {
+fn allocations_at(opt: OptLevel) {
     let options = CompileOptions {
         check: false,
         opt,
@@ -107,10 +107,10 @@ fn requests_at(opt: OptLevel) {
         let mut more = 0;
         for size in SIZES {
             let m = shape.module(size).unwrap();
-            let once = requests(|| compile(&m, &options).unwrap());
+            let once = allocations(|| compile(&m, &options).unwrap());
             let mut context = Context::new();
             context.compile(&m, &options).unwrap();
-            let again = requests(|| context.compile(&m, &options).unwrap());
+            let again = allocations(|| context.compile(&m, &options).unwrap());
             println!(
                 "{:18} {size:6} {:7} {:9} {:9} {:9}",
                 shape.name(),
@@ -122,29 +122,29 @@ fn requests_at(opt: OptLevel) {
             assert!(again.0 < once.0 && again.1 < once.1, "{}", shape.name());
             more = again.0 - more;
         }
-        // Blocks ask, and functions; instructions do not.
+        // Blocks and functions allocate, instructions do not.
         let most = match shape {
             Shape::Straight => 100,
             Shape::Calls | Shape::CallSites => 50_000,
-            // Every case is a block, and an edge.
+            // Every case is a block and an edge.
             Shape::Switch => 4 * SIZES[1] as u64,
-            // Stores and fills ask, for their registers and for what they push aside.
+            // Spills and fills allocate, for their registers and for evicted values.
             Shape::Pressure | Shape::PressureLoops => 20 * SIZES[1] as u64,
             _ => 2 * SIZES[1] as u64,
         };
-        // The optimizer asks for blocks too.
+        // The optimizer allocates per block too.
         let most = if opt == OptLevel::O0 { most } else { 2 * most };
         assert!(more < most, "{}: {more} more", shape.name());
     }
 }
 
-/// Too much for the registers, since an index may mean any element: the compile ends in the middle.
+/// Exceeds the registers, since an index may select any element, so compilation fails midway.
 fn too_large() -> Module {
     let text = "kernel %k(i64 ptr, i16) simd1 {\nblock0(v0: i64, v1: i16):\n    v2 = bload.f32x1024 v0\n    v3 = rdregion.f32 v2, <0;1,0>, 0+v1\n    bstore v3, v0\n";
     parse(text).unwrap()
 }
 
-/// More than the registers hold: it is spilled.
+/// Exceeds the registers, and is spilled.
 fn large() -> Module {
     let mut text = "kernel %k(i64 ptr) simd16 {\nblock0(v0: i64):\n".to_string();
     for n in 1..80 {
@@ -161,7 +161,7 @@ fn parse(text: &str) -> Result<Module, Diagnostics> {
 }
 
 #[test]
-fn what_was_compiled_before_changes_nothing() {
+fn earlier_compilations_change_nothing() {
     let mut context = Context::new();
     let (too_large, large) = (too_large(), large());
     for target in ["skl", "icllp", "bdw", "skl"] {

@@ -1,13 +1,13 @@
-//! Random 2D blocks, of the input and of rooms in the output.
+//! Random 2D blocks of the input, and of reserved ranges of the output.
 
 use super::IN_BYTES;
 use super::generate::Gen;
 use crate::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Space, Type, Value};
 
-/// What addresses of surfaces are multiples of, in bytes.
+/// Required alignment of surface addresses, in bytes.
 const SURFACE_ALIGN: u32 = 64;
 
-/// What columns that blocks begin at are a multiple of.
+/// Number of columns of which the first column of a block must be a multiple.
 fn columns_of_a_dword(shape: Block2dShape) -> i64 {
     (4 / i64::from(shape.bytes)).max(1)
 }
@@ -18,7 +18,7 @@ impl Gen<'_, '_, '_> {
             return;
         }
         let shape = self.block_shape(opcode);
-        // What no message moves is left out.
+        // Shapes that no message moves are left out.
         if shape.check(opcode).is_err() {
             return;
         }
@@ -27,7 +27,8 @@ impl Gen<'_, '_, '_> {
         let rows = 1 + self.rng.below(12);
         let width = SURFACE_ALIGN + 4 * self.rng.below((pitch - SURFACE_ALIGN) / 4 + 1);
         let base = if stored {
-            let Some(first) = self.room(Space::Global, pitch * rows + SURFACE_ALIGN) else {
+            let Some(first) = self.reserve_bytes(Space::Global, pitch * rows + SURFACE_ALIGN)
+            else {
                 return;
             };
             (self.output, first.next_multiple_of(SURFACE_ALIGN))
@@ -59,8 +60,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A load of a surface that was written, there or elsewhere, and now and then a store behind
-    /// it: in their order.
+    /// Loads from a surface that was stored to, at the same or another position, and sometimes
+    /// stores to it again. Tests the order of these accesses.
     fn after_block(&mut self, surface: [Value; 4], place: [Value; 2]) {
         let shape = self.block_shape(Opcode::Block2dLoad);
         if shape.check(Opcode::Block2dLoad).is_err() {
@@ -80,14 +81,14 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A place that is near one and begins at a doubleword.
+    /// Rounds a position down to a dword-aligned column.
     fn whole_columns(&mut self, shape: Block2dShape, [column, row]: [Value; 2]) -> [Value; 2] {
         let ty = Type::scalar_of(Scalar::I32);
         let mask = self.b.ins().iconst(ty, -columns_of_a_dword(shape));
         [self.b.ins().band(column, mask), row]
     }
 
-    /// A type that a block's value may have.
+    /// Returns a random type for the value of a block.
     fn block_type(&mut self, shape: Block2dShape) -> Type {
         let drawn = self.int();
         let bytes = shape.value_bytes();
@@ -129,7 +130,7 @@ impl Gen<'_, '_, '_> {
         } else {
             self.rng.pick(&[1, 1, 2, 4]).unwrap_or(1)
         };
-        // Rows of 4 to 16 bytes, now and then as long as they may be.
+        // Rows have 4 to 16 bytes, and sometimes the maximum.
         let row = if self.rng.one_in(4) {
             64 / u32::from(blocks)
         } else {
@@ -155,7 +156,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A number that is a constant, or comes to be it.
+    /// Returns a number as a constant, or as a value that folds to it.
     pub(super) fn block_number(&mut self, n: u32) -> Value {
         let ty = Type::scalar_of(Scalar::I32);
         let constant = self.b.ins().iconst(ty, n.into());
@@ -168,7 +169,7 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iadd(none, constant)
     }
 
-    /// A column of doublewords, or a row, from -4 on.
+    /// Returns a random row, or column in dwords, of at least -4.
     fn block_place(&mut self) -> Value {
         let ty = Type::scalar_of(Scalar::I32);
         let any = self.value(ty);

@@ -1,4 +1,4 @@
-//! Functions: straight pieces, uniform branches and loops, SIMD control flow.
+//! Generator of functions: straight-line code, uniform branches and loops, SIMD control flow.
 
 use super::memory::FORMATS;
 use super::{Options, Rng, SHARED_BYTES};
@@ -11,64 +11,64 @@ use cranelift_entity::EntityRef;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
-/// What is known while a function is generated.
-pub(super) struct State<'o> {
+/// State of the generation of a function.
+pub(super) struct GenState<'o> {
     pub(super) rng: Rng,
     pub(super) options: &'o Options,
     pub(super) simd: u32,
-    /// Values that may be used here.
+    /// Values that may be used at the current point.
     pub(super) pool: Vec<Value>,
-    /// Whether there are buffers.
+    /// True if there are buffers.
     pub(super) memory: bool,
-    /// Addresses of the buffers.
+    /// Address of the input buffer.
     pub(super) input: Value,
     pub(super) output: Value,
-    /// Where in its surface the bound buffer begins.
+    /// Offset of the bound buffer in its surface.
     pub(super) surface: Value,
-    /// The first byte of the output that nothing is stored to.
+    /// Bytes of the output that are taken.
     pub(super) out_used: u32,
-    /// The same of local memory's and of the surface's upper half.
+    /// Bytes of the upper half of SLM that are taken. Likewise for the surface and for scratch.
     pub(super) slm_used: u32,
     pub(super) surface_used: u32,
     pub(super) scratch_used: u32,
-    /// The first texel of the written image that nothing is stored to.
+    /// Texels of the written image that are taken.
     pub(super) texels_used: u32,
-    /// Whether the kernel has scratch.
+    /// True if the kernel has scratch.
     pub(super) scratch: bool,
-    /// The module's constant data.
+    /// Constant data of the module.
     pub(super) table: DataRef,
-    /// The first format, and a string.
+    /// First format, and a string.
     pub(super) formats: u32,
     pub(super) name: DataRef,
-    /// Levels of the expression being made.
+    /// Depth of the current expression.
     pub(super) depth: u32,
-    /// A subroutine to call.
+    /// Subroutine to call.
     pub(super) callee: Option<Callee>,
 }
 
-/// A function being generated: its state, and the builder, which closures of SIMD control flow pass
-/// on.
+/// Function being generated: its builder, which closures of SIMD control flow pass on, and its
+/// state.
 pub(super) struct Gen<'a, 'f, 'o> {
     pub(super) b: &'a mut FunctionBuilder<'f>,
-    pub(super) state: &'a mut State<'o>,
+    pub(super) state: &'a mut GenState<'o>,
 }
 
 impl<'o> Deref for Gen<'_, '_, 'o> {
-    type Target = State<'o>;
+    type Target = GenState<'o>;
 
-    fn deref(&self) -> &State<'o> {
+    fn deref(&self) -> &GenState<'o> {
         self.state
     }
 }
 
 impl<'o> DerefMut for Gen<'_, '_, 'o> {
-    fn deref_mut(&mut self) -> &mut State<'o> {
+    fn deref_mut(&mut self) -> &mut GenState<'o> {
         self.state
     }
 }
 
 pub(super) fn module(rng: Rng, options: &Options) -> Module {
-    // Of its own, so that what is generated is the same with and without.
+    // A generator of its own keeps the code independent of source locations.
     let mut places = Rng::new(rng.clone().bits());
     let mut module = code(rng, options);
     if places.one_in(3) {
@@ -109,11 +109,11 @@ fn code(mut rng: Rng, options: &Options) -> Module {
             .filter_map(|_| rng.pick(&list))
             .collect::<Vec<Type>>()
     };
-    // Each subroutine may call the one behind it.
+    // Each subroutine may call the next one.
     let count = if options.calls { 1 + rng.below(3) } else { 0 };
     let mut callees: Vec<Callee> = Vec::new();
     for n in 0..count {
-        // The first parameter is the channels that run.
+        // The first parameter is the execution mask.
         let mut params = vec![Type::clamped(Scalar::B1, simd)];
         params.extend(types(&mut rng));
         let results = types(&mut rng);
@@ -135,7 +135,7 @@ fn code(mut rng: Rng, options: &Options) -> Module {
     module
 }
 
-/// A vector of many registers, often of what one of some types has.
+/// Returns a vector type of several GRFs, often with the scalar type of one of some types.
 fn large(rng: &mut Rng, of: &[Type]) -> Type {
     let scalar = rng.pick(of).map_or(Scalar::B1, Type::scalar);
     let scalar = match scalar {
@@ -148,12 +148,12 @@ fn large(rng: &mut Rng, of: &[Type]) -> Type {
     Type::clamped(scalar, bytes / scalar.bytes())
 }
 
-/// Whether a type is of many registers.
+/// Returns true for types of several GRFs.
 pub(super) fn is_large(ty: Type) -> bool {
     ty.bytes() >= 128
 }
 
-/// A subroutine to call: parameters and results.
+/// Subroutine to call: parameter and result types.
 pub(super) type Callee = (FuncRef, Vec<Type>, Vec<Type>);
 
 fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -> Function {
@@ -174,11 +174,11 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
             flush_f32: rng.one_in(2),
             flush_f64: rng.one_in(2),
             toward_zero: rng.one_in(2),
-            // What it computes would not be what the interpreter does.
+            // The interpreter never contracts.
             contract: false,
         });
     }
-    // Something large is passed to the subroutine.
+    // Large values are passed to the subroutine.
     let passes = callee
         .as_ref()
         .is_some_and(|c| c.1.iter().any(|t| is_large(*t)));
@@ -189,7 +189,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         b.param(Type::scalar_of(Scalar::F32)),
     ];
     let surface = b.surface_param();
-    // Three buffers, each of which is reached by its own argument alone.
+    // None of the three buffers is accessed through another argument.
     for buffer in [input, output, surface] {
         if rng.one_in(3) {
             b.promise_noalias(buffer);
@@ -200,14 +200,14 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     b.sampler_param();
     b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
     if rng.one_in(4) {
-        // Whose numbers matter is no surface.
+        // A buffer whose address is compared cannot become a surface.
         pool.push(b.ins().icmp(IntCC::NotEqual, input, output));
     }
     fill(&mut b, Space::Slm, input);
     if scratch {
         fill(&mut b, Space::Scratch, input);
     }
-    let mut state = State {
+    let mut state = GenState {
         rng: rng.clone(),
         options,
         simd,
@@ -243,7 +243,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     func
 }
 
-/// The lower half of local memory, or of scratch, is the input's.
+/// Copies the input to the lower half of SLM or scratch.
 fn fill(b: &mut FunctionBuilder<'_>, space: Space, input: Value) {
     const STEP: u32 = 512;
     let ty = Type::clamped(Scalar::I32, STEP / 4);
@@ -254,7 +254,7 @@ fn fill(b: &mut FunctionBuilder<'_>, space: Space, input: Value) {
     }
 }
 
-/// A subroutine has no memory of its own.
+/// Generates a subroutine. It has no buffers.
 fn subroutine(
     rng: &mut Rng,
     options: &Options,
@@ -272,7 +272,7 @@ fn subroutine(
     if let Some(&mask) = pool.first() {
         b.set_exec_mask(mask);
     }
-    // Mostly what is large is read in parts alone.
+    // Most large parameters are only read in parts.
     let parts: Vec<Value> = pool
         .iter()
         .copied()
@@ -280,7 +280,7 @@ fn subroutine(
         .collect();
     pool.retain(|v| !parts.contains(v));
     let zero = b.ins().iconst(Type::scalar_of(Scalar::I64), 0);
-    let mut state = State {
+    let mut state = GenState {
         rng: rng.clone(),
         options,
         simd,
@@ -316,7 +316,7 @@ fn subroutine(
     func
 }
 
-/// Operations that every function may have.
+/// Returns true for operations that every function may have.
 fn is_plain(opcode: Opcode) -> bool {
     use crate::ir::opcode::Format;
     let info = opcode.info();
@@ -341,13 +341,13 @@ fn is_plain(opcode: Opcode) -> bool {
     format && !info.effect
 }
 
-/// What the generator builds wrongly shows as a module that does not verify.
+/// Ignores builder errors: the verifier reports the resulting module.
 fn finish(b: FunctionBuilder<'_>) {
     let _ = b.finish();
 }
 
 impl Gen<'_, '_, '_> {
-    /// Instructions and control flow, `budget` steps.
+    /// Generates `budget` steps of instructions and control flow.
     pub(super) fn body(&mut self, budget: u32, depth: u32) {
         let mut ops = self.options.opcodes();
         if !self.memory {
@@ -376,7 +376,7 @@ impl Gen<'_, '_, '_> {
                 16 if depth < 3 => self.short_branch(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
-                        // One thread alone: barriers end at once.
+                        // With a single thread, barriers never wait.
                         self.instruction(opcode);
                     }
                 }
@@ -393,7 +393,7 @@ impl Gen<'_, '_, '_> {
         self.value(Type::clamped(Scalar::B1, self.simd))
     }
 
-    /// A branch taken by the whole thread, that passes values to the block after it.
+    /// Generates a uniform branch that passes values to the merge block.
     fn uniform_if(&mut self, budget: u32, depth: u32) {
         let cond = self.value(Type::scalar_of(Scalar::B1));
         let ty = self.data_type();
@@ -407,8 +407,8 @@ impl Gen<'_, '_, '_> {
         self.meet(&[then, other], (end, merged), budget, depth);
     }
 
-    /// Fills in blocks that go on to one block, each with a value for its parameter, and goes on
-    /// there.
+    /// Generates blocks that branch to one merge block with a value for its parameter, and
+    /// continues there.
     pub(super) fn meet(
         &mut self,
         blocks: &[Block],
@@ -431,8 +431,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(merged);
     }
 
-    /// A branch to one of several places, some of which are the same, and some of which pass
-    /// values. What the value is is near to the cases more often than not.
+    /// Generates a uniform `switch` whose destinations may coincide or pass values. The operand is
+    /// mostly near the case values.
     fn uniform_switch(&mut self, budget: u32, depth: u32) {
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
         let scalar = self.rng.pick(&scalars).unwrap_or(Scalar::I32);
@@ -477,7 +477,7 @@ impl Gen<'_, '_, '_> {
         self.meet(&blocks, (end, merged), budget, depth);
     }
 
-    /// A loop of the whole thread with a few iterations, counted at its end or at its beginning.
+    /// Generates a uniform loop of a few iterations, counted at its end or at its beginning.
     fn uniform_loop(&mut self, budget: u32, depth: u32) {
         let i32 = Type::scalar_of(Scalar::I32);
         let ty = self.data_type();
@@ -543,7 +543,7 @@ impl Gen<'_, '_, '_> {
         let start = self.value(ty);
         let var = self.b.var(start);
         let both = self.rng.one_in(2);
-        // Both closures exist at once, and run one after the other.
+        // Both closures exist at the same time, and run one after the other.
         let state = RefCell::new(&mut *self.state);
         let branch = |b: &mut FunctionBuilder<'_>| {
             let mut state = state.borrow_mut();
@@ -562,7 +562,7 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// Channels leave from several places, some of them in a branch, for one.
+    /// Generates a SIMD block that channels leave at several points, some of them in a branch.
     fn simd_block(&mut self, budget: u32, depth: u32) {
         let ty = self.simd_type();
         let start = self.value(ty);
@@ -594,7 +594,7 @@ impl Gen<'_, '_, '_> {
     fn branch(&mut self, var: crate::ir::builder::Variable, ty: Type, budget: u32, depth: u32) {
         let before = self.pool.len();
         if self.rng.one_in(3) {
-            // The execution mask as data.
+            // Uses the execution mask as data.
             let em = self.b.exec_mask();
             self.pool.push(em);
         }
@@ -606,7 +606,8 @@ impl Gen<'_, '_, '_> {
         self.pool.truncate(before);
     }
 
-    /// Some channels return. Seldom all of them do: what is left stores its values at the end.
+    /// Lets some channels return. Seldom all of them do, since the rest store their values at the
+    /// end.
     fn early_return(&mut self) {
         let mut leaving = self.mask();
         let i32 = Type::scalar_of(Scalar::I32);
@@ -625,7 +626,7 @@ impl Gen<'_, '_, '_> {
         self.b.simd_return_if(leaving, &[]);
     }
 
-    /// A loop that each channel leaves after a few iterations of its own count.
+    /// Generates a loop that each channel leaves after a few iterations of its own count.
     fn simd_loop(&mut self, budget: u32, depth: u32) {
         let i32 = Type::clamped(Scalar::I32, self.simd);
         let any = self.value(i32);
@@ -657,8 +658,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A loop that each channel leaves with results which it has only then, of values that the
-    /// others go on with; what is done with them is done by channels.
+    /// Generates a loop that channels leave with results computed on leaving, from values that the
+    /// others continue to update. The results are used under SIMD control flow.
     fn escaping_loop(&mut self) {
         let i32 = Type::clamped(Scalar::I32, self.simd);
         let any = self.value(i32);
@@ -711,18 +712,18 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// Room for a value in the output: its offset.
+    /// Allocates space for a value in the output, and returns its offset.
     pub(super) fn out_room(&mut self, ty: Type) -> Option<u32> {
         let at = self.out_used.next_multiple_of(8);
         let end = at + ty.bytes();
-        // A part is kept for the values at the end.
+        // Half of the output is reserved for the values at the end.
         (end <= super::OUT_BYTES / 2).then(|| {
             self.out_used = end;
             at
         })
     }
 
-    /// Stores what is left at the end.
+    /// Stores the last values of the pool at the end.
     fn store_values(&mut self) {
         let mut at = super::OUT_BYTES / 2;
         let last = self.pool.len().saturating_sub(24);

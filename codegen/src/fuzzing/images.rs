@@ -1,33 +1,32 @@
-//! Random accesses to images of integers, which are exact.
+//! Random accesses to integer images, whose results are exact.
 
 use super::IMAGE_SIDE;
 use super::generate::Gen;
 use crate::ir::{ImageFact, ImagePlace, Opcode, SamplerFact, Scalar, Type, Value};
 
 impl Gen<'_, '_, '_> {
-    /// Lanes of an access, up to a predicate's.
+    /// Returns a lane count of an access, up to that of a predicate.
     fn texel_lanes(&mut self) -> u32 {
         self.lanes().min(Type::MAX_PRED_LANES)
     }
 
-    /// Any coordinates around the image.
+    /// Returns integer coordinates around the image.
     fn whole_coordinate(&mut self, lanes: u32) -> Value {
         let i32 = Type::clamped(Scalar::I32, lanes);
         let any = self.value(i32);
         let mask = self.b.ins().iconst(i32, i64::from(2 * IMAGE_SIDE - 1));
         let some = self.b.ins().band(any, mask);
         let shift = self.b.ins().iconst(i32, i64::from(IMAGE_SIDE / 2));
-        match self.rng.one_in(2) {
-            true => self.b.ins().isub(some, shift),
-            // Inside.
-            false => {
-                let one = self.b.ins().iconst(i32, 1);
-                self.b.ins().ushr(some, one)
-            }
+        if self.rng.one_in(2) {
+            self.b.ins().isub(some, shift)
+        } else {
+            // Inside of the image.
+            let one = self.b.ins().iconst(i32, 1);
+            self.b.ins().ushr(some, one)
         }
     }
 
-    /// A mask and what lanes that are off take, now and then.
+    /// Returns a mask and the value of disabled lanes, sometimes.
     fn texel_mask(&mut self, lanes: u32, ty: Type) -> Option<(Value, Value)> {
         if self.rng.one_in(2) {
             let mask = self.value(Type::clamped(Scalar::B1, lanes));
@@ -101,7 +100,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A rectangle around the third image's.
+    /// Generates access to a rectangle around the third image.
     pub(super) fn media(&mut self, opcode: Opcode) {
         if !self.memory {
             return;
@@ -125,7 +124,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// An untyped read of the surface, or a write, as messages. The interpreter knows none.
+    /// Generates an untyped surface read or write as a send. The interpreter does not support
+    /// sends.
     pub(super) fn send(&mut self, opcode: Opcode) {
         if !self.memory || self.options.runnable {
             return;
@@ -148,7 +148,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// What the launch says of an argument. Addresses differ from one machine to the next.
+    /// Queries a property of an argument. Addresses are excluded, since they differ between
+    /// machines.
     pub(super) fn arg_query(&mut self, opcode: Opcode) {
         if !self.memory {
             return;

@@ -1,10 +1,10 @@
-//! One random instruction of an opcode.
+//! Generator of a random instruction of an opcode.
 
 use super::generate::{Gen, is_large};
 use crate::ir::opcode::{Class, Format, Out};
 use crate::ir::{Dim, FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 
-/// Integers twice as wide.
+/// Returns the integer type of twice the width.
 fn twice(ty: Type) -> Type {
     let to = match ty.scalar() {
         Scalar::I8 => Scalar::I16,
@@ -14,7 +14,7 @@ fn twice(ty: Type) -> Type {
     Type::clamped(to, ty.lanes())
 }
 
-/// Functions of the math box that are library functions of doubles.
+/// Returns true for math functions that the hardware does not have for doubles.
 fn not_of_doubles(opcode: Opcode) -> bool {
     matches!(
         opcode,
@@ -23,8 +23,8 @@ fn not_of_doubles(opcode: Opcode) -> bool {
 }
 
 impl Gen<'_, '_, '_> {
-    /// Appends an instruction of this opcode, and what its operands need; nothing for those that
-    /// the control flow brings or that the options leave out.
+    /// Appends an instruction of this opcode, and its operands. Does nothing for opcodes of control
+    /// flow, and for those excluded by the options.
     pub(super) fn instruction(&mut self, opcode: Opcode) {
         let info = opcode.info();
         match info.format {
@@ -122,7 +122,7 @@ impl Gen<'_, '_, '_> {
         self.keep(&results);
     }
 
-    /// Values that were made may be operands, and are now and then stored.
+    /// Adds values to the pool of operands, and sometimes stores them.
     pub(super) fn keep(&mut self, results: &[Value]) {
         if self.memory && self.rng.one_in(3) {
             results.iter().for_each(|&v| self.show(v));
@@ -130,7 +130,7 @@ impl Gen<'_, '_, '_> {
         self.pool.extend(results);
     }
 
-    /// Stores a value, so that it is needed.
+    /// Stores a value, so that it is not dead.
     pub(super) fn show(&mut self, v: Value) {
         let v = if self.b.ty(v).is_pred() {
             self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
@@ -158,7 +158,7 @@ impl Gen<'_, '_, '_> {
             _ if ty.scalar() == Scalar::F64 && not_of_doubles(opcode) => {
                 Type::clamped(Scalar::F32, ty.lanes())
             }
-            // Any: also floats.
+            // Floats too.
             Opcode::Select if self.rng.one_in(2) => self.data_type(),
             _ => ty,
         }
@@ -171,7 +171,7 @@ impl Gen<'_, '_, '_> {
                 let ty = self.type_of(Class::Any);
                 self.push(InstData::Nullary { opcode }, Some(ty));
             }
-            // Its value is not the same everywhere.
+            // Its value differs between machines, so it is not used.
             Opcode::PrintfBuffer => {
                 self.b.ins().printf_buffer(Type::scalar_of(Scalar::I64));
             }
@@ -188,7 +188,7 @@ impl Gen<'_, '_, '_> {
                 let ty = Type::scalar_of(of);
                 let results = self.b.ins().raw(InstData::Nullary { opcode }, Some(ty));
                 if self.memory {
-                    // None of its bits: it is needed, and that is the same everywhere.
+                    // Values differ between machines, so only zero bits of them are used.
                     let zero = self.b.ins().iconst(ty, 0);
                     for v in results {
                         let none = self.b.ins().band(v, zero);
@@ -210,7 +210,7 @@ impl Gen<'_, '_, '_> {
 
     fn unary(&mut self, opcode: Opcode) {
         if opcode == Opcode::FdemoteBf16Rte {
-            // A whole number: the bits of a NaN are not the same everywhere.
+            // Converts a whole number, since the bits of NaNs differ between machines.
             let lanes = self.lanes();
             let number = self.value(Type::clamped(Scalar::I32, lanes));
             let single = self.b.ty(number).with_scalar(Scalar::F32);
@@ -235,7 +235,7 @@ impl Gen<'_, '_, '_> {
         self.push(InstData::Unary { opcode, arg }, to);
     }
 
-    /// Operand and result types of a conversion.
+    /// Returns operand and result types of a conversion.
     fn conversion(&mut self, opcode: Opcode, from: Type) -> Option<(Type, Type)> {
         let lanes = from.lanes();
         let ty = |s| Type::clamped(s, lanes);
@@ -245,7 +245,7 @@ impl Gen<'_, '_, '_> {
         } else {
             &[Scalar::F16, Scalar::F32]
         };
-        // Two different ones of a list, the narrower first.
+        // Two different types of a list, the narrower first.
         let mut two = |list: &[Scalar]| {
             let n = self.rng.below(list.len() as u32 - 1) as usize;
             let m = n + 1 + self.rng.below((list.len() - n - 1) as u32) as usize;
@@ -276,8 +276,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index;
-    /// contiguous if no other is found.
+    /// Returns a region of `part` lanes in `whole` that leaves `slack` elements for a variable
+    /// index. Contiguous if no other is found.
     pub(super) fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
         let size = whole.scalar().bytes().max(1);
         let room = whole.lanes() - slack;
@@ -300,11 +300,11 @@ impl Gen<'_, '_, '_> {
         Region::contiguous(part as u16, (start * size) as u16)
     }
 
-    /// An index of up to `slack` elements, a lane per row or one.
+    /// Returns an index of up to `slack` elements, with a lane per row or one lane.
     fn index(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
         let ty = Type::clamped(Scalar::I16, lanes);
         let any = self.value(ty);
-        // The largest mask below the room left.
+        // Largest mask that stays within the slack.
         let mask =
             (slack + 1).next_power_of_two() / if (slack + 1).is_power_of_two() { 1 } else { 2 } - 1;
         let mask = self.b.ins().iconst(ty, i64::from(mask));
@@ -330,10 +330,11 @@ impl Gen<'_, '_, '_> {
             _ => part.min(whole.lanes() - slack),
         };
         let arg = self.value(whole);
-        let mut region = match part > whole.lanes() {
-            // More lanes than there are elements: some are read again.
-            true => Region::scalar(0),
-            false => self.region(whole, part, slack, false),
+        let mut region = if part > whole.lanes() {
+            // There are more lanes than elements, so elements are repeated.
+            Region::scalar(0)
+        } else {
+            self.region(whole, part, slack, false)
         };
         let index = (slack > 0).then(|| {
             let rows = part.div_ceil(u32::from(region.width));
@@ -386,7 +387,7 @@ impl Gen<'_, '_, '_> {
         let Some((func, params, results)) = self.callee.clone() else {
             return;
         };
-        // Often with something else right behind it.
+        // Often two calls in succession.
         let times = if self.rng.one_in(2) { 2 } else { 1 };
         let args = |g: &mut Self| -> Vec<Value> { params.iter().map(|&t| g.value(t)).collect() };
         let calls: Vec<Vec<Value>> = (0..times).map(|_| args(self)).collect();
@@ -394,7 +395,7 @@ impl Gen<'_, '_, '_> {
             let got = self.b.ins().call(func, &results, args);
             self.pool.extend(got);
         }
-        // What is large lives on, where that is passed.
+        // Large arguments stay live across the calls if they are used afterwards.
         for &v in calls.iter().flatten() {
             if is_large(self.b.ty(v)) && !self.rng.one_in(4) {
                 self.parts_of(v);

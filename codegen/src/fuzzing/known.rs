@@ -1,12 +1,13 @@
-//! Branches that some come to knowing which way they go: by a constant that they bring, or by a
-//! branch on the same condition.
+//! Branches with a known outcome on some incoming edges, by a constant argument or by a dominating
+//! branch on the same condition (jump threading).
 
 use super::generate::Gen;
 use crate::ir::{IntCC, Scalar, Type};
 
 impl Gen<'_, '_, '_> {
-    /// A uniform branch around a block, and behind it one on what came, or on the same condition.
-    /// What is computed between is used by both ways of that, and half the time behind them.
+    /// Generates a uniform branch, and a second one on a value passed by it or on the same
+    /// condition. Values computed between them are used by both sides of the second, and sometimes
+    /// after it.
     pub(super) fn known_branch(&mut self, budget: u32, depth: u32) {
         let first = self.value(Type::scalar_of(Scalar::B1));
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
@@ -25,7 +26,7 @@ impl Gen<'_, '_, '_> {
             };
             [number, g.value(ty)]
         };
-        // One way may go there at once.
+        // One side may branch to the merge block directly.
         let blocks = if self.rng.one_in(2) {
             let args = brings(self);
             self.b.ins().brif(first, then, &[], again, &args);

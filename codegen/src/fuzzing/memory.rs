@@ -1,5 +1,5 @@
-//! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever
-//! the order of lanes.
+//! Random memory accesses: every space, addressing form, alignment and mask. They are in bounds,
+//! and their results do not depend on the order of lanes.
 
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
@@ -8,17 +8,17 @@ use crate::ir::{
     Space, Type, Value,
 };
 
-/// Half of local memory and of the surface is read, the other half written.
+/// Half of SLM and of the surface is read, the other half written.
 const HALF: u32 = SHARED_BYTES / 2;
 
-/// What values of a format are, element type (none: a string) and elements.
+/// Values of a format: element type (`None` for a string) and element count.
 type Values = &'static [(Option<Scalar>, u32)];
 
 const WORD: Option<Scalar> = Some(Scalar::I32);
 const LONG: Option<Scalar> = Some(Scalar::I64);
 const FLOAT: Option<Scalar> = Some(Scalar::F32);
 
-/// What random kernels print.
+/// Formats that random kernels print.
 pub(super) const FORMATS: [(&str, Values); 6] = [
     ("words\n", &[]),
     ("%d %u %#x|", &[(WORD, 1), (WORD, 1), (WORD, 1)]),
@@ -38,8 +38,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Addresses in a space, `lanes` of them, each in bounds of what is read there, multiples of
-    /// `unit` bytes with room for `bytes`.
+    /// Returns `lanes` addresses in a space, within the part that is read. They are multiples of
+    /// `unit` bytes, with `bytes` bytes in bounds.
     pub(super) fn read_addresses(
         &mut self,
         space: Space,
@@ -80,8 +80,8 @@ impl Gen<'_, '_, '_> {
         self.based(space, offset, base)
     }
 
-    /// An address whose offset is computed in 64 bits: from the base on, or back from the last that
-    /// there may be.
+    /// Returns an address with a 64-bit offset computation, forward from the base or back from the
+    /// last address.
     fn far_address(&mut self, index: Value, shift: i64, last: i64, base: Value) -> Value {
         let lanes = self.b.ty(index).lanes();
         let i64 = Type::clamped(Scalar::I64, lanes);
@@ -108,8 +108,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A load by lanes of the input, at addresses whose offsets are computed in 64 bits and have
-    /// 32.
+    /// Generates a scattered load of the input with 64-bit offset computations that fit in 32 bits.
     pub(super) fn far_load(&mut self) {
         if !self.memory {
             return;
@@ -128,7 +127,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// Offsets as addresses behind a base, or in a memory of offsets.
+    /// Converts offsets to addresses relative to a base, or leaves them where the space uses
+    /// offsets.
     pub(super) fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
         let lanes = self.b.ty(offset).lanes();
         if matches!(space, Space::Surface(_)) {
@@ -147,11 +147,11 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iadd(base, wide)
     }
 
-    /// Addresses of different elements of `bytes` bytes for so many lanes, in room that nothing
-    /// else is written to.
+    /// Returns addresses of distinct elements of `bytes` bytes, a lane each, in a range that
+    /// nothing else writes.
     fn write_addresses(&mut self, space: Space, lanes: u32, bytes: u32) -> Option<Value> {
         let all = lanes * bytes;
-        let first = self.room(space, all)?;
+        let first = self.reserve_bytes(space, all)?;
         let at: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * bytes)).collect();
         let offset = self.b.ins().ints(Scalar::I32, &at);
         Some(self.based(space, offset, self.output))
@@ -161,7 +161,7 @@ impl Gen<'_, '_, '_> {
         self.lanes().min(Type::MAX_PRED_LANES)
     }
 
-    /// A space's flags: the promise is now and then stated, or one below it.
+    /// Returns the flags of a space, sometimes with a promise of the alignment or a weaker one.
     pub(super) fn flags(&mut self, space: Space, aligned: u32) -> MemFlags {
         let mem = MemFlags {
             volatile: self.rng.one_in(8),
@@ -182,7 +182,7 @@ impl Gen<'_, '_, '_> {
         if opcode == Opcode::Bload {
             let ty = self.data_type();
             if space == Space::Scratch && ty.bytes() <= HALF && self.rng.one_in(2) {
-                // At a constant place, mostly one of whole registers.
+                // Constant address, mostly GRF-aligned.
                 let unit = self.rng.pick(&[32, 32, ty.scalar().bytes()]).unwrap_or(32);
                 let at = self.rng.below((HALF - ty.bytes()) / unit + 1) * unit;
                 let at = self.constant_place(at);
@@ -209,7 +209,7 @@ impl Gen<'_, '_, '_> {
         let lanes = self.lanes_in_mask();
         let count = self.rng.pick(&[1, 1, 1, 2, 3, 4]).unwrap_or(1);
         let ty = Type::clamped(scalar, lanes * count);
-        // Now and then elements lie anywhere.
+        // Sometimes elements are unaligned.
         let aligned = if self.rng.one_in(6) {
             1
         } else {
@@ -238,7 +238,7 @@ impl Gen<'_, '_, '_> {
         }
         let space = self.space();
         if opcode == Opcode::Bstore {
-            // Only of the output it is known where floats are, of whose NaNs the bits are not said.
+            // NaN bits are unspecified, and only in the output are the positions of floats known.
             let ty = if space != Space::Global && self.options.runnable {
                 Type::clamped(self.int(), self.lanes())
             } else {
@@ -251,7 +251,7 @@ impl Gen<'_, '_, '_> {
                     (self.output, at as i32)
                 }
                 _ => match self.write_addresses(space, 1, ty.bytes()) {
-                    // The one address, as a constant.
+                    // The single address as a constant.
                     Some(_) if space == Space::Scratch && self.rng.one_in(2) => {
                         let at = HALF + self.scratch_used - ty.bytes();
                         (self.constant_place(at), 0)
@@ -260,7 +260,7 @@ impl Gen<'_, '_, '_> {
                     None => return,
                 },
             };
-            // Rooms start at multiples of 8.
+            // Allocated ranges are 8-byte aligned.
             let mem = self.flags(space, 8);
             self.b.ins().bstore_to(mem, v, addr, offset);
             self.read_back(space, ty, addr, offset);
@@ -293,7 +293,7 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iconst(i32, i64::from(at))
     }
 
-    /// Local memory and scratch show only in what is read from them.
+    /// Loads stored values of SLM and scratch, which are not visible otherwise.
     fn read_back(&mut self, space: Space, ty: Type, addr: Value, offset: i32) {
         if matches!(space, Space::Slm | Space::Scratch) {
             let v = self
@@ -326,12 +326,12 @@ impl Gen<'_, '_, '_> {
         };
         let lanes = self.lanes_in_mask();
         let ty = Type::clamped(scalar, lanes);
-        // Each lane's place, or one for all.
+        // One address per lane, or one for all.
         let places = if self.rng.one_in(4) { 1 } else { lanes };
         let Some(addr) = self.write_addresses(space, places, scalar.bytes()) else {
             return;
         };
-        // What is there first.
+        // Stores the initial value.
         let before = self.atomic_operand(ty.by(places));
         self.b
             .ins()
@@ -355,8 +355,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(after);
     }
 
-    /// Floats that are whole numbers: what becomes of a NaN's bits in memory would have to be
-    /// followed.
+    /// Returns operands of an atomic. Floats are whole numbers, since NaN bits in memory are
+    /// unspecified.
     fn atomic_operand(&mut self, ty: Type) -> Value {
         if !ty.scalar().is_float() {
             return self.value(ty);
@@ -365,7 +365,7 @@ impl Gen<'_, '_, '_> {
         self.b.ins().fcvt_from_sint(ty, number)
     }
 
-    /// A piece of the module's constant data.
+    /// Loads a part of the module's constant data.
     pub(super) fn table(&mut self) {
         let ty = self.data_type();
         let unit = ty.scalar().bytes();
@@ -379,7 +379,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A line of each lane of a mask, or one. Floats are numbers: NaNs are not the same everywhere.
+    /// Prints one line, or a line per lane of a mask. Floats are numbers, since NaNs print
+    /// differently between machines.
     pub(super) fn printf(&mut self) {
         let count = FORMATS.len() as u32;
         let n = self.rng.below(count);
@@ -431,7 +432,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A barrier of one thread, which is all that a random kernel has.
+    /// Generates a barrier of one thread, since random kernels have only one.
     pub(super) fn named_barrier(&mut self) {
         let number = 1 + self.rng.below(MOST_BARRIERS) as u8;
         let one = self.block_number(1);

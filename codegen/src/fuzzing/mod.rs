@@ -1,5 +1,5 @@
-//! Random valid IR, for tests of everything that takes IR. A seed and options give the same module
-//! on every host.
+//! Generator of random valid IR, for tests of all users of the IR. A seed and options determine the
+//! module, on every host.
 
 mod blocks;
 mod generate;
@@ -20,21 +20,21 @@ mod trees;
 use crate::ir::opcode::{Class, Format, Info};
 use crate::ir::{Module, Opcode};
 
-/// A small generator of random numbers (xorshift64*): equal everywhere for equal seeds.
+/// Random number generator (xorshift64*). Equal seeds yield equal numbers everywhere.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator from any seed.
+    /// Makes a generator from any seed.
     pub fn new(seed: u64) -> Rng {
-        // Neighbouring seeds are spread, and zero, which would stay zero, is left out.
+        // Spreads consecutive seeds, and avoids zero, which would stay zero.
         let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Rng((z ^ (z >> 31)) | 1)
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -42,54 +42,54 @@ impl Rng {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `n`; 0 where `n` is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times.
     pub fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
 
-    /// One of a list; `None` of an empty one.
+    /// Returns a random element of a list; `None` if it is empty.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> Option<T> {
         list.get(self.below(list.len() as u32) as usize).copied()
     }
 }
 
-/// What to generate.
+/// Options of the generator.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only what has one meaning and ends without an error: no `undef`, accesses and indices in
+    /// Only well-defined code that ends without an error: no `undef`, accesses and indices in
     /// bounds.
     pub runnable: bool,
-    /// Whether kernels call subroutines.
+    /// Kernels call subroutines.
     pub calls: bool,
-    /// Whether there are floats: bits of NaNs and of approximate results differ between machines.
+    /// Generate floats. Bits of NaNs and of approximate results differ between machines.
     pub floats: bool,
-    /// Whether there are doubles among them.
+    /// Generate doubles too.
     pub doubles: bool,
-    /// Whether there are atomics of floats.
+    /// Generate atomics of floats.
     pub float_atomics: bool,
-    /// Whether there are atomics of words and of halves.
+    /// Generate atomics of words and of halves.
     pub word_atomics: bool,
-    /// Whether there are accesses beside each other.
+    /// Generate accesses to adjacent elements.
     pub neighbours: bool,
-    /// Channels of products of matrices: 8 or 16; none without.
+    /// Channels of matrix products: 8 or 16; `None` for no matrix products.
     pub systolic: Option<u8>,
-    /// Whether there are 2D blocks.
+    /// Generate 2D blocks.
     pub block2d: bool,
-    /// Whether there are barriers of a number.
+    /// Generate named barriers.
     pub named_barriers: bool,
-    /// Opcodes that are left out.
+    /// Opcodes that are excluded.
     pub without: Vec<Opcode>,
-    /// About how many instructions the kernel gets, at each level of control flow less.
+    /// Approximate number of instructions of the kernel. Nested control flow gets fewer.
     pub size: u32,
 }
 
 impl Options {
-    /// The opcodes that may be made.
+    /// Returns the opcodes that may be generated.
     fn opcodes(&self) -> Vec<Opcode> {
         let float = |i: &Info| {
             i.class == Class::Float
@@ -107,7 +107,7 @@ impl Options {
             .collect()
     }
 
-    /// Anything that verifies.
+    /// Returns options for any module that verifies.
     pub fn any() -> Options {
         Options {
             runnable: false,
@@ -125,7 +125,7 @@ impl Options {
         }
     }
 
-    /// What runs: see [`Options::runnable`].
+    /// Returns options for modules that can run: see [`Options::runnable`].
     pub fn runnable() -> Options {
         Options {
             runnable: true,
@@ -144,37 +144,42 @@ impl Options {
     }
 }
 
-/// Bytes of the buffer that a generated kernel reads, its first argument.
+/// Size in bytes of the buffer that a generated kernel reads, its first argument.
 pub const IN_BYTES: u32 = 4096;
-/// Bytes of the buffer that a generated kernel writes, its second argument.
+/// Size in bytes of the buffer that a generated kernel writes, its second argument.
 pub const OUT_BYTES: u32 = 16384;
 
-/// Texels along both sides of the images of a generated kernel, its sixth argument, which it reads,
-/// and its seventh, which it writes: of four unsigned integers of 32 bits each.
+/// Width and height of the images of a generated kernel. Its sixth argument is read, its seventh is
+/// written. Texels are four unsigned 32-bit integers.
 pub const IMAGE_SIDE: u32 = 16;
 
-/// Bytes of local memory that a generated kernel has, and of the buffer of its surface, its fifth
-/// argument.
+/// Bytes of SLM of a generated kernel, and of the buffer of its surface, its fifth argument.
 pub const SHARED_BYTES: u32 = 4096;
 
-/// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32
-/// with the arguments (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32
-/// surface` of [`SHARED_BYTES`], `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`], `i32
-/// sampler` to the nearest texel of the edge, `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows
-/// of as many bytes, two a texel), meant to be launched as one thread.
+/// Generates a random module that verifies. Its first function is a kernel `%k` of SIMD width 1, 8,
+/// 16 or 32, to be launched as one thread. Arguments of the kernel:
+///
+/// - `i64 ptr` of [`IN_BYTES`],
+/// - `i64 ptr` of [`OUT_BYTES`],
+/// - `i32`,
+/// - `f32`,
+/// - `i32 surface` of [`SHARED_BYTES`],
+/// - `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`],
+/// - `i32 sampler`: nearest, clamped to the edge,
+/// - `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows of as many bytes, two a texel.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }
 
-/// Bytes of the constant data of a generated module.
+/// Size in bytes of the constant data of a generated module.
 const TABLE_BYTES: u32 = 512;
 
-/// Random contents for the kernel's input.
+/// Returns random contents for the kernel's input.
 pub fn input(seed: u64) -> Vec<u8> {
     numbers(&mut Rng::new(!seed), IN_BYTES)
 }
 
-/// Random numbers: all bit patterns, and many small ones.
+/// Returns random numbers: all bit patterns, and many small numbers.
 fn numbers(rng: &mut Rng, bytes: u32) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes as usize);
     while out.len() < bytes as usize {

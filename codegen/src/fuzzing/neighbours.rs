@@ -1,29 +1,29 @@
-//! Random accesses beside each other: to elements of the same few rows, in any order, some of which
-//! meet; and in loops, to one element after the other.
+//! Random accesses to adjacent elements of the same rows, in any order, some of them overlapping.
+//! Also loops over consecutive elements.
 
 use super::SHARED_BYTES;
 use super::generate::Gen;
 use crate::ir::builder::Variable;
 use crate::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Type, Value};
 
-/// Elements behind all rows that are accessed too.
+/// Number of accessed elements after the last row.
 const SLACK: u32 = 8;
 
-/// A piece of memory that nobody else uses: for each lane a row of elements.
+/// Private range of memory, with a row of elements per lane.
 #[derive(Clone, Copy)]
 struct Rows {
     mem: MemFlags,
     scalar: Scalar,
     /// Elements of a row.
     stride: u32,
-    /// An address a lane: those of the rows, in some order.
+    /// Address of each lane's row; the rows are permuted.
     lanes: Value,
-    /// The address where they begin.
+    /// Address of the first row.
     first: Value,
 }
 
 impl Gen<'_, '_, '_> {
-    /// A few loads and stores of one piece of memory.
+    /// Generates loads and stores of one range of memory.
     pub(super) fn neighbours(&mut self) {
         if !self.memory {
             return;
@@ -32,7 +32,7 @@ impl Gen<'_, '_, '_> {
         let mask = self.value(Type::clamped(Scalar::B1, self.b.ty(rows.lanes).lanes()));
         let mut begin = 0;
         for n in 0..4 + self.rng.below(8) {
-            // Mostly one behind the other, as compilers write them.
+            // Mostly consecutive, as in code of compilers.
             let at = match self.rng.below(4) {
                 0 => self.rng.below(rows.stride + SLACK / 2),
                 _ => (begin + n) % (rows.stride + SLACK / 2),
@@ -55,14 +55,14 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A loop of a number of iterations that only the launch knows, which loads an element and then
-    /// the next of it.
+    /// Generates a loop of an unknown number of iterations that loads an element and then the next
+    /// one.
     pub(super) fn neighbours_loop(&mut self) {
         if !self.memory {
             return;
         }
         let Some(rows) = self.rows() else { return };
-        // What is stored to: mostly something else.
+        // Range of the stores, mostly a different one.
         let stored = match self.rng.below(4) {
             0 | 1 => self.rows(),
             2 => Some(rows),
@@ -89,7 +89,7 @@ impl Gen<'_, '_, '_> {
         let (sum, number) = (self.b.var(sum), self.b.var(first));
         let flag = self.b.var(few);
         let [head, body, end] = [(); 3].map(|()| self.b.create_block());
-        // What is made in the loop is not there behind it.
+        // Values of the loop body are not visible after it.
         let outside = self.pool.len();
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
@@ -160,7 +160,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// The addresses of an element of rows, whose number is in a register, from where they begin.
+    /// Returns the addresses of an element of rows by its index in a register, relative to `first`.
     fn element(&mut self, rows: &Rows, first: Value, number: Value) -> Value {
         let ty = self.b.ty(number);
         let size = self.b.ins().iconst(ty, rows.scalar.bytes().into());
@@ -173,8 +173,8 @@ impl Gen<'_, '_, '_> {
         self.b.ins().iadd(first, at)
     }
 
-    /// Stores something to an element of rows whose number is in a register: of each lane, or of
-    /// one alone.
+    /// Stores a value to an element of rows by its index in a register, for each lane or for one
+    /// alone.
     fn store_element(&mut self, rows: &Rows, number: Value, mask: Value) {
         if self.rng.one_in(3) {
             let at = self.element(rows, rows.first, number);
@@ -190,7 +190,7 @@ impl Gen<'_, '_, '_> {
             .store_to(rows.mem, v, at, 0, masked.then_some(mask));
     }
 
-    /// A branch around what changes a variable.
+    /// Generates a branch around an assignment to a variable.
     fn one_way(&mut self, cond: Value, var: Variable) {
         let [then, end] = [(); 2].map(|()| self.b.create_block());
         let dests = if self.rng.one_in(2) {
@@ -214,7 +214,7 @@ impl Gen<'_, '_, '_> {
         Type::clamped(rows.scalar, lanes * rows.stride + SLACK)
     }
 
-    /// Memory for rows, filled.
+    /// Allocates and fills memory for rows.
     fn rows(&mut self) -> Option<Rows> {
         let space = match self.rng.below(6) {
             0 => Space::Slm,
@@ -236,8 +236,8 @@ impl Gen<'_, '_, '_> {
         let stride = self.rng.pick(&[1, 2, 3, 4, 4, 4, 5])?;
         let size = scalar.bytes();
         let elements = lanes * stride + SLACK;
-        // What begins one element later is within it too.
-        let at = self.room(space, (elements + 1) * size)?;
+        // Includes the case that rows begin one element later.
+        let at = self.reserve_bytes(space, (elements + 1) * size)?;
         let i32 = Type::scalar_of(Scalar::I32);
         let later = if self.rng.one_in(2) {
             let any = self.value(i32);
@@ -254,7 +254,7 @@ impl Gen<'_, '_, '_> {
         let numbers: Vec<i64> = (0..i64::from(lanes)).collect();
         let mut order = self.b.ins().ints(Scalar::I32, &numbers);
         if self.rng.one_in(2) {
-            // Another order of the same lanes, not known before it runs.
+            // Permutation of the lanes that is unknown at compile time.
             let any = self.value(i32);
             let most = self.b.ins().iconst(i32, i64::from(lanes - 1));
             let swap = self.b.ins().band(any, most);
@@ -292,7 +292,8 @@ impl Gen<'_, '_, '_> {
         self.b.ins().bstore_to(rows.mem, v, rows.first, offset);
     }
 
-    /// Mostly under one mask; lanes that are off have a constant or some value.
+    /// Loads a lane's element, mostly under one mask. Disabled lanes have a constant or another
+    /// value.
     fn lanes_load(&mut self, rows: &Rows, offset: i32, mask: Value) {
         let ty = Type::clamped(rows.scalar, self.b.ty(rows.lanes).lanes());
         let masked = match self.rng.below(4) {
@@ -313,8 +314,8 @@ impl Gen<'_, '_, '_> {
         self.b.ins().store_to(rows.mem, v, rows.lanes, offset, mask);
     }
 
-    /// So many bytes in room that nothing else is written to: where they begin.
-    pub(super) fn room(&mut self, space: Space, all: u32) -> Option<u32> {
+    /// Allocates bytes of a space that nothing else writes, and returns their offset.
+    pub(super) fn reserve_bytes(&mut self, space: Space, all: u32) -> Option<u32> {
         const HALF: u32 = SHARED_BYTES / 2;
         let used = match space {
             Space::Global => return self.out_room(Type::clamped(Scalar::I8, all)),

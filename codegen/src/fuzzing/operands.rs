@@ -1,4 +1,4 @@
-//! Types and operands.
+//! Generator of types and operands.
 
 use super::generate::Gen;
 use crate::ir::opcode::Class;
@@ -8,7 +8,7 @@ const INTS: [Scalar; 4] = [Scalar::I32, Scalar::I16, Scalar::I8, Scalar::I64];
 const FLOATS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::F64];
 
 impl Gen<'_, '_, '_> {
-    /// A lane count: often one or the SIMD width, sometimes odd.
+    /// Returns a lane count: often one or the SIMD width, sometimes odd.
     pub(super) fn lanes(&mut self) -> u32 {
         match self.rng.below(8) {
             0..=2 => self.simd,
@@ -20,11 +20,12 @@ impl Gen<'_, '_, '_> {
 
     fn scalar(&mut self, of: &[Scalar]) -> Scalar {
         // The first of a list is the common one.
-        match self.rng.one_in(2) {
-            true => of.first().copied(),
-            false => self.rng.pick(of),
-        }
-        .unwrap_or(Scalar::I32)
+        let picked = if self.rng.one_in(2) {
+            of.first().copied()
+        } else {
+            self.rng.pick(of)
+        };
+        picked.unwrap_or(Scalar::I32)
     }
 
     pub(super) fn int(&mut self) -> Scalar {
@@ -38,7 +39,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Integers or floats.
+    /// Returns an integer or float type.
     pub(super) fn data(&mut self) -> Scalar {
         if self.options.floats && self.rng.one_in(2) {
             self.float()
@@ -47,7 +48,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A type that is no predicate.
+    /// Returns a type other than a predicate.
     pub(super) fn data_type(&mut self) -> Type {
         let scalar = self.data();
         Type::clamped(scalar, self.lanes())
@@ -75,7 +76,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// The bits of a lane: small numbers, edges, anything.
+    /// Returns the bits of a lane: small numbers, edge cases, or anything.
     pub(super) fn lane(&mut self, scalar: Scalar) -> u64 {
         let bits = match (self.rng.below(6), scalar) {
             (0, _) => 0,
@@ -92,7 +93,7 @@ impl Gen<'_, '_, '_> {
         bits & scalar.mask()
     }
 
-    /// A constant's lanes; often such that four bits hold each of them.
+    /// Returns the lanes of a constant, often such that each fits in four bits.
     pub(super) fn lane_list(&mut self, ty: Type) -> Vec<u64> {
         let small = !ty.scalar().is_float() && self.rng.one_in(3);
         let mut lane = || {
@@ -105,7 +106,7 @@ impl Gen<'_, '_, '_> {
         (0..ty.lanes()).map(|_| lane()).collect()
     }
 
-    /// A value of a type: one there is, or a new one, or what nothing else will use.
+    /// Returns a value of a type: an existing one, a new one, or one with a single use.
     pub(super) fn value(&mut self, ty: Type) -> Value {
         if let Some(v) = self.tree(ty) {
             return v;
@@ -126,7 +127,7 @@ impl Gen<'_, '_, '_> {
         v
     }
 
-    /// A new value of a type, from memory or a constant.
+    /// Makes a value of a type from memory or a constant.
     fn fresh(&mut self, ty: Type) -> Value {
         if ty.is_pred() {
             if self.rng.one_in(3) {
@@ -157,7 +158,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// An aligned offset in the input at which a value of this type fits.
+    /// Returns an aligned offset in the input at which a value of this type fits.
     pub(super) fn in_offset(&mut self, ty: Type) -> i32 {
         let size = ty.scalar().bytes().max(1);
         let room = super::IN_BYTES.saturating_sub(ty.bytes()) / size;

@@ -1,13 +1,13 @@
-//! What is read of vectors in parts: operations of which only some lanes are read, and the same
-//! operations on several elements.
+//! Vectors that are used in parts: operations with some demanded lanes, and equal operations on
+//! several elements.
 
 use super::generate::Gen;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 
-/// Bytes of a vector of which lanes are read.
-const MOST: u32 = 256;
+/// Maximum bytes of a vector whose lanes are read in part.
+const MAX_BYTES: u32 = 256;
 
-/// Operations on integers of one type, of few instructions each.
+/// Cheap operations on integers of one type.
 const INT_OPS: [Opcode; 8] = [
     Opcode::Iadd,
     Opcode::Isub,
@@ -18,14 +18,15 @@ const INT_OPS: [Opcode; 8] = [
     Opcode::Ushr,
     Opcode::Smax,
 ];
-/// The same of floats.
+/// Cheap operations on floats of one type.
 const FLOAT_OPS: [Opcode; 4] = [Opcode::Fadd, Opcode::Fsub, Opcode::Fmul, Opcode::Fmax];
 
 impl Gen<'_, '_, '_> {
     fn operation(&mut self, scalar: Scalar) -> Option<Opcode> {
-        let opcode = match scalar.is_float() {
-            true => self.rng.pick(&FLOAT_OPS),
-            false => self.rng.pick(&INT_OPS),
+        let opcode = if scalar.is_float() {
+            self.rng.pick(&FLOAT_OPS)
+        } else {
+            self.rng.pick(&INT_OPS)
         }?;
         (!self.options.without.contains(&opcode)).then_some(opcode)
     }
@@ -35,11 +36,11 @@ impl Gen<'_, '_, '_> {
         self.b.ins().raw(data, None).first().copied()
     }
 
-    /// Operations on wide vectors, carried by a loop now and then, of which a part is read.
+    /// Generates operations on wide vectors, sometimes loop-carried, of which some lanes are read.
     pub(super) fn read_in_part(&mut self) {
         let scalar = self.data();
         let lanes = self.rng.pick(&[12, 16, 24, 32, 64]).unwrap_or(32);
-        let lanes = lanes.min(MOST / scalar.bytes().max(1));
+        let lanes = lanes.min(MAX_BYTES / scalar.bytes().max(1));
         let ty = Type::clamped(scalar, lanes);
         let first = self.value(ty);
         let other = self.value(ty);
@@ -53,13 +54,13 @@ impl Gen<'_, '_, '_> {
             let v = self.b.ins().rdregion(ty.by(part), last, region);
             self.keep(&[v]);
         }
-        // Sometimes all of it is needed.
+        // Sometimes all lanes are needed.
         if self.rng.one_in(6) {
             self.pool.push(last);
         }
     }
 
-    /// A few parts of a vector, at any of its places.
+    /// Reads parts of a vector, at any offset.
     pub(super) fn parts_of(&mut self, v: Value) {
         let ty = self.b.ty(v);
         for _ in 0..1 + self.rng.below(3) {
@@ -75,8 +76,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A value for a subroutine to give: with a part of one of some vectors in it, where one is of
-    /// the same.
+    /// Returns a result for a subroutine. It includes a part of one of some vectors, if one has the
+    /// same scalar type.
     pub(super) fn result(&mut self, ty: Type, of: &[Value]) -> Value {
         let v = self.value(ty);
         let alike = |w: &&Value| {
@@ -102,8 +103,8 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Some of a vector's lanes: often a half or a quarter of its beginning. `once`: each of them
-    /// once.
+    /// Returns a region of some lanes of a vector, often the first half or quarter. With `once` no
+    /// lane is repeated.
     fn lanes_of(&mut self, ty: Type, once: bool) -> (u32, Region) {
         let lanes = ty.lanes();
         if self.rng.one_in(2) {
@@ -115,7 +116,7 @@ impl Gen<'_, '_, '_> {
         (part, self.region(ty, part, 0, once))
     }
 
-    /// A vector of which each lane is made of the same lanes, but for what is written over.
+    /// Generates lane-wise operations on a vector, and writes of some lanes.
     fn wide_steps(&mut self, first: Value, other: Value) -> Value {
         let ty = self.b.ty(first);
         let mut v = first;
@@ -147,7 +148,7 @@ impl Gen<'_, '_, '_> {
         v
     }
 
-    /// The same in a loop of a few iterations.
+    /// Does the same in a loop of a few iterations.
     fn carried(&mut self, first: Value, other: Value) -> Value {
         let word = Type::scalar_of(Scalar::I32);
         let rounds = i64::from(1 + self.rng.below(3));
@@ -172,8 +173,8 @@ impl Gen<'_, '_, '_> {
         self.b.use_var(all)
     }
 
-    /// The same operations on several elements of a vector, with one value, constants, or elements
-    /// of another.
+    /// Generates equal operations on several elements of a vector (SLP). The other operand is one
+    /// value, constants, or elements of another vector.
     pub(super) fn on_elements(&mut self) {
         let scalar = self.data();
         let size = scalar.bytes().max(1) as u16;

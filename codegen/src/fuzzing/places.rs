@@ -1,4 +1,4 @@
-//! Source files, source locations and names of values.
+//! Random source files, source locations and names of values.
 
 use super::Rng;
 use crate::ir::{Function, Module, SourceFile, SourceLoc, Value};
@@ -6,7 +6,7 @@ use crate::ir::{Function, Module, SourceFile, SourceLoc, Value};
 const FILES: [&str; 3] = ["k.cl", "/inc/a \"b\";\\c.h", "ü\n.cl"];
 const NAMES: [&str; 4] = ["x", "i", "a \"b\"; \\", "ü"];
 
-/// Adds some to a module that has none.
+/// Adds source files, locations and names to a module that has none.
 pub(super) fn add(rng: &mut Rng, module: &mut Module) {
     let files = 1 + rng.below(FILES.len() as u32);
     for name in FILES.iter().take(files as usize) {
@@ -22,7 +22,7 @@ pub(super) fn add(rng: &mut Rng, module: &mut Module) {
     }
 }
 
-/// Lines go on from instruction to instruction, with gaps and leaps.
+/// Sets locations of consecutive instructions: mostly increasing lines, with gaps and jumps.
 fn locations(rng: &mut Rng, files: u32, func: &mut Function) {
     let mut file = SourceFile::from_u32(rng.below(files));
     let mut line = 1 + rng.below(1000);

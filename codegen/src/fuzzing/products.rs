@@ -1,4 +1,4 @@
-//! Random products of matrices.
+//! Random matrix products.
 
 use super::generate::Gen;
 use crate::ir::systolic::MOST_ROWS;
@@ -11,7 +11,7 @@ impl Gen<'_, '_, '_> {
         };
         let floats = self.options.floats && self.rng.one_in(2);
         let mut kinds = Factor::ALL.to_vec();
-        // Singles of 19 bits are not everywhere that there is an array.
+        // Not every platform with a systolic array has TF32.
         kinds.retain(|k| k.is_float() == floats && (*k != Factor::Tf32 || channels == 16));
         let columns = self.rng.pick(&kinds).unwrap_or(Factor::S8);
         let rows = if floats {
@@ -28,7 +28,8 @@ impl Gen<'_, '_, '_> {
         let lanes = u32::from(shape.repeat) * u32::from(channels);
         let [mut acc, result] = [(); 2].map(|()| Type::clamped(self.sum(columns), lanes));
         if self.options.runnable && result.scalar().is_int() {
-            // The sign of a NaN, which is not said, would be seen in the bits of the sum.
+            // Avoids the accumulator: the unspecified sign of a NaN would be visible in the bits of
+            // the sum.
             acc = result;
         }
         let [columns, rows] = shape.operand_lanes(channels);
@@ -42,7 +43,7 @@ impl Gen<'_, '_, '_> {
         self.keep(&[v]);
     }
 
-    /// How sums of products of a kind are held.
+    /// Returns the scalar type of the accumulator for a factor type.
     fn sum(&mut self, kind: Factor) -> Scalar {
         let narrow = self.rng.one_in(3);
         match kind {

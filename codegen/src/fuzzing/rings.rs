@@ -1,12 +1,12 @@
-//! Loops of many iterations over a ring of values, as hashes have them: the number is taken modulo
+//! Loops of many iterations over a circular buffer, as in hash functions: the index is taken modulo
 //! a power of two.
 
 use super::generate::Gen;
 use crate::ir::{IntCC, Region, Scalar, Type};
 
 impl Gen<'_, '_, '_> {
-    /// A counted loop that reads and writes the elements of a vector by its number and a constant,
-    /// modulo how many they are.
+    /// Generates a counted loop over the elements of a vector. It reads and writes them at the
+    /// counter plus a constant, modulo their number.
     pub(super) fn ring_loop(&mut self) {
         let scalar = match self.rng.below(3) {
             0 => Scalar::I16,
@@ -22,7 +22,7 @@ impl Gen<'_, '_, '_> {
         let sum = self.value(element);
         let sum = self.b.var(sum);
         let first = i64::from(self.rng.below(40)) - 20;
-        // A multiple of the ring mostly, and too many to become straight mostly.
+        // Mostly a multiple of the buffer's length, and too many to be unrolled fully.
         let rounds = i64::from(elements * (1 + self.rng.below(8)) + u32::from(self.rng.one_in(4)));
         let number = self.b.ins().iconst(ty, first);
         let number = self.b.var(number);
@@ -43,7 +43,7 @@ impl Gen<'_, '_, '_> {
         for _ in 0..1 + self.rng.below(3) {
             self.ring_step(number, ring, sum, (ty, elements));
         }
-        // Some are longer than what may become straight.
+        // Some bodies exceed the limit of full unrolling.
         for _ in 0..[0, 0, 30, 90][self.rng.below(4) as usize] {
             let (x, y) = (self.b.use_var(sum), self.b.use_var(sum));
             let two = self.b.ins().iconst(element, 3);
@@ -62,7 +62,7 @@ impl Gen<'_, '_, '_> {
             let v = self.b.use_var(var);
             self.pool.push(v);
         }
-        // What is counted is read behind the loop too.
+        // The counter is also used after the loop.
         let n = self.b.use_var(number);
         self.pool.push(n);
     }

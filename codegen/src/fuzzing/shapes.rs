@@ -1,50 +1,49 @@
-//! Functions of a known shape and any size, for measuring how time and memory grow: each is as many
-//! copies of a small piece as a number of instructions asks for, one after the other or one in the
-//! other.
+//! Functions of a known shape and any size, for measurements of time and memory. Each repeats a
+//! small piece in sequence or nested, up to a number of instructions.
 
 use crate::ir::builder::{BuildError, FunctionBuilder, Variable};
 use crate::ir::{
     Block, Dim, FuncRef, Function, IntCC, MAX_CASES, Module, Scalar, Type, Value, scalars::*,
 };
 
-/// What a function is made of.
+/// Shape of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One block.
     Straight,
-    /// Uniform ifs with two sides, one after the other.
+    /// Sequence of uniform ifs with two sides.
     Diamonds,
-    /// Uniform ifs, one in the other.
+    /// Nested uniform ifs.
     NestedIfs,
-    /// One choice among as many cases as there may be, and others behind it.
+    /// One `switch` with the maximum number of cases, followed by more of them.
     Switch,
-    /// Uniform loops, one after the other.
+    /// Sequence of uniform loops.
     Loops,
-    /// Uniform loops, one in the other.
+    /// Nested uniform loops.
     NestedLoops,
-    /// Divergent ifs, one after the other.
+    /// Sequence of divergent ifs.
     SimdIfs,
-    /// Divergent ifs, nests of them one after the other.
+    /// Sequence of nests of divergent ifs.
     NestedSimdIfs,
-    /// Divergent loops, one after the other.
+    /// Sequence of divergent loops.
     SimdLoops,
-    /// Divergent loops, nests of them one after the other.
+    /// Sequence of nests of divergent loops.
     NestedSimdLoops,
-    /// Subroutines, each of which calls the next.
+    /// Chain of subroutines that call the next one.
     Calls,
-    /// Calls of one subroutine, too large to be anyone's part.
+    /// Many calls of one subroutine, which is too large to inline.
     CallSites,
-    /// One block in which more values live all along than the register file holds.
+    /// One block with more live values than the GRF file holds, throughout.
     Pressure,
-    /// Uniform loops, one after the other, through which they live.
+    /// Sequence of uniform loops across which more values are live than the GRF file holds.
     PressureLoops,
 }
 
-/// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any
-/// number of them.
+/// Maximum nesting depth of divergent control flow. Each level keeps a mask live, so the depth is
+/// limited.
 const NEST: usize = 32;
 
-/// Vectors of 64 bytes that live at once where there is pressure.
+/// Number of simultaneously live 64-byte vectors in shapes with register pressure.
 const LIVE: usize = 80;
 
 impl Shape {
@@ -66,7 +65,7 @@ impl Shape {
         Shape::PressureLoops,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Shape::Straight => "straight",
@@ -86,15 +85,15 @@ impl Shape {
         }
     }
 
-    /// The shape of a name.
+    /// Returns the shape of a name.
     pub fn from_name(name: &str) -> Option<Shape> {
         Shape::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// A module of about so many instructions.
+    /// Makes a module of about this many instructions.
     ///
     /// # Errors
-    /// The builder finds a mistake: a bug here or there.
+    /// Returns an error if the builder reports one, which is a bug.
     pub fn module(self, instructions: usize) -> Result<Module, BuildError> {
         let mut module = Module::default();
         let mut func = Function::kernel("k", 16);
@@ -102,7 +101,7 @@ impl Shape {
         let out = b.ptr_param();
         let n = b.param(I32);
         let id = b.global_id(Dim::X);
-        let mut s = State {
+        let mut s = ShapeVars {
             uniform: b.var(n),
             lanes: b.var(id),
             n,
@@ -161,7 +160,7 @@ impl Shape {
     }
 }
 
-/// A subroutine that calls another.
+/// Makes a subroutine that calls another one.
 fn link(number: u32, next: Option<FuncRef>) -> Result<Function, BuildError> {
     let mut func = Function::subroutine(format!("f{number}"), &[I32]);
     let mut b = FunctionBuilder::new(&mut func);
@@ -177,7 +176,7 @@ fn link(number: u32, next: Option<FuncRef>) -> Result<Function, BuildError> {
     Ok(func)
 }
 
-/// A subroutine of some size.
+/// Makes a subroutine of moderate size.
 fn work() -> Result<Function, BuildError> {
     let mut func = Function::subroutine("work", &[I32]);
     let mut b = FunctionBuilder::new(&mut func);
@@ -193,14 +192,14 @@ fn work() -> Result<Function, BuildError> {
     Ok(func)
 }
 
-/// What the pieces change: a number, and a number per lane.
-struct State {
+/// Variables that the pieces update: a uniform number, and a number per lane.
+struct ShapeVars {
     uniform: Variable,
     lanes: Variable,
     n: Value,
 }
 
-impl State {
+impl ShapeVars {
     fn store(&self, b: &mut FunctionBuilder<'_>, out: Value) {
         let (v, u) = (b.use_var(self.lanes), b.use_var(self.uniform));
         let u = b.splat(u, 16);
@@ -246,7 +245,7 @@ impl State {
         b.switch_to_block(end);
     }
 
-    /// Cases without neighbours, each with a block of its own.
+    /// Generates sparse cases, each with its own block.
     fn switches(&mut self, b: &mut FunctionBuilder<'_>, mut cases: usize) {
         while cases > 0 {
             let count = cases.min(MAX_CASES);
@@ -293,7 +292,7 @@ impl State {
         }
     }
 
-    /// Each loop runs while the number is small.
+    /// Generates nested loops that run while the number is small.
     fn nested_loops(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {
         let mut heads = Vec::with_capacity(depth);
         for _ in 0..depth {
@@ -307,7 +306,8 @@ impl State {
         }
     }
 
-    /// Additions of values of which more live than there are registers, in loops of so many.
+    /// Generates additions with more live values than there are registers, in loops of `each`
+    /// additions.
     fn pressure(&mut self, b: &mut FunctionBuilder<'_>, count: usize, each: usize) {
         let x = b.use_var(self.lanes);
         let live: Vec<Variable> = (0..LIVE)
@@ -346,7 +346,7 @@ impl State {
         }
     }
 
-    /// The end of a loop's body: another round, or on.
+    /// Ends the body of a loop with a conditional back edge.
     fn round(&mut self, b: &mut FunctionBuilder<'_>, head: Block) {
         self.step(b, 1);
         let end = b.create_block();

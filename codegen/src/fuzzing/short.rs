@@ -1,11 +1,11 @@
-//! Branches of lanes around next to nothing: what `flatten` makes predicates of.
+//! Divergent ifs with tiny bodies, candidates for if-conversion.
 
 use super::generate::Gen;
 use crate::ir::{Type, Value};
 
 impl Gen<'_, '_, '_> {
-    /// A branch of lanes around one operation or load, whose result the lanes have that go there,
-    /// and the others what they had.
+    /// Generates a divergent if around one operation or load, whose result is assigned in the
+    /// channels that run.
     pub(super) fn short_branch(&mut self) {
         let cond = self.mask();
         let ty = self.simd_type();
@@ -30,8 +30,8 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A load of an element for each lane that runs; half the time for those of them that a flag
-    /// has, and then all lanes of the result are looked at.
+    /// Generates a load of an element for each enabled channel. Half the time a flag disables
+    /// further channels, and then all lanes of the result are stored.
     fn load_for(&mut self, ty: Type) -> Value {
         let space = self.space();
         let unit = ty.scalar().bytes();

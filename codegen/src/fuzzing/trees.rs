@@ -1,14 +1,14 @@
-//! Expressions of which only the root is used again: what lowering folds into one instruction.
+//! Expression trees of which only the root has other uses, as lowering folds into one instruction.
 
 use super::generate::Gen;
 use crate::ir::{FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 
-/// Levels of an expression.
+/// Maximum depth of an expression.
 const DEPTH: u32 = 3;
-/// Bytes of a vector that an expression makes wider than its result.
-const MOST: u32 = 256;
+/// Maximum bytes of a subexpression that is wider than its result.
+const MAX_BYTES: u32 = 256;
 
-/// Operations of one type on that type.
+/// Operations whose operands and result have one type.
 const INT_OPS: [Opcode; 14] = [
     Opcode::Iadd,
     Opcode::Isub,
@@ -48,8 +48,8 @@ const PRED_OPS: [Opcode; 5] = [
 ];
 
 impl Gen<'_, '_, '_> {
-    /// A value of a type made by a fresh expression that nothing else uses, if one is to be made
-    /// here.
+    /// Returns a value of a type from a new expression with single uses, or `None` if none is to be
+    /// made here.
     pub(super) fn tree(&mut self, ty: Type) -> Option<Value> {
         if self.depth >= DEPTH || !self.rng.one_in(4) {
             return None;
@@ -57,7 +57,7 @@ impl Gen<'_, '_, '_> {
         self.operation_of(ty)
     }
 
-    /// An operation whose result is of a type, on expressions.
+    /// Returns an operation on expressions whose result is of a type.
     pub(super) fn operation_of(&mut self, ty: Type) -> Option<Value> {
         self.depth += 1;
         let v = match ty.scalar() {
@@ -69,7 +69,7 @@ impl Gen<'_, '_, '_> {
         v
     }
 
-    /// An operation of a type on that type.
+    /// Returns an operation whose operands have the result's type.
     fn same(&mut self, ty: Type, ops: &[Opcode]) -> Option<Value> {
         use crate::ir::opcode::Format;
         let opcode = self.rng.pick(ops)?;
@@ -141,7 +141,7 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// A number extended or reduced.
+    /// Returns an extended or truncated number.
     fn resized(&mut self, ty: Type) -> Option<Value> {
         let from = of(ty, self.int())?;
         let opcode = match from.scalar().bytes().cmp(&ty.scalar().bytes()) {
@@ -156,7 +156,7 @@ impl Gen<'_, '_, '_> {
         self.one(InstData::Unary { opcode, arg }, Some(ty))
     }
 
-    /// Every other lane, one lane for all, or rows that overlap, of a wider vector.
+    /// Reads a strided, scalar or overlapping region of a wider vector.
     pub(super) fn part(&mut self, ty: Type) -> Option<Value> {
         let lanes = ty.lanes();
         let whole = lanes_of(ty, 2 * lanes)?;
@@ -177,7 +177,7 @@ impl Gen<'_, '_, '_> {
         Some(v)
     }
 
-    /// One of two per lane.
+    /// Selects between two values per lane.
     fn chosen(&mut self, ty: Type) -> Option<Value> {
         let mask = of(ty, Scalar::B1)?;
         let args = [self.value(mask), self.value(ty), self.value(ty)];
@@ -185,7 +185,7 @@ impl Gen<'_, '_, '_> {
         self.one(InstData::Ternary { opcode, args }, None)
     }
 
-    /// A vector with new lanes, by index or under a mask.
+    /// Returns a vector with some lanes written, by index or under a mask.
     fn written(&mut self, ty: Type) -> Option<Value> {
         let lanes = ty.lanes();
         let (old, new) = (self.value(ty), self.value(ty));
@@ -204,7 +204,7 @@ impl Gen<'_, '_, '_> {
         Some(v)
     }
 
-    /// An index of no or one element of a type.
+    /// Returns an index of zero or one element of a type.
     fn one_element(&mut self, ty: Type) -> Value {
         let i16 = Type::scalar_of(Scalar::I16);
         let any = self.value(i16);
@@ -214,12 +214,12 @@ impl Gen<'_, '_, '_> {
     }
 }
 
-/// As many lanes of another scalar, if that is a type.
+/// Returns the type with another scalar type, if there is one.
 fn of(ty: Type, scalar: Scalar) -> Option<Type> {
     Type::new(scalar, ty.lanes())
 }
 
-/// Another number of lanes of the same scalar, if that is a type of no more than [`MOST`] bytes.
+/// Returns the type with another lane count, if there is one of at most [`MAX_BYTES`] bytes.
 fn lanes_of(ty: Type, lanes: u32) -> Option<Type> {
-    Type::new(ty.scalar(), lanes).filter(|t| t.bytes() <= MOST)
+    Type::new(ty.scalar(), lanes).filter(|t| t.bytes() <= MAX_BYTES)
 }

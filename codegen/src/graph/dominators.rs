@@ -1,15 +1,15 @@
-//! Dominators of a graph whose vertices are numbered in preorder of a walk from its root.
+//! Dominators of a graph whose vertices are numbered in depth-first preorder.
 
 use smallvec::SmallVec;
 
-/// No vertex.
+/// Marks the absence of a vertex.
 const NONE: u32 = u32::MAX;
 
-/// The forest of vertices that the search for dominators has been at, by preorder number.
+/// Forest of the vertices processed so far, by preorder number.
 struct Forest<'a> {
     above: &'a mut [u32],
-    /// Of the path from the vertex up to, not including, the root: the vertex whose semidominator
-    /// is smallest.
+    /// Vertex with the smallest semidominator on the path from each vertex up to, but excluding,
+    /// its root.
     best: &'a mut [u32],
     path: SmallVec<[u32; 16]>,
 }
@@ -21,7 +21,7 @@ impl Forest<'_> {
             self.path.push(at);
             at = self.above[at as usize];
         }
-        // From the root down, so that what is above is compressed already.
+        // Compresses paths from the root down, so that ancestors are compressed first.
         let root = at;
         let mut above = self.path.pop();
         while let (Some(up), Some(v)) = (above, self.path.pop()) {
@@ -36,18 +36,22 @@ impl Forest<'_> {
     }
 }
 
-/// Each vertex's immediate dominator; the root's is itself (Lengauer, Tarjan: "A Fast Algorithm for
-/// Finding Dominators in a Flowgraph", with path compression alone: at worst a logarithm more than
-/// linear, however deep the graph is). `parents`: each vertex's parent in the tree of the walk.
-/// `preds`: calls with each predecessor of a vertex.
+/// Computes the immediate dominator of each vertex. That of the root is itself.
+///
+/// The algorithm is that of Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a
+/// Flowgraph", with path compression only. Its worst case is a logarithmic factor above linear, for
+/// any depth of the graph.
+///
+/// `parents` is the parent of each vertex in the depth-first tree. `preds` calls its argument with
+/// each predecessor of a vertex.
 pub fn immediate_dominators(
     parents: &[u32],
     preds: impl Fn(usize, &mut dyn FnMut(u32)),
 ) -> Vec<u32> {
     let count = parents.len();
     let mut idom = vec![0u32; count];
-    // By preorder number: semidominator, the forest's parent and the best vertex on the path to it;
-    // vertices by their semidominator, as linked lists.
+    // By preorder number: semidominator, parent in the forest, and best vertex on the path to it.
+    // Then buckets of vertices by semidominator, as linked lists.
     let mut room = vec![NONE; 5 * count];
     let (semi, rest) = room.split_at_mut(count);
     let (above, rest) = rest.split_at_mut(count);

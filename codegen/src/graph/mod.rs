@@ -1,3 +1,3 @@
-//! Graph algorithms that know nothing of code.
+//! Graph algorithms that are independent of code.
 
 pub mod dominators;

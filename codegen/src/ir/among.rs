@@ -1,19 +1,20 @@
-//! Operations among the lanes of a vector.
+//! Operations across the lanes of a vector: reductions and scans.
 
 use super::opcode::Opcode;
 use super::types::Scalar;
 
-/// What an operation among lanes does to two of them.
+/// Operation that a reduction or a scan applies to two lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Among {
-    /// The operation on two lanes.
+    /// Operation on two lanes.
     pub opcode: Opcode,
-    /// Whether every lane gets a result, of it and those before it; else one lane stands for all.
+    /// True for a scan: each lane combines itself and all lanes before it. False for a reduction to
+    /// one lane.
     pub scan: bool,
 }
 
 impl Opcode {
-    /// What an operation among lanes does to two of them; none if it is none.
+    /// Returns the operation on two lanes of a reduction or scan; `None` for other opcodes.
     pub const fn among_lanes(self) -> Option<Among> {
         use Opcode::*;
         let (opcode, scan) = match self {
@@ -48,10 +49,11 @@ impl Opcode {
         Some(Among { opcode, scan })
     }
 
-    /// Identity of an operation among lanes, as bits; none if it combines no lanes.
+    /// Returns the identity of a reduction or scan, as bits; `None` for other opcodes.
     ///
-    /// Lanes that do not run count as it, and an exclusive scan gives it to the first lane. It is
-    /// that of SPIR-V's group operations: 0.0 of sums, infinities of minima and maxima of floats.
+    /// Disabled lanes count as the identity, and an exclusive scan gives it to the first lane. It
+    /// is the one that SPIR-V defines for group operations: 0.0 for sums, infinities for minima and
+    /// maxima of floats.
     pub fn identity(self, scalar: Scalar) -> Option<u64> {
         let all = scalar.mask();
         let sign = all ^ (all >> 1);

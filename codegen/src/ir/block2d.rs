@@ -1,42 +1,41 @@
-//! 2D blocks: rectangles of elements of a surface in memory that is told by its address, its size
-//! and its pitch.
+//! 2D blocks: rectangles of elements of a surface given by its address, size and pitch.
 //!
-//! What one message of Xe-HPC's load/store cache moves is what an instruction may ask for. (Limits:
-//! the XeHPC PRM's A2DBLOCK_PAYLOAD, and the `load_2d`, `store_2d` and `prefetch_2d` of Intel's
-//! ESIMD extension.)
+//! An instruction may ask for what one message of Xe-HPC's load/store cache can move. The limits
+//! are those of A2DBLOCK_PAYLOAD in the XeHPC PRM. They are also those of `load_2d`, `store_2d` and
+//! `prefetch_2d` in Intel's ESIMD extension.
 
 use super::opcode::Opcode;
 
-/// The most rows of a block that is stored.
-const MOST_STORED: u8 = 8;
-/// The most rows of a block that is loaded.
-const MOST_LOADED: u8 = 32;
-/// The most bytes of a row of all blocks.
-const MOST_ROW: u32 = 64;
-/// Bytes of a doubleword: rows are of whole ones, and packed elements fill one.
+/// Maximum number of rows of a stored block.
+const MAX_STORED_ROWS: u8 = 8;
+/// Maximum number of rows of a loaded block.
+const MAX_LOADED_ROWS: u8 = 32;
+/// Maximum bytes of a row, over all blocks.
+const MAX_ROW_BYTES: u32 = 64;
+/// Bytes of a dword. Rows are whole dwords, and packed elements fill one.
 const DWORD: u32 = 4;
 
-/// How the elements of a block lie in a value.
+/// Layout of the elements of a block in a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockLayout {
-    /// Row after row.
+    /// Row-major.
     Rows,
-    /// Column after column.
+    /// Column-major.
     Transposed,
-    /// Doublewords, row after row of them: each has the elements of a column of as many rows as
-    /// fill it (VNNI).
+    /// VNNI: dwords in row-major order. Each packs the elements of one column from as many rows as
+    /// fill a dword.
     Packed,
 }
 
 impl BlockLayout {
-    /// All of them.
+    /// Every layout.
     pub const ALL: [BlockLayout; 3] = [
         BlockLayout::Rows,
         BlockLayout::Transposed,
         BlockLayout::Packed,
     ];
 
-    /// Its word in text; rows have none.
+    /// Returns the keyword of the text format; `None` for rows.
     pub const fn name(self) -> &'static str {
         match self {
             BlockLayout::Rows => "",
@@ -46,27 +45,26 @@ impl BlockLayout {
     }
 }
 
-/// What `block2d_load`, `block2d_store` and `block2d_prefetch` move: blocks of elements that stand
-/// side by side.
+/// Blocks, side by side, that `block2d_load`, `block2d_store` or `block2d_prefetch` moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Block2dShape {
-    /// How a value has the elements.
+    /// Layout of the elements in the value.
     pub layout: BlockLayout,
     /// Bytes of an element.
     pub bytes: u8,
     /// Rows of a block.
     pub rows: u8,
-    /// Columns of a block, elements.
+    /// Columns of a block, in elements.
     pub columns: u8,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: u8,
 }
 
 impl Block2dShape {
-    /// Whether an instruction can move it.
+    /// Checks that one message can move it.
     ///
     /// # Errors
-    /// It cannot: a sentence that says why.
+    /// Returns an error that names the limit it exceeds.
     pub fn check(&self, opcode: Opcode) -> Result<(), String> {
         let Block2dShape {
             layout,
@@ -85,8 +83,8 @@ impl Block2dShape {
             ));
         }
         let most = match opcode {
-            Opcode::Block2dStore => MOST_STORED,
-            _ => MOST_LOADED,
+            Opcode::Block2dStore => MAX_STORED_ROWS,
+            _ => MAX_LOADED_ROWS,
         };
         if !(1..=most).contains(&rows) {
             return Err(format!("{rows} rows: `{opcode}` has 1 to {most}"));
@@ -104,9 +102,9 @@ impl Block2dShape {
             ));
         }
         let row = u32::from(columns) * u32::from(bytes);
-        if row == 0 || !row.is_multiple_of(DWORD) || row * u32::from(blocks) > MOST_ROW {
+        if row == 0 || !row.is_multiple_of(DWORD) || row * u32::from(blocks) > MAX_ROW_BYTES {
             return Err(format!(
-                "{blocks} rows of {row} bytes: they have a multiple of {DWORD}, and {MOST_ROW} in all at most"
+                "{blocks} rows of {row} bytes: they have a multiple of {DWORD}, and {MAX_ROW_BYTES} in all at most"
             ));
         }
         match layout {
@@ -123,14 +121,14 @@ impl Block2dShape {
                 fits.then_some(()).ok_or_else(|| {
                     format!(
                         "{rows} {name} rows of {columns} elements of {bytes} bytes: of 1 or 2 bytes there are up to \
-                         16, in rows that fill doublewords"
+                         16, in rows that fill dwords"
                     )
                 })
             }
         }
     }
 
-    /// Bytes of a value that has all blocks, one behind the other.
+    /// Bytes of a value that holds all blocks consecutively.
     pub const fn value_bytes(&self) -> u32 {
         self.block_bytes() * self.blocks as u32
     }
@@ -140,8 +138,7 @@ impl Block2dShape {
         self.bytes as u32 * self.rows as u32 * self.columns as u32
     }
 
-    /// Elements that lie beside each other come in runs: bytes of one, and how many of them a block
-    /// has.
+    /// Returns the bytes of a run of adjacent elements, and the number of runs in a block.
     pub const fn runs(&self) -> (u32, u32) {
         let (bytes, rows, columns) = (self.bytes as u32, self.rows as u32, self.columns as u32);
         match self.layout {
@@ -151,7 +148,7 @@ impl Block2dShape {
         }
     }
 
-    /// Where in a value an element lies, in bytes.
+    /// Returns the byte offset of an element in the value.
     pub const fn place(&self, block: u32, column: u32, row: u32) -> u32 {
         let (run, _) = self.runs();
         let bytes = self.bytes as u32;
@@ -171,8 +168,7 @@ impl Block2dShape {
 mod tests {
     use super::*;
 
-    /// Every shape that is allowed has each place once, and no more than a message of Xe-HPC
-    /// brings.
+    /// Places in every legal shape are distinct, and fit in the response of one Xe-HPC message.
     #[test]
     fn places_fill_values() {
         let mut shapes = 0;
@@ -210,13 +206,13 @@ mod tests {
                 }
             }
         }
-        // Of 1, 2, 4 and 8 bytes: rows of 1 to 16, so many in one, two or four blocks, and the
-        // other layouts.
+        // Elements of 1, 2, 4 and 8 bytes, 1 to 16 rows, one, two or four blocks, and the other
+        // layouts.
         assert!(shapes > 1500, "{shapes}");
     }
 
     #[test]
-    fn what_no_message_moves_is_refused() {
+    fn rejects_what_no_message_moves() {
         let good = Block2dShape {
             layout: BlockLayout::Rows,
             bytes: 2,

@@ -1,4 +1,4 @@
-//! Control flow: predecessors, an order of blocks, dominators.
+//! Control-flow graph: predecessors, block order, dominators.
 
 use super::entities::{Block, Inst};
 use super::function::Function;
@@ -7,22 +7,21 @@ use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
-/// The control-flow graph of a function, as it was when this was made. Branches to blocks that do
-/// not exist are left out.
+/// Control-flow graph of a function, a snapshot. Branches to blocks that do not exist are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ControlFlow {
-    /// The branches, by the block they go to; where each block's begin and end.
+    /// Incoming edges of all blocks, grouped by destination.
     edges: Vec<(Block, Inst)>,
     preds: SecondaryMap<Block, (u32, u32)>,
-    /// Reachable blocks, each after its dominators.
+    /// Reachable blocks in reverse postorder, so each comes after its dominators.
     order: Vec<Block>,
-    /// Position in `order`, from 1; 0 for unreachable blocks.
+    /// Position in `order`, counted from 1; 0 for unreachable blocks.
     number: SecondaryMap<Block, u32>,
     idom: SecondaryMap<Block, PackedOption<Block>>,
 }
 
 impl ControlFlow {
-    /// Of a function.
+    /// Computes the graph of a function.
     pub fn new(func: &Function) -> Self {
         let blocks = func.dfg.num_blocks();
         let mut cfg = ControlFlow {
@@ -32,7 +31,7 @@ impl ControlFlow {
             number: sized(blocks),
             idom: sized(blocks),
         };
-        // Branches are looked up once: those of a large function are far apart.
+        // Terminators are read once, since those of a large function are far apart in memory.
         let mut succs = Succs {
             dests: Vec::with_capacity(func.layout.blocks().len()),
             of: sized(blocks),
@@ -67,15 +66,15 @@ impl ControlFlow {
             }
         }
         if let Some(entry) = func.layout.entry() {
-            let tree = cfg.sort(entry, &succs);
-            cfg.dominate(&tree);
+            let tree = cfg.compute_postorder(entry, &succs);
+            cfg.compute_idoms(&tree);
         }
         cfg
     }
 
-    /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk:
-    /// blocks in preorder, each with its parent's place.
-    fn sort(&mut self, entry: Block, succs: &Succs) -> Vec<(Block, u32)> {
+    /// Computes the reverse postorder. Uses an explicit stack, since functions may be deep. Returns
+    /// the depth-first tree: blocks in preorder, each with the index of its parent.
+    fn compute_postorder(&mut self, entry: Block, succs: &Succs) -> Vec<(Block, u32)> {
         let mut seen: SecondaryMap<Block, bool> = sized(self.number.capacity());
         let mut tree = Vec::with_capacity(self.order.capacity());
         tree.push((entry, 0));
@@ -101,8 +100,8 @@ impl ControlFlow {
         tree
     }
 
-    /// Immediate dominators, from the tree of the walk.
-    fn dominate(&mut self, tree: &[(Block, u32)]) {
+    /// Computes immediate dominators from the depth-first tree.
+    fn compute_idoms(&mut self, tree: &[(Block, u32)]) {
         if tree.len() < 2 {
             return;
         }
@@ -123,24 +122,24 @@ impl ControlFlow {
         }
     }
 
-    /// The branches to a block, with the blocks they end.
+    /// Returns the branches to a block, each with the block that it ends.
     pub fn preds(&self, block: Block) -> &[(Block, Inst)] {
         let (from, to) = self.preds[block];
-        self.edges.get(from as usize..to as usize).unwrap_or(&[])
+        &self.edges[from as usize..to as usize]
     }
 
-    /// The blocks that can be reached, in reverse postorder: each after its dominators.
+    /// Returns the reachable blocks in reverse postorder, each after its dominators.
     pub fn order(&self) -> &[Block] {
         &self.order
     }
 
-    /// Whether a block can be reached from the entry.
+    /// Returns true if the entry reaches a block.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.number[block] != 0
     }
 
-    /// Whether any block leads to one that is not behind it in the order: without that there are no
-    /// loops.
+    /// Returns true if any edge leads to an earlier block in the order. Without such an edge there
+    /// are no loops.
     pub fn goes_back(&self) -> bool {
         let back = |b: &Block| {
             let preds = self.preds(*b).iter();
@@ -151,15 +150,16 @@ impl ControlFlow {
         self.order.iter().any(back)
     }
 
-    /// The closest other block that is on every path to this one.
+    /// Returns the immediate dominator: the closest other block on every path to this one.
     pub fn idom(&self, block: Block) -> Option<Block> {
         self.idom[block].expand()
     }
 
-    /// For each reachable block by its index, the interval of numbers of what it dominates: `a`
-    /// dominates `b` if its interval contains `b`'s. (0, 0) for the others.
+    /// Returns for each reachable block the interval of dominator tree numbers that it dominates.
+    /// Block `a` dominates `b` if its interval contains that of `b`. (0, 0) for unreachable blocks.
     pub fn dominator_intervals(&self) -> SecondaryMap<Block, (u32, u32)> {
-        // Blocks that each dominates, itself included: what is dominated comes later in the order.
+        // Number of blocks that each block dominates, itself included. Dominated blocks come later
+        // in the order.
         let blocks = self.number.capacity();
         let mut sizes: SecondaryMap<Block, u32> = sized(blocks);
         for &b in self.order.iter().rev() {
@@ -169,7 +169,7 @@ impl ControlFlow {
             }
         }
         let mut out: SecondaryMap<Block, (u32, u32)> = sized(blocks);
-        // The first number that is free in a block's interval.
+        // First free number in the interval of a block.
         let mut free: SecondaryMap<Block, u32> = sized(blocks);
         for &b in &self.order {
             let first = match self.idom(b) {
@@ -186,21 +186,21 @@ impl ControlFlow {
     }
 }
 
-/// Where each block goes, as far as there are such blocks.
+/// Successors of each block, as far as they exist.
 struct Succs {
     dests: Vec<Block>,
-    /// Where a block's begin and end.
+    /// Range in `dests` of a block's successors.
     of: SecondaryMap<Block, (u32, u32)>,
 }
 
 impl Succs {
     fn of(&self, block: Block) -> &[Block] {
         let (from, to) = self.of[block];
-        self.dests.get(from as usize..to as usize).unwrap_or(&[])
+        &self.dests[from as usize..to as usize]
     }
 }
 
-/// The blocks that a block's end may branch to, as far as they exist.
+/// Iterates over the destinations of a block's terminator, as far as they exist.
 fn destinations(func: &Function, block: Block) -> impl Iterator<Item = Block> + '_ {
     let end = func.layout.terminator(block);
     let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use cranelift_entity::EntityRef;
 
-    /// Against the definition: what a block cannot be reached without.
+    /// Dominators match their definition: blocks without which the block is unreachable.
     #[test]
     fn dominators_of_random_graphs() {
         use crate::ir::instructions::ValueList;
@@ -261,7 +261,7 @@ mod tests {
             for b in (1..n).filter(|&b| all[b]) {
                 let up = cfg.idom(blocks[b]).unwrap().index();
                 assert!(up != b && dominates(up, b));
-                // Every other dominator is above it.
+                // Every other dominator dominates the immediate one.
                 assert!((0..n).all(|a| a == b || !dominates(a, b) || dominates(a, up)));
             }
             assert!((0..n).all(|b| all[b] == cfg.is_reachable(blocks[b])));

@@ -28,7 +28,7 @@ pub enum IntCC {
 }
 
 impl IntCC {
-    /// The condition that is true where this one is false.
+    /// Returns the condition that is true where this one is false.
     pub const fn inverse(self) -> IntCC {
         match self {
             IntCC::Equal => IntCC::NotEqual,
@@ -44,7 +44,7 @@ impl IntCC {
         }
     }
 
-    /// The condition for operands in the other order.
+    /// Returns the condition for exchanged operands.
     pub const fn exchanged(self) -> IntCC {
         match self {
             IntCC::Equal | IntCC::NotEqual => self,
@@ -73,7 +73,7 @@ impl IntCC {
         IntCC::UnsignedGreaterThanOrEqual,
     ];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             IntCC::Equal => "eq",
@@ -89,7 +89,7 @@ impl IntCC {
         }
     }
 
-    /// Whether operands count as signed (`eq` and `ne` do too).
+    /// Returns true if operands are signed (also for `eq` and `ne`).
     pub const fn is_signed(self) -> bool {
         !matches!(
             self,
@@ -107,7 +107,7 @@ impl fmt::Display for IntCC {
     }
 }
 
-/// Condition of `fcmp`. All but `ne` are false where an operand is a NaN; `ne` is true there.
+/// Condition of `fcmp`. With a NaN operand, `ne` is true and all others are false.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FloatCC {
     /// `eq`.
@@ -135,7 +135,7 @@ impl FloatCC {
         FloatCC::GreaterThanOrEqual,
     ];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             FloatCC::Equal => "eq",

@@ -6,41 +6,40 @@ use super::types::Scalar;
 /// Bytes of an address in data.
 pub(crate) const ADDRESS_BYTES: usize = 8;
 
-/// Data of a module, in memory wherever the loader puts it.
+/// Data of a module. The loader chooses its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Data {
     /// Name, without the `%`.
     pub name: String,
     /// Alignment of its address in bytes, a power of two.
     pub align: u32,
-    /// What it consists of, as its text shows it.
+    /// Type of its elements in the text format.
     pub scalar: Scalar,
-    /// Contents; of a variable those that it has when the module is loaded. Where an address is to
-    /// be, they are zeros.
+    /// Contents, for a variable those at load time. Bytes of a relocated address are zero.
     pub bytes: Vec<u8>,
-    /// Whether it is a string for `printf`, of bytes and a zero. Nobody else can read it: it may be
-    /// in memory of the host.
+    /// True for a `printf` string, which ends in a zero byte. Only `printf` can read it, since it
+    /// may be in host memory.
     pub string: bool,
-    /// Whether it is a variable: kernels may write to it, and what they wrote is there for later
-    /// launches of the loaded module.
+    /// True for a variable. Kernels may write to it, and later launches of the loaded module read
+    /// what they wrote.
     pub written: bool,
-    /// The addresses that it holds, which the loader fills in, in the order of their places.
+    /// Addresses that the loader fills in, ordered by offset.
     pub relocs: Vec<DataReloc>,
 }
 
-/// An address in data: eight bytes that the loader fills in.
+/// Relocation: an address of eight bytes that the loader fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DataReloc {
-    /// Bytes from the beginning of the data that holds it.
+    /// Offset in bytes within the data that holds the address.
     pub offset: u32,
-    /// What it is the address of.
+    /// Data that it is the address of.
     pub data: DataRef,
-    /// Bytes that are added to that.
+    /// Bytes added to that address.
     pub addend: i64,
 }
 
 impl Data {
-    /// Data of elements of a type, the low bits of each word, aligned as an element.
+    /// Makes data from the low bits of each word, aligned as an element.
     pub fn new(name: impl Into<String>, scalar: Scalar, elements: &[u64]) -> Data {
         let size = scalar.bytes() as usize;
         let bytes = elements
@@ -57,7 +56,7 @@ impl Data {
         }
     }
 
-    /// The same as a variable, which kernels may write to.
+    /// Makes it a variable, which kernels may write to.
     #[must_use]
     pub fn variable(self) -> Data {
         Data {
@@ -66,7 +65,7 @@ impl Data {
         }
     }
 
-    /// A string for `printf`; its zero is added.
+    /// Makes a string for `printf`, with the terminating zero added.
     pub fn string(name: impl Into<String>, text: impl Into<Vec<u8>>) -> Data {
         let mut bytes: Vec<u8> = text.into();
         bytes.push(0);
@@ -77,7 +76,7 @@ impl Data {
         }
     }
 
-    /// The bits of each element.
+    /// Iterates over the bits of each element.
     pub fn elements(&self) -> impl Iterator<Item = u64> + '_ {
         let size = self.scalar.bytes().max(1) as usize;
         let word = |b: &[u8]| b.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));

@@ -1,4 +1,4 @@
-//! The data flow graph: values, what defines them, instructions and their results.
+//! Data flow graph: values and their definitions, instructions and their results.
 
 use super::entities::{Block, CaseTable, Constant, Inst, Value};
 use super::instructions::{BlockCall, Cases, InstData, ValueList, ValueListPool};
@@ -7,12 +7,12 @@ use super::types::Type;
 use cranelift_entity::packed_option::ReservedValue;
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-/// What defines a value.
+/// Definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
-    /// The n-th result of an instruction.
+    /// N-th result of an instruction.
     Result(Inst, u16),
-    /// The n-th parameter of a block.
+    /// N-th parameter of a block.
     Param(Block, u16),
 }
 
@@ -22,12 +22,12 @@ struct ValueData {
     def: ValueDef,
 }
 
-/// The results of an instruction: mostly one, which is here.
+/// Results of an instruction. A single result is stored inline.
 #[derive(Clone, PartialEq, Debug)]
 struct Results {
-    /// The only one; of none or several [`Value::reserved_value`].
+    /// The only result, or [`Value::reserved_value`] for none or several.
     one: Value,
-    /// Several.
+    /// All results, if there are several.
     many: ValueList,
 }
 
@@ -47,7 +47,7 @@ impl Results {
         }
     }
 
-    /// Appends one; gives its number.
+    /// Appends a result and returns its index.
     fn push(&mut self, v: Value, pool: &mut ValueListPool) -> u16 {
         let n = self.as_slice(pool).len();
         if n == 0 {
@@ -69,8 +69,8 @@ struct InstNode {
     results: Results,
 }
 
-/// Values, instructions and block parameters of a function; the order of instructions is in the
-/// [`Layout`](super::Layout).
+/// Values, instructions and block parameters of a function. The [`Layout`](super::Layout) has the
+/// order of instructions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DataFlowGraph {
     insts: PrimaryMap<Inst, InstNode>,
@@ -88,28 +88,28 @@ impl DataFlowGraph {
         self.blocks.push(ValueList::new())
     }
 
-    /// Makes room for so many more instructions, of about one result each.
+    /// Reserves space for this many more instructions of about one result each.
     pub fn reserve(&mut self, insts: usize) {
         self.insts.reserve(insts);
         self.values.reserve(insts);
     }
 
-    /// How many blocks were made.
+    /// Number of blocks that were made.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// How many values were made.
+    /// Number of values that were made.
     pub fn num_values(&self) -> usize {
         self.values.len()
     }
 
-    /// How many instructions were made.
+    /// Number of instructions that were made.
     pub fn num_insts(&self) -> usize {
         self.insts.len()
     }
 
-    /// Whether this block was made here.
+    /// Returns true if this block was made in this graph.
     pub fn has_block(&self, block: Block) -> bool {
         block.index() < self.blocks.len()
     }
@@ -146,7 +146,7 @@ impl DataFlowGraph {
         inst
     }
 
-    /// Makes values up to a count, for a reader that knows their numbers: each must be attached
+    /// Makes values up to a count, for a parser that knows their numbers. Each must be attached
     /// before it is used.
     pub(crate) fn reserve_values(&mut self, count: usize) {
         while self.values.len() < count {
@@ -181,7 +181,7 @@ impl DataFlowGraph {
         inst
     }
 
-    /// Gives an instruction one more result.
+    /// Adds a result to an instruction.
     pub fn append_result(&mut self, inst: Inst, ty: Type) -> Value {
         let v = self.values.next_key();
         let n = self.insts[inst].results.push(v, &mut self.pool);
@@ -189,8 +189,8 @@ impl DataFlowGraph {
         self.values.push(ValueData { ty, def })
     }
 
-    /// Leaves a block the parameters that are to be kept. The other values stay, detached, with
-    /// their types; branches still pass arguments for them.
+    /// Removes the parameters of a block that are not kept. The removed values stay, detached, with
+    /// their types. Branches still pass arguments for them.
     pub(crate) fn retain_block_params(&mut self, block: Block, keep: &[bool]) {
         let old = self.block_params(block).to_vec();
         self.blocks[block].clear(&mut self.pool);
@@ -204,22 +204,22 @@ impl DataFlowGraph {
         }
     }
 
-    /// Whether this instruction was made here.
+    /// Returns true if this instruction was made in this graph.
     pub fn has_inst(&self, inst: Inst) -> bool {
         inst.index() < self.insts.len()
     }
 
-    /// Whether this constant was made here.
+    /// Returns true if this constant was made in this graph.
     pub fn has_constant(&self, constant: Constant) -> bool {
         constant.index() < self.constants.len()
     }
 
-    /// Whether this value was made here.
+    /// Returns true if this value was made in this graph.
     pub fn has_value(&self, v: Value) -> bool {
         v.index() < self.values.len()
     }
 
-    /// Replaces every operand of an instruction by what `f` says.
+    /// Replaces every operand `v` of an instruction by `f(v)`.
     #[inline]
     pub fn map_args(&mut self, inst: Inst, mut f: impl FnMut(Value) -> Value) {
         if self.insts[inst].data.map_own_args(&mut f) {
@@ -230,42 +230,42 @@ impl DataFlowGraph {
         self.insts[inst].data = data;
     }
 
-    /// An instruction's data.
+    /// Returns the data of an instruction.
     pub fn data(&self, inst: Inst) -> &InstData {
         &self.insts[inst].data
     }
 
-    /// An instruction's data, to change.
+    /// Returns the data of an instruction, to change.
     pub fn data_mut(&mut self, inst: Inst) -> &mut InstData {
         &mut self.insts[inst].data
     }
 
-    /// An instruction's results.
+    /// Returns the results of an instruction.
     pub fn results(&self, inst: Inst) -> &[Value] {
         self.insts[inst].results.as_slice(&self.pool)
     }
 
-    /// The first result, where there is one.
+    /// Returns the first result, if there is one.
     pub fn first_result(&self, inst: Inst) -> Option<Value> {
         self.results(inst).first().copied()
     }
 
-    /// A value's type.
+    /// Returns the type of a value.
     pub fn ty(&self, v: Value) -> Type {
         self.values[v].ty
     }
 
-    /// Gives a value another type. What defines and what uses it is then to be rewritten.
+    /// Changes the type of a value. The caller must then rewrite its definition and its uses.
     pub(crate) fn set_type(&mut self, v: Value, ty: Type) {
         self.values[v].ty = ty;
     }
 
-    /// What defines a value.
+    /// Returns the definition of a value.
     pub fn def(&self, v: Value) -> ValueDef {
         self.values[v].def
     }
 
-    /// The instruction that defines a value, where one does.
+    /// Returns the instruction that defines a value; `None` for block parameters.
     pub fn def_inst(&self, v: Value) -> Option<Inst> {
         match self.def(v) {
             ValueDef::Result(i, _) => Some(i),
@@ -273,8 +273,8 @@ impl DataFlowGraph {
         }
     }
 
-    /// The bits that every lane of a value has: those of a constant that is the same in all of
-    /// them, or of lanes of such.
+    /// Returns the bits that every lane of a value is known to have: those of a splat constant, or
+    /// of lanes of one.
     pub fn same_constant(&self, v: Value) -> Option<u64> {
         match *self.data(self.def_inst(v)?) {
             InstData::Imm { bits, .. } => Some(bits),
@@ -286,7 +286,7 @@ impl DataFlowGraph {
         }
     }
 
-    /// Whether a value is any value: what `undef` gives.
+    /// Returns true if `undef` defines the value, which may then be anything.
     pub fn is_undef(&self, v: Value) -> bool {
         self.def_inst(v)
             .is_some_and(|i| self.data(i).opcode() == Opcode::Undef)
@@ -297,12 +297,12 @@ impl DataFlowGraph {
         self.cases.push(cases)
     }
 
-    /// Whether these cases were made here.
+    /// Returns true if these cases were made in this graph.
     pub fn has_cases(&self, cases: CaseTable) -> bool {
         cases.index() < self.cases.len()
     }
 
-    /// The cases of a `switch`; none where they were not made here.
+    /// Returns the cases of a `switch`, or none if they were not made in this graph.
     pub fn cases(&self, cases: CaseTable) -> &Cases {
         const NONE: &Cases = &Cases {
             values: Vec::new(),
@@ -311,17 +311,18 @@ impl DataFlowGraph {
         self.cases.get(cases).unwrap_or(NONE)
     }
 
-    /// The cases of a `switch`, to change, and the pool of their arguments.
+    /// Returns the cases of a `switch`, to change, and the pool of their arguments.
     pub fn cases_mut(&mut self, cases: CaseTable) -> (Option<&mut Cases>, &mut ValueListPool) {
         (self.cases.get_mut(cases), &mut self.pool)
     }
 
-    /// The blocks that an instruction may branch to.
+    /// Returns the blocks that an instruction may branch to.
     pub fn destinations(&self, inst: Inst) -> &[BlockCall] {
         self.data(inst).destinations(self)
     }
 
-    /// The blocks that an instruction may branch to, to change, and the pool of their arguments.
+    /// Returns the blocks that an instruction may branch to, to change, and the pool of their
+    /// arguments.
     pub fn destinations_mut(&mut self, inst: Inst) -> (&mut [BlockCall], &mut ValueListPool) {
         let dests = match &mut self.insts[inst].data {
             InstData::Jump { dest, .. } => std::slice::from_mut(dest),
@@ -340,7 +341,7 @@ impl DataFlowGraph {
         self.constants.push(lanes)
     }
 
-    /// A vector constant's lanes.
+    /// Returns the lanes of a vector constant.
     pub fn constant(&self, c: Constant) -> &[u64] {
         &self.constants[c]
     }

@@ -1,4 +1,4 @@
-//! Equality of functions as their text sees it.
+//! Equality of functions, as far as their texts tell.
 
 use super::dfg::DataFlowGraph;
 use super::entities::{Block, Inst, Value};
@@ -6,10 +6,11 @@ use super::function::Function;
 use super::instructions::{BlockCall, InstData};
 
 impl Function {
-    /// Whether two functions are equal: name, kind, signature, order of blocks and instructions,
-    /// numbers and types of all values, every operand and immediate, source locations, names of
-    /// values. How their arenas are filled (numbers of instructions and constants, values that
-    /// nothing defines) does not count.
+    /// Returns true if two functions have the same text.
+    ///
+    /// That is: name, kind, signature, order of blocks and instructions, numbers and types of all
+    /// values, operands, immediates, source locations and names of values. Contents of arenas do
+    /// not count: numbers of instructions and constants, and values without a definition.
     pub fn same_code(&self, other: &Function) -> bool {
         self.name == other.name
             && self.kind == other.kind
@@ -58,7 +59,7 @@ fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
     if !same_values(a, a.results(x), b, b.results(y)) {
         return false;
     }
-    // What lies in a pool is compared by content, the rest as it is.
+    // Data in a pool is compared by content, the rest directly.
     match (a.data(x), b.data(y)) {
         (
             InstData::ImmVec {

@@ -16,28 +16,28 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use gantry_isa_gen::perf::WAYS;
 use gantry_isa_gen::sem::{FpMode, Round};
 
-/// What a kernel argument is to the host.
+/// Kind of a kernel argument, as a host sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgKind {
     /// A value passed by value.
     Value,
-    /// A global buffer; the value is its 64-bit (A64) address, `i64`.
+    /// Global buffer. The value is its 64-bit (A64) address, `i64`.
     Ptr,
-    /// Local memory the host sizes; the value is its SLM offset in bytes, `i32`.
+    /// SLM whose size the host sets. The value is its SLM offset in bytes, `i32`.
     Slm,
-    /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in
-    /// it, in bytes, at which the buffer begins, `i32`.
+    /// Buffer bound as a surface: the n-th such argument is surface n. The value, `i32`, is the
+    /// offset in bytes at which the buffer begins in the surface.
     Surface,
-    /// An image; the value, an `i32`, is 0: operations say which image they mean by its number
-    /// among those arguments.
+    /// Image. The value, an `i32`, is 0, since operations name an image by its index among the
+    /// image arguments.
     Image(ImageShape, ImageAccess),
-    /// A sampler, in the same way.
+    /// Sampler, named by its index as images are.
     Sampler,
 }
 
 impl ArgKind {
-    /// The word in text after the type; none for a value. Behind an image's stands what is done
-    /// with it.
+    /// Returns the keyword after the type in the text format; `None` for a value. The access
+    /// follows the keyword of an image.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             ArgKind::Value => None,
@@ -50,21 +50,21 @@ impl ArgKind {
     }
 }
 
-/// A parameter of a function.
+/// Parameter of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Param {
     /// Type of the value.
     pub ty: Type,
-    /// What it is to the host; always [`ArgKind::Value`] in subroutines.
+    /// Kind of the argument; always [`ArgKind::Value`] in subroutines.
     pub kind: ArgKind,
-    /// Of a buffer: in what one work-item does between two barriers or fences, no byte that is
-    /// written is reached by addresses that are computed from this argument, or in its surface, and
-    /// by others: C's `restrict`, SPIR-V's `NoAlias`.
+    /// Promise about a buffer, as of C's `restrict` or SPIR-V's `NoAlias`. It holds for what one
+    /// work-item does between two barriers or fences. No byte that is written there is accessed
+    /// both through this argument, or its surface, and through others.
     pub noalias: bool,
 }
 
 impl Param {
-    /// One of which nothing is promised.
+    /// Makes a parameter without promises.
     pub const fn new(ty: Type, kind: ArgKind) -> Param {
         Param {
             ty,
@@ -83,25 +83,24 @@ pub struct Signature {
     pub results: Vec<Type>,
 }
 
-/// How a kernel's float operations round and treat denormals, and those of the subroutines that it
-/// calls.
+/// Rounding and denormal modes of the float operations of a kernel and of its subroutines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatControls {
-    /// Denormals of halves are zero.
+    /// Flush denormals of halves to zero.
     pub flush_f16: bool,
-    /// Denormals of singles are zero.
+    /// Flush denormals of singles to zero.
     pub flush_f32: bool,
-    /// Denormals of doubles are zero.
+    /// Flush denormals of doubles to zero.
     pub flush_f64: bool,
-    /// Results are rounded toward zero, not to nearest even.
+    /// Round results toward zero rather than to nearest even.
     pub toward_zero: bool,
-    /// A product and the sum that it is a part of may be rounded once, as `fma` does: the
-    /// optimizer's choice, of which the interpreter knows nothing.
+    /// Allow contraction of a product and a sum into an `fma`, which rounds once. This is up to the
+    /// optimizer: the interpreter never contracts.
     pub contract: bool,
 }
 
 impl FloatControls {
-    /// The hardware's mode.
+    /// Returns the mode of the hardware.
     pub const fn mode(self) -> FpMode {
         FpMode {
             round: if self.toward_zero {
@@ -115,7 +114,7 @@ impl FloatControls {
         }
     }
 
-    /// Whether denormals of a float type are zero.
+    /// Returns true if denormals of a float type are flushed to zero.
     pub const fn flushes(self, scalar: Scalar) -> bool {
         match scalar {
             Scalar::F16 => self.flush_f16,
@@ -126,31 +125,31 @@ impl FloatControls {
     }
 }
 
-/// The most scratch that a hardware thread can have, in bytes.
+/// Maximum scratch of a hardware thread, in bytes.
 pub const MAX_SCRATCH: u32 = 2 << 20;
 
-/// Kernel or subroutine.
+/// Kind of a function: kernel or subroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FuncKind {
-    /// An entry point for the host.
+    /// Entry point for the host.
     Kernel {
-        /// SIMD width of the dispatch: work-items in a hardware thread: 1, 8, 16 or 32.
+        /// SIMD width of the dispatch, in work-items per hardware thread: 1, 8, 16 or 32.
         simd: u32,
         /// Static SLM in bytes.
         slm_bytes: u32,
         /// Scratch of each hardware thread in bytes, up to [`MAX_SCRATCH`].
         scratch_bytes: u32,
-        /// Required work-group size, where there is one.
+        /// Required work-group size, if there is one.
         group_size: Option<[u32; 3]>,
-        /// How floats are rounded, and which denormals are kept.
+        /// Rounding and denormal modes.
         float: FloatControls,
     },
-    /// Compiled as part of each kernel that calls it.
+    /// Function that is compiled as part of each kernel that calls it.
     Subroutine,
 }
 
-/// A function. Two are equal if their text is: numbers of values and blocks and source locations
-/// included, storage order not.
+/// Function of the IR. Two are equal if their texts are. Numbers of values and blocks and source
+/// locations count, storage order does not.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Name, without the `%`.
@@ -161,20 +160,20 @@ pub struct Function {
     pub sig: Signature,
     /// Values and instructions.
     pub dfg: DataFlowGraph,
-    /// Their order.
+    /// Order of blocks and instructions.
     pub layout: Layout,
-    /// Where instructions come from; empty where nobody said.
+    /// Source locations of instructions; empty if there are none.
     pub srclocs: SecondaryMap<Inst, SourceLoc>,
-    /// What a debugger would call values.
+    /// Names of values for a debugger.
     pub labels: ValueLabels,
-    /// A kernel's own samplers, behind its arguments' in number.
+    /// Samplers that a kernel declares, numbered after its sampler arguments.
     pub samplers: Vec<Sampler>,
-    /// Names of a kernel's parameters, and how a host finds them.
+    /// Names and bindings of a kernel's parameters.
     pub reflection: Reflection,
 }
 
 impl Function {
-    /// Call instructions of the function, in layout order.
+    /// Iterates over the call instructions of the function, in layout order.
     pub fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
         let insts = self
             .layout
@@ -185,7 +184,7 @@ impl Function {
         insts.filter(|&i| self.dfg.data(i).opcode() == Opcode::Call)
     }
 
-    /// An empty function.
+    /// Makes an empty function.
     pub fn new(name: impl Into<String>, kind: FuncKind, sig: Signature) -> Self {
         Function {
             name: name.into(),
@@ -200,15 +199,16 @@ impl Function {
         }
     }
 
-    /// Says where an instruction comes from. A function without locations has no table of them.
+    /// Sets the source location of an instruction. A function without locations has no table of
+    /// them.
     pub fn set_srcloc(&mut self, inst: Inst, loc: SourceLoc) {
         if self.srclocs[inst] != loc {
             self.srclocs[inst] = loc;
         }
     }
 
-    /// A new instruction with one result, that comes from where another does; it is in no block
-    /// yet.
+    /// Makes an instruction with one result and the source location of another. It is not yet in
+    /// the layout.
     pub(crate) fn make_like(&mut self, like: Inst, data: InstData, ty: Type) -> (Inst, Value) {
         let inst = self.dfg.make_inst(data, &[ty]);
         let loc = self.srclocs[like];
@@ -217,7 +217,7 @@ impl Function {
         (inst, result.unwrap_or_else(Value::reserved_value))
     }
 
-    /// Puts what stands for values where they are used.
+    /// Replaces every use of a value `v`, and its name, by `of(v)`.
     pub(crate) fn rename(&mut self, mut of: impl FnMut(Value) -> Value) {
         for &block in self.layout.blocks() {
             for &inst in self.layout.insts(block) {
@@ -227,8 +227,8 @@ impl Function {
         self.labels.map_values(|v| Some(of(v)));
     }
 
-    /// The same by a table: what stands for a value, and for that, and so on. The way to the last
-    /// is made short for all on it, since it may be as long as the function.
+    /// Replaces every use of a value by the end of its chain in `same`. Chains are compressed on
+    /// the way, as in union-find, since one may be as long as the function.
     pub(crate) fn rename_by(&mut self, same: &mut SecondaryMap<Value, PackedOption<Value>>) {
         self.rename(|v| {
             let mut last = v;
@@ -244,12 +244,12 @@ impl Function {
         });
     }
 
-    /// Whether any instruction may have a location.
+    /// Returns true if any instruction has a source location.
     pub fn has_srclocs(&self) -> bool {
         self.srclocs.values().any(|loc| !loc.is_none())
     }
 
-    /// The shape and the use of each image argument, in order.
+    /// Iterates over the shape and the access of each image argument, in order.
     pub fn images(&self) -> impl Iterator<Item = (ImageShape, ImageAccess)> + '_ {
         self.sig.params.iter().filter_map(|p| match p.kind {
             ArgKind::Image(shape, access) => Some((shape, access)),
@@ -257,8 +257,8 @@ impl Function {
         })
     }
 
-    /// A bit for each of the first [`WAYS`] surfaces of a kernel, but the last, that is
-    /// [`noalias`](Param::noalias).
+    /// Returns a bit set of the surfaces that are [`noalias`](Param::noalias), among the first
+    /// `WAYS - 1` of a kernel (see [`WAYS`]).
     pub(crate) fn lone_surfaces(&self) -> u64 {
         let surfaces = self
             .sig
@@ -269,13 +269,16 @@ impl Function {
         bits.fold(0, |all, (n, p)| all | u64::from(p.noalias) << n)
     }
 
-    /// How many arguments are of a kind.
+    /// Number of arguments of a kind.
     pub fn count(&self, kind: ArgKind) -> usize {
         self.sig.params.iter().filter(|p| p.kind == kind).count()
     }
 
-    /// What an instruction, of this kernel or of a subroutine that it calls, asks of the kernel in
-    /// vain: an argument by its number, or scratch. Nothing is known of subroutines themselves.
+    /// Returns a message if the kernel lacks something that an instruction needs: an argument of
+    /// that index, or scratch.
+    ///
+    /// The instruction may be in a subroutine that the kernel calls. Subroutines themselves are not
+    /// checked.
     pub fn lacks(&self, data: &InstData) -> Option<String> {
         let FuncKind::Kernel { scratch_bytes, .. } = self.kind else {
             return None;
@@ -313,8 +316,7 @@ impl Function {
         }
     }
 
-    /// How the function's float operations round and treat denormals; a subroutine's are its
-    /// kernel's.
+    /// Returns the rounding and denormal modes. A subroutine has those of its kernel.
     pub fn float_controls(&self) -> FloatControls {
         match self.kind {
             FuncKind::Kernel { float, .. } => float,
@@ -322,8 +324,7 @@ impl Function {
         }
     }
 
-    /// Sets how a kernel's float operations round and treat denormals; does nothing to a
-    /// subroutine.
+    /// Sets the rounding and denormal modes of a kernel. Does nothing to a subroutine.
     pub fn set_float_controls(&mut self, controls: FloatControls) {
         if let FuncKind::Kernel { float, .. } = &mut self.kind {
             *float = controls;
@@ -331,31 +332,31 @@ impl Function {
     }
 }
 
-/// The functions and the data of one text or one zebin.
+/// Functions and data of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
     /// Names of the source files that instructions come from.
     pub files: PrimaryMap<SourceFile, String>,
     /// Constants, strings and variables, in text order.
     pub data: PrimaryMap<DataRef, Data>,
-    /// In text order.
+    /// Functions, in text order.
     pub functions: PrimaryMap<FuncRef, Function>,
 }
 
 impl Module {
-    /// The data of this name.
+    /// Returns the data of this name.
     pub fn find_data(&self, name: &str) -> Option<DataRef> {
         let mut all = self.data.iter();
         all.find(|(_, d)| d.name == name).map(|(r, _)| r)
     }
 
-    /// The source file of this name, which is added if it is not there.
+    /// Returns the source file of this name, adding it if needed.
     pub fn source_file(&mut self, name: &str) -> SourceFile {
         let there = self.files.iter().find(|(_, n)| *n == name).map(|(f, _)| f);
         there.unwrap_or_else(|| self.files.push(name.to_owned()))
     }
 
-    /// A location with its file's name; the file's number where the module does not have it.
+    /// Returns a location with the name of its file, or the file's number if the module lacks it.
     pub fn source_line(&self, loc: SourceLoc) -> Option<SourceLine> {
         let file = self.files.get(loc.file());
         (!loc.is_none()).then(|| SourceLine {
@@ -365,7 +366,7 @@ impl Module {
         })
     }
 
-    /// The function of this name.
+    /// Returns the function of this name.
     pub fn find(&self, name: &str) -> Option<FuncRef> {
         self.functions
             .iter()
@@ -380,8 +381,8 @@ mod tests {
     use crate::ir::builder::FunctionBuilder;
     use crate::ir::scalars::I32;
 
-    /// Flattened branches one behind the other make one long chain of masks: each asked for its
-    /// begin all the way back.
+    /// If-conversion of consecutive branches makes one long chain of masks. Each lookup used to
+    /// follow its chain back to the start.
     #[test]
     fn chains_of_names_become_short() {
         let mut func = Function::kernel("k", 16);

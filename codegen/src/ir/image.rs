@@ -1,28 +1,28 @@
-//! Images and samplers: what a kernel's arguments are, and what operations ask of them.
+//! Images and samplers: the arguments of a kernel, and the properties that operations query.
 
 use super::opcode::Opcode;
 use super::types::Scalar;
 
-/// The shape of an image.
+/// Shape of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ImageShape {
-    /// One row.
+    /// 1D: one row.
     D1,
-    /// Rows.
+    /// Array of 1D images.
     D1Array,
-    /// Rows and columns.
+    /// 2D: rows and columns.
     D2,
-    /// Layers of rows and columns.
+    /// Array of 2D images.
     D2Array,
-    /// A volume.
+    /// 3D: a volume.
     D3,
-    /// Rows of bytes, for rectangles of them alone.
+    /// Rows of bytes, accessible only by media block messages.
     Block,
-    /// One row, over a buffer's memory.
+    /// 1D image over the memory of a buffer.
     Buffer,
-    /// Rows and columns of texels of several samples.
+    /// 2D image of multisampled texels.
     D2Msaa,
-    /// Layers of those.
+    /// Array of multisampled 2D images.
     D2ArrayMsaa,
 }
 
@@ -40,7 +40,7 @@ impl ImageShape {
         ImageShape::D2ArrayMsaa,
     ];
 
-    /// The word in text.
+    /// Returns the keyword of the text format.
     pub const fn name(self) -> &'static str {
         match self {
             ImageShape::D1 => "image1d",
@@ -55,7 +55,7 @@ impl ImageShape {
         }
     }
 
-    /// Coordinates of a texel, an array's layer last among them; a sample's number behind them.
+    /// Number of coordinates of a texel. The layer of an array comes last, then the sample number.
     pub const fn coordinates(self) -> usize {
         match self {
             ImageShape::D1 | ImageShape::Buffer => 1,
@@ -65,23 +65,23 @@ impl ImageShape {
         }
     }
 
-    /// Whether texels have several samples.
+    /// Returns true if texels have several samples.
     pub const fn is_msaa(self) -> bool {
         matches!(self, ImageShape::D2Msaa | ImageShape::D2ArrayMsaa)
     }
 
-    /// Whether rectangles of its bytes are read and written.
+    /// Returns true if media block messages access it.
     pub const fn has_rectangles(self) -> bool {
         matches!(self, ImageShape::D2 | ImageShape::Block)
     }
 
-    /// Whether the last coordinate is a layer.
+    /// Returns true if the last coordinate is a layer.
     pub const fn is_array(self) -> bool {
         matches!(self, ImageShape::D1Array | ImageShape::D2Array)
     }
 }
 
-/// What a kernel does with an image.
+/// Access of a kernel to an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ImageAccess {
     /// Loads and samples.
@@ -100,7 +100,7 @@ impl ImageAccess {
         ImageAccess::ReadWrite,
     ];
 
-    /// The word in text.
+    /// Returns the keyword of the text format.
     pub const fn name(self) -> &'static str {
         match self {
             ImageAccess::Read => "read",
@@ -109,28 +109,28 @@ impl ImageAccess {
         }
     }
 
-    /// Whether texels are loaded.
+    /// Returns true if texels are loaded.
     pub const fn reads(self) -> bool {
         !matches!(self, ImageAccess::Write)
     }
 
-    /// Whether texels are stored.
+    /// Returns true if texels are stored.
     pub const fn writes(self) -> bool {
         !matches!(self, ImageAccess::Read)
     }
 }
 
-/// Which image an operation means, and by which sampler.
+/// Image and sampler of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ImagePlace {
-    /// The n-th image argument of the kernel.
+    /// Index among the kernel's image arguments.
     pub image: u8,
-    /// The n-th sampler argument of the kernel, or one of its own behind those; 0 where there is no
-    /// sampler in it.
+    /// Index among the kernel's sampler arguments, followed by its own samplers; 0 for operations
+    /// without a sampler.
     pub sampler: u8,
 }
 
-/// What can be asked of an image.
+/// Property of an image that a kernel can query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum ImageFact {
     /// Texels of a row.
@@ -141,9 +141,9 @@ pub enum ImageFact {
     Depth,
     /// Layers of an array; 0 where the shape has none.
     Layers,
-    /// How a component is stored: OpenCL's number.
+    /// Format of a component: OpenCL's number.
     ChannelType,
-    /// Which components there are: OpenCL's number.
+    /// Components of a texel: OpenCL's number.
     ChannelOrder,
     /// Samples of a texel; 0 where the image has one.
     Samples,
@@ -160,7 +160,7 @@ pub enum ImageFact {
 }
 
 impl ImageFact {
-    /// Every fact.
+    /// Every property.
     pub const ALL: [ImageFact; 12] = [
         ImageFact::Width,
         ImageFact::Height,
@@ -176,7 +176,7 @@ impl ImageFact {
         ImageFact::FlatPitch,
     ];
 
-    /// The word in text.
+    /// Returns the keyword of the text format.
     pub const fn name(self) -> &'static str {
         match self {
             ImageFact::Width => "width",
@@ -195,28 +195,29 @@ impl ImageFact {
     }
 }
 
-/// What can be asked of a sampler, in the numbers of Intel's driver (`sampler_patch_values.h`).
+/// Property of a sampler that a kernel can query, with the numbers of Intel's driver
+/// (`sampler_patch_values.h`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum SamplerFact {
-    /// What is outside of images: 0 undefined, 1 zeros, 2 the edge, 3 the image again, 4 the image
-    /// mirrored.
+    /// Addressing mode: 0 undefined, 1 border of zeros, 2 clamp to edge, 3 repeat, 4 mirrored
+    /// repeat.
     Addressing,
-    /// 8 where coordinates from 0 to 1 span an image, else 0.
+    /// 8 for normalized coordinates, else 0.
     Normalized,
-    /// All ones where the kernel itself must move coordinates below 0 outside (it takes the nearest
-    /// texel, and zeros are outside), else 0.
+    /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so for
+    /// nearest filtering with a border of zeros.
     Snap,
 }
 
 impl SamplerFact {
-    /// Every fact.
+    /// Every property.
     pub const ALL: [SamplerFact; 3] = [
         SamplerFact::Addressing,
         SamplerFact::Normalized,
         SamplerFact::Snap,
     ];
 
-    /// The word in text.
+    /// Returns the keyword of the text format.
     pub const fn name(self) -> &'static str {
         match self {
             SamplerFact::Addressing => "addressing",
@@ -226,17 +227,17 @@ impl SamplerFact {
     }
 }
 
-/// What a launch says about an argument of the kernel, beside its value.
+/// Property of a kernel argument beside its value, known at launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum ArgFact {
-    /// About the n-th image argument.
+    /// Property of an image argument.
     Image(ImageFact),
-    /// About the n-th sampler argument.
+    /// Property of a sampler argument.
     Sampler(SamplerFact),
 }
 
 impl ArgFact {
-    /// The opcode that asks for it.
+    /// Returns the opcode that queries it.
     pub const fn opcode(self) -> Opcode {
         match self {
             ArgFact::Image(_) => Opcode::ImageQuery,
@@ -244,7 +245,7 @@ impl ArgFact {
         }
     }
 
-    /// Its type.
+    /// Returns its type.
     pub const fn scalar(self) -> Scalar {
         match self {
             ArgFact::Image(ImageFact::FlatBase) => Scalar::I64,
@@ -253,21 +254,21 @@ impl ArgFact {
     }
 }
 
-/// What a sampler makes of coordinates outside of an image.
+/// Addressing mode: the treatment of coordinates outside of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Addressing {
-    /// Zeros are outside.
+    /// Border of zeros.
     Border,
-    /// The texels of the edge.
+    /// Clamp to edge.
     Edge,
-    /// The image again. Of coordinates from 0 to 1 only.
+    /// Repeat. Needs normalized coordinates.
     Repeat,
-    /// The image, mirrored every other time. Of coordinates from 0 to 1 only.
+    /// Mirrored repeat. Needs normalized coordinates.
     Mirror,
 }
 
 impl Addressing {
-    /// Every one.
+    /// Every mode.
     pub const ALL: [Addressing; 4] = [
         Addressing::Border,
         Addressing::Edge,
@@ -275,7 +276,7 @@ impl Addressing {
         Addressing::Mirror,
     ];
 
-    /// The word in text.
+    /// Returns the keyword of the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Addressing::Border => "border",
@@ -286,13 +287,13 @@ impl Addressing {
     }
 }
 
-/// A sampler: an argument, or one of a kernel's own.
+/// Sampler: an argument of a kernel, or one that it declares.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
-    /// What is outside.
+    /// Addressing mode.
     pub addressing: Addressing,
-    /// Whether it weighs the texels around a place; else it takes the one that holds it.
+    /// True for linear filtering, false for nearest.
     pub linear: bool,
-    /// Coordinates from 0 to 1 span the image; else they count texels.
+    /// True for normalized coordinates, false for coordinates in texels.
     pub normalized: bool,
 }

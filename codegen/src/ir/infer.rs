@@ -6,12 +6,14 @@ use super::opcode::{Opcode, Out};
 use super::types::{Scalar, Type};
 use smallvec::{SmallVec, smallvec};
 
-/// Types of an instruction's results: few, but for calls.
+/// Result types of an instruction; few, except for calls.
 pub type Types = SmallVec<[Type; 3]>;
 
-/// The result types of an instruction: `ctrl` is the type written after the opcode, `arg` gives the
-/// type of the n-th value operand, `callee` the results of a function. Operands of unknown type
-/// count as `i32`; the verifier says what is wrong.
+/// Returns the result types of an instruction.
+///
+/// `ctrl` is the type written after the opcode. `arg` returns the type of the n-th value operand,
+/// and `callee` the result types of a function. Operands of unknown type count as `i32`; the
+/// verifier reports the fault.
 pub fn result_types(
     opcode: Opcode,
     ctrl: Option<Type>,
@@ -27,7 +29,7 @@ pub fn result_types(
         Out::Same => smallvec![first],
         Out::Lane => smallvec![first.by(1)],
         Out::Ctrl => smallvec![ctrl.unwrap_or(int)],
-        // A compare of more lanes than a predicate has is the verifier's matter.
+        // The verifier rejects compares of more lanes than a predicate has.
         Out::Lanes => smallvec![first.with_scalar(Scalar::B1).unwrap_or(bit)],
         Out::One => smallvec![bit],
         Out::Two => smallvec![first, first],

@@ -12,12 +12,12 @@ use super::systolic::DpasShape;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, ListPool};
 
-/// A list of values in a function's pool.
+/// List of values in a function's pool.
 pub type ValueList = EntityList<Value>;
-/// The pool of a function's value lists.
+/// Pool of a function's value lists.
 pub type ValueListPool = ListPool<Value>;
 
-/// A dimension of the grid.
+/// Dimension of the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
     /// First.
@@ -34,7 +34,7 @@ impl Dim {
         self as usize
     }
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Dim::X => "x",
@@ -44,7 +44,7 @@ impl Dim {
     }
 }
 
-/// A branch's destination: a block and the arguments for its parameters.
+/// Destination of a branch: a block and the arguments for its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockCall {
     /// The block.
@@ -53,15 +53,15 @@ pub struct BlockCall {
     pub args: ValueList,
 }
 
-/// The most cases of a `switch`.
+/// Maximum number of cases of a `switch`.
 pub const MAX_CASES: usize = 65_536;
 
-/// The cases of a `switch`.
+/// Cases of a `switch`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cases {
     /// The bits of each case's value, zero-extended.
     pub values: Vec<u64>,
-    /// Where to go if it is none of them, then where to go for each.
+    /// Default destination, then the destination of each case.
     pub dests: Vec<BlockCall>,
 }
 
@@ -79,7 +79,7 @@ pub enum InstData {
     Imm { opcode: Opcode, bits: u64 },
     /// An immediate per lane: `vconst`.
     ImmVec { opcode: Opcode, constant: Constant },
-    /// A fact of the launch by dimension: `group_id`, `local_id`, ...
+    /// Launch parameter in a dimension: `group_id`, `local_id`, ...
     Launch { opcode: Opcode, dim: Dim },
     /// One operand.
     Unary { opcode: Opcode, arg: Value },
@@ -99,15 +99,15 @@ pub enum InstData {
         cond: FloatCC,
         args: [Value; 2],
     },
-    /// `rdregion`: with an index of one lane the region is indirect, with a lane per row
-    /// multi-indirect (bytes, `i16`).
+    /// `rdregion`. An index of one lane makes the region indirect (Vx1), an index with a lane per
+    /// row makes it multi-indirect (VxH). The index is in bytes, `i16`.
     RdRegion {
         opcode: Opcode,
         arg: Value,
         region: Region,
         index: PackedOption<Value>,
     },
-    /// `wrregion`: old vector, new elements, where.
+    /// `wrregion`: old vector, new elements, optional index and mask.
     WrRegion {
         opcode: Opcode,
         args: [Value; 2],
@@ -115,7 +115,7 @@ pub enum InstData {
         index: PackedOption<Value>,
         mask: PackedOption<Value>,
     },
-    /// `rdpred`: lanes from a lane offset.
+    /// `rdpred`: consecutive lanes from a lane offset.
     RdPred {
         opcode: Opcode,
         arg: Value,
@@ -127,8 +127,8 @@ pub enum InstData {
         args: [Value; 2],
         offset: u8,
     },
-    /// `load` (one address per lane) and `bload` (one address, neighbouring lanes); `offset` in
-    /// bytes is added to every address. With a mask, disabled lanes take the value of `old`.
+    /// `load` (one address per lane) and `bload` (one address, consecutive lanes). `offset`, in
+    /// bytes, is added to every address. With a mask, disabled lanes take the value of `old`.
     Load {
         opcode: Opcode,
         mem: MemFlags,
@@ -145,7 +145,7 @@ pub enum InstData {
         offset: i32,
         mask: PackedOption<Value>,
     },
-    /// `atomic`: an operation, addresses, and as many operands as the operation has; with a mask,
+    /// `atomic`: operation, addresses, and as many operands as the operation needs. With a mask,
     /// disabled lanes take the value of `old`.
     Atomic {
         opcode: Opcode,
@@ -163,9 +163,8 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
-    /// `image_load`, `image_store` and `sample`: coordinates, the level of detail where one is
-    /// given, and the texels that are stored. With a mask, disabled lanes of what is read take the
-    /// value of `old`.
+    /// `image_load`, `image_store` and `sample`: coordinates, the level of detail if given, and the
+    /// stored texels. With a mask, disabled lanes of the result take the value of `old`.
     Image {
         opcode: Opcode,
         at: ImagePlace,
@@ -175,13 +174,13 @@ pub enum InstData {
         mask: PackedOption<Value>,
         old: PackedOption<Value>,
     },
-    /// `image_query` and `sampler_query`: what is asked, and of which argument of its kind.
+    /// `image_query` and `sampler_query`: property, and index of the image or sampler argument.
     ArgQuery {
         opcode: Opcode,
         fact: ArgFact,
         of: u8,
     },
-    /// `media_load`, `media_store`: where in bytes and rows, bytes of a row, what is stored.
+    /// `media_load`, `media_store`: coordinates in bytes and rows, bytes of a row, stored value.
     Media {
         opcode: Opcode,
         image: u8,
@@ -189,32 +188,31 @@ pub enum InstData {
         coords: [Value; 2],
         data: PackedOption<Value>,
     },
-    /// `send`, `send_reply`: channels, descriptors, one or two payloads, the channels that take
-    /// part.
+    /// `send`, `send_reply`: exec size, descriptors, one or two payloads, mask of enabled channels.
     Send {
         opcode: Opcode,
         exec: u8,
-        /// The extended descriptor and the descriptor.
+        /// Extended descriptor and descriptor.
         descs: [u32; 2],
         payload: Value,
         second: PackedOption<Value>,
         mask: PackedOption<Value>,
     },
-    /// `dpas`: what is added to, columns, rows.
+    /// `dpas`: accumulator, columns, rows.
     Dpas {
         opcode: Opcode,
         shape: DpasShape,
         args: [Value; 3],
     },
-    /// `block2d_load`, `block2d_store`, `block2d_prefetch`: the surface's address, width, height
-    /// and pitch, the first column and row, what is stored.
+    /// `block2d_load`, `block2d_store`, `block2d_prefetch`: address, width, height and pitch of the
+    /// surface, first column and row, stored value.
     Block2d {
         opcode: Opcode,
         shape: Block2dShape,
         args: [Value; 6],
         data: PackedOption<Value>,
     },
-    /// `named_barrier`: which of the work-group's, of how many threads.
+    /// `named_barrier`: number within the work-group, number of threads.
     NamedBarrier {
         opcode: Opcode,
         number: u8,
@@ -222,7 +220,8 @@ pub enum InstData {
     },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
-    /// `printf`: a string of the module, values, and the lanes that print; without those one.
+    /// `printf`: format string of the module, values, mask of the lanes that print. Without a mask,
+    /// one lane prints.
     Printf {
         opcode: Opcode,
         format: DataRef,
@@ -237,13 +236,13 @@ pub enum InstData {
     },
     /// `jump`.
     Jump { opcode: Opcode, dest: BlockCall },
-    /// `brif`: a `b1` condition, then and else.
+    /// `brif`: `b1` condition, destinations if true and if false.
     Brif {
         opcode: Opcode,
         cond: Value,
         dests: [BlockCall; 2],
     },
-    /// `switch`: an integer of one lane, and its cases, of which no other instruction is.
+    /// `switch`: integer of one lane, and cases that belong to this instruction alone.
     Switch {
         opcode: Opcode,
         arg: Value,
@@ -254,7 +253,7 @@ pub enum InstData {
 }
 
 impl InstData {
-    /// The opcode.
+    /// Returns the opcode.
     pub fn opcode(&self) -> Opcode {
         match *self {
             InstData::Nullary { opcode }
@@ -294,7 +293,7 @@ impl InstData {
     /// Calls `f` on every value operand in text order, block arguments last.
     #[inline]
     pub fn for_each_arg(&self, dfg: &DataFlowGraph, mut f: impl FnMut(Value)) {
-        // Most are one of these; the rest is there once for all who ask.
+        // Common formats are inlined into callers. The rest are shared code.
         match self {
             InstData::Nullary { .. } | InstData::Imm { .. } | InstData::ImmVec { .. } => {}
             InstData::Unary { arg, .. } => f(*arg),
@@ -423,7 +422,7 @@ impl InstData {
         }
     }
 
-    /// Replaces every value operand by what `f` says, in the order of [`InstData::for_each_arg`].
+    /// Replaces every value operand `v` by `f(v)`, in the order of [`InstData::for_each_arg`].
     #[inline]
     pub fn map_args(&mut self, dfg: &mut DataFlowGraph, mut f: impl FnMut(Value) -> Value) {
         if !self.map_own_args(&mut f) {
@@ -431,7 +430,8 @@ impl InstData {
         }
     }
 
-    /// The same of what has all of its operands in itself, as most have; whether it is such.
+    /// Does the same for instructions that store all operands inline, as most do. Returns false for
+    /// others.
     #[inline]
     pub(super) fn map_own_args(&mut self, f: &mut impl FnMut(Value) -> Value) -> bool {
         match self {
@@ -580,7 +580,7 @@ impl InstData {
         }
     }
 
-    /// The blocks this may branch to.
+    /// Returns the blocks that this may branch to.
     pub fn destinations<'a>(&'a self, dfg: &'a DataFlowGraph) -> &'a [BlockCall] {
         match self {
             InstData::Jump { dest, .. } => std::slice::from_ref(dest),

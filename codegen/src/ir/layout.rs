@@ -1,10 +1,10 @@
-//! The order of blocks, and of instructions in each.
+//! Order of blocks, and of the instructions in each.
 
 use super::entities::{Block, Inst};
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-/// The instructions of a block: mostly a few.
+/// Instructions of a block; few in most blocks.
 pub type BlockInsts = SmallVec<[Inst; 4]>;
 
 /// Blocks in order, the entry first, each with its instructions in order.
@@ -25,20 +25,20 @@ impl Layout {
         self.insts[block].push(inst);
     }
 
-    /// Keeps the blocks that `keep` wants.
+    /// Keeps the blocks for which `keep` returns true.
     pub fn retain_blocks(&mut self, mut keep: impl FnMut(Block) -> bool) {
         self.blocks.retain(|&b| keep(b));
     }
 
-    /// Puts blocks before another one; at the end where that is not there.
+    /// Inserts blocks before another block, or at the end if that one is not in the layout.
     pub fn insert_before(&mut self, block: Block, blocks: &[Block]) {
         let at = self.blocks.iter().position(|&b| b == block);
         let at = at.unwrap_or(self.blocks.len());
         self.blocks.splice(at..at, blocks.iter().copied());
     }
 
-    /// Puts each second block of the pairs before the first one of its pair, in time that grows
-    /// with all blocks.
+    /// Inserts the second block of each pair before the first. Takes linear time in the number of
+    /// blocks.
     pub fn insert_each_before(&mut self, mut pairs: Vec<(Block, Block)>) {
         if pairs.is_empty() {
             return;
@@ -55,32 +55,32 @@ impl Layout {
         self.blocks = all;
     }
 
-    /// The blocks in order.
+    /// Returns the blocks in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The entry block, where there is one.
+    /// Returns the entry block, if there is one.
     pub fn entry(&self) -> Option<Block> {
         self.blocks.first().copied()
     }
 
-    /// Instructions of all blocks.
+    /// Number of instructions in all blocks.
     pub fn num_insts(&self) -> usize {
         self.blocks.iter().map(|&b| self.insts[b].len()).sum()
     }
 
-    /// The instructions of a block in order.
+    /// Returns the instructions of a block, in order.
     pub fn insts(&self, block: Block) -> &[Inst] {
         &self.insts[block]
     }
 
-    /// The instructions of a block, to change.
+    /// Returns the instructions of a block, to change.
     pub fn insts_mut(&mut self, block: Block) -> &mut BlockInsts {
         &mut self.insts[block]
     }
 
-    /// The last instruction of a block, where there is one.
+    /// Returns the last instruction of a block, if there is one.
     pub fn terminator(&self, block: Block) -> Option<Inst> {
         self.insts[block].last().copied()
     }

@@ -1,29 +1,30 @@
-//! Where accesses go, what is promised of them, and what atomics do.
+//! Memory accesses: address spaces, promises about accesses, atomic operations and fences.
 
 use super::types::Scalar;
 
-/// Alignment in bytes of what a kernel finds in local memory behind its own part.
+/// Alignment in bytes of the SLM arguments of a kernel, which follow its static SLM.
 pub(crate) const SLM_ALIGN: u32 = 16;
 
-/// Barriers of a work-group that have a number, from 1 on; its own is 0 of the hardware's 32.
+/// Maximum number of named barriers of a work-group, numbered from 1. Number 0 of the hardware's 32
+/// is the work-group's own barrier.
 pub const MOST_BARRIERS: u32 = 31;
 
-/// A memory that accesses go to, and with it what an address is.
+/// Address space, which determines the type of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Space {
-    /// Everything, by 64-bit addresses (A64): `i64`.
+    /// All memory, by 64-bit addresses (A64): `i64`.
     #[default]
     Global,
-    /// The work-group's local memory, by offsets in bytes: `i32`.
+    /// SLM of the work-group, by byte offsets: `i32`.
     Slm,
-    /// The n-th surface argument of the kernel, by offsets in bytes: `i32`.
+    /// Surface argument n of the kernel, by byte offsets: `i32`.
     Surface(u8),
-    /// The hardware thread's own scratch, by offsets in bytes: `i32`.
+    /// Scratch of the hardware thread, by byte offsets: `i32`.
     Scratch,
 }
 
 impl Space {
-    /// The scalar type of an address.
+    /// Returns the scalar type of an address.
     pub const fn address(self) -> Scalar {
         match self {
             Space::Global => Scalar::I64,
@@ -32,22 +33,22 @@ impl Space {
     }
 }
 
-/// What an access is, besides what is read or written: where, and what is promised of it.
+/// Address space of an access, and the promises about it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MemFlags {
-    /// Where.
+    /// Address space.
     pub space: Space,
-    /// The alignment that every address is promised to have: its logarithm in bytes and 1; 0: that
-    /// of an element.
+    /// Promised alignment of every address: 1 plus its logarithm in bytes, or 0 for that of an
+    /// element.
     pub align: u8,
-    /// It is neither left out, nor merged or exchanged with others.
+    /// The access is not removed, merged or reordered with others.
     pub volatile: bool,
-    /// Nobody writes there while the kernel runs: a read may take the way for constants.
+    /// Memory that nothing writes while the kernel runs, so reads may use the constant cache.
     pub constant: bool,
 }
 
 impl MemFlags {
-    /// Accesses to a space without promises.
+    /// Returns the flags of an access to a space, without promises.
     pub const fn of(space: Space) -> MemFlags {
         MemFlags {
             space,
@@ -57,7 +58,7 @@ impl MemFlags {
         }
     }
 
-    /// The same with the promise that addresses are multiples of so many bytes, a power of two.
+    /// Returns the flags with the promise that addresses are multiples of `bytes`, a power of two.
     pub const fn aligned(self, bytes: u32) -> MemFlags {
         MemFlags {
             align: bytes.trailing_zeros() as u8 + 1,
@@ -65,7 +66,7 @@ impl MemFlags {
         }
     }
 
-    /// The alignment of addresses in bytes, for elements of so many bytes.
+    /// Returns the alignment of addresses in bytes, for elements of `element` bytes.
     pub fn alignment(self, element: u32) -> u32 {
         match self.align {
             0 => element.max(1),
@@ -74,16 +75,16 @@ impl MemFlags {
     }
 }
 
-/// What an atomic puts in the place of the old value, from its operands.
+/// Operation of an atomic: the new value, computed from the old value and the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
-    /// The sum.
+    /// Sum.
     Add,
-    /// The old value less the operand.
+    /// Old value minus the operand.
     Sub,
-    /// The old value and 1.
+    /// Old value plus 1.
     Inc,
-    /// The old value less 1.
+    /// Old value minus 1.
     Dec,
     /// Bitwise and.
     And,
@@ -91,23 +92,23 @@ pub enum AtomicOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The operand.
+    /// Operand.
     Xchg,
-    /// The signed minimum.
+    /// Signed minimum.
     Smin,
-    /// The signed maximum.
+    /// Signed maximum.
     Smax,
-    /// The unsigned minimum.
+    /// Unsigned minimum.
     Umin,
-    /// The unsigned maximum.
+    /// Unsigned maximum.
     Umax,
-    /// The second operand, where the old value is the first.
+    /// Second operand, if the old value is the first.
     Cmpxchg,
-    /// The minimum of floats.
+    /// Minimum of floats.
     Fmin,
-    /// The maximum of floats.
+    /// Maximum of floats.
     Fmax,
-    /// The second operand, where the old value equals the first as floats do.
+    /// Second operand, if the old value equals the first in a float compare.
     Fcmpxchg,
 }
 
@@ -132,7 +133,7 @@ impl AtomicOp {
         AtomicOp::Fcmpxchg,
     ];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             AtomicOp::Add => "add",
@@ -154,7 +155,7 @@ impl AtomicOp {
         }
     }
 
-    /// How many operands it has besides the address: 0, 1 or 2.
+    /// Number of operands besides the address: 0, 1 or 2.
     pub const fn operands(self) -> usize {
         match self {
             AtomicOp::Inc | AtomicOp::Dec => 0,
@@ -163,21 +164,21 @@ impl AtomicOp {
         }
     }
 
-    /// Whether it is of floats.
+    /// Returns true if it operates on floats.
     pub const fn is_float(self) -> bool {
         matches!(self, AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::Fcmpxchg)
     }
 }
 
-/// Who must see the accesses before a fence before those after it.
+/// Observers for which a fence orders the accesses before it and after it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Scope {
-    /// The work-group.
+    /// Work-group.
     Group,
     /// All threads of the device.
     #[default]
     Device,
-    /// The host too.
+    /// The device and the host.
     System,
 }
 
@@ -185,7 +186,7 @@ impl Scope {
     /// Every scope.
     pub const ALL: [Scope; 3] = [Scope::Group, Scope::Device, Scope::System];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Group => "group",
@@ -195,7 +196,7 @@ impl Scope {
     }
 }
 
-/// Which memories a fence orders accesses to.
+/// Memories to which a fence orders accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FenceSpaces {
     /// Global memory: buffers and surfaces.
@@ -210,7 +211,7 @@ impl FenceSpaces {
     /// Every choice.
     pub const ALL: [FenceSpaces; 3] = [FenceSpaces::Global, FenceSpaces::Slm, FenceSpaces::All];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             FenceSpaces::Global => "global",
@@ -219,12 +220,12 @@ impl FenceSpaces {
         }
     }
 
-    /// Whether global memory is meant.
+    /// Returns true if it orders global memory.
     pub const fn global(self) -> bool {
         !matches!(self, FenceSpaces::Slm)
     }
 
-    /// Whether local memory is meant.
+    /// Returns true if it orders local memory.
     pub const fn slm(self) -> bool {
         !matches!(self, FenceSpaces::Global)
     }

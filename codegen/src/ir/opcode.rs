@@ -1,45 +1,45 @@
-//! Opcodes of the IR, made from the rows of `meta`.
+//! Opcodes of the IR, generated from the opcode table in `meta`.
 
-/// What is known of an opcode.
+/// Properties of an opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
     /// The opcode.
     pub opcode: Opcode,
     /// Name in text.
     pub name: &'static str,
-    /// Operand shape.
+    /// Format: kinds and number of operands.
     pub format: Format,
-    /// Operand types.
+    /// Constraints on the operand types.
     pub class: Class,
-    /// Results.
+    /// Result types.
     pub out: Out,
-    /// Whether it does something besides computing its results.
+    /// True if it has an effect besides its results.
     pub effect: bool,
-    /// Whether it ends a block.
+    /// True if it ends a block.
     pub terminator: bool,
-    /// What it computes, in a sentence.
+    /// Sentence that describes the computation.
     pub doc: &'static str,
 }
 
 include!(concat!(env!("OUT_DIR"), "/opcodes.rs"));
 
 impl Opcode {
-    /// The rows of all opcodes.
+    /// Returns the rows of all opcodes.
     pub fn all() -> &'static [Info] {
         ROWS
     }
 
-    /// The opcode's row.
+    /// Returns the row of the opcode.
     pub fn info(self) -> &'static Info {
         &ROWS[self as usize]
     }
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The opcode of a name.
+    /// Returns the opcode of a name.
     ///
     /// ```
     /// use gantry_codegen::ir::Opcode;

@@ -1,28 +1,28 @@
-//! What `printf` prints: the conversions of a format, the values that they take, and the limits.
+//! Formats of `printf`: conversions, the values they take, and limits.
 
 use crate::ir::{Data, DataRef, Module, Scalar, Type};
 use gantry_isa_gen::printf::{Length, Spec};
 
-/// The longest string, in bytes, without its zero.
+/// Maximum length of a string in bytes, without its zero.
 pub const MAX_STRING: usize = (16 << 10) - 1;
-/// The most values that a `printf` prints.
+/// Maximum number of values of a `printf`.
 pub const MAX_VALUES: usize = 64;
-/// The widest that a conversion prints.
+/// Maximum field width of a conversion.
 pub const MAX_WIDTH: usize = 4 << 10;
 
-/// A piece of a format.
+/// Part of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Piece<'a> {
-    /// Text as it is.
+    /// Literal text.
     Text(&'a [u8]),
-    /// A value.
+    /// Conversion of a value.
     Value(Spec),
 }
 
-/// The pieces of a format.
+/// Parses a format.
 ///
 /// # Errors
-/// What is no conversion, or one that is not known here: a sentence.
+/// Returns an error for an invalid or unsupported conversion.
 pub(crate) fn pieces(format: &[u8]) -> Result<Vec<Piece<'_>>, String> {
     let mut out = Vec::new();
     let mut rest = format;
@@ -35,10 +35,10 @@ pub(crate) fn pieces(format: &[u8]) -> Result<Vec<Piece<'_>>, String> {
         if !text.is_empty() {
             out.push(Piece::Text(text));
         }
-        let after = conversion.get(1..).unwrap_or(&[]);
-        if after.first() == Some(&b'%') {
+        let after = &conversion[1..];
+        if let Some(tail) = after.strip_prefix(b"%") {
             out.push(Piece::Text(b"%"));
-            rest = after.get(1..).unwrap_or(&[]);
+            rest = tail;
             continue;
         }
         let Some((spec, after)) = Spec::parse(after) else {
@@ -70,7 +70,7 @@ pub(crate) fn pieces(format: &[u8]) -> Result<Vec<Piece<'_>>, String> {
     Ok(out)
 }
 
-/// What a conversion takes of each lane.
+/// Returns the scalar types that a conversion accepts.
 pub(crate) fn takes(spec: &Spec) -> &'static [Scalar] {
     match (spec.conversion(), spec.length()) {
         ('s' | 'p', _) | ('d' | 'i' | 'u' | 'o' | 'x' | 'X', Length::Long) => &[Scalar::I64],
@@ -79,12 +79,12 @@ pub(crate) fn takes(spec: &Spec) -> &'static [Scalar] {
     }
 }
 
-/// Elements that a conversion takes of each lane.
+/// Number of elements that a conversion takes per lane.
 pub(crate) fn elements(spec: &Spec) -> u32 {
     spec.vector().max(1) as u32
 }
 
-/// The types that a conversion takes where so many lanes print, as a list in words.
+/// Returns a list, in words, of the types that a conversion accepts where `lanes` lanes print.
 pub(crate) fn accepted(spec: &Spec, lanes: u32) -> String {
     let lanes = lanes * elements(spec);
     let types = takes(spec)
@@ -93,13 +93,13 @@ pub(crate) fn accepted(spec: &Spec, lanes: u32) -> String {
     types.collect::<Vec<_>>().join(" or ")
 }
 
-/// The text of a string of a module, without its zero; `None` where it is none.
+/// Returns the text of a string of a module, without its zero; `None` for other data.
 pub(crate) fn string(data: Option<&Data>) -> Option<&[u8]> {
     let d = data.filter(|d| d.string)?;
     d.bytes.strip_suffix(&[0])
 }
 
-/// The conversions of a module's format, text left out; nothing of what does not verify.
+/// Returns the conversions of a module's format. Empty if the format does not verify.
 pub(crate) fn conversions(module: &Module, format: DataRef) -> Vec<Spec> {
     let text = string(module.data.get(format)).unwrap_or(&[]);
     let pieces = pieces(text).unwrap_or_default().into_iter();

@@ -1,58 +1,58 @@
-//! What a host is told of a kernel's parameters beyond their kinds: names, and places among a
-//! shader's resources. No code depends on it: it goes into the zebin, from where a runtime binds by
-//! place and fills in sizes of buffers.
+//! Reflection: names of a kernel's parameters, and their bindings among a shader's resources.
+//!
+//! No code depends on it. It goes into the zebin, where a runtime reads it to bind resources and to
+//! fill in buffer sizes.
 
 use super::function::{ArgKind, FuncKind, Function};
 
-/// A parameter of a kernel as a host sees it.
+/// Parameter of a kernel as a host sees it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ParamInfo {
-    /// Its name in the source; empty where it has none.
+    /// Name in the source; empty if it has none.
     pub name: String,
-    /// The way in which a host finds it.
+    /// Means by which a host finds the parameter.
     pub role: ParamRole,
 }
 
-/// The way in which a host finds a parameter.
+/// Means by which a host finds a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ParamRole {
-    /// By its number.
+    /// Argument, by its number.
     #[default]
     Argument,
-    /// By its place among a shader's resources.
+    /// Resource of a shader, by its binding.
     Resource(BindingPlace, Resource),
-    /// It is a shader's push constants.
+    /// Push constants of a shader.
     PushConstants,
-    /// By nothing: it is the size in bytes, as `i32`, of the buffer that is the parameter of this
-    /// number. A runtime fills it in.
+    /// Size in bytes, as `i32`, of the buffer that is the parameter of this number. The runtime
+    /// fills it in.
     SizeOf(u32),
 }
 
-/// A place of a shader's interface.
+/// Binding of a shader's interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct BindingPlace {
-    /// The descriptor set; of WGSL, the group.
+    /// Descriptor set; WGSL's group.
     pub set: u32,
-    /// The binding in the set.
+    /// Binding in the set.
     pub binding: u32,
-    /// The element, where it is an array of resources.
+    /// Element of an array of resources.
     pub element: u32,
 }
 
-/// What is at a place.
+/// Resource at a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Resource {
     /// A storage buffer.
     StorageBuffer {
-        /// Bytes that it must have: what is always there, and one element of the array that it ends
-        /// in.
+        /// Least size in bytes: the fixed part, and one element of a trailing runtime array.
         least: u32,
-        /// Whether the shader only reads it.
+        /// True if the shader only reads it.
         read_only: bool,
     },
     /// A uniform buffer.
     UniformBuffer {
-        /// Bytes that it must have.
+        /// Least size in bytes.
         least: u32,
     },
     /// An image.
@@ -62,7 +62,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Bytes that a buffer must have; 0 of what is none.
+    /// Returns the least size of a buffer in bytes; 0 for other resources.
     pub const fn least(self) -> u32 {
         match self {
             Resource::StorageBuffer { least, .. } | Resource::UniformBuffer { least } => least,
@@ -70,7 +70,7 @@ impl Resource {
         }
     }
 
-    /// Whether a parameter of a kind can be it.
+    /// Returns true if a parameter of this kind can be this resource.
     pub(crate) const fn fits(self, kind: ArgKind) -> bool {
         match self {
             Resource::StorageBuffer { .. } | Resource::UniformBuffer { .. } => {
@@ -82,17 +82,17 @@ impl Resource {
     }
 }
 
-/// What is said of the parameters of a kernel, of as many as there is something to say of.
+/// Reflection of a kernel's parameters, up to the last one that has any.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Reflection(Vec<ParamInfo>);
 
 impl Reflection {
-    /// What is said of a parameter by its number.
+    /// Returns the reflection of a parameter by its number.
     pub fn get(&self, param: usize) -> Option<&ParamInfo> {
         self.0.get(param)
     }
 
-    /// Says something of a parameter, in place of what was said before.
+    /// Sets the reflection of a parameter.
     pub fn set(&mut self, param: usize, info: ParamInfo) {
         if param >= self.0.len() {
             if info == ParamInfo::default() {
@@ -103,25 +103,25 @@ impl Reflection {
         if let Some(place) = self.0.get_mut(param) {
             *place = info;
         }
-        // Equal if the text is: nothing is said behind the last of which something is.
+        // Trailing defaults are dropped, so that equal texts compare equal.
         while self.0.last().is_some_and(|i| *i == ParamInfo::default()) {
             self.0.pop();
         }
     }
 
-    /// What is said, from the first parameter to the last of which something is.
+    /// Iterates from the first parameter to the last that has reflection.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ParamInfo> {
         self.0.iter()
     }
 
-    /// Whether nothing is said.
+    /// Returns true if no parameter has reflection.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Function {
-    /// What is wrong with what is said of parameters, in the words of an error.
+    /// Returns a message about the first fault in the reflection of the parameters.
     pub(crate) fn reflection_fault(&self) -> Option<String> {
         if matches!(self.kind, FuncKind::Subroutine) && !self.reflection.is_empty() {
             return Some("only a kernel's parameters have names and places".to_owned());
@@ -140,7 +140,7 @@ impl Function {
                     if !resource.fits(param.kind) {
                         return wrong("a resource of another kind than the parameter");
                     }
-                    // An image and its sampler may be at one place.
+                    // An image and its sampler may share a binding.
                     places.push((place, resource == Resource::Sampler));
                 }
                 ParamRole::PushConstants => {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_nothing_behind_the_last() {
+    fn drops_trailing_defaults() {
         let named = |name: &str| ParamInfo {
             name: name.to_owned(),
             ..ParamInfo::default()

@@ -1,28 +1,29 @@
-//! Regions of values.
+//! Regions: strided selections of vector elements.
 
 use std::fmt;
 
-/// Which elements of a vector a `rdregion` reads or a `wrregion` writes. Lane `i` of the narrow
-/// side is the element `(i / width) * vstride + (i % width) * hstride` after the start offset.
-/// Strides are in elements, the start in bytes. Any strides and widths are legal here; the
-/// hardware's limits are the legalizer's business.
+/// Elements of a vector that a `rdregion` reads or a `wrregion` writes.
+///
+/// Lane `i` of the narrow side is element `(i / width) * vstride + (i % width) * hstride` after the
+/// start offset. Strides are in elements, the start in bytes. Any strides and widths are legal in
+/// the IR: legalization applies the limits of the hardware.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Region {
-    /// Elements from a row's start to the next row's.
+    /// Elements from the start of a row to the start of the next.
     pub vstride: u16,
     /// Elements in a row, at least 1.
     pub width: u16,
-    /// Elements from one to the next in a row.
+    /// Elements from one to the next within a row.
     pub hstride: u16,
-    /// Start, in bytes; added to the variable index where there is one.
+    /// Start in bytes. A variable index is added to it.
     pub offset: u16,
-    /// With a variable index: a promise that the index never leaves a row of so many elements of
-    /// the parent. 0: none.
+    /// Promise about a variable index: it stays within one row of this many elements of the parent.
+    /// 0 for no promise.
     pub parent_width: u16,
 }
 
 impl Region {
-    /// A region without a parent width.
+    /// Returns a region without a parent width.
     pub const fn new(vstride: u16, width: u16, hstride: u16, offset: u16) -> Region {
         Region {
             vstride,
@@ -33,24 +34,24 @@ impl Region {
         }
     }
 
-    /// `<0;1,0>` at a byte offset: one element in every lane.
+    /// Returns `<0;1,0>` at a byte offset: one element in every lane.
     pub const fn scalar(offset: u16) -> Region {
         Region::new(0, 1, 0, offset)
     }
 
-    /// `lanes` neighbours from a byte offset: `<n;n,1>`.
+    /// Returns `<n;n,1>` at a byte offset: `lanes` consecutive elements.
     pub const fn contiguous(lanes: u16, offset: u16) -> Region {
         Region::new(lanes, lanes, 1, offset)
     }
 
-    /// Whether so many lanes are neighbours in order.
+    /// Returns true if the first `lanes` lanes are consecutive elements in order.
     pub fn is_contiguous(&self, lanes: u32) -> bool {
         let w = u32::from(self.width).max(1);
         let rows = lanes <= w || u32::from(self.vstride) == w;
         lanes <= 1 || rows && (w == 1 || self.hstride == 1)
     }
 
-    /// The element, from the region's start, of a lane.
+    /// Returns the element of a lane, relative to the start of the region.
     pub const fn element(&self, lane: u32) -> u32 {
         let w = if self.width == 0 {
             1
@@ -60,7 +61,7 @@ impl Region {
         (lane / w) * self.vstride as u32 + (lane % w) * self.hstride as u32
     }
 
-    /// The highest element, from the region's start, that `lanes` lanes touch.
+    /// Returns the highest element that `lanes` lanes touch, relative to the start of the region.
     pub fn last_element(&self, lanes: u32) -> u32 {
         let w = u32::from(self.width).max(1);
         let rows = lanes.div_ceil(w).max(1);

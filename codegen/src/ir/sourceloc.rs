@@ -1,15 +1,15 @@
-//! Where instructions come from in a source text, and what values are called there.
+//! Source locations of instructions, and names of values for debuggers.
 
 use super::entities::{SourceFile, Value};
 use super::function::Module;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A place in a source text: a file of the module, a line and a column. Most instructions of a
-/// program have one, so it is small.
+/// Location in a source text: a file of the module, a line and a column. Kept small, since most
+/// instructions have one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct SourceLoc {
-    /// From 1; 0 where there is no location.
+    /// Line, from 1; 0 for no location.
     line: u32,
     column: u16,
     file: u16,
@@ -23,41 +23,42 @@ impl SourceLoc {
         file: 0,
     };
 
-    /// How many source files a module may have.
+    /// Maximum number of source files of a module.
     pub const MOST_FILES: usize = u16::MAX as usize;
 
-    /// A line, from 1, and a column of it, from 1, or 0 for the line alone. Line 0 is no location.
+    /// Makes a location from a line and a column, both from 1. Column 0 means the line alone, and
+    /// line 0 means no location.
     pub fn new(file: SourceFile, line: u32, column: u16) -> SourceLoc {
         if line == 0 {
             return SourceLoc::NONE;
         }
-        // A number that is too high stays one that no module has.
+        // Saturates, so that a file number that is too high names no file of any module.
         let file = u16::try_from(file.as_u32()).unwrap_or(u16::MAX);
         SourceLoc { line, column, file }
     }
 
-    /// Whether there is no location.
+    /// Returns true if there is no location.
     pub const fn is_none(self) -> bool {
         self.line == 0
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(self) -> SourceFile {
         SourceFile::from_u32(self.file.into())
     }
 
-    /// The line, from 1.
+    /// Line, from 1.
     pub const fn line(self) -> u32 {
         self.line
     }
 
-    /// The column, from 1; 0 where it is not known.
+    /// Column, from 1; 0 if it is not known.
     pub const fn column(self) -> u16 {
         self.column
     }
 }
 
-/// As in text: `@file0:12:5`, without a column `@file0:12`; nothing without a location.
+/// Writes the text format: `@file0:12:5`, `@file0:12` without a column, nothing without a location.
 impl fmt::Display for SourceLoc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_none() {
@@ -77,18 +78,18 @@ impl fmt::Debug for SourceLoc {
     }
 }
 
-/// A location with its file's name, as messages have it.
+/// Location with the name of its file, as in messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceLine {
-    /// The file, as the module names it.
+    /// File name in the module.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1; 0 where it is not known.
+    /// Column, from 1; 0 if it is not known.
     pub column: u16,
 }
 
-/// As compilers say it: `saxpy.cl:12:5`.
+/// Writes `saxpy.cl:12:5`, as compilers do.
 impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.file.chars() {
@@ -106,13 +107,13 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// What a debugger would call the values of a function. Several values may have one name, as a
-/// variable has one value after the other, and a value may have several names.
+/// Names of values for a debugger. Several values may share a name, since a variable takes one
+/// value after another. A value may have several names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueLabels(BTreeMap<String, BTreeSet<Value>>);
 
 impl ValueLabels {
-    /// Gives a value one more name.
+    /// Adds a name to a value.
     pub fn add(&mut self, name: &str, value: Value) {
         match self.0.get_mut(name) {
             Some(values) => {
@@ -124,24 +125,24 @@ impl ValueLabels {
         }
     }
 
-    /// Whether no value has a name.
+    /// Returns true if no value has a name.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names in alphabetical order, each with its values by number.
+    /// Iterates over the names in alphabetical order, each with its values in numeric order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Value> + Clone + '_)> {
         let all = self.0.iter();
         all.map(|(name, values)| (name.as_str(), values.iter().copied()))
     }
 
-    /// The names of a value.
+    /// Iterates over the names of a value.
     pub fn of(&self, value: Value) -> impl Iterator<Item = &str> {
         let all = self.0.iter();
         all.filter_map(move |(name, values)| values.contains(&value).then_some(name.as_str()))
     }
 
-    /// Replaces every value; those without one lose their names.
+    /// Replaces every value by the result of `f`. Values without one lose their names.
     pub(crate) fn map_values(&mut self, mut f: impl FnMut(Value) -> Option<Value>) {
         for values in self.0.values_mut() {
             *values = values.iter().filter_map(|&v| f(v)).collect();
@@ -150,7 +151,7 @@ impl ValueLabels {
     }
 }
 
-/// Place in a source text that an error is about, as far as it is known.
+/// Source location that an error is about, as far as it is known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
     /// Source location.
@@ -160,7 +161,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the place of a source location of a module.
+    /// Resolves a source location of a module.
     pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
         Origin {
             loc,

@@ -1,16 +1,16 @@
-//! Shapes of the products of matrices that a systolic array makes.
+//! Shapes of the matrix products of the systolic array (`dpas`).
 
 use super::types::{Scalar, Type};
 use gantry_isa_gen::Type as GenType;
 use gantry_isa_gen::sem::dpas::Dpas;
 
-/// Steps of the array: each multiplies a doubleword of a column, or a part of one.
+/// Systolic depth. Each step multiplies a dword of a column, or a part of one.
 const DEPTH: u8 = 8;
 
-/// The most rows of a product.
+/// Maximum number of rows of a product (repeat count).
 pub const MOST_ROWS: u8 = 8;
 
-/// The kind of the numbers that are multiplied.
+/// Element type of the factors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Factor {
     /// Unsigned integers of 2 bits.
@@ -27,9 +27,9 @@ pub enum Factor {
     S8,
     /// Halves.
     F16,
-    /// The upper halves of singles.
+    /// bfloat16: upper halves of singles.
     Bf16,
-    /// Singles of which the upper 19 bits count.
+    /// TF32: singles of which the upper 19 bits count.
     Tf32,
 }
 
@@ -47,7 +47,7 @@ impl Factor {
         Factor::Tf32,
     ];
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Factor::U2 => "u2",
@@ -62,12 +62,12 @@ impl Factor {
         }
     }
 
-    /// Whether they are floats.
+    /// Returns true for floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Factor::F16 | Factor::Bf16 | Factor::Tf32)
     }
 
-    /// The type of the instruction's operand.
+    /// Returns the type of the instruction's operand.
     pub const fn gen_type(self) -> GenType {
         match self {
             Factor::U2 => GenType::U2,
@@ -82,8 +82,8 @@ impl Factor {
         }
     }
 
-    /// The type of a sum of such products that is held in lanes of a scalar; `None` if sums are not
-    /// held so. Words hold the upper halves of singles.
+    /// Returns the type of an accumulator with lanes of a scalar type; `None` if none such exists.
+    /// `i16` lanes hold bfloat16.
     fn sum(self, scalar: Scalar) -> Option<GenType> {
         match (self, scalar) {
             (Factor::F16 | Factor::Bf16 | Factor::Tf32, Scalar::F32) => Some(GenType::F),
@@ -95,35 +95,35 @@ impl Factor {
     }
 }
 
-/// What `dpas` multiplies: a matrix of rows by one with a column for each channel.
+/// Shape of a `dpas`: a matrix of rows times one with a column per channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DpasShape {
-    /// The elements of columns.
+    /// Element type of columns.
     pub columns: Factor,
-    /// The elements of rows.
+    /// Element type of rows.
     pub rows: Factor,
-    /// How many rows: 1 to 8.
+    /// Number of rows (repeat count): 1 to 8.
     pub repeat: u8,
 }
 
-/// The types of an operation's values.
+/// Types of the values of a `dpas`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DpasTypes {
-    /// What is added to.
+    /// Accumulator.
     pub acc: Type,
-    /// The columns.
+    /// Columns.
     pub columns: Type,
-    /// The rows.
+    /// Rows.
     pub rows: Type,
-    /// The sums.
+    /// Result.
     pub result: Type,
 }
 
 impl DpasShape {
-    /// The operation of the array that this is for values of these types.
+    /// Returns the hardware operation for values of these types.
     ///
     /// # Errors
-    /// There is none: a sentence that says what does not fit.
+    /// Returns a sentence that says why there is none.
     pub fn operation(&self, types: &DpasTypes) -> Result<Dpas, String> {
         let DpasShape {
             columns,
@@ -177,7 +177,7 @@ impl DpasShape {
         Ok(d)
     }
 
-    /// Doublewords of the columns and of the rows, for so many channels.
+    /// Returns the dwords of the columns and of the rows, for `channels` channels.
     pub const fn operand_lanes(&self, channels: u8) -> [u32; 2] {
         let d = Dpas {
             depth: DEPTH,
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Elements of a row are those of a column: operands are as long as matrices of that size.
+    /// Rows have as many elements as columns, so operands are as long as matrices of that size.
     #[test]
     fn operands_hold_the_matrices() {
         // Columns, rows, elements that are summed, bits of each in a column and a row.
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn rejects_operands_that_do_not_fit() {
         let good = DpasTypes {
             acc: ty(Scalar::F32, 16),
             columns: ty(Scalar::I32, 64),

@@ -1,8 +1,8 @@
-//! Value types: a scalar kind and a lane count.
+//! Value types: a scalar type and a lane count.
 
 use std::fmt;
 
-/// The kind of one lane.
+/// Scalar type of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Scalar {
     /// 8-bit integer.
@@ -19,12 +19,12 @@ pub enum Scalar {
     F32,
     /// Double float.
     F64,
-    /// One bit of a predicate.
+    /// Bit of a predicate.
     B1,
 }
 
 impl Scalar {
-    /// Every kind.
+    /// Every scalar type.
     pub const ALL: [Scalar; 8] = [
         Scalar::I8,
         Scalar::I16,
@@ -36,7 +36,7 @@ impl Scalar {
         Scalar::B1,
     ];
 
-    /// Bytes of a lane in a register; 0 for a predicate, which lives in flag bits.
+    /// Bytes of a lane in a register; 0 for a predicate, which lives in a flag register.
     pub const fn bytes(self) -> u32 {
         match self {
             Scalar::I8 => 1,
@@ -55,12 +55,13 @@ impl Scalar {
         }
     }
 
-    /// The bits of a lane, in the low bits of a `u64`.
+    /// Mask of the bits of a lane, in the low bits of a `u64`.
     pub const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
 
-    /// A number's bits: the low ones of one that fits, signed or not, else all.
+    /// Returns the low bits of a number that fits a lane, signed or unsigned; else the whole
+    /// number.
     pub const fn low_bits(self, number: u64) -> u64 {
         let mask = self.mask();
         if number | (mask >> 1) == u64::MAX {
@@ -70,17 +71,17 @@ impl Scalar {
         }
     }
 
-    /// Whether lanes are integers (predicates are not).
+    /// Returns true if lanes are integers; false for predicates.
     pub const fn is_int(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
-    /// Whether lanes are floats.
+    /// Returns true if lanes are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// The name in text.
+    /// Returns the name in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Scalar::I8 => "i8",
@@ -101,7 +102,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The type of a value: `f32x16`, `i32` (one lane), `b1x32`.
+/// Type of a value: `f32x16`, `i32` (one lane), `b1x32`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Type {
     scalar: Scalar,
@@ -109,13 +110,13 @@ pub struct Type {
 }
 
 impl Type {
-    /// The largest value, in bytes: the whole register file of a thread in its normal mode.
+    /// Maximum size of a value in bytes: the whole GRF file of a thread in the 128-GRF mode.
     pub const MAX_BYTES: u32 = 4096;
-    /// The most lanes of a predicate.
+    /// Maximum number of lanes of a predicate.
     pub const MAX_PRED_LANES: u32 = 32;
 
-    /// A type of so many lanes; `None` for no lanes or for more than the register file (32 for a
-    /// predicate) holds.
+    /// Returns a type of this many lanes. `None` for no lanes, or for more than the GRF file (32
+    /// lanes for a predicate) holds.
     pub const fn new(scalar: Scalar, lanes: u32) -> Option<Type> {
         let fits = match scalar {
             Scalar::B1 => lanes <= Type::MAX_PRED_LANES,
@@ -130,8 +131,8 @@ impl Type {
         })
     }
 
-    /// A type of so many lanes; as many as fit where that is too many, one where it is none. For
-    /// callers that know their widths; [`Type::new`] tells.
+    /// Returns a type with the lane count clamped to 1 and to what fits. For callers that know
+    /// their widths; [`Type::new`] reports an error.
     pub const fn clamped(scalar: Scalar, lanes: u32) -> Type {
         let most = match scalar {
             Scalar::B1 => Type::MAX_PRED_LANES,
@@ -148,42 +149,43 @@ impl Type {
         }
     }
 
-    /// The same lanes of another count, clamped as by [`Type::clamped`]: `F32.by(16)` is `f32x16`.
+    /// Returns the type with another lane count, clamped as by [`Type::clamped`]: `F32.by(16)` is
+    /// `f32x16`.
     pub const fn by(self, lanes: u32) -> Type {
         Type::clamped(self.scalar, lanes)
     }
 
-    /// One lane.
+    /// Returns the type of one lane.
     pub const fn scalar_of(scalar: Scalar) -> Type {
         Type { scalar, lanes: 1 }
     }
 
-    /// The kind of a lane.
+    /// Returns the scalar type of a lane.
     pub const fn scalar(self) -> Scalar {
         self.scalar
     }
 
-    /// The lane count.
+    /// Number of lanes.
     pub const fn lanes(self) -> u32 {
         self.lanes as u32
     }
 
-    /// Bytes in a register; 0 for a predicate.
+    /// Size in registers, in bytes; 0 for a predicate.
     pub const fn bytes(self) -> u32 {
         self.lanes as u32 * self.scalar.bytes()
     }
 
-    /// Whether this is a predicate.
+    /// Returns true for a predicate.
     pub const fn is_pred(self) -> bool {
         matches!(self.scalar, Scalar::B1)
     }
 
-    /// The same lanes of another kind; `None` where they would not fit.
+    /// Returns the type with another scalar type; `None` if that would not fit.
     pub const fn with_scalar(self, scalar: Scalar) -> Option<Type> {
         Type::new(scalar, self.lanes as u32)
     }
 
-    /// The type of this text (`f32x16`).
+    /// Parses a type (`f32x16`).
     ///
     /// ```
     /// use gantry_codegen::ir::{Scalar, Type};

@@ -1,5 +1,5 @@
-//! The builder: what it makes of variables, and the mistakes it tells. What its SIMD control flow
-//! computes is tested in `interp.rs`.
+//! Tests of the builder: conversion of variables to SSA, and error reports. The results of its SIMD
+//! control flow are tested in `interp.rs`.
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
@@ -54,7 +54,7 @@ fn variables_become_parameters_only_where_they_merge() {
 }
 
 #[test]
-fn unassigned_variables_are_told() {
+fn reports_unassigned_variables() {
     let e = mistakes(|b| {
         let v = b.declare_var(F32.by(8));
         let next = b.create_block();
@@ -79,7 +79,7 @@ fn unassigned_variables_are_told() {
     assert_eq!(e.matches("var0 is read in").count(), 1, "{e}");
 }
 
-/// A path that assigns nothing is the host's matter, and so are channels that do not run.
+/// Variables may be unassigned on some paths, and in disabled channels.
 #[test]
 fn some_paths_may_leave_a_variable_alone() {
     let mut f = Function::kernel("k", 8);
@@ -135,7 +135,7 @@ fn mistakes(build: impl FnOnce(&mut FunctionBuilder<'_>)) -> String {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn reports_errors() {
     let e = mistakes(|_| {});
     assert_eq!(e, "in %k: block0 has no terminator");
     let e = mistakes(|b| {
@@ -185,9 +185,9 @@ fn mistakes_are_told() {
     assert!(e.contains("a branch to block1 after it was sealed"), "{e}");
 }
 
-/// What belongs to another function, whatever its number is.
+/// Values and blocks of another function are reported, whatever their number is.
 #[test]
-fn what_is_foreign_is_told() {
+fn reports_foreign_entities() {
     let mut other = Function::kernel("other", 8);
     let mut b = FunctionBuilder::new(&mut other);
     let many: Vec<_> = (0..50).map(|n| b.ins().iconst(I32, n)).collect();
@@ -254,7 +254,7 @@ fn what_is_foreign_is_told() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn reports_operands_that_do_not_fit() {
     let told = [
         "300 does not fit in i8",
         "-129 does not fit in i8",
@@ -284,7 +284,7 @@ fn what_does_not_fit_is_told() {
         b.ins().return_(&[]);
     });
     for t in told {
-        // Numbers of values are not the matter here.
+        // Value numbers do not matter here.
         let t = t
             .trim_start_matches("splat of v1 ")
             .trim_start_matches("v2 ");
@@ -361,7 +361,8 @@ fn constructs_begin_and_end() {
     assert!(e.contains("a work-group size of a subroutine"), "{e}");
 }
 
-/// A mask that all channels come back to is the mask before: no `join`, and nothing merges.
+/// A mask to which all channels return is the previous mask: there is no mask parameter at the
+/// merge block.
 #[test]
 fn divergent_ifs_leave_no_trace() {
     let mut f = Function::kernel("k", 8);
@@ -389,7 +390,7 @@ fn divergent_ifs_leave_no_trace() {
         "{text}"
     );
     assert_eq!(text.matches(" = join ").count(), 3, "{text}");
-    // Only `v` is a parameter, after each of them.
+    // Only `v` is a parameter, after each of the ifs.
     assert_eq!(text.matches("i32x8):").count(), 3, "{text}");
     assert!(text.matches(": b1").count() == 0, "{text}");
 }
@@ -498,8 +499,8 @@ fn every_hand_written_method_verifies() {
     verify_module(&module).unwrap();
 }
 
-/// Variables that a `switch`'s places assign become parameters of where they meet, also where a
-/// case goes there itself, twice; and those that nothing assigns do not.
+/// Variables assigned in destinations of a `switch` become parameters of the merge block. Some
+/// cases branch there directly, twice. Unassigned variables do not become parameters.
 #[test]
 fn switches_pass_variables() {
     let mut f = Function::subroutine("f", &[I32, I32]);
@@ -530,7 +531,7 @@ fn switches_pass_variables() {
 }
 
 #[test]
-fn switches_to_foreign_places_are_told() {
+fn reports_switches_to_foreign_blocks() {
     let told = mistakes(|b| {
         let x = b.param(I32);
         let end = b.create_block();

@@ -1,16 +1,16 @@
-//! Random functions that verify compile, or are refused with an error that is not the compiler's
-//! own; the allocation checker and the legality rules run on every one.
+//! Random functions that verify compile, or are refused with an error other than an internal one.
+//! The allocation checker and the legality rules check every one.
 
 use gantry_codegen::fuzzing::{Options, module};
 use gantry_codegen::{CodegenError, CompileOptions, compile};
 
-/// How many modules each test compiles; more with `GANTRY_FUZZ_COUNT`.
+/// Returns the number of modules per test, settable by `GANTRY_FUZZ_COUNT`.
 fn count() -> u64 {
     let given = std::env::var("GANTRY_FUZZ_COUNT").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(300)
 }
 
-/// Compiles random modules; how many compiled.
+/// Compiles random modules, and returns the number that compiled.
 fn sweep(options: &Options, seed: u64) -> u64 {
     let count = count();
     eprintln!("seeds {seed} .. {}", seed + count);

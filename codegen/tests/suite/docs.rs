@@ -1,4 +1,4 @@
-//! docs/ir.md: its table is the opcode table, and its example is a kernel.
+//! Tests of docs/ir.md: its table is the opcode table, and its example is a valid kernel.
 
 use gantry_codegen::ir::Opcode;
 use gantry_codegen::ir::opcode::{Class, Info, Out};
@@ -37,7 +37,7 @@ fn row(i: &Info) -> String {
     )
 }
 
-/// docs/ir.md has a row for each rule of the mask stack.
+/// Rules of the mask stack are all listed in docs/ir.md.
 #[test]
 fn rules_of_the_mask_stack() {
     let docs = std::fs::read_to_string(path()).unwrap_or_default();

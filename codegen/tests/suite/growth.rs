@@ -1,5 +1,5 @@
-//! Every stage's time grows with a function's size, not with its square, and nothing takes the
-//! stack for deep functions. The bench of the same name has the figures.
+//! Compile times grow linearly with the size of a function, not quadratically, and deep functions
+//! need no deep stack. The bench of the same name prints figures.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
@@ -17,7 +17,7 @@ fn options() -> CompileOptions {
     }
 }
 
-/// Seconds of each stage.
+/// Returns the seconds of each stage.
 fn stages(shape: Shape, size: usize) -> BTreeMap<&'static str, f64> {
     let mut out = BTreeMap::new();
     let mut clock = Instant::now();
@@ -40,10 +40,11 @@ fn stages(shape: Shape, size: usize) -> BTreeMap<&'static str, f64> {
     out
 }
 
-/// A stage that is quadratic takes 256 times as long for 16 times the instructions, one that is
-/// linear 16 times: 80 is refused. Times are the best of several, since other tests run at the same
-/// time and the larger one's memory may come from the system piece by piece: two are enough on a
-/// quiet machine.
+/// Stages are not quadratic. For 16 times the instructions a quadratic stage takes 256 times as
+/// long, and a linear one 16 times. The limit is 80.
+///
+/// Times are the best of several, since other tests run concurrently, and fresh memory for the
+/// larger size is slow. On a quiet machine two rounds suffice.
 #[test]
 fn no_stage_is_quadratic() {
     for shape in Shape::ALL {
@@ -59,7 +60,8 @@ fn no_stage_is_quadratic() {
         for _ in 0..24 {
             least(&mut small, stages(shape, 2_000));
             least(&mut large, stages(shape, 32_000));
-            // Of what takes no time at all, 100 microseconds are the share of 2,000 instructions.
+            // Times below 100 microseconds, the share of 2,000 instructions, are too short to
+            // measure.
             let ratio = |(stage, t): (&&'static str, &f64)| (*stage, t / small[stage].max(100e-6));
             slow = large.iter().map(ratio).filter(|s| s.1 > 80.0).collect();
             if slow.is_empty() {
@@ -70,10 +72,10 @@ fn no_stage_is_quadratic() {
     }
 }
 
-/// Values that go round in rings at the ends of loops do so by one register that is free: less room
-/// need not be tried. The checker follows them.
+/// Values permuted in cycles at the ends of loops need one free register. Allocation does not retry
+/// with fewer registers. The checker verifies them.
 #[test]
-fn rings_need_no_second_attempt() {
+fn permutation_cycles_need_no_second_attempt() {
     for size in [1_000, 20_000] {
         let module = Shape::PressureLoops.module(size).unwrap();
         let compiled = compile(&module, &options()).unwrap();
@@ -83,7 +85,7 @@ fn rings_need_no_second_attempt() {
     }
 }
 
-/// In a thread whose stack has room for some hundred frames.
+/// Runs a closure in a thread whose stack holds a few hundred frames.
 fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(160 << 10);
     thread.spawn(f).unwrap().join().unwrap();
@@ -98,18 +100,18 @@ fn deep_functions_take_no_stack() {
             let parsed = text::parse(&printed).unwrap();
             verifier::verify_parsed(&parsed).unwrap();
             assert!(parsed.module == module);
-            let as_it_stands = CompileOptions {
+            let unoptimized = CompileOptions {
                 opt: OptLevel::O0,
                 ..options()
             };
-            let compiled = compile(&parsed.module, &as_it_stands).unwrap();
+            let compiled = compile(&parsed.module, &unoptimized).unwrap();
             assert!(compiled.kernels[0].stats.instructions > 5_000);
             compile(&parsed.module, &options()).unwrap();
         });
     }
 }
 
-/// Loops nested so deep that flags are allocated otherwise; every checker is on.
+/// Loops nested so deep that flags are allocated by another algorithm. All checkers are enabled.
 #[test]
 fn deep_loops_are_right() {
     let compiled = compile(&Shape::NestedLoops.module(12_000).unwrap(), &options()).unwrap();
@@ -132,7 +134,7 @@ fn doubling(levels: usize) -> Module {
     text::parse(&text).unwrap().module
 }
 
-/// What would be 2^40 copies of a function is refused, and soon.
+/// Inlining that would make 2^40 copies of a function is refused quickly.
 #[test]
 fn calls_that_double_are_refused() {
     let inline = |inline| CompileOptions {
@@ -146,14 +148,14 @@ fn calls_that_double_are_refused() {
         other => panic!("{:?}", other.map(|c| c.zebin.len())),
     }
     compile(&doubling(8), &inline(Inline::All)).unwrap();
-    // Called, they are few.
+    // Without inlining they are few.
     for way in [Inline::Auto, Inline::Never] {
         let compiled = compile(&doubling(40), &inline(way)).unwrap();
         assert!(compiled.kernels[0].stats.instructions < 1500);
     }
 }
 
-/// Divergent ifs, one in the other; each keeps a mask.
+/// Makes nested divergent ifs, each of which keeps a mask live.
 fn nested_masks(depth: usize) -> Module {
     let mut f = Function::kernel("k", 16);
     let mut b = FunctionBuilder::new(&mut f);
@@ -182,7 +184,7 @@ fn nested_masks(depth: usize) -> Module {
     m
 }
 
-/// On the mask stack, nests of any depth are compiled.
+/// Nests of any depth compile on the mask stack.
 #[test]
 fn deep_masks_are_compiled() {
     on_a_small_stack(|| {
@@ -191,8 +193,8 @@ fn deep_masks_are_compiled() {
     });
 }
 
-/// Far more masks as flags than the register file holds are refused without following each through
-/// all blocks, and take no stack.
+/// Masks in flags that exceed the GRF file by far are refused. That is found without a walk of all
+/// blocks for each mask, and without deep recursion.
 #[test]
 fn deep_masks_are_refused() {
     on_a_small_stack(|| {

@@ -1,5 +1,5 @@
-//! The interpreter on whole kernels: SIMD control flow from the builder, launch facts, calls,
-//! errors.
+//! Tests of the interpreter on whole kernels: SIMD control flow from the builder, launch
+//! parameters, calls, errors.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, InterpError, Stats, call, launch};
@@ -11,7 +11,7 @@ fn module(f: Function) -> Module {
     let mut m = Module::default();
     m.functions.push(f);
     verify_module(&m).unwrap_or_else(|e| panic!("{e}\n{m}"));
-    // The text is the same module.
+    // The text parses to the same module.
     let text = m.to_string();
     let again = parse(&text).unwrap_or_else(|e| panic!("{}", e.render("t", &text)));
     assert_eq!(again.module, m);
@@ -63,8 +63,8 @@ fn saxpy_with_a_partial_thread() {
     assert_eq!(memory.bytes(y), floats(|i| 2.0 * i as f32 + 1.0));
 }
 
-/// Per channel: doubles until above the limit; odd counts are skipped by `continue`, some channels
-/// take the else branch.
+/// Each channel doubles its number up to a limit. Odd counts are skipped by `continue`, and some
+/// channels take the else branch.
 #[test]
 fn divergent_loop() {
     let mut f = Function::kernel("loops", 16);
@@ -145,8 +145,8 @@ fn divergent_loop() {
     }
 }
 
-/// Channels leave a loop for one of two blocks around it, by their numbers, and what is behind each
-/// runs in those alone.
+/// Channels leave a loop for the end of one of two enclosing blocks. The code after each block runs
+/// only in the channels that left for it.
 #[test]
 fn channels_leave_for_outer_blocks() {
     let mut f = Function::kernel("leave", 8);
@@ -280,7 +280,7 @@ block0(v0: f32x4):
         100,
     )
     .unwrap();
-    // Overlapping rows: 1 2, 2 3; then element 3 (the second of the masked write) becomes 9.
+    // Overlapping rows: 1 2, 2 3. Then element 3 (the second of the masked write) becomes 9.
     assert_eq!(out, [[1.0, 2.0, 2.0, 9.0].map(f).to_vec(), vec![f(3.0)]]);
 }
 
@@ -332,7 +332,7 @@ fn errors_name_the_place() {
 
 #[test]
 fn a_mandelbrot_lane_count() {
-    // The demo's shape: a divergent trip count per channel.
+    // As in the demo: a divergent trip count per channel.
     let mut f = Function::kernel("trip", 8);
     let mut b = FunctionBuilder::new(&mut f);
     let p = b.ptr_param();
@@ -384,9 +384,9 @@ fn a_mandelbrot_lane_count() {
     assert_eq!(ints(memory.bytes(p)), expected);
 }
 
-/// Sub-group operations where only some lanes run: the others change nothing.
+/// Disabled lanes do not affect sub-group operations.
 #[test]
-fn subgroup_operations_of_running_lanes() {
+fn subgroup_operations_of_enabled_lanes() {
     let mut f = Function::kernel("sub", 8);
     let mut b = FunctionBuilder::new(&mut f);
     let p = b.ptr_param();
@@ -439,7 +439,7 @@ fn subgroup_operations_of_running_lanes() {
     assert_eq!(ints(memory.bytes(p)), expected);
 }
 
-/// Channels whose condition fails say so, and are gone; the others go on.
+/// Channels whose assertion fails print a message and return. The others continue.
 #[test]
 fn failed_assertions_end_channels() {
     let mut m = Module::default();

@@ -1,4 +1,4 @@
-//! The builder with operators: what it makes, and the mistakes that it tells, with their places in
+//! Tests of the builder with operators: generated instructions, and errors with their locations in
 //! this file.
 
 use gantry_codegen::builder::{FunctionBuilder, KernelBuilder, Val};
@@ -14,7 +14,7 @@ fn text(build: impl for<'k> FnOnce(&'k KernelBuilder)) -> String {
     m.to_string()
 }
 
-/// The one mistake that a builder tells.
+/// Returns the single error that a builder reports.
 fn mistake(build: impl for<'k> FnOnce(&'k KernelBuilder)) -> String {
     let k = KernelBuilder::new("k", 8);
     build(&k);
@@ -23,7 +23,7 @@ fn mistake(build: impl for<'k> FnOnce(&'k KernelBuilder)) -> String {
     e.mistakes.remove(0)
 }
 
-/// The opcodes of a text, in order.
+/// Returns the opcodes of a text, in order.
 fn opcodes(text: &str) -> Vec<&str> {
     let lines = text.lines().filter(|l| l.starts_with(' '));
     lines
@@ -51,7 +51,7 @@ fn operators_go_by_types() {
     let want = "undef undef fconst fmul rdregion fadd fconst fsub fconst fdiv fadd iconst ishl rdregion sshr iconst band bnot iconst srem \
                 fconst fcmp rdregion icmp band fneg select iconst smin iconst smax select";
     assert_eq!(opcodes(&t)[1..33].join(" "), want, "{t}");
-    // One lane is splat; literals are constants of the other side's type.
+    // One lane is splat; literals are constants of the other operand's type.
     assert!(
         t.contains("fconst.f32x8 2.0") && t.contains("fconst.f32x8 1.0"),
         "{t}"
@@ -105,9 +105,9 @@ fn a_subroutine() {
     assert!(f.to_string().contains("return v1"), "{f}");
 }
 
-/// Each names the operation, the types, and the line and column where it was asked for.
+/// Errors name the operation, the types, and the line and column of the call.
 #[test]
-fn wrong_types_are_told_with_their_place() {
+fn reports_wrong_types_with_location() {
     let at = |line: u32, column: u32| format!("({}:{line}:{column})", file!());
     let line = line!();
     let told = mistake(|k| {
@@ -133,7 +133,7 @@ fn wrong_types_are_told_with_their_place() {
     let want = "`exp` takes floats, and v0 is i32x8";
     assert_eq!(told, format!("{want} {}", at(line + 3, 11)));
 
-    // Of memory, and of splats.
+    // Errors of memory operations and of splats.
     let line = line!();
     let told = mistake(|k| {
         let (at, v) = (k.undef(F32.by(8)), k.undef(F32.by(8)));
@@ -149,7 +149,7 @@ fn wrong_types_are_told_with_their_place() {
     assert!(told.contains("f32x8") && told.contains("f32x16"), "{told}");
     assert!(told.ends_with(&at(line + 3, 11)), "{told}");
 
-    // The same of the builder beneath.
+    // Same errors in the underlying builder.
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
     let (x, i) = (b.ins().undef(F32), b.ins().undef(I32));
@@ -161,9 +161,9 @@ fn wrong_types_are_told_with_their_place() {
     assert_eq!(told, format!("{want} {}", at(line + 1, 13)));
 }
 
-/// Every operation of two operands tells of two types, from where it stands.
+/// Every binary operation reports two different types, with the location of the call.
 #[test]
-fn every_operation_tells() {
+fn every_operation_reports_types() {
     let two: [for<'k> fn(Val<'k>, Val<'k>) -> Val<'k>; 12] = [
         |x, y| x + y,
         |x, y| x - y,
@@ -188,7 +188,7 @@ fn every_operation_tells() {
 }
 
 #[test]
-fn the_builder_is_not_used_by_what_it_runs() {
+fn reports_reentrant_use() {
     let told = mistake(|k| {
         k.with(|b| {
             let x = b.ins().undef(I32);
@@ -199,9 +199,9 @@ fn the_builder_is_not_used_by_what_it_runs() {
     assert!(told.contains("used by what `with` runs"), "{told}");
 }
 
-/// A value of another builder is told.
+/// Values of another builder are reported.
 #[test]
-fn values_of_another_function_are_told() {
+fn reports_values_of_another_function() {
     let other = KernelBuilder::new("other", 8);
     let mut v = other.undef(I32);
     for _ in 0..9 {

@@ -1,5 +1,5 @@
-//! Keys of compiled code: equal where modules and options compile alike, different where they do
-//! not, and the same everywhere.
+//! Cache keys of compiled code: equal where modules and options yield the same code, different
+//! otherwise, and reproducible.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
@@ -78,7 +78,7 @@ fn every_option_counts_but_dumps() {
         }
     }
     assert!(all.contains_key(&key(&base)));
-    // Of the optimizer the passes that run count, whatever says which.
+    // Only the set of optimizer passes that run counts.
     let large = CompileOptions {
         large_buffers: true,
         ..base.clone()
@@ -123,7 +123,7 @@ fn numbers_do_not_count_and_names_do() {
 #[test]
 fn locations_count_and_labels_do_not() {
     let file = |name: &str| format!("file0 = \"{name}\"\nfile1 = \"b.cl\"\n\n{TWICE}");
-    // A file that no location names is nowhere in what is compiled.
+    // Files that no location names have no effect.
     assert_eq!(key(TWICE), key(&file("a.cl")));
     let labelled = TWICE.replace("simd16 {\n", "simd16 {\n    label \"x\" = v4\n");
     assert_ne!(labelled, TWICE);
@@ -177,14 +177,13 @@ fn everything_in_a_module_counts() {
         ("bload.f32x16 v3", "bload.f32x16 v3 constant"),
         ("    return", "    jump block1\nblock1:\n    return"),
     ] {
-        // Not all of these verify, which a key does not ask for.
+        // Not all of these verify, and keys do not require it.
         assert!(TWICE.contains(from));
         assert_ne!(base, key(&TWICE.replace(from, to)), "{from} and {to}");
     }
 }
 
-/// Operands, immediates and types of random functions: whatever is changed in the text changes the
-/// key.
+/// Any change of the text of a random function changes its key: operands, immediates and types.
 #[test]
 fn modules_that_differ_have_keys_that_differ() {
     let mut seen: HashMap<CacheKey, String> = HashMap::new();
@@ -220,7 +219,7 @@ fn the_builder_and_the_text_give_one_key() {
     assert_eq!(CacheKey::new(&m, &options()), key(TWICE));
 }
 
-/// What does not exist, and names that would read as more than a name.
+/// References to missing entities, and names that contain syntax of the text format.
 #[test]
 fn modules_that_do_not_verify_have_keys() {
     let mut m = parse(TWICE);
@@ -237,7 +236,7 @@ fn modules_that_do_not_verify_have_keys() {
     assert_ne!(CacheKey::new(&m, &options()), base);
 }
 
-/// The same in other processes: hashes with random seeds would differ.
+/// Keys agree between processes, so they use no randomly seeded hash.
 #[test]
 fn processes_agree() {
     let own = key(TWICE).to_string();

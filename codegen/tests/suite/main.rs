@@ -1,5 +1,5 @@
-//! Integration tests of the compiler: one binary, a module a subject. `context.rs` is a binary of
-//! its own, since it counts allocations.
+//! Integration tests of the compiler: one binary with a module per subject. `context.rs` is a
+//! binary of its own, since it counts allocations.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

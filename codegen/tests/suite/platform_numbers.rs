@@ -1,10 +1,8 @@
-//! No number of one platform stands in the compiler outside of `target/` and `isel/lower_sends/`:
-//! stages ask the target.
+//! Numbers of single platforms stay in `target/` and `isel/lower_sends/`: stages ask the target.
 
 use std::path::{Path, PathBuf};
 
-/// What facts of one platform look like in code: sizes of its registers and of its register file,
-/// its name.
+/// Code that reveals facts of one platform: sizes of its GRFs and of its GRF file, its name.
 const FACTS: [&str; 12] = [
     "% 32",
     "/ 32",
@@ -20,12 +18,12 @@ const FACTS: [&str; 12] = [
     "GRF_BYTES",
 ];
 
-/// Lines that hold such a thing and are none, each with the reason.
+/// Exceptions, each with the reason.
 const ALLOWED: [(&str, &str, &str); 2] = [
     (
         "zebin/mod.rs",
         "const PADDING: usize = 128;",
-        "bytes behind a kernel's code, on all platforms",
+        "padding after a kernel's code, on all platforms",
     ),
     (
         "lane_sharing/flags.rs",
@@ -34,15 +32,15 @@ const ALLOWED: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Rooms that know platforms, and those that do not make code.
-const ROOMS: [&str; 5] = ["target", "lower_sends", "fuzzing", "ir", "legalize_ops"];
+/// Directories that know platforms, and those that do not generate code.
+const DIRECTORIES: [&str; 5] = ["target", "lower_sends", "fuzzing", "ir", "legalize_ops"];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            if !ROOMS.contains(&name.as_str()) {
+            if !DIRECTORIES.contains(&name.as_str()) {
                 sources(&path, out);
             }
         } else if name != "tests.rs" && (name.ends_with(".rs") || name.ends_with(".isle")) {
@@ -51,7 +49,7 @@ fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a line, without comments and what stands in quotes.
+/// Returns the code of a line, without comments and string literals.
 fn code(line: &str) -> String {
     let line = line.split("//").next().unwrap_or_default();
     let line = line.split(";;").next().unwrap_or_default();
@@ -72,7 +70,7 @@ fn stages_know_no_platform_by_heart() {
             let allowed = ALLOWED
                 .iter()
                 .any(|(file, text, _)| path.ends_with(file) && line.trim() == *text);
-            // Types of Rust are no facts.
+            // Rust type names are no facts.
             let line = code(line).replace("u128", "").replace("i128", "");
             if !allowed && FACTS.iter().any(|f| line.contains(f)) {
                 found.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));
@@ -82,7 +80,7 @@ fn stages_know_no_platform_by_heart() {
     assert!(found.is_empty(), "ask the target:\n{}", found.join("\n"));
 }
 
-/// The lint finds what it is for.
+/// The lint recognizes such numbers.
 #[test]
 fn such_a_number_would_be_found() {
     for line in ["let n = at % 32;", "if grf < 128 {", "Platform::Gen9 => 1,"] {

@@ -1,5 +1,5 @@
-//! Random functions: they verify, read back from their text, and run in the interpreter; damaged
-//! ones and damaged texts give errors, not panics.
+//! Random functions verify, parse back from their text, and run in the interpreter. Damaged
+//! functions and texts yield errors, not panics.
 
 use gantry_codegen::fuzzing::{
     IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
@@ -9,7 +9,7 @@ use gantry_codegen::ir::{Block, FuncKind, FuncRef, ImageShape, InstData, Module,
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
 
-/// The seed of a run: `GANTRY_SEED`, or a fixed one.
+/// Returns the seed of a run: `GANTRY_SEED`, or a fixed one.
 fn seed() -> u64 {
     let seed = std::env::var("GANTRY_SEED")
         .ok()
@@ -62,7 +62,7 @@ fn text_reads_back() {
     }
 }
 
-/// Work-items of a thread.
+/// Returns the number of work-items of a thread.
 fn simd(m: &Module) -> u32 {
     match m.functions[FuncRef::from_u32(0)].kind {
         FuncKind::Kernel { simd, .. } => simd,
@@ -133,7 +133,7 @@ fn runnable_ones_run() {
     }
 }
 
-/// Another instruction's operands, opcode or type in the place of one.
+/// Replaces an instruction's operands, opcode or type by those of another one.
 fn damage(m: &mut Module, rng: &mut Rng) {
     let keys: Vec<FuncRef> = m.functions.keys().collect();
     let f = &mut m.functions[rng.pick(&keys).unwrap()];

@@ -1,6 +1,5 @@
-//! Channels that return before others: they run nothing any more, whatever they were in the middle
-//! of. The text of these kernels is `filetests/filetests/run/control/returns.gir`, for the
-//! compiler.
+//! Channels that return before others stay disabled, whatever constructs they were in. The text of
+//! these kernels is `filetests/filetests/run/control/returns.gir`, for the compiler.
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
@@ -13,7 +12,7 @@ fn splat(b: &mut FunctionBuilder<'_>, n: i64) -> Value {
     b.ins().iconst(I32.by(LANES), n)
 }
 
-/// What `nested` computes for a number; the number at which it returned early is negative.
+/// Computes the result of `nested` for a number, negated if it returns early.
 fn scalar(x: i32) -> i32 {
     let mut out = x;
     if x & 1 != 0 {
@@ -60,7 +59,7 @@ fn nested() -> Function {
         let v = b.ins().iadd(v, n);
         b.def_var(out, v);
     };
-    // Early channels store what they have, negated, and return.
+    // Early channels store their value, negated, and return.
     let finish = |b: &mut FunctionBuilder<'_>| {
         let v = b.use_var(out);
         let v = b.ins().ineg(v);
@@ -107,7 +106,7 @@ fn nested() -> Function {
     add(&mut b, 5);
     let v = b.use_var(out);
     b.simd_store(v, at, 0);
-    // The thread is here only if some channel is.
+    // A thread gets here only if some channel does.
     let here = b.ins().iconst(I32, 1);
     b.ins().bstore(here, p, 512);
     b.ins().return_(&[]);
@@ -115,8 +114,8 @@ fn nested() -> Function {
     f
 }
 
-/// The tail of a grid returns at once; the others count to their number, which all of the thread's
-/// loop waits for.
+/// Work-items beyond the grid return at once. The others count to their number, in a loop that the
+/// whole thread runs.
 fn tail() -> Function {
     let mut f = Function::kernel("tail", LANES);
     let mut b = FunctionBuilder::new(&mut f);
@@ -137,7 +136,7 @@ fn tail() -> Function {
         let two = splat(b, 2);
         let bits = b.ins().band(id, two);
         let quit = b.ins().icmp(IntCC::Equal, bits, i);
-        // Channels with bit 1 set return in the third round, the others in the first.
+        // Channels with bit 1 set return in the third iteration, the others in the first.
         b.simd_if(quit, |b| {
             let at = b.element_addr(p, id, 4);
             let v = b.use_var(sum);
@@ -152,7 +151,7 @@ fn tail() -> Function {
     f
 }
 
-/// `caller` calls `half_or_triple`, which returns half of an even number early.
+/// Makes `caller`, which calls `half_or_triple`. The callee returns half of an even number early.
 fn calls() -> [Function; 2] {
     let mut f = Function::kernel("caller", LANES);
     let mut b = FunctionBuilder::new(&mut f);
@@ -234,7 +233,7 @@ fn channels_return_from_nests() {
     let out = run(&m, "nested", &[11; 16], 16, &[]);
     assert_eq!(out[..16], [-12; 16]);
     assert_eq!(out[128], 0);
-    // A partial thread: channels that were not dispatched do nothing either.
+    // In a partial thread, channels that were not dispatched stay disabled.
     let out = run(&m, "nested", &[4; 16], 9, &[]);
     assert_eq!(out[..9], [scalar(4); 9]);
     assert_eq!(out[9..16], [4; 7]);
@@ -270,9 +269,9 @@ fn channels_return_results() {
     }
 }
 
-/// The filetest is these kernels.
+/// The filetest contains exactly these kernels.
 #[test]
-fn the_filetest_is_this() {
+fn the_filetest_is_current() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../filetests/filetests/run/control/returns.gir"
@@ -293,7 +292,7 @@ fn the_filetest_is_this() {
     );
 }
 
-/// A constant per lane that a helper needs has the kernel's lanes.
+/// Helpers use the kernel's lanes for constants per lane.
 #[test]
 fn helpers() {
     let mut f = Function::kernel("k", 8);
@@ -301,7 +300,7 @@ fn helpers() {
     let p = b.ptr_param();
     let (zero, n) = (b.ins().iconst(I32, 0), b.ins().iconst(I32, 10));
     let (i, sum) = (b.var(zero), b.var(zero));
-    // The even numbers below ten, by a loop, an if and a while.
+    // Even numbers below ten, by a loop, an if and a while.
     b.uniform_while(
         |b| {
             let i = b.use_var(i);

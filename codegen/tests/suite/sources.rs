@@ -1,5 +1,4 @@
-//! Source locations and labels of values: how they are built and verified, and what is left of them
-//! in compiled code.
+//! Source locations and labels of values: building, verification, and their fate in compiled code.
 
 use gantry_codegen::Located;
 use gantry_codegen::builder::FunctionBuilder;
@@ -11,8 +10,8 @@ use gantry_codegen::verifier::{verify, verify_module};
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, compile, fuzzing, text};
 use std::collections::BTreeSet;
 
-/// Instructions stay in the order of the program.
-fn as_it_stands() -> CompileOptions {
+/// Returns options that keep instructions in program order.
+fn in_program_order() -> CompileOptions {
     CompileOptions {
         opt: OptLevel::O0,
         ..CompileOptions::for_target("skl").unwrap()
@@ -20,10 +19,10 @@ fn as_it_stands() -> CompileOptions {
 }
 
 fn compiled(source: &str) -> Compiled {
-    compile(&text::parse(source).unwrap().module, &as_it_stands()).unwrap()
+    compile(&text::parse(source).unwrap().module, &in_program_order()).unwrap()
 }
 
-/// A loop that adds up to `n`, with a location a line and labels for its variables.
+/// Makes a loop that sums up to `n`, with a location per line and labels for its variables.
 fn sum(module: &mut Module) -> Function {
     let (k, h) = (module.source_file("k.cl"), module.source_file("h.h"));
     assert_eq!(module.source_file("k.cl"), k);
@@ -40,7 +39,7 @@ fn sum(module: &mut Module) -> Function {
     b.switch_to_block(head);
     b.set_source_loc(SourceLoc::new(h, 2, 0));
     let (x, t, limit) = (b.use_var(i), b.use_var(total), b.use_var(unchanged));
-    // This one will be no parameter: the label goes on to what it always is.
+    // This one will not be a parameter: the label moves to the value it always has.
     b.label(limit, "limit");
     b.label(t, "total");
     let t = b.ins().iadd(t, x);
@@ -107,7 +106,7 @@ fn foreign_values_have_no_labels() {
     let e = b.finish().unwrap_err().to_string();
     let want = "in %k: the label \"x\" of v7, which is not a value of this function";
     assert_eq!(e, format!("{want} ({}:{}:7)", file!(), line + 1));
-    // The builder does not know names of files.
+    // The builder does not know file names.
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
     b.set_source_loc(SourceLoc::new(SourceFile::from_u32(1), 3, 4));
@@ -120,7 +119,7 @@ fn foreign_values_have_no_labels() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn reports_missing_entities() {
     let mut m = Module::default();
     let f = sum(&mut m);
     m.functions.push(f);
@@ -152,7 +151,7 @@ fn what_is_not_there_is_told() {
         e,
         "in %sum: the label \"x\" is of v99, which does not exist"
     );
-    // The parameter that the builder removed.
+    // Parameter that the builder removed.
     let e = told(|m| {
         let f = &mut m.functions[FuncRef::from_u32(0)];
         f.labels.add("x", Value::from_u32(5));
@@ -189,7 +188,7 @@ block0(v0: i64, v1: f32x8):
     let want = "in %k, block0, at `v3 = iadd v2, v2` (k.cl:2:7): ";
     assert!(e.contains(want), "{e}");
 
-    // An index may mean any element of the whole file.
+    // An index may select any element of the whole GRF file.
     let source = "file0 = \"k.cl\"\nkernel %k(i64 ptr, i16) simd1 {\nblock0(v0: i64, v1: i16):\n    v2 = bload.f32x1024 v0 @file0:1:3\n    v3 = rdregion.f32 v2, <0;1,0>, 0+v1 @file0:2:3\n    bstore v3, v0 @file0:3:3\n    return\n}\n";
     let options = CompileOptions::for_target("skl").unwrap();
     let e = compile(&text::parse(source).unwrap().module, &options).unwrap_err();
@@ -261,7 +260,7 @@ fn the_table_is_sorted_and_whole() {
         offset,
         loc: line(n),
     };
-    // The first instruction sets the float mode, and comes from nowhere.
+    // The first instruction sets the float mode, and has no location.
     assert_eq!(a.locations[..3], [entry(16, 2), entry(32, 3), entry(64, 0)]);
     assert_eq!(a.locations[3..], [entry(80, 5)]);
     let at = [0, 15, 16, 31, 32, 63, 64, 79, 80, 10_000];
@@ -279,18 +278,18 @@ fn labels_say_where_values_are() {
         ranges.sort_unstable();
         ranges
     };
-    // Up to the last instruction that reads it; a parameter is there from the start.
+    // Ranges end at the last instruction that reads the value. A parameter is live from the start.
     assert_eq!(of("x"), [(0, 48)]);
     assert_eq!(of("y"), [(32, 64)]);
     assert_eq!(of("folded"), []);
-    // Two values, of which the second comes while the first is still there.
+    // Two values, where the second is defined while the first is still live.
     assert_eq!(of("sum"), [(32, 64), (48, 64)]);
     assert!(
         code.labels
             .iter()
             .all(|l| l.bytes == 32 && l.address % 32 == 0)
     );
-    // The argument's registers are those of the payload.
+    // Registers of the argument are those of the payload.
     let payload = &compiled(TWO).kernels[0].payload;
     let argument = payload.cross_address() + payload.args[1].1.offset;
     let x = code.labels.iter().find(|l| l.name == "x").unwrap();
@@ -298,11 +297,10 @@ fn labels_say_where_values_are() {
     assert_eq!(compiled(TWO).kernels[1].code.labels, []);
 }
 
-/// Whatever the optimizer moves, merges and makes anew: code comes from where its IR does, and what
-/// is done to memory is still told apart. Stores that become one have one location, and dead ones
-/// none.
+/// Code has locations of its IR, whatever the optimizer moves, merges and rematerializes. Memory
+/// accesses keep distinct locations. Merged stores have one location, and dead stores none.
 #[test]
-fn optimized_code_comes_from_where_its_ir_does() {
+fn optimized_code_has_locations_of_its_ir() {
     const SEED: u64 = 1;
     eprintln!("seeds from {SEED}");
     let (mut stores, mut found) = (0, 0);
@@ -349,8 +347,8 @@ fn place(loc: SourceLoc) -> (u32, u16) {
     (loc.line(), loc.column())
 }
 
-/// DWARF has a variable of each name, an array of its lanes, in the registers in which it is while
-/// it is there: r0 is register 16, as Intel's compiler has it.
+/// DWARF has a variable for each name: an array of its lanes, with its registers over its live
+/// range. r0 has DWARF number 16, as in Intel's compiler.
 #[test]
 fn dwarf_says_where_values_are() {
     use gimli::{AttributeValue, EndianSlice, LittleEndian, Operation};

@@ -1,4 +1,5 @@
-//! Kernels that need much of the register file, or more: what is spilled of them, and what is not.
+//! Kernels that need most of the GRF file, or more: spilled values, and values that must not be
+//! spilled.
 
 use gantry_codegen::fuzzing::{Options, module};
 use gantry_codegen::{
@@ -6,8 +7,8 @@ use gantry_codegen::{
 };
 use std::fmt::Write;
 
-/// What is allocated is what the text says, not what the optimizer makes of it.
-fn as_it_stands(target: &str) -> CompileOptions {
+/// Returns options without optimization, so that allocation sees the text as written.
+fn unoptimized(target: &str) -> CompileOptions {
     CompileOptions {
         opt: OptLevel::O0,
         ..CompileOptions::for_target(target).unwrap()
@@ -18,12 +19,12 @@ fn compiled(source: &str, target: &str) -> Result<Compiled, CodegenError> {
     let module = text::parse(source).unwrap().module;
     let options = CompileOptions {
         check: true,
-        ..as_it_stands(target)
+        ..unoptimized(target)
     };
     compile(&module, &options)
 }
 
-/// A product of matrices, of which a thread keeps `rows` times `columns` accumulators of 16 floats
+/// Makes a matrix product. A thread keeps `rows` times `columns` accumulators of 16 floats live
 /// through a loop.
 fn sgemm(rows: usize, columns: usize) -> String {
     let mut next = 4;
@@ -99,7 +100,7 @@ fn more_accumulators_than_the_file_holds_are_spilled() {
     let c = compiled(&sgemm(8, 16), "skl").unwrap();
     let spilled = &c.kernels[0].stats.spilled;
     assert!(spilled.fills > 0 && spilled.stores > 0, "{spilled:?}");
-    // What does not fit, and not much more.
+    // Spills what does not fit, and not much more.
     assert!((4096..12288).contains(&spilled.bytes), "{spilled:?}");
 }
 
@@ -109,12 +110,12 @@ fn kernels_that_would_spill_get_more_registers_where_there_are_some() {
         let module = text::parse(&sgemm(8, columns)).unwrap().module;
         let options = CompileOptions {
             grf_mode,
-            ..as_it_stands(target)
+            ..unoptimized(target)
         };
         compile(&module, &options)
     };
-    // Registers are twice as long on the latter. Where all threads together are faster with a few
-    // spills each, there are no more.
+    // GRFs are twice as long on the latter. Fewer registers are chosen where all threads together
+    // are faster with a few spills each.
     for (target, columns, auto) in [("dg2", 10, 256), ("pvc", 16, 128)] {
         for (mode, count) in [
             (GrfMode::Standard, 128),
@@ -149,7 +150,8 @@ fn pointers(count: usize) -> String {
 
 #[test]
 fn arguments_fill_the_file_and_no_more() {
-    // Where messages have one payload, a store takes a GRF for the header and one for the data.
+    // On platforms whose messages have one payload, a store takes a GRF for the header and one for
+    // the data.
     for (target, most) in [("bdw", 490), ("skl", 500), ("icllp", 500)] {
         let c = compiled(&pointers(most), target).unwrap();
         assert!(c.kernels[0].stats.spilled.scratch < 2 * 4096);
@@ -161,8 +163,8 @@ fn arguments_fill_the_file_and_no_more() {
     }
 }
 
-/// Returns a kernel with a value a level, each compared and read again at the end: 4 bytes that
-/// want a GRF's start, or 64 bytes.
+/// Makes nested ifs with a value per level, which is compared and read again at the end. Values are
+/// 64 bytes, or 4 bytes at the start of a GRF.
 fn nest(levels: usize, wide: bool) -> String {
     let mut out = "kernel %nest(i64 ptr, i32) simd1 {\nblock0(v0: i64, v1: i32):\n".to_owned();
     let ty = if wide { "i32x16" } else { "i32" };
@@ -201,9 +203,10 @@ fn many_small_values_through_branches_are_spilled() {
     }
 }
 
-/// Slots together are beyond the reach of the thread's own header. The checker follows each value
-/// through each block, so it looks at fewer and larger ones; of many, following each would take the
-/// square of the levels.
+/// Slots together exceed the reach of the thread's own header.
+///
+/// The checker tracks each value through each block, which is quadratic in the levels. So only the
+/// cases of fewer and larger values are checked.
 #[test]
 fn nothing_is_too_deep_to_be_spilled() {
     for (levels, wide, target) in [
@@ -214,7 +217,7 @@ fn nothing_is_too_deep_to_be_spilled() {
         let module = text::parse(&nest(levels, wide)).unwrap().module;
         let options = CompileOptions {
             check: wide,
-            ..as_it_stands(target)
+            ..unoptimized(target)
         };
         let c = compile(&module, &options).unwrap();
         let spilled = &c.kernels[0].stats.spilled;
@@ -224,16 +227,16 @@ fn nothing_is_too_deep_to_be_spilled() {
             "{spilled:?}"
         );
     }
-    // More than a thread's scratch is refused.
+    // Scratch beyond that of a thread is refused.
     let full = nest(1_100, false).replace(" simd1 {", " simd1 scratch 2097152 {");
     let e = compiled(&full, "skl").unwrap_err().to_string();
     assert!(e.contains("of scratch for a thread"), "{e}");
 }
 
-/// What fits is not spilled for lack of a hole: values move. Four registers are for what values are
-/// aligned to, and for the payload, which stays.
+/// Values that fit are not spilled for fragmentation: they are moved. Four registers are reserved
+/// for alignment and for the payload, which does not move.
 #[test]
-fn what_fits_moves_and_is_not_spilled() {
+fn fitting_values_move_and_do_not_spill() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
     let (mut runs, mut moved, mut spilled, mut calls) = ([0; 2], 0, [0; 2], 0);
@@ -265,7 +268,7 @@ fn what_fits_moves_and_is_not_spilled() {
             for s in less.kernels.iter().map(|k| &k.stats) {
                 let some = s.spilled.registers + s.spilled.remats > 0;
                 let call = module.functions.len() > all.kernels.len();
-                // What a routine has its callers' values around may have no hole at all.
+                // Registers of a routine may have no gap between its callers' values.
                 assert!(
                     extra == 0 || call || !some,
                     "seed {seed}, {target}: {demand} bytes and {extra} registers"
@@ -278,6 +281,6 @@ fn what_fits_moves_and_is_not_spilled() {
         }
     }
     eprintln!("{moved} moved values, {calls} of them call, {spilled:?} of {runs:?} spilled");
-    // All that spill have calls: without moves twice as many would.
+    // All that spill have calls. Without moves twice as many would spill.
     assert!(moved > 9 && spilled[0] * 16 < runs[0] && spilled[1] * 50 < runs[1]);
 }

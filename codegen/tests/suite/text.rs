@@ -1,4 +1,4 @@
-//! The text form: what is printed reads back as the same module.
+//! Tests of the text format: printed modules parse back to equal modules.
 
 use gantry_codegen::text::parse;
 
@@ -93,7 +93,7 @@ fn errors_say_where() {
 }
 
 #[test]
-fn strings_say_what_is_wrong() {
+fn reports_wrong_strings() {
     let wrong = [
         (r#"const %s = "a\q""#, "an escape is one of"),
         (r#"const %s = "a\x4""#, "an escape is one of"),
@@ -115,7 +115,7 @@ fn strings_say_what_is_wrong() {
 }
 
 #[test]
-fn every_wrong_line_is_said() {
+fn reports_every_wrong_line() {
     let text = "kernel %k() simd8 {\nblock0:\n    foo\n    bar\n    return\n}\n";
     assert_eq!(parse(text).unwrap_err().0.len(), 2);
 }
@@ -141,7 +141,7 @@ block2:
 }
 
 #[test]
-fn one_mistake_is_one_error() {
+fn one_fault_is_one_error() {
     let text = "kernel %k(i32) simd8 {\nblock0(v0: i32):\n    v1 = fooo v0\n    v2 = iadd v1, v0\n    v3 = iadd v2, v9\n    return\n}\n";
     let errors = parse(text).unwrap_err().0;
     let lines: Vec<_> = errors
@@ -161,7 +161,7 @@ fn one_mistake_is_one_error() {
     );
 }
 
-/// Numbers that no index can be, and numbers that would take all memory.
+/// Numbers too large for an index, and numbers that would take all memory.
 #[test]
 fn numbers_are_bounded() {
     for n in ["4294967295", "4294967294", "1048576"] {

@@ -1,4 +1,5 @@
-//! Each rule of the verifier, by a text that breaks it alone, and where the error is shown.
+//! Tests of each rule of the verifier, by a text that violates only that rule, and of error
+//! locations.
 
 use gantry_codegen::ir::{ArgFact, FuncRef, ImageFact, InstData, Opcode, SamplerFact};
 use gantry_codegen::text::parse;
@@ -17,7 +18,7 @@ block0(v0: i64, v1: i32, v2: f32):
     v17 = fconst.f32x32 1.0
 ";
 
-/// A line that is the eleventh of a kernel.
+/// Makes a kernel with `line` as its eleventh line.
 fn with(line: &str) -> String {
     format!(
         "{HEAD}    {line}\n    return\n}}\n\nfunction %f(i32) -> f32 {{\nblock0(v0: i32):\n    v1 = fconst.f32 0.0\n    return v1\n}}\n"
@@ -310,9 +311,10 @@ fn whole_functions() {
     }
 }
 
-/// Without a text, errors name function, block and instruction; compiling tells all of a module's.
+/// Errors name function, block and instruction where there is no text. Compilation reports those of
+/// all functions of a module.
 #[test]
-fn errors_of_a_module_are_told_together() {
+fn reports_all_errors_of_a_module() {
     let text = "kernel %a() simd8 {\nblock0:\n    v0 = iconst.i32 1\n    jump block1\nblock1:\n    \
                 v1 = fneg v0\n    return\n}\n\nfunction %b() {\nblock0:\n    call %c()\n    return\n}\n\n\
                 function %c() {\nblock0:\n    call %b()\n    v0 = iconst.f32 1.0\n    return\n}\n\n\
@@ -334,7 +336,7 @@ fn errors_of_a_module_are_told_together() {
     }
 }
 
-/// Who builds instructions by hand may give one the operands of another.
+/// Instructions built by hand may have operands of another format.
 #[test]
 fn operands_have_their_opcodes_shape() {
     let text = "kernel %k(i32 image2d read, i32 sampler) simd8 {\nblock0(v0: i32, v1: i32):\n    \

@@ -1,5 +1,6 @@
-//! One method per opcode (those of memory in `memory.rs`). Result types come from the operands, or
-//! from a type argument where the text form has one.
+//! Instruction builder: one method per opcode (those of memory are in `memory.rs`).
+//!
+//! Result types come from the operands, or from a type argument where the text format has one.
 
 use super::FunctionBuilder;
 use crate::ir::{
@@ -8,7 +9,7 @@ use crate::ir::{
 };
 use half::f16;
 
-/// Appends one instruction: `b.ins().fadd(x, y)`.
+/// Builder of one instruction at the end of the current block: `b.ins().fadd(x, y)`.
 #[derive(Debug)]
 pub struct Ins<'a, 'f> {
     pub(super) b: &'a mut FunctionBuilder<'f>,
@@ -17,11 +18,11 @@ pub struct Ins<'a, 'f> {
 include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 
 impl Ins<'_, '_> {
-    /// The types of an instruction's results, and whether the function has all of its operands.
+    /// Returns the result types of an instruction, and true if all of its operands are known.
     #[track_caller]
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> (Types, bool) {
         let dfg = &self.b.func.dfg;
-        // Results are of what the first two operands are.
+        // Result types depend on at most the first two operands.
         let mut args = [None; 2];
         let (mut count, mut known) = (0, true);
         data.for_each_arg(dfg, |v| {
@@ -44,7 +45,7 @@ impl Ins<'_, '_> {
 
     #[track_caller]
     pub(super) fn result(&mut self, inst: Inst, types: &[Type], n: usize) -> Value {
-        // After a mistake any type will do: the function will not be used.
+        // After an error any type will do, since the function is not used.
         let ty = types.get(n).copied().unwrap_or(Type::scalar_of(Scalar::B1));
         self.b.func.dfg.append_result(inst, ty)
     }
@@ -66,7 +67,7 @@ impl Ins<'_, '_> {
         (self.result(inst, &types, 0), self.result(inst, &types, 1))
     }
 
-    /// An instruction of any format, with the results that its operands and `ctrl` say.
+    /// Appends an instruction of any format. Its operands and `ctrl` determine the results.
     #[track_caller]
     pub(crate) fn raw(mut self, data: InstData, ctrl: Option<Type>) -> Vec<Value> {
         let (inst, types) = self.inst(data, ctrl);
@@ -75,7 +76,7 @@ impl Ins<'_, '_> {
             .collect()
     }
 
-    /// The lane's bits in every lane, of integers or floats.
+    /// Appends a constant, an integer or a float, with the same bits in every lane.
     #[track_caller]
     pub(crate) fn imm(self, ty: Type, bits: u64) -> Value {
         let opcode = if ty.scalar().is_float() {
@@ -86,7 +87,7 @@ impl Ins<'_, '_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// Tells of the first integer that fits neither signed nor unsigned.
+    /// Reports the first integer that fits neither signed nor unsigned.
     #[track_caller]
     fn fit(&mut self, scalar: Scalar, values: &[i64]) {
         let unused = 64 - scalar.bits();
@@ -98,7 +99,7 @@ impl Ins<'_, '_> {
         }
     }
 
-    /// `iconst`: an integer in every lane, which fits signed or unsigned.
+    /// `iconst`: an integer in every lane. It must fit as a signed or an unsigned number.
     #[track_caller]
     pub fn iconst(mut self, ty: Type, value: i64) -> Value {
         self.fit(ty.scalar(), &[value]);
@@ -119,7 +120,7 @@ impl Ins<'_, '_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// A predicate type of so many lanes.
+    /// Returns the predicate type of this many lanes.
     #[track_caller]
     fn pred(&mut self, lanes: u32) -> Type {
         Type::new(Scalar::B1, lanes).unwrap_or_else(|| {
@@ -130,7 +131,7 @@ impl Ins<'_, '_> {
         })
     }
 
-    /// `bconst`: a predicate; bit i is lane i.
+    /// `bconst`: a predicate constant, where bit i is lane i.
     #[track_caller]
     pub fn bconst(mut self, lanes: u32, bits: u32) -> Value {
         let ty = self.pred(lanes);
@@ -143,7 +144,7 @@ impl Ins<'_, '_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// `vconst`: a constant per lane, the bits of each.
+    /// `vconst`: a constant per lane, given by its bits.
     #[track_caller]
     pub fn vconst(self, scalar: Scalar, lanes: &[u64]) -> Value {
         let count = u32::try_from(lanes.len()).ok();
@@ -173,7 +174,7 @@ impl Ins<'_, '_> {
         self.vconst(Scalar::F32, &bits)
     }
 
-    /// `vconst` of integers, each of which fits signed or unsigned.
+    /// `vconst` of integers. Each must fit as a signed or an unsigned number.
     #[track_caller]
     pub fn ints(mut self, scalar: Scalar, lanes: &[i64]) -> Value {
         self.fit(scalar, lanes);
@@ -186,7 +187,7 @@ impl Ins<'_, '_> {
         self.one(InstData::Launch { opcode, dim }, Some(ty))
     }
 
-    /// `local_id`: each work-item's number in its group, `i16` by the kernel's SIMD width.
+    /// `local_id`: the work-items' local ids, `i16` with a lane for each channel of the dispatch.
     #[track_caller]
     pub fn local_id(self, dim: Dim) -> Value {
         let ty = Type::clamped(Scalar::I16, self.b.simd());
@@ -223,7 +224,7 @@ impl Ins<'_, '_> {
         self.launch(Opcode::GlobalOffset, dim, Type::scalar_of(Scalar::I32))
     }
 
-    /// `icmp`: a predicate of the operands' lanes.
+    /// `icmp`: a predicate with the operands' lanes.
     #[track_caller]
     pub fn icmp(self, cond: IntCC, a: Value, b: Value) -> Value {
         let data = InstData::IntCompare {
@@ -234,7 +235,7 @@ impl Ins<'_, '_> {
         self.one(data, None)
     }
 
-    /// `fcmp`: a predicate of the operands' lanes.
+    /// `fcmp`: a predicate with the operands' lanes.
     #[track_caller]
     pub fn fcmp(self, cond: FloatCC, a: Value, b: Value) -> Value {
         let data = InstData::FloatCompare {
@@ -245,13 +246,13 @@ impl Ins<'_, '_> {
         self.one(data, None)
     }
 
-    /// `rdregion`: lanes of a region of a vector.
+    /// `rdregion`: reads a region of a vector.
     #[track_caller]
     pub fn rdregion(self, ty: Type, arg: Value, region: Region) -> Value {
         self.rdregion_at(ty, arg, region, None)
     }
 
-    /// `rdregion` at a variable index in bytes: an `i16`, or one lane of it per row.
+    /// `rdregion` at a variable index in bytes: an `i16` of one lane, or of a lane per row.
     #[track_caller]
     pub fn rdregion_at(
         self,
@@ -275,7 +276,7 @@ impl Ins<'_, '_> {
         self.wrregion_at(old, region, None, new, None)
     }
 
-    /// `wrregion` at a variable index in bytes, and where a mask is set.
+    /// `wrregion` at a variable index in bytes, and under a mask.
     #[track_caller]
     pub fn wrregion_at(
         self,
@@ -295,7 +296,7 @@ impl Ins<'_, '_> {
         self.one(data, None)
     }
 
-    /// `rdpred`: lanes of a predicate from a lane on.
+    /// `rdpred`: `lanes` lanes of a predicate from lane `offset`.
     #[track_caller]
     pub fn rdpred(mut self, lanes: u32, arg: Value, offset: u8) -> Value {
         let ty = self.pred(lanes);
@@ -307,7 +308,7 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `wrpred`: `old` with the lanes from a lane on replaced by `new`.
+    /// `wrpred`: `old` with the lanes from lane `offset` replaced by `new`.
     #[track_caller]
     pub fn wrpred(self, old: Value, new: Value, offset: u8) -> Value {
         let data = InstData::WrPred {
@@ -318,13 +319,13 @@ impl Ins<'_, '_> {
         self.one(data, None)
     }
 
-    /// `image_query`: a fact about the n-th image argument of the kernel.
+    /// `image_query`: property of the n-th image argument of the kernel.
     #[track_caller]
     pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
         self.arg_query(ArgFact::Image(fact), image)
     }
 
-    /// `sampler_query`: a fact about the n-th sampler argument of the kernel.
+    /// `sampler_query`: property of the n-th sampler argument of the kernel.
     #[track_caller]
     pub fn sampler_query(self, fact: SamplerFact, sampler: u8) -> Value {
         self.arg_query(ArgFact::Sampler(fact), sampler)
@@ -345,7 +346,8 @@ impl Ins<'_, '_> {
         self.one(InstData::Symbol { opcode, data }, Some(ty))
     }
 
-    /// `goto`: (new execution mask, new resume mask, whether none is left).
+    /// `goto`: returns the new execution mask, the new resume mask, and a `b1` that is set if no
+    /// channel is left.
     #[track_caller]
     pub fn goto(mut self, em: Value, rm: Value, cond: Value) -> (Value, Value, Value) {
         let data = InstData::Ternary {
@@ -357,7 +359,7 @@ impl Ins<'_, '_> {
         (r(0), r(1), r(2))
     }
 
-    /// `join`: (new execution mask, whether none is there).
+    /// `join`: returns the new execution mask, and a `b1` that is set if no channel is enabled.
     #[track_caller]
     pub fn join(self, em: Value, rm: Value) -> (Value, Value) {
         self.two(InstData::Binary {
@@ -366,9 +368,11 @@ impl Ins<'_, '_> {
         })
     }
 
-    /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string));
-    /// where there is a mask, a line for each of its lanes, of which the values have one, or as
-    /// many times more as a vector has elements: all first elements first.
+    /// `printf`: prints a line for each lane of the mask, or one line without a mask.
+    ///
+    /// The format is a string of the module ([`Data::string`](crate::ir::Data::string)). A value
+    /// has a lane for each lane of the mask. A vector of n elements has n times as many lanes, with
+    /// all first elements first.
     #[track_caller]
     pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
         let args = self.list(args);
@@ -380,7 +384,7 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `call` of a subroutine with results of these types.
+    /// `call`: calls a subroutine with results of these types.
     #[track_caller]
     pub fn call(mut self, func: FuncRef, results: &[Type], args: &[Value]) -> Vec<Value> {
         let data = InstData::Call {
@@ -415,7 +419,7 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `brif`: to `then` if the `b1` is set, else to `otherwise`.
+    /// `brif`: branches to `then` if the `b1` is set, else to `otherwise`.
     #[track_caller]
     pub fn brif(
         mut self,
@@ -433,8 +437,8 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `switch`: where an integer of one lane is a case's value (one that does not fit is the
-    /// verifier's matter), to the case's block, else to `otherwise`.
+    /// `switch`: branches to the block of the case that the integer of one lane equals, else to
+    /// `otherwise`. The verifier rejects case values that do not fit.
     #[track_caller]
     pub fn switch(
         mut self,
@@ -462,9 +466,9 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the channels that run return:
-    /// they run nothing any more, while the others go on; a subroutine's results have a lane per
-    /// channel then.
+    /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the enabled channels return:
+    /// they are disabled up to the end, while the others continue. The results of a subroutine then
+    /// need a lane per channel.
     #[track_caller]
     pub fn return_(self, args: &[Value]) {
         if self.b.is_filled() || args.iter().any(|&v| !self.b.func.dfg.has_value(v)) {

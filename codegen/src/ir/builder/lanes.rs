@@ -1,10 +1,10 @@
-//! What most kernels need and takes several instructions: splats, work-item ids, addresses.
+//! Common idioms of several instructions: splats, work-item ids, addresses.
 
 use super::FunctionBuilder;
 use crate::ir::{Dim, Region, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
-    /// A one-lane value in every lane. A predicate becomes all ones or zeros.
+    /// Copies a one-lane value to every lane. A predicate becomes all ones or zeros.
     #[track_caller]
     pub fn splat(&mut self, v: Value, lanes: u32) -> Value {
         let ty = self.ty(v);
@@ -27,7 +27,7 @@ impl FunctionBuilder<'_> {
         self.ins().bits_to_pred(to, bits)
     }
 
-    /// One lane of a vector.
+    /// Extracts one lane of a vector.
     #[track_caller]
     pub fn lane(&mut self, v: Value, lane: u32) -> Value {
         let ty = self.ty(v);
@@ -43,7 +43,7 @@ impl FunctionBuilder<'_> {
         self.ins().rdregion(one, v, Region::scalar(offset))
     }
 
-    /// `lanes` neighbouring lanes from a lane on.
+    /// Extracts `lanes` consecutive lanes from lane `first`.
     #[track_caller]
     pub fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Value {
         let ty = self.ty(v);
@@ -63,7 +63,7 @@ impl FunctionBuilder<'_> {
         self.ins().rdregion(ty.by(lanes), v, region)
     }
 
-    /// The lane numbers 0, 1, 2, ...
+    /// Returns the lane numbers 0, 1, 2, ...
     #[track_caller]
     pub fn iota(&mut self, scalar: Scalar, lanes: u32) -> Value {
         let Some(ty) = Type::new(scalar, lanes) else {
@@ -74,7 +74,7 @@ impl FunctionBuilder<'_> {
         self.ins().ints(scalar, &numbers)
     }
 
-    /// The work-items' global ids in a dimension: `i32` by the kernel's SIMD width.
+    /// Returns the work-items' global ids in a dimension: `i32` with a lane per work-item.
     #[track_caller]
     pub fn global_id(&mut self, dim: Dim) -> Value {
         let lanes = self.simd();
@@ -88,13 +88,14 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(first, local)
     }
 
-    /// The addresses `base + index * size` for signed indices: `i64` with the index's lanes.
+    /// Computes the addresses `base + index * size` for signed indices: `i64` with the index's
+    /// lanes.
     #[track_caller]
     pub fn element_addr(&mut self, base: Value, index: Value, size: u32) -> Value {
         self.address(base, index, size, true)
     }
 
-    /// The same for unsigned indices.
+    /// Computes element addresses for unsigned indices: see [`FunctionBuilder::element_addr`].
     #[track_caller]
     pub fn element_addr_unsigned(&mut self, base: Value, index: Value, size: u32) -> Value {
         self.address(base, index, size, false)
@@ -126,10 +127,12 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(base, offset)
     }
 
-    /// The offsets in scratch of each work-item's own element of a private array that begins
-    /// `first` bytes from scratch's start: `i32` with the lanes of `index`, an `i32` for each
-    /// work-item of the thread. Elements of a number stand side by side: the array takes its length
-    /// times lanes times `size` bytes.
+    /// Computes scratch offsets of the work-items' elements of a private array: `i32` with the
+    /// lanes of `index`.
+    ///
+    /// The array begins `first` bytes into scratch. `index` is an `i32` for each work-item of the
+    /// thread. Elements of the same index are consecutive, so the array takes its length times
+    /// lanes times `size` bytes.
     #[track_caller]
     pub fn private_addr(&mut self, first: u32, index: Value, size: u32) -> Value {
         let ty = self.ty(index);
@@ -147,7 +150,7 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(rows, own)
     }
 
-    /// `load` in the channels of the execution mask; others are zero. `ty` is the element.
+    /// `load` in the enabled channels. Other lanes are zero. `ty` is the element type.
     #[track_caller]
     pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
         let lanes = self.ty(addr).lanes();
@@ -160,7 +163,7 @@ impl FunctionBuilder<'_> {
         self.ins().load_masked(ty, addr, offset, mask, old)
     }
 
-    /// `store` in the channels of the execution mask.
+    /// `store` in the enabled channels.
     #[track_caller]
     pub fn simd_store(&mut self, value: Value, addr: Value, offset: i32) {
         let mask = self.exec_mask();

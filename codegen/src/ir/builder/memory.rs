@@ -1,5 +1,5 @@
-//! Memory and messages: loads, stores, atomics, images, 2D blocks, systolic products, barriers and
-//! sends.
+//! Builders of memory and message instructions: loads, stores, atomics, images, 2D blocks, `dpas`,
+//! barriers and sends.
 
 use super::ins::Ins;
 use crate::ir::{
@@ -8,7 +8,7 @@ use crate::ir::{
 };
 use cranelift_entity::packed_option::PackedOption;
 
-/// An access of 2D blocks.
+/// Data of a 2D block instruction.
 fn block2d(
     opcode: Opcode,
     shape: Block2dShape,
@@ -24,20 +24,20 @@ fn block2d(
     }
 }
 impl Ins<'_, '_> {
-    /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane)
-    /// plus `offset` bytes.
+    /// `load` from global memory: up to four elements per lane, from `addr` (`i64` per lane) plus
+    /// `offset` bytes.
     #[track_caller]
     pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
         self.load_from(MemFlags::default(), ty, addr, offset, None)
     }
 
-    /// `load` from global memory where the mask is set; other lanes are `old`'s.
+    /// `load` from global memory under a mask. Disabled lanes take the value of `old`.
     #[track_caller]
     pub fn load_masked(self, ty: Type, addr: Value, offset: i32, mask: Value, old: Value) -> Value {
         self.load_from(MemFlags::default(), ty, addr, offset, Some((mask, old)))
     }
 
-    /// `load` from any memory, perhaps under a mask with the value of the lanes that are off.
+    /// `load` from any memory, optionally under a mask with the value of disabled lanes.
     #[track_caller]
     pub fn load_from(
         self,
@@ -83,20 +83,20 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane)
-    /// plus `offset` bytes.
+    /// `store` to global memory: up to four elements per lane, to `addr` (`i64` per lane) plus
+    /// `offset` bytes.
     #[track_caller]
     pub fn store(self, value: Value, addr: Value, offset: i32) {
         self.store_to(MemFlags::default(), value, addr, offset, None);
     }
 
-    /// `store` to global memory where the mask is set.
+    /// `store` to global memory under a mask.
     #[track_caller]
     pub fn store_masked(self, value: Value, addr: Value, offset: i32, mask: Value) {
         self.store_to(MemFlags::default(), value, addr, offset, Some(mask));
     }
 
-    /// `store` to any memory, perhaps under a mask.
+    /// `store` to any memory, optionally under a mask.
     #[track_caller]
     pub fn store_to(
         self,
@@ -140,8 +140,8 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `atomic`: as many operands as the operation has; the elements that were there before. With a
-    /// mask, other lanes are `old`'s.
+    /// `atomic`: returns the old elements. `data` has as many operands as the operation needs. With
+    /// a mask, disabled lanes take the value of `old`.
     #[allow(
         clippy::too_many_arguments,
         reason = "each is a part of the instruction"
@@ -186,7 +186,7 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `image_load`: a texel a lane; `masked` has the mask and what lanes that are off take.
+    /// `image_load`: a texel per lane. `masked` is a mask and the value of disabled lanes.
     #[track_caller]
     pub fn image_load(
         self,
@@ -198,7 +198,7 @@ impl Ins<'_, '_> {
         self.image_load_level(ty, image, coords, None, masked)
     }
 
-    /// `image_load` of level 0 or of a level of detail.
+    /// `image_load` of level 0 or of a given level of detail.
     #[track_caller]
     pub fn image_load_level(
         self,
@@ -212,8 +212,8 @@ impl Ins<'_, '_> {
         self.texels(Opcode::ImageLoad, ty, at, coords, lod, masked)
     }
 
-    /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are
-    /// off take.
+    /// `sample` of level 0 or of a given level of detail. `masked` is a mask and the value of
+    /// disabled lanes.
     #[track_caller]
     pub fn sample(
         self,
@@ -249,13 +249,13 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `image_store`: a texel a lane.
+    /// `image_store`: a texel per lane.
     #[track_caller]
     pub fn image_store(self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
         self.image_store_level(value, image, coords, None, mask);
     }
 
-    /// `image_store` to level 0 or to a level of detail.
+    /// `image_store` to level 0 or to a given level of detail.
     #[track_caller]
     pub fn image_store_level(
         mut self,
@@ -287,7 +287,7 @@ impl Ins<'_, '_> {
         [(); 4].map(|()| values.next().into())
     }
 
-    /// `media_load`: a rectangle of an image's bytes, `width` in each row.
+    /// `media_load`: a rectangle of an image's bytes, `width` bytes per row.
     #[track_caller]
     pub fn media_load(self, ty: Type, image: u8, coords: [Value; 2], width: u8) -> Value {
         let data = InstData::Media {
@@ -300,7 +300,7 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `media_store`: a rectangle of an image's bytes, `width` in each row.
+    /// `media_store`: a rectangle of an image's bytes, `width` bytes per row.
     #[track_caller]
     pub fn media_store(self, value: Value, image: u8, coords: [Value; 2], width: u8) {
         self.none(InstData::Media {
@@ -312,7 +312,7 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `dpas`: sums of type `ty`, those of `acc` and of the products of rows with columns.
+    /// `dpas`: matrix product of rows and columns, added to `acc`, of type `ty`.
     #[track_caller]
     pub fn dpas(
         self,
@@ -330,8 +330,8 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a
-    /// number from 1 to 31.
+    /// `named_barrier`: waits until `threads` (`i32`) threads have arrived at a named barrier of
+    /// the work-group, numbered 1 to 31.
     #[track_caller]
     pub fn named_barrier(self, number: u8, threads: Value) {
         self.none(InstData::NamedBarrier {
@@ -341,9 +341,10 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address,
-    /// width and height in bytes and rows, bytes from row to row; `place`: the first column
-    /// (elements) and row.
+    /// `block2d_load`: loads blocks of a surface into a value of type `ty`.
+    ///
+    /// `surface` is the address, the width in bytes, the height in rows and the pitch in bytes.
+    /// `place` is the first column, in elements, and the first row.
     #[track_caller]
     pub fn block2d_load(
         self,
@@ -356,7 +357,7 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `block2d_store`: a value as a block of a surface's elements, told as for
+    /// `block2d_store`: stores a value as a block of a surface. Operands are those of
     /// [`Ins::block2d_load`].
     #[track_caller]
     pub fn block2d_store(
@@ -370,7 +371,7 @@ impl Ins<'_, '_> {
         self.none(data);
     }
 
-    /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for
+    /// `block2d_prefetch`: prefetches blocks of a surface into the caches. Operands are those of
     /// [`Ins::block2d_load`].
     #[track_caller]
     pub fn block2d_prefetch(self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
@@ -378,8 +379,8 @@ impl Ins<'_, '_> {
         self.none(data);
     }
 
-    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and
-    /// descriptor.
+    /// `send`: a message of one or two payloads without a response. `descs` is the extended
+    /// descriptor and the descriptor.
     #[track_caller]
     pub fn send(
         self,
@@ -399,7 +400,7 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `send_reply`: the same with an answer.
+    /// `send_reply`: a message with a response; see [`Ins::send`].
     #[track_caller]
     pub fn send_reply(
         self,

@@ -1,11 +1,11 @@
-//! Builds functions: instructions with inferred types, variables turned into SSA, structured SIMD
-//! control flow.
+//! Function builder: instructions with inferred types, conversion of variables to SSA, structured
+//! SIMD control flow.
 //!
 //! ```
 //! use gantry_codegen::builder::FunctionBuilder;
 //! use gantry_codegen::ir::{Dim, Function,  scalars::*};
 //!
-//! // y[i] = a * x[i] + y[i], one work-item a lane.
+//! y[i] = a * x[i] + y[i], one work-item a lane.
 //! let mut saxpy = Function::kernel("saxpy", 16);
 //! let mut b = FunctionBuilder::new(&mut saxpy);
 //! let (x, y) = (b.ptr_param(), b.ptr_param());
@@ -42,7 +42,7 @@ pub use math::Math;
 pub use simd::SimdLabel;
 
 use crate::ir::Origin;
-use crate::ir::verifier::Place;
+use crate::ir::verifier::ErrorLocation;
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
     InstData, Opcode, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc, Type,
@@ -55,26 +55,26 @@ use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-/// A variable of the builder, assigned any number of times.
+/// Mutable variable of the builder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable(u32);
 entity_impl!(Variable, "var");
 
-/// How many mistakes are told.
-const MOST_MISTAKES: usize = 100;
+/// Maximum number of reported errors.
+const MAX_MISTAKES: usize = 100;
 
-/// What was done wrong while building, first to last, the first hundred.
+/// Errors made while building, in order, up to the first hundred.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("in %{function}: {}", .mistakes.join("; "))]
 pub struct BuildError {
-    /// The function.
+    /// Name of the function.
     pub function: String,
-    /// The mistakes; at least one.
+    /// Error messages; at least one.
     pub mistakes: Vec<String>,
 }
 
 impl Function {
-    /// An empty kernel of a SIMD width (1, 8, 16 or 32), without parameters yet.
+    /// Makes an empty kernel of a SIMD width (1, 8, 16 or 32), without parameters yet.
     pub fn kernel(name: impl Into<String>, simd: u32) -> Function {
         let kind = FuncKind::Kernel {
             simd,
@@ -86,7 +86,7 @@ impl Function {
         Function::new(name, kind, Signature::default())
     }
 
-    /// An empty subroutine with results of these types, without parameters yet.
+    /// Makes an empty subroutine with results of these types, without parameters yet.
     pub fn subroutine(name: impl Into<String>, results: &[Type]) -> Function {
         let sig = Signature {
             params: Vec::new(),
@@ -96,69 +96,68 @@ impl Function {
     }
 }
 
-/// Builds one function. Mistakes do not stop it: they are collected for
-/// [`FunctionBuilder::finish`].
+/// Builder of one function. Errors do not stop it: [`FunctionBuilder::finish`] reports them.
 #[derive(Debug)]
 pub struct FunctionBuilder<'f> {
-    func: Held<'f>,
+    func: FunctionSlot<'f>,
     entry: Block,
     position: Block,
     ssa: Ssa,
     exec_mask: Option<Variable>,
     scopes: Vec<Scope>,
-    /// Where a thread ends whose channels have all returned.
+    /// Block that ends the thread once all channels have returned.
     leave: Option<Block>,
-    /// The channels of a subroutine that returned before the others, then the results of each.
+    /// Mask of a subroutine's channels that returned early, then their results.
     returned: Vec<Variable>,
-    /// Blocks that branches may still be made to, or that have no terminator yet.
+    /// Blocks that are not sealed or have no terminator yet.
     open: BTreeSet<Block>,
-    /// Where the next instructions come from.
+    /// Source location of the next instructions.
     srcloc: SourceLoc,
     mistakes: Vec<String>,
-    /// Place in the host's source that asked for each instruction.
+    /// Location in the host's source that built each instruction.
     callers: SecondaryMap<Inst, Option<Caller>>,
-    /// The place of what is asked for now, where it is not that of the call.
+    /// Location of the current request, if it is not that of the call.
     caller: Option<Caller>,
 }
 
-/// A place in the host's source.
+/// Location in the host's source.
 type Caller = &'static Location<'static>;
 
-/// The function that is built.
+/// Function being built.
 #[derive(Debug)]
-enum Held<'f> {
+enum FunctionSlot<'f> {
     Borrowed(&'f mut Function),
     Owned(Box<Function>),
 }
 
-impl Deref for Held<'_> {
+impl Deref for FunctionSlot<'_> {
     type Target = Function;
 
     fn deref(&self) -> &Function {
         match self {
-            Held::Borrowed(f) => f,
-            Held::Owned(f) => f,
+            FunctionSlot::Borrowed(f) => f,
+            FunctionSlot::Owned(f) => f,
         }
     }
 }
 
-impl DerefMut for Held<'_> {
+impl DerefMut for FunctionSlot<'_> {
     fn deref_mut(&mut self) -> &mut Function {
         match self {
-            Held::Borrowed(f) => f,
-            Held::Owned(f) => f,
+            FunctionSlot::Borrowed(f) => f,
+            FunctionSlot::Owned(f) => f,
         }
     }
 }
 
 impl<'f> FunctionBuilder<'f> {
-    /// Starts on an empty function, in its entry block, which gets the parameters the signature has
-    /// so far.
+    /// Starts building in the entry block of an empty function. The block gets the parameters that
+    /// the signature has so far.
     pub fn new(func: &'f mut Function) -> Self {
-        Self::start(Held::Borrowed(func))
+        Self::start(FunctionSlot::Borrowed(func))
     }
 
-    fn start(mut func: Held<'f>) -> Self {
+    fn start(mut func: FunctionSlot<'f>) -> Self {
         let mut mistakes = Vec::new();
         if func.layout.entry().is_some() {
             mistakes.push("the function is not empty".to_string());
@@ -192,17 +191,17 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     fn mistake(&mut self, what: impl Into<String>) {
         let (origin, caller) = (Origin::from(self.srcloc), self.here());
-        self.tell(format!("{}{origin} ({caller})", what.into()));
+        self.report(format!("{}{origin} ({caller})", what.into()));
     }
 
-    /// Tells of a mistake that has no place.
-    fn tell(&mut self, what: String) {
-        if self.mistakes.len() < MOST_MISTAKES {
+    /// Records an error message that has its location, or needs none.
+    fn report(&mut self, what: String) {
+        if self.mistakes.len() < MAX_MISTAKES {
             self.mistakes.push(what);
         }
     }
 
-    /// The place in the host's source that asks for what is done now.
+    /// Returns the location in the host's source that makes the current request.
     #[track_caller]
     fn here(&self) -> Caller {
         match self.caller {
@@ -211,12 +210,12 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The function so far.
+    /// Returns the function so far.
     pub fn func(&self) -> &Function {
         &self.func
     }
 
-    /// The function's parameters so far.
+    /// Returns the function's parameters so far.
     pub fn params(&self) -> &[Value] {
         self.func.dfg.block_params(self.entry)
     }
@@ -227,40 +226,40 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(ty, ArgKind::Value)
     }
 
-    /// Adds a global buffer; the value is its address, `i64`.
+    /// Adds a global buffer. The value is its address, `i64`.
     #[track_caller]
     pub fn ptr_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I64), ArgKind::Ptr)
     }
 
-    /// Adds local memory that the host sizes; the value is its SLM offset in bytes, `i32`.
+    /// Adds SLM whose size the host sets. The value is its SLM offset in bytes, `i32`.
     #[track_caller]
     pub fn slm_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Slm)
     }
 
-    /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the
-    /// buffer begins, in bytes (`i32`).
+    /// Adds a buffer bound as a surface: the n-th such parameter is surface n. The value is the
+    /// offset in bytes (`i32`) at which the buffer begins in the surface.
     #[track_caller]
     pub fn surface_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
     }
 
-    /// A kernel's image, the n-th such parameter image n.
+    /// Adds an image: the n-th such parameter is image n.
     #[track_caller]
     pub fn image_param(&mut self, shape: ImageShape, access: ImageAccess) {
         let kind = ArgKind::Image(shape, access);
         self.param_of(Type::scalar_of(Scalar::I32), kind);
     }
 
-    /// A kernel's sampler, the n-th such parameter sampler n.
+    /// Adds a sampler: the n-th such parameter is sampler n.
     #[track_caller]
     pub fn sampler_param(&mut self) {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
-    /// Promises that what is written through a buffer is reached by it alone, and what is reached
-    /// by it written through it alone: see [`Param::noalias`].
+    /// Promises that bytes written through a buffer are accessed through it alone, and that bytes
+    /// accessed through it are written through it alone: see [`Param::noalias`].
     #[track_caller]
     pub fn promise_noalias(&mut self, param: Value) {
         let params = self.func.dfg.block_params(self.entry);
@@ -271,7 +270,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Tells a host of the last parameter: its name, and how it is found.
+    /// Sets the reflection of the last parameter: its name, and how a host finds it.
     #[track_caller]
     pub fn describe_param(&mut self, name: impl Into<String>, role: ParamRole) {
         match self.func.sig.params.len().checked_sub(1) {
@@ -289,7 +288,7 @@ impl<'f> FunctionBuilder<'f> {
         self.func.dfg.append_block_param(self.entry, ty)
     }
 
-    /// Work-items of a thread; of a subroutine those of its execution mask, or 1.
+    /// Work-items of a thread. Of a subroutine, the lanes of its execution mask, or 1.
     pub fn simd(&self) -> u32 {
         match (self.func.kind, self.exec_mask) {
             (FuncKind::Kernel { simd, .. }, _) => simd,
@@ -298,7 +297,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Says which work-group size the kernel requires.
+    /// Sets the work-group size that the kernel requires.
     #[track_caller]
     pub fn set_group_size(&mut self, size: [u32; 3]) {
         match &mut self.func.kind {
@@ -307,7 +306,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Says how many bytes of local memory the kernel has of its own.
+    /// Sets the static SLM of the kernel, in bytes.
     #[track_caller]
     pub fn set_slm_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
@@ -316,7 +315,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Says how many bytes of scratch each hardware thread of the kernel has.
+    /// Sets the scratch of each hardware thread of the kernel, in bytes.
     #[track_caller]
     pub fn set_scratch_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
@@ -325,8 +324,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The type of a value; `b1` for one that the function does not have, which whatever uses it
-    /// tells.
+    /// Returns the type of a value. For an unknown value it is `b1`; the instruction that uses it
+    /// reports the error.
     pub fn ty(&self, v: Value) -> Type {
         if self.func.dfg.has_value(v) {
             self.func.dfg.ty(v)
@@ -335,7 +334,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Makes a block; it takes its place in the function's order when it is first switched to.
+    /// Makes a block. It joins the layout when building first switches to it.
     #[track_caller]
     pub fn create_block(&mut self) -> Block {
         let block = self.func.dfg.make_block();
@@ -343,9 +342,9 @@ impl<'f> FunctionBuilder<'f> {
         block
     }
 
-    /// Whether the function has a block; it is told if not.
+    /// Returns true if the function has a block, else reports an error.
     #[track_caller]
-    fn knows(&mut self, block: Block) -> bool {
+    fn check_block(&mut self, block: Block) -> bool {
         let known = self.func.dfg.has_block(block);
         if !known {
             self.mistake(format!("{block} is not a block of this function"));
@@ -356,7 +355,7 @@ impl<'f> FunctionBuilder<'f> {
     /// Adds a parameter to a block, before any branch to it.
     #[track_caller]
     pub fn append_block_param(&mut self, block: Block, ty: Type) -> Value {
-        if !self.knows(block) {
+        if !self.check_block(block) {
             return self.placeholder(ty);
         }
         if self.ssa.has_params(block) {
@@ -367,10 +366,10 @@ impl<'f> FunctionBuilder<'f> {
         self.func.dfg.append_block_param(block, ty)
     }
 
-    /// Goes on building at the end of a block.
+    /// Continues building at the end of a block.
     #[track_caller]
     pub fn switch_to_block(&mut self, block: Block) {
-        if !self.knows(block) {
+        if !self.check_block(block) {
             return;
         }
         if !self.ssa.place(block) {
@@ -379,15 +378,15 @@ impl<'f> FunctionBuilder<'f> {
         self.position = block;
     }
 
-    /// The block built at.
+    /// Returns the block that is being built.
     pub fn current_block(&self) -> Block {
         self.position
     }
 
-    /// Says that every branch to a block was made.
+    /// Seals a block: all branches to it have been made.
     #[track_caller]
     pub fn seal_block(&mut self, block: Block) {
-        if !self.knows(block) {
+        if !self.check_block(block) {
             return;
         }
         self.ssa.seal(&mut self.func, block);
@@ -404,7 +403,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Whether the current block has its terminator.
+    /// Returns true if the current block has its terminator.
     pub fn is_filled(&self) -> bool {
         self.has_terminator(self.position)
     }
@@ -416,8 +415,8 @@ impl<'f> FunctionBuilder<'f> {
             .is_some_and(|i| self.func.dfg.data(i).opcode().info().terminator)
     }
 
-    /// A sampler of the kernel's own, by its number: behind all sampler parameters, which must be
-    /// there before.
+    /// Declares a sampler of the kernel and returns its number. It follows all sampler parameters,
+    /// which must exist by then.
     #[track_caller]
     pub fn own_sampler(&mut self, sampler: Sampler) -> u8 {
         let given = self.func.sig.params.iter();
@@ -431,13 +430,13 @@ impl<'f> FunctionBuilder<'f> {
         u8::try_from(given + n).unwrap_or(u8::MAX)
     }
 
-    /// A new variable.
+    /// Declares a variable.
     #[track_caller]
     pub fn declare_var(&mut self, ty: Type) -> Variable {
         self.ssa.declare(ty)
     }
 
-    /// A new variable with a first value, in all lanes.
+    /// Declares a variable and assigns a value in all lanes.
     #[track_caller]
     pub fn var(&mut self, value: Value) -> Variable {
         let var = self.declare_var(self.ty(value));
@@ -445,10 +444,11 @@ impl<'f> FunctionBuilder<'f> {
         var
     }
 
-    /// Assigns a variable. In a divergent construct (`simd_if`, `simd_loop`), a variable that has a
-    /// lane per channel changes in the channels that run and keeps its old value in the others. One
-    /// of another number of lanes is the whole thread's: all of it changes, as by
-    /// [`FunctionBuilder::def_var_all_lanes`].
+    /// Assigns a variable.
+    ///
+    /// In a divergent construct (`simd_if`, `simd_loop`), a variable with a lane per channel
+    /// changes in the enabled channels only. A variable with another number of lanes belongs to the
+    /// whole thread: all of it changes, as by [`FunctionBuilder::def_var_all_lanes`].
     #[track_caller]
     pub fn def_var(&mut self, var: Variable, value: Value) {
         if !self.may_assign(var, value) {
@@ -462,7 +462,7 @@ impl<'f> FunctionBuilder<'f> {
         self.write(var, value);
     }
 
-    /// Assigns all lanes of a variable, whichever channels run.
+    /// Assigns all lanes of a variable, regardless of the execution mask.
     #[track_caller]
     pub fn def_var_all_lanes(&mut self, var: Variable, value: Value) {
         if self.may_assign(var, value) {
@@ -506,8 +506,8 @@ impl<'f> FunctionBuilder<'f> {
         self.ssa.value(&mut self.func, self.position, var)
     }
 
-    /// A variable's value here. On a path where nothing assigned it, any value; that no path
-    /// assigns it is a mistake.
+    /// Returns the current value of a variable. On paths that do not assign it, the value is
+    /// undefined. An error is reported if no path assigns it.
     #[track_caller]
     pub fn use_var(&mut self, var: Variable) -> Value {
         if !self.ssa.has(var) {
@@ -517,27 +517,27 @@ impl<'f> FunctionBuilder<'f> {
         self.ssa.read(&mut self.func, self.position, var)
     }
 
-    /// A value for a mistake's result.
+    /// Returns a value that stands for the result of an error.
     #[track_caller]
     fn placeholder(&mut self, ty: Type) -> Value {
         self.in_entry(Opcode::Undef, ty)
     }
 
-    /// Says where the instructions that are appended from now on come from; [`SourceLoc::NONE`]:
-    /// from nowhere that is known. The file is one of the module's
+    /// Sets the source location of the instructions that follow. [`SourceLoc::NONE`] means that it
+    /// is unknown. The file is one of the module
     /// ([`Module::source_file`](crate::ir::Module::source_file)).
     #[track_caller]
     pub fn set_source_loc(&mut self, loc: SourceLoc) {
         self.srcloc = loc;
     }
 
-    /// Where the instructions that are appended come from.
+    /// Returns the source location of the instructions that follow.
     pub fn source_loc(&self) -> SourceLoc {
         self.srcloc
     }
 
-    /// Says what a debugger would call a value. Several values may have one name, as a variable has
-    /// one value after the other.
+    /// Names a value for a debugger. Several values may share a name, since a variable takes one
+    /// value after another.
     #[track_caller]
     pub fn label(&mut self, value: Value, name: &str) {
         if self.func.dfg.has_value(value) {
@@ -555,7 +555,7 @@ impl<'f> FunctionBuilder<'f> {
         Ins { b: self }
     }
 
-    /// Appends an instruction. `known`: the function has all of its operands.
+    /// Appends an instruction. `known` means that the function has all of its operands.
     #[track_caller]
     fn push(&mut self, data: InstData, known: bool) -> Inst {
         if self.is_filled() {
@@ -570,18 +570,18 @@ impl<'f> FunctionBuilder<'f> {
         self.callers[inst] = Some(self.here());
         let terminator = data.opcode().info().terminator;
         if !known || terminator {
-            self.known_operands(inst);
+            self.check_operands(inst);
         }
         self.func.layout.append_inst(self.position, inst);
         if terminator {
-            self.leads(inst);
+            self.add_edges(inst);
         }
         inst
     }
 
-    /// Notes where a terminator leads.
+    /// Records the edges of a terminator.
     #[track_caller]
-    fn leads(&mut self, inst: Inst) {
+    fn add_edges(&mut self, inst: Inst) {
         let mut sealed = Vec::new();
         for (n, dest) in self.func.dfg.destinations(inst).iter().enumerate() {
             if self.ssa.is_sealed(dest.block) {
@@ -598,9 +598,9 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Tells of operands that the function does not have, and replaces them.
+    /// Reports operands that the function does not have, and replaces them.
     #[track_caller]
-    fn known_operands(&mut self, inst: Inst) {
+    fn check_operands(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
         let data = dfg.data(inst);
         let opcode = data.opcode();
@@ -640,13 +640,13 @@ impl<'f> FunctionBuilder<'f> {
             .map_args(inst, |v| if foreign.contains(&v) { instead } else { v });
     }
 
-    /// Puts a nullary instruction at the start of the entry block.
+    /// Inserts a nullary instruction at the start of the entry block.
     #[track_caller]
     fn in_entry(&mut self, opcode: Opcode, ty: Type) -> Value {
         self.at_entry(InstData::Nullary { opcode }, ty)
     }
 
-    /// No channels, as a value of the entry block.
+    /// Inserts an empty mask at the start of the entry block.
     #[track_caller]
     fn in_entry_constant(&mut self, lanes: u32) -> Value {
         let opcode = Opcode::Bconst;
@@ -657,7 +657,7 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     fn at_entry(&mut self, data: InstData, ty: Type) -> Value {
         let inst = self.func.dfg.make_inst(data, &[]);
-        self.ssa.in_front(inst);
+        self.ssa.prepend_to_entry(inst);
         self.func.dfg.append_result(inst, ty)
     }
 
@@ -670,7 +670,7 @@ impl<'f> FunctionBuilder<'f> {
         ));
     }
 
-    /// Whether each block can be reached from the entry.
+    /// Returns, for each block, true if the entry reaches it.
     fn reachable(&self) -> SecondaryMap<Block, bool> {
         let cfg = ControlFlow::new(&self.func);
         let mut out = SecondaryMap::new();
@@ -680,18 +680,18 @@ impl<'f> FunctionBuilder<'f> {
         out
     }
 
-    /// Ends building: seals what is not, and removes block parameters that all branches give one
-    /// value.
+    /// Finishes building: seals all blocks, and removes block parameters that get the same value
+    /// from all branches.
     ///
     /// # Errors
-    /// The mistakes made on the way; if there are none, the rules that instructions break by
-    /// themselves, as by the types of their operands. The rest is for the verifier.
+    /// Returns the errors made while building. Without any, returns the rules that single
+    /// instructions violate, such as those on operand types. Other rules are left to the verifier.
     pub fn finish(mut self) -> Result<(), BuildError> {
         self.end()
     }
 
     fn end(&mut self) -> Result<(), BuildError> {
-        // What is told and built from here on is of no line.
+        // Errors and instructions from here on have no source location.
         self.srcloc = SourceLoc::NONE;
         self.all_ended();
         self.build_leave_block();
@@ -699,11 +699,11 @@ impl<'f> FunctionBuilder<'f> {
         let unassigned = self.ssa.finish(&mut self.func, self.entry);
         if !unassigned.is_empty() {
             let reachable = self.reachable();
-            let mut told: SecondaryMap<Variable, bool> = SecondaryMap::new();
+            let mut reported: SecondaryMap<Variable, bool> = SecondaryMap::new();
             for r in unassigned {
-                if reachable[r.block] && !std::mem::replace(&mut told[r.var], true) {
+                if reachable[r.block] && !std::mem::replace(&mut reported[r.var], true) {
                     let (var, block) = (r.var, r.block);
-                    self.tell(format!("{var} is read in {block}, and nothing assigned it"));
+                    self.report(format!("{var} is read in {block}, and nothing assigned it"));
                 }
             }
         }
@@ -711,10 +711,10 @@ impl<'f> FunctionBuilder<'f> {
             let block = Block::from_u32(n as u32);
             match self.ssa.is_placed(block) {
                 true if !self.has_terminator(block) => {
-                    self.tell(format!("{block} has no terminator"));
+                    self.report(format!("{block} has no terminator"));
                 }
                 false if self.ssa.has_preds(block) => {
-                    self.tell(format!("{block} is branched to, and was never switched to"));
+                    self.report(format!("{block} is branched to, and was never switched to"));
                 }
                 _ => {}
             }
@@ -723,17 +723,17 @@ impl<'f> FunctionBuilder<'f> {
             let mut last = None;
             for e in verifier::broken_alone(&self.func) {
                 let inst = match e.place {
-                    Place::Inst(i) | Place::Operand(i, _) => Some(i),
+                    ErrorLocation::Inst(i) | ErrorLocation::Operand(i, _) => Some(i),
                     _ => None,
                 };
-                // One rule an instruction says enough.
+                // One violated rule per instruction suffices.
                 if inst.is_some() && last == inst {
                     continue;
                 }
                 last = inst;
                 let caller = inst.and_then(|i| self.callers[i]);
                 let caller = caller.map_or(String::new(), |c| format!(" ({c})"));
-                self.tell(format!("`{}`: {}{caller}", e.at, e.message));
+                self.report(format!("`{}`: {}{caller}", e.at, e.message));
             }
         }
         if self.mistakes.is_empty() {
@@ -746,5 +746,5 @@ impl<'f> FunctionBuilder<'f> {
     }
 }
 
-/// A map from replaced values to what replaces them.
+/// Map from replaced values to their replacements.
 type Aliases = SecondaryMap<Value, PackedOption<Value>>;

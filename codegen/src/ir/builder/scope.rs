@@ -1,71 +1,70 @@
-//! Constructs being built: which one an `else`, an end or a `break` belongs to, and where control
-//! goes.
+//! Stack of open constructs: targets of `else`, ends and `break`, and destinations of control flow.
 
 use super::{FunctionBuilder, Variable};
 use crate::ir::{Block, Value};
 use cranelift_entity::EntityRef;
 
-/// A part of a function with one way in and one way out, for variables that nothing in it assigns.
+/// Single-entry single-exit region. Lookups of variables that it does not assign skip it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region {
-    /// The block before it.
+pub(super) struct SeseRegion {
+    /// Block before the region.
     from: Block,
-    /// When it was begun.
+    /// Clock of assignments at the start.
     start: u32,
-    /// Blocks from this number on were made in it.
+    /// Index of the first block that was made in the region.
     first: usize,
 }
 
-/// What a construct is.
+/// Kind of an open construct.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
-    /// The first side of a divergent if.
+pub(super) enum ScopeKind {
+    /// First side of a divergent if.
     SimdThen {
-        /// Channels that take the other side.
+        /// Channels that take the second side.
         waiting: Value,
     },
-    /// The second side.
+    /// Second side of a divergent if.
     SimdElse {
         /// Channels that took the first side.
         done: Value,
-        /// Whether some of them may have left.
+        /// Set if some of these may have left.
         left: bool,
     },
-    /// What channels may leave for its end.
+    /// Block that channels may leave for its end.
     SimdBlock {
         /// Channels that left.
         left: Variable,
     },
-    /// A divergent loop. Control goes to its latch when no channel is left.
+    /// Divergent loop. Control goes to its latch when no channel is left.
     SimdLoop {
         header: Block,
         exit: Block,
-        /// No channels.
+        /// Empty mask.
         none: Value,
-        /// Channels that broke out.
+        /// Channels that left the loop.
         broken: Variable,
         /// Channels that wait for the next iteration, if any do.
         waiting: Variable,
         continues: bool,
-        /// The loop and what is before it, up to its exit.
-        whole: Region,
+        /// The loop and its preheader, up to the exit.
+        whole: SeseRegion,
     },
-    /// The first side of a uniform if; the block of the second.
+    /// First side of a uniform if, with the block of the second side.
     Then { other: Block },
-    /// The second side.
+    /// Second side of a uniform if.
     Else,
-    /// A uniform loop.
-    Loop { header: Block, whole: Region },
+    /// Uniform loop.
+    Loop { header: Block, whole: SeseRegion },
 }
 
-/// A construct.
+/// Open construct.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
-    pub(super) kind: Kind,
-    /// Where its end is: control goes there from a divergent construct when no channel is left.
+    pub(super) kind: ScopeKind,
+    /// End of the construct. Control goes there from a divergent construct when no channel is left.
     pub(super) to: Block,
-    pub(super) region: Region,
-    /// Whether channels may leave it for a loop or the function's end.
+    pub(super) region: SeseRegion,
+    /// Set if channels may leave it for an outer loop or the function's end.
     pub(super) leaves: bool,
 }
 
@@ -73,51 +72,51 @@ impl Scope {
     pub(super) fn is_simd(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Then { .. } | Kind::Else | Kind::Loop { .. }
+            ScopeKind::Then { .. } | ScopeKind::Else | ScopeKind::Loop { .. }
         )
     }
 
-    /// What it is called in messages.
+    /// Returns the name used in messages.
     fn name(&self) -> &'static str {
         match self.kind {
-            Kind::SimdThen { .. } | Kind::SimdElse { .. } => "a divergent if",
-            Kind::SimdBlock { .. } => "a block of channels",
-            Kind::SimdLoop { .. } => "a divergent loop",
-            Kind::Then { .. } | Kind::Else => "a uniform if",
-            Kind::Loop { .. } => "a uniform loop",
+            ScopeKind::SimdThen { .. } | ScopeKind::SimdElse { .. } => "a divergent if",
+            ScopeKind::SimdBlock { .. } => "a block of channels",
+            ScopeKind::SimdLoop { .. } => "a divergent loop",
+            ScopeKind::Then { .. } | ScopeKind::Else => "a uniform if",
+            ScopeKind::Loop { .. } => "a uniform loop",
         }
     }
 }
 
 impl FunctionBuilder<'_> {
-    /// Whether only some of the channels may run here.
+    /// Returns true if only some of the channels may run here.
     pub(super) fn is_divergent(&self) -> bool {
         self.scopes.iter().any(Scope::is_simd)
     }
 
-    /// A region that begins at the end of the current block. The blocks of its construct were made
+    /// Begins a region at the end of the current block. Blocks of the construct itself were made
     /// before.
-    pub(super) fn region(&self) -> Region {
-        Region {
+    pub(super) fn region(&self) -> SeseRegion {
+        SeseRegion {
             from: self.position,
             start: self.ssa.clock(),
             first: self.func.dfg.num_blocks(),
         }
     }
 
-    /// Ends a region at a block: variables that nothing assigned in it are what they were before,
-    /// without looking. Not if blocks that were made in it are still to be built.
+    /// Ends a region at a block, so that lookups of variables that it does not assign skip it. Does
+    /// nothing if blocks made in the region are still to be built.
     #[track_caller]
-    pub(super) fn end_region(&mut self, to: Block, region: Region) {
+    pub(super) fn end_region(&mut self, to: Block, region: SeseRegion) {
         let mut open = self.open.range(Block::new(region.first)..);
         if open.all(|b| *b == to || Some(*b) == self.leave) {
             self.ssa.skip(to, region.from, region.start);
         }
     }
 
-    /// Takes the innermost construct.
+    /// Pops the innermost construct, if it is of the expected kind.
     #[track_caller]
-    pub(super) fn end_scope(&mut self, what: &str, is: fn(&Kind) -> bool) -> Option<Scope> {
+    pub(super) fn end_scope(&mut self, what: &str, is: fn(&ScopeKind) -> bool) -> Option<Scope> {
         match self.scopes.pop_if(|s| is(&s.kind)) {
             None => {
                 let inside = self.scopes.last().map(Scope::name);
@@ -129,9 +128,9 @@ impl FunctionBuilder<'_> {
         }
     }
 
-    /// Goes on at a construct's end, which the current block leads to.
+    /// Continues at the end of a construct, to which the current block leads.
     #[track_caller]
-    pub(super) fn arrive(&mut self, to: Block, region: Region) {
+    pub(super) fn arrive(&mut self, to: Block, region: SeseRegion) {
         if !self.is_filled() {
             self.ins().jump(to, &[]);
         }
@@ -140,7 +139,7 @@ impl FunctionBuilder<'_> {
         self.end_region(to, region);
     }
 
-    /// Tells of constructs that were not ended.
+    /// Reports constructs that were not ended.
     #[track_caller]
     pub(super) fn all_ended(&mut self) {
         while let Some(s) = self.scopes.pop() {

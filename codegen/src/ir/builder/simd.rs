@@ -1,23 +1,22 @@
-//! Structured control flow of channels: each may go its own way, and the execution mask says which
-//! run.
+//! Structured SIMD control flow: channels diverge, and the execution mask says which are enabled.
 //!
-//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel
-//! runs. Channels that return are in no mask any more. Masks are used only as the hardware's mask
-//! stack has them ([`crate::isel::mask_stack`]).
+//! `if` and `loop` become `goto` and `join` on masks, with uniform branches around code that no
+//! channel runs. Channels that have returned are in no mask. Masks are used only as the hardware's
+//! mask stack uses them ([`crate::isel::mask_stack`]).
 //!
-//! Each construct can be built by a closure, or by calls at its beginning and end, for hosts whose
-//! own input may be nested to any depth.
+//! Each construct can be built by a closure, or by calls at its beginning and end. The latter are
+//! for hosts whose input may be nested to any depth.
 
-use super::scope::{Kind, Scope};
+use super::scope::{Scope, ScopeKind};
 use super::{FunctionBuilder, Variable};
 use crate::ir::{Block, DataRef, FuncKind, Opcode, Scalar, Type, Value};
 
-/// A block of channels that was begun: see [`FunctionBuilder::simd_block_begin`].
+/// Handle of an open SIMD block: see [`FunctionBuilder::simd_block_begin`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimdLabel {
-    /// Its place among what is open.
+    /// Depth on the stack of open constructs.
     depth: usize,
-    /// The channels that left for its end; no other block has the same.
+    /// Mask of the channels that left for its end. Unique to the block.
     left: Variable,
 }
 
@@ -42,15 +41,15 @@ impl<'f> FunctionBuilder<'f> {
         var
     }
 
-    /// The channels that run here: at first those dispatched.
+    /// Returns the execution mask: at first, the dispatched channels.
     #[track_caller]
     pub fn exec_mask(&mut self) -> Value {
         let var = self.mask_var();
         self.read(var)
     }
 
-    /// Sets the execution mask of a subroutine, from a parameter; once, before any SIMD control
-    /// flow.
+    /// Sets the execution mask of a subroutine from a parameter. Must be called once, before any
+    /// SIMD control flow.
     #[track_caller]
     pub fn set_exec_mask(&mut self, mask: Value) {
         if !self.ty(mask).is_pred() {
@@ -75,14 +74,14 @@ impl<'f> FunctionBuilder<'f> {
         self.write(var, mask);
     }
 
-    /// No channels.
+    /// Returns the empty mask.
     #[track_caller]
     fn no_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
         self.ins().bconst(lanes, 0)
     }
 
-    /// Every channel.
+    /// Returns the full mask.
     #[track_caller]
     fn all_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
@@ -96,7 +95,7 @@ impl<'f> FunctionBuilder<'f> {
         self.ssa.ty(var).lanes()
     }
 
-    /// A condition by channels; no channels where it is none.
+    /// Returns a per-channel condition, or the empty mask after reporting a wrong one.
     #[track_caller]
     fn condition(&mut self, cond: Value) -> Value {
         let want = Type::clamped(Scalar::B1, self.mask_lanes());
@@ -110,13 +109,13 @@ impl<'f> FunctionBuilder<'f> {
         self.no_channels()
     }
 
-    /// Assigns a variable in the channels that run: [`FunctionBuilder::def_var`].
+    /// Assigns a variable in the enabled channels: [`FunctionBuilder::def_var`].
     #[track_caller]
     pub fn assign(&mut self, var: Variable, value: Value) {
         self.def_var(var, value);
     }
 
-    /// Leaves the current block for `skip` where a `b1` is set, else goes on in a new block.
+    /// Branches to `skip` if a `b1` is set, and continues in a new block otherwise.
     #[track_caller]
     fn skip_if(&mut self, none: Value, skip: Block) {
         let next = self.create_block();
@@ -125,8 +124,8 @@ impl<'f> FunctionBuilder<'f> {
         self.switch_to_block(next);
     }
 
-    /// Where control goes when no channel is left: the end of the innermost divergent construct, or
-    /// of the function.
+    /// Returns the destination of control when no channel is left: the end of the innermost
+    /// divergent construct, or of the function.
     #[track_caller]
     fn escape(&mut self) -> Block {
         match self.scopes.iter().rev().find(|s| s.is_simd()) {
@@ -135,7 +134,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The block where the thread ends, or the subroutine returns, that no channel is left in.
+    /// Returns the block in which a thread without channels ends, or a subroutine returns.
     #[track_caller]
     fn leave_block(&mut self) -> Block {
         if let Some(b) = self.leave {
@@ -146,7 +145,7 @@ impl<'f> FunctionBuilder<'f> {
         b
     }
 
-    /// Begins what the channels where `cond` is set run: up to [`FunctionBuilder::simd_else`] or
+    /// Begins an if of the channels where `cond` is set, up to [`FunctionBuilder::simd_else`] or
     /// [`FunctionBuilder::simd_if_end`].
     #[track_caller]
     pub fn simd_if_begin(&mut self, cond: Value) {
@@ -159,25 +158,25 @@ impl<'f> FunctionBuilder<'f> {
         self.set_mask(inside);
         self.skip_if(none, to);
         self.scopes.push(Scope {
-            kind: Kind::SimdThen { waiting },
+            kind: ScopeKind::SimdThen { waiting },
             to,
             region,
             leaves: false,
         });
     }
 
-    /// Goes on with what the other channels run.
+    /// Begins the else side, which the other channels run.
     #[track_caller]
     pub fn simd_else(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::SimdThen { .. });
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::SimdThen { .. });
         let Some(then) = self.end_scope("the else of a divergent if", is) else {
             return;
         };
-        let Kind::SimdThen { waiting } = then.kind else {
+        let ScopeKind::SimdThen { waiting } = then.kind else {
             return;
         };
         self.arrive(then.to, then.region);
-        // The channels of the first side wait while those of the second run.
+        // Channels of the first side wait while those of the second run.
         let (em, rm, all) = (self.exec_mask(), self.no_channels(), self.all_channels());
         let (em, done, _) = self.ins().goto(em, rm, all);
         let (em, none) = self.ins().join(em, waiting);
@@ -185,7 +184,7 @@ impl<'f> FunctionBuilder<'f> {
         self.set_mask(em);
         self.skip_if(none, to);
         self.scopes.push(Scope {
-            kind: Kind::SimdElse {
+            kind: ScopeKind::SimdElse {
                 done,
                 left: then.leaves,
             },
@@ -195,17 +194,18 @@ impl<'f> FunctionBuilder<'f> {
         });
     }
 
-    /// Ends a divergent if: the channels of both sides run again.
+    /// Ends a divergent if. The channels of both sides run again.
     #[track_caller]
     pub fn simd_if_end(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::SimdThen { .. } | Kind::SimdElse { .. });
+        let is =
+            |k: &ScopeKind| matches!(k, ScopeKind::SimdThen { .. } | ScopeKind::SimdElse { .. });
         let Some(scope) = self.end_scope("the end of a divergent if", is) else {
             return;
         };
         self.arrive(scope.to, scope.region);
         let (others, left) = match scope.kind {
-            Kind::SimdThen { waiting } => (waiting, false),
-            Kind::SimdElse { done, left } => (done, left),
+            ScopeKind::SimdThen { waiting } => (waiting, false),
+            ScopeKind::SimdElse { done, left } => (done, left),
             _ => return,
         };
         let em = self.exec_mask();
@@ -240,7 +240,7 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_if_end();
     }
 
-    /// Begins a loop that runs until no channel is left in it: up to
+    /// Begins a loop that runs until no channel is left in it, up to
     /// [`FunctionBuilder::simd_loop_end`].
     #[track_caller]
     pub fn simd_loop_begin(&mut self) {
@@ -251,14 +251,14 @@ impl<'f> FunctionBuilder<'f> {
         );
         let none = self.no_channels();
         let (broken, waiting) = (self.var(none), self.var(none));
-        // In a subroutine, its absence is told here.
+        // Reports a missing execution mask in a subroutine.
         self.exec_mask();
         let whole = self.region();
         self.ins().jump(header, &[]);
         self.switch_to_block(header);
         let region = self.region();
         self.scopes.push(Scope {
-            kind: Kind::SimdLoop {
+            kind: ScopeKind::SimdLoop {
                 header,
                 exit,
                 none,
@@ -276,11 +276,11 @@ impl<'f> FunctionBuilder<'f> {
     /// Ends a divergent loop.
     #[track_caller]
     pub fn simd_loop_end(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::SimdLoop { .. });
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::SimdLoop { .. });
         let Some(scope) = self.end_scope("the end of a divergent loop", is) else {
             return;
         };
-        let Kind::SimdLoop {
+        let ScopeKind::SimdLoop {
             header,
             exit,
             none,
@@ -317,7 +317,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Repeats `body` until no channel is left in the loop: channels leave by
+    /// Repeats `body` until no channel is left in the loop. Channels leave by
     /// [`FunctionBuilder::simd_break_if`].
     #[track_caller]
     pub fn simd_loop(&mut self, body: impl FnOnce(&mut Self)) {
@@ -326,14 +326,14 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_loop_end();
     }
 
-    /// Takes the channels where `cond` is set out of the innermost loop of channels.
+    /// Lets the channels where `cond` is set leave the innermost divergent loop.
     #[track_caller]
     pub fn simd_break_if(&mut self, cond: Value) {
         self.leave_loop(cond, false);
     }
 
-    /// Lets the channels where `cond` is set wait for the next iteration of the innermost loop of
-    /// channels.
+    /// Lets the channels where `cond` is set wait for the next iteration of the innermost divergent
+    /// loop.
     #[track_caller]
     pub fn simd_continue_if(&mut self, cond: Value) {
         self.leave_loop(cond, true);
@@ -343,7 +343,7 @@ impl<'f> FunctionBuilder<'f> {
     fn leave_loop(&mut self, cond: Value, again: bool) {
         let mut found = None;
         for (n, s) in self.scopes.iter_mut().enumerate().rev() {
-            if let Kind::SimdLoop {
+            if let ScopeKind::SimdLoop {
                 broken,
                 waiting,
                 continues,
@@ -364,7 +364,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Channels leave for a place in or behind the n-th construct, where those of `var` wait.
+    /// Moves channels out of the n-th construct or to its latch, where those of `var` wait.
     #[track_caller]
     fn leave_scope(&mut self, cond: Value, n: usize, var: Variable) {
         for s in self.scopes.iter_mut().skip(n + 1) {
@@ -379,8 +379,8 @@ impl<'f> FunctionBuilder<'f> {
         self.skip_if(none, to);
     }
 
-    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`]. The
-    /// label names it from inner constructs.
+    /// Begins a block that channels may leave for its end, up to
+    /// [`FunctionBuilder::simd_block_end`]. The label names it from inner constructs.
     #[track_caller]
     pub fn simd_block_begin(&mut self) -> SimdLabel {
         let to = self.create_block();
@@ -390,7 +390,7 @@ impl<'f> FunctionBuilder<'f> {
         self.exec_mask();
         let depth = self.scopes.len();
         self.scopes.push(Scope {
-            kind: Kind::SimdBlock { left },
+            kind: ScopeKind::SimdBlock { left },
             to,
             region,
             leaves: false,
@@ -398,14 +398,14 @@ impl<'f> FunctionBuilder<'f> {
         SimdLabel { depth, left }
     }
 
-    /// Ends a block of channels: those that left run again.
+    /// Ends a SIMD block. Channels that left it run again.
     #[track_caller]
     pub fn simd_block_end(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::SimdBlock { .. });
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::SimdBlock { .. });
         let Some(scope) = self.end_scope("the end of a block of channels", is) else {
             return;
         };
-        let Kind::SimdBlock { left } = scope.kind else {
+        let ScopeKind::SimdBlock { left } = scope.kind else {
             return;
         };
         self.arrive(scope.to, scope.region);
@@ -426,11 +426,11 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_block_end();
     }
 
-    /// Takes the channels where `cond` is set to the end of the innermost block of channels.
+    /// Moves the channels where `cond` is set to the end of the innermost SIMD block.
     #[track_caller]
     pub fn simd_leave_if(&mut self, cond: Value) {
         let block = |s: &Scope| match s.kind {
-            Kind::SimdBlock { left } => Some(left),
+            ScopeKind::SimdBlock { left } => Some(left),
             _ => None,
         };
         let scopes = self.scopes.iter().enumerate().rev();
@@ -441,8 +441,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Takes the channels where `cond` is set to the end of a block of channels that is still open,
-    /// out of whatever was begun in it.
+    /// Moves the channels where `cond` is set to the end of an open SIMD block, out of all
+    /// constructs that are nested in it.
     #[track_caller]
     pub fn simd_leave_to_if(&mut self, label: SimdLabel, cond: Value) {
         if self.is_open(label) {
@@ -452,7 +452,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Takes all channels there. What follows in the innermost construct is not reached.
+    /// Moves all enabled channels to the end of an open SIMD block. The rest of the innermost
+    /// construct is unreachable.
     #[track_caller]
     pub fn simd_leave_to(&mut self, label: SimdLabel) {
         if !self.is_open(label) {
@@ -470,12 +471,12 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     fn is_open(&self, label: SimdLabel) -> bool {
-        let is = |s: &Scope| matches!(s.kind, Kind::SimdBlock { left } if left == label.left);
+        let is = |s: &Scope| matches!(s.kind, ScopeKind::SimdBlock { left } if left == label.left);
         self.scopes.get(label.depth).is_some_and(is)
     }
 
-    /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of
-    /// the function. A subroutine's results have a lane per channel then. A thread without channels
+    /// Lets the channels where `cond` is set return: they are disabled up to the end of the
+    /// function. Results of a subroutine then need a lane per channel. A thread without channels
     /// ends.
     #[track_caller]
     pub fn simd_return_if(&mut self, cond: Value, results: &[Value]) {
@@ -491,15 +492,15 @@ impl<'f> FunctionBuilder<'f> {
         self.skip_if(none, to);
     }
 
-    /// Prints a line for each channel that runs: see [`Ins::printf`](super::Ins::printf).
+    /// Prints a line for each enabled channel: see [`Ins::printf`](super::Ins::printf).
     #[track_caller]
     pub fn simd_printf(&mut self, format: DataRef, args: &[Value]) {
         let em = self.exec_mask();
         self.ins().printf(format, args, Some(em));
     }
 
-    /// Where `cond` is not set in a channel that runs, prints a message, which says where, and lets
-    /// the channel return as [`FunctionBuilder::simd_return_if`] does.
+    /// Asserts `cond` in the enabled channels. Channels where it is not set print `message`, which
+    /// should name the location, and return as by [`FunctionBuilder::simd_return_if`].
     #[track_caller]
     pub fn simd_assert(&mut self, cond: Value, message: DataRef, results: &[Value]) {
         let cond = self.condition(cond);
@@ -510,8 +511,8 @@ impl<'f> FunctionBuilder<'f> {
         self.simd_return_if(fails, results);
     }
 
-    /// `return` where only some of the channels may run: they return, and the others go on where
-    /// they wait.
+    /// Builds `return` under divergence: the enabled channels return, and the others continue at
+    /// the points where they wait.
     #[track_caller]
     pub(super) fn return_here(&mut self, results: &[Value]) {
         let em = self.exec_mask();
@@ -531,7 +532,7 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// Keeps the results of channels that return before the others.
+    /// Records the results of channels that return before the others.
     #[track_caller]
     fn record_results(&mut self, leaving: Value, results: &[Value]) {
         let want = self.func.sig.results.clone();
@@ -575,8 +576,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// A subroutine's results at its end: those of channels that returned before are what they were
-    /// then.
+    /// Returns a subroutine's results at its end, merged with those of channels that returned
+    /// early.
     #[track_caller]
     pub(super) fn all_results(&mut self, results: &[Value]) -> Vec<Value> {
         let vars = self.returned.clone();
@@ -598,7 +599,7 @@ impl<'f> FunctionBuilder<'f> {
         vars.iter().zip(results).map(merge).collect()
     }
 
-    /// Builds the block where the function ends without channels.
+    /// Builds the block in which a function without channels ends.
     #[track_caller]
     pub(super) fn build_leave_block(&mut self) {
         let Some(block) = self.leave.take() else {

@@ -1,7 +1,8 @@
-//! Variables to SSA: block parameters are made where a variable is read in a block with several
-//! predecessors, or with predecessors still to come, and those that turn out not to merge anything
-//! are removed at the end (after Braun et al., "Simple and Efficient Construction of Static Single
-//! Assignment Form").
+//! Conversion of variables to SSA.
+//!
+//! A block parameter is made where a variable is read in a block with several predecessors, or with
+//! predecessors still unknown. Parameters that merge nothing are removed at the end. (After Braun
+//! et al., "Simple and Efficient Construction of Static Single Assignment Form".)
 
 use super::{Aliases, Variable};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
@@ -11,7 +12,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A branch to a block: from where, by which instruction, which of its destinations.
+/// Incoming edge of a block: predecessor, terminator and index of the destination.
 #[derive(Clone, Copy, Debug)]
 struct Pred {
     block: Block,
@@ -22,27 +23,27 @@ struct Pred {
 #[derive(Clone, Debug, Default)]
 struct BlockState {
     sealed: bool,
-    /// Whether it is in the layout.
+    /// True if the block is in the layout.
     placed: bool,
     preds: SmallVec<[Pred; 2]>,
     defs: Defs,
-    /// Parameters made here, in order; they follow the block's explicit ones.
+    /// Parameters made here, in order. They follow the explicit parameters of the block.
     params: SmallVec<[(Variable, Value); 2]>,
-    /// A block that every way to this one comes through, and from when to when what is between was
-    /// built.
+    /// Block that every path to this one goes through, and the clock interval in which the code
+    /// between them was built.
     skip: Option<(Block, u32, u32)>,
 }
 
-/// The values of variables at a block's end: mostly of a few.
+/// Values of variables at the end of a block. Most blocks have few.
 #[derive(Clone, Debug, Default)]
 struct Defs {
     few: SmallVec<[(Variable, Value); 2]>,
-    /// All of them, where they are many.
+    /// All definitions, if there are many.
     many: Option<BTreeMap<Variable, Value>>,
 }
 
 impl Defs {
-    /// How many are looked through one by one.
+    /// Maximum number of entries for linear search.
     const FEW: usize = 8;
 
     fn get(&self, var: Variable) -> Option<Value> {
@@ -66,11 +67,11 @@ impl Defs {
     }
 }
 
-/// The values of variables where nothing assigned them.
+/// Undefined values of variables that no path assigns.
 #[derive(Debug, Default)]
 struct Undefs {
     by_var: SecondaryMap<Variable, PackedOption<Value>>,
-    /// Instructions to stand at the start of the entry block.
+    /// Instructions to insert at the start of the entry block.
     front: Vec<Inst>,
 }
 
@@ -88,15 +89,15 @@ impl Undefs {
     }
 }
 
-/// A variable that a function's builder read, where, and what it got.
+/// Read of a variable, with its block and the value that it returned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Read {
+pub(super) struct VariableRead {
     pub(super) var: Variable,
     pub(super) block: Block,
     value: Value,
 }
 
-/// The variables of a function and their values by block.
+/// Variables of a function and their values by block.
 #[derive(Debug, Default)]
 pub(super) struct Ssa {
     vars: PrimaryMap<Variable, Type>,
@@ -104,12 +105,12 @@ pub(super) struct Ssa {
     /// Parameters of sealed blocks whose arguments are to be added to the branches. First in, first
     /// out, so that arguments come in the order of parameters.
     pending: VecDeque<(Block, Variable)>,
-    /// Assignments so far, and per variable which of them were its own.
+    /// Clock of assignments, and the times at which each variable was assigned.
     clock: u32,
     assigned: SecondaryMap<Variable, Vec<u32>>,
     undefs: Undefs,
-    /// Reads that may turn out to be of nothing.
-    reads: Vec<Read>,
+    /// Reads that may turn out to be of unassigned variables.
+    reads: Vec<VariableRead>,
 }
 
 impl Ssa {
@@ -125,23 +126,23 @@ impl Ssa {
         self.vars[var]
     }
 
-    /// Puts an instruction at the start of the entry block, once building ends.
-    pub(super) fn in_front(&mut self, inst: Inst) {
+    /// Inserts an instruction at the start of the entry block when building ends.
+    pub(super) fn prepend_to_entry(&mut self, inst: Inst) {
         self.undefs.front.push(inst);
     }
 
-    /// Time, in assignments.
+    /// Returns the clock: the number of assignments so far.
     pub(super) fn clock(&self) -> u32 {
         self.clock
     }
 
-    /// Says that every way to a block comes through another, and that what was built from a time
-    /// until now is all that is between.
+    /// Records that every path to a block goes through another one. All code between them was built
+    /// from `start` until now.
     pub(super) fn skip(&mut self, block: Block, from: Block, start: u32) {
         self.blocks[block].skip = Some((from, start, self.clock));
     }
 
-    /// Whether a variable was assigned from a time on, before another.
+    /// Returns true if a variable was assigned from `start` on, before `end`.
     fn assigned_within(&self, var: Variable, start: u32, end: u32) -> bool {
         let times = &self.assigned[var];
         let first = times.partition_point(|t| *t < start);
@@ -160,7 +161,7 @@ impl Ssa {
         self.blocks[block].sealed
     }
 
-    /// Whether the block is in the layout already; from now on it is.
+    /// Puts a block into the layout. Returns true if it was there before.
     pub(super) fn place(&mut self, block: Block) -> bool {
         std::mem::replace(&mut self.blocks[block].placed, true)
     }
@@ -180,12 +181,12 @@ impl Ssa {
         self.clock += 1;
     }
 
-    /// The value of a variable that was assigned, if [`Ssa::finish`] does not say otherwise.
+    /// Reads a variable. [`Ssa::finish`] reports reads of unassigned variables.
     pub(super) fn read(&mut self, func: &mut Function, block: Block, var: Variable) -> Value {
         let value = self.value(func, block, var);
         let undefined = self.undefs.by_var[var].expand() == Some(value);
         if undefined || matches!(func.dfg.def(value), ValueDef::Param(..)) {
-            self.reads.push(Read { var, block, value });
+            self.reads.push(VariableRead { var, block, value });
         }
         value
     }
@@ -207,7 +208,7 @@ impl Ssa {
         v
     }
 
-    /// Adds the arguments of new parameters.
+    /// Adds the arguments of new parameters to the branches.
     fn settle(&mut self, func: &mut Function) {
         while let Some((block, var)) = self.pending.pop_front() {
             for n in 0..self.blocks[block].preds.len() {
@@ -225,8 +226,8 @@ impl Ssa {
         }
     }
 
-    /// The value at a block's end, as far as it is known: goes up single predecessors, and makes a
-    /// parameter where there are several.
+    /// Returns the value of a variable at the end of a block, as far as it is known. Walks up
+    /// single predecessors, and makes a parameter where there are several.
     fn find(&mut self, func: &mut Function, block: Block, var: Variable) -> Value {
         let mut path = Vec::new();
         let mut at = block;
@@ -244,9 +245,10 @@ impl Ssa {
                 continue;
             }
             match state.preds.as_slice() {
-                // Nothing comes here: the entry, or dead code.
+                // Without predecessors: the entry block, or dead code.
                 [] if state.sealed => break self.undefs.of(func, var, self.vars[var]),
-                // A chain of single predecessors longer than the function is a loop of dead code.
+                // A longer chain of single predecessors than the function has blocks is a loop of
+                // dead code.
                 [one] if state.sealed && path.len() < func.dfg.num_blocks() => {
                     path.push(at);
                     at = one.block;
@@ -268,9 +270,9 @@ impl Ssa {
         value
     }
 
-    /// Removes the parameters made here that every branch gives the same value or themselves. Gives
-    /// the reads of variables that nothing had assigned.
-    pub(super) fn finish(&mut self, func: &mut Function, entry: Block) -> Vec<Read> {
+    /// Removes parameters that get one value, besides themselves, from all branches. Returns the
+    /// reads of variables that nothing assigned.
+    pub(super) fn finish(&mut self, func: &mut Function, entry: Block) -> Vec<VariableRead> {
         let mut s = Simplifier {
             alias: Aliases::new(),
             nodes: Vec::new(),
@@ -282,7 +284,7 @@ impl Ssa {
         for block in blocks(func) {
             for &(var, param) in &self.blocks[block].params {
                 s.watch(param, s.nodes.len() as u32);
-                s.nodes.push(Node {
+                s.nodes.push(ParamNode {
                     block,
                     var,
                     param,
@@ -292,7 +294,7 @@ impl Ssa {
             }
         }
         for n in 0..s.nodes.len() {
-            s.look(func, &self.blocks, n);
+            s.scan_args(func, &self.blocks, n);
             s.settle(func, &self.blocks);
         }
         let front = std::mem::take(&mut s.undefs.front);
@@ -305,7 +307,7 @@ impl Ssa {
         reads
     }
 
-    /// Puts what values have become in their place.
+    /// Replaces aliased values by their replacements.
     fn replace_aliased(&self, func: &mut Function, alias: &mut Aliases) {
         for block in blocks(func) {
             self.remove_aliased(func, block, alias);
@@ -324,7 +326,7 @@ impl Ssa {
         func.labels.map_values(|v| Some(resolve(alias, v)));
     }
 
-    /// Takes the parameters that have aliases from a block, and what branches give for them.
+    /// Removes the aliased parameters of a block, and the arguments that branches pass for them.
     fn remove_aliased(&self, func: &mut Function, block: Block, alias: &Aliases) {
         let state = &self.blocks[block];
         if state.params.iter().all(|&(_, p)| alias[p].is_none()) {
@@ -349,36 +351,40 @@ fn blocks(func: &Function) -> impl Iterator<Item = Block> + use<> {
     (0..func.dfg.num_blocks()).map(|n| Block::from_u32(n as u32))
 }
 
-/// A parameter made here, and how far its arguments were looked at.
-struct Node {
+/// Parameter made here, with the state of the scan of its arguments.
+struct ParamNode {
     block: Block,
     var: Variable,
     param: Value,
-    /// Arguments before this are the parameter itself or `one`.
+    /// Arguments before this index are the parameter itself or `one`.
     next: usize,
-    /// The only other value so far.
+    /// The only other argument so far.
     one: Option<Value>,
 }
 
-/// Finds the parameters that merge nothing. A parameter that merges something is looked at again
-/// only when two of three values may have become one: itself, the first value it merges, the first
-/// other one. When values become one, whoever watches the one that fewer watch is looked at; so
-/// each argument is looked at once, and each watcher moves a logarithm of times.
+/// Removal of parameters that merge nothing.
+///
+/// Each parameter that merges something watches two values: the first one that it merges, and the
+/// first other one. It is visited again only when a watched value, or the parameter itself, is
+/// replaced. When one value replaces another, the shorter of their two watch lists is visited. So
+/// each argument is scanned once, and each watcher moves a logarithmic number of times.
 struct Simplifier {
     alias: Aliases,
-    nodes: Vec<Node>,
-    /// The number of each value's list of those that watch it, from 1; 0 where there is none.
+    nodes: Vec<ParamNode>,
+    /// Index of each value's watch list, from 1; 0 for none.
     watching: SecondaryMap<Value, u32>,
     lists: Vec<SmallVec<[u32; 4]>>,
-    /// Parameters found to be another value, `None` if nothing gives them one.
+    /// Parameters found to equal another value; `None` if nothing defines them.
     trivial: Vec<(usize, Option<Value>)>,
     undefs: Undefs,
 }
 
 impl Simplifier {
     fn watchers(&self, v: Value) -> &[u32] {
-        let list = (self.watching[v] as usize).checked_sub(1);
-        list.and_then(|n| self.lists.get(n)).map_or(&[], |l| l)
+        match (self.watching[v] as usize).checked_sub(1) {
+            Some(list) => &self.lists[list],
+            None => &[],
+        }
     }
 
     fn watch(&mut self, v: Value, node: u32) {
@@ -386,21 +392,19 @@ impl Simplifier {
             self.lists.push(SmallVec::new());
             self.watching[v] = self.lists.len() as u32;
         }
-        if let Some(list) = self.lists.get_mut(self.watching[v] as usize - 1) {
-            list.push(node);
-        }
+        self.lists[self.watching[v] as usize - 1].push(node);
     }
 
     fn settle(&mut self, func: &mut Function, blocks: &SecondaryMap<Block, BlockState>) {
         while let Some((n, by)) = self.trivial.pop() {
-            let Node { var, param, .. } = self.nodes[n];
+            let ParamNode { var, param, .. } = self.nodes[n];
             if self.alias[param].is_some() {
                 continue;
             }
             let by = by.map(|v| resolve(&mut self.alias, v));
             let by = match by.filter(|v| *v != param) {
                 Some(v) => v,
-                // Parameters that only pass each other round.
+                // Parameters that are only passed to each other.
                 None => self.undefs.of(func, var, func.dfg.ty(param)),
             };
             self.alias[param] = by.into();
@@ -408,19 +412,20 @@ impl Simplifier {
                 let old = self.watching[param];
                 self.watching[param] = std::mem::replace(&mut self.watching[by], old);
             }
-            let few = self.watching[param] as usize;
-            let few = few.checked_sub(1).and_then(|n| self.lists.get_mut(n));
-            for n in few.map(std::mem::take).unwrap_or_default() {
+            let Some(shorter) = (self.watching[param] as usize).checked_sub(1) else {
+                continue;
+            };
+            for n in std::mem::take(&mut self.lists[shorter]) {
                 if self.alias[self.nodes[n as usize].param].is_none() {
                     self.watch(by, n);
-                    self.look(func, blocks, n as usize);
+                    self.scan_args(func, blocks, n as usize);
                 }
             }
         }
     }
 
-    /// Looks at a parameter's arguments up to the second value that it merges.
-    fn look(&mut self, func: &Function, blocks: &SecondaryMap<Block, BlockState>, n: usize) {
+    /// Scans a parameter's arguments up to the second value that it merges.
+    fn scan_args(&mut self, func: &Function, blocks: &SecondaryMap<Block, BlockState>, n: usize) {
         let node = &mut self.nodes[n];
         let ValueDef::Param(_, place) = func.dfg.def(node.param) else {
             return;
@@ -437,7 +442,7 @@ impl Simplifier {
             };
             let arg = func.dfg.destinations(p.inst).get(p.dest as usize);
             let arg = arg.and_then(|d| d.args.get(usize::from(place), &func.dfg.pool));
-            // A branch without this argument was a mistake, and is told.
+            // A branch without this argument is an error that was reported before.
             let Some(arg) = arg else { return };
             let arg = resolve(&mut self.alias, arg);
             if arg != node.param && node.one.is_some_and(|one| one != arg) {
@@ -448,7 +453,7 @@ impl Simplifier {
             }
             node.next += 1;
         };
-        // What is watched already moves with what it became.
+        // Existing watches have moved to the replacement already.
         if node.next != before || old.is_none() {
             let one = node.one;
             self.watch(other, n as u32);
@@ -462,7 +467,7 @@ impl Simplifier {
 fn resolve(alias: &mut Aliases, v: Value) -> Value {
     let mut at = v;
     while let Some(next) = alias[at].expand() {
-        // Every other value on the way is told of a later one.
+        // Path halving.
         if let Some(later) = alias[next].expand() {
             alias[at] = later.into();
         }

@@ -1,10 +1,10 @@
-//! Sub-group operations: among the work-items of a thread that run here.
+//! Sub-group operations, among the enabled work-items of a thread.
 
 use super::FunctionBuilder;
 use crate::ir::{Opcode, Region, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
-    /// Whether a condition holds, a bit for each lane; of lanes that do not run, 0.
+    /// Returns a condition as bits, one per lane; 0 for disabled lanes.
     #[track_caller]
     pub fn simd_ballot(&mut self, cond: Value) -> Value {
         let mask = self.exec_mask();
@@ -13,7 +13,7 @@ impl FunctionBuilder<'_> {
         self.ins().pred_to_bits(i32, running)
     }
 
-    /// A vector with what changes nothing in the lanes that do not run.
+    /// Replaces disabled lanes by the identity of an operation.
     #[track_caller]
     fn running(&mut self, opcode: Opcode, v: Value) -> Value {
         let ty = self.ty(v);
@@ -29,7 +29,7 @@ impl FunctionBuilder<'_> {
         self.ins().select(mask, v, other)
     }
 
-    /// What all running lanes come to, by an operation such as [`Opcode::ReduceIadd`]: one lane.
+    /// Reduces the enabled lanes to one, by an operation such as [`Opcode::ReduceIadd`].
     #[track_caller]
     pub fn simd_reduce(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| a.scan) {
@@ -40,7 +40,7 @@ impl FunctionBuilder<'_> {
         self.among(opcode, arg)
     }
 
-    /// In each lane what it and the running ones before it come to, by an operation such as
+    /// Computes an inclusive scan of the enabled lanes, by an operation such as
     /// [`Opcode::ScanIadd`].
     #[track_caller]
     pub fn simd_scan(&mut self, opcode: Opcode, v: Value) -> Value {
@@ -52,7 +52,7 @@ impl FunctionBuilder<'_> {
         self.among(opcode, arg)
     }
 
-    /// The same without the lane itself; in the first one the identity ([`Opcode::identity`]).
+    /// Computes an exclusive scan. The first lane gets the identity ([`Opcode::identity`]).
     #[track_caller]
     pub fn simd_scan_exclusive(&mut self, opcode: Opcode, v: Value) -> Value {
         let ty = self.ty(v);
@@ -76,7 +76,7 @@ impl FunctionBuilder<'_> {
         results.first().copied().unwrap_or(arg)
     }
 
-    /// One lane's value in every lane; `lane` is an integer of one lane.
+    /// Copies one lane's value to every lane; `lane` is an integer of one lane.
     #[track_caller]
     pub fn simd_broadcast(&mut self, v: Value, lane: Value) -> Value {
         let lanes = self.ty(v).lanes();

@@ -1,12 +1,12 @@
-//! Structured control flow of the whole thread, by conditions of one lane. It may stand in
-//! divergent constructs, and they in it.
+//! Structured control flow of the whole thread, by conditions of one lane. Uniform and divergent
+//! constructs may be nested in each other.
 
 use super::FunctionBuilder;
-use super::scope::{Kind, Scope};
+use super::scope::{Scope, ScopeKind};
 use crate::ir::{IntCC, Scalar, Type, Value};
 
 impl FunctionBuilder<'_> {
-    /// A condition of one lane.
+    /// Checks that a condition has one lane.
     #[track_caller]
     fn bit(&mut self, cond: Value) -> Value {
         let want = Type::scalar_of(Scalar::B1);
@@ -20,7 +20,7 @@ impl FunctionBuilder<'_> {
         self.ins().bconst(1, 0)
     }
 
-    /// Begins what runs if a `b1` is set: up to [`FunctionBuilder::uniform_else`] or
+    /// Begins an if on a `b1`, up to [`FunctionBuilder::uniform_else`] or
     /// [`FunctionBuilder::uniform_if_end`].
     #[track_caller]
     pub fn uniform_if_begin(&mut self, cond: Value) {
@@ -33,21 +33,21 @@ impl FunctionBuilder<'_> {
         self.seal_block(other);
         self.switch_to_block(then);
         self.scopes.push(Scope {
-            kind: Kind::Then { other },
+            kind: ScopeKind::Then { other },
             to,
             region,
             leaves: false,
         });
     }
 
-    /// Goes on with what runs if it is not.
+    /// Begins the else side.
     #[track_caller]
     pub fn uniform_else(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::Then { .. });
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::Then { .. });
         let Some(then) = self.end_scope("the else of a uniform if", is) else {
             return;
         };
-        let Kind::Then { other } = then.kind else {
+        let ScopeKind::Then { other } = then.kind else {
             return;
         };
         if !self.is_filled() {
@@ -55,7 +55,7 @@ impl FunctionBuilder<'_> {
         }
         self.switch_to_block(other);
         self.scopes.push(Scope {
-            kind: Kind::Else,
+            kind: ScopeKind::Else,
             ..then
         });
     }
@@ -63,11 +63,11 @@ impl FunctionBuilder<'_> {
     /// Ends a uniform if.
     #[track_caller]
     pub fn uniform_if_end(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::Then { .. } | Kind::Else);
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::Then { .. } | ScopeKind::Else);
         let Some(scope) = self.end_scope("the end of a uniform if", is) else {
             return;
         };
-        if let Kind::Then { other } = scope.kind {
+        if let ScopeKind::Then { other } = scope.kind {
             if !self.is_filled() {
                 self.ins().jump(scope.to, &[]);
             }
@@ -99,7 +99,7 @@ impl FunctionBuilder<'_> {
         self.uniform_if_end();
     }
 
-    /// Begins a loop of the whole thread: up to [`FunctionBuilder::uniform_loop_end`].
+    /// Begins a uniform loop, up to [`FunctionBuilder::uniform_loop_end`].
     #[track_caller]
     pub fn uniform_loop_begin(&mut self) {
         let (header, to) = (self.create_block(), self.create_block());
@@ -108,22 +108,21 @@ impl FunctionBuilder<'_> {
         self.switch_to_block(header);
         let region = self.region();
         self.scopes.push(Scope {
-            kind: Kind::Loop { header, whole },
+            kind: ScopeKind::Loop { header, whole },
             to,
             region,
             leaves: false,
         });
     }
 
-    /// Ends a loop of the whole thread: it is repeated until [`FunctionBuilder::uniform_break_if`]
-    /// leaves it.
+    /// Ends a uniform loop, which repeats until [`FunctionBuilder::uniform_break_if`] leaves it.
     #[track_caller]
     pub fn uniform_loop_end(&mut self) {
-        let is = |k: &Kind| matches!(k, Kind::Loop { .. });
+        let is = |k: &ScopeKind| matches!(k, ScopeKind::Loop { .. });
         let Some(scope) = self.end_scope("the end of a uniform loop", is) else {
             return;
         };
-        let Kind::Loop { header, whole } = scope.kind else {
+        let ScopeKind::Loop { header, whole } = scope.kind else {
             return;
         };
         if !self.is_filled() {
@@ -143,7 +142,7 @@ impl FunctionBuilder<'_> {
         self.uniform_loop_end();
     }
 
-    /// Repeats `body` while `cond`, computed before each time, gives a `b1` that is set.
+    /// Repeats `body` while `cond`, computed before each iteration, returns a `b1` that is set.
     #[track_caller]
     pub fn uniform_while(
         &mut self,
@@ -159,7 +158,8 @@ impl FunctionBuilder<'_> {
         });
     }
 
-    /// Runs `body` for each integer from `first` up to, not including, `end`: signed, of one lane.
+    /// Runs `body` for each integer from `first` up to, not including, `end`. Both are signed, of
+    /// one lane.
     #[track_caller]
     pub fn uniform_for(&mut self, first: Value, end: Value, body: impl FnOnce(&mut Self, Value)) {
         let ty = self.ty(first);
@@ -186,15 +186,15 @@ impl FunctionBuilder<'_> {
         });
     }
 
-    /// Leaves the innermost uniform loop where a `b1` is set.
+    /// Leaves the innermost uniform loop if a `b1` is set.
     #[track_caller]
     pub fn uniform_break_if(&mut self, cond: Value) {
-        // The loop must not be left in the middle of a divergent construct, whose other channels
-        // wait.
+        // A loop must not be left from within a divergent construct, since other channels wait in
+        // it.
         let inner = self.scopes.iter().rev();
         let found = inner
             .take_while(|s| !s.is_simd())
-            .find(|s| matches!(s.kind, Kind::Loop { .. }));
+            .find(|s| matches!(s.kind, ScopeKind::Loop { .. }));
         let Some(to) = found.map(|s| s.to) else {
             self.mistake(if self.is_divergent() {
                 "a uniform break in a divergent construct, whose other channels wait"

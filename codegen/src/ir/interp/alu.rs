@@ -1,6 +1,8 @@
-//! What operations compute, by way of the Gen operation that does the same: `isa-gen` has one
-//! meaning of each, for this interpreter and for the simulator. Bits are zero-extended from the
-//! lane's width, before and after.
+//! Semantics of operations that correspond to one Gen operation. `isa-gen` defines each once, for
+//! this interpreter and for the simulator.
+//!
+//! Lanes are bits, zero-extended from the width of the scalar type, both as operands and as
+//! results.
 
 use super::{Lanes, host};
 use crate::ir::{FloatCC, IntCC, Opcode, Scalar};
@@ -8,13 +10,13 @@ use gantry_isa_gen::sem::{self, AluOp, Extra, FpMode, LANES, Outcome, Round};
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Type};
 use half::f16;
 
-/// The lane as a signed number.
+/// Returns the lane as a signed number.
 pub(super) fn signed(scalar: Scalar, bits: u64) -> i64 {
     let shift = 64 - scalar.bits();
     ((bits << shift) as i64) >> shift
 }
 
-/// The lane as a float.
+/// Returns the lane as a float.
 pub(super) fn float(scalar: Scalar, bits: u64) -> f64 {
     match scalar {
         Scalar::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -24,11 +26,11 @@ pub(super) fn float(scalar: Scalar, bits: u64) -> f64 {
     }
 }
 
-/// The element type of a lane; integers have a sign or not.
+/// Returns the Gen type of a lane: a signed or unsigned integer, or a float.
 fn element(scalar: Scalar, sign: bool) -> Type {
     match (scalar, sign) {
         (Scalar::I8, true) => Type::B,
-        // A predicate's lanes are 0 and 1.
+        // Lanes of a predicate are 0 and 1.
         (Scalar::I8 | Scalar::B1, _) => Type::Ub,
         (Scalar::I16, true) => Type::W,
         (Scalar::I16, false) => Type::Uw,
@@ -42,7 +44,7 @@ fn element(scalar: Scalar, sign: bool) -> Type {
     }
 }
 
-/// A Gen operation on operands of one type.
+/// Makes a Gen operation on operands of one type.
 fn machine(op: Op, sources: usize, ty: Type) -> AluOp {
     let mut srcs = [None; 3];
     for s in srcs.iter_mut().take(sources) {
@@ -67,7 +69,7 @@ fn math(function: MathFn, sources: usize, ty: Type) -> AluOp {
     }
 }
 
-/// A move from one type to another.
+/// Makes a move from one type to another.
 fn convert(from: Type, to: Type, sat: bool) -> AluOp {
     AluOp {
         dst: to,
@@ -76,7 +78,7 @@ fn convert(from: Type, to: Type, sat: bool) -> AluOp {
     }
 }
 
-/// The minimum (`lt`) or maximum (`ge`).
+/// Makes a minimum (`lt`) or maximum (`ge`).
 fn select(cond: Cond, ty: Type) -> AluOp {
     AluOp {
         cond: Some(cond),
@@ -84,14 +86,14 @@ fn select(cond: Cond, ty: Type) -> AluOp {
     }
 }
 
-/// With source 1 negated.
+/// Negates source 1.
 fn minus(mut a: AluOp) -> AluOp {
     a.mods[1].neg = true;
     a
 }
 
-/// Runs an operation on lanes, and gives what `each` makes of every group of channels, lane by
-/// lane; `None` where it has no meaning or an operand has too few lanes.
+/// Runs an operation on lanes, and collects `each(outcome, lane)` for every group of channels.
+/// Returns `None` if the operation is undefined, or an operand has too few lanes.
 fn run(
     alu: &AluOp,
     args: &[&[u64]],
@@ -118,13 +120,13 @@ fn run(
     Some(out)
 }
 
-/// The destination's lanes.
+/// Returns the lanes of the destination.
 fn results(alu: &AluOp, args: &[&[u64]], to: Scalar, mode: &FpMode) -> Option<Lanes> {
     let mask = to.mask();
     run(alu, args, mode, |o, i| o.bits[i] & mask)
 }
 
-/// The mode of an operation whose name says how it is rounded, and the operation without that.
+/// Returns the rounding mode that an opcode names, and the opcode of the operation itself.
 fn explicit(opcode: Opcode) -> Option<(Opcode, Round)> {
     use Opcode::*;
     Some(match opcode {
@@ -144,8 +146,8 @@ fn explicit(opcode: Opcode) -> Option<(Opcode, Round)> {
     })
 }
 
-/// A conversion to integers that does not round toward zero: rounding to an integer, and the
-/// conversion.
+/// Splits a conversion to integers that does not round toward zero. Returns the rounding to an
+/// integral float, and the conversion.
 fn rounded(opcode: Opcode) -> Option<(Opcode, Opcode)> {
     use Opcode::*;
     Some(match opcode {
@@ -159,7 +161,7 @@ fn rounded(opcode: Opcode) -> Option<(Opcode, Opcode)> {
     })
 }
 
-/// An operation of one operand; `None` for an opcode that is none.
+/// Executes an operation of one operand; `None` for other opcodes.
 pub(super) fn unary(
     opcode: Opcode,
     from: Scalar,
@@ -236,7 +238,7 @@ pub(super) fn unary(
     results(&alu, &[x], to, mode)
 }
 
-/// An operation of two operands of one type; `None` for an opcode that is none.
+/// Executes an operation of two operands of one type; `None` for other opcodes.
 pub(super) fn binary(
     opcode: Opcode,
     t: Scalar,
@@ -255,7 +257,7 @@ pub(super) fn binary(
         Opcode::Sdiv | Opcode::Udiv | Opcode::Srem | Opcode::Urem
     );
     if quotient && t.bits() < 32 {
-        // Of narrower numbers the low bits of what 32-bit ones give.
+        // Narrower numbers are divided as 32-bit numbers, and the result is truncated.
         let sign = matches!(opcode, Opcode::Sdiv | Opcode::Srem);
         let i32 = |x: &[u64]| -> Lanes {
             let wide = |&v: &u64| if sign { signed(t, v) as u32 } else { v as u32 };
@@ -285,7 +287,7 @@ pub(super) fn binary(
                 Opcode::Ushr => two(Op::Shr, u),
                 _ => two(Op::Asr, s),
             };
-            // Gen takes counts modulo 32 or 64, whatever the lane.
+            // Gen takes counts modulo 32 or 64, regardless of the lane's width.
             let bits = u64::from(t.bits());
             let counts: Lanes = b.iter().map(|c| c % bits).collect();
             return results(&alu, &[a, &counts], t, mode);
@@ -301,13 +303,13 @@ pub(super) fn binary(
     results(&alu, &[a, b], t, mode)
 }
 
-/// The second result of `iaddc` and `isubb`: carry, borrow.
+/// Returns the second result of `iaddc` and `isubb`: carry, borrow.
 pub(super) fn carry(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Lanes {
     let lanes = a.iter().zip(b);
     lanes.map(|(&a, &b)| host::carry(opcode, t, a, b)).collect()
 }
 
-/// An operation of three operands of one type; `None` for an opcode that is none.
+/// Executes an operation of three operands of one type; `None` for other opcodes.
 pub(super) fn ternary(
     opcode: Opcode,
     t: Scalar,
@@ -322,7 +324,7 @@ pub(super) fn ternary(
     let (s, u) = (element(t, true), element(t, false));
     let three = |op, ty| machine(op, 3, ty);
     let (alu, args) = match opcode {
-        // The addend comes first in Gen.
+        // In Gen the addend is the first source.
         Opcode::Imad | Opcode::Fma => (three(Op::Mad, u), [c, a, b]),
         Opcode::Ubfe => (three(Op::Bfe, u), [a, b, c]),
         Opcode::Sbfe => (three(Op::Bfe, s), [a, b, c]),
@@ -332,7 +334,7 @@ pub(super) fn ternary(
     results(&alu, &args, t, mode)
 }
 
-/// `cmp`: 1 where the condition holds.
+/// Executes `cmp`: 1 where the condition holds.
 fn compare(cond: Cond, ty: Type, a: &[u64], b: &[u64], mode: &FpMode) -> Option<Lanes> {
     let alu = AluOp {
         cond: Some(cond),
@@ -341,7 +343,7 @@ fn compare(cond: Cond, ty: Type, a: &[u64], b: &[u64], mode: &FpMode) -> Option<
     run(&alu, &[a, b], mode, |o, i| u64::from(o.flags >> i & 1))
 }
 
-/// `icmp`.
+/// Executes `icmp`.
 pub(super) fn int_compare(cond: IntCC, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
     let (cond, sign) = match cond {
         IntCC::Equal => (Cond::Eq, false),
@@ -358,7 +360,7 @@ pub(super) fn int_compare(cond: IntCC, t: Scalar, a: &[u64], b: &[u64]) -> Optio
     compare(cond, element(t, sign), a, b, &FpMode::IEEE)
 }
 
-/// `fcmp`.
+/// Executes `fcmp`.
 pub(super) fn float_compare(
     cond: FloatCC,
     t: Scalar,
@@ -395,7 +397,7 @@ mod tests {
             z ^ z >> 31
         }
 
-        /// Lanes with special ones among them.
+        /// Returns random lanes, with special values among them.
         fn lanes(&mut self, t: Scalar) -> Lanes {
             let special = [0, 1, u64::MAX, 1 << (t.bits() - 1), t.mask() >> 1, 5];
             (0..70)
@@ -413,14 +415,15 @@ mod tests {
     const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
     const FLOATS: [Scalar; 3] = [Scalar::F16, Scalar::F32, Scalar::F64];
 
-    /// Equal bits, or two NaNs, or zeros of either sign where the operation does not say which.
+    /// Compares bits. Two NaNs are equal, and so are zeros of either sign where the operation
+    /// leaves the sign open.
     fn same(t: Scalar, got: u64, want: u64) -> bool {
         let (x, y) = (float(t, got), float(t, want));
         got == want || t.is_float() && (x.is_nan() && y.is_nan() || x == 0.0 && y == 0.0)
     }
 
     #[test]
-    fn operations_of_one_operand_do_what_the_host_does() {
+    fn unary_operations_match_the_host() {
         let seed = 51;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -472,7 +475,7 @@ mod tests {
                     Opcode::FcvtFromSint | Opcode::FcvtFromUint => from.is_int() && to.is_float(),
                     Opcode::FcvtToSint | Opcode::FcvtToUint => from.is_float() && to.is_int(),
                     Opcode::Fpromote => from.is_float() && to.is_float() && wider,
-                    // Through a single, the host's conversion to half rounds twice.
+                    // The host's conversion to half goes through a single, which would round twice.
                     Opcode::Fdemote => from == Scalar::F32 && to == Scalar::F16,
                     Opcode::Finv | Opcode::Fsqrt => from == to && from == Scalar::F32,
                     o if o.name().starts_with('f') && !o.name().starts_with("fb") => {
@@ -499,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_of_two_operands_do_what_the_host_does() {
+    fn binary_operations_match_the_host() {
         let seed = 52;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -568,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn compares_and_operations_of_three_operands_do_what_the_host_does() {
+    fn compares_and_ternary_operations_match_the_host() {
         let seed = 53;
         println!("seed {seed}");
         let mut r = Rng(seed);
@@ -703,7 +706,7 @@ mod tests {
         assert_eq!(icmp(IntCC::SignedLessThan, 0x80, 0x7f), 1);
     }
 
-    /// The identity of each operation among lanes changes no value of its types.
+    /// Identities of reductions and scans leave every value of their types unchanged.
     #[test]
     fn identities() {
         let all = Opcode::all().iter().filter_map(|i| i.opcode.among_lanes());
@@ -740,7 +743,8 @@ mod tests {
                 seen += 1;
             }
         }
-        // Each operation reduces and scans: 9 of four types of integers, 4 of three of floats.
+        // Both a reduction and a scan: 9 operations for four integer types, 4 for three float
+        // types.
         assert_eq!(seen, 2 * (9 * 4 + 4 * 3));
         assert_eq!(Opcode::Isub.identity(Scalar::I32), None);
     }

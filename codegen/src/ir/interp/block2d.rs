@@ -1,4 +1,4 @@
-//! 2D blocks: an element at a time.
+//! 2D block instructions, executed one element at a time.
 
 use super::Lanes;
 use super::memory::{Spaces, from_le};
@@ -6,12 +6,12 @@ use super::pure::lane_of;
 use super::thread::Frame;
 use crate::ir::{Block2dShape, Inst, InstData, Opcode};
 
-/// What the address of a surface is a multiple of, in bytes.
+/// Required alignment of the address of a surface, in bytes.
 const SURFACE_ALIGN: u64 = 64;
-/// The most bytes of a row, rows, and bytes from row to row.
-const MOST_SIZE: u32 = 1 << 24;
+/// Exclusive maximum of `width - 1`, `rows - 1` and `pitch - 1`.
+const MAX_SIZE: u32 = 1 << 24;
 
-/// A surface and where in it.
+/// Surface, and the position of a block in it.
 struct Surface {
     base: u64,
     /// Bytes of a row.
@@ -19,13 +19,13 @@ struct Surface {
     rows: u32,
     /// Bytes from row to row.
     pitch: u32,
-    /// The first column, elements, and row.
+    /// First column, in elements, and row.
     x: i64,
     y: i64,
 }
 
 impl Surface {
-    /// What no message takes has no meaning.
+    /// Rejects surfaces and positions that no message accepts.
     fn check(&self, bytes: u32) -> Result<(), String> {
         let Surface {
             base,
@@ -40,22 +40,22 @@ impl Surface {
                 "a 2D block of a surface at {base:#x}, which is not a multiple of {SURFACE_ALIGN}"
             ));
         }
-        // None is as many as fit in 32 bits.
+        // A size of 0 wraps to the largest number.
         let sizes = [width, rows, pitch].map(|n| n.wrapping_sub(1));
-        if sizes.iter().any(|n| *n >= MOST_SIZE) || pitch < width {
+        if sizes.iter().any(|n| *n >= MAX_SIZE) || pitch < width {
             return Err(format!(
                 "a 2D block of a surface of {width} bytes by {rows} rows, {pitch} bytes apart"
             ));
         }
         if !(x * i64::from(bytes)).rem_euclid(4).eq(&0) {
             return Err(format!(
-                "a 2D block at column {x}, which begins at no doubleword"
+                "a 2D block at column {x}, which is not dword-aligned"
             ));
         }
         Ok(())
     }
 
-    /// The address of an element's first byte; none outside.
+    /// Returns the address of an element's first byte; `None` outside of the surface.
     fn address(&self, bytes: u32, column: i64, row: i64) -> Option<u64> {
         let (at, row) = ((self.x + column) * i64::from(bytes), self.y + row);
         let inside = at >= 0
@@ -68,8 +68,8 @@ impl Surface {
     }
 }
 
-/// Executes `block2d_load`, `block2d_store` and `block2d_prefetch`; gives what is read. Elements
-/// outside of the surface are zeros, and are not written.
+/// Executes `block2d_load`, `block2d_store` and `block2d_prefetch`, and returns the loaded value.
+/// Elements outside of the surface read as zeros, and are not written.
 pub(super) fn blocks(
     frame: &Frame<'_>,
     inst: Inst,
@@ -132,7 +132,8 @@ pub(super) fn blocks(
     Ok(Some(lanes.collect()))
 }
 
-/// The elements of all blocks: column and row from the first block's start, and where in the value.
+/// Calls a function on the elements of all blocks, with column and row relative to the first block,
+/// and the offset in the value.
 fn for_each(
     s: &Block2dShape,
     mut f: impl FnMut(i64, i64, usize) -> Result<(), String>,

@@ -1,5 +1,8 @@
-//! Operations that are no one Gen operation, lane by lane, by the host's own arithmetic. Bits are
-//! zero-extended from the lane's width, before and after.
+//! Semantics of operations without a single Gen counterpart, computed per lane by the host's
+//! arithmetic.
+//!
+//! Lanes are bits, zero-extended from the width of the scalar type, both as operands and as
+//! results.
 
 use super::alu::signed;
 use crate::ir::{Opcode, Scalar};
@@ -15,8 +18,8 @@ fn float_type(t: Scalar) -> Type {
     }
 }
 
-/// A function of doubles on lanes of a type, rounded to nearest; for all types, a double's
-/// precision is enough to round twice.
+/// Evaluates a function of doubles on lanes of a type, rounded to nearest. Rounding twice is
+/// harmless for all types, since a double is precise enough.
 fn nearest(t: Scalar, args: &[u64], mode: &FpMode, f: impl Fn(&[f64]) -> f64) -> u64 {
     let ty = float_type(t);
     let mode = FpMode {
@@ -27,7 +30,7 @@ fn nearest(t: Scalar, args: &[u64], mode: &FpMode, f: impl Fn(&[f64]) -> f64) ->
     write_float(f(&args), ty, false, &mode)
 }
 
-/// `x - floor(x)` of doubles, below 1.
+/// Returns `x - floor(x)` of doubles, below 1.
 fn fraction(x: u64, mode: &FpMode) -> u64 {
     let x = float_value(x, Type::Df, mode);
     let below = 1.0 - f64::EPSILON / 2.0;
@@ -35,7 +38,7 @@ fn fraction(x: u64, mode: &FpMode) -> u64 {
     write_float(if f >= 1.0 { below } else { f }, Type::Df, false, mode)
 }
 
-/// An operation of one operand; `None` for one that is Gen's.
+/// Executes an operation of one operand; `None` for those of Gen.
 pub(super) fn unary(opcode: Opcode, t: Scalar, x: u64, mode: &FpMode) -> Option<u64> {
     let unused = 64 - t.bits();
     Some(match opcode {
@@ -50,7 +53,8 @@ pub(super) fn unary(opcode: Opcode, t: Scalar, x: u64, mode: &FpMode) -> Option<
     })
 }
 
-/// Quotient and remainder of 64-bit magnitudes. By 0 they are all ones, and the dividend.
+/// Returns quotient and remainder of 64-bit magnitudes. Division by 0 yields all ones, and the
+/// dividend.
 fn divide(a: u64, b: u64) -> (u64, u64) {
     match b {
         0 => (u64::MAX, a),
@@ -62,8 +66,8 @@ fn negate_if(negative: bool, v: u64) -> u64 {
     if negative { v.wrapping_neg() } else { v }
 }
 
-/// An operation of two operands of a type, of which `to` is the result's; `None` for one that is
-/// Gen's.
+/// Executes an operation of two operands of type `t`, with a result of type `to`. Returns `None`
+/// for those of Gen.
 pub(super) fn binary(
     opcode: Opcode,
     t: Scalar,
@@ -118,7 +122,7 @@ pub(super) fn binary(
     })
 }
 
-/// The second result of `iaddc` and `isubb`: carry, borrow.
+/// Returns the second result of `iaddc` and `isubb`: carry, borrow.
 pub(super) fn carry(opcode: Opcode, t: Scalar, a: u64, b: u64) -> u64 {
     match opcode {
         Opcode::Iaddc => u64::from(u128::from(a) + u128::from(b) > u128::from(t.mask())),
@@ -126,7 +130,7 @@ pub(super) fn carry(opcode: Opcode, t: Scalar, a: u64, b: u64) -> u64 {
     }
 }
 
-/// Of four pairs of bytes the sum of the products.
+/// Returns the sum of the products of four pairs of bytes.
 fn four_bytes(a: u64, b: u64, a_signed: bool, b_signed: bool) -> i64 {
     let byte = |v: u64, n: u32, sign: bool| match ((v >> (8 * n)) as u8, sign) {
         (x, true) => i64::from(x as i8),
@@ -136,11 +140,11 @@ fn four_bytes(a: u64, b: u64, a_signed: bool, b_signed: bool) -> i64 {
     products.sum()
 }
 
-/// An operation of three operands of a type; `None` for one that is Gen's.
+/// Executes an operation of three operands of a type; `None` for those of Gen.
 pub(super) fn ternary(opcode: Opcode, t: Scalar, a: u64, b: u64, c: u64) -> Option<u64> {
     let (mask, bits) = (t.mask(), t.bits());
     let dot = |x: bool, y: bool| (c as i64).wrapping_add(four_bytes(a, b, x, y)) as u64 & mask;
-    // Of 32 bits.
+    // Operands have 32 bits.
     let signed_dot = |y: bool| {
         let sum = i64::from(c as u32 as i32) + four_bytes(a, b, true, y);
         sum.clamp(i32::MIN.into(), i32::MAX.into()) as u64 & mask

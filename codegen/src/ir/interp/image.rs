@@ -1,35 +1,35 @@
-//! Images and samplers as the interpreter sees them: formats, addressing and filtering as OpenCL C
-//! has them (8.2, 8.3), written for itself.
+//! Images and samplers of the interpreter: formats, addressing and filtering by OpenCL C 8.2 and
+//! 8.3, implemented independently.
 //!
-//! What lies outside of an image reads as zeros, with a last component of 1 where the format has
-//! none. Nearest sampling is exact; the weights of linear filtering are singles, where hardware's
-//! have 8 bits: results differ by at most 1/256 of the difference of neighbours.
+//! Texels outside of an image read as zeros, with a last component of 1 if the format has none.
+//! Nearest sampling is exact. Weights of linear filtering are singles, while the hardware's have 8
+//! bits, so results differ by at most 1/256 of the difference of neighbours.
 
 use super::memory::{Memory, MemoryError, from_le};
 pub use crate::ir::{Addressing, Sampler};
 use crate::ir::{ImageFact, ImageShape, SamplerFact};
 use half::f16;
 
-/// How a component is stored.
+/// Storage format of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Component {
-    /// 8 bits that are 0 to 1.
+    /// 8-bit number that represents 0 to 1.
     Unorm8,
-    /// A signed integer of 8 bits.
+    /// Signed 8-bit integer.
     Sint8,
-    /// A signed integer of 16 bits.
+    /// Signed 16-bit integer.
     Sint16,
-    /// A signed integer of 32 bits.
+    /// Signed 32-bit integer.
     Sint32,
-    /// An unsigned integer of 8 bits.
+    /// Unsigned 8-bit integer.
     Uint8,
-    /// An unsigned integer of 16 bits.
+    /// Unsigned 16-bit integer.
     Uint16,
-    /// An unsigned integer of 32 bits.
+    /// Unsigned 32-bit integer.
     Uint32,
-    /// A half float.
+    /// Half float.
     F16,
-    /// A single float.
+    /// Single float.
     F32,
 }
 
@@ -43,12 +43,12 @@ impl Component {
         }
     }
 
-    /// Whether a kernel sees an integer.
+    /// Returns true if a kernel sees an integer.
     pub const fn is_integer(self) -> bool {
         !matches!(self, Component::Unorm8 | Component::F16 | Component::F32)
     }
 
-    /// OpenCL's number.
+    /// Returns OpenCL's number of the format.
     const fn number(self) -> u32 {
         match self {
             Component::Unorm8 => 0x10d2,
@@ -63,7 +63,7 @@ impl Component {
         }
     }
 
-    /// What a kernel sees of the bits in memory.
+    /// Converts bits in memory to a kernel's component.
     fn decode(self, bits: u32) -> u32 {
         match self {
             Component::Unorm8 => (bits as f32 * (1.0 / 255.0)).to_bits(),
@@ -74,8 +74,8 @@ impl Component {
         }
     }
 
-    /// The bits in memory of what a kernel stores: rounded to nearest even, clamped to what there
-    /// is.
+    /// Converts a kernel's component to bits in memory: rounded to nearest even, clamped to the
+    /// range.
     fn encode(self, v: u32) -> u32 {
         let float = f32::from_bits(v);
         match self {
@@ -91,30 +91,31 @@ impl Component {
     }
 }
 
-/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between
-/// them. Of texels of several samples there is a picture for each sample, one after the other, in
-/// every layer.
+/// Image in memory.
+///
+/// Texels are contiguous, row by row, and rows slice by slice or layer by layer. A multisampled
+/// image has one plane per sample within each layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Image {
-    /// Its shape.
+    /// Shape of the image.
     pub shape: ImageShape,
-    /// Texels along each coordinate, layers along an array's last one; 1 along those that the shape
+    /// Texels along each coordinate, then the layers of an array. 1 along dimensions that the shape
     /// does not have.
     pub extent: [u32; 3],
     /// Samples of a texel.
     pub samples: u32,
-    /// How many components a texel has: 1, 2 or 4, in the order of the four that kernels see.
+    /// Number of components of a texel: 1, 2 or 4, in the order of the four that kernels see.
     pub components: u32,
-    /// How each is stored.
+    /// Storage format of each component.
     pub component: Component,
-    /// The address of the first texel.
+    /// Address of the first texel.
     pub address: u64,
 }
 
-/// Four components as a kernel sees them.
+/// Texel of four components, as a kernel sees it.
 pub(super) type Texel = [u32; 4];
 
-/// Along one axis, a texel or two, with the weight of the second.
+/// One or two texels along an axis, with the weight of the second.
 #[derive(Clone, Copy, Default)]
 struct Axis {
     texels: [i64; 2],
@@ -130,7 +131,7 @@ impl Image {
         }
     }
 
-    /// The address of a texel, if it is inside.
+    /// Returns the address of a texel; `None` outside of the image.
     fn at(&self, place: [i64; 4]) -> Option<u64> {
         let [w, h, d] = self.extent.map(i64::from);
         let samples = i64::from(self.samples.max(1));
@@ -148,7 +149,7 @@ impl Image {
         })
     }
 
-    /// A texel.
+    /// Loads a texel.
     pub(super) fn load(
         &self,
         memory: &mut dyn Memory,
@@ -172,7 +173,7 @@ impl Image {
         Ok(out)
     }
 
-    /// Stores a texel; outside nothing happens.
+    /// Stores a texel. Does nothing outside of the image.
     pub(super) fn store(
         &self,
         memory: &mut dyn Memory,
@@ -185,13 +186,12 @@ impl Image {
         let size = self.component.bytes();
         for (n, &v) in texel.iter().enumerate().take(self.components as usize) {
             let bytes = self.component.encode(v).to_le_bytes();
-            let part = bytes.get(..size as usize).unwrap_or(&[]);
-            memory.write(at + u64::from(n as u32 * size), part)?;
+            memory.write(at + u64::from(n as u32 * size), &bytes[..size as usize])?;
         }
         Ok(())
     }
 
-    /// What a sampler makes of the texels at coordinates.
+    /// Samples the image at coordinates.
     pub(super) fn sample(
         &self,
         memory: &mut dyn Memory,
@@ -241,8 +241,8 @@ impl Image {
         Ok(sum.map(f32::to_bits))
     }
 
-    /// The address of a byte of a rectangle: outside, that of the byte at the same place of the
-    /// nearest texel, if `nearest`.
+    /// Returns the address of a byte of a rectangle. Outside of the image and if `nearest`, it is
+    /// the corresponding byte of the nearest texel.
     pub(super) fn byte(&self, x: i64, y: i64, nearest: bool) -> Option<u64> {
         let texel = i64::from(self.components * self.component.bytes()).max(1);
         let (row, rows) = (i64::from(self.extent[0]) * texel, i64::from(self.extent[1]));
@@ -259,7 +259,7 @@ impl Image {
         Some(self.address + at as u64)
     }
 
-    /// A fact about it.
+    /// Returns a property of the image.
     pub(super) fn fact(&self, fact: ImageFact) -> u32 {
         let [x, y, z] = self.extent;
         match (fact, self.shape) {
@@ -292,14 +292,14 @@ impl Image {
                 ImageShape::D1 | ImageShape::D1Array | ImageShape::Buffer => 0,
                 _ => y.wrapping_sub(1),
             },
-            // One level.
+            // Images have one level.
             _ => 0,
         }
     }
 }
 
 impl Sampler {
-    /// A fact about it.
+    /// Returns a property of the sampler.
     pub(super) fn fact(&self, fact: SamplerFact) -> u32 {
         match fact {
             SamplerFact::Addressing => match self.addressing {
@@ -319,7 +319,7 @@ impl Sampler {
         }
     }
 
-    /// Where a coordinate falls among so many texels.
+    /// Returns the texels along an axis that a coordinate selects.
     fn axis(&self, c: f32, texels: u32, linear: bool) -> Axis {
         let size = texels as f32;
         let u = match (self.addressing, self.normalized) {

@@ -1,4 +1,4 @@
-//! Memory as the interpreter sees it.
+//! Memories of the interpreter.
 
 use super::image::{Image, Sampler};
 use crate::ir::data::ADDRESS_BYTES;
@@ -7,47 +7,47 @@ use crate::ir::{Data, DataRef, Module, Space, printf};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
 
-/// An access outside of memory.
+/// Access outside of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} of {bytes} bytes at {address:#x}, outside of every buffer", if *.write { "a write" } else { "a read" })]
 pub struct MemoryError {
-    /// Address of its first byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: usize,
-    /// Whether it is a write.
+    /// True for a write.
     pub write: bool,
 }
 
-/// A 64-bit address space.
+/// 64-bit address space of a launch.
 pub trait Memory {
-    /// Fills `out` from an address on.
+    /// Reads bytes into `out`, beginning at an address.
     ///
     /// # Errors
-    /// Not all of it is memory.
+    /// Returns an error if some of the bytes are not mapped.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError>;
 
-    /// Takes what `printf` prints.
+    /// Receives the output of `printf`.
     fn print(&mut self, _text: &[u8]) {}
 
-    /// The image that a kernel's argument of this value is.
+    /// Returns the image that a kernel argument of this value refers to.
     fn image(&self, _argument: u64) -> Option<Image> {
         None
     }
 
-    /// The sampler that a kernel's argument of this value is.
+    /// Returns the sampler that a kernel argument of this value refers to.
     fn sampler(&self, _argument: u64) -> Option<Sampler> {
         None
     }
 
-    /// Writes `data` from an address on.
+    /// Writes `data`, beginning at an address.
     ///
     /// # Errors
-    /// Not all of it is memory.
+    /// Returns an error if some of the bytes are not mapped.
     fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError>;
 }
 
-/// Buffers with unmapped space between them.
+/// Memory of buffers, with unmapped space between them.
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
     buffers: BTreeMap<u64, Vec<u8>>,
@@ -69,24 +69,24 @@ impl Buffers {
         address
     }
 
-    /// Adds an image, and returns the value of an argument that is it.
+    /// Adds an image, and returns the value of an argument that refers to it.
     pub fn add_image(&mut self, image: Image) -> u64 {
         self.images.push(image);
         self.images.len() as u64 - 1
     }
 
-    /// Adds a sampler, and returns the value of an argument that is it.
+    /// Adds a sampler, and returns the value of an argument that refers to it.
     pub fn add_sampler(&mut self, sampler: Sampler) -> u64 {
         self.samplers.push(sampler);
         self.samplers.len() as u64 - 1
     }
 
-    /// What `printf` printed.
+    /// Returns the output of `printf`.
     pub fn printed(&self) -> &[u8] {
         &self.printed
     }
 
-    /// The bytes of the buffer at an address; none where no buffer begins there.
+    /// Returns the bytes of the buffer at an address. Empty if no buffer begins there.
     pub fn bytes(&self, address: u64) -> &[u8] {
         self.buffers.get(&address).map_or(&[], Vec::as_slice)
     }
@@ -135,35 +135,35 @@ impl Memory for Buffers {
     }
 }
 
-/// The number of up to 8 bytes, lowest first.
+/// Decodes up to 8 bytes, little-endian.
 pub(super) fn from_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 
-/// Where the first piece of data is, above all buffers.
+/// Address of the module's first data, above all buffers.
 const DATA: u64 = 0x5000_0000_0000;
-/// From one piece to the next: more than any has.
+/// Distance between data; larger than any data.
 const DATA_STEP: u64 = 1 << 30;
 
-/// Bytes of a group's local memory: as much as a group can have.
+/// SLM of a group in bytes: the maximum that a group can have.
 const SLM_BYTES: usize = 64 * 1024;
 
-/// The images and samplers of a launch, in the order of its arguments.
+/// Images and samplers of a launch, in argument order.
 #[derive(Default)]
-pub(super) struct Tables {
+pub(super) struct ImageTables {
     pub(super) images: Vec<Image>,
     pub(super) samplers: Vec<Sampler>,
 }
 
-/// What a module's data hold, from one launch to the next.
-pub(super) struct Contents {
-    /// By data: what it holds, if that is not what the module says.
+/// Contents of a module's data, kept from one launch to the next.
+pub(super) struct DataContents {
+    /// Contents by data, if they may differ from those in the module.
     bytes: Vec<Option<Vec<u8>>>,
 }
 
-impl Contents {
-    /// Of a module that was just loaded.
-    pub(super) fn new(module: &Module) -> Contents {
+impl DataContents {
+    /// Returns the contents after loading: addresses are relocated.
+    pub(super) fn new(module: &Module) -> DataContents {
         let bytes = module.data.values().map(|d| {
             let mut bytes = (d.written || !d.relocs.is_empty()).then(|| d.bytes.clone())?;
             for r in &d.relocs {
@@ -175,40 +175,40 @@ impl Contents {
             }
             Some(bytes)
         });
-        Contents {
+        DataContents {
             bytes: bytes.collect(),
         }
     }
 }
 
-/// Where data is: each has an equal part of the addresses that no buffer gets.
+/// Returns the address of data. Each data has an equal share of the range above all buffers.
 fn place_of(data: DataRef) -> u64 {
     DATA + data.index() as u64 * DATA_STEP
 }
 
-/// All memories that a work-group sees.
+/// Memories that a work-group sees.
 pub(super) struct Spaces<'m> {
     pub(super) memory: &'m mut dyn Memory,
     /// Address of each surface argument.
     surfaces: &'m [u64],
     /// Images and samplers among the arguments.
-    tables: &'m Tables,
-    /// The module's data.
+    tables: &'m ImageTables,
+    /// Data of the module.
     data: &'m PrimaryMap<DataRef, Data>,
-    contents: &'m mut Contents,
+    contents: &'m mut DataContents,
     slm: Vec<u8>,
-    /// The running thread's own.
+    /// Scratch of the running thread.
     pub(super) scratch: Vec<u8>,
 }
 
 impl<'m> Spaces<'m> {
-    /// The memories of a group: its own is zero.
+    /// Returns the memories of a group, with zeroed SLM.
     pub(super) fn new(
         memory: &'m mut dyn Memory,
         surfaces: &'m [u64],
-        tables: &'m Tables,
+        tables: &'m ImageTables,
         data: &'m PrimaryMap<DataRef, Data>,
-        contents: &'m mut Contents,
+        contents: &'m mut DataContents,
     ) -> Spaces<'m> {
         Spaces {
             memory,
@@ -221,7 +221,7 @@ impl<'m> Spaces<'m> {
         }
     }
 
-    /// Bytes of local memory or of scratch; `None` for other memories.
+    /// Returns bytes of SLM or scratch; `None` for other memories.
     fn own(
         &mut self,
         space: Space,
@@ -247,7 +247,7 @@ impl<'m> Spaces<'m> {
         }))
     }
 
-    /// Where data is.
+    /// Returns the address of data.
     pub(super) fn data_address(&self, data: DataRef) -> Result<u64, String> {
         if self.data.is_valid(data) {
             Ok(place_of(data))
@@ -256,7 +256,7 @@ impl<'m> Spaces<'m> {
         }
     }
 
-    /// The data at an address, and where in it that is.
+    /// Returns the data at an address, and the offset in it.
     fn data_at(&self, address: u64) -> Option<(DataRef, usize)> {
         let at = address.checked_sub(DATA)?;
         let data = DataRef::new(usize::try_from(at / DATA_STEP).ok()?);
@@ -264,7 +264,7 @@ impl<'m> Spaces<'m> {
         self.data.is_valid(data).then_some((data, offset))
     }
 
-    /// So many bytes of data at an address.
+    /// Reads bytes of data at an address.
     fn read_data(&self, address: u64, bytes: usize) -> Option<&[u8]> {
         let (data, at) = self.data_at(address)?;
         let changed = self.contents.bytes.get(data.index())?.as_deref();
@@ -272,7 +272,7 @@ impl<'m> Spaces<'m> {
         all.get(at..at.checked_add(bytes)?)
     }
 
-    /// Writes to data; `None` where there is none.
+    /// Writes to data; `None` if there is none at the address.
     fn write_data(&mut self, address: u64, bytes: &[u8]) -> Option<Result<(), String>> {
         let (data, at) = self.data_at(address)?;
         let Data { name, written, .. } = self.data.get(data)?;
@@ -285,12 +285,12 @@ impl<'m> Spaces<'m> {
         Some(Ok(()))
     }
 
-    /// The text of a string of the module.
+    /// Returns the text of a string of the module.
     pub(super) fn format(&self, data: DataRef) -> Option<&'m [u8]> {
         printf::string(self.data.get(data))
     }
 
-    /// The string at an address, without its zero; `None` where there is none.
+    /// Returns the string at an address, without its zero; `None` if there is none.
     pub(super) fn string(&mut self, address: u64) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         while out.len() <= MAX_STRING {
@@ -314,13 +314,13 @@ impl<'m> Spaces<'m> {
         }
     }
 
-    /// The image of a number.
+    /// Returns the image of an index.
     pub(super) fn image(&self, number: u8) -> Result<Image, String> {
         let found = self.tables.images.get(usize::from(number));
         found.copied().ok_or(format!("there is no image {number}"))
     }
 
-    /// The sampler of a number.
+    /// Returns the sampler of an index.
     pub(super) fn sampler(&self, number: u8) -> Result<Sampler, String> {
         let found = self.tables.samplers.get(usize::from(number));
         found
@@ -328,7 +328,7 @@ impl<'m> Spaces<'m> {
             .ok_or(format!("there is no sampler {number}"))
     }
 
-    /// An element of up to 8 bytes.
+    /// Reads an element of up to 8 bytes.
     pub(super) fn read(&mut self, space: Space, address: u64, bytes: u32) -> Result<u64, String> {
         let mut out = [0; 8];
         let out = out

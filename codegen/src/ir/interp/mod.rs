@@ -1,6 +1,8 @@
-//! The reference semantics of the IR: executes functions instruction by instruction, all lanes of
-//! each. Slow and simple, it shares nothing with lowering, and judges it; what an operation
-//! computes is `isa-gen`'s meaning of the Gen operation.
+//! Interpreter: the reference semantics of the IR.
+//!
+//! It executes functions instruction by instruction, all lanes of each. It is slow and simple, and
+//! shares nothing with lowering, for which it is the oracle. `isa-gen` defines the results of
+//! operations, by the corresponding Gen operations.
 //!
 //! ```
 //! use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
@@ -19,7 +21,8 @@
 //! let mut memory = Buffers::default();
 //! let buffer = memory.add((0..8u32).flat_map(u32::to_le_bytes).collect());
 //! let kernel = module.find("twice").ok_or("no kernel")?;
-//! launch(&module, kernel, &Grid::new([8, 1, 1], [8, 1, 1]), &[Arg::ptr(buffer)], &mut memory, 1000)?;
+//! let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+//! launch(&module, kernel, &grid, &[Arg::ptr(buffer)], &mut memory, 1000)?;
 //! assert_eq!(memory.bytes(buffer)[4..8], [2, 0, 0, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -41,25 +44,25 @@ pub use memory::{Buffers, Memory, MemoryError};
 use crate::ir::Origin;
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
-use memory::{Contents, Spaces, Tables};
-use thread::{State, Thread};
+use memory::{DataContents, ImageTables, Spaces};
+use thread::{Thread, ThreadState};
 
-/// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
+/// Lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
 pub type Lanes = Vec<u64>;
 
-/// Work-items and how they are grouped, by dimension.
+/// Work-items and work-group size, by dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// Work-items.
     pub global: [u32; 3],
-    /// Work-items of a group; the last group of a dimension may have fewer.
+    /// Work-items of a group. The last group of a dimension may have fewer.
     pub local: [u32; 3],
     /// Offset of the global ids.
     pub offset: [u32; 3],
 }
 
 impl Grid {
-    /// A grid without offset.
+    /// Makes a grid without offset.
     pub const fn new(global: [u32; 3], local: [u32; 3]) -> Grid {
         Grid {
             global,
@@ -68,40 +71,39 @@ impl Grid {
         }
     }
 
-    /// The last dimension of several work-items, from 1; 1 where there is none.
+    /// Number of dimensions up to the last one with several work-items; at least 1.
     pub fn dimensions(&self) -> u32 {
         let several = |d: &usize| self.global[*d] > 1 || self.local[*d] > 1;
         [2, 1].into_iter().find(several).map_or(1, |d| d as u32 + 1)
     }
 
-    /// Groups in each dimension.
+    /// Number of groups in each dimension.
     pub fn groups(&self) -> [u32; 3] {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 }
 
-/// A kernel argument: the lanes of the parameter's value.
+/// Kernel argument: the lanes of the parameter's value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arg(pub Lanes);
 
 impl Arg {
-    /// A buffer's address.
+    /// Makes the argument of a buffer's address.
     pub fn ptr(address: u64) -> Arg {
         Arg(vec![address])
     }
 
-    /// A 32-bit integer.
+    /// Makes the argument of a 32-bit integer.
     pub fn i32(v: i32) -> Arg {
         Arg(vec![u64::from(v as u32)])
     }
 
-    /// A single float.
+    /// Makes the argument of a single float.
     pub fn f32(v: f32) -> Arg {
         Arg(vec![u64::from(v.to_bits())])
     }
 
-    /// The value of this type whose bytes in memory these are; `None` where the count of bytes is
-    /// another.
+    /// Makes an argument of a type from its bytes in memory; `None` if their count is wrong.
     pub fn from_bytes(ty: Type, bytes: &[u8]) -> Option<Arg> {
         let size = ty.scalar().bytes() as usize;
         if size == 0 || bytes.len() != ty.bytes() as usize {
@@ -111,7 +113,7 @@ impl Arg {
     }
 }
 
-/// What an execution came to.
+/// Statistics of an execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Hardware threads run.
@@ -120,71 +122,71 @@ pub struct Stats {
     pub instructions: u64,
 }
 
-/// Why an execution ended early.
+/// Reason that an execution ended early.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InterpError {
-    /// The launch does not fit the kernel.
+    /// Launch that does not fit the kernel.
     #[error("{0}")]
     Launch(String),
-    /// An instruction failed.
+    /// Instruction that failed.
     #[error("%{function}, group {group:?}, thread {thread}, at `{at}`{origin}: {what}")]
     Failed {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// The work-group.
+        /// Id of the work-group.
         group: [u32; 3],
-        /// The thread of the group.
+        /// Number of the thread in the group.
         thread: u32,
-        /// The instruction, as text.
+        /// Instruction, as text.
         at: String,
-        /// Where that is from.
+        /// Source location of the instruction.
         origin: Origin,
-        /// What happened.
+        /// Error message.
         what: String,
     },
-    /// Some threads of a group wait at a barrier that others have passed by.
+    /// Barrier at which some threads of a group wait, while others have ended.
     #[error(
         "%{function}, group {group:?}: {waiting} threads wait at a barrier and {ended} have ended"
     )]
     Barrier {
-        /// The kernel.
+        /// Name of the kernel.
         function: String,
-        /// The work-group.
+        /// Id of the work-group.
         group: [u32; 3],
-        /// Threads at the barrier.
+        /// Number of threads at the barrier.
         waiting: usize,
-        /// Threads that ended.
+        /// Number of threads that ended.
         ended: usize,
     },
 }
 
-/// The most work-items of a group.
+/// Maximum number of work-items of a group.
 const MAX_GROUP: u32 = 1024;
 
-/// What the threads of a group share.
+/// State shared by the threads of a group.
 struct Group<'a> {
     grid: &'a Grid,
     id: [u32; 3],
-    /// Work-items that the group really has.
+    /// Number of work-items of this group, which may be a partial one.
     size: [u32; 3],
 }
 
-/// A module and what its variables hold, from one launch to the next.
+/// Loaded module with the contents of its variables, kept from one launch to the next.
 pub struct Loaded<'m> {
     module: &'m Module,
-    contents: Contents,
+    contents: DataContents,
 }
 
 impl<'m> Loaded<'m> {
-    /// A module of which nothing was launched.
+    /// Loads a module.
     pub fn new(module: &'m Module) -> Loaded<'m> {
         Loaded {
             module,
-            contents: Contents::new(module),
+            contents: DataContents::new(module),
         }
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &'m Module {
         self.module
     }
@@ -246,10 +248,10 @@ impl<'m> Loaded<'m> {
                 grid.local
             )));
         }
-        // What the host gives for a surface is its address; the kernel finds where in it the buffer
-        // begins. Local memory that the host sizes lies behind the kernel's own.
+        // The host gives the address of a surface, while the kernel receives the offset of the
+        // buffer in it. SLM arguments follow the kernel's static SLM.
         let mut surfaces = Vec::new();
-        let mut tables = Tables::default();
+        let mut tables = ImageTables::default();
         let mut args = args.to_vec();
         for (arg, p) in args.iter_mut().zip(&func.sig.params) {
             match p.kind {
@@ -307,14 +309,15 @@ impl<'m> Loaded<'m> {
     }
 }
 
-/// Launches a kernel over a grid. The module's variables hold what they do when it is loaded.
-/// Groups run one after the other; the threads of a group run in turn, each up to the next barrier.
-/// `fuel` is the most instructions that the whole launch may execute.
+/// Launches a kernel over a grid. Variables of the module have their initial contents.
+///
+/// Groups run one after the other. The threads of a group take turns, each running to the next
+/// barrier. `fuel` is the maximum number of instructions of the whole launch.
 ///
 /// # Errors
-/// The function is no kernel, or the arguments are not its parameters; an access outside of memory;
-/// a barrier that not all threads reach; no fuel left. The module must have been verified: where it
-/// was not, an error may also say so.
+/// Returns an error if the function is no kernel, or the arguments do not match its parameters.
+/// Also for an access outside of memory, a barrier that not all threads reach, and exhausted fuel.
+/// The module must have been verified. Otherwise other errors are possible.
 pub fn launch(
     module: &Module,
     kernel: FuncRef,
@@ -348,8 +351,8 @@ fn run_group(
         threads.push(Thread::new(module, kernel, group, n as u32, simd, args)?);
     }
     stats.threads += count;
-    // What each thread waits for; none of one that runs.
-    let mut states: Vec<Option<State>> = vec![None; threads.len()];
+    // Reason that each thread waits; `None` if it can run.
+    let mut states: Vec<Option<ThreadState>> = vec![None; threads.len()];
     loop {
         let before = *fuel;
         for (n, t) in threads.iter_mut().enumerate() {
@@ -363,7 +366,7 @@ fn run_group(
             continue;
         }
         let are = |state| states.iter().filter(|s| **s == Some(state)).count();
-        let (waiting, ended) = (are(State::Barrier), are(State::Ended));
+        let (waiting, ended) = (are(ThreadState::Barrier), are(ThreadState::Ended));
         if ended == threads.len() {
             return Ok(());
         }
@@ -379,17 +382,20 @@ fn run_group(
     }
 }
 
-/// A thread comes to what it waits for. The last one of a barrier of a number lets the others go.
-fn arrive(states: &mut [Option<State>], thread: usize, state: State) -> Result<(), String> {
+/// Records that a thread stopped. The last thread to arrive at a named barrier releases the others.
+fn arrive(
+    states: &mut [Option<ThreadState>],
+    thread: usize,
+    state: ThreadState,
+) -> Result<(), String> {
     if let Some(own) = states.get_mut(thread) {
         *own = Some(state);
     }
-    let State::Named { number, threads } = state else {
+    let ThreadState::Named { number, threads } = state else {
         return Ok(());
     };
-    let is_here =
-        |s: &Option<State>| matches!(s, Some(State::Named { number: n, .. }) if *n == number);
-    let here: Vec<State> = states
+    let is_here = |s: &Option<ThreadState>| matches!(s, Some(ThreadState::Named { number: n, .. }) if *n == number);
+    let here: Vec<ThreadState> = states
         .iter()
         .filter(|s| is_here(s))
         .flatten()
@@ -429,14 +435,14 @@ pub fn call(
     };
     let mut fuel = fuel;
     let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
-    let tables = Tables::default();
-    let mut contents = Contents::new(module);
+    let tables = ImageTables::default();
+    let mut contents = DataContents::new(module);
     let mut memory = Spaces::new(memory, &[], &tables, &module.data, &mut contents);
-    while thread.run(&mut memory, &mut fuel)? != State::Ended {}
+    while thread.run(&mut memory, &mut fuel)? != ThreadState::Ended {}
     Ok(thread.results())
 }
 
-/// The float of a lane's bits; integers and predicates count as their value.
+/// Returns the float of a lane's bits. Integers and predicates are converted.
 pub fn lane_float(scalar: Scalar, bits: u64) -> f64 {
     alu::float(scalar, bits)
 }

@@ -1,4 +1,4 @@
-//! `printf`.
+//! Execution of `printf`.
 
 use super::memory::Spaces;
 use super::pure::lane_of;
@@ -8,7 +8,7 @@ use crate::ir::{DataRef, Scalar, Value, printf};
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::printf as text;
 
-/// Prints a line a lane that is on, the lowest first.
+/// Prints a line for each enabled lane, the lowest first.
 pub(super) fn print(
     frame: &Frame<'_>,
     format: DataRef,

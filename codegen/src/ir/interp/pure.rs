@@ -1,4 +1,4 @@
-//! Operations that only compute.
+//! Execution of operations without side effects.
 
 use super::memory::from_le;
 use super::{Lanes, alu};
@@ -12,7 +12,7 @@ pub(super) fn lane_of(lanes: &[u64], lane: usize) -> Result<u64, String> {
         .ok_or_else(|| format!("there is no lane {lane} (the function was not verified)"))
 }
 
-/// Element of a region that a lane is, in elements of `bytes` from the vector's start.
+/// Returns the element that a lane of a region refers to. Elements have `bytes` bytes.
 fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result<usize, String> {
     let lane = lane as u32;
     let row = lane / u32::from(r.width).max(1);
@@ -34,8 +34,7 @@ fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result
     Ok((at / size) as usize)
 }
 
-/// All lanes combined, or each with those before it: see `reduce_fadd` and `scan_fadd` for the
-/// order.
+/// Reduces or scans lanes, in the order that `reduce_fadd` and `scan_fadd` specify.
 fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     let among = opcode.among_lanes()?;
     let both = |a: &[u64], b: &[u64]| alu::binary(among.opcode, t, t, a, b, mode);
@@ -64,8 +63,8 @@ fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     Some(x)
 }
 
-/// The results of an operation that only computes, the first of type `to`, from what its operands
-/// are. `mode`: how its floats are rounded and which denormals it keeps.
+/// Evaluates an operation without side effects from the values of its operands. `to` is the type of
+/// the first result. `mode` has rounding and denormal modes.
 pub(crate) fn evaluate<'v>(
     dfg: &DataFlowGraph,
     to: Type,
@@ -230,14 +229,14 @@ fn bitcast(from: Type, to: Type, x: &[u64]) -> Lanes {
     lanes_of(to, &to_le(from, x))
 }
 
-/// The bytes of a value's lanes.
+/// Returns the bytes of a value's lanes.
 fn to_le(ty: Type, x: &[u64]) -> Vec<u8> {
     let size = ty.scalar().bytes() as usize;
     let bytes = x.iter().map(|b| b.to_le_bytes());
     bytes.flat_map(|b| b.into_iter().take(size)).collect()
 }
 
-/// The lanes of a type that bytes are.
+/// Returns the lanes of a type that bytes encode.
 fn lanes_of(ty: Type, bytes: &[u8]) -> Lanes {
     bytes
         .chunks(ty.scalar().bytes().max(1) as usize)

@@ -1,11 +1,13 @@
-//! What operations compute, for one lane, by the host's own arithmetic: what the semantics are
-//! compared with. Bits are zero-extended from the lane's width, before and after.
+//! Independent semantics of operations for tests, computed per lane by the host's arithmetic.
+//!
+//! Lanes are bits, zero-extended from the width of the scalar type, both as operands and as
+//! results.
 
 use super::alu::{float, signed};
 use crate::ir::{FloatCC, IntCC, Opcode, Scalar, Type};
 use half::f16;
 
-/// A float as a lane, to nearest even.
+/// Rounds a float to a lane, to nearest even.
 fn round(scalar: Scalar, v: f64) -> u64 {
     match scalar {
         Scalar::F16 => u64::from(f16::from_f64(v).to_bits()),
@@ -14,7 +16,7 @@ fn round(scalar: Scalar, v: f64) -> u64 {
     }
 }
 
-/// A number clamped to the signed or unsigned range of a lane.
+/// Clamps a number to the signed or unsigned range of a lane.
 fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
     let mask = i128::from(scalar.mask());
     let (low, high) = if to_signed {
@@ -25,8 +27,8 @@ fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
     v.clamp(low, high) as u64 & scalar.mask()
 }
 
-/// `v - floor(v)`: below 1 also where that rounds to 1, but for halves, which are computed in
-/// single.
+/// Returns `v - floor(v)`, below 1 even if that rounds to 1. Halves are computed in single
+/// precision and may reach 1.
 fn fraction(t: Scalar, v: f64) -> u64 {
     let bits = round(t, v - v.floor());
     let one = round(t, 1.0);
@@ -36,7 +38,7 @@ fn fraction(t: Scalar, v: f64) -> u64 {
     }
 }
 
-/// An operation of one operand; `None` for an opcode that is none.
+/// Executes an operation of one operand; `None` for other opcodes.
 pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64> {
     let (f, t) = (from.scalar(), to.scalar());
     let int = |v: i64| v as u64 & t.mask();
@@ -53,7 +55,7 @@ pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64>
         Opcode::FbhU => u64::from((x as u32).leading_zeros()),
         Opcode::FbhS => {
             let v = x as u32 as i32;
-            // The distance to the first bit unlike the sign.
+            // Distance to the first bit that differs from the sign.
             let unlike = (v ^ (v >> 31)).leading_zeros();
             if unlike == 32 {
                 t.mask()
@@ -98,8 +100,8 @@ pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64>
     })
 }
 
-/// Quotient and remainder of 32-bit integers. By zero both are what Gen's math box gives: the
-/// largest number, or for a negative dividend the smallest.
+/// Returns quotient and remainder of 32-bit integers. Division by zero yields what Gen's math unit
+/// returns for both: the largest number, or the smallest for a negative dividend.
 fn divide(a: i64, b: i64, is_signed: bool) -> (i64, i64) {
     match (b, is_signed) {
         (0, false) => (i64::from(u32::MAX), i64::from(u32::MAX)),
@@ -109,7 +111,7 @@ fn divide(a: i64, b: i64, is_signed: bool) -> (i64, i64) {
     }
 }
 
-/// An operation of two operands of one type; `None` for an opcode that is none.
+/// Executes an operation of two operands of one type; `None` for other opcodes.
 pub(super) fn binary(opcode: Opcode, t: Scalar, a: u64, b: u64) -> Option<u64> {
     let mask = t.mask();
     let int = |v: i128| v as u64 & mask;
@@ -150,7 +152,7 @@ pub(super) fn binary(opcode: Opcode, t: Scalar, a: u64, b: u64) -> Option<u64> {
     })
 }
 
-/// The second result of `iaddc` and `isubb`: carry, borrow.
+/// Returns the second result of `iaddc` and `isubb`: carry, borrow.
 pub(super) fn carry(opcode: Opcode, t: Scalar, a: u64, b: u64) -> u64 {
     match opcode {
         Opcode::Iaddc => u64::from(u128::from(a) + u128::from(b) > u128::from(t.mask())),
@@ -158,7 +160,8 @@ pub(super) fn carry(opcode: Opcode, t: Scalar, a: u64, b: u64) -> u64 {
     }
 }
 
-/// A bit field: it ends at bit 31, width and offset are taken modulo 32, width 0 gives 0.
+/// Extracts a bit field, cut off at bit 31. Width and offset are taken modulo 32; width 0 returns
+/// 0.
 fn field(width: u64, offset: u64, v: u64, sign: bool) -> u64 {
     let (width, offset) = (width % 32, offset % 32);
     if width == 0 {
@@ -174,7 +177,7 @@ fn field(width: u64, offset: u64, v: u64, sign: bool) -> u64 {
     }
 }
 
-/// An operation of three operands of one type; `None` for an opcode that is none.
+/// Executes an operation of three operands of one type; `None` for other opcodes.
 pub(super) fn ternary(opcode: Opcode, t: Scalar, a: u64, b: u64, c: u64) -> Option<u64> {
     let (x, y, z) = (float(t, a), float(t, b), float(t, c));
     Some(match opcode {
@@ -190,7 +193,7 @@ pub(super) fn ternary(opcode: Opcode, t: Scalar, a: u64, b: u64, c: u64) -> Opti
     })
 }
 
-/// `icmp` of a lane.
+/// Compares lanes by `icmp`.
 pub(super) fn int_compare(cond: IntCC, t: Scalar, a: u64, b: u64) -> bool {
     let (sa, sb) = (signed(t, a), signed(t, b));
     match cond {
@@ -207,7 +210,7 @@ pub(super) fn int_compare(cond: IntCC, t: Scalar, a: u64, b: u64) -> bool {
     }
 }
 
-/// `fcmp` of a lane.
+/// Compares lanes by `fcmp`.
 pub(super) fn float_compare(cond: FloatCC, t: Scalar, a: u64, b: u64) -> bool {
     let (x, y) = (float(t, a), float(t, b));
     match cond {

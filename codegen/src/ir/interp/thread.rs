@@ -1,4 +1,4 @@
-//! One hardware thread: frames, values, instructions.
+//! Hardware thread: stack frames, values, execution of instructions.
 
 use super::block2d::blocks;
 use super::memory::{Spaces, from_le};
@@ -13,27 +13,27 @@ use crate::ir::{
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_isa_gen::sem::FpMode;
 
-/// Why a thread stopped running.
+/// Reason that a thread stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
-    /// It waits at a barrier.
+pub(super) enum ThreadState {
+    /// Waits at the barrier of the work-group.
     Barrier,
-    /// It waits at the barrier of a number, which is of so many threads.
+    /// Waits at a named barrier of this many threads.
     Named { number: u8, threads: u32 },
-    /// It returned.
+    /// Returned.
     Ended,
 }
 
-/// What stands for the address of the printf buffer; there is none here.
+/// Stand-in for the address of the printf buffer, which does not exist here.
 const NO_BUFFER: u64 = 0x6000_0000_0000;
 
 pub(super) struct Frame<'a> {
     pub(super) func: &'a Function,
     pub(super) values: SecondaryMap<Value, Lanes>,
     block: Block,
-    /// The next instruction's place in the block.
+    /// Index in the block of the next instruction.
     next: usize,
-    /// The call that is executing, for its results.
+    /// Call that is executing, for its results.
     call: Option<Inst>,
 }
 
@@ -42,16 +42,16 @@ pub(super) struct Thread<'a> {
     group: &'a Group<'a>,
     number: u32,
     simd: u32,
-    /// The kernel's, for its subroutines too.
+    /// Mode of the kernel, which applies to its subroutines too.
     mode: FpMode,
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
     scratch: Vec<u8>,
-    /// How often the time was asked for.
+    /// Number of reads of the clock so far.
     clock: u64,
 }
 
-/// What to do after an instruction.
+/// Continuation after an instruction.
 enum Step {
     Next,
     Barrier,
@@ -60,7 +60,7 @@ enum Step {
 }
 
 impl<'a> Thread<'a> {
-    /// A thread at the start of a function.
+    /// Makes a thread at the start of a function.
     pub(super) fn new(
         module: &'a Module,
         func: FuncRef,
@@ -93,7 +93,7 @@ impl<'a> Thread<'a> {
         Ok(t)
     }
 
-    /// What the outermost function returned.
+    /// Returns the results of the outermost function.
     pub(super) fn results(self) -> Vec<Lanes> {
         self.results
     }
@@ -124,17 +124,21 @@ impl<'a> Thread<'a> {
         &mut self,
         memory: &mut Spaces<'_>,
         fuel: &mut u64,
-    ) -> Result<State, InterpError> {
+    ) -> Result<ThreadState, InterpError> {
         std::mem::swap(&mut memory.scratch, &mut self.scratch);
         let state = self.steps(memory, fuel);
         std::mem::swap(&mut memory.scratch, &mut self.scratch);
         state
     }
 
-    fn steps(&mut self, memory: &mut Spaces<'_>, fuel: &mut u64) -> Result<State, InterpError> {
+    fn steps(
+        &mut self,
+        memory: &mut Spaces<'_>,
+        fuel: &mut u64,
+    ) -> Result<ThreadState, InterpError> {
         loop {
             let Some(frame) = self.frames.last_mut() else {
-                return Ok(State::Ended);
+                return Ok(ThreadState::Ended);
             };
             let (func, block) = (frame.func, frame.block);
             let Some(&inst) = func.layout.insts(block).get(frame.next) else {
@@ -154,11 +158,11 @@ impl<'a> Thread<'a> {
             };
             match step {
                 Ok(Step::Next) => {}
-                Ok(Step::Barrier) => return Ok(State::Barrier),
+                Ok(Step::Barrier) => return Ok(ThreadState::Barrier),
                 Ok(Step::Named { number, threads }) => {
-                    return Ok(State::Named { number, threads });
+                    return Ok(ThreadState::Named { number, threads });
                 }
-                Ok(Step::Ended) => return Ok(State::Ended),
+                Ok(Step::Ended) => return Ok(ThreadState::Ended),
                 Err(what) => {
                     let at = crate::ir::text::inst_text(func, Some(self.module), inst);
                     return Err(self.failed(func, at, func.srclocs[inst], what));
@@ -300,7 +304,9 @@ impl<'a> Thread<'a> {
                 let ty = dfg.ty(value);
                 let size = ty.scalar().bytes() as usize;
                 let lanes = &frame.values[value];
-                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
+                for (lane, address) in
+                    LaneAddresses::new(frame, opcode, mem, ty, addr, offset, mask)
+                {
                     let bits = lane_of(lanes, lane)?;
                     memory
                         .write(mem.space, address, &bits.to_le_bytes()[..size])
@@ -317,7 +323,9 @@ impl<'a> Thread<'a> {
                 old,
             } => {
                 let (ty, mut out) = lanes_before(frame, inst, old.expand())?;
-                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
+                for (lane, address) in
+                    LaneAddresses::new(frame, opcode, mem, ty, addr, offset, mask)
+                {
                     let bits = memory
                         .read(mem.space, address, ty.scalar().bytes())
                         .map_err(|e| format!("lane {lane}: {e}"))?;
@@ -337,7 +345,9 @@ impl<'a> Thread<'a> {
             } => {
                 let (ty, mut out) = lanes_before(frame, inst, old.expand())?;
                 let size = ty.scalar().bytes();
-                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
+                for (lane, address) in
+                    LaneAddresses::new(frame, opcode, mem, ty, addr, offset, mask)
+                {
                     let operand = |n: usize| -> Result<u64, String> {
                         match data[n].expand() {
                             Some(v) => lane_of(&frame.values[v], lane),
@@ -383,7 +393,7 @@ impl<'a> Thread<'a> {
         Ok(())
     }
 
-    /// The number in its group of the thread's lane, and whether there is such a work-item.
+    /// Returns the local index of the work-item of a lane, and true if it exists.
     fn item(&self, lane: u32) -> (u64, bool) {
         let n = u64::from(self.number) * u64::from(self.simd) + u64::from(lane);
         let [x, y, z] = self.group.size.map(u64::from);
@@ -410,7 +420,7 @@ impl<'a> Thread<'a> {
                     Dim::Y => n / x % y,
                     Dim::Z => n / x / y,
                 };
-                // Lanes without a work-item have no id; 0 is as good as any.
+                // Lanes without a work-item have an unspecified id, here 0.
                 let lane = |l: u32| match self.item(l) {
                     (n, true) => id(n) & 0xffff,
                     (_, false) => 0,
@@ -421,7 +431,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// Executes an operation on images; gives what is read.
+/// Executes an image operation, and returns the loaded value.
 fn texels(
     frame: &Frame<'_>,
     inst: Inst,
@@ -497,7 +507,7 @@ fn texels(
     Ok((opcode != Opcode::ImageStore).then_some(out))
 }
 
-/// Executes `media_load` and `media_store`; gives what is read.
+/// Executes `media_load` and `media_store`, and returns the loaded value.
 fn rectangle(
     frame: &Frame<'_>,
     inst: Inst,
@@ -551,7 +561,7 @@ fn rectangle(
     Ok(Some(lanes.collect()))
 }
 
-/// The type of what an access gives, and its lanes as they are where the access leaves them alone.
+/// Returns the type of an access's result, and the value of lanes that it leaves unchanged.
 fn lanes_before(
     frame: &Frame<'_>,
     inst: Inst,
@@ -567,12 +577,12 @@ fn lanes_before(
     Ok((ty, lanes))
 }
 
-/// The lanes and addresses of a load or store.
-struct Access {
+/// Enabled lanes of a load or store, with their addresses.
+struct LaneAddresses {
     list: std::vec::IntoIter<(usize, u64)>,
 }
 
-impl Access {
+impl LaneAddresses {
     fn new(
         frame: &Frame<'_>,
         opcode: Opcode,
@@ -585,7 +595,8 @@ impl Access {
         let base = &frame.values[addr];
         let block = matches!(opcode, Opcode::Bload | Opcode::Bstore);
         let size = u64::from(ty.scalar().bytes());
-        // Of several elements a lane, all lanes' first ones stand before the second ones.
+        // If lanes have several elements, the first elements of all lanes come before the second
+        // ones.
         let each = base.len().max(1);
         let wrap = mem.space.address().mask();
         let mut list = Vec::new();
@@ -604,13 +615,13 @@ impl Access {
                 list.push((lane, at.wrapping_add_signed(i64::from(offset)) & wrap));
             }
         }
-        Access {
+        LaneAddresses {
             list: list.into_iter(),
         }
     }
 }
 
-impl Iterator for Access {
+impl Iterator for LaneAddresses {
     type Item = (usize, u64);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -618,7 +629,7 @@ impl Iterator for Access {
     }
 }
 
-/// What an atomic puts in the place of an element.
+/// Returns the new value of an element after an atomic.
 fn change(op: AtomicOp, ty: Scalar, old: u64, [a, b]: [u64; 2]) -> u64 {
     let mask = ty.mask();
     let signed = |v: u64| (v << (64 - ty.bits())) as i64;

@@ -1,4 +1,4 @@
-//! Tokens of the text form, with their places.
+//! Tokens of the text format, with their spans.
 
 use gantry_isa_gen::diag::Span;
 
@@ -10,29 +10,29 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     /// `%name`.
     Name(&'a str),
-    /// What stands in quotes, escapes as they are.
+    /// Contents of quotes, with escapes not yet decoded.
     Text(&'a str),
-    /// A number, with sign, point and exponent.
+    /// Number, with sign, point and exponent.
     Number(&'a str),
     /// One punctuation character.
     Punct(char),
     /// `->`.
     Arrow,
-    /// End of the line; blank lines give none.
+    /// End of a line; none for blank lines.
     Newline,
     /// End of the text.
     End,
-    /// A character that nothing begins with.
+    /// Character that begins no token.
     Bad(char),
 }
 
-/// The part of a line before its comment. The `;` of a region `<16;8,1>` begins none: it follows
-/// `<` and digits.
+/// Returns the part of a line before its comment. The `;` of a region `<16;8,1>` begins no comment:
+/// it follows `<` and digits.
 fn before_comment(line: &str) -> &str {
     let mut quotes = 0;
     let mut after = 0;
     for (at, _) in line.match_indices(';') {
-        // In quotes it begins none.
+        // A `;` in quotes begins no comment.
         quotes += quotes_in(line.get(after..at).unwrap_or(""), quotes % 2 == 1);
         after = at;
         if quotes % 2 == 1 {
@@ -47,8 +47,8 @@ fn before_comment(line: &str) -> &str {
     line
 }
 
-/// Quotation marks of a piece of a line that begins inside or outside of quotes; those behind a
-/// `\\` inside are none.
+/// Number of quotation marks in a piece of a line that begins inside or outside of quotes. Marks
+/// after a `\\` inside quotes do not count.
 fn quotes_in(piece: &str, mut inside: bool) -> usize {
     let mut count = 0;
     let mut chars = piece.chars();
@@ -67,7 +67,7 @@ fn quotes_in(piece: &str, mut inside: bool) -> usize {
     count
 }
 
-/// Every token of a text with its place, comments left out, an [`Token::End`] last.
+/// Splits a text into tokens with their spans. Leaves comments out. [`Token::End`] comes last.
 pub(super) fn lex(text: &str) -> Vec<(Token<'_>, Span)> {
     let mut out: Vec<(Token<'_>, Span)> = Vec::new();
     let mut last_line = 1;
@@ -126,7 +126,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '.'
 }
 
-/// Bytes of the token that begins with `c`.
+/// Returns the length in bytes of the token that begins with `c`.
 fn token_length(rest: &str, c: char) -> usize {
     let run = |ok: fn(char) -> bool, skip: usize| {
         let tail = rest.get(skip..).unwrap_or("");
@@ -145,7 +145,7 @@ fn token_length(rest: &str, c: char) -> usize {
     }
 }
 
-/// Up to the closing quotation mark; 1 where there is none.
+/// Returns the length up to the closing quotation mark; 1 if there is none.
 fn text_length(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -160,7 +160,7 @@ fn text_length(rest: &str) -> usize {
     1
 }
 
-/// Digits, letters and points, with a sign after an exponent: `1e-5`, `0xff`.
+/// Returns the length of digits, letters and points, with a sign after an exponent: `1e-5`, `0xff`.
 fn number_length(rest: &str, skip: usize) -> usize {
     let bytes = rest.as_bytes();
     let hex = rest.get(skip..).is_some_and(|r| r.starts_with("0x"));

@@ -1,8 +1,7 @@
 //! Lanes of constants as text.
 //!
 //! Integers are printed signed. Floats are printed as the shortest decimal that reads back, always
-//! with a point or an exponent; what has no decimal (infinities, NaNs) is printed as its bits in
-//! hex.
+//! with a point or an exponent. Infinities and NaNs are printed as their bits in hex.
 
 use crate::ir::Scalar;
 use std::fmt::Write as _;
@@ -12,7 +11,7 @@ fn sign_extend(bits: u64, width: u32) -> i64 {
     ((bits << s) as i64) >> s
 }
 
-/// Bytes in quotes: what is printable as it is, the rest by escapes.
+/// Returns bytes in quotes, with escapes for those that are not printable.
 pub fn quote(bytes: &[u8]) -> String {
     let mut out = String::from("\"");
     for &b in bytes {
@@ -30,10 +29,10 @@ pub fn quote(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of what stands in quotes.
+/// Decodes the contents of quotes.
 ///
 /// # Errors
-/// An escape that is none: what there is.
+/// Returns a message about the first invalid escape.
 pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -43,16 +42,16 @@ pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
             out.push(b);
             continue;
         }
-        let (byte, used) = match rest {
-            [b'n', ..] => (b'\n', 1),
-            [b't', ..] => (b'\t', 1),
-            [b'r', ..] => (b'\r', 1),
-            [b'"', ..] => (b'"', 1),
-            [b'\\', ..] => (b'\\', 1),
-            [b'x', high, low, ..] => {
+        let (byte, tail) = match rest {
+            [b'n', tail @ ..] => (b'\n', tail),
+            [b't', tail @ ..] => (b'\t', tail),
+            [b'r', tail @ ..] => (b'\r', tail),
+            [b'"', tail @ ..] => (b'"', tail),
+            [b'\\', tail @ ..] => (b'\\', tail),
+            [b'x', high, low, tail @ ..] => {
                 let digit = |c: u8| (c as char).to_digit(16);
                 match (digit(*high), digit(*low)) {
-                    (Some(h), Some(l)) => ((h * 16 + l) as u8, 3),
+                    (Some(h), Some(l)) => ((h * 16 + l) as u8, tail),
                     _ => return Err("`\\x` takes two hex digits".to_owned()),
                 }
             }
@@ -64,12 +63,12 @@ pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
             }
         };
         out.push(byte);
-        rest = rest.get(used..).unwrap_or(&[]);
+        rest = tail;
     }
     Ok(out)
 }
 
-/// The text of a lane.
+/// Returns the text of a lane.
 pub(crate) fn print(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::B1 => format!("{bits:#x}"),
@@ -101,7 +100,7 @@ pub(crate) fn print(scalar: Scalar, bits: u64) -> String {
     }
 }
 
-/// The bits of a lane, or why the text is none.
+/// Parses the bits of a lane. Returns a message for invalid text.
 pub(super) fn parse(scalar: Scalar, text: &str) -> Result<u64, String> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

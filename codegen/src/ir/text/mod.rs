@@ -1,4 +1,4 @@
-//! The text form of the IR (`.gir`), both ways: `parse(print(m)) == m`.
+//! Text format of the IR (`.gir`): parser and printer. `parse(print(m)) == m`.
 
 mod lexer;
 pub(crate) mod literal;

@@ -35,7 +35,7 @@ impl fmt::Display for Function {
     }
 }
 
-/// From so many equal elements on they stand there once, with their number.
+/// Minimum run of equal elements that is printed once, with its length.
 const REPEATED: usize = 8;
 
 fn data(f: &mut fmt::Formatter<'_>, d: &Data, module: &Module) -> fmt::Result {
@@ -82,7 +82,7 @@ fn sampler(s: &Sampler) -> String {
     format!("{} {filter}{norm}", s.addressing.name())
 }
 
-/// ` "data" binding(0, 1) storage 16`, or nothing.
+/// Returns the reflection of a parameter: ` "data" binding(0, 1) storage 16`, or nothing.
 fn param_info(info: &ParamInfo) -> String {
     let mut out = match info.name.as_str() {
         "" => String::new(),
@@ -103,7 +103,7 @@ fn param_info(info: &ParamInfo) -> String {
                     format!(" storage{read} {least}")
                 }
                 Resource::UniformBuffer { least } => format!(" uniform {least}"),
-                // The parameter's kind says it.
+                // The kind of the parameter tells.
                 Resource::Image | Resource::Sampler => String::new(),
             };
             format!(" binding({}, {}{element}){what}", at.set, at.binding)
@@ -259,7 +259,7 @@ fn place(mem: MemFlags, v: Value, offset: i32) -> String {
     out
 }
 
-/// Further operands, those that there are.
+/// Appends optional operands, each after a comma.
 fn more(list: &[PackedOption<Value>]) -> String {
     let there = list.iter().filter_map(|v| v.expand());
     there.map(|v| format!(", {v}")).collect()
@@ -271,7 +271,7 @@ fn masked(mask: PackedOption<Value>) -> String {
         .unwrap_or_default()
 }
 
-/// One instruction as text, without indentation.
+/// Returns the text of one instruction, without indentation.
 pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) -> String {
     let dfg = &func.dfg;
     let data = dfg.data(inst);
@@ -492,7 +492,7 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             let mut out = format!("{arg}, {} [", dests.next().unwrap_or_default());
             for (n, (&v, dest)) in cases.values.iter().zip(dests).enumerate() {
                 let comma = if n > 0 { ", " } else { "" };
-                // What does not fit is printed whole.
+                // A value wider than its type is printed whole.
                 let ty = if v & !scalar.mask() == 0 {
                     scalar
                 } else {

@@ -1,6 +1,6 @@
-//! 2D blocks: shapes that a message moves, values as long as they are, numbers of one lane.
+//! Rules on 2D blocks: shapes, lengths of values, scalar operands.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{Inst, InstData, Opcode, Scalar, Type};
 
 impl Verifier<'_> {
@@ -15,7 +15,7 @@ impl Verifier<'_> {
             return;
         };
         if let Err(what) = shape.check(opcode) {
-            return self.error(Place::Inst(inst), what);
+            return self.error(ErrorLocation::Inst(inst), what);
         }
         for (n, v) in args.into_iter().enumerate() {
             let want = Type::scalar_of(match n {
@@ -25,7 +25,7 @@ impl Verifier<'_> {
             let have = self.ty(v);
             if have != want {
                 let what = format!("type clash: this of `{opcode}` is {want}, and {v} is {have}");
-                self.error(Place::Operand(inst, n), what);
+                self.error(ErrorLocation::Operand(inst, n), what);
             }
         }
         let ty = match opcode {
@@ -34,12 +34,12 @@ impl Verifier<'_> {
             _ => return,
         };
         let Some(ty) = ty else {
-            return self.error(Place::Inst(inst), "a store of nothing");
+            return self.error(ErrorLocation::Inst(inst), "a store of nothing");
         };
         let bytes = shape.value_bytes();
         if ty.is_pred() || ty.bytes() != bytes {
             let what = format!("type clash: the blocks have {bytes} bytes, which {ty} has not");
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Rules about all functions of a module together: names are unique, and calls end.
+//! Rules on the functions of a module: unique names, no recursion.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{FuncRef, Function, Inst, InstData, Module};
 use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 
-/// Names and calls of a module.
-pub(super) struct Calls<'m> {
-    /// How many functions have a name.
+/// Names and call cycles of a module.
+pub(super) struct CallGraph<'m> {
+    /// Number of functions of a name.
     names: HashMap<&'m str, u32>,
-    /// Per function, the number from 1 of the ring of calls that it is in; 0 for none.
+    /// Index of the call cycle of a function, from 1; 0 for none.
     ring: SecondaryMap<FuncRef, u32>,
 }
 
-/// The calls of a function, with their callees.
+/// Iterates over the calls of a function, with their callees.
 fn callees(func: &Function) -> impl Iterator<Item = (Inst, FuncRef)> + '_ {
     func.calls().filter_map(|i| match *func.dfg.data(i) {
         InstData::Call { func, .. } => Some((i, func)),
@@ -21,21 +21,21 @@ fn callees(func: &Function) -> impl Iterator<Item = (Inst, FuncRef)> + '_ {
     })
 }
 
-impl Calls<'_> {
-    pub(super) fn new(module: &Module) -> Calls<'_> {
+impl CallGraph<'_> {
+    pub(super) fn new(module: &Module) -> CallGraph<'_> {
         let mut names = HashMap::new();
         for f in module.functions.values() {
             *names.entry(f.name.as_str()).or_insert(0) += 1;
         }
-        Calls {
+        CallGraph {
             names,
-            ring: rings(module),
+            ring: call_cycles(module),
         }
     }
 }
 
-/// Strongly connected components of the calls (Tarjan), by a stack of their own.
-fn rings(module: &Module) -> SecondaryMap<FuncRef, u32> {
+/// Computes the strongly connected components of the call graph (Tarjan), with an explicit stack.
+fn call_cycles(module: &Module) -> SecondaryMap<FuncRef, u32> {
     struct Visit {
         func: FuncRef,
         callees: Vec<FuncRef>,
@@ -50,7 +50,7 @@ fn rings(module: &Module) -> SecondaryMap<FuncRef, u32> {
     };
     let mut out: SecondaryMap<FuncRef, u32> = SecondaryMap::new();
     let mut components = 0;
-    // Numbers from 1 in order of visits, and the lowest that can be reached.
+    // Preorder numbers from 1, and the lowest number that can be reached.
     let mut number: SecondaryMap<FuncRef, u32> = SecondaryMap::new();
     let mut low: SecondaryMap<FuncRef, u32> = SecondaryMap::new();
     let mut open: Vec<FuncRef> = Vec::new();
@@ -76,7 +76,7 @@ fn rings(module: &Module) -> SecondaryMap<FuncRef, u32> {
                     low[f] = low[f].min(number[callee]);
                 }
                 if callee == f {
-                    // A ring of one.
+                    // Direct recursion.
                     out[f] = u32::MAX;
                 }
                 continue;
@@ -103,15 +103,18 @@ fn rings(module: &Module) -> SecondaryMap<FuncRef, u32> {
 }
 
 impl Verifier<'_> {
-    pub(super) fn unique(&mut self, calls: &Calls<'_>) {
+    pub(super) fn unique(&mut self, calls: &CallGraph<'_>) {
         let name = &self.func.name;
         if calls.names.get(name.as_str()).is_some_and(|&n| n > 1) {
-            self.error(Place::Function, format!("a second function `%{name}`"));
+            self.error(
+                ErrorLocation::Function,
+                format!("a second function `%{name}`"),
+            );
         }
     }
 
-    /// Calls end: there is no stack, so no function may come back to itself.
-    pub(super) fn calls_end(&mut self, calls: &Calls<'_>, name: Option<FuncRef>) {
+    /// Rejects recursion: there is no call stack.
+    pub(super) fn calls_end(&mut self, calls: &CallGraph<'_>, name: Option<FuncRef>) {
         let Some(name) = name.filter(|n| calls.ring[*n] != 0) else {
             return;
         };
@@ -119,7 +122,7 @@ impl Verifier<'_> {
         let itself = callees(func).find(|c| c.1 == name);
         if let Some((inst, _)) = itself {
             let what = format!("%{} calls itself: there is no recursion", func.name);
-            return self.error(Place::Inst(inst), what);
+            return self.error(ErrorLocation::Inst(inst), what);
         }
         let next = callees(func).find(|c| calls.ring[c.1] == calls.ring[name]);
         if let Some((inst, by)) = next {
@@ -128,7 +131,7 @@ impl Verifier<'_> {
                 "%{} calls itself by way of %{by}: there is no recursion",
                 func.name
             );
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
     }
 }
@@ -138,7 +141,7 @@ mod tests {
     use super::*;
     use cranelift_entity::EntityRef;
 
-    /// Functions that call what a list says.
+    /// Makes functions that call those of a list.
     fn module(calls: &[&[usize]]) -> Module {
         let mut text = String::new();
         for (n, list) in calls.iter().enumerate() {
@@ -152,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn rings_of_calls() {
+    fn finds_call_cycles() {
         let m = module(&[&[1, 2], &[3], &[3, 2], &[4], &[5], &[3], &[1, 5]]);
-        let r = rings(&m);
+        let r = call_cycles(&m);
         let ring = |n: usize| r[FuncRef::new(n)];
         assert_eq!([0, 1, 6].map(ring), [0; 3]);
         assert!(ring(2) != 0 && ring(3) != 0 && ring(2) != ring(3));

@@ -1,6 +1,6 @@
-//! Branches, returns, calls.
+//! Rules on branches, returns and calls.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::text::literal;
 use crate::ir::{
     BlockCall, CaseTable, FuncKind, Inst, InstData, MAX_CASES, Scalar, Type, Types, Value,
@@ -18,7 +18,7 @@ impl Verifier<'_> {
                 let ty = self.ty(cond);
                 if ty != Type::scalar_of(Scalar::B1) {
                     self.error(
-                        Place::Operand(inst, 0),
+                        ErrorLocation::Operand(inst, 0),
                         format!("type clash: `brif` takes a b1, and {cond} is {ty}; `any` or `all` makes one"),
                     );
                 }
@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 let results = &self.func.sig.results;
                 match self.func.kind {
                     FuncKind::Kernel { .. } if !args.is_empty() => {
-                        self.error(Place::Operand(inst, 0), "a kernel returns nothing");
+                        self.error(ErrorLocation::Operand(inst, 0), "a kernel returns nothing");
                     }
                     _ => {
                         self.arguments(inst, 0, args, results, format_args!("the function returns"))
@@ -40,12 +40,15 @@ impl Verifier<'_> {
             }
             InstData::Call { func, args, .. } => {
                 let Some(callee) = self.callee(func) else {
-                    self.error(Place::Inst(inst), "call of a function that does not exist");
+                    self.error(
+                        ErrorLocation::Inst(inst),
+                        "call of a function that does not exist",
+                    );
                     return;
                 };
                 if matches!(callee.kind, FuncKind::Kernel { .. }) {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("%{} is a kernel: it cannot be called", callee.name),
                     );
                     return;
@@ -66,21 +69,21 @@ impl Verifier<'_> {
         let int = ty.lanes() == 1 && ty.scalar().is_int();
         if !int {
             self.error(
-                Place::Operand(inst, 0),
+                ErrorLocation::Operand(inst, 0),
                 format!("type clash: `switch` takes an i8, i16, i32 or i64, and {arg} is {ty}"),
             );
         }
         let count = cases.values.len();
         if count > MAX_CASES {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("{count} cases: a `switch` has {MAX_CASES} at most"),
             );
         }
         let wide = |v: &&u64| int && **v & !ty.scalar().mask() != 0;
         if let Some(v) = cases.values.iter().find(wide) {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("the case {} does not fit in {ty}", *v as i64),
             );
         }
@@ -88,7 +91,7 @@ impl Verifier<'_> {
         sorted.sort_unstable();
         if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
             let value = literal::print(ty.scalar(), two[0]);
-            self.error(Place::Inst(inst), format!("two cases of {value}"));
+            self.error(ErrorLocation::Inst(inst), format!("two cases of {value}"));
         }
         let mut first = 1;
         for dest in &cases.dests {
@@ -124,7 +127,7 @@ impl Verifier<'_> {
     ) {
         if args.len() != params.len() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!(
                     "{who} {} value{}, and {} {} given",
                     params.len(),
@@ -139,7 +142,7 @@ impl Verifier<'_> {
             let ty = self.ty(v);
             if ty != want {
                 self.error(
-                    Place::Operand(inst, first + n),
+                    ErrorLocation::Operand(inst, first + n),
                     format!("type clash: {v} is {ty}, and {who} {want} here"),
                 );
             }

@@ -1,4 +1,4 @@
-//! Rules about data of the module.
+//! Rules on data of the module.
 
 use super::structure::is_name;
 use crate::ir::data::ADDRESS_BYTES;
@@ -6,12 +6,12 @@ use crate::ir::printf::MAX_STRING;
 use crate::ir::{Data, DataRef, Module, Scalar};
 use std::collections::HashSet;
 
-/// The largest alignment, in bytes.
-const ALIGN: u32 = 4096;
-/// The most bytes of all data of a module.
-const MOST: usize = 1 << 28;
+/// Maximum alignment, in bytes.
+const MAX_ALIGN: u32 = 4096;
+/// Maximum bytes of all data of a module.
+const MAX_MODULE_BYTES: usize = 1 << 28;
 
-/// What is wrong with each piece of data.
+/// Returns the errors of each data.
 pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
     let mut out = Vec::new();
     let functions = module.functions.values().map(|f| f.name.as_str());
@@ -28,9 +28,9 @@ pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
         if !names.insert(&d.name) {
             error(format!("a second `%{}`", d.name));
         }
-        if !d.align.is_power_of_two() || d.align > ALIGN {
+        if !d.align.is_power_of_two() || d.align > MAX_ALIGN {
             error(format!(
-                "an alignment of {} bytes: it is a power of two up to {ALIGN}",
+                "an alignment of {} bytes: it is a power of two up to {MAX_ALIGN}",
                 d.align
             ));
         }
@@ -58,17 +58,19 @@ pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
             }
         }
         relocs(module, d, &mut error);
-        // Padding too.
-        bytes = bytes.saturating_add(d.bytes.len() + ALIGN as usize);
-        if bytes > MOST {
-            error(format!("more than {MOST} bytes of data in a module"));
+        // The sum includes padding.
+        bytes = bytes.saturating_add(d.bytes.len() + MAX_ALIGN as usize);
+        if bytes > MAX_MODULE_BYTES {
+            error(format!(
+                "more than {MAX_MODULE_BYTES} bytes of data in a module"
+            ));
             break;
         }
     }
     out
 }
 
-/// What is wrong with the addresses that a piece of data holds.
+/// Reports errors of the relocated addresses of data.
 fn relocs(module: &Module, d: &Data, error: &mut impl FnMut(String)) {
     if d.string && !d.relocs.is_empty() {
         error("a string holds no addresses".to_owned());

@@ -1,9 +1,10 @@
-//! Images: that there are such, coordinates, texels, masks.
+//! Rules on images: existing arguments, coordinates, texels, masks. Also rules on media blocks and
+//! on sends.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
 
-/// The most bytes of a row of a rectangle.
+/// Maximum bytes of a row of a media block.
 const MEDIA_ROW: u32 = 64;
 /// Components of a texel.
 const COMPONENTS: u32 = 4;
@@ -17,7 +18,7 @@ impl Verifier<'_> {
                     && ty != want
                 {
                     let what = format!("type clash: `{opcode}` is {want}, not {ty}");
-                    self.error(Place::Inst(inst), what);
+                    self.error(ErrorLocation::Inst(inst), what);
                 }
             }
             InstData::Image { .. } => self.texels(inst),
@@ -27,7 +28,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The image of a number; none in a subroutine, whose images are its kernels'.
+    /// Returns the image of an index; `None` in a subroutine, which uses its kernel's images.
     fn image_of(&self, image: u8) -> Option<(ImageShape, ImageAccess)> {
         self.func.images().nth(image.into())
     }
@@ -51,7 +52,7 @@ impl Verifier<'_> {
             if !ok || !shape.has_rectangles() {
                 let (shape, access) = (shape.name(), access.name());
                 let what = format!("`{opcode}` of an `{shape}` for `{access}`");
-                self.error(Place::Inst(inst), what);
+                self.error(ErrorLocation::Inst(inst), what);
             }
         }
         let i32 = Type::scalar_of(Scalar::I32);
@@ -59,7 +60,7 @@ impl Verifier<'_> {
             let have = self.ty(v);
             if have != i32 {
                 let what = format!("type clash: places of `{opcode}` are {i32}, and {v} is {have}");
-                self.error(Place::Operand(inst, n), what);
+                self.error(ErrorLocation::Operand(inst, n), what);
             }
         }
         let ty = match opcode {
@@ -67,20 +68,20 @@ impl Verifier<'_> {
             _ => data.expand().map(|v| self.ty(v)),
         };
         let Some(ty) = ty else {
-            return self.error(Place::Inst(inst), "a store of nothing");
+            return self.error(ErrorLocation::Inst(inst), "a store of nothing");
         };
         let width = u32::from(width);
         if width == 0 || width > MEDIA_ROW || !width.is_multiple_of(Scalar::I32.bytes()) {
             let what =
                 format!("rows of {width} bytes: they have a multiple of 4 up to {MEDIA_ROW}");
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         } else if ty.is_pred() || !ty.bytes().is_multiple_of(width) {
             let what = format!("{ty} is not rows of {width} bytes");
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
     }
 
-    /// Lengths are the target's to know.
+    /// Checks a send. Message lengths are up to the target.
     fn message(&mut self, inst: Inst) {
         let InstData::Send {
             opcode,
@@ -96,19 +97,19 @@ impl Verifier<'_> {
         let exec = u32::from(exec);
         if !exec.is_power_of_two() || exec > Type::MAX_PRED_LANES {
             let what = format!("a message of {exec} channels");
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
         let values = [Some(payload), second.expand()];
         for (n, v) in values.into_iter().flatten().enumerate() {
             let ty = self.ty(v);
             if ty.is_pred() {
                 let what = format!("type clash: {v} of {ty} is no payload");
-                self.error(Place::Operand(inst, n), what);
+                self.error(ErrorLocation::Operand(inst, n), what);
             }
         }
         if self.result(inst).is_some_and(Type::is_pred) {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` of a predicate"),
             );
         }
@@ -137,7 +138,7 @@ impl Verifier<'_> {
             if given.len() != want {
                 let (have, name) = (given.len(), shape.name());
                 let what = format!("{have} coordinates; an `{name}` has {want}");
-                self.error(Place::Inst(inst), what);
+                self.error(ErrorLocation::Inst(inst), what);
             }
             let ok = match opcode {
                 Opcode::ImageStore => access.writes(),
@@ -146,15 +147,15 @@ impl Verifier<'_> {
             };
             if shape == ImageShape::Block || shape.is_msaa() && opcode != Opcode::ImageLoad {
                 let what = format!("`{opcode}` of an `{}`", shape.name());
-                self.error(Place::Inst(inst), what);
+                self.error(ErrorLocation::Inst(inst), what);
             }
             if !ok {
                 let what = format!("`{opcode}` of an image for `{}`", access.name());
-                self.error(Place::Inst(inst), what);
+                self.error(ErrorLocation::Inst(inst), what);
             }
         }
         let Some(&first) = given.first() else {
-            return self.error(Place::Inst(inst), "no coordinates");
+            return self.error(ErrorLocation::Inst(inst), "no coordinates");
         };
         let lanes = self.ty(first).lanes();
         let (scalar, kind) = match opcode {
@@ -169,7 +170,7 @@ impl Verifier<'_> {
                 let what = format!(
                     "type clash: coordinates of `{opcode}` are {kind} of 32 bits, equally many up to {most}, and {v} is {have}"
                 );
-                self.error(Place::Operand(inst, n), what);
+                self.error(ErrorLocation::Operand(inst, n), what);
             }
         }
         let texel = match opcode {
@@ -184,10 +185,10 @@ impl Verifier<'_> {
             let what = format!(
                 "type clash: the texels of `{opcode}` are i32x{want} or f32x{want}, not {ty}"
             );
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
         if opcode == Opcode::ImageStore && data.is_none() {
-            self.error(Place::Inst(inst), "a store of nothing");
+            self.error(ErrorLocation::Inst(inst), "a store of nothing");
         }
         let mut next = given.len();
         if let Some(v) = lod.expand() {
@@ -195,7 +196,7 @@ impl Verifier<'_> {
             let msaa = image.is_some_and(|i| i.0.is_msaa());
             if msaa || Some(have) != want {
                 let what = format!("type clash: {v} of {have} is no level of detail");
-                self.error(Place::Operand(inst, next), what);
+                self.error(ErrorLocation::Operand(inst, next), what);
             }
             next += 1;
         }

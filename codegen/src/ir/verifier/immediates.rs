@@ -1,6 +1,6 @@
-//! Constants and facts of the launch.
+//! Rules on constants and launch parameters.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{FuncKind, Inst, InstData, Opcode, Scalar, Type};
 
 impl Verifier<'_> {
@@ -23,12 +23,12 @@ impl Verifier<'_> {
                 let lanes = self.func.dfg.constant(constant);
                 if ty.is_pred() {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("type clash: `{opcode}` of {ty}; `bconst` makes predicates"),
                     );
                 } else if lanes.len() != ty.lanes() as usize {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!(
                             "{} lanes are given, and {ty} has {}",
                             lanes.len(),
@@ -37,7 +37,7 @@ impl Verifier<'_> {
                     );
                 } else if let Some(wide) = lanes.iter().find(|&&b| b & !ty.scalar().mask() != 0) {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("{wide:#x} does not fit in {}", ty.scalar()),
                     );
                 }
@@ -45,19 +45,19 @@ impl Verifier<'_> {
             InstData::Symbol { data, .. } => {
                 if ty != Type::scalar_of(Scalar::I64) {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("type clash: `{opcode}` is i64, not {ty}"),
                     );
                 }
                 if !self.module.data.is_valid(data) {
-                    self.error(Place::Inst(inst), format!("{data} does not exist"));
+                    self.error(ErrorLocation::Inst(inst), format!("{data} does not exist"));
                 }
             }
             InstData::Nullary {
                 opcode: Opcode::PrintfBuffer | Opcode::Cycles,
             } if ty != Type::scalar_of(Scalar::I64) => {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!("type clash: `{opcode}` is i64, not {ty}"),
                 );
             }
@@ -75,7 +75,7 @@ impl Verifier<'_> {
                     | Opcode::SliceId,
             } if ty != Type::scalar_of(Scalar::I32) => {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!("type clash: `{opcode}` is i32, not {ty}"),
                 );
             }
@@ -97,7 +97,7 @@ impl Verifier<'_> {
         };
         if !ok {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` makes {what}, not {ty}"),
             );
             return;
@@ -108,33 +108,36 @@ impl Verifier<'_> {
             ty.scalar().bits()
         };
         if width < 64 && bits >> width != 0 {
-            self.error(Place::Inst(inst), format!("{bits:#x} does not fit in {ty}"));
+            self.error(
+                ErrorLocation::Inst(inst),
+                format!("{bits:#x} does not fit in {ty}"),
+            );
         }
     }
 
-    /// The SIMD width of the kernel that an operation stands in, as it must.
+    /// Returns the SIMD width of the kernel. Reports an operation that is not in a kernel.
     fn in_kernel(&mut self, inst: Inst, opcode: Opcode) -> Option<u32> {
         if let FuncKind::Kernel { simd, .. } = self.func.kind {
             return Some(simd);
         }
         self.error(
-            Place::Inst(inst),
+            ErrorLocation::Inst(inst),
             format!("`{opcode}` in a subroutine: it belongs to the kernel, as an argument"),
         );
         None
     }
 
-    /// A number of the thread's.
+    /// Checks the type of a number of the thread.
     fn thread_number(&mut self, inst: Inst, opcode: Opcode, ty: Type) {
         if self.in_kernel(inst, opcode).is_some() && ty != Type::scalar_of(Scalar::I32) {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` is i32, not {ty}"),
             );
         }
     }
 
-    /// A lane per work-item of the thread.
+    /// Checks for a lane per work-item of the thread.
     fn simd_lanes(&mut self, inst: Inst, opcode: Opcode, ty: Type, scalar: Scalar) {
         let Some(simd) = self.in_kernel(inst, opcode) else {
             return;
@@ -142,7 +145,7 @@ impl Verifier<'_> {
         let want = Type::clamped(scalar, simd);
         if ty != want {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` in a SIMD{simd} kernel is {want}, not {ty}"),
             );
         }

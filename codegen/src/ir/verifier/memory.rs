@@ -1,21 +1,21 @@
-//! Addresses, values and masks of loads, stores and atomics.
+//! Rules on addresses, values and masks of loads, stores and atomics.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{
     AtomicOp, Inst, InstData, MOST_BARRIERS, MemFlags, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 
-/// The most consecutive elements that a lane of a scattered access has.
+/// Maximum number of consecutive elements of a lane of a scattered access.
 const COMPONENTS: u32 = 4;
-/// The largest alignment that can be promised, in bytes.
+/// Maximum alignment that can be promised, in bytes.
 const ALIGN: u32 = 4096;
 
-/// What an access is of: its opcode, where its operands stand, and what is read or written.
-struct Access {
+/// Operands of an access: opcode, flags, address, accessed type, mask.
+struct AccessOperands {
     opcode: Opcode,
     mem: MemFlags,
-    /// The address and its place among the operands.
+    /// Address, and its operand index.
     addr: (usize, Value),
     ty: Type,
     mask: Option<(usize, Value)>,
@@ -29,12 +29,12 @@ impl Verifier<'_> {
             } => {
                 if !(1..=MOST_BARRIERS).contains(&number.into()) {
                     let what = format!("barrier {number}: a work-group has 1 to {MOST_BARRIERS}");
-                    self.error(Place::Inst(inst), what);
+                    self.error(ErrorLocation::Inst(inst), what);
                 }
                 let (have, want) = (self.ty(threads), Type::scalar_of(Scalar::I32));
                 if have != want {
                     let what = format!("type clash: threads are {want}, and {threads} is {have}");
-                    self.error(Place::Operand(inst, 0), what);
+                    self.error(ErrorLocation::Operand(inst, 0), what);
                 }
             }
             InstData::Load {
@@ -48,7 +48,7 @@ impl Verifier<'_> {
                 let Some(ty) = self.result(inst) else {
                     return;
                 };
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (0, addr),
@@ -65,7 +65,7 @@ impl Verifier<'_> {
                 mask,
                 ..
             } => {
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (1, addr),
@@ -74,7 +74,10 @@ impl Verifier<'_> {
                 };
                 self.access(inst, &access);
                 if mem.constant {
-                    self.error(Place::Inst(inst), "a store to what is promised constant");
+                    self.error(
+                        ErrorLocation::Inst(inst),
+                        "a store to what is promised constant",
+                    );
                 }
             }
             InstData::Atomic {
@@ -90,7 +93,7 @@ impl Verifier<'_> {
                 let Some(ty) = self.result(inst) else {
                     return;
                 };
-                let access = Access {
+                let access = AccessOperands {
                     opcode,
                     mem,
                     addr: (0, addr),
@@ -117,19 +120,19 @@ impl Verifier<'_> {
             (Some(_), Some(old)) if self.ty(old) != ty => {
                 let have = self.ty(old);
                 self.error(
-                    Place::Operand(inst, n),
+                    ErrorLocation::Operand(inst, n),
                     format!("type clash: {old} is {have}, and the load's type is {ty}"),
                 );
             }
             (Some(_), None) => {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     "a masked load needs the value of the lanes that are off",
                 );
             }
             (None, Some(_)) => {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     "a load without a mask has no lanes that are off",
                 );
             }
@@ -149,7 +152,7 @@ impl Verifier<'_> {
         let operands: Vec<Value> = there.collect();
         if operands.len() != op.operands() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!(
                     "`atomic` {} has {} operands besides the address, not {}",
                     op.name(),
@@ -162,13 +165,13 @@ impl Verifier<'_> {
             let have = self.ty(v);
             if have != ty {
                 self.error(
-                    Place::Operand(inst, 1 + n),
+                    ErrorLocation::Operand(inst, 1 + n),
                     format!("type clash: {v} is {have}, and the atomic's type is {ty}"),
                 );
             }
         }
         if mem.space == Space::Scratch {
-            self.error(Place::Inst(inst), "there are no atomics in scratch");
+            self.error(ErrorLocation::Inst(inst), "there are no atomics in scratch");
         }
         let ok = match (op.is_float(), ty.scalar()) {
             (true, s) => matches!(s, Scalar::F16 | Scalar::F32),
@@ -183,25 +186,25 @@ impl Verifier<'_> {
                 "i16, i32, or i64 in global memory"
             };
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("`atomic` {} of {ty}: it takes {what}", op.name()),
             );
         }
         if mem.constant || mem.align != 0 && mem.alignment(1) < ty.scalar().bytes() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 "an atomic is of aligned elements, and changes them",
             );
         }
     }
 
-    fn access(&mut self, inst: Inst, a: &Access) {
-        let Access {
+    fn access(&mut self, inst: Inst, a: &AccessOperands) {
+        let AccessOperands {
             opcode, mem, ty, ..
         } = *a;
         if ty.is_pred() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` of {ty}: predicates are not in memory"),
             );
             return;
@@ -215,10 +218,10 @@ impl Verifier<'_> {
             && let Some(d) = self.module.data.get(data).filter(|d| d.written)
         {
             let message = format!("%{} is promised constant, and kernels write to it", d.name);
-            self.error(Place::Inst(inst), message);
+            self.error(ErrorLocation::Inst(inst), message);
         }
         let scalar = mem.space.address();
-        // Of a scattered load or store every lane may have several elements.
+        // Each lane of a scattered load or store may have several elements.
         let several = matches!(opcode, Opcode::Load | Opcode::Store)
             && have.lanes() > 0
             && ty.lanes().is_multiple_of(have.lanes())
@@ -232,7 +235,7 @@ impl Verifier<'_> {
             let want =
                 Type::new(scalar, lanes).map_or("fewer lanes".to_string(), |t| t.to_string());
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!(
                     "type clash: the address of `{opcode}` of {ty} is {want}, and {addr} is {have}"
                 ),
@@ -241,14 +244,14 @@ impl Verifier<'_> {
         if mem.alignment(1) > ALIGN {
             let n = mem.alignment(1);
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("an alignment of {n} bytes; {ALIGN} is the most"),
             );
         }
         match a.mask {
             Some((_, m)) if block => {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!("`{opcode}` takes no mask, and {m} is one"),
                 );
             }

@@ -1,21 +1,22 @@
-//! The rules of valid IR. Errors are collected and located, a file per group of rules; what passes
-//! never panics the compiler.
+//! Verifier: the rules of valid IR, grouped into files.
+//!
+//! Errors are collected with their locations. The compiler does not panic on IR that passes.
 //!
 //! - `structure`: blocks, terminators, entities that exist, signatures.
 //! - `ssa`: definitions dominate uses.
 //! - `types`: operand classes, equal operand types, result types, conversions.
-//! - `immediates`: constants fit their types, facts of the launch have the types that the kernel
-//!   says.
+//! - `immediates`: constants fit their types, and launch parameters have the types that the kernel
+//!   implies.
 //! - `regions`: bounds, alignment, indices.
-//! - `predicates`: lanes of masks and of parts of predicates.
+//! - `predicates`: lanes of masks and of slices of predicates.
 //! - `memory`: addresses, masks of loads and stores.
-//! - `images`: which image, coordinates, texels.
-//! - `systolic`: shapes of products of matrices.
+//! - `images`: image arguments, coordinates, texels.
+//! - `systolic`: shapes of matrix products.
 //! - `block2d`: shapes of 2D blocks.
 //! - `control`: branch arguments, returns, calls.
 //! - `data`: constant data of a module.
 //! - `sources`: source files, locations, names of values.
-//! - `calls`: what is known of all functions of a module: names, recursion.
+//! - `calls`: rules on all functions of a module: names, recursion.
 
 mod block2d;
 mod calls;
@@ -37,38 +38,38 @@ use crate::ir::text::{Parsed, SourceMap};
 use crate::ir::{
     Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, SourceLine, Type, Value,
 };
-use calls::Calls;
+use calls::CallGraph;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::fmt;
 
-/// What an error is about.
+/// Location of an error in a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// The function: its signature or kind.
+pub enum ErrorLocation {
+    /// Function: its signature or kind.
     Function,
-    /// A block.
+    /// Block.
     Block(Block),
-    /// An instruction.
+    /// Instruction.
     Inst(Inst),
-    /// The n-th value operand of an instruction, in the order of `InstData::for_each_arg`.
+    /// N-th value operand of an instruction, in the order of `InstData::for_each_arg`.
     Operand(Inst, usize),
 }
 
-/// A broken rule.
+/// Violated rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VerifierError {
-    /// The function's name.
+    /// Name of the function.
     pub function: String,
-    /// Where.
-    pub place: Place,
-    /// The block that this is in.
+    /// Location in the function.
+    pub place: ErrorLocation,
+    /// Block that contains it.
     pub block: Option<Block>,
-    /// The instruction as text, if it is about one.
+    /// Instruction as text, if it is about one.
     pub at: String,
-    /// Where in a source text that is from, if somebody said.
+    /// Location in the source text, if known.
     pub source: Option<SourceLine>,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
 }
 
@@ -89,13 +90,13 @@ impl fmt::Display for VerifierError {
 }
 
 impl VerifierError {
-    /// The error at its place in the text that the function came from.
+    /// Converts it to a diagnostic, located in the text that the function was parsed from.
     pub fn locate(&self, map: &SourceMap) -> Diagnostic {
         let span = match self.place {
-            Place::Function => map.header,
-            Place::Block(b) => map.blocks[b],
-            Place::Inst(i) => map.insts[i],
-            Place::Operand(i, n) => map.operand(i, n).unwrap_or(map.insts[i]),
+            ErrorLocation::Function => map.header,
+            ErrorLocation::Block(b) => map.blocks[b],
+            ErrorLocation::Inst(i) => map.insts[i],
+            ErrorLocation::Operand(i, n) => map.operand(i, n).unwrap_or(map.insts[i]),
         };
         let span = if span == Span::default() {
             map.header
@@ -109,29 +110,29 @@ impl VerifierError {
     }
 }
 
-/// Verifies functions of one module; what is asked of all of them together is found once.
+/// Verifier of a module's functions. Checks that concern all of them are done once.
 pub struct ModuleVerifier<'m> {
     module: &'m Module,
-    calls: Calls<'m>,
+    calls: CallGraph<'m>,
 }
 
 impl<'m> ModuleVerifier<'m> {
-    /// For a module.
+    /// Makes a verifier of a module.
     pub fn new(module: &'m Module) -> Self {
         ModuleVerifier {
             module,
-            calls: Calls::new(module),
+            calls: CallGraph::new(module),
         }
     }
 
-    /// The rules that a function breaks, in no particular order; none for a function that the
-    /// module does not have.
+    /// Returns the violated rules of a function, in no particular order. Empty if the module lacks
+    /// the function.
     pub fn function(&self, func: FuncRef) -> Vec<VerifierError> {
         let found = self.module.functions.get(func);
         found.map_or(Vec::new(), |f| self.errors(f, Some(func)))
     }
 
-    /// The rules that a function breaks, which may be one that the module does not have.
+    /// Returns the violated rules of a function that need not be in the module.
     pub(crate) fn errors_of(&self, func: &Function) -> Vec<VerifierError> {
         self.errors(func, self.module.find(&func.name))
     }
@@ -161,8 +162,8 @@ impl<'m> ModuleVerifier<'m> {
     }
 }
 
-/// The rules that instructions of a sound function break by themselves, whatever else is in the
-/// function and its module.
+/// Returns the rules that single instructions violate, regardless of the rest of the function and
+/// of its module.
 pub(crate) fn broken_alone(func: &Function) -> Vec<VerifierError> {
     let mut v = Verifier {
         module: &Module::default(),
@@ -173,7 +174,7 @@ pub(crate) fn broken_alone(func: &Function) -> Vec<VerifierError> {
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             match func.dfg.data(inst) {
-                // Those name what is the module's.
+                // These refer to entities of the module.
                 InstData::Symbol { .. } | InstData::Printf { .. } | InstData::Call { .. } => {}
                 _ => v.inst(inst),
             }
@@ -185,12 +186,12 @@ pub(crate) fn broken_alone(func: &Function) -> Vec<VerifierError> {
 /// Verifies one function of a module.
 ///
 /// # Errors
-/// Every rule that it breaks; the diagnostics have no line, but name function and instruction.
+/// Returns every violated rule. The diagnostics have no line, but name function and instruction.
 pub fn verify(module: &Module, func: &Function) -> Result<(), Diagnostics> {
     diagnostics(errors(module, func))
 }
 
-/// Errors as diagnostics without lines.
+/// Converts errors to diagnostics without lines.
 pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics> {
     if errors.is_empty() {
         return Ok(());
@@ -206,7 +207,7 @@ pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics>
 /// Verifies a parsed text.
 ///
 /// # Errors
-/// Every broken rule, at its place in the text.
+/// Returns every violated rule, located in the text.
 pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
     let mut out = Vec::new();
     let verifier = ModuleVerifier::new(&parsed.module);
@@ -232,13 +233,13 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
 /// Verifies every function of a module, and that names are unique.
 ///
 /// # Errors
-/// Every rule that is broken, as [`verify`].
+/// Returns every violated rule, as [`verify`] does.
 pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
     verify_rest(module, |_| false)
 }
 
-/// The same, of a module some of whose functions were verified as they are, with all that they call
-/// and the data that they name.
+/// Verifies a module except for functions that were verified before, together with their callees
+/// and data.
 pub(crate) fn verify_rest(
     module: &Module,
     verified: impl Fn(FuncRef) -> bool,
@@ -269,27 +270,27 @@ pub(crate) fn verify_rest(
     }
 }
 
-/// The rules that a function breaks, in no particular order. For many functions of a module,
-/// [`ModuleVerifier`] is faster.
+/// Returns the violated rules of a function, in no particular order. [`ModuleVerifier`] is faster
+/// for many functions of a module.
 pub fn errors(module: &Module, func: &Function) -> Vec<VerifierError> {
     ModuleVerifier::new(module).errors_of(func)
 }
 
-/// The state of verifying one function.
+/// State of verifying one function.
 struct Verifier<'a> {
     module: &'a Module,
     func: &'a Function,
     errors: Vec<VerifierError>,
-    /// The blocks of instructions, once they are asked for.
+    /// Blocks of instructions, computed on demand.
     blocks: Option<SecondaryMap<Inst, Option<Block>>>,
 }
 
 impl<'a> Verifier<'a> {
-    fn error(&mut self, place: Place, message: impl Into<String>) {
+    fn error(&mut self, place: ErrorLocation, message: impl Into<String>) {
         let (block, at, source) = match place {
-            Place::Function => (None, String::new(), None),
-            Place::Block(b) => (Some(b), String::new(), None),
-            Place::Inst(i) | Place::Operand(i, _) => {
+            ErrorLocation::Function => (None, String::new(), None),
+            ErrorLocation::Block(b) => (Some(b), String::new(), None),
+            ErrorLocation::Inst(i) | ErrorLocation::Operand(i, _) => {
                 let source = self.module.source_line(self.func.srclocs[i]);
                 (self.block_of(i), self.inst_text(i), source)
             }
@@ -304,7 +305,7 @@ impl<'a> Verifier<'a> {
         });
     }
 
-    /// The block of an instruction; all are noted at the first error.
+    /// Returns the block of an instruction. The first call computes all.
     fn block_of(&mut self, inst: Inst) -> Option<Block> {
         let func = self.func;
         let blocks = self.blocks.get_or_insert_with(|| {
@@ -321,7 +322,7 @@ impl<'a> Verifier<'a> {
         blocks[inst]
     }
 
-    /// The instruction's text, or its number where its operands do not exist.
+    /// Returns the text of an instruction, or its number if its operands do not exist.
     fn inst_text(&self, inst: Inst) -> String {
         let dfg = &self.func.dfg;
         let data = dfg.data(inst);
@@ -336,19 +337,19 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Every rule about one instruction whose entities exist.
+    /// Checks all rules on one instruction whose entities exist.
     fn inst(&mut self, inst: Inst) {
         let before = self.errors.len();
         let data = self.data(inst);
         self.types(inst, data);
         self.immediates(inst, data);
-        // Lane counts and bounds mean nothing on operands of wrong kinds.
+        // Lane counts and bounds are meaningless for operands of wrong types.
         if self.errors.len() == before {
             self.of_format(inst, data);
         }
     }
 
-    /// The rules about instructions of one format.
+    /// Checks the rules on instructions of one format.
     fn of_format(&mut self, inst: Inst, data: &InstData) {
         use InstData::*;
         match data {
@@ -382,10 +383,10 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What an instruction names that the kernel does not have.
+    /// Reports an image, sampler, surface or scratch that the kernel does not have.
     fn lacks(&mut self, inst: Inst) {
         if let Some(what) = self.func.lacks(self.data(inst)) {
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
     }
 
@@ -397,7 +398,7 @@ impl<'a> Verifier<'a> {
         self.func.dfg.ty(v)
     }
 
-    /// The type of the first result.
+    /// Returns the type of the first result.
     fn result(&self, inst: Inst) -> Option<Type> {
         self.func.dfg.first_result(inst).map(|v| self.ty(v))
     }

@@ -1,15 +1,15 @@
-//! Lanes of masks and of parts of predicates.
+//! Rules on lanes of masks and of slices of predicates.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{Inst, InstData, Opcode, Value};
 
 impl Verifier<'_> {
-    /// A mask: a predicate with this many lanes.
+    /// Checks a mask: a predicate with this many lanes.
     pub(super) fn mask(&mut self, inst: Inst, n: usize, mask: Value, lanes: u32) {
         let ty = self.ty(mask);
         if !ty.is_pred() || ty.lanes() != lanes {
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!(
                     "bad mask width: {lanes} lanes take a mask of b1x{lanes}, and {mask} is {ty}"
                 ),
@@ -32,7 +32,7 @@ impl Verifier<'_> {
                 };
                 if !part.is_pred() {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("type clash: `rdpred` gives a predicate, not {part}"),
                     );
                 }
@@ -55,7 +55,7 @@ impl Verifier<'_> {
         let end = u32::from(offset) + lanes;
         if end > ty.lanes() {
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!(
                     "part of a predicate out of bounds: lane {} of {ty}",
                     end - 1

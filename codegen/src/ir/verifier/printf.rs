@@ -1,6 +1,6 @@
-//! `printf`: its format is a string of the module, and the values are what that says.
+//! Rules on `printf`: the format is a string of the module, and the values match its conversions.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::printf::{MAX_VALUES, Piece};
 use crate::ir::{Inst, InstData, printf};
 
@@ -17,7 +17,7 @@ impl Verifier<'_> {
             let ty = self.ty(m);
             lanes = ty.lanes();
             if !ty.is_pred() {
-                let place = Place::Operand(inst, args.len(&self.func.dfg.pool));
+                let place = ErrorLocation::Operand(inst, args.len(&self.func.dfg.pool));
                 return self.error(place, format!("the mask {m} is {ty}, no predicate"));
             }
         }
@@ -25,11 +25,11 @@ impl Verifier<'_> {
         let name = data.map_or(format.to_string(), |d| format!("%{}", d.name));
         let Some(text) = printf::string(data) else {
             let what = format!("{name} is no string: `const {name} = \"text\"` is one");
-            return self.error(Place::Inst(inst), what);
+            return self.error(ErrorLocation::Inst(inst), what);
         };
         let pieces = match printf::pieces(text) {
             Ok(pieces) => pieces,
-            Err(e) => return self.error(Place::Inst(inst), format!("{name}: {e}")),
+            Err(e) => return self.error(ErrorLocation::Inst(inst), format!("{name}: {e}")),
         };
         let specs: Vec<_> = pieces
             .iter()
@@ -44,7 +44,7 @@ impl Verifier<'_> {
                 "{name} prints {} values; {MAX_VALUES} are the most",
                 specs.len()
             );
-            return self.error(Place::Inst(inst), what);
+            return self.error(ErrorLocation::Inst(inst), what);
         }
         if specs.len() != args.len() {
             let types = specs.iter().map(|s| printf::accepted(s, lanes));
@@ -57,7 +57,7 @@ impl Verifier<'_> {
                 args.len(),
                 if args.len() == 1 { "is" } else { "are" },
             );
-            return self.error(Place::Inst(inst), what);
+            return self.error(ErrorLocation::Inst(inst), what);
         }
         for (n, (spec, v)) in specs.into_iter().zip(args).enumerate() {
             let ty = self.ty(v);
@@ -68,7 +68,7 @@ impl Verifier<'_> {
                     spec.conversion(),
                     printf::accepted(spec, lanes)
                 );
-                self.error(Place::Operand(inst, n), what);
+                self.error(ErrorLocation::Operand(inst, n), what);
             }
         }
     }

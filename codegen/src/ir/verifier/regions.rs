@@ -1,6 +1,7 @@
-//! Regions: same elements, start aligned, in bounds, index of one lane or of a lane per row.
+//! Rules on regions: equal element types, aligned start, bounds, index of one lane or of a lane per
+//! row.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{Inst, InstData, Region, Scalar, Type, Value};
 
 impl Verifier<'_> {
@@ -38,7 +39,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Both sides have one kind of element.
+    /// Checks that both sides have one element type.
     fn elements(&mut self, inst: Inst, n: usize, whole: Type, part: Type) -> bool {
         let ok = whole.scalar() == part.scalar() && !whole.is_pred();
         if !ok {
@@ -48,7 +49,7 @@ impl Verifier<'_> {
                 "both sides of a region have the same elements"
             };
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!("type clash: {part} in {whole}: {why}"),
             );
         }
@@ -65,12 +66,12 @@ impl Verifier<'_> {
     ) {
         let size = whole.scalar().bytes().max(1);
         if r.width == 0 {
-            self.error(Place::Inst(inst), "a region's width is at least 1");
+            self.error(ErrorLocation::Inst(inst), "a region's width is at least 1");
             return;
         }
         if !u32::from(r.offset).is_multiple_of(size) {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!(
                     "region start {} is not a multiple of the element's {size} bytes",
                     r.offset
@@ -83,7 +84,7 @@ impl Verifier<'_> {
             let last = first + r.last_element(part.lanes());
             if last >= whole.lanes() {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!("region out of bounds: element {last} of {whole}"),
                 );
             }
@@ -93,18 +94,18 @@ impl Verifier<'_> {
         let ty = self.ty(v);
         if ty.scalar() != Scalar::I16 || (ty.lanes() != 1 && ty.lanes() != rows) {
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!("type clash: an index is i16, or i16 with a lane for each of the {rows} rows, and {v} is {ty}"),
             );
         }
-        // What the index adds is not known; where all of it has to fit is.
+        // The index is unknown, but the part that it is added to must fit.
         let extent = match ty.lanes() {
             1 => r.last_element(part.lanes()),
             _ => u32::from(r.width - 1) * u32::from(r.hstride),
         };
         if extent >= whole.lanes() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!(
                     "region out of bounds: it spans {} elements, and {whole} has {}",
                     extent + 1,
@@ -114,8 +115,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// No element is written by two lanes. (With an index per row this cannot be known; the last
-    /// lane wins there.)
+    /// Checks that no two lanes write one element. With an index per row this is unknown, and the
+    /// last lane wins.
     fn writes_once(&mut self, inst: Inst, whole: Type, part: Type, r: Region) {
         let InstData::WrRegion { index, .. } = *self.data(inst) else {
             return;
@@ -131,7 +132,7 @@ impl Verifier<'_> {
             match seen.get_mut(r.element(lane) as usize) {
                 Some(s) if *s => {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("region {r} writes an element twice (lane {lane})"),
                     );
                     return;

@@ -1,22 +1,24 @@
-//! Source files, source locations and names of values.
+//! Rules on source files, source locations and names of values.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{Module, SourceFile, SourceLoc};
 
-/// The longest name of a source file or a value, in bytes.
-const MOST: usize = 4096;
+/// Maximum length of a name of a source file or a value, in bytes.
+const MAX_NAME_BYTES: usize = 4096;
 
-/// What is wrong with a name, if anything is.
+/// Returns a message if a name is invalid.
 fn wrong(name: &str) -> Option<String> {
     match name.len() {
         0 => Some("an empty name".to_owned()),
-        n if n > MOST => Some(format!("a name of {n} bytes; {MOST} are the most")),
+        n if n > MAX_NAME_BYTES => Some(format!(
+            "a name of {n} bytes; {MAX_NAME_BYTES} are the most"
+        )),
         _ if name.contains('\0') => Some("a name with a zero byte".to_owned()),
         _ => None,
     }
 }
 
-/// What is wrong with each source file of a module.
+/// Returns the errors of each source file of a module.
 pub(super) fn errors(module: &Module) -> Vec<(SourceFile, String)> {
     let mut out = Vec::new();
     for (file, name) in &module.files {
@@ -31,7 +33,7 @@ pub(super) fn errors(module: &Module) -> Vec<(SourceFile, String)> {
 }
 
 impl Verifier<'_> {
-    /// Locations name files that the module has.
+    /// Checks that locations refer to files of the module.
     pub(super) fn locations(&mut self) {
         let func = self.func;
         if !func.has_srclocs() {
@@ -42,23 +44,23 @@ impl Verifier<'_> {
                 let loc = func.srclocs[inst];
                 if !loc.is_none() && !self.module.files.is_valid(loc.file()) {
                     let what = format!("there is no {}", loc.file());
-                    self.error(Place::Inst(inst), what);
+                    self.error(ErrorLocation::Inst(inst), what);
                 }
             }
         }
     }
 
-    /// Names of values are names, and of values that the function has.
+    /// Checks that names are valid, and that their values exist.
     pub(super) fn labels(&mut self) {
         let func = self.func;
         for (name, values) in func.labels.iter() {
             if let Some(what) = wrong(name) {
-                self.error(Place::Function, format!("a label: {what}"));
+                self.error(ErrorLocation::Function, format!("a label: {what}"));
             }
             for v in values {
                 if !func.dfg.has_value(v) {
                     let what = format!("the label {name:?} is of {v}, which does not exist");
-                    self.error(Place::Function, what);
+                    self.error(ErrorLocation::Function, what);
                 }
             }
         }

@@ -1,18 +1,18 @@
-//! Definitions dominate uses. In blocks that nothing reaches, only uses of the same block are
-//! ordered.
+//! Rules on dominance: definitions dominate uses. In unreachable blocks, only uses in the same
+//! block are ordered.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{Block, ControlFlow, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-/// By value, where it is defined.
+/// Definition point of each value: block, and index in it.
 type Definitions = SecondaryMap<Value, (PackedOption<Block>, u32)>;
 
 impl Verifier<'_> {
     pub(super) fn ssa(&mut self, cfg: &ControlFlow) {
         let func = self.func;
-        // By value: the block that it is defined in, and its place there, 0 for parameters.
+        // Index 0 stands for block parameters.
         let mut defs: Definitions = sized(func.dfg.num_values());
         for &block in func.layout.blocks() {
             for (n, &v) in func.dfg.block_params(block).iter().enumerate() {
@@ -30,7 +30,7 @@ impl Verifier<'_> {
             for v in values.filter(|v| func.dfg.has_value(*v)) {
                 if defs[v].0.is_none() {
                     let what = format!("the label {name:?} is of {v}, which is not defined");
-                    self.error(Place::Function, what);
+                    self.error(ErrorLocation::Function, what);
                 }
             }
         }
@@ -42,7 +42,7 @@ impl Verifier<'_> {
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {
                 let mut count = 0;
                 func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
-                    let place = Place::Operand(inst, count);
+                    let place = ErrorLocation::Operand(inst, count);
                     count += 1;
                     let (def, number) = defs[v];
                     let what = match def.expand() {

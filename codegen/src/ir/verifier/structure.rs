@@ -1,34 +1,35 @@
-//! Blocks, terminators, signatures; every entity named exists.
+//! Rules on blocks, terminators and signatures, and on the existence of entities.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
-/// The most parameters of a block, and results of an instruction: what their numbers hold.
-const MOST_PARAMETERS: usize = u16::MAX as usize;
+/// Maximum number of parameters of a block, and of results of an instruction. Their indices have 16
+/// bits.
+const MAX_PARAMETERS: usize = u16::MAX as usize;
 
-/// The kernel whose code loaders take for that of functions called by address (zebin
+/// Name of the kernel that holds the code of indirectly called functions for loaders (zebin
 /// specification).
 const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
 
-/// Whether a name can stand in text.
+/// Returns true if a name can be written in the text format.
 pub(super) fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     !name.is_empty() && name.chars().all(plain)
 }
 
-/// Samplers that a message can name (PRM, "Sampler Index": 4 bits).
-const MOST_SAMPLERS: usize = 16;
+/// Maximum number of samplers that a message can address (PRM, "Sampler Index": 4 bits).
+const MAX_SAMPLERS: usize = 16;
 
 impl Verifier<'_> {
-    /// Name, kind, parameters.
+    /// Checks name, kind and parameters.
     pub(super) fn signature(&mut self) {
         let func = self.func;
         if !is_name(&func.name) {
             self.error(
-                Place::Function,
+                ErrorLocation::Function,
                 format!(
                     "`{}` is not a name of letters, digits, `_` and `.`",
                     func.name
@@ -45,26 +46,26 @@ impl Verifier<'_> {
         {
             if !matches!(simd, 1 | 8 | 16 | 32) {
                 self.error(
-                    Place::Function,
+                    ErrorLocation::Function,
                     format!("SIMD width {simd}: it is 1, 8, 16 or 32"),
                 );
             }
             if scratch_bytes > MAX_SCRATCH {
                 self.error(
-                    Place::Function,
+                    ErrorLocation::Function,
                     format!("scratch of {scratch_bytes} bytes; {MAX_SCRATCH} is the most"),
                 );
             }
             if group_size.is_some_and(|g| g.contains(&0)) {
-                self.error(Place::Function, "a required work-group size of 0");
+                self.error(ErrorLocation::Function, "a required work-group size of 0");
             }
             if !func.sig.results.is_empty() {
-                self.error(Place::Function, "a kernel has no results");
+                self.error(ErrorLocation::Function, "a kernel has no results");
             }
         }
         if kernel && func.name == RESERVED {
             self.error(
-                Place::Function,
+                ErrorLocation::Function,
                 format!("a kernel cannot be named {RESERVED}: loaders take its code for that of external functions"),
             );
         }
@@ -72,28 +73,28 @@ impl Verifier<'_> {
         let given = given.filter(|p| p.kind == ArgKind::Sampler).count();
         if !kernel && !func.samplers.is_empty() {
             self.error(
-                Place::Function,
+                ErrorLocation::Function,
                 "only kernels have samplers of their own".to_owned(),
             );
         }
-        if given + func.samplers.len() > MOST_SAMPLERS {
+        if given + func.samplers.len() > MAX_SAMPLERS {
             self.error(
-                Place::Function,
-                format!("more than {MOST_SAMPLERS} samplers"),
+                ErrorLocation::Function,
+                format!("more than {MAX_SAMPLERS} samplers"),
             );
         }
         if let Some(fault) = func.reflection_fault() {
-            self.error(Place::Function, fault);
+            self.error(ErrorLocation::Function, fault);
         }
         for (n, p) in func.sig.params.iter().enumerate() {
             if p.noalias && !matches!(p.kind, ArgKind::Ptr | ArgKind::Surface) {
                 let what = format!("parameter {n}: only a buffer can be `noalias`");
-                self.error(Place::Function, what);
+                self.error(ErrorLocation::Function, what);
             }
             let want = match p.kind {
                 ArgKind::Value if kernel && p.ty.is_pred() => {
                     self.error(
-                        Place::Function,
+                        ErrorLocation::Function,
                         format!("parameter {n}: a predicate cannot be a kernel argument"),
                     );
                     continue;
@@ -106,7 +107,7 @@ impl Verifier<'_> {
             };
             if !kernel {
                 self.error(
-                    Place::Function,
+                    ErrorLocation::Function,
                     format!(
                         "parameter {n}: only kernels have memory, images and samplers as parameters"
                     ),
@@ -114,31 +115,31 @@ impl Verifier<'_> {
             } else if p.ty != want {
                 let kind = p.kind.name().unwrap_or("");
                 self.error(
-                    Place::Function,
+                    ErrorLocation::Function,
                     format!("parameter {n}: `{kind}` is {want}, not {}", p.ty),
                 );
             }
         }
     }
 
-    /// Whether blocks and entities are sound, so that the other rules may look at them.
+    /// Returns true if blocks and entities are sound, which the other rules assume.
     pub(super) fn structure(&mut self) -> bool {
         let before = self.errors.len();
         let func = self.func;
         let Some(entry) = func.layout.entry() else {
-            self.error(Place::Function, "there is no block");
+            self.error(ErrorLocation::Function, "there is no block");
             return false;
         };
         let mut placed = SecondaryMap::new();
         let mut used: SecondaryMap<Inst, bool> = sized(func.dfg.num_insts());
         for &block in func.layout.blocks() {
             if !func.dfg.has_block(block) {
-                self.error(Place::Function, format!("{block} does not exist"));
+                self.error(ErrorLocation::Function, format!("{block} does not exist"));
                 return false;
             }
             if std::mem::replace(&mut placed[block], true) {
                 self.error(
-                    Place::Block(block),
+                    ErrorLocation::Block(block),
                     format!("{block} is in the function twice"),
                 );
                 return false;
@@ -149,12 +150,15 @@ impl Verifier<'_> {
             let last = insts.last().copied();
             for &inst in insts {
                 if !func.dfg.has_inst(inst) {
-                    self.error(Place::Block(block), format!("{inst} does not exist"));
+                    self.error(
+                        ErrorLocation::Block(block),
+                        format!("{inst} does not exist"),
+                    );
                     return false;
                 }
                 if std::mem::replace(&mut used[inst], true) {
                     self.error(
-                        Place::Inst(inst),
+                        ErrorLocation::Inst(inst),
                         format!("{inst} is in the function twice"),
                     );
                     return false;
@@ -166,18 +170,24 @@ impl Verifier<'_> {
                     continue;
                 }
                 if Some(inst) != last {
-                    self.error(Place::Inst(inst), "a block goes on after its terminator");
+                    self.error(
+                        ErrorLocation::Inst(inst),
+                        "a block goes on after its terminator",
+                    );
                 }
                 for dest in func.dfg.destinations(inst) {
                     if !placed[dest.block] {
-                        self.error(Place::Inst(inst), format!("there is no {}", dest.block));
+                        self.error(
+                            ErrorLocation::Inst(inst),
+                            format!("there is no {}", dest.block),
+                        );
                     } else if dest.block == entry {
-                        self.error(Place::Inst(inst), "a branch to the entry block");
+                        self.error(ErrorLocation::Inst(inst), "a branch to the entry block");
                     }
                 }
             }
             if !last.is_some_and(|i| func.dfg.data(i).opcode().info().terminator) {
-                let place = last.map_or(Place::Block(block), Place::Inst);
+                let place = last.map_or(ErrorLocation::Block(block), ErrorLocation::Inst);
                 self.error(
                     place,
                     format!("{block} does not end with `jump`, `brif`, `switch` or `return`"),
@@ -186,9 +196,9 @@ impl Verifier<'_> {
         }
         for &block in func.layout.blocks() {
             let count = func.dfg.block_params(block).len();
-            if count > MOST_PARAMETERS {
-                let what = format!("{count} parameters: a block has {MOST_PARAMETERS} at most");
-                self.error(Place::Block(block), what);
+            if count > MAX_PARAMETERS {
+                let what = format!("{count} parameters: a block has {MAX_PARAMETERS} at most");
+                self.error(ErrorLocation::Block(block), what);
             }
         }
         let params: Vec<Type> = func.sig.params.iter().map(|p| p.ty).collect();
@@ -201,7 +211,7 @@ impl Verifier<'_> {
         if params != have {
             let list = |t: &[Type]| t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
             self.error(
-                Place::Block(entry),
+                ErrorLocation::Block(entry),
                 format!(
                     "the entry block's parameters ({}) are not the function's ({})",
                     list(&have),
@@ -212,8 +222,8 @@ impl Verifier<'_> {
         self.errors.len() == before
     }
 
-    /// The operands exist, results say that they are results, and the operands have the opcode's
-    /// format.
+    /// Checks that operands exist, that results refer back to the instruction, and that operands
+    /// have the opcode's format.
     fn entities(&mut self, inst: Inst, data: &InstData, info: &Info) {
         let dfg = &self.func.dfg;
         let asks = match *data {
@@ -222,38 +232,47 @@ impl Verifier<'_> {
         };
         if format(data) != info.format || !asks {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("`{}` does not have operands of this shape", data.opcode()),
             );
         }
         let mut n = 0;
         data.for_each_arg(dfg, |v| {
             if !dfg.has_value(v) {
-                self.error(Place::Operand(inst, n), format!("{v} does not exist"));
+                self.error(
+                    ErrorLocation::Operand(inst, n),
+                    format!("{v} does not exist"),
+                );
             }
             n += 1;
         });
         let results = dfg.results(inst);
-        if results.len() > MOST_PARAMETERS {
-            let what = format!("an instruction has {MOST_PARAMETERS} results at most");
-            return self.error(Place::Inst(inst), what);
+        if results.len() > MAX_PARAMETERS {
+            let what = format!("an instruction has {MAX_PARAMETERS} results at most");
+            return self.error(ErrorLocation::Inst(inst), what);
         }
         for (n, &v) in results.iter().enumerate() {
             if dfg.def(v) != ValueDef::Result(inst, n as u16) {
-                self.error(Place::Inst(inst), format!("{v} is defined a second time"));
+                self.error(
+                    ErrorLocation::Inst(inst),
+                    format!("{v} is defined a second time"),
+                );
             }
         }
         if let InstData::Switch { cases, .. } = *data {
             let has = dfg.cases(cases);
             if has.dests.len() != has.values.len() + 1 {
                 let what = format!("{cases} has not a destination for each value and one more");
-                self.error(Place::Inst(inst), what);
+                self.error(ErrorLocation::Inst(inst), what);
             }
         }
         if let InstData::ImmVec { constant, .. } = *data
             && !dfg.has_constant(constant)
         {
-            self.error(Place::Inst(inst), format!("{constant} does not exist"));
+            self.error(
+                ErrorLocation::Inst(inst),
+                format!("{constant} does not exist"),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Products of matrices: kinds of factors that go together, and values as long as the shape says.
+//! Rules on matrix products: combinations of factor types, and lengths of values.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::{DpasTypes, Inst, InstData};
 
 impl Verifier<'_> {
@@ -19,7 +19,7 @@ impl Verifier<'_> {
             result,
         };
         if let Err(what) = shape.operation(&types) {
-            self.error(Place::Inst(inst), what);
+            self.error(ErrorLocation::Inst(inst), what);
         }
     }
 }

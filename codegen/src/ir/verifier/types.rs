@@ -1,10 +1,10 @@
-//! Classes and types of operands, types of results, conversions.
+//! Rules on classes and types of operands, types of results, and conversions.
 
-use super::{Place, Verifier};
+use super::{ErrorLocation, Verifier};
 use crate::ir::opcode::{Class, Info, Out};
 use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Types, Value, result_types};
 
-/// Whether a type is of a class.
+/// Returns true if a type is in a class.
 fn is_of(class: Class, ty: Type) -> bool {
     match class {
         Class::None | Class::Any => true,
@@ -17,7 +17,7 @@ fn is_of(class: Class, ty: Type) -> bool {
     }
 }
 
-/// What to call a class.
+/// Returns the name of a class in messages.
 fn name_of(class: Class) -> &'static str {
     match class {
         Class::None | Class::Any => "anything",
@@ -85,13 +85,13 @@ impl Verifier<'_> {
         if !is_of(class, ty) {
             let (opcode, name) = (self.data(inst).opcode(), name_of(class));
             self.error(
-                Place::Operand(inst, n),
+                ErrorLocation::Operand(inst, n),
                 format!("type clash: `{opcode}` takes {name}, and {v} is {ty}"),
             );
         }
     }
 
-    /// The operands from the `first` on have one type.
+    /// Checks that the operands from the `first` on have one type.
     fn same(&mut self, inst: Inst, args: &[Value], first: usize) {
         let mut rest = args.iter().enumerate().skip(first);
         let Some((_, &lead)) = rest.next() else {
@@ -102,19 +102,19 @@ impl Verifier<'_> {
             let ty = self.ty(v);
             if ty != want {
                 self.error(
-                    Place::Operand(inst, n),
+                    ErrorLocation::Operand(inst, n),
                     format!("type clash: {v} is {ty}, and {lead} is {want}"),
                 );
             }
         }
     }
 
-    /// As many lanes as are asked for are a vector.
+    /// Checks that a vector of the requested number of lanes exists.
     fn fits(&mut self, inst: Inst, [v, by]: [Value; 2]) {
         let (of, lanes) = (self.ty(v), self.ty(by).lanes());
         if Type::new(of.scalar(), lanes).is_none() {
             self.error(
-                Place::Operand(inst, 1),
+                ErrorLocation::Operand(inst, 1),
                 format!(
                     "{lanes} lanes of {} are more than the register file holds",
                     of.scalar()
@@ -127,7 +127,7 @@ impl Verifier<'_> {
         let ty = self.ty(v);
         if ty.with_scalar(Scalar::B1).is_none() {
             self.error(
-                Place::Operand(inst, 0),
+                ErrorLocation::Operand(inst, 0),
                 format!(
                     "a predicate has at most {} lanes, and {v} is {ty}",
                     Type::MAX_PRED_LANES
@@ -136,7 +136,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Operations that some widths do not have.
+    /// Rejects scalar types that an operation does not support.
     fn widths(&mut self, inst: Inst, data: &InstData) {
         let (opcode, ty) = match *data {
             InstData::Unary { opcode, arg } => (opcode, self.ty(arg)),
@@ -147,7 +147,7 @@ impl Verifier<'_> {
         let wrong = match opcode {
             Opcode::SmulWide | Opcode::UmulWide => ty.scalar() == Scalar::I64,
             Opcode::Flrp => ty.scalar() != Scalar::F32,
-            // Those are library functions.
+            // Library functions compute these in double precision.
             Opcode::Fexp2 | Opcode::Flog2 | Opcode::Fsin | Opcode::Fcos | Opcode::Fpow => {
                 ty.scalar() == Scalar::F64
             }
@@ -155,7 +155,7 @@ impl Verifier<'_> {
         };
         if wrong {
             self.error(
-                Place::Operand(inst, 0),
+                ErrorLocation::Operand(inst, 0),
                 format!("type clash: there is no `{opcode}` of {ty}"),
             );
         }
@@ -164,7 +164,7 @@ impl Verifier<'_> {
             let wide = to.scalar().is_int() && to.scalar().bits() == 2 * ty.scalar().bits();
             if !wide || to.lanes() != ty.lanes() {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!(
                         "type clash: `{opcode}` of {ty} gives integers twice as wide, of as many lanes, not {to}"
                     ),
@@ -173,11 +173,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// Results are as many and of the types that the opcode says.
+    /// Checks number and types of results.
     fn result_types(&mut self, inst: Inst, data: &InstData, out: Out) {
         let dfg = &self.func.dfg;
         let have = dfg.results(inst);
-        // The first two operands say what others than these are.
+        // Other result types depend on at most the first two operands.
         let (mut args, mut count) = ([None; 2], 0);
         if !matches!(out, Out::None | Out::Ctrl | Out::One) {
             data.for_each_arg(dfg, |v| {
@@ -199,7 +199,7 @@ impl Verifier<'_> {
         );
         if have.len() != want.len() {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!(
                     "`{}` has {} results, not {}",
                     data.opcode(),
@@ -213,14 +213,14 @@ impl Verifier<'_> {
             let h = dfg.ty(v);
             if h != w {
                 self.error(
-                    Place::Inst(inst),
+                    ErrorLocation::Inst(inst),
                     format!("type clash: {v} is {h}, and `{}` gives {w}", data.opcode()),
                 );
             }
         }
     }
 
-    /// A result type that goes with the operand's.
+    /// Checks that a result type matches the operand's.
     fn conversion(&mut self, inst: Inst, opcode: Opcode, arg: Value) {
         let (from, Some(to)) = (self.ty(arg), self.result(inst)) else {
             return;
@@ -276,7 +276,7 @@ impl Verifier<'_> {
         };
         if !ok {
             self.error(
-                Place::Inst(inst),
+                ErrorLocation::Inst(inst),
                 format!("type clash: `{opcode}` of {from} gives {what}, not {to}"),
             );
         }

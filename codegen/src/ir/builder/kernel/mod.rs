@@ -1,5 +1,7 @@
-//! Kernels written by hand: a [`FunctionBuilder`] that shared references are enough for, and
-//! [`Val`]s, which have operators.
+//! Convenience builder for kernels written by hand.
+//!
+//! A [`KernelBuilder`] wraps a [`FunctionBuilder`] so that shared references suffice, and its
+//! [`Val`]s have operators.
 //!
 //! ```
 //! use gantry_codegen::builder::KernelBuilder;
@@ -17,15 +19,15 @@
 //! # Ok::<(),  gantry_codegen::builder::BuildError>(())
 //! ```
 //!
-//! It has what most kernels need; [`KernelBuilder::with`] and [`Val::map`] lead to the builder
-//! beneath for the rest.
+//! It covers what most kernels need. [`KernelBuilder::with`] and [`Val::map`] give access to the
+//! underlying builder for the rest.
 
 mod ops;
 mod val;
 
 pub use val::{Operand, Val, Var};
 
-use super::{BuildError, Caller, FunctionBuilder, Held};
+use super::{BuildError, Caller, FunctionBuilder, FunctionSlot};
 use crate::ir::{
     AtomicOp, Dim, FenceSpaces, Function, ImageAccess, ImagePlace, ImageShape, MemFlags, Scalar,
     Scope, Space, Type, Value,
@@ -33,12 +35,12 @@ use crate::ir::{
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
-/// Builds one kernel, or subroutine. Mistakes are collected for [`KernelBuilder::finish`], with the
-/// place in the host's source that made them.
+/// Builder of one kernel or subroutine. [`KernelBuilder::finish`] reports errors with their
+/// location in the host's source.
 #[derive(Debug)]
 pub struct KernelBuilder {
     b: RefCell<FunctionBuilder<'static>>,
-    /// Place in the host that used it from within what [`KernelBuilder::with`] runs.
+    /// Location in the host's source of a use within the closure of [`KernelBuilder::with`].
     nested: Cell<Option<Caller>>,
 }
 
@@ -47,21 +49,22 @@ fn slm() -> MemFlags {
 }
 
 impl KernelBuilder {
-    /// Starts on a kernel of a SIMD width (1, 8, 16 or 32).
+    /// Starts a kernel of a SIMD width (1, 8, 16 or 32).
     pub fn new(name: impl Into<String>, simd: u32) -> KernelBuilder {
         KernelBuilder::of(Function::kernel(name, simd))
     }
 
-    /// Starts on an empty function, which may have parameters.
+    /// Starts building an empty function, which may have parameters.
     pub fn of(function: Function) -> KernelBuilder {
-        let held = Held::Owned(Box::new(function));
+        let held = FunctionSlot::Owned(Box::new(function));
         KernelBuilder {
             b: RefCell::new(FunctionBuilder::start(held)),
             nested: Cell::new(None),
         }
     }
 
-    /// Uses the builder, on behalf of a place in the host's source if that is not where `make` is.
+    /// Uses the underlying builder on behalf of the location `at`. Returns `otherwise` within
+    /// another use.
     fn run<R>(
         &self,
         at: (Caller, bool),
@@ -84,7 +87,7 @@ impl KernelBuilder {
         self.val_at(Location::caller(), make)
     }
 
-    /// Makes a value on behalf of a place in the host's source.
+    /// Makes a value on behalf of a location in the host's source.
     fn val_at(
         &self,
         at: Caller,
@@ -94,14 +97,14 @@ impl KernelBuilder {
         Val { k: self, v }
     }
 
-    /// Does something on behalf of the caller.
+    /// Runs a builder operation on behalf of the caller.
     #[track_caller]
     fn say(&self, make: impl FnOnce(&mut FunctionBuilder<'static>)) {
         self.run((Location::caller(), true), (), make);
     }
 
-    /// A value made by the builder beneath: `k.with(|b| b.ins().subgroup_id(I32))`. `make` must not
-    /// use this builder itself.
+    /// Makes a value by the underlying builder: `k.with(|b| b.ins().subgroup_id(I32))`. `make` must
+    /// not use this builder itself.
     #[track_caller]
     pub fn with(&self, make: impl FnOnce(&mut FunctionBuilder<'static>) -> Value) -> Val<'_> {
         let v = self.run(
@@ -112,21 +115,21 @@ impl KernelBuilder {
         Val { k: self, v }
     }
 
-    /// Uses the builder beneath without making a value.
+    /// Uses the underlying builder without making a value.
     #[track_caller]
     pub fn run_with(&self, make: impl FnOnce(&mut FunctionBuilder<'static>)) {
         self.run((Location::caller(), false), (), make);
     }
 
-    /// Ends building; the function returns where it does not yet.
+    /// Finishes building. Adds a missing `return` at the end.
     ///
     /// # Errors
-    /// The mistakes made on the way, each with its place in the host's source.
+    /// Returns the errors made while building, each with its location in the host's source.
     #[track_caller]
     pub fn finish(self) -> Result<Function, BuildError> {
         let mut b = self.b.into_inner();
         if let Some(at) = self.nested.get() {
-            b.tell(format!(
+            b.report(format!(
                 "the builder is used by what `with` runs, which is given the one beneath ({at})"
             ));
         }
@@ -135,8 +138,8 @@ impl KernelBuilder {
         }
         b.end()?;
         Ok(match b.func {
-            Held::Owned(f) => *f,
-            Held::Borrowed(f) => f.clone(),
+            FunctionSlot::Owned(f) => *f,
+            FunctionSlot::Borrowed(f) => f.clone(),
         })
     }
 
@@ -146,68 +149,68 @@ impl KernelBuilder {
         self.run((Location::caller(), true), 1, |b| b.simd())
     }
 
-    /// Says which work-group size the kernel requires.
+    /// Sets the work-group size that the kernel requires.
     #[track_caller]
     pub fn group_size(&self, size: [u32; 3]) {
         self.say(|b| b.set_group_size(size));
     }
 
-    /// Says how many bytes of local memory the kernel has of its own.
+    /// Sets the static SLM of the kernel, in bytes.
     #[track_caller]
     pub fn slm_bytes(&self, bytes: u32) {
         self.say(|b| b.set_slm_bytes(bytes));
     }
 
-    /// A global buffer; the value is its address, `i64`.
+    /// Adds a global buffer. The value is its address, `i64`.
     #[track_caller]
     pub fn buffer(&self) -> Val<'_> {
         self.val(|b| b.ptr_param())
     }
 
-    /// A parameter passed by value.
+    /// Adds a parameter passed by value.
     #[track_caller]
     pub fn param(&self, ty: Type) -> Val<'_> {
         self.val(|b| b.param(ty))
     }
 
-    /// Local memory that the host sizes; the value is its SLM offset in bytes, `i32`.
+    /// Adds SLM whose size the host sets. The value is its SLM offset in bytes, `i32`.
     #[track_caller]
     pub fn slm_param(&self) -> Val<'_> {
         self.val(|b| b.slm_param())
     }
 
-    /// An image, the n-th such parameter image n.
+    /// Adds an image: the n-th such parameter is image n.
     #[track_caller]
     pub fn image(&self, shape: ImageShape, access: ImageAccess) {
         self.say(|b| b.image_param(shape, access));
     }
 
-    /// A sampler, the n-th such parameter sampler n.
+    /// Adds a sampler: the n-th such parameter is sampler n.
     #[track_caller]
     pub fn sampler(&self) {
         self.say(|b| b.sampler_param());
     }
 
-    /// The work-items' global ids in a dimension: `i32` by the SIMD width.
+    /// Returns the work-items' global ids in a dimension: `i32` with a lane per work-item.
     #[track_caller]
     pub fn global_id(&self, dim: Dim) -> Val<'_> {
         self.val(|b| b.global_id(dim))
     }
 
-    /// The work-items' ids in their group: `i32` by the SIMD width.
+    /// Returns the work-items' local ids in a dimension: `i32` with a lane per work-item.
     #[track_caller]
     pub fn local_id(&self, dim: Dim) -> Val<'_> {
         let id = self.val(|b| b.ins().local_id(dim));
         id.uextend(Scalar::I32)
     }
 
-    /// The work-group's id in a dimension, `i32`.
+    /// Returns the work-group's id in a dimension, `i32`.
     #[track_caller]
     pub fn group_id(&self, dim: Dim) -> Val<'_> {
         self.val(|b| b.ins().group_id(dim))
     }
 
-    /// A whole number in every lane of an integer or float.
+    /// Returns a whole number in every lane of an integer or float type.
     #[track_caller]
     pub fn int(&self, ty: Type, n: i64) -> Val<'_> {
         self.val(|b| {
@@ -219,38 +222,38 @@ impl KernelBuilder {
         })
     }
 
-    /// A float in every lane.
+    /// Returns a float in every lane.
     #[track_caller]
     pub fn float(&self, ty: Type, n: f64) -> Val<'_> {
         self.val(|b| b.ins().fconst(ty, n))
     }
 
-    /// An integer per lane.
+    /// Returns an integer per lane.
     #[track_caller]
     pub fn ints(&self, scalar: Scalar, lanes: &[i64]) -> Val<'_> {
         self.val(|b| b.ins().ints(scalar, lanes))
     }
 
-    /// Any value.
+    /// Returns an undefined value.
     #[track_caller]
     pub fn undef(&self, ty: Type) -> Val<'_> {
         self.val(|b| b.ins().undef(ty))
     }
 
-    /// Addresses of elements of so many bytes, by their signed indices in a buffer.
+    /// Computes addresses of elements of `size` bytes, by signed indices into a buffer.
     #[track_caller]
     pub fn address<'k>(&'k self, base: Val<'k>, index: Val<'k>, size: u32) -> Val<'k> {
         self.val(|b| b.element_addr(base.v, index.v, size))
     }
 
-    /// Elements of a type at indices in a buffer, in the channels that run.
+    /// Loads elements at indices of a buffer, in the enabled channels.
     #[track_caller]
     pub fn load<'k>(&'k self, ty: Type, base: Val<'k>, index: Val<'k>) -> Val<'k> {
         let at = self.address(base, index, ty.bytes());
         self.load_at(ty, at, 0)
     }
 
-    /// Elements at indices in a buffer, stored in the channels that run.
+    /// Stores elements at indices of a buffer, in the enabled channels.
     #[track_caller]
     pub fn store<'k>(&'k self, value: Val<'k>, base: Val<'k>, index: Val<'k>) {
         let size = value.ty().scalar().bytes();
@@ -258,32 +261,31 @@ impl KernelBuilder {
         self.store_at(value, at, 0);
     }
 
-    /// Elements of a type at addresses and an offset in bytes, in the channels that run.
+    /// Loads elements at addresses plus an offset in bytes, in the enabled channels.
     #[track_caller]
     pub fn load_at<'k>(&'k self, ty: Type, at: Val<'k>, offset: i32) -> Val<'k> {
         self.val(|b| b.simd_load(ty, at.v, offset))
     }
 
-    /// Elements at addresses and an offset in bytes, stored in the channels that run.
+    /// Stores elements at addresses plus an offset in bytes, in the enabled channels.
     #[track_caller]
     pub fn store_at(&self, value: Val<'_>, at: Val<'_>, offset: i32) {
         self.say(|b| b.simd_store(value.v, at.v, offset));
     }
 
-    /// Neighbouring elements from one address and an offset in bytes on, whichever channels run.
+    /// Loads consecutive elements from one address plus an offset in bytes, in all lanes.
     #[track_caller]
     pub fn block_load<'k>(&'k self, ty: Type, at: Val<'k>, offset: i32) -> Val<'k> {
         self.val(|b| b.ins().bload(ty, at.v, offset))
     }
 
-    /// Neighbouring elements from one address and an offset in bytes on, stored whichever channels
-    /// run.
+    /// Stores consecutive elements to one address plus an offset in bytes, in all lanes.
     #[track_caller]
     pub fn block_store(&self, value: Val<'_>, at: Val<'_>, offset: i32) {
         self.say(|b| b.ins().bstore(value.v, at.v, offset));
     }
 
-    /// Elements of local memory at offsets in bytes, in the channels that run.
+    /// Loads elements of SLM at offsets in bytes, in the enabled channels.
     #[track_caller]
     pub fn slm_load<'k>(&'k self, ty: Type, at: Val<'k>) -> Val<'k> {
         self.val(|b| {
@@ -294,7 +296,7 @@ impl KernelBuilder {
         })
     }
 
-    /// Elements of local memory at offsets in bytes, stored in the channels that run.
+    /// Stores elements to SLM at offsets in bytes, in the enabled channels.
     #[track_caller]
     pub fn slm_store(&self, value: Val<'_>, at: Val<'_>) {
         self.say(|b| {
@@ -303,20 +305,20 @@ impl KernelBuilder {
         });
     }
 
-    /// Neighbouring elements of local memory from one offset in bytes on, whichever channels run.
+    /// Loads consecutive elements of SLM from one offset in bytes, in all lanes.
     #[track_caller]
     pub fn slm_block_load<'k>(&'k self, ty: Type, at: Val<'k>) -> Val<'k> {
         self.val(|b| b.ins().bload_from(slm(), ty, at.v, 0))
     }
 
-    /// Neighbouring elements of local memory from one offset in bytes on, stored whichever channels
-    /// run.
+    /// Stores consecutive elements to SLM from one offset in bytes, in all lanes.
     #[track_caller]
     pub fn slm_block_store(&self, value: Val<'_>, at: Val<'_>) {
         self.say(|b| b.ins().bstore_to(slm(), value.v, at.v, 0));
     }
 
-    /// Adds to integers at indices in a buffer, in the channels that run; what was there before.
+    /// Adds to integers at indices of a buffer, in the enabled channels, and returns the old
+    /// values.
     #[track_caller]
     pub fn atomic_add<'k>(&'k self, value: Val<'k>, base: Val<'k>, index: Val<'k>) -> Val<'k> {
         self.val(|b| {
@@ -340,7 +342,7 @@ impl KernelBuilder {
         })
     }
 
-    /// Texels stored to places in an image, in the channels that run.
+    /// Stores texels at coordinates of an image, in the enabled channels.
     #[track_caller]
     pub fn image_store<'k>(&'k self, value: Val<'k>, image: u8, coords: [Val<'k>; 2]) {
         let coords = coords.map(|c| c.v);
@@ -350,8 +352,7 @@ impl KernelBuilder {
         });
     }
 
-    /// Waits for the other threads of the work-group, whose stores to local memory can be read
-    /// then.
+    /// Waits for the other threads of the work-group. Their stores to SLM are visible afterwards.
     #[track_caller]
     pub fn group_barrier(&self) {
         self.say(|b| {
@@ -360,7 +361,7 @@ impl KernelBuilder {
         });
     }
 
-    /// A variable with a first value.
+    /// Declares a variable with an initial value.
     #[track_caller]
     pub fn var<'k>(&'k self, first: Val<'k>) -> Var<'k> {
         let none = super::Variable(u32::MAX - 1);
@@ -386,7 +387,7 @@ impl KernelBuilder {
         self.say(|b| b.simd_if_end());
     }
 
-    /// Repeats `body` until no channel is left in it.
+    /// Repeats `body` until no channel is left in the loop.
     #[track_caller]
     pub fn simd_loop(&self, body: impl FnOnce()) {
         self.say(|b| b.simd_loop_begin());
@@ -394,7 +395,7 @@ impl KernelBuilder {
         self.say(|b| b.simd_loop_end());
     }
 
-    /// Channels where `cond` is set leave the innermost divergent loop.
+    /// Lets the channels where `cond` is set leave the innermost divergent loop.
     #[track_caller]
     pub fn simd_break_if(&self, cond: Val<'_>) {
         self.say(|b| b.simd_break_if(cond.v));
@@ -417,14 +418,14 @@ impl KernelBuilder {
         self.say(|b| b.uniform_loop_end());
     }
 
-    /// Leaves the innermost uniform loop where a `b1` is set.
+    /// Leaves the innermost uniform loop if a `b1` is set.
     #[track_caller]
     pub fn uniform_break_if(&self, cond: Val<'_>) {
         self.say(|b| b.uniform_break_if(cond.v));
     }
 
-    /// Runs `body` for 0, 1 and so on up to, not including, a signed `end` of one lane, for the
-    /// whole thread.
+    /// Runs `body` for 0, 1 and so on, for the whole thread. The signed bound `end`, of one lane,
+    /// is excluded.
     #[track_caller]
     pub fn uniform_for<'k>(&'k self, end: Val<'k>, body: impl FnOnce(Val<'k>)) {
         let i = self.var(self.int(end.ty(), 0));

@@ -1,4 +1,4 @@
-//! Rust's operators on values.
+//! Rust operators on values.
 
 use super::val::{Operand, Val};
 use std::ops::{
@@ -38,8 +38,8 @@ macro_rules! operators {
     )+};
 }
 
-// Literals on the left are of one type each, so that it is known which. What floats do not have is
-// told of as integers' operation.
+// Literals on the left have one type each, so that it is unambiguous. An operation that floats lack
+// is reported as that of integers.
 operators! {
     Add add iadd fadd;
     Sub sub isub fsub;

@@ -1,4 +1,4 @@
-//! Values with methods, and variables.
+//! Values with methods and operators, and variables.
 
 use super::KernelBuilder;
 use crate::ir::builder::{FunctionBuilder, Variable};
@@ -6,10 +6,10 @@ use crate::ir::{FloatCC, IntCC, Region, Scalar, Type, Value};
 use std::fmt;
 use std::panic::Location;
 
-/// A value with operators, of integers (signed where that matters), floats, or predicates.
+/// Value with operators: of integers (signed where it matters), floats, or predicates.
 ///
-/// An operand of one lane is splat where the other has more. A number of Rust is a constant of the
-/// other operand's type. What has a form for unsigned numbers has a method for it.
+/// An operand of one lane is splat to the lanes of the other. A Rust number is a constant of the
+/// other operand's type. Unsigned forms are methods.
 #[derive(Clone, Copy)]
 pub struct Val<'k> {
     pub(super) k: &'k KernelBuilder,
@@ -22,7 +22,7 @@ impl fmt::Debug for Val<'_> {
     }
 }
 
-/// A variable: assigned any number of times, in the channels that run.
+/// Variable, assigned in the enabled channels.
 #[derive(Clone, Copy)]
 pub struct Var<'k> {
     pub(super) k: &'k KernelBuilder,
@@ -35,9 +35,9 @@ impl fmt::Debug for Var<'_> {
     }
 }
 
-/// An operand beside a value: another one, or a number for all lanes.
+/// Second operand of an operation: a value, or a number for all lanes.
 pub trait Operand<'k> {
-    /// The operand beside a value, with as many lanes if this has one.
+    /// Converts it to an operand with the type of `other`, splat if it has one lane.
     #[track_caller]
     fn beside(self, other: Val<'k>) -> Val<'k>;
 }
@@ -64,13 +64,13 @@ number!(int as i64: i32, u32, i64);
 number!(float as f64: f32, f64);
 
 impl<'k> Var<'k> {
-    /// Its value here.
+    /// Returns its current value.
     #[track_caller]
     pub fn get(self) -> Val<'k> {
         self.k.val(|b| b.use_var(self.var))
     }
 
-    /// Assigns it: in the channels that run, if it has a lane for each.
+    /// Assigns it; in the enabled channels only, if it has a lane for each.
     #[track_caller]
     pub fn set(self, value: Val<'k>) {
         self.k.say(|b| b.def_var(self.var, value.v));
@@ -78,12 +78,12 @@ impl<'k> Var<'k> {
 }
 
 impl<'k> Val<'k> {
-    /// The value as [`FunctionBuilder`] has it.
+    /// Returns the value of the underlying [`FunctionBuilder`].
     pub fn value(self) -> Value {
         self.v
     }
 
-    /// Its type.
+    /// Returns its type.
     #[track_caller]
     pub fn ty(self) -> Type {
         let none = Type::scalar_of(Scalar::B1);
@@ -95,7 +95,7 @@ impl<'k> Val<'k> {
         self.ty().scalar().is_float()
     }
 
-    /// As many lanes, if this has one; mistakes are those of what uses it.
+    /// Splats it to `lanes` lanes if it has one. The instruction that uses it reports errors.
     #[track_caller]
     pub(super) fn widened(self, lanes: u32) -> Val<'k> {
         if self.ty().lanes() == 1 && lanes > 1 {
@@ -105,24 +105,24 @@ impl<'k> Val<'k> {
         }
     }
 
-    /// Its one lane in every lane.
+    /// Copies its one lane to every lane.
     #[track_caller]
     pub fn splat(self, lanes: u32) -> Val<'k> {
         self.k.val(|b| b.splat(self.v, lanes))
     }
 
-    /// A value made of it by the builder beneath: `x.map(|b, v| b.ins().bfrev(v))`.
+    /// Makes a value from it by the underlying builder: `x.map(|b, v| b.ins().bfrev(v))`.
     pub fn map(self, make: impl FnOnce(&mut FunctionBuilder<'static>, Value) -> Value) -> Val<'k> {
         self.k.with(|b| make(b, self.v))
     }
 
-    /// A value made of it by the builder on behalf of the caller.
+    /// Makes a value from it by the underlying builder, on behalf of the caller.
     #[track_caller]
     fn by(self, make: impl FnOnce(&mut FunctionBuilder<'static>, Value) -> Value) -> Val<'k> {
         self.k.val(|b| make(b, self.v))
     }
 
-    /// A value made of this, as wide as the other side, and the other side.
+    /// Makes a value from this, splat to the lanes of the other operand, and that operand.
     #[track_caller]
     pub(super) fn op(
         self,
@@ -146,7 +146,7 @@ impl<'k> Val<'k> {
         })
     }
 
-    /// This predicate's lanes of `a`, the others of `b`.
+    /// Selects lanes of `a` where this predicate is set, else of `b`.
     #[track_caller]
     pub fn select(self, a: impl Operand<'k>, b: Val<'k>) -> Val<'k> {
         let b = b.widened(self.ty().lanes());
@@ -154,7 +154,7 @@ impl<'k> Val<'k> {
         self.k.val(|x| x.ins().select(self.v, a.v, b.v))
     }
 
-    /// `self * b + c`, rounded once.
+    /// Computes `self * b + c`, rounded once.
     #[track_caller]
     pub fn fma(self, b: impl Operand<'k>, c: Val<'k>) -> Val<'k> {
         let c = c.widened(self.ty().lanes());
@@ -163,7 +163,7 @@ impl<'k> Val<'k> {
         self.k.val(|x| x.ins().fma(a.v, b.v, c.v))
     }
 
-    /// The absolute value.
+    /// Returns the absolute value.
     #[track_caller]
     pub fn abs(self) -> Val<'k> {
         let float = self.is_float();
@@ -176,7 +176,7 @@ impl<'k> Val<'k> {
         })
     }
 
-    /// The smaller one; of signed integers, or of floats.
+    /// Returns the minimum of signed integers or of floats.
     #[track_caller]
     pub fn min(self, other: impl Operand<'k>) -> Val<'k> {
         let float = self.is_float();
@@ -189,7 +189,7 @@ impl<'k> Val<'k> {
         })
     }
 
-    /// The larger one; of signed integers, or of floats.
+    /// Returns the maximum of signed integers or of floats.
     #[track_caller]
     pub fn max(self, other: impl Operand<'k>) -> Val<'k> {
         let float = self.is_float();
@@ -202,71 +202,71 @@ impl<'k> Val<'k> {
         })
     }
 
-    /// The square root, by the math box.
+    /// Returns the square root, computed by the math unit.
     #[track_caller]
     pub fn sqrt(self) -> Val<'k> {
         self.by(|b, x| b.ins().fsqrt(x))
     }
 
-    /// The number of lanes, with another scalar.
+    /// Returns the type with another scalar type.
     fn of(self, scalar: Scalar) -> Type {
         Type::clamped(scalar, self.ty().lanes())
     }
 
-    /// Wider integers, signed.
+    /// Sign-extends integers.
     #[track_caller]
     pub fn sextend(self, to: Scalar) -> Val<'k> {
         let ty = self.of(to);
         self.by(|b, x| b.ins().sextend(ty, x))
     }
 
-    /// Wider integers, unsigned.
+    /// Zero-extends integers.
     #[track_caller]
     pub fn uextend(self, to: Scalar) -> Val<'k> {
         let ty = self.of(to);
         self.by(|b, x| b.ins().uextend(ty, x))
     }
 
-    /// The low bits of integers as narrower ones.
+    /// Truncates integers to the low bits.
     #[track_caller]
     pub fn ireduce(self, to: Scalar) -> Val<'k> {
         let ty = self.of(to);
         self.by(|b, x| b.ins().ireduce(ty, x))
     }
 
-    /// Floats from signed integers.
+    /// Converts signed integers to floats.
     #[track_caller]
     pub fn to_float(self, to: Scalar) -> Val<'k> {
         let ty = self.of(to);
         self.by(|b, x| b.ins().fcvt_from_sint(ty, x))
     }
 
-    /// Signed integers from floats, rounded toward zero.
+    /// Converts floats to signed integers, rounding toward zero.
     #[track_caller]
     pub fn to_int(self, to: Scalar) -> Val<'k> {
         let ty = self.of(to);
         self.by(|b, x| b.ins().fcvt_to_sint(ty, x))
     }
 
-    /// The same bits as another type of as many.
+    /// Reinterprets the bits as another type of the same size.
     #[track_caller]
     pub fn bitcast(self, ty: Type) -> Val<'k> {
         self.by(|b, x| b.ins().bitcast(ty, x))
     }
 
-    /// One lane.
+    /// Extracts one lane.
     #[track_caller]
     pub fn lane(self, lane: u32) -> Val<'k> {
         self.by(|b, x| b.lane(x, lane))
     }
 
-    /// Neighbouring lanes from one on.
+    /// Extracts consecutive lanes from lane `first`.
     #[track_caller]
     pub fn slice(self, first: u32, lanes: u32) -> Val<'k> {
         self.by(|b, x| b.slice(x, first, lanes))
     }
 
-    /// As many lanes of a region, at an index in bytes (`i16`) where one is given.
+    /// Reads a region of `lanes` lanes, optionally at an index in bytes (`i16`).
     #[track_caller]
     pub fn region(self, lanes: u32, region: Region, index: impl Into<Option<Val<'k>>>) -> Val<'k> {
         let ty = Type::clamped(self.ty().scalar(), lanes);
@@ -274,7 +274,7 @@ impl<'k> Val<'k> {
         self.by(|b, x| b.ins().rdregion_at(ty, x, region, index))
     }
 
-    /// This with a region replaced, at an index in bytes (`i16`) where one is given.
+    /// Replaces a region, optionally at an index in bytes (`i16`).
     #[track_caller]
     pub fn with_region(
         self,
@@ -302,25 +302,25 @@ macro_rules! compares {
 }
 
 compares! {
-    /// Lanes that are equal.
+    /// Compares for equality.
     eq Equal Equal;
-    /// Lanes that are not.
+    /// Compares for inequality.
     ne NotEqual NotEqual;
-    /// Lanes that are less; integers are signed.
+    /// Compares for less; integers are signed.
     lt SignedLessThan LessThan;
-    /// Lanes that are at most as large; integers are signed.
+    /// Compares for less or equal; integers are signed.
     le SignedLessThanOrEqual LessThanOrEqual;
-    /// Lanes that are larger; integers are signed.
+    /// Compares for greater; integers are signed.
     gt SignedGreaterThan GreaterThan;
-    /// Lanes that are at least as large; integers are signed.
+    /// Compares for greater or equal; integers are signed.
     ge SignedGreaterThanOrEqual GreaterThanOrEqual;
-    /// Lanes that are less; integers are unsigned.
+    /// Compares for less; integers are unsigned.
     ult UnsignedLessThan LessThan;
-    /// Lanes that are at most as large; integers are unsigned.
+    /// Compares for less or equal; integers are unsigned.
     ule UnsignedLessThanOrEqual LessThanOrEqual;
-    /// Lanes that are larger; integers are unsigned.
+    /// Compares for greater; integers are unsigned.
     ugt UnsignedGreaterThan GreaterThan;
-    /// Lanes that are at least as large; integers are unsigned.
+    /// Compares for greater or equal; integers are unsigned.
     uge UnsignedGreaterThanOrEqual GreaterThanOrEqual;
 }
 
@@ -339,19 +339,19 @@ macro_rules! binary {
 }
 
 binary! {
-    /// The quotient of unsigned integers.
+    /// Divides unsigned integers.
     udiv udiv;
-    /// The remainder of unsigned integers.
+    /// Returns the remainder of unsigned integers.
     urem urem;
-    /// Integers shifted right, zeros in.
+    /// Shifts integers right, with zeros shifted in.
     ushr ushr;
-    /// Integers rotated left.
+    /// Rotates integers left.
     rotl rotl;
-    /// Integers rotated right.
+    /// Rotates integers right.
     rotr rotr;
-    /// The smaller unsigned integer.
+    /// Returns the minimum of unsigned integers.
     umin umin;
-    /// The larger unsigned integer.
+    /// Returns the maximum of unsigned integers.
     umax umax;
 }
 
@@ -390,7 +390,7 @@ math! { hypot, other }
 math! { atan2 atan2pi, x }
 
 impl<'k> Val<'k> {
-    /// Sine and cosine: [`Math::sincos`](crate::ir::builder::Math::sincos).
+    /// Returns sine and cosine: [`Math::sincos`](crate::ir::builder::Math::sincos).
     #[track_caller]
     pub fn sincos(self) -> (Val<'k>, Val<'k>) {
         let mut cosine = self.v;
@@ -403,7 +403,7 @@ impl<'k> Val<'k> {
         (sine, Val { k, v: cosine })
     }
 
-    /// A power by a whole number: [`Math::pown`](crate::ir::builder::Math::pown).
+    /// Raises to a whole power: [`Math::pown`](crate::ir::builder::Math::pown).
     #[track_caller]
     pub fn pown(self, n: Val<'k>) -> Val<'k> {
         self.by(|b, x| b.math().pown(x, n.v))

@@ -1,13 +1,13 @@
-//! Exponentials, logarithms, and what is made of them.
+//! Exponentials, logarithms, and hyperbolic functions.
 
-use super::kit::{By, Kit, Poly};
+use super::kit::{Kit, PerType, Poly};
 use crate::ir::{FloatCC, Value};
 use std::f64::consts::{LN_2, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E};
 
 type K<'k, 'f> = Kit<'k, 'f>;
 
-/// `(e^r - 1 - r) / r^2` up to half of `ln 2`.
-const EXP: Poly = By {
+/// `(e^r - 1 - r) / r^2` for `|r|` up to `ln(2) / 2`.
+const EXP: Poly = PerType {
     single: &[
         1.987_569_15e-4,
         1.398_199_950_7e-3,
@@ -31,7 +31,7 @@ const EXP: Poly = By {
 };
 
 /// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1.
-const LOG: Poly = By {
+const LOG: Poly = PerType {
     single: &[
         0.242_790_788_41,
         0.284_987_866_88,
@@ -49,44 +49,44 @@ const LOG: Poly = By {
     ],
 };
 
-/// The natural logarithm of 2 in two parts.
-const LN2: By<[f64; 2]> = By {
+/// `ln 2` in two parts.
+const LN2: PerType<[f64; 2]> = PerType {
     single: [0.693_359_375, -2.121_944_400_546_905_8e-4],
     double: [LN_2, 2.319_046_813_846_299_6e-17],
 };
 
-/// The logarithm of 2 to base 10 in two parts.
-const LOG10_OF_2: By<[f64; 2]> = By {
+/// `log10 2` in two parts.
+const LOG10_OF_2: PerType<[f64; 2]> = PerType {
     single: [3.007_812_5e-1, 2.487_456_639_811_952e-4],
     double: [LOG10_2, -2.803_728_127_785_17e-18],
 };
 
-/// The logarithm of e to base 2 in two parts.
-pub(super) const LOG2E: By<[f64; 2]> = By {
+/// `log2 e` in two parts.
+pub(super) const LOG2E: PerType<[f64; 2]> = PerType {
     single: [1.442_695_021_629_333_5, 1.925_963_035_450_084_5e-8],
     double: [LOG2_E, 2.035_527_374_093_103_3e-17],
 };
 
-/// The logarithm of e to base 10 in two parts.
-const LOG10E: By<[f64; 2]> = By {
+/// `log10 e` in two parts.
+const LOG10E: PerType<[f64; 2]> = PerType {
     single: [0.434_294_492_006_301_9, -1.010_305_042_727_291_4e-8],
     double: [LOG10_E, 1.098_319_650_216_765e-17],
 };
 
-/// `e^r - 1` for small `r`.
+/// Returns `e^r - 1` for small `r`.
 fn less_one(k: &mut K<'_, '_>, r: Value) -> Value {
     let p = k.series(r, EXP);
     let square = k.mul(r, r);
     k.fma(p, square, r)
 }
 
-/// `e^r` for small `r`.
+/// Returns `e^r` for small `r`.
 pub(super) fn small(k: &mut K<'_, '_>, r: Value) -> Value {
     let v = less_one(k, r);
     k.plus(v, 1.0)
 }
 
-/// `e^r * 2^n`; a NaN of one.
+/// Returns `e^r * 2^n`, or `x` if that is a NaN.
 fn scaled(k: &mut K<'_, '_>, x: Value, r: Value, n: Value) -> Value {
     let v = small(k, r);
     let v = k.scale(v, n);
@@ -94,7 +94,7 @@ fn scaled(k: &mut K<'_, '_>, x: Value, r: Value, n: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// `x = n * ln 2 + r`, `ln 2` in two parts.
+/// Splits `x = n * ln 2 + r`, with `ln 2` in two parts.
 pub(super) fn reduced(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let n = k.times(x, LOG2_E);
     let (n, whole) = k.nearest(n);
@@ -103,9 +103,9 @@ pub(super) fn reduced(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     (k.fma_n(n, -low, r), whole)
 }
 
-/// A number between those whose exponentials are zero and infinite, to a base.
+/// Clamps an exponent to bounds at which the powers of a base are zero and infinity.
 fn bounded(k: &mut K<'_, '_>, x: Value, base: f64) -> Value {
-    let (low, high) = k.by(By {
+    let (low, high) = k.by(PerType {
         single: (-152.0, 130.0),
         double: (-1080.0, 1026.0),
     });
@@ -118,7 +118,7 @@ pub(super) fn exp(k: &mut K<'_, '_>, x: Value) -> Value {
     scaled(k, x, r, n)
 }
 
-/// Of singles by the math box, as Intel's compiler has it.
+/// Uses the math unit for singles, as Intel's compiler does.
 pub(super) fn exp2(k: &mut K<'_, '_>, x: Value) -> Value {
     if !k.wide {
         return k.b.ins().fexp2(x);
@@ -141,8 +141,8 @@ pub(super) fn exp10(k: &mut K<'_, '_>, x: Value) -> Value {
     scaled(k, x, r, whole)
 }
 
-/// A quarter of `e^x - 1`, which is finite where it, and twice it, is: `(e^r - 1) * h + (h - 1/4)`
-/// with `h = 2^(n-2)`.
+/// Returns a quarter of `e^x - 1`, as `(e^r - 1) * h + (h - 1/4)` with `h = 2^(n-2)`. It is finite
+/// up to the overflow of half of `e^x - 1`.
 fn quarter(k: &mut K<'_, '_>, x: Value) -> Value {
     let (r, n) = reduced(k, x);
     let q = less_one(k, r);
@@ -154,7 +154,7 @@ fn quarter(k: &mut K<'_, '_>, x: Value) -> Value {
 }
 
 pub(super) fn expm1(k: &mut K<'_, '_>, x: Value) -> Value {
-    let (low, high) = k.by(By {
+    let (low, high) = k.by(PerType {
         single: (-18.0, 89.0),
         double: (-38.0, 710.0),
     });
@@ -164,15 +164,15 @@ pub(super) fn expm1(k: &mut K<'_, '_>, x: Value) -> Value {
     same_where_small(k, x, v, 60)
 }
 
-/// Small numbers, whose derivative is 1 here, and NaNs are themselves.
+/// Returns small numbers, where the derivative is 1, and NaNs unchanged.
 fn same_where_small(k: &mut K<'_, '_>, x: Value, v: Value, bits: i32) -> Value {
     let (a, least) = (k.abs(x), k.n(2f64.powi(-bits)));
     let fine = k.b.ins().fcmp(FloatCC::GreaterThanOrEqual, a, least);
     k.sel(fine, v, x)
 }
 
-/// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, half of the
-/// square, and `s`.
+/// Splits `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)` with `s = f / (2 + f)`. Returns the last
+/// summand, `f^2/2`, and `s`.
 fn parts(k: &mut K<'_, '_>, f: Value) -> (Value, Value, Value) {
     let d = k.plus(f, 2.0);
     let s = k.div(f, d);
@@ -184,7 +184,7 @@ fn parts(k: &mut K<'_, '_>, f: Value) -> (Value, Value, Value) {
     (k.mul(s, sum), half, s)
 }
 
-/// Results of zeros, negative numbers, infinities and NaNs.
+/// Handles zeros, negative numbers, infinities and NaNs.
 pub(super) fn log_ends(k: &mut K<'_, '_>, x: Value, v: Value) -> Value {
     let top = k.eq_n(x, f64::INFINITY);
     let v = k.sel(top, x, v);
@@ -196,7 +196,7 @@ pub(super) fn log_ends(k: &mut K<'_, '_>, x: Value, v: Value) -> Value {
     k.sel(some, v, nan)
 }
 
-/// `n * ln 2 + log(1 + f)`, with what is added to that.
+/// Returns `n * ln 2 + log(1 + f + more)` for a small `more`, and `n` as a float.
 pub(super) fn natural(
     k: &mut K<'_, '_>,
     (f, n): (Value, Value),
@@ -207,7 +207,7 @@ pub(super) fn natural(
     let [high, low] = k.by(LN2);
     let low = k.fma_n(n, low, part);
     let low = match more {
-        // The derivative, nearly: 1 / (1 + f) = (1 - s) / (1 + s).
+        // Approximates the derivative: 1 / (1 + f) = (1 - s) / (1 + s).
         Some(c) => {
             let less = k.plus(s, -1.0);
             let t = k.add(s, s);
@@ -228,7 +228,7 @@ pub(super) fn log(k: &mut K<'_, '_>, x: Value) -> Value {
     log_ends(k, x, v)
 }
 
-/// A logarithm to another base: the natural one in two parts by two parts of the factor.
+/// Returns a logarithm to another base: the natural one in two parts, times a factor in two parts.
 fn based(k: &mut K<'_, '_>, x: Value, [high, low]: [f64; 2], [unit, rest]: [f64; 2]) -> Value {
     let (f, n) = k.fraction(x);
     let n = k.of_int(n);
@@ -259,12 +259,12 @@ pub(super) fn log10(k: &mut K<'_, '_>, x: Value) -> Value {
     based(k, x, factor, unit)
 }
 
-/// `log(u) + c / u` with `u = 1 + x` as rounded, and `c` what that lost.
+/// Returns `log(u) + c / u`, where `u` is the rounded `1 + x`, and `c` its rounding error.
 pub(super) fn log1p(k: &mut K<'_, '_>, x: Value) -> Value {
     let one = k.n(1.0);
     let (u, c) = k.two_sum(one, x);
     let (f, n) = k.fraction(u);
-    // By the fraction's scale; of large numbers nothing.
+    // Scaled as the fraction is; zero for large numbers.
     let (zero, most) = (k.i(0), k.i(60));
     let by = k.b.ins().smin(n, most);
     let by = k.b.ins().isub(zero, by);
@@ -276,10 +276,10 @@ pub(super) fn log1p(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(small, x, v)
 }
 
-/// Half of `e^a - 1`, and of `1 - e^-a`, of positive numbers, up to just beyond where the first one
-/// ends.
+/// Returns half of `e^a - 1` and of `1 - e^-a` for positive numbers, up to just above the overflow
+/// of the first.
 fn halves(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
-    let high = k.by(By {
+    let high = k.by(PerType {
         single: 89.4161,
         double: 710.4759,
     });
@@ -287,7 +287,7 @@ fn halves(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let c = k.min(a, high);
     let t = quarter(k, c);
     let twice = k.add(t, t);
-    // t / (4t + 1) is a quarter of large numbers.
+    // For large numbers, t / (4t + 1) is 1/4.
     let most = k.n(2f64.powi(56));
     let t = k.min(t, most);
     let (four, one) = (k.n(4.0), k.n(1.0));
@@ -296,7 +296,7 @@ fn halves(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     (twice, k.div(t, d))
 }
 
-/// `((e^a - 1) + (1 - e^-a)) / 2`.
+/// Returns `((e^a - 1) + (1 - e^-a)) / 2`.
 pub(super) fn sinh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (up, down) = halves(k, a);
@@ -305,7 +305,7 @@ pub(super) fn sinh(k: &mut K<'_, '_>, x: Value) -> Value {
     same_where_small(k, x, v, 28)
 }
 
-/// `1 + ((e^a - 1) - (1 - e^-a)) / 2`.
+/// Returns `1 + ((e^a - 1) - (1 - e^-a)) / 2`.
 pub(super) fn cosh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (up, down) = halves(k, a);
@@ -315,7 +315,7 @@ pub(super) fn cosh(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// `t / (t + 2)` with `t = e^(2x) - 1`.
+/// Returns `t / (t + 2)` with `t = e^(2x) - 1`.
 pub(super) fn tanh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let most = k.n(22.0);
@@ -328,10 +328,10 @@ pub(super) fn tanh(k: &mut K<'_, '_>, x: Value) -> Value {
     same_where_small(k, x, v, 28)
 }
 
-/// `log1p` of a number up to this, `log a + log 2` of larger ones, whose roots are themselves.
+/// Bound above which `log1p` is replaced by `log a + log 2`, since the root equals `a`.
 const LARGE: f64 = (1u64 << 56) as f64;
 
-/// `log1p(a + a^2 / (1 + sqrt(a^2 + 1)))`.
+/// Returns `log1p(a + a^2 / (1 + sqrt(a^2 + 1)))`.
 pub(super) fn asinh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let most = k.n(LARGE);
@@ -348,7 +348,7 @@ pub(super) fn asinh(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// `log1p(arg)`, or `log a + log 2` of a large `a`.
+/// Returns `log1p(arg)`, or `log a + log 2` for a large `a`.
 fn of_large(k: &mut K<'_, '_>, a: Value, arg: Value) -> Value {
     let is = k.gt_n(a, LARGE);
     let arg = k.sel(is, a, arg);
@@ -357,7 +357,7 @@ fn of_large(k: &mut K<'_, '_>, a: Value, arg: Value) -> Value {
     k.sel(is, l, v)
 }
 
-/// `log1p(t + sqrt(2t + t^2))` with `t = x - 1`.
+/// Returns `log1p(t + sqrt(2t + t^2))` with `t = x - 1`.
 pub(super) fn acosh(k: &mut K<'_, '_>, x: Value) -> Value {
     let t = k.plus(x, -1.0);
     let c = k.clamp(t, 0.0, LARGE);
@@ -372,7 +372,7 @@ pub(super) fn acosh(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(fits, v, nan)
 }
 
-/// `log1p(2a / (1 - a)) / 2`.
+/// Returns `log1p(2a / (1 - a)) / 2`.
 pub(super) fn atanh(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let one = k.n(1.0);

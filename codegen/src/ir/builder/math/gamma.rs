@@ -1,7 +1,7 @@
-//! The error function and the gamma function.
+//! Error function and gamma function.
 
 use super::exponential::{natural, reduced, small};
-use super::kit::{By, Kit, Poly};
+use super::kit::{Kit, PerType, Poly};
 use super::power::{exp2_parts, log2_parts};
 use super::trigonometric::in_turns;
 use crate::ir::Value;
@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_1_PI, FRAC_2_SQRT_PI, LOG2_E, PI};
 type K<'k, 'f> = Kit<'k, 'f>;
 
 /// `erf(x) / x` by `x^2`, up to 1.
-const ERF: Poly = By {
+const ERF: Poly = PerType {
     single: &[
         7.875_875_062_685_488e-5,
         -8.016_864_287_165_87e-4,
@@ -37,8 +37,8 @@ const ERF: Poly = By {
     ],
 };
 
-/// `(1 + 2a) e^(a^2) erfc(a)` by `(a - M) / (a + M)`, from 0 to where the complement ends.
-const ERFC: Poly = By {
+/// `(1 + 2a) e^(a^2) erfc(a)` by `(a - M) / (a + M)`, from 0 to the underflow of `erfc`.
+const ERFC: Poly = PerType {
     single: &[
         2.686_109_284_596_724_2e-5,
         -3.622_954_924_456_913e-4,
@@ -80,14 +80,14 @@ const ERFC: Poly = By {
     ],
 };
 
-/// The `M` of [`ERFC`], and where that ends.
-const ERFC_PLACE: By<(f64, f64)> = By {
+/// Parameter `M` of [`ERFC`], and the end of its range.
+const ERFC_PLACE: PerType<(f64, f64)> = PerType {
     single: (2.0, 10.5),
     double: (3.0, 27.5),
 };
 
-/// `log(gamma(2 + t)) / t`, up to a half.
-const LOG_GAMMA: Poly = By {
+/// `log(gamma(2 + t)) / t`, for `|t|` up to 1/2.
+const LOG_GAMMA: Poly = PerType {
     single: &[
         5.631_591_990_363_806e-4,
         -0.001_312_562_382_262_114_5,
@@ -119,8 +119,8 @@ const LOG_GAMMA: Poly = By {
     ],
 };
 
-/// What Stirling's formula lacks, times `z`, by `1 / z^2`.
-const STIRLING: Poly = By {
+/// Correction terms of Stirling's formula, times `z`, by `1 / z^2`.
+const STIRLING: Poly = PerType {
     single: &[1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0],
     double: &[
         1.0 / 156.0,
@@ -133,16 +133,18 @@ const STIRLING: Poly = By {
     ],
 };
 
-/// From where on it is taken, and what the products of pairs of the factors that lead there are
-/// more than the first pair's.
-const STEPS: By<(f64, &[f64])> = By {
+/// Start of the range of Stirling's formula. Then, for the product that leads there: differences of
+/// the products of paired factors from the first pair's product.
+const STEPS: PerType<(f64, &[f64])> = PerType {
     single: (8.0, &[6.0, 10.0, 12.0]),
     double: (12.0, &[10.0, 18.0, 24.0, 28.0, 30.0]),
 };
 
-/// The complement of positive numbers as `v * 2^n`: `e^(-a^2) / (1 + 2a)` times a polynomial, the
-/// square in two parts. (The form is M. M. Shepherd's and J. G. Laframboise's, "Chebyshev
-/// approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf".)
+/// Returns `erfc` of positive numbers as `v * 2^n`: `e^(-a^2) / (1 + 2a)` times a polynomial, with
+/// the square in two parts.
+///
+/// The form is that of M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of (1 + 2x)
+/// exp(x^2) erfc x in 0 <= x < inf".
 fn complement(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let (middle, end) = k.by(ERFC_PLACE);
     let end = k.n(end);
@@ -162,7 +164,7 @@ fn complement(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     (k.div(p, d), n)
 }
 
-/// Up to 1 `x * T(x^2)`; where a channel has more, by the complement.
+/// Uses `x * T(x^2)` up to 1. If a channel has a larger argument, uses the complement.
 pub(super) fn erf(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let z = k.mul(a, a);
@@ -192,9 +194,10 @@ pub(super) fn erfc(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// The gamma function of a number from a half on, given in two parts, as `p * 2^n / product`: by
-/// Stirling's formula in powers of two, `2^((z - 1/2) log2 z - z log2 e + ...)`, of a number that
-/// is moved up to where that is good.
+/// Returns the gamma function of a number `x + low` of at least 1/2, as `p * 2^n / product`.
+///
+/// Uses Stirling's formula in powers of two, `2^((z - 1/2) log2 z - z log2 e + ...)`. Small numbers
+/// are shifted up into its range, and `product` undoes the shift.
 fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     let (from, pairs) = k.by(STEPS);
     let few = k.lt_n(x, from);
@@ -202,7 +205,7 @@ fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     let (up, lost) = k.two_sum(x, by);
     let both = k.add(low, lost);
     let (z, low) = (k.sel(few, up, x), k.sel(few, both, low));
-    // x (x + n), x (x + n) + n - 1 and so on; what all of it lost.
+    // Factors x (x + n), x (x + n) + n - 1 and so on, with the accumulated rounding error.
     let last = k.n(from - 1.0);
     let (last, lost) = k.two_sum(x, last);
     let (first, first_low) = k.product(x, last);
@@ -235,14 +238,14 @@ fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     let q_low = k.fma_n(z, e_low, q_low);
     let minus = k.neg(q);
     let (s, s_low) = k.two_sum(p, minus);
-    // The logarithm of the root of 2 pi.
+    // Logarithm of sqrt(2 pi).
     let root = k.n(1.325_748_064_736_159_3);
     let (s, t_low) = k.sum(s, root);
     let inverse = k.div(one, z);
     let square = k.mul(inverse, inverse);
     let c = k.series(square, STIRLING);
     let c = k.times(c, LOG2_E);
-    // The derivative, for what the number lacks.
+    // Derivative, times the low part of the argument.
     let minus = k.times(inverse, -0.5 * LOG2_E);
     let d = k.add(h, minus);
     let rest = k.fma(c, inverse, t_low);
@@ -255,9 +258,9 @@ fn upper(k: &mut K<'_, '_>, x: Value, low: Value) -> (Value, Value, Value) {
     (p, n, product)
 }
 
-/// Below a half, `pi / (sin(pi x) * gamma(1 - x))`.
+/// Reflects numbers below 1/2: `pi / (sin(pi x) * gamma(1 - x))`.
 pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
-    let most = k.by(By {
+    let most = k.by(PerType {
         single: 60.0,
         double: 200.0,
     });
@@ -270,7 +273,7 @@ pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
     let (arg, low) = (k.sel(turned, other, c), k.sel(turned, lost, zero));
     let (p, n, product) = upper(k, arg, low);
     let [over, under, n] = k.seldom(turned, [p, product, n], |k| {
-        // The sine brought near 1.
+        // Scales the sine to near 1.
         let (s, _) = in_turns(k, x);
         let magnitude = k.abs(s);
         let (by, _) = k.scales(magnitude);
@@ -282,7 +285,7 @@ pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
     });
     let v = k.div(over, under);
     let v = k.scale(v, n);
-    // A zero gives an infinity of its sign; whole numbers below give none.
+    // Zeros give infinities of their sign. Negative whole numbers give NaNs.
     let floor = k.floor(x);
     let whole = k.eq(floor, x);
     let below = k.lt_n(x, 0.0);
@@ -296,15 +299,16 @@ pub(super) fn tgamma(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// The logarithm of the gamma function's magnitude, and its sign. Below 5/2 by a series around 2
-/// (and of what is around 1, less the logarithm), then by the gamma function itself, at last by
-/// Stirling's formula; of what is less than a half by `pi / sin(pi x)`.
+/// Returns the logarithm of the gamma function's magnitude, and its sign.
+///
+/// Below 5/2 by a series around 2 (around 1, minus the logarithm), then by the gamma function
+/// itself, and above by Stirling's formula. Numbers below 1/2 are reflected by `pi / sin(pi x)`.
 pub(super) fn lgamma(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let turned = k.lt_n(x, 0.5);
     let one = k.n(1.0);
     let other = k.sub(one, x);
     let arg = k.sel(turned, other, x);
-    // Around 1 and 2.
+    // Series around 1 or 2.
     let parts = k.fraction(arg);
     let (l, _) = natural(k, parts, None);
     let first = k.lt_n(arg, 1.5);
@@ -325,7 +329,7 @@ pub(super) fn lgamma(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
         let g = k.scale(g, n);
         let parts = k.fraction(g);
         let (by_gamma, _) = natural(k, parts, None);
-        // By Stirling's formula.
+        // Stirling's formula.
         let most = k.n(2f64.powi(60));
         let a = k.min(arg, most);
         let inverse = k.div(one, a);

@@ -1,30 +1,30 @@
-//! What the functions are written with: singles or doubles and their bits, of as many lanes as the
-//! argument.
+//! Toolkit of the math functions: floats (singles or doubles) and their bits, in as many lanes as
+//! the argument.
 //!
-//! A double's exponent and sign are in its upper doubleword, which is all that most functions look
-//! at: [`Kit::top`] is that, or all of a single.
+//! A double's exponent and sign are in its upper dword, and most functions read nothing else.
+//! [`Kit::top`] returns that dword, or all of a single.
 
 use crate::ir::builder::FunctionBuilder;
 use crate::ir::{FloatCC, IntCC, Module, Region, Scalar, Type, Value};
 
-/// What differs between the types.
+/// One value for singles and one for doubles.
 #[derive(Clone, Copy)]
-pub(super) struct By<T> {
+pub(super) struct PerType<T> {
     pub single: T,
     pub double: T,
 }
 
 /// Coefficients of a polynomial, the highest first.
-pub(super) type Poly = By<&'static [f64]>;
+pub(super) type Poly = PerType<&'static [f64]>;
 
-/// The builder, and the type of what is computed.
+/// Function builder and the types of a computation.
 pub(super) struct Kit<'k, 'f> {
     pub b: &'k mut FunctionBuilder<'f>,
-    /// The module that the function becomes part of, for its data.
+    /// Module of the function, for tables in its data.
     pub module: Option<&'k mut Module>,
-    /// Whether it is doubles.
+    /// True for doubles.
     pub wide: bool,
-    /// Whether arguments are halves, which are few.
+    /// True if arguments come from halves, which bounds their magnitude.
     pub half: bool,
     lanes: u32,
     float: Type,
@@ -33,7 +33,7 @@ pub(super) struct Kit<'k, 'f> {
 }
 
 impl<'k, 'f> Kit<'k, 'f> {
-    /// For a value's type, singles or doubles.
+    /// Makes a kit for the type of a value, singles or doubles.
     pub fn new(
         b: &'k mut FunctionBuilder<'f>,
         module: Option<&'k mut Module>,
@@ -56,14 +56,14 @@ impl<'k, 'f> Kit<'k, 'f> {
         }
     }
 
-    /// What is said for the type.
-    pub fn by<T>(&self, of: By<T>) -> T {
+    /// Returns the variant for the type.
+    pub fn by<T>(&self, of: PerType<T>) -> T {
         if self.wide { of.double } else { of.single }
     }
 
-    /// The bits of a fraction, and an exponent's bias.
+    /// Returns the mantissa bits in the top dword, and the exponent bias.
     pub fn format(&self) -> (i64, i64) {
-        self.by(By {
+        self.by(PerType {
             single: (23, 127),
             double: (20, 1023),
         })
@@ -73,8 +73,8 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().fconst(self.float, v)
     }
 
-    /// A number for an instruction of two operands: of doubles eight, which is as many as it takes,
-    /// read twice where there are more lanes.
+    /// Returns a constant for a two-operand instruction. Such an instruction handles at most eight
+    /// doubles, so wider values read an eight-lane constant twice.
     fn short(&mut self, v: f64) -> Value {
         if !self.wide || self.lanes <= 8 {
             return self.n(v);
@@ -101,8 +101,8 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().fmul(a, b)
     }
 
-    /// The inverse to about 2^-22 of a single, to 2^-43 of a double; of numbers from 2^-126 to
-    /// 2^126.
+    /// Returns the reciprocal of numbers from 2^-126 to 2^126, to about 2^-22 for singles and 2^-43
+    /// for doubles.
     pub fn recip(&mut self, a: Value) -> Value {
         if !self.wide {
             return self.b.ins().finv(a);
@@ -115,9 +115,9 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.fma(off, r, r)
     }
 
-    /// A quotient and the inverse of its divisor, which is from 2^-126 to 2^126: what the inverse
-    /// lacks is made good by a step of Newton's, whatever the math box's error; the quotient is
-    /// within 0.51 ulp or so.
+    /// Returns a quotient and the reciprocal of its divisor, which is from 2^-126 to 2^126.
+    ///
+    /// A Newton step corrects the error of the math unit. The quotient is within about 0.51 ulp.
     pub fn div_by(&mut self, a: Value, b: Value) -> (Value, Value) {
         let r = self.recip(b);
         let q = self.mul(a, r);
@@ -125,13 +125,13 @@ impl<'k, 'f> Kit<'k, 'f> {
         (self.fma(rest, r, q), r)
     }
 
-    /// As [`Kit::div_by`].
+    /// Divides as [`Kit::div_by`] does.
     pub fn div(&mut self, a: Value, b: Value) -> Value {
         self.div_by(a, b).0
     }
 
-    /// A root of zero or a number from 2^-120 to 2^120, within 0.51 ulp or so: by the inverse root
-    /// of singles, and steps of Newton's.
+    /// Returns the square root of zero or a number from 2^-120 to 2^120, within about 0.51 ulp.
+    /// Uses the inverse root of singles, and Newton steps.
     pub fn sqrt(&mut self, a: Value) -> Value {
         let least = self.b.ins().fconst(self.single, 2f64.powi(-124));
         let s = self.narrowed(a);
@@ -153,25 +153,25 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().fma(a, b, c)
     }
 
-    /// `c - a * b`.
+    /// Returns `c - a * b`.
     pub fn fnma(&mut self, a: Value, b: Value, c: Value) -> Value {
         let a = self.neg(a);
         self.b.ins().fma(a, b, c)
     }
 
-    /// `a * n`.
+    /// Returns `a * n`.
     pub fn times(&mut self, a: Value, n: f64) -> Value {
         let n = self.short(n);
         self.mul(a, n)
     }
 
-    /// `a + n`.
+    /// Returns `a + n`.
     pub fn plus(&mut self, a: Value, n: f64) -> Value {
         let n = self.short(n);
         self.add(a, n)
     }
 
-    /// `a * n + c`.
+    /// Returns `a * n + c`.
     pub fn fma_n(&mut self, a: Value, n: f64, c: Value) -> Value {
         let n = self.n(n);
         self.fma(a, n, c)
@@ -185,14 +185,14 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().fabs(a)
     }
 
-    /// The nearest whole number, as a float and as an integer, of magnitudes below 2^31.
+    /// Rounds magnitudes below 2^31 to the nearest whole number, as a float and as an integer.
     pub fn nearest(&mut self, a: Value) -> (Value, Value) {
         if !self.wide {
             let n = self.b.ins().fnearest(a);
             let i = self.int_of(n);
             return (n, i);
         }
-        // Where the last bit is that of one.
+        // At this magnitude the last mantissa bit has the value 1.
         let magic = 1.5 * 2f64.powi(52);
         let sum = self.plus(a, magic);
         let i = self.word(sum, 0);
@@ -231,7 +231,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.lt(n, a)
     }
 
-    /// Whether it is a number up to another.
+    /// Returns `a <= n`; false for NaNs.
     pub fn at_most(&mut self, a: Value, n: f64) -> Value {
         let n = self.short(n);
         self.b.ins().fcmp(FloatCC::LessThanOrEqual, a, n)
@@ -271,7 +271,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.sel(c, n, b)
     }
 
-    /// A polynomial, the highest coefficient first.
+    /// Evaluates a polynomial, the highest coefficient first.
     pub fn poly(&mut self, x: Value, c: &[f64]) -> Value {
         let mut all = c.iter();
         let mut v = self.n(all.next().copied().unwrap_or(0.0));
@@ -282,7 +282,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         v
     }
 
-    /// The coefficients' polynomial for the type.
+    /// Evaluates the polynomial for the type.
     pub fn series(&mut self, x: Value, c: Poly) -> Value {
         let c = self.by(c);
         self.poly(x, c)
@@ -300,13 +300,13 @@ impl<'k, 'f> Kit<'k, 'f> {
         }
     }
 
-    /// A doubleword of a double: 0 is the lower one.
+    /// Returns a dword of a double: 0 is the lower one.
     fn word(&mut self, a: Value, n: u16) -> Value {
         let (pairs, region) = (self.pairs(a), self.half_of(n));
         self.b.ins().rdregion(self.int, pairs, region)
     }
 
-    /// A single's bits, or a double's upper ones.
+    /// Returns the bits of a single, or the upper dword of a double.
     pub fn top(&mut self, a: Value) -> Value {
         if self.wide {
             self.word(a, 1)
@@ -315,12 +315,12 @@ impl<'k, 'f> Kit<'k, 'f> {
         }
     }
 
-    /// A double's lower doubleword.
+    /// Returns the lower dword of a double.
     pub fn lower(&mut self, a: Value) -> Value {
         self.word(a, 0)
     }
 
-    /// A float with other upper bits.
+    /// Replaces the upper dword of a double, or all bits of a single.
     pub fn with_top(&mut self, a: Value, top: Value) -> Value {
         if !self.wide {
             return self.b.ins().bitcast(self.float, top);
@@ -330,7 +330,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().bitcast(self.float, pairs)
     }
 
-    /// A float of upper bits alone.
+    /// Returns a float with these upper bits, and zeros below.
     pub fn of_top(&mut self, top: Value) -> Value {
         let zero = self.n(0.0);
         self.with_top(zero, top)
@@ -368,12 +368,12 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.int
     }
 
-    /// Values of one lane or as many as the argument, in as many lanes as that.
+    /// Splats a one-lane value to the argument's lanes.
     pub fn spread(&mut self, a: Value) -> Value {
         self.b.splat(a, self.lanes)
     }
 
-    /// Whether bits are set in an integer.
+    /// Returns true in lanes where any of `bits` is set.
     pub fn has(&mut self, a: Value, bits: i64) -> Value {
         let bits = self.i(bits);
         let v = self.b.ins().band(a, bits);
@@ -386,13 +386,13 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().icmp(IntCC::SignedLessThan, a, n)
     }
 
-    /// Whether the sign is minus, of zeros and NaNs too.
+    /// Returns true for negative signs, of zeros and NaNs too.
     pub fn minus(&mut self, a: Value) -> Value {
         let v = self.top(a);
         self.ilt(v, 0)
     }
 
-    /// A magnitude with a sign.
+    /// Returns the magnitude of `a` with the sign of `sign`.
     pub fn with_sign(&mut self, a: Value, sign: Value) -> Value {
         let (t, s) = (self.top(a), self.top(sign));
         let (rest, top) = (self.i(0x7fff_ffff), self.i(i64::from(i32::MIN)));
@@ -401,14 +401,14 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.with_top(a, v)
     }
 
-    /// Turned around where a predicate says so.
+    /// Negates where a predicate is set.
     pub fn negate_if(&mut self, c: Value, a: Value) -> Value {
         let other = self.neg(a);
         self.sel(c, other, a)
     }
 
-    /// `a * 2^n` for a magnitude around 1, in two steps of which only the second rounds. `n` is up
-    /// to 250 for singles, 2040 for doubles.
+    /// Returns `a * 2^n` for a magnitude around 1, in two steps of which only the second rounds.
+    /// `n` is up to 250 for singles, 2040 for doubles.
     pub fn scale(&mut self, a: Value, n: Value) -> Value {
         let (one, (by, _)) = (self.i(1), self.format());
         let by = self.i(by);
@@ -422,7 +422,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.mul(v, second)
     }
 
-    /// `2^n` for whole numbers of the exponent's range.
+    /// Returns `2^n` for whole numbers in the exponent range.
     pub fn power(&mut self, n: Value) -> Value {
         let (by, bias) = self.format();
         let (bias, by) = (self.i(bias), self.i(by));
@@ -431,10 +431,10 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.of_top(v)
     }
 
-    /// Of a positive number: a fraction from about 0.7 to 1.4, less 1, and the exponent.
+    /// Splits a positive number into a fraction from about 0.7 to 1.4, minus 1, and the exponent.
     pub fn fraction(&mut self, a: Value) -> (Value, Value) {
-        // The bits of the root of a half are where the fraction begins.
-        let (least, up, begin) = self.by(By {
+        // Fractions begin at the square root of a half, given by its bits.
+        let (least, up, begin) = self.by(PerType {
             single: (-126, 24, 0x3f35_04f3),
             double: (-1022, 54, 0x3fe6_a09e),
         });
@@ -456,7 +456,8 @@ impl<'k, 'f> Kit<'k, 'f> {
         (f, self.b.ins().isub(exponent, off))
     }
 
-    /// Powers of two that bring a magnitude near 1 (a denormal below it), and back.
+    /// Returns a power of two that scales a magnitude to near 1 (a denormal to less), and its
+    /// inverse.
     pub fn scales(&mut self, a: Value) -> (Value, Value) {
         let (by, bias) = self.format();
         let (mask, least) = (self.i((2 * bias + 1) << by), self.i(1 << by));
@@ -469,7 +470,7 @@ impl<'k, 'f> Kit<'k, 'f> {
         (self.of_top(other), self.of_top(e))
     }
 
-    /// The exponent of a positive, normal number.
+    /// Returns the exponent of a positive, normal number.
     pub fn exponent(&mut self, a: Value) -> Value {
         let (by, bias) = self.format();
         let (by, bias) = (self.i(by), self.i(bias));
@@ -478,21 +479,21 @@ impl<'k, 'f> Kit<'k, 'f> {
         self.b.ins().isub(e, bias)
     }
 
-    /// A value, or a NaN if one of two numbers is one.
+    /// Returns a value, or a NaN if either of two numbers is a NaN.
     pub fn nan_of(&mut self, a: Value, b: Value, v: Value) -> Value {
         let (first, second) = (self.nan(a), self.nan(b));
         let either = self.or(first, second);
         self.sel_n(either, f64::NAN, v)
     }
 
-    /// `a + b` and what it lost, where `a` is the larger one or zero.
+    /// Returns `a + b` and its rounding error, if `a` is the larger one or zero (Fast2Sum).
     pub fn sum(&mut self, a: Value, b: Value) -> (Value, Value) {
         let s = self.add(a, b);
         let back = self.sub(s, a);
         (s, self.sub(b, back))
     }
 
-    /// `a + b` and what it lost.
+    /// Returns `a + b` and its rounding error (2Sum).
     pub fn two_sum(&mut self, a: Value, b: Value) -> (Value, Value) {
         let s = self.add(a, b);
         let t = self.sub(s, a);
@@ -501,15 +502,15 @@ impl<'k, 'f> Kit<'k, 'f> {
         (s, self.add(x, y))
     }
 
-    /// `a * b` and what it lost.
+    /// Returns `a * b` and its rounding error.
     pub fn product(&mut self, a: Value, b: Value) -> (Value, Value) {
         let p = self.mul(a, b);
         let minus = self.neg(p);
         (p, self.fma(a, b, minus))
     }
 
-    /// Replaces `v` by what `slow` gives, where a predicate is set. A thread none of whose channels
-    /// needs it skips it.
+    /// Replaces `v` by the results of `slow` where a predicate is set. A thread skips `slow` if
+    /// none of its channels needs it.
     pub fn seldom<const N: usize>(
         &mut self,
         c: Value,

@@ -1,6 +1,7 @@
-//! Elementary functions of singles and doubles, and of halves by way of singles, made of the IR's
-//! operations: to the accuracy that OpenCL C asks for, where the math box is too coarse. Each says
-//! its method where it stands; `docs/spirv-math.md` has the errors.
+//! Elementary functions of singles and doubles, built from IR operations.
+//!
+//! They have the accuracy that OpenCL C requires, where the math unit is too coarse. Halves are
+//! computed as singles. Each function describes its method; `docs/spirv-math.md` lists the errors.
 
 mod exponential;
 mod gamma;
@@ -15,8 +16,8 @@ use crate::ir::{Module, Scalar, Type, Value};
 use kit::Kit;
 use std::f64::consts::FRAC_1_PI;
 
-/// Appends functions of floats: `b.math().exp(x)`. Arguments of one lane go with others of any
-/// number.
+/// Builder of float functions: `b.math().exp(x)`. Arguments of one lane are splat to the lanes of
+/// others.
 #[derive(Debug)]
 pub struct Math<'a, 'f> {
     b: &'a mut FunctionBuilder<'f>,
@@ -24,7 +25,7 @@ pub struct Math<'a, 'f> {
 }
 
 impl<'f> FunctionBuilder<'f> {
-    /// Appends functions of floats.
+    /// Returns a builder of float functions.
     pub fn math(&mut self) -> Math<'_, 'f> {
         Math {
             b: self,
@@ -32,8 +33,8 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The same in a function of this module: its data may get tables, which code with large
-    /// arguments of doubles reads faster than registers.
+    /// Returns a builder of float functions for a function of this module. Tables may go to the
+    /// module's data, which code with large double arguments reads faster than registers.
     pub fn math_in<'a>(&'a mut self, module: &'a mut Module) -> Math<'a, 'f> {
         Math {
             b: self,
@@ -45,7 +46,7 @@ impl<'f> FunctionBuilder<'f> {
 type K<'k, 'f> = Kit<'k, 'f>;
 
 impl<'f> Math<'_, 'f> {
-    /// The kind of floats that an argument is of, if it is of any.
+    /// Returns the scalar type of a float argument. Reports other types.
     #[track_caller]
     fn float(&mut self, name: &str, v: Value) -> Option<Scalar> {
         let ty = self.b.ty(v);
@@ -57,7 +58,7 @@ impl<'f> Math<'_, 'f> {
         None
     }
 
-    /// An argument as singles or doubles.
+    /// Returns an argument as singles or doubles.
     fn wide(&mut self, v: Value) -> Value {
         let ty = self.b.ty(v);
         match ty.scalar() {
@@ -69,7 +70,7 @@ impl<'f> Math<'_, 'f> {
         }
     }
 
-    /// A result as floats of a kind.
+    /// Converts a result to the scalar type of the argument.
     fn back(&mut self, v: Value, scalar: Scalar) -> Value {
         match scalar {
             Scalar::F16 => {
@@ -80,7 +81,7 @@ impl<'f> Math<'_, 'f> {
         }
     }
 
-    /// The kit of a function, for an argument and floats of a kind.
+    /// Makes the kit of a function, for an argument and its scalar type.
     fn kit(&mut self, like: Value, scalar: Scalar) -> Kit<'_, 'f> {
         let module = self.module.as_deref_mut();
         Kit::new(self.b, module, like, scalar == Scalar::F16)
@@ -143,7 +144,7 @@ impl<'f> Math<'_, 'f> {
         self.back(v, scalar)
     }
 
-    /// Both in as many lanes as the wider one.
+    /// Splats the narrower of two values to the lanes of the other.
     #[track_caller]
     fn even(&mut self, x: Value, y: Value) -> (Value, Value) {
         let lanes = self.b.ty(x).lanes().max(self.b.ty(y).lanes());
@@ -161,8 +162,8 @@ impl<'f> Math<'_, 'f> {
         (self.back(s, scalar), self.back(c, scalar))
     }
 
-    /// The logarithm of the gamma function's magnitude, and its sign: 1, -1, or 0 where it has
-    /// none, as `i32`.
+    /// Returns the logarithm of the gamma function's magnitude, and its sign as `i32`: 1, -1, or 0
+    /// if there is none.
     #[track_caller]
     pub fn lgamma_r(&mut self, x: Value) -> (Value, Value) {
         let Some(scalar) = self.float("lgamma_r", x) else {
@@ -173,7 +174,8 @@ impl<'f> Math<'_, 'f> {
         (self.back(v, scalar), sign)
     }
 
-    /// Components of one kind of floats and of as many lanes, as singles or doubles.
+    /// Checks that components have one float type and lane count. Returns them as singles or
+    /// doubles.
     #[track_caller]
     fn components(&mut self, name: &str, v: &[Value]) -> Option<(Vec<Value>, Scalar)> {
         let Some(&first) = v.first() else {
@@ -197,7 +199,7 @@ impl<'f> Math<'_, 'f> {
         Some((out, scalar))
     }
 
-    /// The length of a vector of these components, whose squares may be beyond all numbers.
+    /// Returns the length of a vector of these components, whose squares may overflow or underflow.
     #[track_caller]
     pub fn length(&mut self, v: &[Value]) -> Value {
         let Some((all, scalar)) = self.components("length", v) else {
@@ -210,7 +212,7 @@ impl<'f> Math<'_, 'f> {
         self.back(r, scalar)
     }
 
-    /// The components of a vector of length 1 in the same direction; a vector of zeros is itself.
+    /// Returns the components of the unit vector of the same direction. A zero vector is unchanged.
     #[track_caller]
     pub fn normalize(&mut self, v: &[Value]) -> Vec<Value> {
         let Some((all, scalar)) = self.components("normalize", v) else {
@@ -241,7 +243,7 @@ macro_rules! functions {
 functions! { one self (&mut self, x: Value) x;
     /// `e^x`.
     exp = exponential::exp;
-    /// `2^x`; of singles and halves by the math box.
+    /// `2^x`; of singles and halves by the math unit.
     exp2 = exponential::exp2;
     /// `10^x`.
     exp10 = exponential::exp10;
@@ -293,7 +295,7 @@ functions! { one self (&mut self, x: Value) x;
     atanpi = |k, x| in_turns(k, x, trigonometric::atan);
     /// The cube root.
     cbrt = power::cbrt;
-    /// `1 / sqrt(x)`; of singles and halves by the math box.
+    /// `1 / sqrt(x)`; of singles and halves by the math unit.
     rsqrt = power::rsqrt;
     /// The error function.
     erf = gamma::erf;
@@ -308,7 +310,7 @@ functions! { one self (&mut self, x: Value) x;
 functions! { two self (&mut self, x: Value, y: Value) (x, y);
     /// `x^y`.
     pow = power::pow;
-    /// `x^y` of an `x` that is not negative.
+    /// `x^y` for non-negative `x`.
     powr = power::powr;
     /// `sqrt(x^2 + y^2)`.
     hypot = power::hypot;
@@ -325,13 +327,13 @@ functions! { two self (&mut self, y: Value, x: Value) (y, x);
 }
 
 functions! { whole self (&mut self, x: Value, n: Value) (x, n);
-    /// `x^n` by `i32`.
+    /// `x^n` for `n` of `i32`.
     pown = power::pown;
-    /// `x^(1/n)` by `i32`.
+    /// `x^(1/n)` for `n` of `i32`.
     rootn = power::rootn;
 }
 
-/// An angle in half turns.
+/// Converts the angle of an inverse function to half turns.
 fn in_turns(k: &mut K<'_, '_>, x: Value, f: fn(&mut K<'_, '_>, Value) -> Value) -> Value {
     let v = f(k, x);
     k.times(v, FRAC_1_PI)

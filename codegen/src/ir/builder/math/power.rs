@@ -1,14 +1,15 @@
 //! Powers and roots.
 
 use super::exponential::{LOG2E, small};
-use super::kit::{By, Kit, Poly};
+use super::kit::{Kit, PerType, Poly};
 use crate::ir::{FloatCC, Value};
 use std::f64::consts::LN_2;
 
 type K<'k, 'f> = Kit<'k, 'f>;
 
-/// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1; of doubles without the last, 2/3.
-const ATANH: Poly = By {
+/// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1. Doubles leave out the last
+/// coefficient, 2/3.
+const ATANH: Poly = PerType {
     single: &[2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0],
     double: &[
         0.118_826_273_810_965_24,
@@ -22,8 +23,9 @@ const ATANH: Poly = By {
     ],
 };
 
-/// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself
-/// (2^-64 for doubles): `2 atanh(s)` with `s = f / (2 + f)` in two parts.
+/// Returns the base-2 logarithm of a positive, finite number in two parts. Uses `2 atanh(s)` with
+/// `s = f / (2 + f)` in two parts. The relative error is about 2^-30 for singles, 2^-64 for
+/// doubles.
 pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let (f, n) = k.fraction(x);
     let n = k.of_int(n);
@@ -36,7 +38,8 @@ pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let twice = k.add(s_low, s_low);
     let high = k.add(s, s);
     let (sum, low) = if k.wide {
-        // The cube and two thirds of it in two parts too; the second of `s` by the derivative.
+        // The cube and two thirds of it have two parts too. The second part of `s` enters by the
+        // derivative.
         let (z, z_low) = k.product(s, s);
         let q = k.series(z, ATANH);
         let q = k.mul(q, z);
@@ -68,10 +71,10 @@ pub(super) fn log2_parts(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     (total, k.add(lost, l))
 }
 
-/// `2^(high + low)` as a number near 1 and a power of two, in the range where that is more than
-/// zero and less than an infinity.
+/// Returns `2^(high + low)` as a number near 1 and a power of two, within the range of finite,
+/// nonzero results.
 pub(super) fn exp2_parts(k: &mut K<'_, '_>, high: Value, low: Value) -> (Value, Value) {
-    let most = k.by(By {
+    let most = k.by(PerType {
         single: 240.0,
         double: 2000.0,
     });
@@ -84,7 +87,7 @@ pub(super) fn exp2_parts(k: &mut K<'_, '_>, high: Value, low: Value) -> (Value, 
     (small(k, r), whole)
 }
 
-/// `2^(y * log2 a)` of a positive number by an exponent in two parts.
+/// Returns `2^(y * log2 a)` of a positive number, for an exponent in two parts.
 fn raise(k: &mut K<'_, '_>, a: Value, y: Value, y_low: Option<Value>) -> Value {
     let (h, l) = log2_parts(k, a);
     let (high, low) = k.product(y, h);
@@ -97,13 +100,13 @@ fn raise(k: &mut K<'_, '_>, a: Value, y: Value, y_low: Option<Value>) -> Value {
     k.scale(v, n)
 }
 
-/// A power of a magnitude, with what it is at the ends: of 0, infinities and 1.
+/// Raises a magnitude to a power, with the special cases 0, 1 and infinity.
 fn magnitude(k: &mut K<'_, '_>, x: Value, y: Value, y_low: Option<Value>) -> Value {
     let a = k.abs(x);
     let v = raise(k, a, y, y_low);
     let up = k.gt_n(y, 0.0);
     let (zero, infinity) = (k.n(0.0), k.n(f64::INFINITY));
-    // At the ends by the signs of the exponent and the logarithm.
+    // Special cases follow from the signs of the exponent and the logarithm.
     let whole = k.abs(y);
     let endless = k.eq(whole, infinity);
     let (none, top) = (k.eq_n(a, 0.0), k.eq(a, infinity));
@@ -117,7 +120,7 @@ fn magnitude(k: &mut K<'_, '_>, x: Value, y: Value, y_low: Option<Value>) -> Val
     k.sel_n(one, 1.0, v)
 }
 
-/// Whether a float is a whole number, and an odd one.
+/// Returns predicates: a float is a whole number, and an odd one.
 fn whole_odd(k: &mut K<'_, '_>, y: Value) -> (Value, Value) {
     let near = k.b.ins().fnearest(y);
     let whole = k.eq(near, y);
@@ -128,7 +131,8 @@ fn whole_odd(k: &mut K<'_, '_>, y: Value) -> (Value, Value) {
     (whole, k.and(whole, odd))
 }
 
-/// By its magnitude; with the sign of an odd exponent, a NaN for one that is not whole.
+/// Computes the power of the magnitude. The sign is that of an odd exponent; a non-whole exponent
+/// of a negative base yields a NaN.
 pub(super) fn pow(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let v = magnitude(k, x, y, None);
     let (whole, odd) = whole_odd(k, y);
@@ -149,7 +153,7 @@ pub(super) fn pow(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     k.sel_n(one, 1.0, v)
 }
 
-/// A NaN of less than 0, and of 0^0, 1^inf and inf^0.
+/// Returns a NaN for a negative base, and for 0^0, 1^inf and inf^0.
 pub(super) fn powr(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let v = magnitude(k, x, y, None);
     let none = k.eq_n(y, 0.0);
@@ -169,7 +173,7 @@ pub(super) fn powr(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     k.nan_of(x, y, v)
 }
 
-/// A power with the base's sign where an integer is odd.
+/// Applies the sign of the base where the integer exponent is odd.
 fn signed(k: &mut K<'_, '_>, x: Value, n: Value, v: Value) -> Value {
     let odd = k.has(n, 1);
     let minus = k.minus(x);
@@ -179,7 +183,7 @@ fn signed(k: &mut K<'_, '_>, x: Value, n: Value, v: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// The exponent as a float; a single loses bits of it, which are its second part.
+/// Converts the exponent to a float. For singles, the bits that are lost form its second part.
 pub(super) fn pown(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     let mut y = k.of_int(n);
     let mut low = None;
@@ -195,7 +199,7 @@ pub(super) fn pown(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     k.sel_n(none, 1.0, v)
 }
 
-/// The inverse of the number in two parts as exponent.
+/// Uses the reciprocal of `n`, in two parts, as the exponent.
 pub(super) fn rootn(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     let f = k.of_int(n);
     let one = k.n(1.0);
@@ -213,13 +217,13 @@ pub(super) fn rootn(k: &mut K<'_, '_>, x: Value, n: Value) -> Value {
     k.sel_n(bad, f64::NAN, v)
 }
 
-/// By the math box, and Newton's steps (doubles take two); the exponent is a third of one that
-/// three divides.
+/// Computes the cube root by the math unit and Newton steps (two for doubles). The exponent is
+/// split into a multiple of three and a rest.
 pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (f, n) = k.fraction(a);
     let m = k.plus(f, 1.0);
-    // A third, rounded down: of what is not negative by a product.
+    // Division by three, rounded down, as a multiplication of a non-negative number.
     let (off, third, by) = (k.i(1200), k.i(21_846), k.i(16));
     let up = k.b.ins().iadd(n, off);
     let q = k.b.ins().imul(up, third);
@@ -234,7 +238,7 @@ pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     let part = k.b.ins().fconst(k.single, 1.0 / 3.0);
     let l = k.b.ins().fmul(l, part);
     let s = k.b.ins().fexp2(l);
-    // A third of the square's inverse.
+    // One third of the inverse square.
     let three = k.b.ins().fconst(k.single, 3.0);
     let d = k.b.ins().fmul(s, s);
     let d = k.b.ins().fmul(d, three);
@@ -251,7 +255,7 @@ pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     let by = k.power(third);
     let v = k.mul(y, by);
     let v = k.with_sign(v, x);
-    // Zeros, infinities and NaNs are themselves.
+    // Zeros, infinities and NaNs are returned unchanged.
     let zero = k.eq_n(a, 0.0);
     let infinity = k.n(f64::INFINITY);
     let finite = k.lt(a, infinity);
@@ -260,7 +264,7 @@ pub(super) fn cbrt(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(same, x, v)
 }
 
-/// By the larger one's exponent brought near 1.
+/// Scales both by the exponent of the larger one.
 pub(super) fn hypot(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     let (ax, ay) = (k.abs(x), k.abs(y));
     let (low, high) = (k.min(ax, ay), k.max(ax, ay));
@@ -277,7 +281,8 @@ pub(super) fn hypot(k: &mut K<'_, '_>, x: Value, y: Value) -> Value {
     k.sel(top, infinity, v)
 }
 
-/// Of doubles: the inverse root of singles of a fraction with an even exponent, and Newton's steps.
+/// Inverse root for doubles: that of singles, of a fraction with an even exponent, and Newton
+/// steps.
 pub(super) fn rsqrt(k: &mut K<'_, '_>, x: Value) -> Value {
     if !k.wide {
         return k.b.ins().frsqrt(x);

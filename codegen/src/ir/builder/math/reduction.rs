@@ -1,22 +1,22 @@
-//! The reduction of large arguments, by Payne and Hanek: as many bits of 2/pi as count times the
-//! argument's, as integers.
+//! Payne-Hanek reduction of large arguments: the relevant bits of 2/pi times the mantissa, in
+//! integers.
 
-use super::kit::{By, Kit};
+use super::kit::{Kit, PerType};
 use super::trigonometric::HALF_PI;
 use crate::ir::{Data, DataRef, Scalar, Type, Value};
 
 type K<'k, 'f> = Kit<'k, 'f>;
 
-/// Up to here three parts of half of pi are enough.
-pub(super) const LIMIT: By<f64> = By {
+/// Bound up to which three parts of pi/2 suffice.
+pub(super) const LIMIT: PerType<f64> = PerType {
     single: (1u64 << 17) as f64,
     double: (1u64 << 30) as f64,
 };
 
-/// Zeros in front of the table's first bit.
+/// Number of zeros before the first bit of the table.
 const ZEROS: i64 = 24;
 
-/// Bits of 2/pi behind the point, behind zeros.
+/// Bits of 2/pi after the binary point, preceded by [`ZEROS`] zeros.
 const TWO_OVER_PI: [u32; 40] = [
     0x0000_00a2,
     0xf983_6e4e,
@@ -60,8 +60,8 @@ const TWO_OVER_PI: [u32; 40] = [
     0xcfbc_209a,
 ];
 
-/// Words of 2/pi from a bit on: three of singles, by selects among the few that they ask for; six
-/// of doubles, from a table, in the module's memory or in registers.
+/// Returns words of 2/pi from a bit on. The three words of singles come from selects among the few
+/// candidates. The six words of doubles come from a table, in the module's memory or in registers.
 fn window(k: &mut K<'_, '_>, bit: Value) -> Vec<Value> {
     let (five, low) = (k.i(5), k.i(31));
     let at = k.b.ins().ushr(bit, five);
@@ -84,7 +84,7 @@ fn window(k: &mut K<'_, '_>, bit: Value) -> Vec<Value> {
         .collect()
 }
 
-/// Four words from one of the first four on.
+/// Selects four consecutive words, beginning with one of the first four.
 fn chosen(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
     let mut words: Vec<Value> = Vec::new();
     for w in TWO_OVER_PI.iter().take(7) {
@@ -98,10 +98,10 @@ fn chosen(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
     words
 }
 
-/// Words of a doubles' window.
+/// Number of table words read for doubles.
 const WORDS: i32 = 7;
 
-/// The table among the module's data, for doubles, if the module is there.
+/// Returns the table of doubles in the module's data, if the module is given.
 fn table(k: &mut K<'_, '_>) -> Option<DataRef> {
     let name = "gantry.two_over_pi";
     let module = k.module.as_deref_mut().filter(|_| k.wide)?;
@@ -112,14 +112,14 @@ fn table(k: &mut K<'_, '_>) -> Option<DataRef> {
     }))
 }
 
-/// A first word's number that leads to none outside of the table, as that of what is no large
-/// number may.
+/// Clamps the index of the first word to the table. Lanes with small arguments may compute any
+/// index.
 fn within(k: &mut K<'_, '_>, at: Value) -> Value {
     let most = k.i(TWO_OVER_PI.len() as i64 - i64::from(WORDS));
     k.b.ins().umin(at, most)
 }
 
-/// Words of the table in memory.
+/// Loads words of the table from memory.
 fn loaded(k: &mut K<'_, '_>, table: DataRef, at: Value) -> Vec<Value> {
     let at = within(k, at);
     let two = k.i(2);
@@ -134,7 +134,7 @@ fn loaded(k: &mut K<'_, '_>, table: DataRef, at: Value) -> Vec<Value> {
     words.collect()
 }
 
-/// Words of the table in registers.
+/// Reads words of the table from registers.
 fn picked(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
     let at = within(k, at);
     let table = k.b.ins().vconst(Scalar::I32, &TWO_OVER_PI.map(u64::from));
@@ -146,8 +146,8 @@ fn picked(k: &mut K<'_, '_>, at: Value) -> Vec<Value> {
     words.collect()
 }
 
-/// The upper words of a product's low part: a factor's words, the lowest first, by the window's,
-/// the highest first. Two of singles, four of doubles.
+/// Returns the upper words of the low part of a product: two for singles, four for doubles. The
+/// factor's words come lowest first, the window's highest first.
 fn product(k: &mut K<'_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] {
     let mut carry: Option<Value> = None;
     let mut out = [k.i(0); 4];
@@ -173,8 +173,8 @@ fn product(k: &mut K<'_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] 
     out
 }
 
-/// Remainder of a multiple of half of pi, of doubles what that lacks, and the low bits of the
-/// multiple. Of infinities NaNs.
+/// Returns the remainder modulo pi/2, its low part for doubles, and the low bits of the multiple.
+/// Returns NaNs for infinities.
 pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     let top = k.top(x);
     let (by, bias) = k.format();
@@ -190,13 +190,14 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     } else {
         (vec![m], 23)
     };
-    // The window's first bit is that which times the argument's last one is 2.
+    // The product of the window's first bit and the mantissa's last bit is 2.
     let off = k.i(ZEROS - 2 - bias - bits);
     let bit = k.b.ins().iadd(exponent, off);
     let window = window(k, bit);
     let words = product(k, &factor, &window);
 
-    // Two bits of the multiple; the rest is a part of it, from -1/2 to 1/2 with the next multiple.
+    // The first two bits are the multiple. The rest is a fraction from -1/2 to 1/2, once the
+    // multiple is rounded.
     let (two, thirty) = (k.i(2), k.i(30));
     let [first, ..] = words;
     let mut parts = words.map(|w| k.b.ins().ishl(w, two));
@@ -211,7 +212,7 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     let n = k.b.ins().isub(n, up);
     let [a, b, c, d] = parts.map(|p| k.b.ins().bxor(p, up));
     let sign = k.b.ins().sshr(top, all);
-    // The argument's sign turns both around.
+    // The sign of the argument negates both.
     let turned = k.b.ins().bxor(n, sign);
     let n = k.b.ins().isub(turned, sign);
     let sign = k.b.ins().bxor(sign, up);
@@ -244,7 +245,8 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_>, x: Value) -> [Value; 3] {
     [k.add(r, nothing), low, n]
 }
 
-/// A part of 62 bits as a single: by pieces that are exact, so that leading zeros lose nothing.
+/// Converts a fraction of 62 bits to a single, by exact pieces, so that leading zeros lose no
+/// precision.
 fn part_of_single(k: &mut K<'_, '_>, a: Value, b: Value) -> Value {
     let (eight, sixteen) = (k.i(8), k.i(16));
     let first = k.b.ins().ushr(a, eight);

@@ -1,14 +1,14 @@
-//! Sines and their like, and their inverses.
+//! Trigonometric functions and their inverses.
 
-use super::kit::{By, Kit, Poly};
+use super::kit::{Kit, PerType, Poly};
 use super::reduction;
 use crate::ir::Value;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
 type K<'k, 'f> = Kit<'k, 'f>;
 
-/// Half of pi in three parts.
-pub(super) const HALF_PI: By<[f64; 3]> = By {
+/// pi/2 in three parts.
+pub(super) const HALF_PI: PerType<[f64; 3]> = PerType {
     single: [
         1.570_796_370_506_286_6,
         -4.371_138_828_673_793e-8,
@@ -21,8 +21,8 @@ pub(super) const HALF_PI: By<[f64; 3]> = By {
     ],
 };
 
-/// `(sin r - r) / r^3` by `r^2`, up to a quarter of pi.
-const SIN: Poly = By {
+/// `(sin r - r) / r^3` by `r^2`, up to pi/4.
+const SIN: Poly = PerType {
     single: &[-1.951_529_589_1e-4, 8.332_160_873_6e-3, -1.666_665_461_1e-1],
     double: &[
         1.591_627_556_613_198_3e-10,
@@ -35,7 +35,7 @@ const SIN: Poly = By {
 };
 
 /// `(cos r - 1 + r^2 / 2) / r^4` by `r^2`.
-const COS: Poly = By {
+const COS: Poly = PerType {
     single: &[
         2.443_315_711_809_948e-5,
         -1.388_731_625_493_765e-3,
@@ -51,8 +51,8 @@ const COS: Poly = By {
     ],
 };
 
-/// `(asin s - s) / s^3` by `s^2`, up to a half.
-const ASIN: Poly = By {
+/// `(asin s - s) / s^3` by `s^2`, up to 1/2.
+const ASIN: Poly = PerType {
     single: &[
         4.216_319_904_8e-2,
         2.418_131_104_9e-2,
@@ -77,8 +77,8 @@ const ASIN: Poly = By {
     ],
 };
 
-/// `(atan t - t) / t^3` by `t^2`, up to the tangent of an eighth of pi.
-const ATAN: Poly = By {
+/// `(atan t - t) / t^3` by `t^2`, up to tan(pi/8).
+const ATAN: Poly = PerType {
     single: &[
         -0.064_515_972_589_529_92,
         0.107_436_316_271_445_74,
@@ -101,16 +101,16 @@ const ATAN: Poly = By {
     ],
 };
 
-/// What is left of a multiple of half of pi: in two parts, the second none or small, and the
-/// multiple, of which two bits count.
-pub(super) struct Rest {
+/// Angle reduced modulo pi/2: the remainder in two parts, and the multiple modulo 4. The second
+/// part is small or absent.
+pub(super) struct ReducedAngle {
     pub r: Value,
     pub low: Option<Value>,
     pub n: Value,
 }
 
-/// Sine and cosine of what is left of a multiple of half of pi.
-fn turned(k: &mut K<'_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
+/// Returns sine and cosine of a reduced angle.
+fn turned(k: &mut K<'_, '_>, ReducedAngle { r, low, n }: ReducedAngle) -> (Value, Value) {
     let z = k.mul(r, r);
     let s = k.series(z, SIN);
     let cube = k.mul(z, r);
@@ -124,7 +124,7 @@ fn turned(k: &mut K<'_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
         }
         Some(low) => {
             let s = k.fma(s, cube, low);
-            // What 1 - z/2 loses, and the derivative.
+            // Rounding error of 1 - z/2, and the derivative.
             let minus = k.n(-0.5);
             let first = k.fma(z, minus, one);
             let lost = k.sub(one, first);
@@ -144,13 +144,13 @@ fn turned(k: &mut K<'_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
     (sine, k.negate_if(minus, cosine))
 }
 
-/// By Cody and Waite, half of pi in three parts; where a channel has a large number, by Payne and
-/// Hanek.
-fn reduced(k: &mut K<'_, '_>, x: Value) -> Rest {
+/// Reduces an angle by Cody and Waite, with pi/2 in three parts. If a channel has a large argument,
+/// Payne-Hanek reduction is used.
+fn reduced(k: &mut K<'_, '_>, x: Value) -> ReducedAngle {
     let t = k.times(x, FRAC_2_PI);
     let (t, n) = k.nearest(t);
     let [first, second, third] = k.by(HALF_PI);
-    // Exact, as are the differences of doubles below.
+    // Exact, as the differences of doubles below.
     let r = k.fma_n(t, -first, x);
     let (r, low) = if k.wide {
         let second = k.n(second);
@@ -164,21 +164,21 @@ fn reduced(k: &mut K<'_, '_>, x: Value) -> Rest {
         let r = k.fma_n(t, -second, r);
         (k.fma_n(t, -third, r), None)
     };
-    // Halves are not so large.
+    // Halves never exceed the limit.
     if k.half {
-        return Rest { r, low, n };
+        return ReducedAngle { r, low, n };
     }
     let limit = k.by(reduction::LIMIT);
     let a = k.abs(x);
     let large = k.gt_n(a, limit);
-    // The second part of singles is not asked for.
+    // Singles do not use the second part.
     let fast = [r, low.unwrap_or(r), n];
     let [r, second, n] = k.seldom(large, fast, |k| reduction::payne_hanek(k, x));
     let low = low.map(|_| second);
-    Rest { r, low, n }
+    ReducedAngle { r, low, n }
 }
 
-/// Sine and cosine. A zero is its own sine.
+/// Returns sine and cosine. The sine of a zero is that zero.
 pub(super) fn sin_cos(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     let rest = reduced(k, x);
     let (s, c) = turned(k, rest);
@@ -189,16 +189,16 @@ pub(super) fn sin_cos(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
 pub(super) fn tan(k: &mut K<'_, '_>, x: Value) -> Value {
     let (s, c) = sin_cos(k, x);
     let v = k.div(s, c);
-    // What has no bits to spare for the quotient is its own tangent.
+    // Tiny arguments are returned unchanged, since the division would lose bits to underflow.
     let a = k.abs(x);
     let small = k.lt_n(a, 2f64.powi(-28));
     k.sel(small, x, v)
 }
 
-/// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the
-/// argument's sign, cosines of halves +0.
+/// Returns sine and cosine of `pi x`. Results at quarters are exact. Sines of whole numbers are
+/// zeros of the argument's sign, and cosines of odd halves are +0.
 pub(super) fn in_turns(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
-    // What is left of an even number.
+    // Remainder modulo 2.
     let half = k.times(x, 0.5);
     let even = k.b.ins().fnearest(half);
     let x1 = k.fma_n(even, -2.0, x);
@@ -213,7 +213,7 @@ pub(super) fn in_turns(k: &mut K<'_, '_>, x: Value) -> (Value, Value) {
     } else {
         None
     };
-    let rest = Rest { r: high, low, n };
+    let rest = ReducedAngle { r: high, low, n };
     let (s, c) = turned(k, rest);
     let zero = k.eq_n(s, 0.0);
     let nothing = k.times(x, 0.0);
@@ -227,15 +227,16 @@ pub(super) fn tanpi(k: &mut K<'_, '_>, x: Value) -> Value {
     let end = k.with_sign(infinity, s);
     let pole = k.eq_n(c, 0.0);
     let v = k.sel(pole, end, v);
-    // Zeros have the quotient's sign; what is small has no bits to spare for it, and a cosine of 1.
+    // Zeros take the sign of the quotient. Tiny values use the product instead: the cosine is 1, and
+    // the division would lose bits to underflow.
     let a = k.abs(s);
     let small = k.lt_n(a, 2f64.powi(-28));
     let product = k.mul(s, c);
     k.sel(small, product, v)
 }
 
-/// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it
-/// lacks. And whether it was larger.
+/// Returns the arcsine of a magnitude up to 1/2, else that of `sqrt((1 - a) / 2)`. The second
+/// result is set for larger magnitudes.
 fn arc(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     let large = k.gt_n(a, 0.5);
     let half = k.n(0.5);
@@ -250,7 +251,7 @@ fn arc(k: &mut K<'_, '_>, a: Value) -> (Value, Value) {
     (k.fma(p, cube, s), large)
 }
 
-/// Beyond 1 a NaN, as of one.
+/// Returns a NaN for magnitudes above 1, and for NaNs.
 fn up_to_one(k: &mut K<'_, '_>, a: Value, v: Value) -> Value {
     let fits = k.at_most(a, 1.0);
     let nan = k.n(f64::NAN);
@@ -288,8 +289,8 @@ pub(super) fn acos(k: &mut K<'_, '_>, x: Value) -> Value {
     up_to_one(k, a, v)
 }
 
-/// The angle of a quotient from 0 to 1, whose divisor is from 2^-60 to 2^100: around 0 by its
-/// series, from the tangent of an eighth of pi on around 1.
+/// Returns the angle of a quotient from 0 to 1 whose divisor is from 2^-60 to 2^100. Below
+/// tan(pi/8) by the series around 0, above by that around 1.
 fn angle(k: &mut K<'_, '_>, low: Value, high: Value) -> Value {
     let far = {
         let edge = k.times(high, 0.414_213_562_373_095);
@@ -311,7 +312,7 @@ fn angle(k: &mut K<'_, '_>, low: Value, high: Value) -> Value {
     k.add(base, v)
 }
 
-/// What is left of a part of a circle where a predicate is set.
+/// Subtracts an angle from `parts` times pi/2 where a predicate is set.
 fn rest_of(k: &mut K<'_, '_>, c: Value, parts: f64, v: Value) -> Value {
     let [first, second, _] = k.by(HALF_PI);
     let lower = k.plus(v, -parts * second);
@@ -333,13 +334,13 @@ pub(super) fn atan(k: &mut K<'_, '_>, x: Value) -> Value {
     k.sel(nan, x, v)
 }
 
-/// Both brought near 1 by the larger one's exponent.
+/// Scales both by the exponent of the larger one.
 pub(super) fn atan2(k: &mut K<'_, '_>, y: Value, x: Value) -> Value {
     let (ay, ax) = (k.abs(y), k.abs(x));
     let (low, high) = (k.min(ay, ax), k.max(ay, ax));
     let (by, _) = k.scales(high);
     let (l, h) = (k.mul(low, by), k.mul(high, by));
-    // An infinity against a number.
+    // Infinity against a finite number.
     let infinite = k.eq_n(high, f64::INFINITY);
     let l = k.sel_n(infinite, 0.0, l);
     let h = k.sel_n(infinite, 1.0, h);

@@ -1,10 +1,10 @@
-//! Lengths of vectors, whose components may be so large or small that their squares are no numbers.
+//! Lengths of vectors, without overflow or underflow of the components' squares.
 
 use super::K;
 use crate::ir::Value;
 
-/// Components brought near 1 by the largest one's power of two, the sum of their squares, and the
-/// power that leads back.
+/// Scales components to near 1 by a power of two. Returns them, the sum of their squares, and the
+/// inverse power.
 fn near_one(k: &mut K<'_, '_>, first: Value, v: &[Value]) -> (Vec<Value>, Value, Value) {
     let mut most = k.abs(first);
     for c in v.iter().skip(1) {
@@ -31,8 +31,8 @@ pub(super) fn length(k: &mut K<'_, '_>, first: Value, v: &[Value]) -> Value {
     k.sel(endless, sum, r)
 }
 
-/// By the root of the sum of squares; a vector of zeros is itself. Where there are infinities they
-/// are 1, and others 0.
+/// Divides by the root of the sum of squares. A zero vector is unchanged. Infinite components
+/// become 1, and the others 0.
 pub(super) fn normalize(k: &mut K<'_, '_>, first: Value, mut v: Vec<Value>) -> Vec<Value> {
     let infinity = k.n(f64::INFINITY);
     let (mut ends, mut any) = (Vec::with_capacity(v.len()), None);

@@ -1,17 +1,18 @@
-//! Data of a module.
+//! Parser of module data.
 
 use super::{Parser, Res};
 use crate::ir::text::lexer::Token;
 use crate::ir::text::literal;
 use crate::ir::{Data, DataReloc, Scalar};
 
-/// The most bytes of a text's data: counts of equal elements make much of a short text.
-const MOST: usize = 1 << 28;
+/// Maximum bytes of data of a text. Repeat counts let a short text describe much data.
+const MAX_DATA_BYTES: usize = 1 << 28;
 
 impl Parser<'_> {
-    /// `const %table align 16 = f32 [1.0, 2.0, 0.0 x 30]`, or `global` in its place; elements may
-    /// stand on several lines. Behind them may stand the addresses that it holds: `relocs [0:
-    /// %other, 8: %other+4]`.
+    /// Parses `const %table align 16 = f32 [1.0, 2.0, 0.0 x 30]`, or `global` for `const`.
+    ///
+    /// Elements may span several lines. Relocated addresses may follow: `relocs [0: %other, 8:
+    /// %other+4]`.
     pub(super) fn module_data(&mut self) -> Res<Data> {
         let written = self.peek() == Token::Word("global");
         self.at += 1;
@@ -64,7 +65,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The bytes of numbers in brackets, `0 x 100` for so many of one.
+    /// Parses elements in brackets, where `0 x 100` repeats an element.
     fn elements(&mut self, scalar: Scalar) -> Res<Vec<u8>> {
         let size = scalar.bytes().max(1) as usize;
         let mut out = Vec::new();
@@ -76,18 +77,18 @@ impl Parser<'_> {
                 1
             };
             p.data_bytes = p.data_bytes.saturating_add(count.saturating_mul(size));
-            if p.data_bytes > MOST {
+            if p.data_bytes > MAX_DATA_BYTES {
                 p.at -= 1;
-                return p.error(format!("more than {MOST} bytes of data"));
+                return p.error(format!("more than {MAX_DATA_BYTES} bytes of data"));
             }
-            let element = element.get(..size).unwrap_or(&[]);
+            let element = &element[..size];
             (0..count).for_each(|_| out.extend_from_slice(element));
             Ok(())
         })?;
         Ok(out)
     }
 
-    /// `[0: %other, 8: %other+4]`.
+    /// Parses `[0: %other, 8: %other+4]`.
     fn relocs(&mut self) -> Res<Vec<DataReloc>> {
         let mut out = Vec::new();
         self.list(|p| {
@@ -110,7 +111,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// What stands in brackets, with commas between, on one or several lines.
+    /// Parses a list in brackets, separated by commas, on one or several lines.
     fn list(&mut self, mut one: impl FnMut(&mut Self) -> Res<()>) -> Res<()> {
         self.expect('[')?;
         let mut first = true;

@@ -1,5 +1,4 @@
-//! Types of values, once all lines of a function are read, and the instructions made from the
-//! lines.
+//! Second step of parsing a function: infers the types of values and makes the instructions.
 
 use super::Parser;
 use super::function::{Body, Def, Line};
@@ -8,7 +7,7 @@ use crate::ir::{InstData, Opcode, Type, Types, Value, result_types};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::Diagnostic;
 
-/// The operand that the result types come from.
+/// Returns the index of the operand that determines the result types.
 fn deciding(opcode: Opcode) -> Option<usize> {
     match (opcode.info().out, opcode) {
         (Out::Special, Opcode::Call) => None,
@@ -19,8 +18,7 @@ fn deciding(opcode: Opcode) -> Option<usize> {
 }
 
 impl Parser<'_> {
-    /// Finds the types of all values and makes the instructions. Operands that nothing defines are
-    /// errors.
+    /// Infers the types of all values and makes the instructions. Undefined operands are errors.
     pub(super) fn define(&mut self, body: &mut Body) {
         let lines = std::mem::take(&mut body.lines);
         // Lines that wait for the type of a value.
@@ -52,7 +50,7 @@ impl Parser<'_> {
         for (line, types) in lines.into_iter().zip(types) {
             match types {
                 Some(types) => make(body, line, &types),
-                // Without other errors, only a loop of definitions leaves a type open.
+                // Without other errors, only a cycle of definitions leaves a type open.
                 None if self.errors.is_empty() => {
                     let what = "the type of this depends on itself".to_owned();
                     self.errors.push(Diagnostic::new(line.span, what));
@@ -83,8 +81,7 @@ impl Parser<'_> {
         }
         for line in lines {
             let (start, end) = line.operands;
-            let operands = body.map.spans.get(start as usize..end as usize);
-            let operands = operands.unwrap_or(&[]);
+            let operands = &body.map.spans[start as usize..end as usize];
             for (v, &span) in args(body, &line.data).into_iter().zip(operands) {
                 if body.defs[v] == Def::None {
                     self.errors
@@ -112,7 +109,7 @@ fn wrong_count(line: &Line, want: usize) -> Diagnostic {
     Diagnostic::new(line.span, what)
 }
 
-/// The values of a `switch` as bits of its operand's type.
+/// Truncates the values of a `switch` to the bits of its operand's type.
 fn case_bits(body: &mut Body, data: &InstData) {
     let InstData::Switch { arg, cases, .. } = *data else {
         return;

@@ -1,4 +1,4 @@
-//! Functions, blocks and lines.
+//! First step of parsing a function: header, blocks and lines.
 
 use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
 use crate::ir::instructions::ValueList;
@@ -13,40 +13,40 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
 use smallvec::SmallVec;
 
-/// What is known of a value.
+/// Definition of a value, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Def {
-    /// Nothing.
+    /// No definition yet.
     #[default]
     None,
-    /// A line defines it that has an error.
+    /// Defined by a line with an error.
     Wrong,
-    /// The instruction of this number defines it; its type is not known yet.
+    /// Defined by the line of this index; its type is not known yet.
     Line(usize),
-    /// Its type.
+    /// Defined with this type.
     Type(Type),
 }
 
-/// An instruction as it stands in the text.
+/// Parsed line of an instruction.
 pub(super) struct Line {
     pub(super) block: Block,
     pub(super) results: SmallVec<[Value; 4]>,
     pub(super) data: InstData,
     pub(super) ctrl: Option<Type>,
-    /// The opcode's place.
+    /// Span of the opcode.
     pub(super) span: Span,
-    /// The operands' places: which of the map's.
+    /// Range in `SourceMap::spans` of the operands.
     pub(super) operands: (u32, u32),
     pub(super) loc: SourceLoc,
 }
 
-/// The function being parsed.
+/// Function being parsed.
 pub(super) struct Body {
     pub(super) func: Function,
     pub(super) map: SourceMap,
     pub(super) defs: SecondaryMap<Value, Def>,
     pub(super) lines: Vec<Line>,
-    /// Where values were named.
+    /// Spans of values in `label` lines.
     pub(super) labelled: Vec<(Value, Span)>,
 }
 
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Some(shape)
     }
 
-    /// `"data" binding(0, 1) storage 16`, as far as it is there.
+    /// Parses `"data" binding(0, 1) storage 16`; each part is optional.
     fn param_info(&mut self, kind: ArgKind) -> Res<ParamInfo> {
         let name = match self.peek() {
             Token::Text(_) => self.string("a parameter's name")?,
@@ -197,7 +197,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(edge linear, repeat nearest norm)`.
+    /// Parses `(edge linear, repeat nearest norm)`.
     fn samplers(&mut self) -> Res<Vec<Sampler>> {
         let mut out = Vec::new();
         self.expect('(')?;
@@ -268,7 +268,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `denorms(f16 flush, f32 keep) rounding(rtz) sums(contract)`.
+    /// Parses `denorms(f16 flush, f32 keep) rounding(rtz) sums(contract)`.
     fn float_controls(&mut self) -> Res<FloatControls> {
         let mut out = FloatControls::default();
         if self.eat_word("denorms") {
@@ -318,8 +318,8 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// Makes blocks and values of every number up to the highest in the body, so that numbers stay
-    /// what they are.
+    /// Makes blocks and values of every number up to the highest in the body, so that numbers are
+    /// kept.
     fn make_entities(&mut self, body: &mut Body) -> Res<()> {
         let (mut blocks, mut values) = (0, 0);
         let mut highest = body.map.header;
@@ -345,7 +345,7 @@ impl Parser<'_> {
                 highest = *span;
             }
         }
-        // Numbers may have gaps, but not so many that a short text takes much memory.
+        // Numbers may have gaps, but not so large that a short text takes much memory.
         self.entities += blocks as usize + values as usize;
         let most = MAX_NUMBER as usize + 8 * self.tokens.len();
         if self.entities > most {
@@ -393,16 +393,16 @@ impl Parser<'_> {
         }
     }
 
-    /// Leaves out a wrong line. What it was to define counts as defined, so that its uses are no
-    /// further errors.
+    /// Skips a line with an error. The values that it would define count as defined, so that their
+    /// uses raise no further errors.
     fn skip_line(&mut self, body: &mut Body) {
         let mut named = Vec::new();
         while !matches!(self.peek(), Token::Newline | Token::End) {
             match self.peek() {
-                // What stands before a location is defined no more than without it.
+                // Values before a source location are not defined by the line.
                 Token::Punct('@') => named.clear(),
                 Token::Word(w) => named.extend(number(w, "v").map(|n| Value::new(n as usize))),
-                // `block1(v2: i32` defines what it names too.
+                // `block1(v2: i32` defines `v2` too.
                 Token::Punct('=' | ':') => {
                     for v in named.drain(..) {
                         if matches!(body.defs[v], Def::None) {
@@ -459,7 +459,7 @@ impl Parser<'_> {
         self.inst(body, block)
     }
 
-    /// `label "x" = v1, v2`: what a debugger would call values.
+    /// Parses `label "x" = v1, v2`: names of values for a debugger.
     fn label(&mut self, body: &mut Body) -> Res<()> {
         self.at += 1;
         let name = self.string("a name")?;
@@ -476,7 +476,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A value that is defined here.
+    /// Parses a value that is defined here.
     fn new_value(&mut self, body: &Body) -> Res<Value> {
         let v = match self.peek() {
             Token::Word(w) => number(w, "v"),
@@ -495,7 +495,7 @@ impl Parser<'_> {
         Ok(v)
     }
 
-    /// A value that is used here.
+    /// Parses a value that is used here.
     pub(super) fn value(&mut self, body: &mut Body) -> Res<Value> {
         let v = match self.peek() {
             Token::Word(w) => number(w, "v"),

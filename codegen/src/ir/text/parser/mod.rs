@@ -1,5 +1,7 @@
-//! Parsing modules. Errors are collected, one a line, and parsing goes on with the next line. A
-//! function is read in two steps: its lines, then (`define`) the types of its values, which may be
+//! Parser of modules.
+//!
+//! Errors are collected, at most one per line, and parsing continues with the next line. A function
+//! is parsed in two steps: first its lines, then (`define`) the types of its values. Values may be
 //! used above the line that defines them.
 
 mod data;
@@ -14,26 +16,26 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
 
-/// The highest number of a value or block, so that a text cannot ask for all memory.
+/// Maximum number of a value or block. Keeps a text from asking for all memory.
 const MAX_NUMBER: u32 = 1 << 20;
 
-/// Where in the text the parts of a function are.
+/// Spans of the parts of a function in the text.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    /// The function's header.
+    /// Header of the function.
     pub header: Span,
-    /// Block labels.
+    /// Labels of blocks.
     pub blocks: SecondaryMap<Block, Span>,
-    /// Opcodes.
+    /// Opcodes of instructions.
     pub insts: SecondaryMap<Inst, Span>,
-    /// Per instruction, which of `spans` are its value operands'.
+    /// Range in `spans` of the value operands of an instruction.
     operands: SecondaryMap<Inst, (u32, u32)>,
     spans: Vec<Span>,
 }
 
 impl SourceMap {
-    /// A value operand of an instruction by its place in text order (that of
-    /// `InstData::for_each_arg`), if the text has it.
+    /// Returns the span of the n-th value operand of an instruction, if the text has it. Operands
+    /// are in the order of `InstData::for_each_arg`.
     pub fn operand(&self, inst: Inst, n: usize) -> Option<Span> {
         let (start, end) = self.operands[inst];
         let spans = self.spans.get(start as usize..end as usize)?;
@@ -41,22 +43,22 @@ impl SourceMap {
     }
 }
 
-/// A parsed text.
+/// Parsed module with its spans.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The functions.
     pub module: Module,
-    /// Where each is, in module order.
+    /// Spans of each function, in module order.
     pub maps: Vec<SourceMap>,
-    /// Where each piece of data is, in module order.
+    /// Span of each piece of data, in module order.
     pub data: Vec<Span>,
-    /// Where each source file is named, in module order.
+    /// Span of each source file name, in module order.
     pub files: Vec<Span>,
 }
 
 impl Parsed {
-    /// Gives every instruction its line of this text as its source location, the text being a file
-    /// of this name. A function that has locations of its own keeps them.
+    /// Sets each instruction's source location to its line of this text, with `file` as the name of
+    /// the text. Functions that have source locations keep them.
     pub fn locate(&mut self, file: &str) {
         if self.module.files.len() >= SourceLoc::MOST_FILES {
             return;
@@ -79,7 +81,7 @@ impl Parsed {
 /// Parses a text.
 ///
 /// # Errors
-/// Every line that is wrong, with the place in it.
+/// Returns a diagnostic for every line with an error.
 pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
     let tokens = lex(text);
     let mut p = Parser {
@@ -157,9 +159,9 @@ struct Parser<'a> {
     errors: Vec<Diagnostic>,
     names: HashMap<&'a str, FuncRef>,
     data: HashMap<&'a str, DataRef>,
-    /// Result types per function, for calls.
+    /// Result types of each function, for calls.
     results: Vec<Vec<Type>>,
-    /// Blocks and values so far, those that no line names included.
+    /// Number of blocks and values so far, including those that no line names.
     entities: usize,
     /// Bytes of data so far.
     data_bytes: usize,
@@ -272,14 +274,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a source file is named here.
+    /// Returns true at the declaration of a source file.
     fn at_file(&self) -> bool {
         let named = matches!(self.peek(), Token::Word(w) if number(w, "file").is_some());
         let next = self.tokens.get(self.at + 1);
         named && next.is_some_and(|t| t.0 == Token::Punct('='))
     }
 
-    /// `file0 = "saxpy.cl"`, where this is the number that comes next.
+    /// Parses `file0 = "saxpy.cl"`, where the number must be `next`.
     fn source_file(&mut self, next: SourceFile) -> Res<String> {
         if self.peek() != Token::Word(&next.to_string()) {
             return self.error(format!(
@@ -294,7 +296,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// What stands in quotes, as text.
+    /// Parses a string in quotes.
     fn string(&mut self, what: &str) -> Res<String> {
         let Token::Text(text) = self.peek() else {
             return self.error(format!("expected {what} in quotes, found {}", self.found()));
@@ -310,7 +312,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// `@file0:12:5` or `@file0:12`, if there is one.
+    /// Parses `@file0:12:5` or `@file0:12`, if there is one.
     fn source_loc(&mut self) -> Res<SourceLoc> {
         if !self.eat('@') {
             return Ok(SourceLoc::NONE);
@@ -373,7 +375,7 @@ impl<'a> Parser<'a> {
             }
             line_start = matches!(pair.first(), Some((Token::Newline, _)));
         }
-        // The result types stand between `->` and the line's end.
+        // Result types stand between `->` and the end of the line.
         let mut n = 0;
         for i in 0..self.tokens.len() {
             let header = matches!(self.tokens[i].0, Token::Word("kernel" | "function"))
@@ -398,7 +400,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes on behind the function, the data or the source file that began at `start`.
+    /// Skips the rest of the function, data or source file that began at `start`.
     fn skip_item(&mut self, start: usize) {
         self.at = self.at.max(start + 1);
         loop {

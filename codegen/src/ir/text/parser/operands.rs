@@ -1,4 +1,4 @@
-//! The operands of each format.
+//! Parsers of the operands of each format.
 
 use super::function::Body;
 use super::{Parser, Res, number};
@@ -36,7 +36,7 @@ impl Parser<'_> {
         Ok([a, self.value(body)?])
     }
 
-    /// `<vs;w,hs>, offset[+index][, parent w]`.
+    /// Parses `<vs;w,hs>, offset[+index][, parent w]`.
     fn region(&mut self, body: &mut Body) -> Res<(Region, PackedOption<Value>)> {
         self.expect('<')?;
         let vstride = self.int("a vertical stride")?;
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Ok((region, index.into()))
     }
 
-    /// `v1+16`, `v1-4`.
+    /// Parses `v1+16`, `v1-4`.
     fn address(&mut self, body: &mut Body) -> Res<(Value, i32)> {
         let v = self.value(body)?;
         let negative = matches!(self.peek(), Token::Number(n) if n.starts_with('-'));
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok((v, offset))
     }
 
-    /// `slm v1+16 align 8 volatile`.
+    /// Parses `slm v1+16 align 8 volatile`.
     fn place(&mut self, body: &mut Body) -> Res<(MemFlags, Value, i32)> {
         let mut mem = MemFlags::default();
         if self.eat_word("slm") {
@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok((mem, addr, offset))
     }
 
-    /// `image 0`.
+    /// Parses a keyword and an index: `image 0`.
     fn numbered(&mut self, word: &str) -> Res<u8> {
         if !self.eat_word(word) {
             return self.error(format!("expected `{word}`, found {}", self.found()));
@@ -115,7 +115,8 @@ impl Parser<'_> {
         self.int("a number of an argument")
     }
 
-    /// `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`, `image 1 (v1, v2) lod v3, v4, mask v5`.
+    /// Parses `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5` or `image 1 (v1, v2) lod v3, v4,
+    /// mask v5`.
     fn image(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let mut at = ImagePlace {
             image: self.numbered("image")?,
@@ -156,7 +157,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `image 0 (v1, v2) width 16, v3`.
+    /// Parses `image 0 (v1, v2) width 16, v3`.
     fn media(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let image = self.numbered("image")?;
         self.expect('(')?;
@@ -180,7 +181,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `s8 u8 rows 4 v1, v2, v3`.
+    /// Parses `s8 u8 rows 4 v1, v2, v3`.
     fn dpas(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let what = "the kind of a factor";
         let columns = self.choice(&Factor::ALL, Factor::name, what)?;
@@ -204,7 +205,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `packed rows 16 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.
+    /// Parses `packed rows 16 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.
     fn block2d(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let named = [BlockLayout::Transposed, BlockLayout::Packed];
         let layout = named.into_iter().find(|l| self.eat_word(l.name()));
@@ -251,7 +252,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A word and a number behind it.
+    /// Parses a keyword and a number.
     fn after(&mut self, word: &str) -> Res<u32> {
         if !self.eat_word(word) {
             return self.error(format!("expected `{word}`, found {}", self.found()));
@@ -259,7 +260,7 @@ impl Parser<'_> {
         Ok(self.literal(Scalar::I32)? as u32)
     }
 
-    /// `exec 8 ex 0xc desc 0x2106e00 v1, v2, mask v3`.
+    /// Parses `exec 8 ex 0xc desc 0x2106e00 v1, v2, mask v3`.
     fn send(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let span = self.span();
         let Ok(exec) = u8::try_from(self.after("exec")?) else {
@@ -283,7 +284,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `, mask v1, v2`.
+    /// Parses `, mask v1, v2`.
     fn mask_and_old(&mut self, body: &mut Body) -> Res<(PackedOption<Value>, PackedOption<Value>)> {
         let mask = self.mask(body)?;
         let mut old = None;
@@ -294,7 +295,7 @@ impl Parser<'_> {
         Ok((mask, old.into()))
     }
 
-    /// One of a list of names.
+    /// Parses one of a list of keywords.
     pub(super) fn choice<T: Copy>(
         &mut self,
         all: &[T],
@@ -316,7 +317,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `, mask v1`.
+    /// Parses `, mask v1`.
     fn mask(&mut self, body: &mut Body) -> Res<PackedOption<Value>> {
         if !self.eat(',') {
             return Ok(None.into());
@@ -358,8 +359,8 @@ impl Parser<'_> {
         Ok(data)
     }
 
-    /// `v1, block4(v2) [0: block1, -7: block2(v3)]`. Values are as written until the type of `v1`
-    /// is known.
+    /// Parses `v1, block4(v2) [0: block1, -7: block2(v3)]`. Values are kept as written until the
+    /// type of `v1` is known.
     fn switch(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let arg = self.value(body)?;
         self.expect(',')?;
@@ -460,7 +461,7 @@ impl Parser<'_> {
                 let (region, index) = self.region(body)?;
                 self.expect(',')?;
                 let new = self.value(body)?;
-                // Operands are listed old, new, index.
+                // Operands are listed in the order old, new, index.
                 if index.is_some()
                     && let Some(n) = body.map.spans.len().checked_sub(2)
                 {
