@@ -6,14 +6,14 @@
 //!
 //! Input and output: verified IR. Work: linear.
 
-use super::{Facts, State};
+use super::{PassContext, OptState};
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 /// Runs the pass. Returns the number of sums that took a product.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State) -> u32 {
-    if !facts.float.contract {
+pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, _: &mut OptState) -> u32 {
+    if !ctx.float.contract {
         return 0;
     }
     let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());

@@ -48,12 +48,12 @@ use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
 use crate::opt::inline::Group;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
-use cfg::cfg_cache::Flow;
+use cfg::cfg_cache::CfgCache;
 use cranelift_entity::EntitySet;
 use std::time::{Duration, Instant};
 
 /// Inputs of a pass besides the function.
-pub(crate) struct Facts<'a> {
+pub(crate) struct PassContext<'a> {
     /// Module of the function.
     pub module: &'a Module,
     /// Rounding and denormal modes of the kernel's floats.
@@ -66,13 +66,13 @@ pub(crate) struct Facts<'a> {
 
 /// Number of changes and time of each pass.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct PassCounts {
     stats: Vec<PassStats>,
     /// Rules that matched.
     pub fired: Fired,
 }
 
-impl Counts {
+impl PassCounts {
     /// Returns the counts of each pass.
     pub(crate) fn passes(&self) -> &[PassStats] {
         &self.stats
@@ -96,40 +96,40 @@ impl Counts {
 
 /// Analyses and counts that passes hand on to later passes.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct OptState {
     /// Counts so far.
-    pub counts: Counts,
+    pub counts: PassCounts,
     /// Cached control flow of the function.
-    pub flow: Flow,
+    pub cfg: CfgCache,
     /// Cached affine forms of its values.
-    pub sums: memory::KeptSums,
+    pub affine: memory::AffineCache,
 }
 
 /// Pass: changes a function and returns the number of changes.
-type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
+type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
 /// Passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 24] = [
+const SEQUENCE: [(Pass, PassFn); 24] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
     (Pass::UnrollRuntime, loops::unroll::runtime),
     (Pass::JumpThreading, cfg::jump_threading::run),
     (Pass::RotateLoops, loops::rotate::run),
-    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::FuseFma, fuse_fma::run),
     (Pass::Egraph, egraph::run),
-    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::Sroa, vector::sroa::run),
-    (Pass::StatelessToStateful, memory::surfaces),
-    (Pass::NarrowOffsets, memory::offsets),
-    (Pass::WidenAccesses, memory::pack),
-    (Pass::LoadForwarding, memory::forward),
-    (Pass::DeadStores, memory::dead_stores),
-    (Pass::LoadLicm, memory::hoist),
+    (Pass::StatelessToStateful, memory::stateless_to_stateful::run),
+    (Pass::NarrowOffsets, memory::narrow_offsets::run),
+    (Pass::WidenAccesses, memory::widen_accesses::run),
+    (Pass::LoadForwarding, memory::load_forwarding::run),
+    (Pass::DeadStores, memory::load_forwarding::eliminate_dead_stores),
+    (Pass::LoadLicm, memory::load_licm::run),
     (Pass::LowerInt64, vector::lower_int64::run),
-    (Pass::VectorizeLoads, memory::merge_loads),
-    (Pass::VectorizeStores, memory::merge_stores),
+    (Pass::VectorizeLoads, memory::vectorize_accesses::loads),
+    (Pass::VectorizeStores, memory::vectorize_accesses::stores),
     (Pass::Slp, vector::slp::run),
     (Pass::DemandedLanes, vector::demanded_lanes::run),
     (Pass::Egraph, egraph::run),
@@ -145,12 +145,12 @@ pub(crate) fn optimize<'f>(
     group: Group<'f>,
     target: &Target,
     passes: PassSet,
-) -> Result<(Group<'f>, Counts), CodegenError> {
-    let mut state = State::default();
+) -> Result<(Group<'f>, PassCounts), CodegenError> {
+    let mut state = OptState::default();
     if passes == PassSet::default() {
         return Ok((group, state.counts));
     }
-    let facts = Facts {
+    let ctx = PassContext {
         module,
         float: group.kernel.float_controls(),
         target,
@@ -163,8 +163,8 @@ pub(crate) fn optimize<'f>(
         let mut first = true;
         // A pass starts when the one before it ends: reading the clock takes time, too.
         let mut began = Instant::now();
-        state.flow.changed();
-        state.sums.changed();
+        state.cfg.invalidate();
+        state.affine.invalidate();
         for (at, (pass, run)) in SEQUENCE.into_iter().enumerate() {
             let egraph = pass == Pass::Egraph;
             // Unrolling needs constant bounds. Without it, the later e-graph is enough.
@@ -174,7 +174,7 @@ pub(crate) fn optimize<'f>(
                 continue;
             }
             if passes.contains(pass) && (changed || !egraph) {
-                let changes = run(func.to_mut(), &facts, &mut state);
+                let changes = run(func.to_mut(), &ctx, &mut state);
                 let ended = Instant::now();
                 state.counts.add(pass, changes, ended - began);
                 began = ended;
@@ -183,13 +183,13 @@ pub(crate) fn optimize<'f>(
                 }
                 // The e-graph may change things that it does not count.
                 if changes > 0 || pass == Pass::Egraph {
-                    state.sums.changed();
+                    state.affine.invalidate();
                 }
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }
         if passes.contains(Pass::DeadStores) {
-            memory::drop_scratch(func.to_mut());
+            memory::load_forwarding::drop_scratch(func.to_mut());
         }
         if passes.contains(Pass::Egraph) || changed {
             keep_defined_labels(func.to_mut());

@@ -28,7 +28,7 @@ struct Product {
 impl EGraph<'_> {
     /// Returns the `dp4a` that a node is equal to, if any.
     pub(super) fn dot_product(&mut self, ty: Type, data: &InstData) -> Option<Value> {
-        if ty.scalar() != Scalar::I32 || !self.facts.target.features().dp4a {
+        if ty.scalar() != Scalar::I32 || !self.ctx.target.features().dp4a {
             return None;
         }
         let (Product { factors, byte }, mut rest) = self.sum(data)?;

@@ -9,7 +9,7 @@
 use super::{EGraph, Pass, take_insts};
 use crate::entity_set::Marks;
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
-use crate::opt::Facts;
+use crate::opt::PassContext;
 use crate::opt::loops::{Loop, Loops};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
@@ -45,7 +45,7 @@ struct DomScope {
 
 struct Elaborator<'g, 'a> {
     graph: EGraph<'a>,
-    facts: &'g Facts<'a>,
+    ctx: &'g PassContext<'a>,
     loops: Loops,
     /// Placement of each node that is in scope.
     placements: SecondaryMap<Value, Placement>,
@@ -69,7 +69,7 @@ enum ElaborateStep {
 }
 
 /// Puts nodes back. Returns the number of nodes that moved out of loops.
-pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u32 {
+pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -> u32 {
     let Some(entry) = graph.func.layout.entry() else {
         return 0;
     };
@@ -85,7 +85,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
     }
     let mut e = Elaborator {
         graph,
-        facts,
+        ctx,
         loops,
         placements: sized(values),
         used: Marks::sized(values),
@@ -353,7 +353,7 @@ impl Elaborator<'_, '_> {
         let mut depth = self.loops.depth(self.block);
         let ty = self.graph.ty(node);
         let stays = ty.is_pred()
-            || !self.facts.passes.contains(Pass::Licm)
+            || !self.ctx.passes.contains(Pass::Licm)
             // An index out of bounds would be an error where the program did not read.
             || matches!(data, InstData::RdRegion { index, .. } | InstData::WrRegion { index, .. } if index.is_some());
         let mut scope = here;
@@ -365,7 +365,7 @@ impl Elaborator<'_, '_> {
             let Some(before) = self.scope_before(header, scope) else {
                 break;
             };
-            let most = self.facts.target.grf().size() / LICM_SHARE;
+            let most = self.ctx.target.grf().size() / LICM_SHARE;
             let bytes = self.licm_bytes[this] + ty.bytes();
             if self.loops.of(self.scopes[before].block) != up || bytes > most {
                 break;

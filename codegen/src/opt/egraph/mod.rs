@@ -27,7 +27,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{Facts, Pass, State};
+use super::{PassContext, Pass, OptState};
 use crate::entity_set::sized;
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
@@ -106,7 +106,7 @@ struct Node {
 
 struct EGraph<'a> {
     func: &'a mut Function,
-    facts: &'a Facts<'a>,
+    ctx: &'a PassContext<'a>,
     known: SecondaryMap<Value, ValueInfo>,
     alternatives: PrimaryMap<Alternatives, SmallVec<[Value; ALTERNATIVES]>>,
     /// Nodes by type, opcode and operands, which are looked up in the function.
@@ -164,26 +164,26 @@ pub(super) fn is_node(data: &InstData) -> bool {
 }
 
 /// Runs the pass. Returns the number of changes.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    state.flow.remove_unreachable(func);
-    let cfg = state.flow.of(func);
+pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    state.cfg.remove_unreachable(func);
+    let cfg = state.cfg.get(func);
     let counts = &mut state.counts;
-    let mut graph = EGraph::new(func, facts);
+    let mut graph = EGraph::new(func, ctx);
     graph.build(&cfg);
     let (changes, replaced) = (graph.changes, graph.replaced);
     counts.fired.extend(&graph.fired);
-    let moved = elaborate::run(graph, &cfg, facts);
-    if facts.passes.contains(Pass::Rules) {
+    let moved = elaborate::run(graph, &cfg, ctx);
+    if ctx.passes.contains(Pass::Rules) {
         counts.add(Pass::Rules, replaced, Duration::ZERO);
     }
-    if facts.passes.contains(Pass::Licm) {
+    if ctx.passes.contains(Pass::Licm) {
         counts.add(Pass::Licm, moved, Duration::ZERO);
     }
     changes
 }
 
 impl<'a> EGraph<'a> {
-    fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
+    fn new(func: &'a mut Function, ctx: &'a PassContext<'a>) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
             known: sized(func.dfg.num_values() + count / INSTS_PER_MADE_VALUE),
@@ -195,12 +195,12 @@ impl<'a> EGraph<'a> {
             loc: SourceLoc::NONE,
             depth: 0,
             budget: 64 + count.saturating_mul(MADE_PER_INST),
-            rules: facts.passes.contains(Pass::Rules),
+            rules: ctx.passes.contains(Pass::Rules),
             fired: Fired::default(),
             changes: 0,
             replaced: 0,
             func,
-            facts,
+            ctx,
         }
     }
 
@@ -332,7 +332,7 @@ impl<'a> EGraph<'a> {
 
     /// Returns true if the math box divides dwords.
     fn divides(&self) -> bool {
-        self.facts.target.features().math_int_div
+        self.ctx.target.features().math_int_div
     }
 
     /// Adds an alternative to a node. Returns true if it is a constant, which settles the class.
@@ -485,7 +485,7 @@ impl<'a> EGraph<'a> {
             let known = args.iter().find(|(a, _)| *a == v);
             known.map_or(&none, |(_, lanes)| lanes)
         };
-        let mode = self.facts.float.mode();
+        let mode = self.ctx.float.mode();
         let of = if same {
             Type::scalar_of(ty.scalar())
         } else {
@@ -571,7 +571,7 @@ impl<'a> EGraph<'a> {
 
     /// Returns an operation on uniform vectors as a splat of one on a lane.
     fn uniform(&mut self, ty: Type, data: &InstData) -> Option<Value> {
-        if ty.lanes() == 1 || ty.is_pred() || !by_lane(data) {
+        if ty.lanes() == 1 || ty.is_pred() || !is_lanewise(data) {
             return None;
         }
         let mut args: SmallVec<[Value; 3]> = SmallVec::new();
@@ -683,7 +683,7 @@ fn commutes(opcode: Opcode) -> bool {
 
 /// Returns true if each lane of the result depends on the same lanes of the operands alone. Holds
 /// for casts between equal lane counts, too.
-pub(super) fn by_lane(data: &InstData) -> bool {
+pub(super) fn is_lanewise(data: &InstData) -> bool {
     let opcode = data.opcode();
     let format = matches!(
         data,

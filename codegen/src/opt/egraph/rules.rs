@@ -401,11 +401,11 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn to_nearest(&mut self) -> Option<Unit> {
-        then(!self.facts.float.toward_zero)
+        then(!self.ctx.float.toward_zero)
     }
 
     fn has_rotate(&mut self) -> Option<Unit> {
-        let platform = self.facts.target.platform();
+        let platform = self.ctx.target.platform();
         then(isa::Op::Rol.info(platform).is_some())
     }
 

@@ -379,7 +379,7 @@ fn lanes_of(
     func: &Function,
     params: &BTreeMap<Value, Lanes>,
     v: Value,
-    facts: &Facts<'_>,
+    ctx: &PassContext<'_>,
 ) -> Option<Lanes> {
     if let Some(lanes) = params.get(&v) {
         return Some(lanes.clone());
@@ -388,7 +388,7 @@ fn lanes_of(
     let data = *func.dfg.data(inst);
     let mut args: BTreeMap<Value, Lanes> = BTreeMap::new();
     let mut all = true;
-    data.for_each_arg(&func.dfg, |a| match lanes_of(func, params, a, facts) {
+    data.for_each_arg(&func.dfg, |a| match lanes_of(func, params, a, ctx) {
         Some(lanes) => {
             args.insert(a, lanes);
         }
@@ -396,7 +396,7 @@ fn lanes_of(
     });
     let get = |a: Value| &args[&a];
     let ty = func.dfg.ty(v);
-    let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &facts.float.mode()).ok())??;
+    let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &ctx.float.mode()).ok())??;
     let mask = ty.scalar().mask();
     Some(
         lanes
@@ -423,7 +423,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
             toward_zero: rng.one_in(2),
             ..Default::default()
         };
-        let facts = Facts {
+        let ctx = PassContext {
             module: &module,
             float,
             target: &target,
@@ -460,7 +460,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
         }
         let params: Vec<Value> = func.dfg.block_params(block).to_vec();
         let cfg = ControlFlow::new(&func);
-        let mut graph = EGraph::new(&mut func, &facts);
+        let mut graph = EGraph::new(&mut func, &ctx);
         // Rules are off while the instance is built. They run on its root afterwards.
         graph.rules = false;
         graph.build(&cfg);
@@ -487,7 +487,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
                 let lanes = (0..ty.lanes()).map(|_| lane() & mask).collect();
                 given.insert(p, lanes);
             }
-            let Some(before) = lanes_of(graph.func, &given, root, &facts) else {
+            let Some(before) = lanes_of(graph.func, &given, root, &ctx) else {
                 continue;
             };
             for &other in &found {
@@ -497,7 +497,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
                     "{at:?}: the type\n{}",
                     graph.func
                 );
-                let after = lanes_of(graph.func, &given, other, &facts);
+                let after = lanes_of(graph.func, &given, other, &ctx);
                 assert_eq!(
                     Some(&before),
                     after.as_ref(),
