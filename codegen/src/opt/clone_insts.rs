@@ -125,7 +125,13 @@ pub(super) fn jump_args(func: &Function, block: Block) -> SmallVec<[Value; 8]> {
 }
 
 /// Appends a jump to one destination of a cloned branch.
-pub(super) fn branch(func: &mut Function, copied: &mut CloneMap, end: Inst, to: usize, from: Block) {
+pub(super) fn branch(
+    func: &mut Function,
+    copied: &mut CloneMap,
+    end: Inst,
+    to: usize,
+    from: Block,
+) {
     let Some(mut dest) = func.dfg.destinations(end).get(to).copied() else {
         return;
     };

@@ -6,7 +6,7 @@
 //!
 //! Input and output: verified IR. Work: linear.
 
-use super::{PassContext, OptState};
+use super::{OptState, PassContext};
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;

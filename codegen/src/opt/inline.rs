@@ -401,7 +401,11 @@ impl<'m> Inliner<'m, '_> {
     }
 
     /// Copies an instruction, or returns the body that replaces a call.
-    fn inst(&mut self, inst: Inst, body: &mut InlinedBody<'m>) -> Result<Option<InlinedBody<'m>>, CodegenError> {
+    fn inst(
+        &mut self,
+        inst: Inst,
+        body: &mut InlinedBody<'m>,
+    ) -> Result<Option<InlinedBody<'m>>, CodegenError> {
         let (func, copied, exit) = (body.func, &mut body.copied, body.exit);
         let loc = match func.srclocs[inst] {
             own if own.is_none() => body.called_at,

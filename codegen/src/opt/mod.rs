@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ir::Function
-//!      | egraph                 value numbering, folding and rewrite rules; placement at least cost
+//!      | egraph                 value numbering, folding and rewrite rules; cheapest placement
 //!      | unroll, peel           loops of known trip count; first iterations that simplify the rest
 //!      | unroll-runtime         several iterations at once, where they access neighbours
 //!      | jump-threading         edges whose branch is known
@@ -121,11 +121,17 @@ const SEQUENCE: [(Pass, PassFn); 24] = [
     (Pass::Egraph, egraph::run),
     (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::Sroa, vector::sroa::run),
-    (Pass::StatelessToStateful, memory::stateless_to_stateful::run),
+    (
+        Pass::StatelessToStateful,
+        memory::stateless_to_stateful::run,
+    ),
     (Pass::NarrowOffsets, memory::narrow_offsets::run),
     (Pass::WidenAccesses, memory::widen_accesses::run),
     (Pass::LoadForwarding, memory::load_forwarding::run),
-    (Pass::DeadStores, memory::load_forwarding::eliminate_dead_stores),
+    (
+        Pass::DeadStores,
+        memory::load_forwarding::eliminate_dead_stores,
+    ),
     (Pass::LoadLicm, memory::load_licm::run),
     (Pass::LowerInt64, vector::lower_int64::run),
     (Pass::VectorizeLoads, memory::vectorize_accesses::loads),

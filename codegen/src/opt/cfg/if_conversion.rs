@@ -12,7 +12,7 @@
 use super::simplify_cfg;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, Opcode, Value};
 use crate::opt::egraph::{instructions, is_node};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -64,7 +64,12 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
 }
 
 /// Returns the branch at the end of a block, if the block that it skips is short.
-fn branch(func: &Function, cfg: &ControlFlow, ctx: &PassContext<'_>, from: Block) -> Option<ShortBranch> {
+fn branch(
+    func: &Function,
+    cfg: &ControlFlow,
+    ctx: &PassContext<'_>,
+    from: Block,
+) -> Option<ShortBranch> {
     let dfg = &func.dfg;
     let InstData::Brif { cond, dests, .. } = *dfg.data(func.layout.terminator(from)?) else {
         return None;
@@ -219,7 +224,11 @@ fn is_alone(func: &Function, b: &ShortBranch, uses: &SecondaryMap<Value, u32>) -
         && still_none.is_none_or(|&v| uses[v] == 0)
 }
 
-fn convert(func: &mut Function, b: &ShortBranch, same: &mut SecondaryMap<Value, PackedOption<Value>>) {
+fn convert(
+    func: &mut Function,
+    b: &ShortBranch,
+    same: &mut SecondaryMap<Value, PackedOption<Value>>,
+) {
     let InstData::Ternary {
         args: [active, _, leaves],
         ..

@@ -12,7 +12,7 @@ use crate::ir::interp::pure::evaluate;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Value};
 use crate::opt::clone_insts::{CloneMap, branch};
 use crate::opt::egraph::is_node;
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -25,7 +25,7 @@ const COMPUTES: usize = 4;
 /// Maximal rounds: an edge that bypasses one branch may reach another.
 const ROUNDS: usize = 4;
 
-/// ThreadedEdge that bypasses a block.
+/// Edge that bypasses a block.
 #[derive(Clone, Copy)]
 struct ThreadedEdge {
     from: Block,

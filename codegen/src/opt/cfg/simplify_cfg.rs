@@ -6,7 +6,7 @@
 use super::cfg_cache::CfgCache;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, InstData, Opcode, Value};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

@@ -8,7 +8,7 @@
 use super::EGraph;
 use crate::ir::{InstData, Opcode, Scalar, Type, Value};
 
-/// BitSources of a dword.
+/// Bits of a dword.
 const BITS: usize = 32;
 
 /// Source of each bit of a dword.

@@ -33,11 +33,9 @@ pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: b
         InstData::Imm { .. } | InstData::Symbol { .. } => 1,
         InstData::ImmVec { constant, .. } => packed(dfg.constant(*constant)),
         InstData::Nullary { .. } | InstData::Launch { .. } | InstData::ArgQuery { .. } => 1,
-        InstData::RdRegion { index, .. } => match index.is_some() {
-            true => INST * insts,
-            // A source region, where an instruction can read it.
-            false => 1,
-        },
+        InstData::RdRegion { index, .. } if index.is_some() => INST * insts,
+        // A source region, where an instruction can read it.
+        InstData::RdRegion { .. } => 1,
         InstData::RdPred { .. } => 1,
         _ => INST * insts * weight(data.opcode(), wide, math) + folded_cost(data.opcode()),
     }

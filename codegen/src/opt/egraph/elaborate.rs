@@ -62,7 +62,7 @@ struct Elaborator<'g, 'a> {
     block: Block,
 }
 
-/// ElaborateStep of putting a node.
+/// Step of putting a node.
 enum ElaborateStep {
     Operands(Value),
     Put(Value),

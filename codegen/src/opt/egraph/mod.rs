@@ -27,7 +27,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{PassContext, Pass, OptState};
+use super::{OptState, Pass, PassContext};
 use crate::entity_set::sized;
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;

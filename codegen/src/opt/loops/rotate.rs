@@ -12,7 +12,7 @@ use super::Loops;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::opt::clone_insts::Copied;
 use crate::opt::egraph::is_node;
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 

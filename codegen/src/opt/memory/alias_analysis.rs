@@ -183,7 +183,11 @@ struct LaneTerms {
 
 impl LaneTerms {
     /// Computes the bounds of values with factors, modulo a width.
-    fn of<'t>(func: &Function, bits: u32, lanes: impl Iterator<Item = &'t (Value, u64)>) -> LaneTerms {
+    fn of<'t>(
+        func: &Function,
+        bits: u32,
+        lanes: impl Iterator<Item = &'t (Value, u64)>,
+    ) -> LaneTerms {
         let signed = |times: u64| i128::from((times << (64 - bits)) as i64 >> (64 - bits));
         lanes.fold(LaneTerms::default(), |sum, &(v, times)| {
             let (bounds, divisor) = bounds(func, v);

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// Maximal element writes that are followed.
 const MOST_WRITES: usize = 16;
 
-/// ElementPart of an element, in all lanes of an available value.
+/// Part of an element, in all lanes of an available value.
 struct ElementPart {
     value: Value,
     /// Index of the element, and the byte offset in it.
@@ -21,7 +21,7 @@ struct ElementPart {
     within: u32,
 }
 
-/// ElementParts of all lanes: one part, or several in sequence.
+/// Element of all lanes: one part, or several in sequence.
 type ElementParts = SmallVec<[ElementPart; 4]>;
 
 fn int(bytes: u32) -> Option<Scalar> {
@@ -44,7 +44,13 @@ fn may_provide(k: &AvailableValue, load: &MemoryAccess, func: &Function) -> bool
 }
 
 /// Finds `bytes` bytes of each lane, from `at` bytes after the load's addresses on.
-fn part(func: &Function, known: &[&AvailableValue], load: &MemoryAccess, at: u32, bytes: u32) -> Option<ElementPart> {
+fn part(
+    func: &Function,
+    known: &[&AvailableValue],
+    load: &MemoryAccess,
+    at: u32,
+    bytes: u32,
+) -> Option<ElementPart> {
     known.iter().rev().find_map(|k| {
         let have = &k.access;
         let from = have.distance(load) + i64::from(at);
@@ -128,7 +134,10 @@ pub(super) fn assemble(
     known: &[AvailableValue],
     out: &mut BlockInsts,
 ) -> Option<Value> {
-    let known: SmallVec<[&AvailableValue; 8]> = known.iter().filter(|k| may_provide(k, load, func)).collect();
+    let known: SmallVec<[&AvailableValue; 8]> = known
+        .iter()
+        .filter(|k| may_provide(k, load, func))
+        .collect();
     if known.is_empty() {
         return None;
     }
@@ -247,7 +256,13 @@ impl Assembler<'_> {
         self.put(data, ty)
     }
 
-    fn element(&mut self, to: Scalar, lanes: u32, each: u32, parts: &[ElementPart]) -> Option<Value> {
+    fn element(
+        &mut self,
+        to: Scalar,
+        lanes: u32,
+        each: u32,
+        parts: &[ElementPart],
+    ) -> Option<Value> {
         let ty = Type::new(to, lanes)?;
         if let [one] = parts {
             let v = self.part(lanes, each, one)?;

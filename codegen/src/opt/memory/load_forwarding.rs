@@ -20,7 +20,7 @@ use crate::ir::{
     Block, BlockInsts, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Region, Space,
     Value,
 };
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -235,7 +235,11 @@ fn replace(
 }
 
 /// Removes dead stores. Returns their number.
-pub(crate) fn eliminate_dead_stores(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+pub(crate) fn eliminate_dead_stores(
+    func: &mut Function,
+    _: &PassContext<'_>,
+    state: &mut OptState,
+) -> u32 {
     let cfg = state.cfg.get(func);
     let mut forms = state.affine.get(func);
     let read = scratch_reads(func, &mut forms);

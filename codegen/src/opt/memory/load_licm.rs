@@ -14,7 +14,7 @@ use super::alias_analysis::{Effect, MemoryAccess};
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::opt::loops::{Loop, Loops};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Maximal steps from a mask to one that it is part of.
@@ -261,7 +261,13 @@ fn collect_effects(
 
 /// Moves instructions from a header to the edge from the block before. They go to that block's end
 /// if it has no other successor, otherwise into a new block.
-fn insert_before_loop(func: &mut Function, header: Block, before: Block, branch: Inst, insts: Vec<Inst>) {
+fn insert_before_loop(
+    func: &mut Function,
+    header: Block,
+    before: Block,
+    branch: Inst,
+    insts: Vec<Inst>,
+) {
     let mut all: EntitySet<Inst> = EntitySet::new();
     for &inst in &insts {
         all.insert(inst);

@@ -57,8 +57,8 @@ impl LowHalves {
         self.made[v].expand().unwrap_or(v)
     }
 
-    /// Appends the instruction that makes a value's half, if requested. LowHalves of operands must be
-    /// there.
+    /// Appends the instruction that makes a value's half, if requested. Halves of operands must
+    /// be there.
     pub(super) fn make(&mut self, func: &mut Function, v: Value, out: &mut BlockInsts) {
         if !self.requested[v] {
             return;

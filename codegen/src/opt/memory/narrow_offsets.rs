@@ -12,7 +12,7 @@ use super::alias_analysis::space_and_address;
 use super::low_halves::LowHalves;
 use super::value_range::ValueRanges;
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Scalar, Space, Value};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};

@@ -28,7 +28,7 @@ use crate::ir::{
     ArgKind, BlockInsts, ControlFlow, FuncKind, FuncRef, Function, Inst, InstData, Module, Opcode,
     Param, Space, Value, scalars,
 };
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -60,7 +60,11 @@ pub(crate) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptSta
 
 /// Replaces reads of arguments by zero if their surfaces start at the buffer.
 fn replace_by_zero(func: &mut Function, starts_at_buffer: &[bool]) {
-    let Some(entry) = func.layout.entry().filter(|_| starts_at_buffer.contains(&true)) else {
+    let Some(entry) = func
+        .layout
+        .entry()
+        .filter(|_| starts_at_buffer.contains(&true))
+    else {
         return;
     };
     let (opcode, bits) = (Opcode::Iconst, 0);
@@ -104,7 +108,7 @@ fn renumbers(kernel: &Function, module: &Module) -> bool {
                 InstData::Load { mem, .. }
                 | InstData::Store { mem, .. }
                 | InstData::Atomic { mem, .. }
-                    // A surface that the kernel lacks is an error, which the verifier reports.
+                    // A missing surface is an error: it must not become the first new one.
                     if let Space::Surface(n) = mem.space
                         && (!own ||  usize::from(n) >= kernel.count(ArgKind::Surface)) =>
                 {
@@ -130,7 +134,12 @@ struct SurfacePlan {
 
 impl SurfacePlan {
     /// Selects the arguments that become surfaces; `None` if there are none.
-    fn new(func: &Function, cfg: &ControlFlow, objects: &UnderlyingObjects, target: &Target) -> Option<SurfacePlan> {
+    fn new(
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+        target: &Target,
+    ) -> Option<SurfacePlan> {
         // Benefit of each argument: accesses that are cheaper by offset minus those that are not.
         let mut benefits = vec![0i32; func.sig.params.len()];
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
@@ -166,7 +175,12 @@ impl SurfacePlan {
 
     /// Returns a flag per argument: set if its surface starts at the buffer, since no offset is
     /// negative.
-    fn starts_at_buffer(&self, func: &Function, cfg: &ControlFlow, objects: &UnderlyingObjects) -> Vec<bool> {
+    fn starts_at_buffer(
+        &self,
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+    ) -> Vec<bool> {
         let mut ranges = ValueRanges::new(func, cfg);
         let mut positive = vec![true; self.becomes.len()];
         let mut dwords = vec![false; self.becomes.len()];
@@ -202,9 +216,11 @@ impl SurfacePlan {
             // For a single lane at a fixed offset, the buffer's offset is as good an address, and
             // in a GRF already.
             added[n] |= range.least != range.most || func.dfg.ty(addr).lanes() > 1;
-            dwords[n] |= mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_dword_aligned(addr);
+            dwords[n] |=
+                mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_dword_aligned(addr);
         }
-        let starts_at_buffer = |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();
+        let starts_at_buffer =
+            |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();
         (0..self.becomes.len()).map(starts_at_buffer).collect()
     }
 
@@ -273,7 +289,12 @@ impl SurfacePlan {
     }
 
     /// Requests the low halves of the other operands of offsets.
-    fn request_halves(&self, func: &Function, cfg: &ControlFlow, objects: &UnderlyingObjects) -> LowHalves {
+    fn request_halves(
+        &self,
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+    ) -> LowHalves {
         let mut halves = LowHalves::default();
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
             if self.makes_offset(func, inst, objects) {
@@ -302,7 +323,13 @@ impl SurfacePlan {
     }
 
     /// Rewrites an instruction. Returns true for an access to a new surface.
-    fn instruction(&self, func: &mut Function, inst: Inst, objects: &UnderlyingObjects, halves: &LowHalves) -> bool {
+    fn instruction(
+        &self,
+        func: &mut Function,
+        inst: Inst,
+        objects: &UnderlyingObjects,
+        halves: &LowHalves,
+    ) -> bool {
         if self.makes_offset(func, inst, objects) {
             if let InstData::RdRegion { region, .. } | InstData::WrRegion { region, .. } =
                 func.dfg.data_mut(inst)

@@ -1,6 +1,6 @@
 //! Value ranges: bounds of integers over all lanes.
 //!
-//! ValueRanges come from constants, extensions, masks, shifts, quotients and minima, and from the
+//! Ranges come from constants, extensions, masks, shifts, quotients and minima, and from the
 //! launch. A work-item's global id and the terms of it are below 2^31, since [a
 //! launch](../../../docs/ir.md) has no more work-items in a dimension. A sum or product has a range
 //! if it cannot wrap; values that loops carry have none. Pointer arguments count as 0, so that an
@@ -20,7 +20,7 @@ const LOCAL: i64 = i16::MAX as i64;
 /// Maximal global id.
 const GLOBAL: i64 = i32::MAX as i64;
 
-/// ValueRange of signed numbers, both ends included.
+/// Range of signed numbers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ValueRange {
     /// Minimum.
@@ -174,7 +174,9 @@ impl<'f> ValueRanges<'f> {
             }
             InstData::ImmVec { constant, .. } => {
                 let lanes = self.func.dfg.constant(constant).iter();
-                let lanes = lanes.map(|&l| signed(l, bits)).map(|l| ValueRange::of(l, l));
+                let lanes = lanes
+                    .map(|&l| signed(l, bits))
+                    .map(|l| ValueRange::of(l, l));
                 lanes.reduce(ValueRange::or).unwrap_or(all)
             }
             // An undefined value may take any value.
@@ -323,7 +325,10 @@ impl<'f> ValueRanges<'f> {
                 opcode: Opcode::Iadd,
                 args: [a, b],
             } if self.bits(v) >= 32 => {
-                let (a, b) = (self.global_id_terms(a, depth - 1)?, self.global_id_terms(b, depth - 1)?);
+                let (a, b) = (
+                    self.global_id_terms(a, depth - 1)?,
+                    self.global_id_terms(b, depth - 1)?,
+                );
                 let terms = a.terms | b.terms;
                 (a.dim == b.dim && a.terms & b.terms == 0).then_some(GlobalIdTerms { terms, ..a })
             }
@@ -360,7 +365,8 @@ impl<'f> ValueRanges<'f> {
     fn group(&self, number: Value, size: Value) -> Option<Dim> {
         let dim = self.launch(number, Opcode::GroupId)?;
         let same = self.launch(size, Opcode::LocalSize) == Some(dim)
-            || self.constant(size).is_some() && self.constant(size) == self.required_group_size(dim);
+            || self.constant(size).is_some()
+                && self.constant(size) == self.required_group_size(dim);
         same.then_some(dim)
     }
 
@@ -382,7 +388,9 @@ impl<'f> ValueRanges<'f> {
 
     /// Returns the range of a local id.
     fn local_id(&self, dim: Dim) -> ValueRange {
-        let size = self.required_group_size(dim).map_or(LOCAL, |size| size as i64);
+        let size = self
+            .required_group_size(dim)
+            .map_or(LOCAL, |size| size as i64);
         ValueRange::of(0, LOCAL.min(size.saturating_sub(1)).max(0))
     }
 
@@ -420,7 +428,9 @@ impl<'f> ValueRanges<'f> {
             }
             | InstData::RdRegion { arg, .. } => self.is_multiple_of_4(arg, depth),
             InstData::Binary { opcode, args } => match opcode {
-                Opcode::Iadd | Opcode::Isub => args.iter().all(|&a| self.is_multiple_of_4(a, depth)),
+                Opcode::Iadd | Opcode::Isub => {
+                    args.iter().all(|&a| self.is_multiple_of_4(a, depth))
+                }
                 Opcode::Imul => args.iter().any(|&a| self.is_multiple_of_4(a, depth)),
                 Opcode::Ishl => constant(args[1]).is_some_and(|k| (2..32).contains(&k)),
                 Opcode::SmulWide | Opcode::UmulWide => args

@@ -20,7 +20,7 @@ use crate::ir::{
     Block, BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Space, Type,
     Value,
 };
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -194,23 +194,19 @@ impl AccessGroups<'_> {
         if let Some(member) = &member {
             joined = self.open.iter().position(|g| g.accepts(member));
         }
-        match self.writes {
+        if self.writes {
             // Pending stores must not move down past an aliasing access.
-            true => {
-                let own = joined.map(|n| self.open.remove(n));
-                self.close(|g| g.members.iter().any(|m| !m.access.disjoint(&access)));
-                if let Some(own) = own {
-                    self.open.push(own);
-                    joined = Some(self.open.len() - 1);
-                }
+            let own = joined.map(|n| self.open.remove(n));
+            self.close(|g| g.members.iter().any(|m| !m.access.disjoint(&access)));
+            if let Some(own) = own {
+                self.open.push(own);
+                joined = Some(self.open.len() - 1);
             }
-            false if access.writes => {
-                for g in &mut self.open {
-                    g.between.push(access.clone());
-                }
-                self.close(|g| g.between.len() > MEMBERS);
+        } else if access.writes {
+            for g in &mut self.open {
+                g.between.push(access.clone());
             }
-            false => {}
+            self.close(|g| g.between.len() > MEMBERS);
         }
         match (member, joined) {
             (Some(m), Some(n)) => {
@@ -439,7 +435,7 @@ pub(super) fn inactive_lanes(func: &Function, data: &InstData) -> Option<Inactiv
     }
 }
 
-/// BlockEdits of a block.
+/// Edits of a block.
 #[derive(Default)]
 struct BlockEdits {
     /// New instructions, each with the index that it goes before.

@@ -12,7 +12,7 @@ use super::vectorize_accesses::{InactiveLanes, inactive_lanes};
 use crate::ir::{
     BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Type, Value,
 };
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::packed_option::PackedOption;
 
 /// Bytes of a dword.

@@ -14,8 +14,8 @@
 
 use super::demanded_lanes::insts;
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
-use crate::opt::egraph::{is_lanewise, cost, is_node, region_of};
-use crate::opt::{PassContext, OptState};
+use crate::opt::egraph::{cost, is_lanewise, is_node, region_of};
+use crate::opt::{OptState, PassContext};
 use crate::target::GrfFile;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -95,7 +95,11 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
             let Some((key, selectors)) = candidate(func, block, inst, divides) else {
                 continue;
             };
-            let member = ScalarOp { inst, position, selectors };
+            let member = ScalarOp {
+                inst,
+                position,
+                selectors,
+            };
             let n = *numbers.entry(key).or_insert(groups.len());
             match groups.get_mut(n) {
                 Some((_, members)) => members.push(member),
@@ -191,7 +195,9 @@ fn operand(func: &Function, v: Value, divides: bool) -> (OperandKey, u64) {
             Some((of, n)) => (OperandKey::Element(of, None), n),
             None => (OperandKey::Same(v), 0),
         },
-        InstData::Unary { opcode, arg } if is_lanewise(data) && is_free(func, ty, data, divides) => {
+        InstData::Unary { opcode, arg }
+            if is_lanewise(data) && is_free(func, ty, data, divides) =>
+        {
             match element(func, arg) {
                 Some((of, n)) => (OperandKey::Element(of, Some((opcode, ty))), n),
                 None => (OperandKey::Same(v), 0),
@@ -221,9 +227,17 @@ fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
 }
 
 /// Selects members with equal strides in all of their vectors, and returns the others.
-fn arrange(func: &Function, key: &GroupKey, mut members: Vec<ScalarOp>) -> (Option<VectorOp>, Vec<ScalarOp>) {
+fn arrange(
+    func: &Function,
+    key: &GroupKey,
+    mut members: Vec<ScalarOp>,
+) -> (Option<VectorOp>, Vec<ScalarOp>) {
     let is_element = |k: &usize| matches!(key.operands[*k], OperandKey::Element(..));
-    let differ = |k: &usize| members.iter().any(|m| m.selectors[*k] != members[0].selectors[*k]);
+    let differ = |k: &usize| {
+        members
+            .iter()
+            .any(|m| m.selectors[*k] != members[0].selectors[*k])
+    };
     let Some(lead) = (0..OPERANDS).filter(is_element).find(differ) else {
         return (None, Vec::new());
     };
@@ -298,7 +312,13 @@ fn constants(vector: &VectorOp, k: usize) -> Vec<u64> {
 }
 
 /// Returns true if a vector operation is cheaper than its members.
-fn is_cheaper(func: &Function, key: &GroupKey, vector: &VectorOp, grf: GrfFile, divides: bool) -> bool {
+fn is_cheaper(
+    func: &Function,
+    key: &GroupKey,
+    vector: &VectorOp,
+    grf: GrfFile,
+    divides: bool,
+) -> bool {
     let Some(&(_, first)) = vector.members.first() else {
         return false;
     };

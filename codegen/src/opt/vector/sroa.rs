@@ -13,7 +13,7 @@ use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -108,7 +108,12 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
     }
     if done > 0 {
         let parts = SecondaryMap::new();
-        VectorSplitter { webs, ranges, parts }.run(func, &cfg);
+        VectorSplitter {
+            webs,
+            ranges,
+            parts,
+        }
+        .run(func, &cfg);
         // Most parts pass through blocks unchanged.
         crate::opt::cfg::simplify_cfg::run(func, ctx, state);
     }

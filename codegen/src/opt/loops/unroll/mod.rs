@@ -24,7 +24,7 @@ use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
 use crate::opt::clone_insts::{CloneMap, branch, jump_args};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
 use shape::LoopShape;
@@ -271,7 +271,11 @@ fn unroll(func: &mut Function, counted: &CountedLoop, last: &mut CloneMap) {
 
 /// Unrolls a loop partially. Copies follow each iteration, and the counter is a multiple plus a
 /// constant.
-fn unroll_some(func: &mut Function, counted: &CountedLoop, (number, start, times): (Value, u64, u32)) {
+fn unroll_some(
+    func: &mut Function,
+    counted: &CountedLoop,
+    (number, start, times): (Value, u64, u32),
+) {
     let l = &counted.shape;
     let ty = func.dfg.ty(number);
     let params = func.dfg.block_params(l.header).to_vec();

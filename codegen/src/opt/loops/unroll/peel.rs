@@ -19,7 +19,7 @@ use crate::ir::{Block, Function, Inst, InstData, IntCC, Opcode, Value};
 use crate::opt::clone_insts::{CloneMap, jump_args};
 use crate::opt::egraph::is_node;
 use crate::opt::loops::Loops;
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use rustc_hash::FxHashSet;
 
 /// Maximal instructions of a loop.
@@ -203,7 +203,8 @@ impl UnitCounter {
                     return None;
                 }
                 if here {
-                    return ordered_result(cond, 1, 0).filter(|then| ordered_result(cond, 0, 0) != Some(*then));
+                    return ordered_result(cond, 1, 0)
+                        .filter(|then| ordered_result(cond, 0, 0) != Some(*then));
                 }
                 let bits = func.dfg.ty(self.number).scalar().bits();
                 let number = |n: u64| {
@@ -215,7 +216,8 @@ impl UnitCounter {
                 };
                 let (start, with) = (number(start?), number(with?));
                 // Once the result has changed it stays so, as the number grows.
-                ordered_result(cond, start + 1, with).filter(|then| ordered_result(cond, start, with) != Some(*then))
+                ordered_result(cond, start + 1, with)
+                    .filter(|then| ordered_result(cond, start, with) != Some(*then))
             }
         }
     }

@@ -2,8 +2,8 @@
 //! once if their loads or stores are neighbours.
 //!
 //! ```text
-//!     for (i = a; i < b; i += 1) body           for (i = a; i < b - 3; ) { body i += 1, four times }
-//!                                         ->    for (; i < b; i += 1) body
+//!     for (i = a; i < b; i += 1) body          for (i = a; i < b - 3; ) { body i += 1, four times }
+//!                                        ->    for (; i < b; i += 1) body
 //! ```
 //!
 //! `b` is first raised to at least the least number plus three, so that `b - 3` does not wrap. Then
@@ -16,9 +16,9 @@
 //! the loop may reach them, whatever its address. A store counts if no other access of the loop may
 //! alias it.
 //!
-//! Limits: half of the GRF file for data that is loaded and stored, [`BODY`] instructions of an
-//! iteration, [`FUNCTION`] instructions of all copies, [`DEEP`] operands between an address and the
-//! counter, [`LOOPS`] loops.
+//! Limits: half of the GRF file for data that is loaded and stored, and [`LOOPS`] loops. Also
+//! [`BODY`] instructions of an iteration, [`FUNCTION`] instructions of all copies, and [`DEEP`]
+//! operands between an address and the counter.
 
 use super::shape::LoopShape;
 use super::{shape, size};
@@ -29,7 +29,7 @@ use crate::ir::{
 use crate::opt::clone_insts::{CloneMap, branch, jump_args};
 use crate::opt::loops::Loops;
 use crate::opt::memory::AliasAnalysis;
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -258,7 +258,8 @@ fn gain(
 
 /// Returns the constant that an iteration adds to each lane of a value, if there is one and nothing
 /// wraps.
-fn step_of(func: &Function,
+fn step_of(
+    func: &Function,
     own: &EntitySet<Value>,
     known: &mut FxHashMap<Value, Option<i64>>,
     v: Value,

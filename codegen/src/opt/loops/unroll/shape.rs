@@ -1,4 +1,4 @@
-//! LoopShape of loops whose iterations can be copied in sequence.
+//! Shape of loops whose iterations can be copied in sequence.
 
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
 use crate::opt::clone_insts::jump_args;

@@ -16,8 +16,8 @@ mod narrow;
 use crate::ir::{
     Block, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
-use crate::opt::egraph::{is_lanewise, elements, is_node, region_of};
-use crate::opt::{PassContext, OptState};
+use crate::opt::egraph::{elements, is_lanewise, is_node, region_of};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use crate::target::GrfFile;
 use cranelift_entity::SecondaryMap;
@@ -140,7 +140,11 @@ fn kind(func: &Function, inst: Inst) -> LaneBehavior {
             arg, region, index, ..
         } => {
             let fits = index.is_none() && touched(ty, &region, func.dfg.ty(arg)).is_some();
-            if fits { LaneBehavior::Read } else { LaneBehavior::Other }
+            if fits {
+                LaneBehavior::Read
+            } else {
+                LaneBehavior::Other
+            }
         }
         InstData::WrRegion {
             args: [_, new],
@@ -149,7 +153,11 @@ fn kind(func: &Function, inst: Inst) -> LaneBehavior {
             ..
         } => {
             let fits = index.is_none() && touched(func.dfg.ty(new), &region, ty).is_some();
-            if fits { LaneBehavior::Write } else { LaneBehavior::Other }
+            if fits {
+                LaneBehavior::Write
+            } else {
+                LaneBehavior::Other
+            }
         }
         InstData::RdPred { .. } => LaneBehavior::ReadPred,
         InstData::Load {
@@ -165,7 +173,9 @@ fn kind(func: &Function, inst: Inst) -> LaneBehavior {
         } if !ty.is_pred() => {
             let made = func.dfg.def_inst(mask).map(|i| func.dfg.data(i));
             match made {
-                Some(InstData::IntCompare { .. } | InstData::FloatCompare { .. }) => LaneBehavior::ByLane,
+                Some(InstData::IntCompare { .. } | InstData::FloatCompare { .. }) => {
+                    LaneBehavior::ByLane
+                }
                 _ => LaneBehavior::Other,
             }
         }
@@ -175,7 +185,11 @@ fn kind(func: &Function, inst: Inst) -> LaneBehavior {
                 let of = func.dfg.ty(v);
                 same &= of.lanes() == ty.lanes() && !of.is_pred();
             });
-            if same { LaneBehavior::ByLane } else { LaneBehavior::Other }
+            if same {
+                LaneBehavior::ByLane
+            } else {
+                LaneBehavior::Other
+            }
         }
         _ => LaneBehavior::Other,
     }
@@ -584,7 +598,9 @@ impl<'a> DemandAnalysis<'a> {
     /// Returns true if an instruction can compute these lanes alone.
     fn fits(&self, inst: Inst, result: Value, span: LaneSpan) -> bool {
         match *self.func.dfg.data(inst) {
-            InstData::RdRegion { region, .. } => subregion(self.ty(result), &region, span).is_some(),
+            InstData::RdRegion { region, .. } => {
+                subregion(self.ty(result), &region, span).is_some()
+            }
             InstData::WrRegion {
                 args: [_, new],
                 region,
@@ -593,7 +609,9 @@ impl<'a> DemandAnalysis<'a> {
                 let nothing = self.written(inst, result) == WriteDemand::Nothing;
                 nothing || within(self.ty(new), &region, span)
             }
-            InstData::Load { offset, .. } => offset_from_lane(offset, self.ty(result), span).is_some(),
+            InstData::Load { offset, .. } => {
+                offset_from_lane(offset, self.ty(result), span).is_some()
+            }
             _ => true,
         }
     }

@@ -1,6 +1,9 @@
 //! Rewrite of a function after the analysis of demanded lanes.
 
-use super::{LaneBehavior, NarrowingPlan, LaneSpan, WriteDemand, rebased, offset_from_lane, contiguous, subregion};
+use super::{
+    LaneBehavior, LaneSpan, NarrowingPlan, WriteDemand, contiguous, offset_from_lane, rebased,
+    subregion,
+};
 use crate::ir::instructions::ValueList;
 use crate::ir::{BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Type, Value};
 
@@ -36,7 +39,8 @@ impl NarrowingPlan {
 
     fn inst(&self, func: &mut Function, inst: Inst, out: &mut BlockInsts) {
         let kind = self.kinds[inst].unwrap_or(LaneBehavior::Other);
-        let (Some(result), true) = (func.dfg.first_result(inst), kind != LaneBehavior::Other) else {
+        let (Some(result), true) = (func.dfg.first_result(inst), kind != LaneBehavior::Other)
+        else {
             self.branch(func, inst, out);
             out.push(inst);
             return;

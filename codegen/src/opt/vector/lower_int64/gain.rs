@@ -128,7 +128,13 @@ impl PairSets {
     }
 
     /// Joins a value with an operand, or counts the cost of converting it.
-    fn join_operand(&mut self, func: &Function, to: Value, v: Value, counted: &mut EntitySet<Value>) {
+    fn join_operand(
+        &mut self,
+        func: &Function,
+        to: Value,
+        v: Value,
+        counted: &mut EntitySet<Value>,
+    ) {
         let to_pair = self.pairable.contains(to);
         if self.pairable.contains(v) {
             let (a, b) = (self.root(to), self.root(v));
@@ -176,7 +182,9 @@ impl PairSets {
         self.pairable = pairs;
         for &block in cfg.order() {
             let params = func.dfg.block_params(block);
-            let pair_indices = (0u32..).zip(params).filter(|(_, p)| self.pairable.contains(**p));
+            let pair_indices = (0u32..)
+                .zip(params)
+                .filter(|(_, p)| self.pairable.contains(**p));
             self.pair_indices[block] = pair_indices.map(|(n, _)| n).collect();
         }
         for &block in cfg.order() {
@@ -213,18 +221,18 @@ impl PairSets {
             if !is_vector(func.dfg.ty(v)) {
                 continue;
             }
-            let halves = match Some(v) == addr {
-                true => false,
-                false if to_pair => true,
+            let is_store = matches!(data, InstData::Store { .. });
+            let halves = if Some(v) == addr {
+                false
+            } else if to_pair {
+                true
+            } else {
                 // Constants and extensions are stored as halves, which spares moves.
-                false => {
-                    takes_halves(func, data, v).is_some()
-                        && (self.pairable.contains(v)
-                            || matches!(data, InstData::Store { .. })
-                                && matches!(def(func, v), Some(DefKind::Either)))
-                }
+                takes_halves(func, data, v).is_some()
+                    && (self.pairable.contains(v)
+                        || is_store && matches!(def(func, v), Some(DefKind::Either)))
             };
-            if halves && matches!(data, InstData::Store { .. }) {
+            if halves && is_store {
                 self.stores.insert(inst);
                 self.any = true;
             }
@@ -396,7 +404,9 @@ fn def(func: &Function, v: Value) -> Option<DefKind> {
             addr,
             offset,
             ..
-        } => access_savings(mem, offset, ty, func.dfg.ty(addr)).map_or(DefKind::Whole, DefKind::Pair),
+        } => {
+            access_savings(mem, offset, ty, func.dfg.ty(addr)).map_or(DefKind::Whole, DefKind::Pair)
+        }
         _ => DefKind::Whole,
     })
 }

@@ -21,7 +21,7 @@ use crate::ir::{
 };
 use crate::legalize_ops;
 use crate::opt::memory::{dword_type, low_half_region};
-use crate::opt::{PassContext, OptState};
+use crate::opt::{OptState, PassContext};
 use crate::passes::Pass;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
