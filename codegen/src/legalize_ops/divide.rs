@@ -8,7 +8,7 @@
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
-use crate::legalize_ops::wide::Pair;
+use crate::legalize_ops::wide::DwordPair;
 use smallvec::smallvec;
 
 /// Returns the rule for 64-bit division, and for other widths if the math box does not divide.
@@ -101,7 +101,7 @@ impl Expander<'_> {
         let lower = self.ter(Opcode::Fma, upper, minus, r);
         let high = self.to(Opcode::FcvtToUint, i32, upper);
         let low = self.to(Opcode::FcvtToUint, i32, lower);
-        self.join(Pair { low, high })
+        self.join(DwordPair { low, high })
     }
 
     /// Returns the unsigned quotient and remainder. For a 64-bit division by 0 these are all ones

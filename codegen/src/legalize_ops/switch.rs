@@ -111,7 +111,7 @@ impl Expander<'_> {
     ) {
         let ty = self.ty(arg);
         let (mut low, mut high) = (node.low, node.high);
-        let list = clusters.get(node.clusters.clone()).unwrap_or(&[]);
+        let list = &clusters[node.clusters.clone()];
         // If the clusters cover the node, the last needs no compare, whatever the order of the
         // others.
         let inside: u128 = list.iter().map(|c| u128::from(c.high - c.low) + 1).sum();

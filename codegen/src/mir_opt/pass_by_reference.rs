@@ -343,8 +343,8 @@ fn rewrite(f: &mut LoweredFunction, params: &[&RefParam]) {
                 }
             }
             // Results start right after the call.
-            let end = f.blocks.get(s.block).map_or(0, |b| b.code.end as usize);
-            let after = f.code.get(s.call + 1..end).unwrap_or(&[]).iter();
+            let end = f.blocks[s.block].code.end as usize;
+            let after = f.code[s.call + 1..end].iter();
             let starts = after.take_while(|m| matches!(m, Lowered::Inst(MInst::Start { .. })));
             new.push((s.call + 1 + starts.count(), read(base)));
         }

@@ -39,7 +39,7 @@ pub(crate) fn verify(
         size: |r: VReg| before.vregs[r].bytes,
     };
     if before.blocks.len() != after.blocks.len() {
-        return Err("there are other blocks".to_owned());
+        return Err("the blocks differ".to_owned());
     }
     for (block, data) in &before.blocks {
         let count = target.features().address_words as usize;
@@ -64,7 +64,7 @@ pub(crate) fn verify(
             };
             let (MInst::Op { inst: a, .. }, MInst::Op { inst: b, .. }) = (m, now) else {
                 if m != now {
-                    return fail("is another");
+                    return fail("differs");
                 }
                 if let MInst::Call { .. } = m {
                     was.fill(WordValue::Nothing);
@@ -90,10 +90,10 @@ pub(crate) fn verify(
                         };
                         let at = place(&is, y, j);
                         if at.is_none() || place(&was, x, i) != at {
-                            return fail("has an operand elsewhere");
+                            return fail("has an operand at a different address");
                         }
                     }
-                    _ => return fail("has other operands"),
+                    _ => return fail("has different operands"),
                 }
             }
             for all in read(a) {
@@ -111,7 +111,7 @@ pub(crate) fn verify(
             wrote(&spans, m, n, alloc, &mut writer);
         }
         if let Some(m) = rest.next() {
-            return Err(format!("{block}: `{m}` is new"));
+            return Err(format!("{block}: `{m}` was added"));
         }
     }
     Ok(())

@@ -250,7 +250,7 @@ impl AddressCse<'_> {
     /// Collects the readers of addresses and the named words of a block. Returns false if there is
     /// nothing to do.
     fn prepare(&mut self, data: &BlockData) -> bool {
-        let insts = self.code.insts.get(data.start..data.end).unwrap_or(&[]);
+        let insts = &self.code.insts[data.start..data.end];
         let loads = |m: &&MInst| matches!(m, MInst::LoadAddress { .. });
         if insts.iter().filter(loads).nth(1).is_none() {
             return false;
@@ -335,7 +335,7 @@ impl AddressCse<'_> {
                         *self.now.get_mut(w)? = None;
                     }
                     // The registers that it writes are named by the next instructions.
-                    let told = code.insts.get(n + 1..data.end).unwrap_or(&[]);
+                    let told = &code.insts[n + 1..data.end];
                     let mut told = told
                         .iter()
                         .map_while(|m| matches!(m, MInst::Touch { .. }).then_some(m));

@@ -10,7 +10,7 @@
 
 use super::Loops;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::opt::clone_insts::Copied;
+use crate::opt::clone_insts::CloneMap;
 use crate::opt::egraph::is_node;
 use crate::opt::{OptState, PassContext};
 use cranelift_entity::packed_option::PackedOption;
@@ -145,7 +145,7 @@ fn rotate(
         }
     }
     for &from in jumps {
-        let mut copied = Copied::entering(func, header, from);
+        let mut copied = CloneMap::entering(func, header, from);
         func.layout.insts_mut(from).pop();
         for &inst in head.iter().chain([&end]) {
             copied.inst(func, inst, from);

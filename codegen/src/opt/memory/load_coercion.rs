@@ -153,7 +153,7 @@ pub(super) fn assemble(
             Some((each, parts.collect::<Option<ElementParts>>()?))
         })?);
     }
-    let pieces = elements.iter().map(|e| e.1.len()).form::<usize>();
+    let pieces = elements.iter().map(|e| e.1.len()).sum::<usize>();
     if pieces > MOST_PARTS && load.mem.space != Space::Scratch {
         return None;
     }

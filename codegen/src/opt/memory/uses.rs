@@ -50,6 +50,6 @@ impl Uses {
     /// Returns the users of a value in block order; an instruction is listed once per operand.
     pub(super) fn of(&self, v: Value) -> &[Inst] {
         let (from, to) = self.at[v];
-        self.users.get(from as usize..to as usize).unwrap_or(&[])
+        &self.users[from as usize..to as usize]
     }
 }

@@ -384,9 +384,8 @@ impl VectorSplitter {
                 return data;
             };
             let lanes = func.dfg.constant(constant);
-            let lanes = lanes.get((from / size) as usize..(to / size) as usize);
-            match lanes {
-                Some(&[bits]) => InstData::Imm {
+            match &lanes[(from / size) as usize..(to / size) as usize] {
+                &[bits] => InstData::Imm {
                     opcode: if ty.scalar().is_float() {
                         Opcode::Fconst
                     } else {
@@ -395,7 +394,7 @@ impl VectorSplitter {
                     bits,
                 },
                 lanes => {
-                    let constant = lanes.unwrap_or(&[]).to_vec();
+                    let constant = lanes.to_vec();
                     let constant = func.dfg.make_constant(constant);
                     InstData::ImmVec { opcode, constant }
                 }
