@@ -10,7 +10,7 @@ use crate::isel::lower_sends as sends;
 use crate::isel::split_regions::legalize;
 use crate::legalize_ops::expand;
 use crate::mir::liveness::liveness as live_ranges;
-use crate::mir_opt::copy_coalescing::coalesce;
+use crate::mir_opt::copy_coalescing;
 use crate::mir_opt::{
     address_cse as cse, combine_constants as constants, pass_by_reference as by_reference,
 };
@@ -139,7 +139,7 @@ pub(super) fn pass_by_reference(work: &mut Work<'_, '_>) -> Result<u32, CodegenE
     if lowered.routines.len() > 1 {
         let shares = work.passes.contains(Pass::AddressCse);
         let target = &work.options.target;
-        changes = by_reference::pass(work.name, &mut lowered, target, shares);
+        changes = by_reference::run(work.name, &mut lowered, target, shares);
     }
     work.form = Form::Lowered(lowered);
     Ok(changes)
@@ -166,14 +166,14 @@ pub(super) fn flag_alloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
 
 pub(super) fn copy_coalescing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (mut code, _) = work.form.machine()?;
-    let changes = coalesce(&mut code, &work.options.target);
+    let changes = copy_coalescing::run(&mut code, &work.options.target);
     work.form = Form::Machine(code, None);
     Ok(changes)
 }
 
 pub(super) fn combine_constants(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (mut code, _) = work.form.machine()?;
-    let changes = constants::share(&mut code, &work.options.target);
+    let changes = constants::run(&mut code, &work.options.target);
     work.form = Form::Machine(code, None);
     Ok(changes)
 }
@@ -258,7 +258,7 @@ fn update_liveness(work: &Work<'_, '_>, after: &mut Allocated) -> Result<(), Cod
 pub(super) fn address_cse(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let mut after = work.form.allocated()?;
     let (target, check) = (&work.options.target, work.options.check);
-    let (code, changes) = cse::share(work.name, after.code, &after.alloc, target, check)?;
+    let (code, changes) = cse::run(work.name, after.code, &after.alloc, target, check)?;
     after.code = code;
     if changes > 0 {
         update_liveness(work, &mut after)?;

@@ -1,17 +1,17 @@
-//! Division of 64-bit integers, by an estimate of the reciprocal; and of 32-bit ones by one step of
-//! the same, where the math box has none.
+//! Division of 64-bit integers by an estimate of the reciprocal. Also 32-bit division by one step
+//! of the same, where the math box does not divide.
 //!
-//! A single's reciprocal of the divisor `d`, made a little smaller than it is, gives `r <= 2^64 /
-//! d` with 20 good bits. Two steps of Newton's iteration in integers, `r += r * (2^64 - d * r) /
-//! 2^64`, leave `2^64 / d - r < 2`, so that the upper half of `n * r` is the quotient or one or two
-//! less: each of two corrections adds one where the rest is not below the divisor.
+//! An f32 reciprocal of the divisor `d`, slightly reduced, gives `r <= 2^64 / d` with 20 good bits.
+//! Two Newton steps in integers, `r += r * (2^64 - d * r) / 2^64`, leave `2^64 / d - r < 2`. So the
+//! upper half of `n * r` is at most two less than the quotient. Two corrections each add one if the
+//! remainder is not below the divisor.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
-use crate::legalize_ops::wide::Pair;
+use crate::legalize_ops::wide::DwordPair;
 use smallvec::smallvec;
 
-/// The rule for a division of 64-bit integers, and of others where the math box divides none.
+/// Returns the rule for 64-bit division, and for other widths if the math box does not divide.
 pub(super) fn rule(op: Opcode, t: Scalar, math: bool) -> Option<Rule> {
     let quotient = matches!(
         op,
@@ -26,7 +26,7 @@ pub(super) fn rule(op: Opcode, t: Scalar, math: bool) -> Option<Rule> {
     }
 }
 
-/// Bytes and words are divided as doublewords.
+/// Divides bytes and words as dwords.
 fn in_dwords(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let i32 = Type::clamped(Scalar::I32, ty.lanes());
@@ -43,7 +43,8 @@ fn in_dwords(e: &mut Expander<'_>, inst: Inst) -> Results {
 const TWO_32: f64 = 4_294_967_296.0;
 
 impl Expander<'_> {
-    /// At most `2^32 / d`, and less by a millionth at most where that is large.
+    /// Returns a number of at most `2^32 / d`, which is at most a millionth too small for large
+    /// quotients.
     fn reciprocal_32(&mut self, d: Value) -> Value {
         let i32 = self.ty(d);
         let f32 = Type::clamped(Scalar::F32, i32.lanes());
@@ -54,8 +55,8 @@ impl Expander<'_> {
         self.to(Opcode::FcvtToUint, i32, r)
     }
 
-    /// What the math box gives by 0 where it divides: quotient and remainder are the largest
-    /// number, of the dividend's sign if there are signs.
+    /// Returns the math box's result for division by 0: the largest number for both quotient and
+    /// remainder. A signed result has the dividend's sign.
     fn or_largest(&mut self, v: Value, d: Value, signed: Option<Value>) -> Value {
         let ty = self.ty(v);
         let largest = match signed {
@@ -71,7 +72,7 @@ impl Expander<'_> {
         self.select(none, largest, v)
     }
 
-    /// The upper half of a product.
+    /// Returns the upper half of a product.
     fn upper_half(&mut self, a: Value, b: Value) -> Value {
         match self.ty(a).scalar() {
             Scalar::I64 => self.umulh_64(a, b),
@@ -79,7 +80,8 @@ impl Expander<'_> {
         }
     }
 
-    /// At most `2^64 / d`, and less by a millionth at most where that is large.
+    /// Returns a number of at most `2^64 / d`, which is at most a millionth too small for large
+    /// quotients.
     fn reciprocal(&mut self, d: Value) -> Value {
         let p = self.split(d);
         let i32 = self.ty(p.low);
@@ -89,7 +91,7 @@ impl Expander<'_> {
         let up = self.float(f32, TWO_32);
         let whole = self.ter(Opcode::Fma, high, up, low);
         let inverse = self.un(Opcode::Finv, whole);
-        // The roundings above and this one are below 2^-21 of it together.
+        // The relative errors of the roundings above and of this one sum to less than 2^-21.
         let most = self.float(f32, TWO_32 * TWO_32 * (1.0 - 1.0 / 1_048_576.0));
         let r = self.bin(Opcode::Fmul, inverse, most);
         let down = self.float(f32, 1.0 / TWO_32);
@@ -99,14 +101,14 @@ impl Expander<'_> {
         let lower = self.ter(Opcode::Fma, upper, minus, r);
         let high = self.to(Opcode::FcvtToUint, i32, upper);
         let low = self.to(Opcode::FcvtToUint, i32, lower);
-        self.join(Pair { low, high })
+        self.join(DwordPair { low, high })
     }
 
-    /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend,
-    /// of 64 bits.
+    /// Returns the unsigned quotient and remainder. For a 64-bit division by 0 these are all ones
+    /// and the dividend.
     fn udivrem(&mut self, n: Value, d: Value) -> (Value, Value) {
         let ty = self.ty(n);
-        // Bits double with each step.
+        // Each step doubles the good bits.
         let (mut r, steps) = match ty.scalar() {
             Scalar::I64 => (self.reciprocal(d), 2),
             _ => (self.reciprocal_32(d), 1),
@@ -139,8 +141,8 @@ impl Expander<'_> {
     }
 }
 
-/// A quotient of numbers with signs is that of their magnitudes with the sign of both together, a
-/// remainder with the dividend's.
+/// Divides by magnitudes. The quotient has the sign of both operands together, the remainder that
+/// of the dividend.
 fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let op = e.func.dfg.data(inst).opcode();
     let [n, d] = e.args(inst);

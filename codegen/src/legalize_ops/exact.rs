@@ -1,18 +1,17 @@
-//! Correctly rounded division and square roots, of singles and doubles by one algorithm; halves by
-//! way of singles.
+//! Correctly rounded division and square root. f32 and f64 share one algorithm; f16 goes through
+//! f32.
 //!
-//! Significands between 1 and 2 (for roots, 4) are divided by an estimate of the reciprocal, which
-//! leaves a result that is less than two units wrong. Then the remainder, which multiplication with
-//! addition gives exactly, says which float the exact result is nearest to. The result is put
-//! together from integers, so that results below the normal ones are rounded once. Nothing depends
-//! on how the sums are rounded.
+//! Significands in [1, 2), or [1, 4) for roots, are divided by an estimate of the reciprocal. The
+//! result is less than two units in the last place off. The remainder, which `fma` computes
+//! exactly, then decides which float is nearest. The result is assembled from integers, so that
+//! denormals are rounded once. Nothing depends on the rounding of the sums.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
-use crate::legalize_ops::wide::Pair;
+use crate::legalize_ops::wide::DwordPair;
 use smallvec::smallvec;
 
-/// The rule for an operation on floats of a type.
+/// Returns the rule for an operation on floats of a type.
 pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
     use Opcode::*;
     let double = t == Scalar::F64;
@@ -28,10 +27,10 @@ pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
     })
 }
 
-/// 24 bits are enough to round a quotient or root of 11 bits twice. The math box's is some units of
-/// 24 bits off: what it leaves of the dividend, which is exact, says by how much, and with that
-/// added it is rounded as the exact one is: none of those is within 2^-26 of its size of where two
-/// singles part that round to different halves.
+/// Divides or takes the root of f16 by way of f32. 24 bits are enough to round a quotient or root
+/// of 11 bits twice. The math box is off by some units of 24 bits. The remainder is exact; with its
+/// correction, the f32 result rounds to f16 as the exact one does. No exact result is within 2^-26
+/// of its size of the boundary between two f32 that round to different f16.
 fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let f32 = Type::clamped(Scalar::F32, ty.lanes());
@@ -43,7 +42,7 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     } else {
         e.to(Opcode::Fpromote, f32, args[1])
     };
-    // That the sum is rounded to nearest is part of it.
+    // Rounding the sum to nearest is part of the argument above.
     if e.float.toward_zero {
         let r = if root { e.un(op, a) } else { e.bin(op, a, b) };
         return smallvec![e.to(Opcode::FdemoteRte, ty, r)];
@@ -59,7 +58,7 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let minus = e.un(Opcode::Fneg, estimate);
     let rest = e.ter(Opcode::Fma, minus, by, a);
     let better = e.ter(Opcode::Fma, rest, slope, estimate);
-    // Of zeros, infinities and NaNs the estimate is what is wanted.
+    // For zeros, infinities and NaNs the estimate is the result.
     let (size, zero) = (e.un(Opcode::Fabs, rest), e.float(f32, 0.0));
     let off = e.fcmp(FloatCC::GreaterThan, size, zero);
     let r = e.select(off, better, estimate);
@@ -78,25 +77,25 @@ fn inverse_root(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.un(Opcode::Finv, root)]
 }
 
-/// A float type, the integers of its bits, its numbers.
+/// Float type, the integer type of its bits, and its parameters.
 #[derive(Clone, Copy)]
-struct Format {
+struct FloatFormat {
     float: Type,
     int: Type,
-    /// Doublewords, of exponents.
+    /// Dword vector type, for exponents.
     i32: Type,
     /// Bits of the fraction.
     fraction: u32,
     bias: i64,
 }
 
-impl Format {
-    fn of(ty: Type) -> Format {
+impl FloatFormat {
+    fn of(ty: Type) -> FloatFormat {
         let (int, fraction, bias) = match ty.scalar() {
             Scalar::F64 => (Scalar::I64, 52, 1023),
             _ => (Scalar::I32, 23, 127),
         };
-        Format {
+        FloatFormat {
             float: ty,
             int: Type::clamped(int, ty.lanes()),
             i32: Type::clamped(Scalar::I32, ty.lanes()),
@@ -109,33 +108,33 @@ impl Format {
         self.float.scalar() == Scalar::F64
     }
 
-    /// The unit in the last place of numbers from 1 to 2.
+    /// Returns the unit in the last place of numbers in [1, 2).
     fn unit(self) -> f64 {
         f64::from(-(self.fraction as i32)).exp2()
     }
 
-    /// The least normal number.
+    /// Returns the least normal number.
     fn least(self) -> f64 {
         ((1 - self.bias) as f64).exp2()
     }
 }
 
-/// A significand from 1 to 2, and a biased exponent.
+/// Significand in [1, 2), and biased exponent.
 #[derive(Clone, Copy)]
-struct Parts {
+struct Unpacked {
     significand: Value,
     exponent: Value,
 }
 
 impl Expander<'_> {
-    /// The bits of a float.
-    fn bits_of(&mut self, f: Format, v: Value) -> Value {
+    /// Casts a float to its bits.
+    fn bits_of(&mut self, f: FloatFormat, v: Value) -> Value {
         self.to(Opcode::Bitcast, f.int, v)
     }
 
-    /// The parts of a positive number. Of zero, infinity and NaN they mean nothing.
-    fn parts(&mut self, f: Format, x: Value) -> Parts {
-        // Denormals are brought among the normal numbers.
+    /// Splits a positive number. The parts are meaningless for zero, infinity and NaN.
+    fn unpack(&mut self, f: FloatFormat, x: Value) -> Unpacked {
+        // Denormals are scaled to normal numbers.
         let up = f.fraction + 2 - f.fraction % 2;
         let (least, scale) = (
             self.float(f.float, f.least()),
@@ -160,19 +159,19 @@ impl Expander<'_> {
         let high = self.bin(Opcode::Bor, high, one);
         let significand = match low {
             Some(low) => {
-                let v = self.join(Pair { low, high });
+                let v = self.join(DwordPair { low, high });
                 self.cast(Scalar::F64, v)
             }
             None => self.cast(Scalar::F32, high),
         };
-        Parts {
+        Unpacked {
             significand,
             exponent,
         }
     }
 
-    /// A function of the math box, of what singles have of a number about 1.
-    fn estimate(&mut self, f: Format, op: Opcode, x: Value) -> Value {
+    /// Applies a function of the math box, at f32 precision, to a number near 1.
+    fn estimate(&mut self, f: FloatFormat, op: Opcode, x: Value) -> Value {
         if !f.double() {
             return self.un(op, x);
         }
@@ -182,26 +181,26 @@ impl Expander<'_> {
         self.to(Opcode::Fpromote, f.float, x)
     }
 
-    /// An exponent where it is in a float.
-    fn placed(&mut self, f: Format, exponent: Value) -> Value {
+    /// Shifts an exponent to its position in a float.
+    fn shift_exponent(&mut self, f: FloatFormat, exponent: Value) -> Value {
         let at = self.int(f.i32, if f.double() { 20 } else { 23 });
         let high = self.bin(Opcode::Ishl, exponent, at);
         if f.double() {
             let low = self.int(f.i32, 0);
-            self.join(Pair { low, high })
+            self.join(DwordPair { low, high })
         } else {
             high
         }
     }
 
-    /// `yes` or zero.
-    fn where_set(&mut self, f: Format, mask: Value, yes: i64) -> Value {
+    /// Selects `yes` or zero.
+    fn select_int(&mut self, f: FloatFormat, mask: Value, yes: i64) -> Value {
         let (yes, no) = (self.int(f.int, yes), self.int(f.int, 0));
         self.select(mask, yes, no)
     }
 
-    /// Flushes a result that is a denormal, where those are.
-    fn flushed(&mut self, v: Value) -> Value {
+    /// Flushes a denormal result if the mode asks for it.
+    fn flush_denormal(&mut self, v: Value) -> Value {
         let ty = self.ty(v);
         if !self.float.flushes(ty.scalar()) {
             return v;
@@ -213,11 +212,11 @@ impl Expander<'_> {
 
 fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x, y] = e.args(inst);
-    let f = Format::of(e.ty(x));
+    let f = FloatFormat::of(e.ty(x));
     let (a, b) = (e.un(Opcode::Fabs, x), e.un(Opcode::Fabs, y));
-    let (n, d) = (e.parts(f, a), e.parts(f, b));
+    let (n, d) = (e.unpack(f, a), e.unpack(f, b));
     let m = d.significand;
-    // The dividend's significand is not below the divisor's: the quotient is from 1 to 2.
+    // The dividend's significand is at least the divisor's: the quotient is in [1, 2).
     let below = e.fcmp(FloatCC::LessThan, n.significand, m);
     let twice = e.bin(Opcode::Fadd, n.significand, n.significand);
     let top = e.select(below, twice, n.significand);
@@ -238,7 +237,7 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let q = e.ter(Opcode::Fma, rest, r, q);
     let q = e.bin(Opcode::Fmax, q, one);
 
-    // Down to the float below the exact quotient: then the rest is from 0 to a unit times the
+    // Correct to the float below the exact quotient. Then the remainder is below a unit times the
     // divisor.
     let mut rest = e.ter(Opcode::Fma, minus, q, top);
     let unit = e.float(f.float, f.unit());
@@ -262,8 +261,7 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
         rest = e.select(beyond, next, rest);
     }
 
-    // The significand with its hidden bit, and below it whether half a unit or more is left, and
-    // whether anything.
+    // Significand with its hidden bit, followed by a bit for half a unit or more and a sticky bit.
     let hidden = e.int(f.int, (f.bias - 1) << f.fraction);
     let bits = e.bin(Opcode::Isub, bits, hidden);
     let two = e.int(f.int, 2);
@@ -271,12 +269,12 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let twice = e.bin(Opcode::Fadd, rest, rest);
     let half = e.fcmp(FloatCC::GreaterThanOrEqual, twice, unit);
     let some = e.fcmp(FloatCC::GreaterThan, rest, zero);
-    let (half, some) = (e.where_set(f, half, 2), e.where_set(f, some, 1));
+    let (half, some) = (e.select_int(f, half, 2), e.select_int(f, some, 1));
     let bits = e.bin(Opcode::Bor, bits, half);
     let bits = e.bin(Opcode::Bor, bits, some);
     let bits = rounded(e, f, bits, exponent);
 
-    // What has no parts: 0, infinity and NaN in either operand.
+    // Operands without parts: 0, infinity and NaN.
     let infinite = e.float(f.float, f64::INFINITY);
     let (a_some, a_finite) = (
         e.fcmp(FloatCC::GreaterThan, a, zero),
@@ -288,7 +286,7 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     );
     let usual = [a_finite, b_some, b_finite].into_iter();
     let usual = usual.fold(a_some, |all, p| e.bin(Opcode::Band, all, p));
-    // Times the divisor's inverse, a NaN, 0, infinity, or for the others 1.
+    // Factor for these: a NaN, 0 or infinity by the divisor, otherwise 1.
     let nan = e.fcmp(FloatCC::NotEqual, b, b);
     let factor = e.select(b_finite, one, zero);
     let factor = e.select(nan, b, factor);
@@ -304,12 +302,12 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     let sign = e.bin(Opcode::Band, signs, sign);
     let q = e.bin(Opcode::Bor, q, sign);
     let q = e.to(Opcode::Bitcast, f.float, q);
-    smallvec![e.flushed(q)]
+    smallvec![e.flush_denormal(q)]
 }
 
-/// The bits of a positive float from a significand with two bits more, of which the last stands for
-/// all below, and an exponent of any size.
-fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Value {
+/// Rounds a significand with two extra bits, the last of them sticky, and any exponent. Returns the
+/// bits of a positive float.
+fn rounded(e: &mut Expander<'_>, f: FloatFormat, bits: Value, exponent: Value) -> Value {
     let (one, zero) = (e.int(f.i32, 1), e.int(f.i32, 0));
     let deep = e.int(f.i32, i64::from(f.fraction) + 3);
     let down = e.bin(Opcode::Isub, one, exponent);
@@ -323,7 +321,7 @@ fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Val
     let kept = e.bin(Opcode::Ushr, bits, down);
     let back = e.bin(Opcode::Ishl, kept, down);
     let lost = e.icmp(IntCC::NotEqual, back, bits);
-    let lost = e.where_set(f, lost, 1);
+    let lost = e.select_int(f, lost, 1);
     let kept = e.bin(Opcode::Bor, kept, lost);
     // To nearest even.
     let (bit, two) = (e.int(f.int, 1), e.int(f.int, 2));
@@ -332,23 +330,23 @@ fn rounded(e: &mut Expander<'_>, f: Format, bits: Value, exponent: Value) -> Val
     let up = e.bin(Opcode::Iadd, kept, bit);
     let up = e.bin(Opcode::Iadd, up, last);
     let kept = e.bin(Opcode::Ushr, up, two);
-    // The hidden bit counts one to the exponent.
+    // The hidden bit adds one to the exponent.
     let most = e.int(f.i32, 2 * f.bias + 1);
     let exponent = e.bin(Opcode::Smax, exponent, one);
     let exponent = e.bin(Opcode::Smin, exponent, most);
     let exponent = e.bin(Opcode::Isub, exponent, one);
-    let exponent = e.placed(f, exponent);
+    let exponent = e.shift_exponent(f, exponent);
     let bits = e.bin(Opcode::Iadd, exponent, kept);
     let infinite = e.int(f.int, (2 * f.bias + 1) << f.fraction);
     e.bin(Opcode::Umin, bits, infinite)
 }
 
-/// The root of a significand from 1 to 4, by Goldschmidt's iteration; then the exact rest says
-/// which float is nearest. A root is never a denormal, nor halfway between two floats.
+/// Takes the root of a significand in [1, 4) by Goldschmidt's iteration. The exact remainder then
+/// decides which float is nearest. A root is never a denormal, nor halfway between two floats.
 fn root(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x] = e.args(inst);
-    let f = Format::of(e.ty(x));
-    let p = e.parts(f, x);
+    let f = FloatFormat::of(e.ty(x));
+    let p = e.unpack(f, x);
     let (bit, bias) = (e.int(f.i32, 1), e.int(f.i32, f.bias));
     let exponent = e.bin(Opcode::Isub, p.exponent, bias);
     let odd = e.bin(Opcode::Band, exponent, bit);
@@ -374,7 +372,7 @@ fn root(e: &mut Expander<'_>, inst: Inst) -> Results {
     let g = e.ter(Opcode::Fma, rest, h, g);
     let g = e.bin(Opcode::Fmax, g, one);
 
-    // The rest is beyond the middle to the next float where it is more than the root times a unit.
+    // The next float is nearer if the remainder exceeds the root times a unit.
     let minus = e.un(Opcode::Fneg, g);
     let rest = e.ter(Opcode::Fma, minus, g, m);
     let unit = e.float(f.float, f.unit());
@@ -383,10 +381,10 @@ fn root(e: &mut Expander<'_>, inst: Inst) -> Results {
     let above = e.fcmp(FloatCC::GreaterThan, rest, middle);
     let below = e.fcmp(FloatCC::LessThanOrEqual, rest, lower);
     let bits = e.bits_of(f, g);
-    let (up, down) = (e.where_set(f, above, 1), e.where_set(f, below, 1));
+    let (up, down) = (e.select_int(f, above, 1), e.select_int(f, below, 1));
     let bits = e.bin(Opcode::Iadd, bits, up);
     let bits = e.bin(Opcode::Isub, bits, down);
-    let exponent = e.placed(f, exponent);
+    let exponent = e.shift_exponent(f, exponent);
     let bits = e.bin(Opcode::Iadd, bits, exponent);
     let root = e.to(Opcode::Bitcast, f.float, bits);
 
@@ -401,5 +399,5 @@ fn root(e: &mut Expander<'_>, inst: Inst) -> Results {
     let nan = e.float(f.float, f64::NAN);
     let special = e.select(negative, nan, x);
     let root = e.select(usual, root, special);
-    smallvec![e.flushed(root)]
+    smallvec![e.flush_denormal(root)]
 }

@@ -1,11 +1,10 @@
-//! Rounding of doubles, conversions that are two steps, and quotients and powers where the math box
-//! makes none.
+//! Rounding of f64, conversions in two steps, and division and power where the math box lacks them.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
 use smallvec::smallvec;
 
-/// The rule for an operation from a type to a type.
+/// Returns the rule for an operation from a type to a type.
 pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
     use Opcode::*;
     let double = from == Scalar::F64;
@@ -23,7 +22,7 @@ pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
     })
 }
 
-/// The rule for what a math box without quotients and powers lacks.
+/// Returns the rule for an operation of a math box without division and power.
 pub(super) fn without_math(op: Opcode, from: Scalar) -> Option<Rule> {
     Some(match (op, from) {
         (Opcode::Fdiv | Opcode::Fpow, Scalar::F16) => Rule::whole(in_singles),
@@ -42,8 +41,8 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Fdemote, ty, r)]
 }
 
-/// The product with the reciprocal. That of a large divisor is none that the box makes, and that of
-/// a small one none that there is: those are made smaller and larger, and so is the product.
+/// Multiplies by the reciprocal. The math box has no reciprocal of large divisors, and that of
+/// small ones overflows. So the divisor is scaled, and the product by the same factor.
 fn quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b] = e.args(inst);
     let ty = e.ty(a);
@@ -61,7 +60,7 @@ fn quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Fmul, product, scale)]
 }
 
-/// By logarithm and exponential; of 1, and to the power of 0, it is 1.
+/// Computes a power by logarithm and exponential. For a base of 1 or an exponent of 0 it is 1.
 fn power(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b] = e.args(inst);
     let ty = e.ty(a);
@@ -76,8 +75,7 @@ fn power(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(trivial, one, power)]
 }
 
-/// The upper half of a single, one more where the lower half is more than half of that, or just
-/// that and the upper one odd.
+/// Rounds an f32 to its upper half, to nearest even.
 pub(super) fn to_bfloat(e: &mut Expander<'_>, inst: Inst) -> Results {
     let ty = e.result(inst);
     let [x] = e.args(inst);
@@ -123,7 +121,7 @@ fn round_and_convert(e: &mut Expander<'_>, inst: Inst) -> Results {
 }
 
 impl Expander<'_> {
-    /// A float with the sign of another in place of its own, which is plus.
+    /// Returns a positive float with the sign of another.
     pub(super) fn with_sign(&mut self, v: Value, of: Value) -> Value {
         let ty = self.ty(v);
         let int = match ty.scalar() {
@@ -138,9 +136,9 @@ impl Expander<'_> {
     }
 }
 
-/// The sum with 2^52 and its difference from that is an integer less than one away from the number,
-/// whatever the rounding; one up or down from there is the one wanted. What is 2^52 or more is an
-/// integer.
+/// Rounds to an integer. Adding and subtracting 2^52 gives an integer less than one away from the
+/// number in any rounding mode. One step up or down then gives the result. Numbers of 2^52 or more
+/// are integers.
 fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
     let op = e.func.dfg.data(inst).opcode();
     let [x] = e.args(inst);
@@ -162,7 +160,7 @@ fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
                 Opcode::Ffloor => step(e, near, x, above, Opcode::Fsub),
                 _ => step(e, near, x, below, Opcode::Fadd),
             };
-            // Of -0.5 the upper integer is -0: what was added to has lost its sign.
+            // The upper integer of -0.5 is -0, but the sum has lost its sign.
             match op {
                 Opcode::Ffloor => r,
                 _ => {
@@ -173,7 +171,7 @@ fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
         }
         Opcode::Fnearest if !e.float.toward_zero => e.with_sign(near, x),
         Opcode::Fnearest => {
-            // The sum was cut: the rest, which is exact, says where to go.
+            // The sum was truncated; the remainder is exact and decides.
             let rest = e.bin(Opcode::Fsub, magnitude, near);
             let half = e.float(ty, 0.5);
             let more = e.fcmp(above, rest, half);
@@ -197,20 +195,20 @@ fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(small, whole, x)]
 }
 
-/// `x - floor(x)`, below 1.
+/// Returns `x - floor(x)`, below 1.
 fn fraction(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x] = e.args(inst);
     let ty = e.ty(x);
     let floor = e.un(Opcode::Ffloor, x);
     let f = e.bin(Opcode::Fsub, x, floor);
     let (one, most) = (e.float(ty, 1.0), e.float(ty, 1.0 - f64::EPSILON / 2.0));
-    // Not of a NaN.
+    // False for NaN.
     let over = e.fcmp(FloatCC::GreaterThanOrEqual, f, one);
     smallvec![e.select(over, most, f)]
 }
 
-/// Doubles to halves by way of singles: rounded to odd there where it is to nearest, so that the
-/// second rounding is that of the double.
+/// Demotes f64 to f16 by way of f32. For rounding to nearest, the first step rounds to odd, so that
+/// the second rounds as from f64.
 fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -234,8 +232,8 @@ fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
         e.fcmp(FloatCC::GreaterThan, x, back),
         e.fcmp(FloatCC::LessThan, x, back),
     );
-    // An even one that is not it: its odd neighbour on the side where the double is. For negative
-    // ones more bits are less.
+    // An inexact even number moves to its odd neighbour towards the f64 value. For negative
+    // numbers, larger bits are smaller numbers.
     let bits = e.cast(Scalar::I32, s);
     let i32 = e.ty(bits);
     let (one, zero, minus) = (e.int(i32, 1), e.int(i32, 0), e.int(i32, -1));
@@ -252,7 +250,7 @@ fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(op, to, s)]
 }
 
-/// A number that singles would flush, in place of which one does that rounds to the same half.
+/// Replaces a number that f32 would flush by a normal one that rounds to the same f16.
 fn at_least_normal(e: &mut Expander<'_>, x: Value) -> Value {
     let ty = e.ty(x);
     let (least, zero) = (

@@ -1,13 +1,13 @@
-//! Integer operations at the widths that the hardware has not: by 32-bit ones, and by halves.
+//! Integer operations at widths that the hardware lacks, by 32-bit operations and by halves.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
-use crate::legalize_ops::wide::{Pair, half};
+use crate::legalize_ops::wide::{DwordPair, half};
 use crate::target::Target;
 use gantry_isa_gen as isa;
 use smallvec::smallvec;
 
-/// The rule for an operation on integers of a type.
+/// Returns the rule for an operation on integers of a type.
 pub(super) fn rule(op: Opcode, t: Scalar, target: &Target) -> Option<Rule> {
     use Opcode::*;
     let narrow = matches!(t, Scalar::I8 | Scalar::I16);
@@ -43,7 +43,7 @@ pub(super) fn rule(op: Opcode, t: Scalar, target: &Target) -> Option<Rule> {
     })
 }
 
-/// The extension that keeps an operation's operands what they are.
+/// Returns the extension that preserves the value of an operation's operands.
 fn extension(op: Opcode) -> Opcode {
     use Opcode::*;
     match op {
@@ -53,13 +53,13 @@ fn extension(op: Opcode) -> Opcode {
 }
 
 impl Expander<'_> {
-    /// The lanes as doublewords.
+    /// Extends the lanes to dwords.
     fn dwords(&mut self, extend: Opcode, v: Value) -> Value {
         let ty = Type::clamped(Scalar::I32, self.ty(v).lanes());
         self.to(extend, ty, v)
     }
 
-    /// The value of an integer constant.
+    /// Returns the bits of an integer constant.
     pub(super) fn constant(&self, v: Value) -> Option<u64> {
         match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
             InstData::Imm { bits, .. } => Some(bits),
@@ -67,8 +67,8 @@ impl Expander<'_> {
         }
     }
 
-    /// A byte of each doubleword: what was put there, where four were put together, or a region of
-    /// them.
+    /// Returns a byte of each dword. If the dwords were assembled from four byte vectors, it is one
+    /// of these; otherwise a region.
     fn byte_of(&mut self, dwords: Value, n: u16) -> Value {
         let lanes = self.ty(dwords).lanes();
         let ty = Type::clamped(Scalar::I8, lanes);
@@ -105,7 +105,7 @@ impl Expander<'_> {
         self.region(ty, all, Region::new(4, 1, 0, n))
     }
 
-    /// A shift by a constant count.
+    /// Appends a shift by a constant.
     pub(super) fn shift(&mut self, op: Opcode, v: Value, count: u32) -> Value {
         let count = self.int(self.ty(v), count.into());
         self.bin(op, v, count)
@@ -115,8 +115,8 @@ impl Expander<'_> {
         (self.func.dfg.data(inst).opcode(), self.result(inst))
     }
 
-    /// Leading zeros of 64 bits, as doublewords.
-    pub(super) fn clz_of(&mut self, p: Pair) -> Value {
+    /// Returns the leading zeros of a 64-bit number, as dwords.
+    pub(super) fn clz_of(&mut self, p: DwordPair) -> Value {
         let ty = self.ty(p.high);
         let (a, b) = (self.un(Opcode::Clz, p.high), self.un(Opcode::Clz, p.low));
         let (zero, width) = (self.int(ty, 0), self.int(ty, 32));
@@ -125,7 +125,7 @@ impl Expander<'_> {
         self.select(none, b, a)
     }
 
-    /// The upper half of the product of 64-bit numbers without signs.
+    /// Returns the upper half of the product of unsigned 64-bit numbers.
     pub(super) fn umulh_64(&mut self, a: Value, b: Value) -> Value {
         let ty = self.ty(a);
         let (a, b) = (self.split(a), self.split(b));
@@ -163,7 +163,7 @@ fn narrow_high(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Ireduce, ty, high)]
 }
 
-/// The signed one is the unsigned one without what a sign bit counts too much.
+/// Computes the signed upper half from the unsigned one, minus the excess of each sign bit.
 fn wide_high(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, _) = e.shape(inst);
     let [a, b] = e.args(inst);
@@ -193,10 +193,10 @@ fn product_of_halves(e: &mut Expander<'_>, inst: Inst) -> Results {
         _ => Opcode::Umulh,
     };
     let (low, high) = (e.bin(Opcode::Imul, a, b), e.bin(upper, a, b));
-    smallvec![e.join(Pair { low, high })]
+    smallvec![e.join(DwordPair { low, high })]
 }
 
-/// Four products of bytes, added up.
+/// Sums four products of bytes.
 fn dot(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = e.shape(inst);
     let [a, b, more] = e.args(inst);
@@ -210,7 +210,7 @@ fn dot(e: &mut Expander<'_>, inst: Inst) -> Results {
         Opcode::Udp4aSat => Opcode::UaddSat,
         _ => Opcode::Iadd,
     };
-    // The products alone are far from the limits of a doubleword: only the last sum is clamped.
+    // Products of bytes are far from the limits of a dword: only the last sum is clamped.
     let mut sum = (add == Opcode::Iadd).then_some(more);
     for n in 0..4 {
         let mut byte = |v, extend| {
@@ -231,8 +231,9 @@ fn dot(e: &mut Expander<'_>, inst: Inst) -> Results {
     }]
 }
 
-/// A sum overflows where its sign is neither operand's, a difference where it is not the first
-/// one's and the signs differ.
+/// Clamps a sum or difference on overflow. A sum overflows if its sign differs from both operands'.
+/// A difference overflows if its sign differs from the first operand's and the operands' signs
+/// differ.
 fn signed_clamp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, _) = e.shape(inst);
     let [a, b] = e.args(inst);
@@ -249,10 +250,10 @@ fn signed_clamp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let over = e.bin(Opcode::Band, away, apart);
     let zero = e.int(e.ty(over), 0);
     let over = e.icmp(IntCC::SignedLessThan, over, zero);
-    // The largest number, or the smallest where the first operand is negative.
+    // Largest number, or smallest if the first operand is negative.
     let sign = e.shift(Opcode::Sshr, x.high, 31);
     let most = e.int(e.ty(sign), i32::MAX.into());
-    let limit = Pair {
+    let limit = DwordPair {
         low: e.un(Opcode::Bnot, sign),
         high: e.bin(Opcode::Bxor, sign, most),
     };
@@ -260,7 +261,7 @@ fn signed_clamp(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(over, limit, plain)]
 }
 
-/// The first operand is brought down to what can be added.
+/// Limits the first operand so that the sum does not overflow.
 fn unsigned_clamped_sum(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b] = e.args(inst);
     let room = e.un(Opcode::Bnot, b);
@@ -274,7 +275,7 @@ fn unsigned_clamped_difference(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Isub, a, b)]
 }
 
-/// Bits that both have, and half of those that one has; or the bits of either without that half.
+/// Averages as common bits plus half of the differing bits, or as all bits minus that half.
 fn average(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, _) = e.shape(inst);
     let [a, b] = e.args(inst);
@@ -296,7 +297,7 @@ fn average(e: &mut Expander<'_>, inst: Inst) -> Results {
     }]
 }
 
-/// Shifts take their counts modulo the width.
+/// Rotates by two shifts, whose counts are modulo the width.
 fn rotate(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = e.shape(inst);
     let [a, count] = e.args(inst);
@@ -342,7 +343,7 @@ fn wide_bits(e: &mut Expander<'_>, inst: Inst) -> Results {
         }
         _ => {
             let (low, high) = (e.un(op, p.high), e.un(op, p.low));
-            return smallvec![e.join(Pair { low, high })];
+            return smallvec![e.join(DwordPair { low, high })];
         }
     };
     smallvec![e.to(Opcode::Uextend, ty, count)]
@@ -352,7 +353,7 @@ fn ctz(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (_, ty) = e.shape(inst);
     let [x] = e.args(inst);
     let first = |e: &mut Expander<'_>, x| {
-        // It is -1 of 0.
+        // `fbl` of 0 is -1.
         let n = e.un(Opcode::Fbl, x);
         let most = e.int(e.ty(n), 32);
         e.bin(Opcode::Umin, n, most)
@@ -378,8 +379,8 @@ fn ctz(e: &mut Expander<'_>, inst: Inst) -> Results {
     }]
 }
 
-/// Bit fields and their masks, of which none reaches beyond 32 bits; what is beyond the value is
-/// zeros or its sign.
+/// Computes bit fields and masks of narrow types, within 32 bits. Bits beyond the value are zeros
+/// or its sign.
 fn narrow_field(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = e.shape(inst);
     let [width, offset, x] = e.args(inst);
@@ -399,7 +400,7 @@ fn narrow_field(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Ireduce, ty, field)]
 }
 
-/// So many ones, which are none for a width of 0.
+/// Returns `width` ones, and 0 for a width of 0.
 fn ones(e: &mut Expander<'_>, width: Value) -> Value {
     let one = e.int(e.ty(width), 1);
     let bit = e.bin(Opcode::Ishl, one, width);
@@ -496,13 +497,13 @@ fn narrow_quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
 }
 
 impl Expander<'_> {
-    /// The sign of 64-bit integers in every bit.
+    /// Returns the sign of 64-bit integers in every bit.
     pub(super) fn signs(&mut self, v: Value) -> Value {
         let lanes = self.ty(v).lanes();
         let both = self.to(Opcode::Bitcast, Type::clamped(Scalar::I32, 2 * lanes), v);
         let high = self.region(Type::clamped(Scalar::I32, lanes), both, half(true));
         let sign = self.shift(Opcode::Sshr, high, 31);
-        self.join(Pair {
+        self.join(DwordPair {
             low: sign,
             high: sign,
         })

@@ -1,15 +1,15 @@
-//! Operations among the lanes of a vector, by regions of it: halves on each other, the last of a
-//! half on the next one. And the thread's number.
+//! Operations across the lanes of a vector by regions: reductions by halves, scans by doubling.
+//! Also sub-group numbers and shuffles.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Dim, FuncKind, Inst, InstData, Opcode, Region, Scalar, Type, Value};
 use smallvec::smallvec;
 
-/// Elements from one to the next up to which one instruction writes many of them (PRM Vol. 7,
-/// "Horizontal Stride").
+/// Maximal destination stride in elements with which one instruction writes many of them (PRM Vol.
+/// 7, "Horizontal Stride").
 const MOST_STEP: u32 = 4;
 
-/// The rule for an operation among lanes.
+/// Returns the rule for an operation across lanes.
 pub(super) fn rule(op: Opcode) -> Option<Rule> {
     Some(match op {
         Opcode::Shuffle => Rule::whole(shuffle),
@@ -26,7 +26,7 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
 }
 
 impl Expander<'_> {
-    /// Lanes `first..first + lanes` of a vector.
+    /// Returns lanes `first..first + lanes` of a vector.
     fn lanes(&mut self, v: Value, first: u32, lanes: u32) -> Value {
         let ty = self.ty(v);
         if first == 0 && lanes == ty.lanes() {
@@ -36,7 +36,7 @@ impl Expander<'_> {
         self.region(ty.by(lanes), v, Region::contiguous(lanes as u16, at as u16))
     }
 
-    /// A vector with lanes from `first` on replaced.
+    /// Replaces the lanes of a vector from `first` on.
     fn with_lanes(&mut self, v: Value, first: u32, new: Value) -> Value {
         let ty = self.ty(new);
         if ty == self.ty(v) {
@@ -56,7 +56,7 @@ impl Expander<'_> {
     }
 }
 
-/// The upper half on the lower one, until one lane is left.
+/// Combines the upper half with the lower one until one lane is left.
 fn reduce(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [mut v] = e.args(inst);
     let among = e.func.dfg.data(inst).opcode().among_lanes();
@@ -74,8 +74,8 @@ fn reduce(e: &mut Expander<'_>, inst: Inst) -> Results {
     }
 }
 
-/// In each `2 * d` lanes the last one of the lower half with each of the upper one, for `d` of 1,
-/// 2, 4 and so on.
+/// Combines the last lane of each lower half with all lanes of the upper half, in groups of `2 * d`
+/// lanes. `d` is 1, 2, 4 and so on.
 fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [mut v] = e.args(inst);
     let among = e.func.dfg.data(inst).opcode().among_lanes();
@@ -85,8 +85,8 @@ fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     let mut d = 1;
     while d < n {
         let both = 2 * d;
-        // Where a destination can step over so many lanes, those at one place of all upper halves
-        // at once; else each upper half.
+        // If the destination stride allows it, one instruction handles the same lane of all upper
+        // halves. Otherwise each upper half takes one.
         if both <= MOST_STEP {
             for here in d..both.min(n) {
                 let lanes = (n - here).div_ceil(both);
@@ -111,7 +111,7 @@ fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![v]
 }
 
-/// A region with an index for each lane.
+/// Reads a region with an index per lane.
 fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [v, by] = e.args(inst);
     let (of, lanes) = (e.ty(v), e.ty(by).lanes());
@@ -123,7 +123,7 @@ fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
             .map(|n| n.min(last.into()) * u64::from(size));
         return smallvec![known_shuffle(e, v, bytes.collect(), of.by(lanes))];
     }
-    // A number that a type cannot hold is not too large.
+    // An index type that is too narrow cannot exceed the last lane.
     let most = e.ty(by).scalar().mask();
     let by = if u64::from(last) < most {
         let last = e.int(e.ty(by), last.into());
@@ -148,7 +148,7 @@ fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.one(data, Some(of.by(lanes)))]
 }
 
-/// The lanes of a constant.
+/// Returns the lanes of a constant.
 fn numbers(e: &Expander<'_>, v: Value) -> Option<Vec<u64>> {
     let lanes = e.ty(v).lanes() as usize;
     match *e.func.dfg.data(e.func.dfg.def_inst(v)?) {
@@ -158,24 +158,24 @@ fn numbers(e: &Expander<'_>, v: Value) -> Option<Vec<u64>> {
     }
 }
 
-/// Lanes from known bytes of a vector on: as a region, where those are a constant apart, else by an
-/// index for each.
+/// Reads lanes at constant byte offsets: as a region if they have a constant stride, otherwise by
+/// an index each.
 fn known_shuffle(e: &mut Expander<'_>, v: Value, bytes: Vec<u64>, ty: Type) -> Value {
     let size = u64::from(ty.scalar().bytes());
     let first = bytes.first().copied().unwrap_or(0);
     let step = bytes.get(1).map_or(0, |b| b.wrapping_sub(first));
     let mut lanes = (0..).zip(&bytes);
     let even = lanes.all(|(n, &b)| b == first.wrapping_add(step.wrapping_mul(n)));
-    let (region, index) = match even && step < 1 << 15 {
-        true if step == 0 => (Region::scalar(first as u16), None),
-        true => (Region::new((step / size) as u16, 1, 0, first as u16), None),
-        false => {
-            let words = Type::clamped(Scalar::I16, ty.lanes());
-            let constant = e.func.dfg.make_constant(bytes);
-            let opcode = Opcode::Vconst;
-            let index = e.one(InstData::ImmVec { opcode, constant }, Some(words));
-            (Region::new(0, 1, 0, 0), Some(index))
-        }
+    let (region, index) = if even && step == 0 {
+        (Region::scalar(first as u16), None)
+    } else if even && step < 1 << 15 {
+        (Region::new((step / size) as u16, 1, 0, first as u16), None)
+    } else {
+        let words = Type::clamped(Scalar::I16, ty.lanes());
+        let constant = e.func.dfg.make_constant(bytes);
+        let opcode = Opcode::Vconst;
+        let index = e.one(InstData::ImmVec { opcode, constant }, Some(words));
+        (Region::new(0, 1, 0, 0), Some(index))
     };
     let data = InstData::RdRegion {
         opcode: Opcode::Rdregion,
@@ -193,7 +193,7 @@ fn simd(e: &Expander<'_>) -> u32 {
     }
 }
 
-/// The number of the first work-item, by the width.
+/// Computes the linear id of the first work-item, divided by the SIMD width.
 fn subgroup_id(e: &mut Expander<'_>, _: Inst) -> Results {
     let i32 = Type::scalar_of(Scalar::I32);
     let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| {
@@ -208,7 +208,7 @@ fn subgroup_id(e: &mut Expander<'_>, _: Inst) -> Results {
     smallvec![e.bin(Opcode::Ushr, item, shift)]
 }
 
-/// All work-items, by the width, rounded up.
+/// Computes the number of work-items divided by the SIMD width, rounded up.
 fn subgroup_count(e: &mut Expander<'_>, _: Inst) -> Results {
     let i32 = Type::scalar_of(Scalar::I32);
     let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| e.launch(Opcode::LocalSize, d));

@@ -1,18 +1,17 @@
-//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack
+//! Expansion of IR operations that a platform lacks into operations that it has. All platforms lack
 //! `switch` and `printf`.
 //!
-//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types,
-//! whether and how it is rewritten; the rules are functions from an instruction to its results, a
-//! file a family. What a rule makes may be rewritten in its turn. A rule says for how many lanes it
-//! is good at a time, as predicates have only so many and long sequences need registers; the rest
-//! is done in parts. Moves, selects, logic and sums of 64-bit integers are not here: the legalizer
-//! takes them apart by doublewords.
+//! There is one mechanism. `rule` selects a rewrite by the target's features and an instruction's
+//! opcode and types. A rewrite is a function from an instruction to its results; there is a file
+//! per family. The result of a rewrite may be expanded further. A rule states how many lanes it
+//! handles at a time, since predicates are limited and long sequences need GRFs. Wider operations
+//! are done in parts. Moves, selects, logic and sums of 64-bit integers are not expanded here: the
+//! legalizer splits them into dwords.
 //!
-//! Rules that compute with floats do so under the function's own rounding and flushing of
-//! denormals.
+//! Rules that compute with floats use the function's own rounding and denormal modes.
 //!
-//! Needs: IR that verifies, inlined. Makes: IR of which every operation has a lowering on the
-//! target, or an error that names what has none.
+//! Input: verified IR after inlining. Output: IR in which every operation has a lowering on the
+//! target. Otherwise there is an error that names the operation.
 
 mod divide;
 mod exact;
@@ -35,39 +34,39 @@ use gantry_isa_gen as isa;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
-/// The values that take the place of an instruction's results.
+/// Values that replace an instruction's results.
 type Results = SmallVec<[Value; 2]>;
 
-/// How an instruction is rewritten.
+/// Rewrite of an instruction.
 #[derive(Clone, Copy)]
 struct Rule {
-    /// Its results, by what is appended.
+    /// Appends the replacement and returns its results.
     rewrite: fn(&mut Expander<'_>, Inst) -> Results,
-    /// Lanes at a time.
+    /// Maximal lanes at a time.
     lanes: u32,
 }
 
 impl Rule {
-    /// A rule for any number of lanes.
+    /// Makes a rule for any number of lanes.
     fn whole(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
         let lanes = u32::MAX;
         Rule { rewrite, lanes }
     }
 
-    /// A rule for as many lanes as a predicate has.
+    /// Makes a rule for as many lanes as a predicate has.
     fn masked(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
         let lanes = Type::MAX_PRED_LANES;
         Rule { rewrite, lanes }
     }
 
-    /// A rule whose many steps are made for eight lanes.
+    /// Makes a rule for long sequences, which handle eight lanes at a time.
     fn long(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
         Rule { rewrite, lanes: 8 }
     }
 }
 
-/// The function with what the target lacks rewritten, or the function itself where it lacks
-/// nothing. Its floats behave as `float` says: a subroutine's are its kernel's.
+/// Expands the operations that the target lacks. Borrows the function if there are none. `float`
+/// gives the float modes: a subroutine has those of its kernel.
 ///
 /// # Errors
 /// An operation that the target lacks and that has no rule.
@@ -80,7 +79,7 @@ pub fn expand<'f>(
     let mut needed = false;
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
-            lacks(&func, inst, target)?;
+            check_supported(&func, inst, target)?;
             needed |= rule(&func, inst, target).is_some();
             needed |= matches!(
                 func.dfg.data(inst).opcode(),
@@ -107,9 +106,9 @@ pub fn expand<'f>(
     Ok(Cow::Owned(e.func))
 }
 
-/// Rewrites what the target's ALU lacks of vectors of 64-bit integers, but quotients; gives how
-/// many instructions that were.
-pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
+/// Expands operations on vectors of 64-bit integers that the target's ALU lacks, except for
+/// divisions. Returns the number of instructions that were expanded.
+pub(crate) fn expand_qwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
     let wanted = |func: &Function, inst: Inst| -> Option<Rule> {
         let dfg = &func.dfg;
         let (data, result) = (dfg.data(inst), dfg.first_result(inst)?);
@@ -152,8 +151,8 @@ pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Targ
     done
 }
 
-/// Refuses what no rule rewrites.
-fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenError> {
+/// Returns an error for an operation that the target lacks and no rule expands.
+fn check_supported(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenError> {
     let data = func.dfg.data(inst);
     let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v));
     if let (InstData::Atomic { op, .. }, Some(ty)) = (data, result)
@@ -197,7 +196,7 @@ fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenErro
     }
 }
 
-/// Whether an opcode does more to its operands than to move their bytes.
+/// Returns true if an opcode does more than move the bytes of its operands.
 fn computes(op: Opcode) -> bool {
     !matches!(
         op,
@@ -223,7 +222,7 @@ fn computes(op: Opcode) -> bool {
     )
 }
 
-/// The rule for an instruction that the target cannot do as it stands.
+/// Returns the rule for an instruction that the target lacks.
 fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     let f = target.features();
     let data = func.dfg.data(inst);
@@ -254,16 +253,18 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
                 floats::without_math(opcode, from)
             }
         })
-        .or_else(
-            || match !f.i64_alu && (from == Scalar::I64 || to == Scalar::I64) {
-                true if f.i64_sums && wide::is_sum(opcode, from, to) => None,
-                true => wide::rule(opcode),
-                false => None,
-            },
-        )
+        .or_else(|| {
+            let wide = from == Scalar::I64 || to == Scalar::I64;
+            let sum = f.i64_sums && wide::is_sum(opcode, from, to);
+            if !f.i64_alu && wide && !sum {
+                wide::rule(opcode)
+            } else {
+                None
+            }
+        })
 }
 
-/// `(1 - a) * c` and to it `a * b`, rounded as `lrp` does.
+/// Returns `(1 - a) * c + a * b`, rounded as `lrp` does.
 fn flrp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b, c] = e.args(inst);
     let one = e.float(e.ty(a), 1.0);
@@ -272,17 +273,17 @@ fn flrp(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.ter(Opcode::Fma, a, b, rest)]
 }
 
-/// The state of rewriting one function: what the rules build with.
+/// Expansion of one function, with builders for the rules.
 struct Expander<'t> {
     func: Function,
-    /// How its floats are rounded, and which denormals it keeps.
+    /// Rounding and denormal modes of its floats.
     float: FloatControls,
     target: &'t Target,
-    /// The block being written.
+    /// Instructions of the current block.
     out: BlockInsts,
-    /// Where the instruction comes from that is being rewritten, and what takes its place.
+    /// Location of the instruction that is being rewritten; its replacement gets it.
     loc: SourceLoc,
-    /// What stands for results of rewritten instructions.
+    /// Replacements of results of rewritten instructions.
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -298,7 +299,7 @@ impl<'t> Expander<'t> {
         }
     }
 
-    /// Rewrites an instruction: something else stands for its results from here on.
+    /// Rewrites an instruction and records the replacements of its results.
     fn replace_inst(&mut self, inst: Inst, rule: Rule) {
         let new = self.rewrite(inst, rule);
         let old: Results = self.func.dfg.results(inst).iter().copied().collect();
@@ -307,8 +308,8 @@ impl<'t> Expander<'t> {
         }
     }
 
-    /// What takes the place of an instruction's results: all at once, or as many lanes at a time as
-    /// the rule is for.
+    /// Returns the replacement of an instruction's results. It is made at once, or in parts of as
+    /// many lanes as the rule allows.
     fn rewrite(&mut self, inst: Inst, rule: Rule) -> Results {
         let ty = self.result(inst);
         if ty.lanes() <= rule.lanes {
@@ -359,8 +360,8 @@ impl<'t> Expander<'t> {
         self.func.dfg.ty(v)
     }
 
-    /// The first operands of an instruction; its first result where it has fewer, which a rule does
-    /// not look at.
+    /// Returns the first operands of an instruction. Missing ones are a placeholder that rules do
+    /// not read.
     fn args<const N: usize>(&self, inst: Inst) -> [Value; N] {
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         let dfg = &self.func.dfg;
@@ -369,13 +370,13 @@ impl<'t> Expander<'t> {
         std::array::from_fn(|n| args.get(n).copied().unwrap_or(none))
     }
 
-    /// The type of an instruction's first result.
+    /// Returns the type of an instruction's first result.
     fn result(&self, inst: Inst) -> Type {
         let v = self.func.dfg.first_result(inst);
         v.map_or(Type::scalar_of(Scalar::I32), |v| self.ty(v))
     }
 
-    /// Appends an instruction, or what it is rewritten to.
+    /// Appends an instruction, or its expansion.
     fn push(&mut self, data: InstData, ctrl: Option<Type>) -> Results {
         let dfg = &self.func.dfg;
         let mut args: SmallVec<[Type; 4]> = SmallVec::new();
@@ -402,7 +403,7 @@ impl<'t> Expander<'t> {
         self.one(InstData::Unary { opcode, arg }, None)
     }
 
-    /// A conversion to a type.
+    /// Appends a conversion to a type.
     fn to(&mut self, opcode: Opcode, ty: Type, arg: Value) -> Value {
         self.one(InstData::Unary { opcode, arg }, Some(ty))
     }
@@ -431,13 +432,13 @@ impl<'t> Expander<'t> {
         self.one(InstData::FloatCompare { opcode, cond, args }, None)
     }
 
-    /// An integer in every lane; its low bits are taken.
+    /// Returns an integer in every lane, truncated to the lane width.
     fn int(&mut self, ty: Type, value: i64) -> Value {
         let (opcode, bits) = (Opcode::Iconst, value as u64 & ty.scalar().mask());
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// A number in every lane of singles or doubles, which have it exactly.
+    /// Returns an f32 or f64 number in every lane; the number must be exact in the type.
     fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = match ty.scalar() {
             Scalar::F64 => value.to_bits(),
@@ -447,7 +448,7 @@ impl<'t> Expander<'t> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// The same bytes as another type.
+    /// Casts the bytes to another scalar type.
     fn cast(&mut self, scalar: Scalar, v: Value) -> Value {
         let ty = self.ty(v).with_scalar(scalar).unwrap_or(self.ty(v));
         self.to(Opcode::Bitcast, ty, v)
@@ -476,7 +477,7 @@ impl<'t> Expander<'t> {
         self.one(data, None)
     }
 
-    /// Puts what stands for results of rewritten instructions where they are used.
+    /// Replaces uses of the results of rewritten instructions.
     fn rename(&mut self) {
         self.func.rename_by(&mut self.replaced);
     }

@@ -1,9 +1,9 @@
-//! `printf` as what Intel's compiler makes of it: room in the printf buffer, taken by one atomic
-//! for all lanes that print, and stores to it.
+//! Expansion of `printf` as in Intel's compiler: one atomic reserves space in the printf buffer for
+//! all lanes that print. Stores fill it.
 //!
-//! A call is the address of the format, and for each value a type and the value, in whole
-//! doublewords. Past the end of the buffer nothing is stored, but for a mark where there is room
-//! for that. (Source: what `ocloc` makes of a `printf`, and compute-runtime's `print_formatter.h`.)
+//! A call is the address of the format, and a type and the data for each value, in whole dwords. A
+//! call that does not fit the buffer stores only a mark, if that fits. (Source: `ocloc`'s output
+//! for `printf`, and compute-runtime's `print_formatter.h`.)
 
 use super::Expander;
 use crate::ir::instructions::ValueList;
@@ -15,17 +15,17 @@ use cranelift_entity::packed_option::PackedOption;
 
 /// Bytes of the buffer.
 const BUFFER_BYTES: i64 = 4 << 20;
-/// Doublewords that a message stores of each lane.
+/// Dwords per lane of a message.
 const AT_ONCE: usize = 4;
 
-/// A doubleword of a call.
-enum Dword {
+/// Dword of a call.
+enum PrintfDword {
     Number(i64),
-    /// The lanes of a region of doublewords.
+    /// Lanes of a region of dwords.
     Part(Value, Region),
 }
 
-/// The types of values: alone, and as a vector of them.
+/// Type tags of a scalar: alone, and as a vector element.
 fn tags(scalar: Scalar, conversion: char) -> (i64, i64) {
     match (scalar, conversion) {
         (_, 's') => (5, 5),
@@ -38,7 +38,7 @@ fn tags(scalar: Scalar, conversion: char) -> (i64, i64) {
 }
 
 impl Expander<'_> {
-    /// Appends what a `printf` does, if the instruction is one.
+    /// Expands an instruction if it is a `printf`. Returns true if it is.
     pub(super) fn printf(&mut self, module: &Module, inst: Inst) -> bool {
         let InstData::Printf {
             format, args, mask, ..
@@ -63,21 +63,21 @@ impl Expander<'_> {
             ..Region::scalar(0)
         };
         let mut dwords = vec![
-            Dword::Part(format_at, splat(0)),
-            Dword::Part(format_at, splat(4)),
+            PrintfDword::Part(format_at, splat(0)),
+            PrintfDword::Part(format_at, splat(4)),
         ];
         for (spec, v) in printf::conversions(module, format).iter().zip(args) {
             let scalar = self.ty(v).scalar();
             let (one, many) = tags(scalar, spec.conversion());
             match spec.vector() {
-                0 => dwords.push(Dword::Number(one)),
-                n => dwords.extend([Dword::Number(many), Dword::Number(n as i64)]),
+                0 => dwords.push(PrintfDword::Number(one)),
+                n => dwords.extend([PrintfDword::Number(many), PrintfDword::Number(n as i64)]),
             }
             let v = self.cast(Scalar::I32, v);
             let each = (scalar.bytes() / 4) as u16;
             for element in 0..printf::elements(spec) as u16 {
                 for part in 0..each {
-                    dwords.push(Dword::Part(
+                    dwords.push(PrintfDword::Part(
                         v,
                         Region {
                             vstride: each,
@@ -94,13 +94,13 @@ impl Expander<'_> {
         true
     }
 
-    fn store_call(&mut self, lanes: u32, mask: PackedOption<Value>, dwords: &[Dword]) {
+    fn store_call(&mut self, lanes: u32, mask: PackedOption<Value>, dwords: &[PrintfDword]) {
         let ty = Type::clamped(Scalar::I32, lanes);
         let i64 = Type::scalar_of(Scalar::I64);
         let opcode = Opcode::PrintfBuffer;
         let base = self.one(InstData::Nullary { opcode }, Some(i64));
         let size = dwords.len() as i64 * 4;
-        let at = self.room(lanes, mask, base, size);
+        let at = self.reserve(lanes, mask, base, size);
         let most = self.int(ty, BUFFER_BYTES - size);
         let mut fits = self.icmp(IntCC::UnsignedLessThanOrEqual, at, most);
         let last = self.int(ty, BUFFER_BYTES - 4);
@@ -123,8 +123,8 @@ impl Expander<'_> {
             let mut value = self.one(InstData::Nullary { opcode }, Some(all));
             for (i, d) in list.iter().enumerate() {
                 let lanes_of = match d {
-                    Dword::Number(x) => self.int(ty, *x),
-                    Dword::Part(v, region) => self.region(ty, *v, *region),
+                    PrintfDword::Number(x) => self.int(ty, *x),
+                    PrintfDword::Part(v, region) => self.region(ty, *v, *region),
                 };
                 let to = Region::contiguous(lanes as u16, i as u16 * lanes as u16 * 4);
                 value = match list.len() {
@@ -136,8 +136,8 @@ impl Expander<'_> {
         }
     }
 
-    /// Takes room for a call of each lane that prints, the lowest first: where each begins.
-    fn room(&mut self, lanes: u32, mask: PackedOption<Value>, base: Value, size: i64) -> Value {
+    /// Reserves space for each lane that prints, the lowest lane first. Returns the offset of each.
+    fn reserve(&mut self, lanes: u32, mask: PackedOption<Value>, base: Value, size: i64) -> Value {
         let one = Type::scalar_of(Scalar::I32);
         let size_of_one = self.int(one, size);
         let Some(m) = mask.expand() else {
@@ -164,7 +164,7 @@ impl Expander<'_> {
         self.bin(Opcode::Iadd, first, before)
     }
 
-    /// Adds to the bytes used so far: what they were.
+    /// Adds to the number of used bytes. Returns the previous number.
     fn add(&mut self, base: Value, bytes: Value) -> Value {
         let data = InstData::Atomic {
             opcode: Opcode::Atomic,

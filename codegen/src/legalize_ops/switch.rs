@@ -1,32 +1,32 @@
-//! `switch` as a tree of compares and branches.
+//! Expansion of `switch` to a tree of compares and branches.
 
 use super::Expander;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, BlockInsts, Inst, InstData, IntCC, Opcode, Type, Value};
 use std::ops::Range;
 
-/// Neighbouring values that go to the same place.
-struct Cluster {
+/// Consecutive values with the same destination.
+struct CaseCluster {
     low: u64,
     high: u64,
     dest: BlockCall,
 }
 
-/// The most clusters that are asked for one after the other.
+/// Maximal clusters that a leaf compares one by one.
 const LEAF: usize = 3;
 
-/// What is left to decide in a block.
-struct Node {
+/// Undecided node of the tree.
+struct SwitchNode {
     block: Option<Block>,
     clusters: Range<usize>,
-    /// What the value may be there.
+    /// Bounds of the value in this node.
     low: u64,
     high: u64,
 }
 
 impl Expander<'_> {
-    /// Ends the block with what chooses among the cases, if the instruction is a `switch`. Each
-    /// cluster of cases is in one leaf, and a leaf is as deep as the logarithm of their number.
+    /// Ends the block with the decision tree if the instruction is a `switch`. Each cluster is in
+    /// one leaf. The depth of a leaf is the logarithm of the number of clusters.
     pub(super) fn switch(&mut self, inst: Inst) -> bool {
         let InstData::Switch { arg, cases, .. } = *self.func.dfg.data(inst) else {
             return false;
@@ -42,20 +42,20 @@ impl Expander<'_> {
             .zip(dests.iter().copied())
             .collect();
         sorted.sort_unstable_by_key(|c| c.0);
-        let mut clusters: Vec<Cluster> = Vec::new();
+        let mut clusters: Vec<CaseCluster> = Vec::new();
         for (value, dest) in sorted {
             match clusters.last_mut() {
                 Some(last) if last.high + 1 == value && self.same(&last.dest, &dest) => {
                     last.high = value;
                 }
-                _ => clusters.push(Cluster {
+                _ => clusters.push(CaseCluster {
                     low: value,
                     high: value,
                     dest,
                 }),
             }
         }
-        // Many leaves go there: its arguments are given once.
+        // Many leaves lead there: its arguments are passed once.
         let otherwise = if otherwise.args.is_empty() || clusters.len() < 2 {
             otherwise
         } else {
@@ -65,7 +65,7 @@ impl Expander<'_> {
             }
         };
         let ty = self.ty(arg);
-        let mut work = vec![Node {
+        let mut work = vec![SwitchNode {
             block: None,
             clusters: 0..clusters.len(),
             low: 0,
@@ -82,13 +82,13 @@ impl Expander<'_> {
                 let less = self.compare(IntCC::UnsignedLessThan, arg, ty, first);
                 let [below, above] = [self.block(), self.block()];
                 self.branch(less, call(below), call(above));
-                work.push(Node {
+                work.push(SwitchNode {
                     block: Some(above),
                     clusters: middle..of.end,
                     low: first,
                     high: node.high,
                 });
-                work.push(Node {
+                work.push(SwitchNode {
                     block: Some(below),
                     clusters: of.start..middle,
                     low: node.low,
@@ -100,13 +100,20 @@ impl Expander<'_> {
         true
     }
 
-    /// Asks for the clusters one by one; for the last not at all where the value can be nothing
+    /// Compares with the clusters one by one. The last needs no compare if the value can be nothing
     /// else.
-    fn leaf(&mut self, arg: Value, clusters: &[Cluster], node: &Node, otherwise: BlockCall) {
+    fn leaf(
+        &mut self,
+        arg: Value,
+        clusters: &[CaseCluster],
+        node: &SwitchNode,
+        otherwise: BlockCall,
+    ) {
         let ty = self.ty(arg);
         let (mut low, mut high) = (node.low, node.high);
-        let list = clusters.get(node.clusters.clone()).unwrap_or(&[]);
-        // Values of the node that are no cluster's: all but the last may be asked for in any order.
+        let list = &clusters[node.clusters.clone()];
+        // If the clusters cover the node, the last needs no compare, whatever the order of the
+        // others.
         let inside: u128 = list.iter().map(|c| u128::from(c.high - c.low) + 1).sum();
         let full = inside == u128::from(high - low) + 1;
         let mut block = None;
@@ -126,10 +133,10 @@ impl Expander<'_> {
                 self.compare(IntCC::UnsignedGreaterThanOrEqual, arg, ty, c.low)
             } else {
                 let first = self.int(ty, c.low as i64);
-                let behind = self.bin(Opcode::Isub, arg, first);
-                self.compare(IntCC::UnsignedLessThanOrEqual, behind, ty, c.high - c.low)
+                let distance = self.bin(Opcode::Isub, arg, first);
+                self.compare(IntCC::UnsignedLessThanOrEqual, distance, ty, c.high - c.low)
             };
-            // What it is not, it is beside.
+            // The compare narrows the bounds.
             if c.low == low {
                 low = c.high.saturating_add(1);
             } else if c.high == high {
@@ -150,7 +157,7 @@ impl Expander<'_> {
         self.end(block, outer);
     }
 
-    /// Whether two branches do the same.
+    /// Returns true if two destinations are the same.
     fn same(&self, a: &BlockCall, b: &BlockCall) -> bool {
         let pool = &self.func.dfg.pool;
         a.block == b.block && a.args.as_slice(pool) == b.args.as_slice(pool)
@@ -178,22 +185,22 @@ impl Expander<'_> {
         self.push(InstData::Jump { opcode, dest }, None);
     }
 
-    /// A block behind the others.
+    /// Appends a new block.
     fn block(&mut self) -> Block {
         let block = self.func.dfg.make_block();
         self.func.layout.append_block(block);
         block
     }
 
-    /// Puts what was appended into a new block, and goes on where that was made; without one, the
-    /// block being written has it.
+    /// Moves the appended instructions into a new block, and restores the outer ones. Without a
+    /// block they stay in the current one.
     fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
         if let (Some(block), Some(outer)) = (block, outer) {
             *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);
         }
     }
 
-    /// A block that goes on there.
+    /// Makes a block that jumps to a destination.
     fn jump_from_new(&mut self, dest: BlockCall) -> Block {
         let block = self.block();
         let outer = std::mem::take(&mut self.out);

@@ -1,10 +1,11 @@
-//! 64-bit integers by 32-bit ones.
+//! 64-bit integer operations by 32-bit ones.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 use smallvec::smallvec;
 
-/// The rule for an operation on 64-bit integers; none for those that the legalizer takes apart.
+/// Returns the rule for an operation on 64-bit integers; `None` for those that the legalizer
+/// splits.
 pub(super) fn rule(op: Opcode) -> Option<Rule> {
     use Opcode::*;
     Some(match op {
@@ -27,8 +28,8 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
     })
 }
 
-/// Whether an operation is one that the ALU has where it has sums of quadwords: shifts, and moves
-/// between integers and doubles.
+/// Returns true for operations that an ALU with 64-bit sums has: shifts, and conversions between
+/// integers and f64.
 pub(super) fn is_sum(op: Opcode, from: Scalar, to: Scalar) -> bool {
     use Opcode::*;
     let converts = !matches!(
@@ -38,14 +39,14 @@ pub(super) fn is_sum(op: Opcode, from: Scalar, to: Scalar) -> bool {
     converts || matches!(op, Ishl | Ushr | Sshr | Iabs)
 }
 
-/// A 64-bit value's lower and upper halves.
+/// Lower and upper half of a 64-bit value.
 #[derive(Clone, Copy)]
-pub(super) struct Pair {
+pub(super) struct DwordPair {
     pub(super) low: Value,
     pub(super) high: Value,
 }
 
-/// Every other doubleword of twice as many, from the first or the second.
+/// Returns the region of the lower or the upper dwords of qwords.
 pub(super) fn half(high: bool) -> Region {
     Region {
         vstride: 2,
@@ -57,9 +58,9 @@ pub(super) fn half(high: bool) -> Region {
 }
 
 impl Expander<'_> {
-    /// The halves of a 64-bit integer or double: of a number that was extended without a sign, that
-    /// and nothing.
-    pub(super) fn split(&mut self, v: Value) -> Pair {
+    /// Splits a 64-bit integer or double. The halves of a zero-extended dword are the dword and
+    /// zero.
+    pub(super) fn split(&mut self, v: Value) -> DwordPair {
         let lanes = self.ty(v).lanes();
         if let Some(&InstData::Unary {
             opcode: Opcode::Uextend,
@@ -67,21 +68,21 @@ impl Expander<'_> {
         }) = self.func.dfg.def_inst(v).map(|i| self.func.dfg.data(i))
             && self.ty(arg).scalar() == Scalar::I32
         {
-            return Pair {
+            return DwordPair {
                 low: arg,
                 high: self.int(self.ty(arg), 0),
             };
         }
         let both = self.to(Opcode::Bitcast, Type::clamped(Scalar::I32, 2 * lanes), v);
         let one = Type::clamped(Scalar::I32, lanes);
-        Pair {
+        DwordPair {
             low: self.region(one, both, half(false)),
             high: self.region(one, both, half(true)),
         }
     }
 
-    /// The 64-bit integer of two halves.
-    pub(super) fn join(&mut self, p: Pair) -> Value {
+    /// Joins two halves to a 64-bit integer.
+    pub(super) fn join(&mut self, p: DwordPair) -> Value {
         let lanes = self.ty(p.low).lanes();
         let opcode = Opcode::Undef;
         let both = Type::clamped(Scalar::I32, 2 * lanes);
@@ -91,12 +92,12 @@ impl Expander<'_> {
         self.to(Opcode::Bitcast, Type::clamped(Scalar::I64, lanes), v)
     }
 
-    fn pairs(&mut self, inst: Inst) -> (Pair, Pair) {
+    fn pairs(&mut self, inst: Inst) -> (DwordPair, DwordPair) {
         let [a, b] = self.args(inst);
         (self.split(a), self.split(b))
     }
 
-    /// The smaller (`less`) or larger of two.
+    /// Selects the operand for which the compare holds.
     fn pick(&mut self, cc: IntCC, a: Value, b: Value) -> Value {
         let m = self.icmp(cc, a, b);
         self.select(m, a, b)
@@ -114,7 +115,7 @@ fn imul(e: &mut Expander<'_>, inst: Inst) -> Results {
             high = e.bin(Opcode::Iadd, high, product);
         }
     }
-    smallvec![e.join(Pair { low, high })]
+    smallvec![e.join(DwordPair { low, high })]
 }
 
 fn imad(e: &mut Expander<'_>, inst: Inst) -> Results {
@@ -123,7 +124,7 @@ fn imad(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Iadd, product, c)]
 }
 
-/// `(x ^ s) - s` with the sign in every bit of `s`.
+/// Computes `(x ^ s) - s`, with the sign of `x` in every bit of `s`.
 fn iabs(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x] = e.args(inst);
     let s = e.signs(x);
@@ -155,7 +156,7 @@ fn icmp(e: &mut Expander<'_>, inst: Inst) -> Results {
         return smallvec![e.icmp(cond, any, zero)];
     }
     use IntCC::*;
-    // The upper halves decide but where they are equal; then the lower do, unsigned.
+    // The upper halves decide unless they are equal; then the lower halves do, unsigned.
     let (strict, lower) = match cond {
         SignedLessThan => (SignedLessThan, UnsignedLessThan),
         SignedLessThanOrEqual => (SignedLessThan, UnsignedLessThanOrEqual),
@@ -173,9 +174,9 @@ fn icmp(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Bor, high, tie)]
 }
 
-/// What shifts share: the count below 32, and whether it is 32 or more. The bits that go from one
-/// half to the other are shifted in two steps, as a count of 32 means none.
-struct Count {
+/// Shift count modulo 32, and a flag for counts of 32 or more. Bits that move between halves are
+/// shifted in two steps, since a count of 32 means none.
+struct ShiftCount {
     few: Value,
     /// `31 - few`.
     rest: Value,
@@ -184,7 +185,7 @@ struct Count {
 }
 
 impl Expander<'_> {
-    fn count(&mut self, by: Value) -> Count {
+    fn count(&mut self, by: Value) -> ShiftCount {
         let by = self.split(by).low;
         let ty = self.ty(by);
         let (ones, bit, one) = (self.int(ty, 31), self.int(ty, 32), self.int(ty, 1));
@@ -193,7 +194,7 @@ impl Expander<'_> {
         let rest = self.bin(Opcode::Bxor, few, ones);
         let high = self.bin(Opcode::Band, by, bit);
         let many = self.icmp(IntCC::NotEqual, high, zero);
-        Count {
+        ShiftCount {
             few,
             rest,
             one,
@@ -202,16 +203,16 @@ impl Expander<'_> {
     }
 }
 
-/// A shift to the left by a constant: each half of what the bits come from.
-fn ishl_by(e: &mut Expander<'_>, a: Pair, by: u32) -> Pair {
+/// Shifts halves left by a constant.
+fn ishl_by(e: &mut Expander<'_>, a: DwordPair, by: u32) -> DwordPair {
     let zero = e.int(e.ty(a.low), 0);
     match by % 64 {
         0 => a,
-        32 => Pair {
+        32 => DwordPair {
             low: zero,
             high: a.low,
         },
-        n @ 33.. => Pair {
+        n @ 33.. => DwordPair {
             low: zero,
             high: e.shift(Opcode::Ishl, a.low, n - 32),
         },
@@ -224,7 +225,7 @@ fn ishl_by(e: &mut Expander<'_>, a: Pair, by: u32) -> Pair {
                     e.bin(Opcode::Bor, high, over)
                 }
             };
-            Pair {
+            DwordPair {
                 low: e.shift(Opcode::Ishl, a.low, n),
                 high,
             }
@@ -232,8 +233,8 @@ fn ishl_by(e: &mut Expander<'_>, a: Pair, by: u32) -> Pair {
     }
 }
 
-/// A shift to the right by a constant.
-fn shr_by(e: &mut Expander<'_>, op: Opcode, a: Pair, by: u32) -> Pair {
+/// Shifts halves right by a constant.
+fn shr_by(e: &mut Expander<'_>, op: Opcode, a: DwordPair, by: u32) -> DwordPair {
     let by = by % 64;
     if by == 0 {
         return a;
@@ -241,12 +242,12 @@ fn shr_by(e: &mut Expander<'_>, op: Opcode, a: Pair, by: u32) -> Pair {
     if by < 32 {
         let low = e.shift(Opcode::Ushr, a.low, by);
         let over = e.shift(Opcode::Ishl, a.high, 32 - by);
-        return Pair {
+        return DwordPair {
             low: e.bin(Opcode::Bor, low, over),
             high: e.shift(op, a.high, by),
         };
     }
-    Pair {
+    DwordPair {
         low: match by {
             32 => a.high,
             n => e.shift(op, a.high, n - 32),
@@ -274,7 +275,7 @@ fn ishl(e: &mut Expander<'_>, inst: Inst) -> Results {
     let zero = e.int(e.ty(low), 0);
     let high = e.select(n.many, low, high);
     let low = e.select(n.many, zero, low);
-    smallvec![e.join(Pair { low, high })]
+    smallvec![e.join(DwordPair { low, high })]
 }
 
 fn shr(e: &mut Expander<'_>, inst: Inst) -> Results {
@@ -300,10 +301,10 @@ fn shr(e: &mut Expander<'_>, inst: Inst) -> Results {
     };
     let low = e.select(n.many, high, low);
     let high = e.select(n.many, fill, high);
-    smallvec![e.join(Pair { low, high })]
+    smallvec![e.join(DwordPair { low, high })]
 }
 
-/// Clamped, then cut.
+/// Clamps, then truncates.
 fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -330,9 +331,9 @@ fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Ireduce, to, x)]
 }
 
-/// It is shifted until its highest bit, or the highest below its signs, is the last; the upper
-/// doubleword, with the rest of the bits gathered in its lowest, converts with the right rounding,
-/// and is scaled by a power of two.
+/// Converts to float. The number is shifted until its highest significant bit is the last one. The
+/// upper dword, with the other bits gathered in its lowest bit, converts with the right rounding. A
+/// power of two scales the result.
 fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -344,7 +345,7 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     );
     let signed = op.name().starts_with("fcvt_from_sint");
     if to.scalar() == Scalar::F16 {
-        // All beyond what a half holds is rounded as this is.
+        // All numbers beyond the range of f16 round like this limit.
         let limit = e.int(ty, 1 << 20);
         let minus = e.int(ty, -(1 << 20));
         let x = if signed {
@@ -367,7 +368,7 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
         let p = e.split(x);
         e.clz_of(p)
     };
-    // By 64 of zero, which is by none.
+    // By 64 for zero, which shifts by none.
     let count = e.to(Opcode::Uextend, ty, n);
     let shifted = e.bin(Opcode::Ishl, x, count);
     let s = e.split(shifted);
@@ -385,8 +386,8 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.bin(Opcode::Fmul, f, scale)]
 }
 
-/// The magnitude's upper and lower doublewords, each by a saturating conversion; what is beyond
-/// both is clamped.
+/// Converts to integer: the upper and lower dwords of the magnitude, each by a saturating
+/// conversion. Numbers out of range are clamped.
 fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
@@ -409,7 +410,7 @@ fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let lower = e.ter(Opcode::Fma, upper, up, whole);
     let high = e.to(Opcode::FcvtToUint, i32, upper);
     let low = e.to(Opcode::FcvtToUint, i32, lower);
-    let v = e.join(Pair { low, high });
+    let v = e.join(DwordPair { low, high });
     let (v, least, most, limit) = if signed {
         let minus = e.un(Opcode::Ineg, v);
         let nothing = e.float(f32, 0.0);

@@ -1,25 +1,25 @@
-//! Moves to and from parts of registers, done without: what a message gives is read where it came,
-//! and what a message takes is made where it goes.
+//! Coalescing of moves to and from parts of registers. A response is read where it arrived, and a
+//! payload is computed in place.
 //!
-//! Needs code whose flags have their places. Regalloc joins registers that whole copies connect.
-//! What it does not see is a register that is a part of another: a component of a message's answer,
-//! a part of a payload, half the lanes of either. Here a move of whole GRFs from register to
-//! register is taken out where
+//! Input: code with allocated flags. Register allocation joins registers that whole copies connect.
+//! It does not handle a register that is part of another. Such parts are components of responses,
+//! parts of payloads, or half the lanes of either. Here a move of whole GRFs between registers is
+//! removed in two cases.
 //!
-//! - all that is written of its destination comes from one register, by moves a constant number of
-//!   bytes apart, and that is written no more: the destination is a name for that part of it;
-//! - or its destination is a register that is filled and then read, as payloads are, and its source
-//!   lives in the same block alone: the source is made there. Several moves that bring all of a
-//!   source, each a part, count as one.
+//! - Forward: all writes of its destination are moves from one register at a constant distance, and
+//!   that register is not written afterwards. Then the destination is a name for that part.
+//! - Backward: its destination is filled and then read, as payloads are, and its source lives in
+//!   the same block only. Then the source is computed in place. Several moves that together bring
+//!   all of a source count as one.
 //!
-//! Registers that are filled piece by piece are often a chain of copies, each with one piece more
-//! than the one before: those are one register first.
+//! A register that is filled piece by piece is often a chain of copies, each with one more piece.
+//! Such chains become one register first.
 //!
-//! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one
-//! may go elsewhere than the other.
+//! Registers that such moves connect are first split into pieces (`regalloc::chunks`), since halves
+//! of one may go to different registers.
 //!
-//! A pass over the code for each of the two; each register's accesses are looked at a constant
-//! number of times for each move that it is in.
+//! There is one pass over the code for each case. A register's accesses are visited a constant
+//! number of times for each of its moves.
 
 use crate::entity_set::Marks;
 use crate::mir::insert::remove;
@@ -34,53 +34,53 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Region, Src};
 use smallvec::SmallVec;
 
-/// How many instructions before its payload is filled a value may be made in it: what of a payload
-/// is not made yet takes room as well.
-const AHEAD: usize = 96;
-/// The most accesses of a register that is looked at.
-const ACCESSES: usize = 64;
+/// Maximal distance, in instructions, between a value's start and its move to the payload. Parts of
+/// a payload that are not filled yet take up GRFs, too.
+const MAX_DISTANCE: usize = 96;
+/// Maximal accesses of a register that is considered.
+const MAX_ACCESSES: usize = 64;
 
-/// Bytes that go from one register to another as they are.
+/// Move of bytes between registers.
 #[derive(Clone, Copy)]
-struct Move {
+struct RegMove {
     to: VReg,
-    /// Bytes from the destination's start on.
+    /// Byte offset in the destination.
     at: u32,
     from: VReg,
-    /// Bytes from the source's start on.
+    /// Byte offset in the source.
     of: u32,
     bytes: u32,
 }
 
-/// A write or a read of some bytes.
+/// Access to some bytes of a register.
 #[derive(Clone, Copy)]
-struct Touched {
+struct ByteAccess {
     inst: usize,
     start: u32,
     end: u32,
 }
 
-/// What is done with a register.
+/// Accesses of a register.
 #[derive(Clone, Default)]
-struct Uses {
-    writes: SmallVec<[Touched; 4]>,
-    reads: SmallVec<[Touched; 4]>,
-    /// Where a value of it begins.
+struct RegUses {
+    writes: SmallVec<[ByteAccess; 4]>,
+    reads: SmallVec<[ByteAccess; 4]>,
+    /// Instructions where a value of it starts.
     begins: SmallVec<[usize; 2]>,
-    /// Whether it has to stay as it is.
+    /// Set if it must stay a separate register.
     stays: bool,
-    /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it
-    /// may be another register, but no part of one.
+    /// Set if a copy of it, or of a register that is all of it, takes several instructions. It may
+    /// become another register, but no part of one.
     whole: bool,
-    /// Where a value of it begins now, if others are made in it.
+    /// Current start of its value, if others are computed in it.
     begun: Option<usize>,
-    /// Reads of what is made in it.
-    made: Vec<Touched>,
+    /// Reads of the values that are computed in it.
+    made: Vec<ByteAccess>,
 }
 
-/// A register that is a part of another: which, and from which of its bytes on.
+/// Register that is part of another, and its byte offset.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct SubRegister {
     of: PackedOption<VReg>,
     at: u32,
 }
@@ -88,17 +88,17 @@ struct Part {
 struct Coalescer<'a> {
     code: &'a mut VCode,
     block: Vec<u32>,
-    /// Per register that is moved, its number in `uses`, from 1.
+    /// Index into `uses` of each register that is moved; 0 for others.
     moved: SecondaryMap<VReg, u32>,
-    /// What is done with registers that are moved; first nothing, for all others.
-    uses: Vec<Uses>,
-    parts: SecondaryMap<VReg, Part>,
+    /// Accesses of registers that are moved. Entry 0 is empty, for all others.
+    uses: Vec<RegUses>,
+    parts: SecondaryMap<VReg, SubRegister>,
     gone: Vec<bool>,
     count: u32,
 }
 
-/// The bytes of a contiguous operand of so many elements; none of one that is not.
-fn packed(region: Region, exec: ExecSize) -> bool {
+/// Returns true if an operand is contiguous.
+fn is_contiguous(region: Region, exec: ExecSize) -> bool {
     let n = exec.channels();
     match region {
         Region::Rect { vs, w, hs } => {
@@ -108,8 +108,8 @@ fn packed(region: Region, exec: ExecSize) -> bool {
     }
 }
 
-/// A plain move between registers of the GRF file, of bytes in a row.
-fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
+/// Returns the move of an instruction that copies contiguous bytes between GRFs.
+fn as_move(inst: &Inst<VirtReg>) -> Option<RegMove> {
     if inst.op != Op::Mov || inst.pred.is_some() || inst.cond.is_some() || inst.sat {
         return None;
     }
@@ -129,8 +129,8 @@ fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
         return None;
     };
     let same = ty == of || ty.bytes() == of.bytes() && !ty.is_float() && !of.is_float();
-    let fits = same && mods == Default::default() && packed(region, inst.exec);
-    fits.then(|| Move {
+    let fits = same && mods == Default::default() && is_contiguous(region, inst.exec);
+    fits.then(|| RegMove {
         to: d,
         at: to.sub.into(),
         from: s,
@@ -139,8 +139,8 @@ fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
     })
 }
 
-/// The channels of a move that does what a copy of so many bytes does, if one can.
-fn copied(bytes: u32) -> Option<ExecSize> {
+/// Returns the exec size of a move that copies this many bytes, if one instruction can.
+fn exec_of_copy(bytes: u32) -> Option<ExecSize> {
     match bytes {
         32 => Some(ExecSize::S8),
         64 => Some(ExecSize::S16),
@@ -148,17 +148,17 @@ fn copied(bytes: u32) -> Option<ExecSize> {
     }
 }
 
-impl Move {
-    /// Whether it is of whole GRFs of so many bytes.
+impl RegMove {
+    /// Returns true if the move covers whole GRFs.
     fn is_whole(&self, grf: u32) -> bool {
         let whole = |n: u32| n.is_multiple_of(grf);
         whole(self.at) && whole(self.of) && whole(self.bytes) && self.to != self.from
     }
 }
 
-/// The registers that moves of whole GRFs connect, and those that copies connect with them; none
-/// where nothing is moved so.
-fn connected(code: &VCode) -> Option<Marks<VReg>> {
+/// Returns the registers that moves of whole GRFs connect, and those that copies connect with them.
+/// `None` if there are no such moves.
+fn connected_registers(code: &VCode) -> Option<Marks<VReg>> {
     let grf = code.grf.bytes;
     let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
     fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
@@ -179,7 +179,7 @@ fn connected(code: &VCode) -> Option<Marks<VReg>> {
                     up[a] = b.into();
                 }
             }
-            MInst::Op { inst, .. } => moves.extend(moved(inst).filter(|m| m.is_whole(grf))),
+            MInst::Op { inst, .. } => moves.extend(as_move(inst).filter(|m| m.is_whole(grf))),
             _ => {}
         }
     }
@@ -200,13 +200,13 @@ fn connected(code: &VCode) -> Option<Marks<VReg>> {
     Some(out)
 }
 
-/// Joins the two registers of each copy whose source is done with there, of those that are wanted:
-/// a block's own until the copy, where the destination begins. Gives how many copies went.
+/// Joins both registers of a copy that is the last use of its source and the only start of its
+/// destination. The source must live in one block. Returns the number of copies that were removed.
 fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
-    /// Where a register is named.
+    /// Occurrences of a register.
     #[derive(Clone, Copy, Default)]
-    struct Named {
-        /// The block of all its names, if it is one; none before the first.
+    struct Occurrences {
+        /// Block of its occurrences; `None` before the first.
         block: Option<u32>,
         many: bool,
         last: usize,
@@ -217,7 +217,7 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
         return 0;
     }
     let block = code.block_of();
-    let mut named: SecondaryMap<VReg, Named> = sized(code.vregs.len());
+    let mut named: SecondaryMap<VReg, Occurrences> = sized(code.vregs.len());
     for (i, (m, &b)) in code.insts.iter().zip(&block).enumerate() {
         m.for_each_vreg(|r, access| {
             let n = &mut named[r];
@@ -228,7 +228,7 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
         });
     }
     let mut joined: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
-    // The block that a register was last named in so far.
+    // Block in which each register occurred last.
     let mut seen: SecondaryMap<VReg, Option<u32>> = sized(code.vregs.len());
     let mut gone = vec![false; code.insts.len()];
     let mut count = 0;
@@ -252,7 +252,7 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
         let done = !from.many && from.last == i;
         if wanted.contains(src) && alike && done && to.begins == 1 && seen_before != Some(b) {
             joined[dst] = src.into();
-            named[src] = Named {
+            named[src] = Occurrences {
                 begins: from.begins,
                 ..to
             };
@@ -274,13 +274,13 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
     count
 }
 
-/// The pass; gives how many moves went.
-pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
-    // What routines pass each other is not said by instructions alone.
+/// Runs the pass. Returns the number of moves that were removed.
+pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
+    // Instructions alone do not show what routines pass to each other.
     if code.routines.len() > 1 {
         return 0;
     }
-    let Some(wanted) = connected(code) else {
+    let Some(wanted) = connected_registers(code) else {
         return 0;
     };
     let chained = join_chains(code, &wanted);
@@ -289,15 +289,15 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     let mut c = Coalescer {
         block: code.block_of(),
         moved: sized(code.vregs.len()),
-        uses: vec![Uses::default()],
+        uses: vec![RegUses::default()],
         parts: sized(code.vregs.len()),
         gone: vec![false; code.insts.len()],
         count: chained,
         code,
     };
-    c.drop_copies_of_nothing();
-    let moves = c.movements();
-    c.look(target);
+    c.drop_undef_copies();
+    let moves = c.collect_moves();
+    c.collect_uses(target);
     for &i in &moves {
         c.forward(i);
     }
@@ -308,8 +308,8 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
 }
 
 impl Coalescer<'_> {
-    /// Copies of what nobody wrote begin their destination, and write nothing.
-    fn drop_copies_of_nothing(&mut self) {
+    /// Turns copies of undefined registers into starts of their destinations.
+    fn drop_undef_copies(&mut self) {
         let anywhere = |r: VReg| self.code.vregs[r].place == Place::Any;
         let mut insts = self.code.insts.iter();
         if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if anywhere(*src))) {
@@ -333,12 +333,12 @@ impl Coalescer<'_> {
         }
     }
 
-    /// The instructions that move whole GRFs; gives the registers that they name their numbers.
-    fn movements(&mut self) -> Vec<usize> {
+    /// Returns the moves of whole GRFs, and numbers their registers.
+    fn collect_moves(&mut self) -> Vec<usize> {
         let mut out = Vec::new();
         let mut count = self.uses.len() as u32;
         for i in 0..self.code.insts.len() {
-            let Some(m) = self.movement(i) else {
+            let Some(m) = self.move_at(i) else {
                 continue;
             };
             out.push(i);
@@ -349,20 +349,20 @@ impl Coalescer<'_> {
                 }
             }
         }
-        self.uses.resize_with(count as usize, Uses::default);
+        self.uses.resize_with(count as usize, RegUses::default);
         out
     }
 
-    /// What is done with a register.
-    fn of(&self, r: VReg) -> &Uses {
+    /// Returns the accesses of a register.
+    fn of(&self, r: VReg) -> &RegUses {
         &self.uses[self.moved[r] as usize]
     }
 
-    fn of_mut(&mut self, r: VReg) -> &mut Uses {
+    fn of_mut(&mut self, r: VReg) -> &mut RegUses {
         &mut self.uses[self.moved[r] as usize]
     }
 
-    fn look(&mut self, target: &Target) {
+    fn collect_uses(&mut self, target: &Target) {
         let code = &*self.code;
         let spans = Spans {
             platform: target.platform(),
@@ -383,7 +383,7 @@ impl Coalescer<'_> {
                 m => matches!(m, MInst::Start { .. } | MInst::Copy { .. }),
             };
             let whole = match m {
-                MInst::Copy { dst, .. } => copied(code.vregs[*dst].bytes).is_none(),
+                MInst::Copy { dst, .. } => exec_of_copy(code.vregs[*dst].bytes).is_none(),
                 _ => false,
             };
             let begins = matches!(m, MInst::Start { .. });
@@ -394,11 +394,11 @@ impl Coalescer<'_> {
                 }
                 let uses = &mut self.uses[n];
                 uses.whole |= whole;
-                uses.stays |= !plain || uses.writes.len() + uses.reads.len() > ACCESSES;
+                uses.stays |= !plain || uses.writes.len() + uses.reads.len() > MAX_ACCESSES;
                 if access == Access::Def {
                     uses.begins.push(i);
                 }
-                let touched = Touched {
+                let touched = ByteAccess {
                     inst: i,
                     start: bytes.start,
                     end: bytes.end,
@@ -412,11 +412,11 @@ impl Coalescer<'_> {
         }
     }
 
-    /// The move that an instruction is, of whole GRFs.
-    fn movement(&self, i: usize) -> Option<Move> {
+    /// Returns the move of whole GRFs that an instruction is.
+    fn move_at(&self, i: usize) -> Option<RegMove> {
         let m = match *self.code.insts.get(i)? {
-            MInst::Op { ref inst, .. } => moved(inst)?,
-            MInst::Copy { dst, src } => Move {
+            MInst::Op { ref inst, .. } => as_move(inst)?,
+            MInst::Copy { dst, src } => RegMove {
                 to: dst,
                 at: 0,
                 from: src,
@@ -428,7 +428,7 @@ impl Coalescer<'_> {
         m.is_whole(self.code.grf.bytes).then_some(m)
     }
 
-    /// The register that one is a part of, itself if of none, and from which byte on.
+    /// Returns the register that contains one, or itself, and the byte offset in it.
     fn part(&self, mut r: VReg) -> (VReg, u32) {
         let mut at = 0;
         while let Some(of) = self.parts[r].of.expand() {
@@ -442,7 +442,7 @@ impl Coalescer<'_> {
         self.block.get(i).copied()
     }
 
-    /// Whether a part fits a register, by its size and alignment.
+    /// Returns true if a part fits a register by size and alignment.
     fn fits(&self, part: VReg, of: VReg, at: u32) -> bool {
         let whole = self.of(part).whole;
         let (part, of) = (self.code.vregs[part], self.code.vregs[of]);
@@ -453,8 +453,9 @@ impl Coalescer<'_> {
             && at.is_multiple_of(part.align)
     }
 
-    /// Whether no message reads a register besides what is read here: its two payloads lie apart.
-    fn sent_apart(&self, reads: &[Touched], from: VReg) -> bool {
+    /// Returns true if no message takes both payloads from one register after the merge: they must
+    /// be apart.
+    fn sent_apart(&self, reads: &[ByteAccess], from: VReg) -> bool {
         reads.iter().all(|r| match self.code.insts.get(r.inst) {
             Some(MInst::Op { inst, .. }) if inst.op.is_send() => {
                 inst.srcs.iter().all(|s| match s {
@@ -468,10 +469,10 @@ impl Coalescer<'_> {
         })
     }
 
-    /// Where the instruction is the last that writes its destination, which then may be a name for
-    /// what it was moved from.
+    /// Forward case: if the instruction is the last write of its destination, the destination may
+    /// become a name for its source.
     fn forward(&mut self, i: usize) {
-        let Some(last) = self.movement(i) else {
+        let Some(last) = self.move_at(i) else {
             return;
         };
         let to = last.to;
@@ -489,8 +490,8 @@ impl Coalescer<'_> {
         };
         let from = self.of(of);
         let first = uses.writes.first().map_or(i, |w| w.inst);
-        let same = |w: &Touched| {
-            self.movement(w.inst).is_some_and(|m| {
+        let same = |w: &ByteAccess| {
+            self.move_at(w.inst).is_some_and(|m| {
                 let (r, base) = self.part(m.from);
                 r == of && base + m.of == at + m.at
             })
@@ -500,7 +501,7 @@ impl Coalescer<'_> {
             && self.fits(to, of, at)
             && self.of_block(first) == block
             && uses.writes.iter().all(same)
-            // Nothing of what was there before is kept.
+            // Nothing of an older value is kept.
             && matches!(*uses.begins, [b] if b <= first && self.of_block(b) == block)
             && from.writes.iter().all(|w| w.inst < first && self.of_block(w.inst) == block)
             && (from.writes.is_empty() || !from.begins.is_empty())
@@ -509,7 +510,7 @@ impl Coalescer<'_> {
         if !ok {
             return;
         }
-        // A move that goes reads nothing.
+        // A removed move reads nothing.
         let gone: SmallVec<[usize; 4]> = uses.writes.iter().map(|w| w.inst).collect();
         let begin = uses.begins.first().copied();
         let (reads, whole) = (uses.reads.clone(), uses.whole);
@@ -523,18 +524,18 @@ impl Coalescer<'_> {
         let from = self.of_mut(of);
         from.whole |= whole;
         from.reads.retain(|r| !gone.contains(&r.inst));
-        from.reads.extend(reads.iter().map(|r| Touched {
+        from.reads.extend(reads.iter().map(|r| ByteAccess {
             inst: r.inst,
             start: r.start + at,
             end: r.end + at,
         }));
-        self.parts[to] = Part { of: of.into(), at };
+        self.parts[to] = SubRegister { of: of.into(), at };
     }
 
-    /// The moves that bring all of a register to another, each a part, of which the instruction is
-    /// the last; and from which byte on.
+    /// Returns the moves that together bring all of a register to another, if the instruction is
+    /// the last of them, and the offset there.
     fn all_of(&self, i: usize) -> Option<(SmallVec<[usize; 4]>, u32)> {
-        let m = self.movement(i)?;
+        let m = self.move_at(i)?;
         let (value, base) = self.part(m.from);
         let at = m.at.checked_sub(base + m.of)?;
         let bytes = self.code.vregs[value].bytes;
@@ -546,12 +547,12 @@ impl Coalescer<'_> {
         }
         let (mut moves, mut moved) = (SmallVec::new(), 0);
         for r in &self.of(value).reads {
-            let Some(other) = self.movement(r.inst).filter(|_| !self.gone[r.inst]) else {
+            let Some(other) = self.move_at(r.inst).filter(|_| !self.gone[r.inst]) else {
                 continue;
             };
             let (from, base) = self.part(other.from);
             let same = from == value && other.to == m.to && other.at == at + base + other.of;
-            // Each byte once: the next move brings what follows.
+            // Each byte once: the next move brings the bytes that follow.
             if same && base + other.of == moved {
                 moves.push(r.inst);
                 moved += other.bytes;
@@ -561,12 +562,12 @@ impl Coalescer<'_> {
         (last && moved == bytes).then_some((moves, at))
     }
 
-    /// Makes what the instruction moves where it moves it to.
+    /// Backward case: computes the source of a move in its destination.
     fn backward(&mut self, i: usize) {
         if self.gone[i] {
             return;
         }
-        let (Some(m), Some((moves, at))) = (self.movement(i), self.all_of(i)) else {
+        let (Some(m), Some((moves, at))) = (self.move_at(i), self.all_of(i)) else {
             return;
         };
         let (value, _) = self.part(m.from);
@@ -575,13 +576,13 @@ impl Coalescer<'_> {
         let first_move = moves.first().copied().unwrap_or(i);
         let (uses, whole) = (self.of(value), self.of(payload));
         let block = self.of_block(i);
-        let here = |t: &Touched| self.of_block(t.inst) == block;
+        let here = |t: &ByteAccess| self.of_block(t.inst) == block;
         let (Some(first), Some(&begin)) = (uses.begins.first(), whole.begins.first()) else {
             return;
         };
         let begin_now = whole.begun.unwrap_or(begin);
         let first_now = uses.begun.unwrap_or(*first);
-        // What a copy begins, it begins whole.
+        // A copy starts its whole destination.
         let copy = |n: usize| matches!(self.code.insts.get(n), Some(MInst::Copy { .. }));
         let is_value = value != payload
             && !uses.stays
@@ -593,10 +594,10 @@ impl Coalescer<'_> {
                 .iter()
                 .all(|w| here(w) && w.inst < first_move && w.inst >= *first)
             && uses.reads.iter().all(here)
-            && first_now + AHEAD >= i
+            && first_now + MAX_DISTANCE >= i
             && !copy(first_now)
             && (moves.contains(&begin_now) || !copy(begin_now));
-        // What is not read behind it may be written over.
+        // Later writes may overwrite the value if nothing reads it after the move.
         let read_before = uses.reads.iter().chain(&uses.made).all(|r| r.inst <= i);
         let written = whole.writes.last().map_or(0, |w| w.inst);
         let is_payload = !whole.stays
@@ -619,28 +620,27 @@ impl Coalescer<'_> {
             return;
         }
         let last = begin_now.max(first_now);
-        self.unbegin(last);
+        self.remove_start(last);
         for &n in &moves {
             self.gone[n] = true;
             self.count += 1;
         }
         let uses = self.of(value);
         let reads = uses.reads.iter().chain(&uses.made);
-        let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
+        let reads: SmallVec<[ByteAccess; 4]> = reads.copied().collect();
         let whole = uses.whole;
         let of = self.of_mut(payload);
         of.begun = Some(begin_now.min(first_now));
         of.made.extend(reads);
         of.whole |= whole;
-        self.parts[value] = Part {
+        self.parts[value] = SubRegister {
             of: payload.into(),
             at,
         };
     }
 
-    /// The instruction begins a value of the register no longer: it is a part of one that has
-    /// begun.
-    fn unbegin(&mut self, i: usize) {
+    /// Removes a start of a register that has become part of one that has started already.
+    fn remove_start(&mut self, i: usize) {
         match self.code.insts.get_mut(i) {
             Some(MInst::Op { starts, .. }) => *starts = false,
             Some(MInst::Start { .. }) => self.gone[i] = true,
@@ -648,7 +648,7 @@ impl Coalescer<'_> {
         }
     }
 
-    /// Names registers anew, and takes out what went.
+    /// Renames registers and removes instructions.
     fn finish(self) -> u32 {
         if self.count == 0 {
             return 0;
@@ -683,7 +683,7 @@ impl Coalescer<'_> {
                     let bytes = self.code.vregs[*dst].bytes;
                     let ((d, da), (s, sa)) = (parts[*dst], parts[*src]);
                     let whole = |r: VReg| self.code.vregs[r].bytes == bytes;
-                    *m = match (copied(bytes), whole(d) && whole(s)) {
+                    *m = match (exec_of_copy(bytes), whole(d) && whole(s)) {
                         (Some(exec), false) => whole_move(exec, (d, da), (s, sa), d == *dst),
                         _ => MInst::Copy { dst: d, src: s },
                     };

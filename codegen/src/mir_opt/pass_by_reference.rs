@@ -1,19 +1,20 @@
-//! Large parameters of subroutines, passed by where they are.
+//! Passing of large parameters of subroutines by reference.
 //!
-//! A routine has a register of its own for each parameter, which its callers copy to. Where what
-//! they pass lives on behind the call, or is there while the routine is called for something else,
-//! each call copies it whole. So a register that the routine reads only where an instruction could
-//! read it by an address is not copied: the parameter is a word that says where in the file it is,
-//! and the routine reads it by indirect operands. What is passed so keeps its place
-//! ([`routines::shared`](crate::mir::routines)), and is read behind the call ([`MInst::Touch`]), so
-//! that the routine's own registers are elsewhere.
+//! A routine has a register for each parameter, which its callers copy to. If the argument is live
+//! across the call, or while the routine is called with another argument, each call copies all of
+//! it. So a parameter is not copied if the routine reads it only where an instruction can read it
+//! indirectly. The parameter becomes a word with the byte offset of the argument in the GRF file,
+//! and the routine reads it by indirect operands. Such an argument keeps its place
+//! ([`routines::shared`](crate::mir::routines)). It counts as read after the call
+//! ([`MInst::Touch`]), so that the routine's own registers are elsewhere.
 //!
-//! Instructions are counted, by how deep in loops they are: the copies that are not made, against
-//! the places that are passed, the addresses that are loaded of them, and what bales are cut to
-//! more, their operands indirect. Which copies there would be liveness says of code that is cut for
-//! this alone; only kernels that call subroutines with such parameters pay for that.
+//! The benefit is counted in instructions, weighted by loop depth. The gain is the copies that are
+//! not made. The cost is the offsets that are passed, the addresses that are loaded, and the
+//! additional splits of bales with indirect operands. Liveness of separately legalized code tells
+//! which copies there would be. Only kernels that call subroutines with such parameters pay for
+//! that.
 //!
-//! Needs: lowered code whose messages have their payloads. Makes: the same with some parameters as
+//! Input: lowered code whose messages have their payloads. Output: the same with some parameters as
 //! words.
 
 use crate::isel::split_regions::{Counter, legalize};
@@ -28,15 +29,15 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Type;
 use std::collections::HashMap;
 
-/// An instruction in a loop counts for so many around it.
+/// Weight of an instruction in a loop, relative to one around the loop.
 const IN_LOOP: u64 = 8;
-/// Loops in each other that are told apart.
+/// Maximal loop depth that counts.
 const DEEPEST: usize = 4;
 
-/// A call, and what it passes.
-struct Site {
+/// Call and its argument.
+struct CallSite {
     block: usize,
-    /// Of the function's code: the copy to the parameter's register, what says that it is read, and
+    /// Indices in the function's code: the copy to the parameter's register, the read of it, and
     /// the call.
     copy: usize,
     touch: usize,
@@ -44,20 +45,20 @@ struct Site {
     from: VReg,
 }
 
-/// A parameter that may be passed by its place.
-struct Param {
+/// Parameter that may be passed by reference.
+struct RefParam {
     reg: VReg,
     routine: Routine,
-    sites: Vec<Site>,
-    /// Bales that read it: the block, and where in the function's code.
+    sites: Vec<CallSite>,
+    /// Bales that read it: block, and index in the function's code.
     uses: Vec<(usize, usize)>,
-    /// Whether something needs it in a register of the routine's.
+    /// Set if something needs it in a register of the routine.
     whole: bool,
 }
 
-/// Makes words of the parameters that it pays for, and says how many those are. `shares`: addresses
-/// are loaded once for several operands.
-pub(crate) fn pass(name: &str, f: &mut LoweredFunction, target: &Target, shares: bool) -> u32 {
+/// Runs the pass. Returns the number of parameters that are passed by reference. `shares`:
+/// addresses are loaded once for several operands.
+pub(crate) fn run(name: &str, f: &mut LoweredFunction, target: &Target, shares: bool) -> u32 {
     let mut params = calls(f);
     if params.is_empty() {
         return 0;
@@ -67,21 +68,21 @@ pub(crate) fn pass(name: &str, f: &mut LoweredFunction, target: &Target, shares:
     if params.is_empty() {
         return 0;
     }
-    let Some(gains) = gains(name, f, target, shares, &params) else {
+    let Some(is_profitable) = is_profitable(name, f, target, shares, &params) else {
         return 0;
     };
-    let chosen: Vec<&Param> = params
+    let chosen: Vec<&RefParam> = params
         .iter()
-        .zip(gains)
+        .zip(is_profitable)
         .filter_map(|(p, gain)| gain.then_some(p))
         .collect();
     rewrite(f, &chosen);
     chosen.len() as u32
 }
 
-/// Registers of whole GRFs that calls copy something to.
-fn calls(f: &LoweredFunction) -> Vec<Param> {
-    let mut out: Vec<Param> = Vec::new();
+/// Returns the registers of whole GRFs that calls copy arguments to.
+fn calls(f: &LoweredFunction) -> Vec<RefParam> {
+    let mut out: Vec<RefParam> = Vec::new();
     let mut known: HashMap<VReg, usize> = HashMap::new();
     for (b, block) in f.blocks.iter().enumerate() {
         let first = block.code.start as usize;
@@ -104,7 +105,7 @@ fn calls(f: &LoweredFunction) -> Vec<Param> {
                             continue;
                         }
                         let n = *known.entry(dst).or_insert_with(|| {
-                            out.push(Param {
+                            out.push(RefParam {
                                 reg: dst,
                                 routine: *routine,
                                 sites: Vec::new(),
@@ -115,7 +116,7 @@ fn calls(f: &LoweredFunction) -> Vec<Param> {
                         });
                         if let Some(param) = out.get_mut(n) {
                             param.whole |= param.routine != *routine;
-                            param.sites.push(Site {
+                            param.sites.push(CallSite {
                                 block: b,
                                 copy: at,
                                 touch,
@@ -124,7 +125,7 @@ fn calls(f: &LoweredFunction) -> Vec<Param> {
                             });
                         }
                     }
-                    // A predicate on its way.
+                    // Setup of a predicate argument.
                     Some(Lowered::Inst(MInst::Op { .. })) => {}
                     _ => break,
                 }
@@ -134,10 +135,10 @@ fn calls(f: &LoweredFunction) -> Vec<Param> {
     out
 }
 
-/// Who reads the parameters.
-fn uses(f: &LoweredFunction, params: &mut [Param]) {
+/// Collects the readers of the parameters.
+fn uses(f: &LoweredFunction, params: &mut [RefParam]) {
     let mut of: SecondaryMap<VReg, u32> = SecondaryMap::new();
-    // What calls say of them.
+    // Occurrences that belong to calls.
     let mut said: HashMap<usize, VReg> = HashMap::new();
     for (n, p) in params.iter().enumerate() {
         of[p.reg] = n as u32 + 1;
@@ -176,7 +177,7 @@ fn uses(f: &LoweredFunction, params: &mut [Param]) {
     }
 }
 
-/// Where the items of a block are in the function's code.
+/// Returns the indices of a block's items in the function's code.
 fn items<'a>(f: &'a LoweredFunction, block: &LoweredBlock) -> impl Iterator<Item = usize> + 'a {
     let CodeRange { start, end } = block.code;
     (start..end).flat_map(|at| {
@@ -188,7 +189,7 @@ fn items<'a>(f: &'a LoweredFunction, block: &LoweredBlock) -> impl Iterator<Item
     })
 }
 
-/// The sources of a bale that an address could name.
+/// Returns the sources of a bale that can become indirect.
 fn read(bale: &Bale) -> impl Iterator<Item = &View> {
     let sources = bale.operation.srcs.iter().flatten();
     sources.filter_map(|s| match s {
@@ -197,7 +198,7 @@ fn read(bale: &Bale) -> impl Iterator<Item = &View> {
     })
 }
 
-/// Calls `f` with the registers that a bale names and no address could: those that it writes, and
+/// Calls `f` with the registers of a bale that cannot become indirect: those that it writes, and
 /// those with or as a variable index.
 fn others(bale: &Bale, mut f: impl FnMut(VReg)) {
     let sources = bale.operation.srcs.iter().flatten();
@@ -211,7 +212,7 @@ fn others(bale: &Bale, mut f: impl FnMut(VReg)) {
     }
 }
 
-/// A bale with a register's place in a word.
+/// Returns a bale that reads a register by its offset in a word.
 fn indirect(bale: &Bale, reg: VReg, word: VReg) -> Bale {
     let mut out = *bale;
     for s in out.operation.srcs.iter_mut().flatten() {
@@ -230,13 +231,13 @@ fn indirect(bale: &Bale, reg: VReg, word: VReg) -> Bale {
     out
 }
 
-/// Of each parameter, whether it pays.
-fn gains(
+/// Returns for each parameter whether passing it by reference is cheaper.
+fn is_profitable(
     name: &str,
     f: &LoweredFunction,
     target: &Target,
     shares: bool,
-    params: &[Param],
+    params: &[RefParam],
 ) -> Option<Vec<bool>> {
     let code = legalize(name, f.clone(), target, Vec::new()).ok()?;
     let live = liveness(name, &code).ok()?;
@@ -249,7 +250,7 @@ fn gains(
     let mut offsets: Vec<u32> = Vec::new();
     let mut out = Vec::with_capacity(params.len());
     for p in params {
-        // Any register of a word will do to count with.
+        // Any word register will do for counting.
         let word = counter.word();
         let mut more = 1;
         let mut block = None;
@@ -299,7 +300,7 @@ fn gains(
     Some(out)
 }
 
-/// Whether a register begins with a GRF.
+/// Returns true if a register starts at a GRF boundary.
 fn is_aligned(f: &LoweredFunction, r: VReg) -> bool {
     let data = &f.vregs[r];
     match data.place {
@@ -308,9 +309,9 @@ fn is_aligned(f: &LoweredFunction, r: VReg) -> bool {
     }
 }
 
-/// Makes words of parameters.
-fn rewrite(f: &mut LoweredFunction, params: &[&Param]) {
-    // By block, what is new, and before which item of the function's code.
+/// Rewrites parameters as words.
+fn rewrite(f: &mut LoweredFunction, params: &[&RefParam]) {
+    // New instructions by block, each with the index of the item that it goes before.
     let mut new: HashMap<usize, Vec<(usize, MInst)>> = HashMap::new();
     for p in params {
         let word = f.vregs.push(VRegData::anywhere(Type::Uw.bytes(), f.grf));
@@ -341,10 +342,10 @@ fn rewrite(f: &mut LoweredFunction, params: &[&Param]) {
                     *item = Lowered::Inst(m);
                 }
             }
-            // Results begin right behind the call.
-            let end = f.blocks.get(s.block).map_or(0, |b| b.code.end as usize);
-            let behind = f.code.get(s.call + 1..end).unwrap_or(&[]).iter();
-            let starts = behind.take_while(|m| matches!(m, Lowered::Inst(MInst::Start { .. })));
+            // Results start right after the call.
+            let end = f.blocks[s.block].code.end as usize;
+            let after = f.code[s.call + 1..end].iter();
+            let starts = after.take_while(|m| matches!(m, Lowered::Inst(MInst::Start { .. })));
             new.push((s.call + 1 + starts.count(), read(base)));
         }
     }

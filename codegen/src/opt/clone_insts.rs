@@ -1,32 +1,32 @@
-//! Copies of instructions, with other operands.
+//! Cloning of instructions with other operands.
 
 use crate::ir::{Block, BlockCall, Cases, Function, Inst, InstData, Opcode, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What stands for values and blocks in a copy; those that are not here stand for themselves.
+/// Clones of values and blocks; those without one stand for themselves.
 #[derive(Default)]
-pub(super) struct Copied {
+pub(super) struct CloneMap {
     pub values: FxHashMap<Value, Value>,
     pub blocks: FxHashMap<Block, Block>,
 }
 
-impl Copied {
-    /// What the parameters of a block are where a jump at the end of another enters it.
-    pub fn entering(func: &Function, block: Block, from: Block) -> Copied {
+impl CloneMap {
+    /// Returns the map of a block's parameters to the arguments of the jump at the end of `from`.
+    pub fn entering(func: &Function, block: Block, from: Block) -> CloneMap {
         let params = func.dfg.block_params(block).iter().copied();
-        Copied {
+        CloneMap {
             values: params.zip(jump_args(func, from)).collect(),
-            ..Copied::default()
+            ..CloneMap::default()
         }
     }
 
-    /// What stands for a value.
+    /// Returns the clone of a value.
     pub fn value(&self, v: Value) -> Value {
         self.values.get(&v).copied().unwrap_or(v)
     }
 
-    /// What stands for a value, and for that, and so on.
+    /// Follows clones of clones to the last one.
     pub fn followed(&self, mut v: Value) -> Value {
         while let Some(&next) = self.values.get(&v) {
             v = next;
@@ -34,12 +34,12 @@ impl Copied {
         v
     }
 
-    /// What stands for a block.
+    /// Returns the clone of a block.
     pub fn block(&self, b: Block) -> Block {
         self.blocks.get(&b).copied().unwrap_or(b)
     }
 
-    /// Makes blocks to stand for others, with parameters, and adds them to an order.
+    /// Makes clones of blocks with their parameters, and appends them to `order`.
     pub fn make_blocks(&mut self, func: &mut Function, blocks: &[Block], order: &mut Vec<Block>) {
         for &block in blocks {
             let copy = func.dfg.make_block();
@@ -53,7 +53,7 @@ impl Copied {
         }
     }
 
-    /// Fills blocks that were made with copies of the instructions of those that they stand for.
+    /// Fills the clones of blocks with clones of their instructions.
     pub fn fill_blocks(&mut self, func: &mut Function, blocks: &[Block]) {
         for &block in blocks {
             let copy = self.block(block);
@@ -63,7 +63,7 @@ impl Copied {
         }
     }
 
-    /// Appends a copy of an instruction to a block; its results stand for the original's.
+    /// Appends a clone of an instruction to a block. Maps its results.
     pub fn inst(&mut self, func: &mut Function, inst: Inst, to: Block) {
         let mut data = own_lists(func, *func.dfg.data(inst));
         data.map_args(&mut func.dfg, |v| self.value(v));
@@ -88,7 +88,7 @@ impl Copied {
     }
 }
 
-/// The same data with lists of its own, that can be changed without changing the original's.
+/// Returns instruction data with lists of its own, so that changes do not affect the original.
 fn own_lists(func: &mut Function, mut data: InstData) -> InstData {
     let pool = &mut func.dfg.pool;
     let mut own = |dest: &mut BlockCall| dest.args = dest.args.deep_clone(pool);
@@ -116,7 +116,7 @@ fn own_lists(func: &mut Function, mut data: InstData) -> InstData {
     data
 }
 
-/// The arguments of the jump that ends a block.
+/// Returns the arguments of the jump that ends a block.
 pub(super) fn jump_args(func: &Function, block: Block) -> SmallVec<[Value; 8]> {
     match func.layout.terminator(block).map(|i| func.dfg.data(i)) {
         Some(InstData::Jump { dest, .. }) => dest.args.as_slice(&func.dfg.pool).into(),
@@ -124,8 +124,14 @@ pub(super) fn jump_args(func: &Function, block: Block) -> SmallVec<[Value; 8]> {
     }
 }
 
-/// Appends to a block a jump to one destination of a copied branch.
-pub(super) fn branch(func: &mut Function, copied: &mut Copied, end: Inst, to: usize, from: Block) {
+/// Appends a jump to one destination of a cloned branch.
+pub(super) fn branch(
+    func: &mut Function,
+    copied: &mut CloneMap,
+    end: Inst,
+    to: usize,
+    from: Block,
+) {
     let Some(mut dest) = func.dfg.destinations(end).get(to).copied() else {
         return;
     };

@@ -1,20 +1,19 @@
-//! Contraction: a product and the sum that it is a part of become one operation, rounded once.
+//! Contraction: a product and its sum become one operation that rounds once.
 //!
-//! Only of kernels that say that they may be
-//! ([`FloatControls::contract`](crate::ir::FloatControls)): what is computed is another number
-//! then. A product goes into a sum of its block that alone reads it; of two products of a sum the
-//! second.
+//! Applies only to kernels that allow it ([`FloatControls::contract`](crate::ir::FloatControls)),
+//! since results differ. The sum must be the only reader of the product and stand in the same
+//! block. If both operands of a sum are products, the second one is fused.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: linear.
+//! Input and output: verified IR. Work: linear.
 
-use super::{Facts, State};
+use super::{OptState, PassContext};
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
-/// The pass. Gives how many sums took a product in.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State) -> u32 {
-    if !facts.float.contract {
+/// Runs the pass. Returns the number of sums that took a product.
+pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, _: &mut OptState) -> u32 {
+    if !ctx.float.contract {
         return 0;
     }
     let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
@@ -25,7 +24,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State) -> u32 
         }
     }
     let mut changed = 0;
-    // The block, by its place, that each product stands in.
+    // Block of each product: its position in the layout, counted from 1.
     let mut stands: SecondaryMap<Inst, u32> = sized(func.dfg.num_insts());
     for n in 0..func.layout.blocks().len() {
         let Some(&block) = func.layout.blocks().get(n) else {

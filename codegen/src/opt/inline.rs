@@ -1,11 +1,11 @@
-//! Which subroutines become part of their callers, and which are called.
+//! Inlining of subroutines.
 //!
-//! A kernel and the subroutines that it calls, at any depth, are compiled together: a function
-//! group. A call of a small subroutine, or the only call of one, is replaced by the callee's
-//! blocks; the others stay, and the group has their functions behind the kernel.
+//! A kernel and the subroutines that it calls, at any depth, are compiled together as a function
+//! group. A call is inlined if the subroutine is small, or if it is the only call. Other
+//! subroutines stay calls, and are part of the group.
 //!
-//! Needs: functions that verify (so calls do not recurse). Makes: a kernel, and the subroutines
-//! that it still calls.
+//! Input: verified functions, so calls do not recurse. Output: a kernel, and the subroutines that
+//! it still calls.
 
 use crate::error::CodegenError;
 use crate::ir::instructions::ValueList;
@@ -19,33 +19,32 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// The most instructions that a kernel may have once its calls are replaced, its subroutines
-/// included.
+/// Maximal instructions of a kernel after inlining, subroutines included.
 pub const MAX_INSTRUCTIONS: usize = 500_000;
 
-/// The most instructions of a subroutine that is made part of its callers however many they are.
+/// Maximal instructions of a subroutine that is always inlined.
 const SMALL: usize = 24;
 
-/// The most instructions that a subroutine's copies may add to a kernel.
+/// Maximal instructions that inlining a subroutine adds to a kernel.
 const GROWTH: usize = 400;
 
-/// Which calls are replaced by what they call.
+/// Policy of inlining.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Inline {
-    /// Those of small subroutines, and those that are their subroutine's only one.
+    /// Inlines small subroutines, and those with a single call.
     #[default]
     Auto,
-    /// All.
+    /// Inlines all calls.
     All,
-    /// None.
+    /// Inlines nothing.
     Never,
 }
 
 impl Inline {
-    /// Every choice.
+    /// All policies.
     pub const ALL: [Inline; 3] = [Inline::Auto, Inline::All, Inline::Never];
 
-    /// The name, as `--inline` takes it.
+    /// Returns the name that `--inline` takes.
     pub const fn name(self) -> &'static str {
         match self {
             Inline::Auto => "auto",
@@ -54,18 +53,18 @@ impl Inline {
         }
     }
 
-    /// The choice of a name.
+    /// Returns the policy of a name.
     pub fn from_name(name: &str) -> Option<Inline> {
         Inline::ALL.into_iter().find(|i| i.name() == name)
     }
 }
 
-/// A kernel, and the subroutines that are compiled with it.
+/// Function group: a kernel and the subroutines that are compiled with it.
 #[derive(Clone, Debug)]
 pub struct Group<'f> {
-    /// The kernel.
+    /// Kernel.
     pub kernel: Cow<'f, Function>,
-    /// The subroutines that are called: each before those that call it.
+    /// Called subroutines, each before its callers.
     pub subroutines: Vec<(FuncRef, Cow<'f, Function>)>,
 }
 
@@ -78,13 +77,13 @@ impl<'f> Group<'f> {
         }
     }
 
-    /// Every function of the group, the kernel last.
+    /// Returns every function of the group, the kernel last.
     pub fn functions(&self) -> impl Iterator<Item = &Function> {
         let subroutines = self.subroutines.iter().map(|(_, f)| f.as_ref());
         subroutines.chain([self.kernel.as_ref()])
     }
 
-    /// The same with each function rewritten.
+    /// Rewrites each function.
     pub(crate) fn map(
         self,
         mut f: impl FnMut(Cow<'f, Function>) -> Result<Cow<'f, Function>, CodegenError>,
@@ -107,11 +106,11 @@ impl std::fmt::Display for Group<'_> {
     }
 }
 
-/// The kernel's group.
+/// Returns the kernel's group after inlining.
 ///
 /// # Errors
-/// A call of a function that the module does not have: such IR does not verify. More than
-/// [`MAX_INSTRUCTIONS`].
+/// A call of a function that the module lacks, which verified IR does not have. A group of more
+/// than [`MAX_INSTRUCTIONS`].
 pub fn group<'f>(
     module: &'f Module,
     func: &'f Function,
@@ -124,7 +123,7 @@ pub fn group<'f>(
     if func.calls().next().is_none() {
         return Ok(group);
     }
-    let plan = Plan::new(module, func, inline);
+    let plan = InlinePlan::new(module, func, inline);
     let mut orders = SecondaryMap::new();
     let mut count = 0;
     for &name in plan.order.iter().filter(|&&f| plan.called[f]) {
@@ -141,20 +140,20 @@ pub fn group<'f>(
     Ok(group)
 }
 
-/// What is called and what is replaced.
-struct Plan {
-    /// The subroutines that the kernel calls at any depth: each before those that call it.
+/// Decision of which calls to inline.
+struct InlinePlan {
+    /// Subroutines that the kernel calls at any depth, each before its callers.
     order: Vec<FuncRef>,
-    /// Those that stay functions.
+    /// Subroutines that stay functions.
     called: SecondaryMap<FuncRef, bool>,
 }
 
-impl Plan {
-    fn new(module: &Module, kernel: &Function, inline: Inline) -> Plan {
+impl InlinePlan {
+    fn new(module: &Module, kernel: &Function, inline: Inline) -> InlinePlan {
         let order = callees_first(module, kernel);
         let mut called: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
         if inline == Inline::All {
-            return Plan { order, called };
+            return InlinePlan { order, called };
         }
         let mut sites: SecondaryMap<FuncRef, usize> = SecondaryMap::new();
         let functions = order.iter().filter_map(|&f| module.functions.get(f));
@@ -183,13 +182,13 @@ impl Plan {
                 most -= 1;
             }
         }
-        Plan { order, called }
+        InlinePlan { order, called }
     }
 }
 
-/// The functions that a function calls, call by call, where control can come to.
+/// Returns the callees of a function, once per reachable call.
 fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
-    // Not `ControlFlow`, whose dominators this is asked too often for.
+    // `ControlFlow` is avoided: its dominators are too expensive here.
     let mut reached: EntitySet<Block> = EntitySet::new();
     if func.calls().next().is_some() {
         let mut work: Vec<Block> = func.layout.entry().into_iter().collect();
@@ -210,7 +209,7 @@ fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
     })
 }
 
-/// What a function calls at any depth, each before those that call it.
+/// Returns the functions that a function calls at any depth, each before its callers.
 fn callees_first(module: &Module, func: &Function) -> Vec<FuncRef> {
     let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
     let mut out = Vec::new();
@@ -232,12 +231,11 @@ fn callees_first(module: &Module, func: &Function) -> Vec<FuncRef> {
     out
 }
 
-/// A function with the calls replaced that the plan replaces, or the function itself where there
-/// are none.
+/// Inlines calls as the plan says. Borrows the function if there are none.
 fn with_callees<'f>(
     module: &'f Module,
     func: &'f Function,
-    plan: &Plan,
+    plan: &InlinePlan,
     orders: &mut SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
     count: &mut usize,
 ) -> Result<Cow<'f, Function>, CodegenError> {
@@ -267,8 +265,8 @@ fn with_callees<'f>(
     Ok(Cow::Owned(inliner.out))
 }
 
-/// Reachable blocks in layout order, but each behind those that dominate it, so that definitions
-/// are copied before uses.
+/// Returns reachable blocks in layout order, except that dominators come first. So definitions are
+/// copied before uses.
 fn order(func: &Function) -> Vec<Block> {
     let cfg = ControlFlow::new(func);
     let mut placed: SecondaryMap<Block, bool> = SecondaryMap::new();
@@ -294,40 +292,40 @@ fn order(func: &Function) -> Vec<Block> {
 
 struct Inliner<'m, 'p> {
     module: &'m Module,
-    plan: &'p Plan,
-    /// The order in which the blocks of each function called are copied.
+    plan: &'p InlinePlan,
+    /// Copying order of the blocks of each callee.
     orders: &'p mut SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
     out: Function,
-    /// The block that instructions are appended to.
+    /// Block that instructions are appended to.
     at: Block,
     /// Instructions of the group so far.
     count: &'p mut usize,
 }
 
-/// A function being copied: how far it is, and what its parts have become.
-struct Body<'m> {
+/// Function that is being copied: the current position, and the copies so far.
+struct InlinedBody<'m> {
     func: &'m Function,
     order: Rc<[Block]>,
-    /// Place in the order.
+    /// Position in the order.
     block: usize,
-    /// Place in the block.
+    /// Position in the block.
     inst: usize,
-    copied: Copied,
-    /// Where it is called: what has no location of its own is from there.
+    copied: BodyMap,
+    /// Location of the call, for instructions without a location.
     called_at: SourceLoc,
-    /// Where it returns to, or for good.
+    /// Block that returns jump to; `None` in the outermost function.
     exit: Option<Block>,
 }
 
-/// What the parts of the function being copied have become.
-struct Copied {
+/// Copies of values and blocks of a function.
+struct BodyMap {
     values: SecondaryMap<Value, PackedOption<Value>>,
     blocks: SecondaryMap<Block, PackedOption<Block>>,
 }
 
 impl<'m> Inliner<'m, '_> {
-    /// Appends a function's body behind the current block. Calls are a stack here, not in the
-    /// host's: they may be deep.
+    /// Appends a function's body after the current block. Nested calls use a stack of their own,
+    /// since they may be deep.
     fn bodies(&mut self, func: &'m Function, args: &[Value]) -> Result<(), CodegenError> {
         let mut stack = vec![self.body(func, order(func).into(), args, None)];
         while let Some(body) = stack.last_mut() {
@@ -365,15 +363,15 @@ impl<'m> Inliner<'m, '_> {
         Ok(())
     }
 
-    /// A function to append. Its entry's parameters are `args`.
+    /// Prepares a function for copying. `args` replace its entry's parameters.
     fn body(
         &mut self,
         func: &'m Function,
         order: Rc<[Block]>,
         args: &[Value],
         exit: Option<Block>,
-    ) -> Body<'m> {
-        let mut copied = Copied {
+    ) -> InlinedBody<'m> {
+        let mut copied = BodyMap {
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
         };
@@ -391,7 +389,7 @@ impl<'m> Inliner<'m, '_> {
             }
             copied.blocks[b] = new.into();
         }
-        Body {
+        InlinedBody {
             func,
             order,
             block: 0,
@@ -402,8 +400,12 @@ impl<'m> Inliner<'m, '_> {
         }
     }
 
-    /// Copies an instruction, or says which body stands in its place.
-    fn inst(&mut self, inst: Inst, body: &mut Body<'m>) -> Result<Option<Body<'m>>, CodegenError> {
+    /// Copies an instruction, or returns the body that replaces a call.
+    fn inst(
+        &mut self,
+        inst: Inst,
+        body: &mut InlinedBody<'m>,
+    ) -> Result<Option<InlinedBody<'m>>, CodegenError> {
         let (func, copied, exit) = (body.func, &mut body.copied, body.exit);
         let loc = match func.srclocs[inst] {
             own if own.is_none() => body.called_at,
@@ -434,7 +436,7 @@ impl<'m> Inliner<'m, '_> {
                     copied.values[v] = new.into();
                 }
                 let callee = self.body(callee, order, &args, Some(next));
-                return Ok(Some(Body {
+                return Ok(Some(InlinedBody {
                     called_at: loc,
                     ..callee
                 }));
@@ -489,15 +491,15 @@ impl<'m> Inliner<'m, '_> {
         Ok(self.copy(data, loc, &results, func, copied))
     }
 
-    /// Appends an instruction with these results.
+    /// Appends an instruction and maps its results.
     fn copy(
         &mut self,
         data: InstData,
         loc: SourceLoc,
         results: &[Value],
         func: &Function,
-        copied: &mut Copied,
-    ) -> Option<Body<'m>> {
+        copied: &mut BodyMap,
+    ) -> Option<InlinedBody<'m>> {
         let types: Vec<_> = results.iter().map(|&v| func.dfg.ty(v)).collect();
         let new = self.out.dfg.make_inst(data, &types);
         self.out.set_srcloc(new, loc);
@@ -508,7 +510,7 @@ impl<'m> Inliner<'m, '_> {
         None
     }
 
-    fn destination(&mut self, func: &Function, d: &mut BlockCall, copied: &Copied) -> Option<()> {
+    fn destination(&mut self, func: &Function, d: &mut BlockCall, copied: &BodyMap) -> Option<()> {
         let args = copied.all(d.args.as_slice(&func.dfg.pool));
         *d = BlockCall {
             block: copied.blocks[d.block].expand()?,
@@ -518,13 +520,13 @@ impl<'m> Inliner<'m, '_> {
     }
 }
 
-impl Copied {
-    /// A value's copy. Definitions were copied before.
+impl BodyMap {
+    /// Returns a value's copy. Definitions are copied before uses.
     fn one(&self, v: Value) -> Value {
         self.values[v].expand().unwrap_or(v)
     }
 
-    /// Names of values go on to their copies.
+    /// Adds labels of values to their copies.
     fn labels(&self, func: &Function, out: &mut Function) {
         for (name, values) in func.labels.iter() {
             let copies = values.filter_map(|v| self.values[v].expand());

@@ -1,26 +1,35 @@
-//! The optimizer: passes over the IR of a function group.
+//! Optimizer: passes over the IR of a function group.
 //!
 //! ```text
 //!   ir::Function
-//!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
-//!      | unroll      loops of few iterations, known in number; the first iteration before a loop that is simpler then; several iterations at once of
-//!      |             others that load neighbours
-//!      | rotate      loops that begin with their condition
-//!      | tidy        blocks that only one jumps to, parameters that are always the same
-//!      | egraph      what these left
-//!      | tidy        what that left
-//!      | pieces      vectors of which only parts are written and read, as their parts
-//!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
-//!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
-//!      | extracts    operations on elements of vectors, as one on the vectors
-//!      | lanes       values of which some lanes are read, as these
-//!      | egraph      what these left
+//!      | egraph                 value numbering, folding and rewrite rules; cheapest placement
+//!      | unroll, peel           loops of known trip count; first iterations that simplify the rest
+//!      | unroll-runtime         several iterations at once, where they access neighbours
+//!      | jump-threading         edges whose branch is known
+//!      | rotate-loops           conditions at the end of loops
+//!      | simplify-cfg           branches by constants, block merging
+//!      | fuse-fma               contraction, where the kernel allows it
+//!      | egraph, simplify-cfg   cleanup after the above
+//!      | sroa                   vectors that are used by parts, as values of their own
+//!      | stateless-to-stateful  accesses by surface
+//!      | narrow-offsets         address arithmetic in 32 bits
+//!      | widen-accesses         bytes and words as dwords
+//!      | load-forwarding        loads of bytes that are known
+//!      | dead-stores            stores that nothing reads
+//!      | load-licm              invariant loads before their loops
+//!      | lower-int64            qwords as two dwords, where the ALU has no 64-bit integers
+//!      | vectorize-loads        neighbouring loads in one message
+//!      | vectorize-stores       neighbouring stores in one message
+//!      | slp                    operations on elements of vectors as one on the vectors
+//!      | demanded-lanes         operations on the lanes that something reads
+//!      | egraph                 cleanup after the above
+//!      | if-conversion          short blocks under predicates
 //!   ir::Function
 //! ```
 //!
-//! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more
-//! work for a function than a limit in its header says. A pass needs IR that verifies and makes IR
-//! that verifies; source locations and labels of values that stay are kept.
+//! Every pass can be left out (`CompileOptions::without`) and counts its changes. Its header states
+//! the limit on its work for a function. A pass takes verified IR and produces verified IR. Source
+//! locations and labels of values that stay are kept.
 
 pub(crate) mod cfg;
 mod clone_insts;
@@ -39,37 +48,37 @@ use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
 use crate::opt::inline::Group;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
-use cfg::cfg_cache::Flow;
+use cfg::cfg_cache::CfgCache;
 use cranelift_entity::EntitySet;
 use std::time::{Duration, Instant};
 
-/// What a pass may ask besides the function.
-pub(crate) struct Facts<'a> {
-    /// The function's module.
+/// Inputs of a pass besides the function.
+pub(crate) struct PassContext<'a> {
+    /// Module of the function.
     pub module: &'a Module,
-    /// How the kernel's floats are rounded, and which denormals are kept.
+    /// Rounding and denormal modes of the kernel's floats.
     pub float: FloatControls,
-    /// What is compiled for.
+    /// Target of the compilation.
     pub target: &'a Target,
-    /// What is on.
+    /// Passes that are on.
     pub passes: PassSet,
 }
 
-/// Counts of what passes did, by pass.
+/// Number of changes and time of each pass.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct PassCounts {
     stats: Vec<PassStats>,
     /// Rules that matched.
     pub fired: Fired,
 }
 
-impl Counts {
-    /// What each pass did.
+impl PassCounts {
+    /// Returns the counts of each pass.
     pub(crate) fn passes(&self) -> &[PassStats] {
         &self.stats
     }
 
-    /// Adds to a pass's counts.
+    /// Adds to the counts of a pass.
     pub(crate) fn add(&mut self, pass: Pass, changes: u32, time: Duration) {
         match self.stats.iter_mut().find(|s| s.pass == pass) {
             Some(s) => {
@@ -85,63 +94,69 @@ impl Counts {
     }
 }
 
-/// What passes leave for those behind them.
+/// Analyses and counts that passes hand on to later passes.
 #[derive(Default)]
-pub(crate) struct State {
-    /// What was done.
-    pub counts: Counts,
-    /// The function's control flow.
-    pub flow: Flow,
-    /// Its values as sums.
-    pub sums: memory::KeptSums,
+pub(crate) struct OptState {
+    /// Counts so far.
+    pub counts: PassCounts,
+    /// Cached control flow of the function.
+    pub cfg: CfgCache,
+    /// Cached affine forms of its values.
+    pub affine: memory::AffineCache,
 }
 
-/// A pass: what it does to a function, and to how much of it.
-type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
+/// Pass: changes a function and returns the number of changes.
+type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
-/// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 24] = [
+/// Passes in the order in which they run.
+const SEQUENCE: [(Pass, PassFn); 24] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
     (Pass::UnrollRuntime, loops::unroll::runtime),
     (Pass::JumpThreading, cfg::jump_threading::run),
     (Pass::RotateLoops, loops::rotate::run),
-    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::FuseFma, fuse_fma::run),
     (Pass::Egraph, egraph::run),
-    (Pass::SimplifyCfg, cfg::simplify_cfg::tidy),
+    (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::Sroa, vector::sroa::run),
-    (Pass::StatelessToStateful, memory::surfaces),
-    (Pass::NarrowOffsets, memory::offsets),
-    (Pass::WidenAccesses, memory::pack),
-    (Pass::LoadForwarding, memory::forward),
-    (Pass::DeadStores, memory::dead_stores),
-    (Pass::LoadLicm, memory::hoist),
+    (
+        Pass::StatelessToStateful,
+        memory::stateless_to_stateful::run,
+    ),
+    (Pass::NarrowOffsets, memory::narrow_offsets::run),
+    (Pass::WidenAccesses, memory::widen_accesses::run),
+    (Pass::LoadForwarding, memory::load_forwarding::run),
+    (
+        Pass::DeadStores,
+        memory::load_forwarding::eliminate_dead_stores,
+    ),
+    (Pass::LoadLicm, memory::load_licm::run),
     (Pass::LowerInt64, vector::lower_int64::run),
-    (Pass::VectorizeLoads, memory::merge_loads),
-    (Pass::VectorizeStores, memory::merge_stores),
+    (Pass::VectorizeLoads, memory::vectorize_accesses::loads),
+    (Pass::VectorizeStores, memory::vectorize_accesses::stores),
     (Pass::Slp, vector::slp::run),
     (Pass::DemandedLanes, vector::demanded_lanes::run),
     (Pass::Egraph, egraph::run),
     (Pass::IfConversion, cfg::if_conversion::run),
 ];
 
-/// The group, each function optimized; and what was done.
+/// Optimizes each function of a group, and returns the counts.
 ///
 /// # Errors
-/// None: a pass that cannot do something leaves it.
+/// None: a pass that cannot change something leaves it as it is.
 pub(crate) fn optimize<'f>(
     module: &Module,
     group: Group<'f>,
     target: &Target,
     passes: PassSet,
-) -> Result<(Group<'f>, Counts), CodegenError> {
-    let mut state = State::default();
+) -> Result<(Group<'f>, PassCounts), CodegenError> {
+    let mut state = OptState::default();
     if passes == PassSet::default() {
         return Ok((group, state.counts));
     }
-    let facts = Facts {
+    let ctx = PassContext {
         module,
         float: group.kernel.float_controls(),
         target,
@@ -149,39 +164,38 @@ pub(crate) fn optimize<'f>(
     };
     let last = SEQUENCE.iter().rposition(|(p, _)| *p == Pass::Egraph);
     let mut group = group.map(|mut func| {
-        // Whether anything changed since the e-graph was made.
+        // True if anything changed since the last e-graph.
         let mut changed = true;
         let mut first = true;
-        // Each pass begins where the one before it ended: to ask for the time takes some.
+        // A pass starts when the one before it ends: reading the clock takes time, too.
         let mut began = Instant::now();
-        state.flow.changed();
-        state.sums.changed();
+        state.cfg.invalidate();
+        state.affine.invalidate();
         for (at, (pass, run)) in SEQUENCE.into_iter().enumerate() {
             let egraph = pass == Pass::Egraph;
-            // Before loops are unrolled their bounds have to be constants; without that, what is
-            // behind does as well.
+            // Unrolling needs constant bounds. Without it, the later e-graph is enough.
             let bounds = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
             let early = egraph && Some(at) != last;
             if early && (bounds || !passes.contains(Pass::EarlyEgraph)) {
                 continue;
             }
             if passes.contains(pass) && (changed || !egraph) {
-                let changes = run(func.to_mut(), &facts, &mut state);
+                let changes = run(func.to_mut(), &ctx, &mut state);
                 let ended = Instant::now();
                 state.counts.add(pass, changes, ended - began);
                 began = ended;
                 if early {
                     state.counts.add(Pass::EarlyEgraph, changes, Duration::ZERO);
                 }
-                // The e-graph may have changed what it does not count.
+                // The e-graph may change things that it does not count.
                 if changes > 0 || pass == Pass::Egraph {
-                    state.sums.changed();
+                    state.affine.invalidate();
                 }
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }
         if passes.contains(Pass::DeadStores) {
-            memory::drop_scratch(func.to_mut());
+            memory::load_forwarding::drop_scratch(func.to_mut());
         }
         if passes.contains(Pass::Egraph) || changed {
             keep_defined_labels(func.to_mut());
@@ -192,7 +206,7 @@ pub(crate) fn optimize<'f>(
     Ok((group, state.counts))
 }
 
-/// Takes subroutines out that nothing calls any longer.
+/// Removes subroutines that are no longer called.
 fn drop_uncalled(group: &mut Group<'_>) {
     let mut called: EntitySet<FuncRef> = EntitySet::new();
     fn mark(func: &Function, called: &mut EntitySet<FuncRef>) {
@@ -203,7 +217,7 @@ fn drop_uncalled(group: &mut Group<'_>) {
         }
     }
     mark(&group.kernel, &mut called);
-    // Each stands before those that call it.
+    // A subroutine stands before its callers.
     let mut keep = vec![false; group.subroutines.len()];
     for (keep, (name, func)) in keep.iter_mut().zip(&group.subroutines).rev() {
         *keep = called.contains(*name);
@@ -215,7 +229,7 @@ fn drop_uncalled(group: &mut Group<'_>) {
     group.subroutines.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// Takes labels off values that nothing defines any longer.
+/// Removes labels of values that are no longer defined.
 fn keep_defined_labels(func: &mut Function) {
     if func.labels.is_empty() {
         return;

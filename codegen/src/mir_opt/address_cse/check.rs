@@ -1,7 +1,8 @@
-//! A walk over a block as it was and as it is, side by side: each operand must be where it was.
+//! Check of the pass: walks over a block before and after it, and compares the address of each
+//! operand.
 //!
-//! It knows nothing of what is shared, or why. A word of the address register is a number and what
-//! was in two bytes of the file, by who wrote these last; or what an operation left in it.
+//! It does not know about sharing. A word of the address register is a number plus the contents of
+//! two bytes of the GRF file, identified by their last writer. Or it is the result of an operation.
 
 use super::{indirect, read, written};
 use crate::mir::spans::Spans;
@@ -11,21 +12,21 @@ use crate::target::Target;
 use gantry_isa_gen::Type;
 use std::collections::HashMap;
 
-/// What a word of the address register holds.
+/// Value of a word of the address register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Holds {
-    /// Nobody knows.
+enum WordValue {
+    /// Unknown.
     Nothing,
-    /// A number, and what is in two bytes: who wrote them.
+    /// Number, and two bytes with their last writers.
     Address(u16, Option<[(u32, usize); 2]>),
-    /// What an instruction wrote.
+    /// Result of an instruction.
     Result(usize),
 }
 
-/// Checks that all operands of code, its addresses shared, are where they were.
+/// Checks that all indirect operands have the same addresses as before.
 ///
 /// # Errors
-/// The instruction that has one elsewhere.
+/// The instruction with a different address.
 pub(crate) fn verify(
     before: &VCode,
     after: &VCode,
@@ -38,11 +39,11 @@ pub(crate) fn verify(
         size: |r: VReg| before.vregs[r].bytes,
     };
     if before.blocks.len() != after.blocks.len() {
-        return Err("there are other blocks".to_owned());
+        return Err("the blocks differ".to_owned());
     }
     for (block, data) in &before.blocks {
         let count = target.features().address_words as usize;
-        let mut was = vec![Holds::Nothing; count];
+        let mut was = vec![WordValue::Nothing; count];
         let mut is = was.clone();
         let mut writer: HashMap<u32, usize> = HashMap::new();
         let mut rest = after.block_insts(block).iter().peekable();
@@ -63,11 +64,11 @@ pub(crate) fn verify(
             };
             let (MInst::Op { inst: a, .. }, MInst::Op { inst: b, .. }) = (m, now) else {
                 if m != now {
-                    return fail("is another");
+                    return fail("differs");
                 }
                 if let MInst::Call { .. } = m {
-                    was.fill(Holds::Nothing);
-                    is.fill(Holds::Nothing);
+                    was.fill(WordValue::Nothing);
+                    is.fill(WordValue::Nothing);
                     writer.clear();
                 }
                 wrote(&spans, m, n, alloc, &mut writer);
@@ -78,9 +79,9 @@ pub(crate) fn verify(
                 match (all.next(), there.next()) {
                     (None, None) => break,
                     (Some((x, i)), Some((y, j))) => {
-                        let place = |all: &[Holds], w: std::ops::Range<usize>, add: i16| {
+                        let place = |all: &[WordValue], w: std::ops::Range<usize>, add: i16| {
                             let words = all.get(w)?.iter().map(|h| match *h {
-                                Holds::Address(at, index) => {
+                                WordValue::Address(at, index) => {
                                     Some((at.wrapping_add(add as u16), index))
                                 }
                                 _ => None,
@@ -89,10 +90,10 @@ pub(crate) fn verify(
                         };
                         let at = place(&is, y, j);
                         if at.is_none() || place(&was, x, i) != at {
-                            return fail("has an operand elsewhere");
+                            return fail("has an operand at a different address");
                         }
                     }
-                    _ => return fail("has other operands"),
+                    _ => return fail("has different operands"),
                 }
             }
             for all in read(a) {
@@ -103,20 +104,20 @@ pub(crate) fn verify(
             for w in written(a) {
                 for all in [&mut was, &mut is] {
                     if let Some(w) = all.get_mut(w) {
-                        *w = Holds::Result(n);
+                        *w = WordValue::Result(n);
                     }
                 }
             }
             wrote(&spans, m, n, alloc, &mut writer);
         }
         if let Some(m) = rest.next() {
-            return Err(format!("{block}: `{m}` is new"));
+            return Err(format!("{block}: `{m}` was added"));
         }
     }
     Ok(())
 }
 
-/// Whether two loads are of one address, perhaps in other words.
+/// Returns true if two loads have the same address, perhaps in other words.
 fn same_but_word(a: &MInst, b: &MInst) -> bool {
     let mut b = *b;
     if let (MInst::LoadAddress { sub: x, .. }, MInst::LoadAddress { sub: y, .. }) = (a, &mut b) {
@@ -125,8 +126,8 @@ fn same_but_word(a: &MInst, b: &MInst) -> bool {
     *a == b
 }
 
-/// Notes what a load leaves in its words.
-fn set(all: &mut [Holds], m: &MInst, alloc: &Allocation, writer: &HashMap<u32, usize>) {
+/// Records the values that a load leaves in its words.
+fn set(all: &mut [WordValue], m: &MInst, alloc: &Allocation, writer: &HashMap<u32, usize>) {
     let MInst::LoadAddress {
         sub,
         count,
@@ -144,7 +145,7 @@ fn set(all: &mut [Holds], m: &MInst, alloc: &Allocation, writer: &HashMap<u32, u
             [by(at), by(at + 1)]
         });
         if let Some(w) = all.get_mut(usize::from(sub) + k as usize) {
-            *w = Holds::Address(
+            *w = WordValue::Address(
                 (base.map_or(0, |b| alloc.address[b]) + offset) as u16,
                 index,
             );
@@ -152,7 +153,7 @@ fn set(all: &mut [Holds], m: &MInst, alloc: &Allocation, writer: &HashMap<u32, u
     }
 }
 
-/// Notes which bytes of the file an instruction writes.
+/// Records the bytes of the GRF file that an instruction writes.
 fn wrote(
     spans: &Spans<impl Fn(VReg) -> u32>,
     m: &MInst,

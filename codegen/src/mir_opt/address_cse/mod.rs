@@ -1,33 +1,33 @@
-//! Address commoning: indirect operands share what was loaded into the address register.
+//! CSE of addresses: indirect operands share values of the address register.
 //!
-//! Legalization loads the address of every indirect operand of every piece of a bale anew, always
-//! into the same words of `a0`. Here, where registers have their places, an address is a sum of
-//! numbers that are known: the byte where its base is, a constant, and a word in the register file.
-//! Two of the same index are a constant apart, which the operand adds itself as far as it reaches
-//! ([`indirect_reach`](isa::Features)); so the second is not loaded. What is loaded goes to the
-//! word of `a0` that is free, or else was named longest ago, so that addresses stay as long as
-//! there is room, and loads of addresses need not wait for each other.
+//! Legalization loads the address of every indirect operand of every piece of a bale separately,
+//! always into the same words of `a0`. After allocation, an address is a sum of known numbers: the
+//! byte offset of its base, a constant, and a word in the GRF file. Two addresses with the same
+//! index differ by a constant. An operand can add a constant within its reach
+//! ([`indirect_reach`](isa::Features)), so the second address need not be loaded. A load goes to a
+//! word of `a0` that is free, or else to the least recently used one. So addresses stay as long as
+//! possible, and loads need not wait for each other.
 //!
-//! Addresses are loaded in the block that they are read in, and are forgotten where
+//! Addresses are loaded in the block that reads them. They become invalid where
 //!
-//! - bytes of the index are written, by whatever: an operation, a response, a move of allocation,
-//!   an indirect destination (whose [`MInst::Touch`] says of which register);
-//! - a word is: by an operation, which are those that load what descriptors of messages are in;
+//! - bytes of the index are written: by an operation, a response, a move of allocation, or an
+//!   indirect destination (whose [`MInst::Touch`] names the register);
+//! - their word is written, by an operation that loads message descriptors;
 //! - a routine is called.
 //!
-//! A base that moves, is spilled or is another register in the same place needs no care: its
-//! address is what it is where it would have been loaded. Words that instructions of the block name
-//! themselves, or messages to and from scratch where these need one, are not taken.
+//! A base that moves, is spilled or shares its place with another register needs no care: its
+//! address is fixed at the load. Words that instructions of the block name themselves are not used.
+//! Nor are those that scratch messages need.
 //!
-//! No sum of an address and an offset wraps where that of the address alone did not: an operand
-//! whose channels may all be off may have an index that leads before the file, so nothing that lies
-//! behind it takes its address. What an operand reaches that runs for all channels is in the file
-//! (an index out of bounds has no meaning in the IR), and so is all that lies behind.
+//! No sum of an address and an offset wraps if the address alone did not. An operand whose channels
+//! may all be off may have an index that leads before the GRF file. So operands at higher offsets
+//! do not use its address. An operand that runs for all channels is in the GRF file, since an index
+//! out of bounds has no meaning in the IR. All addresses at higher offsets are then valid.
 //!
-//! Needs: allocated code, whose indirect operands add nothing to their addresses yet. Makes: the
-//! same with fewer [`MInst::LoadAddress`]. Takes time linear in instructions; with
-//! [`check`](crate::CompileOptions::check) a walk over both compares where all operands are
-//! ([`check::verify`]).
+//! Input: allocated code whose indirect operands have no offsets yet. Output: the same with fewer
+//! [`MInst::LoadAddress`]. The work is linear in instructions. With
+//! [`check`](crate::CompileOptions::check), a walk over both versions compares the addresses of all
+//! operands ([`check::verify`]).
 
 pub(crate) mod check;
 #[cfg(test)]
@@ -44,41 +44,40 @@ use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::{self as isa, Arf, Desc, Dst, ExecSize, Reg, RegRef, Region, Src, Type, perf};
 use std::ops::Range;
 
-/// What a word of `a0` holds: `start` and what is in the file at `index`, modulo 2 to the 16.
+/// Value of a word of `a0`: `start` plus the word in the GRF file at `index`, modulo 2^16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Address {
-    /// The byte of the register file where the base begins, and what is added to that.
+    /// Byte offset of the base in the GRF file, plus a constant.
     start: u16,
-    /// The byte of the register file where the index is.
+    /// Byte offset of the index in the GRF file.
     index: Option<u32>,
 }
 
-/// A word of `a0`, as it is in the new code.
+/// State of a word of `a0` in the new code.
 #[derive(Clone, Copy, Default)]
-struct Word {
+struct AddressWord {
     holds: Option<Address>,
-    /// When it was named last: the number of the load, from 1 on.
+    /// Number of the load that last used it, from 1 on.
     named: u32,
-    /// Up to which instruction operands read it.
+    /// Last instruction that reads it.
     until: usize,
-    /// Whether some operand surely reaches a byte of the file by it.
+    /// Set if some operand certainly accesses the GRF file by it.
     in_file: bool,
 }
 
-/// Who reads an address.
+/// Readers of an address.
 #[derive(Clone, Copy, Default)]
-struct Readers {
-    /// The last instruction.
+struct AddressReaders {
+    /// Last reader.
     last: usize,
-    /// Whether one runs for all of its channels, and so reaches the file.
+    /// Set if a reader runs for all of its channels, so that the address is in the GRF file.
     sure: bool,
 }
 
-/// Where in the new code a word of the old one is, and what is added to it.
-type Shared = Option<(usize, i16)>;
+/// New word of an old word of `a0`, and the offset to add to it.
+type MovedWord = Option<(usize, i16)>;
 
-/// The words of `a0` that an instruction reads an indirect operand's address from: the first, and
-/// how many.
+/// Returns the words of `a0` that an indirect operand reads its address from.
 fn words(addr: RegRef<Reg>, exec: ExecSize, region: Option<Region>) -> Range<usize> {
     let first = usize::from(addr.sub) / word();
     let rows = match region {
@@ -88,12 +87,12 @@ fn words(addr: RegRef<Reg>, exec: ExecSize, region: Option<Region>) -> Range<usi
     first..first + rows as usize
 }
 
-/// Bytes of an address.
+/// Returns the bytes of an address.
 fn word() -> usize {
     Type::Uw.bytes() as usize
 }
 
-/// An instruction's indirect operands: the words that they read, and what they add.
+/// Returns an instruction's indirect operands: the words that they read, and their offsets.
 fn indirect(inst: &isa::Inst<VirtReg>) -> impl Iterator<Item = (Range<usize>, i16)> + '_ {
     let sources = inst.srcs.iter().filter_map(|s| match *s {
         Src::Indirect {
@@ -108,18 +107,18 @@ fn indirect(inst: &isa::Inst<VirtReg>) -> impl Iterator<Item = (Range<usize>, i1
     sources.chain(dst)
 }
 
-/// Words of `a0` from a byte of it on.
+/// Returns the words of `a0` that a range of its bytes covers.
 fn named(sub: u16, bytes: u32) -> Range<usize> {
     let start = usize::from(sub);
     start / word()..(start + bytes as usize).div_ceil(word())
 }
 
-/// Whether a register is `a0`.
+/// Returns true if a register is `a0`.
 fn is_address(at: RegRef<VirtReg>) -> bool {
     matches!(at.reg.kind(), RegKind::Phys(Reg::Arf(Arf::Address, _)))
 }
 
-/// The words of `a0` that an instruction writes by name.
+/// Returns the words of `a0` that an instruction writes by name.
 fn written(inst: &isa::Inst<VirtReg>) -> Range<usize> {
     match inst.dst {
         Dst::Direct { at, hs, ty } if is_address(at) => {
@@ -129,7 +128,7 @@ fn written(inst: &isa::Inst<VirtReg>) -> Range<usize> {
     }
 }
 
-/// The words of `a0` that an instruction reads by name: descriptors are doublewords.
+/// Returns the words of `a0` that an instruction reads by name; descriptors are dwords.
 fn read(inst: &isa::Inst<VirtReg>) -> impl Iterator<Item = Range<usize>> + '_ {
     let sources = inst.srcs.iter().filter_map(|s| match *s {
         Src::Direct { at, region, ty, .. } if is_address(at) => {
@@ -145,35 +144,35 @@ fn read(inst: &isa::Inst<VirtReg>) -> impl Iterator<Item = Range<usize>> + '_ {
     sources.chain(descs)
 }
 
-/// Whether an instruction runs for all of its channels, and so surely for some.
-fn is_sure(inst: &isa::Inst<VirtReg>) -> bool {
+/// Returns true if an instruction runs for all of its channels.
+fn runs_all_channels(inst: &isa::Inst<VirtReg>) -> bool {
     inst.no_mask && inst.pred.is_none()
 }
 
-struct Sharing<'a> {
+struct AddressCse<'a> {
     code: &'a VCode,
     alloc: &'a Allocation,
     target: &'a Target,
-    words: Vec<Word>,
-    /// By word of the old code.
-    now: Vec<Shared>,
-    /// Words that instructions of the block name themselves, as bits.
+    words: Vec<AddressWord>,
+    /// New place of each word of the old code.
+    now: Vec<MovedWord>,
+    /// Mask of words that instructions of the block name themselves.
     taken: u32,
-    /// By instruction of the block that loads an address: who reads it.
-    readers: Vec<Readers>,
+    /// Readers of each load of an address, by instruction of the block.
+    readers: Vec<AddressReaders>,
     loads: u32,
-    /// Instructions that are others now.
+    /// Instructions that changed.
     changed: Vec<(usize, MInst)>,
-    /// Loads that are gone.
+    /// Loads that were removed.
     gone: Vec<usize>,
 }
 
-/// Loads each address once, as far as operands reach. Gives the code, and how many loads are gone
-/// from it. `check`: compares where operands are.
+/// Runs the pass. Returns the code and the number of loads that were removed. With `check`, the
+/// addresses of all operands are compared.
 ///
 /// # Errors
-/// One is elsewhere, which is a bug of this pass.
-pub(crate) fn share(
+/// An operand with a different address, which is a bug of this pass.
+pub(crate) fn run(
     name: &str,
     code: VCode,
     alloc: &Allocation,
@@ -181,7 +180,7 @@ pub(crate) fn share(
     check: bool,
 ) -> Result<(VCode, u32), CodegenError> {
     let before = check.then(|| code.clone());
-    let (code, gone) = shared(code, alloc, target);
+    let (code, gone) = run_unchecked(code, alloc, target);
     if let Some(before) = before {
         check::verify(&before, &code, alloc, target)
             .map_err(|e| CodegenError::internal(name, format!("addresses: {e}")))?;
@@ -189,15 +188,15 @@ pub(crate) fn share(
     Ok((code, gone))
 }
 
-/// The same, unchecked.
-fn shared(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
+/// Runs the pass without the check.
+fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
     let (changed, gone) = {
         let count = target.features().address_words as usize;
-        let mut s = Sharing {
+        let mut s = AddressCse {
             code: &code,
             alloc,
             target,
-            words: vec![Word::default(); count],
+            words: vec![AddressWord::default(); count],
             now: vec![None; count],
             taken: 0,
             readers: Vec::new(),
@@ -208,7 +207,7 @@ fn shared(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) 
         for data in code.blocks.values() {
             let before = (s.changed.len(), s.gone.len());
             if s.prepare(data) && s.block(data).is_none() {
-                // It stays as it was.
+                // The block stays as it was.
                 s.changed.truncate(before.0);
                 s.gone.truncate(before.1);
             }
@@ -224,7 +223,7 @@ fn shared(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) 
     (code, gone.len() as u32)
 }
 
-/// Takes instructions out of code, in order.
+/// Removes instructions, given in order.
 fn remove(code: &mut VCode, gone: &[usize]) {
     if gone.is_empty() {
         return;
@@ -247,21 +246,21 @@ fn remove(code: &mut VCode, gone: &[usize]) {
     });
 }
 
-impl Sharing<'_> {
-    /// What is asked of a block before it is changed: who reads addresses, which words are no
-    /// addresses. Gives whether there is something to do.
+impl AddressCse<'_> {
+    /// Collects the readers of addresses and the named words of a block. Returns false if there is
+    /// nothing to do.
     fn prepare(&mut self, data: &BlockData) -> bool {
-        let insts = self.code.insts.get(data.start..data.end).unwrap_or(&[]);
+        let insts = &self.code.insts[data.start..data.end];
         let loads = |m: &&MInst| matches!(m, MInst::LoadAddress { .. });
         if insts.iter().filter(loads).nth(1).is_none() {
             return false;
         }
-        self.words.fill(Word::default());
+        self.words.fill(AddressWord::default());
         self.now.fill(None);
         self.taken = 0;
         self.loads = 0;
         self.readers.clear();
-        self.readers.resize(insts.len(), Readers::default());
+        self.readers.resize(insts.len(), AddressReaders::default());
         let mut loaded = vec![None; self.now.len()];
         for (n, m) in insts.iter().enumerate() {
             match m {
@@ -280,7 +279,7 @@ impl Sharing<'_> {
                         for load in all.iter().flatten() {
                             let readers = &mut self.readers[*load];
                             readers.last = data.start + n;
-                            readers.sure |= is_sure(inst);
+                            readers.sure |= runs_all_channels(inst);
                         }
                     }
                     for words in read(inst) {
@@ -310,7 +309,7 @@ impl Sharing<'_> {
         }
     }
 
-    /// Whether a message is one to or from scratch that emission needs a word for.
+    /// Returns true for a scratch message that needs a word at emission.
     fn is_scratch(&self, inst: &isa::Inst<VirtReg>) -> bool {
         let direct = inst.send.filter(|d| matches!(d.ex, Desc::Imm(_)));
         let lsc = direct.filter(|_| self.target.features().lsc);
@@ -318,7 +317,7 @@ impl Sharing<'_> {
         message.is_some_and(|m| spill::slot(&m).is_some())
     }
 
-    /// Goes over a block; nothing if a word that is needed is in the way of another.
+    /// Rewrites a block; `None` if a word is needed for two purposes.
     fn block(&mut self, data: &BlockData) -> Option<()> {
         let code = self.code;
         for n in data.start..data.end {
@@ -335,8 +334,8 @@ impl Sharing<'_> {
                         self.words.get_mut(w)?.holds = None;
                         *self.now.get_mut(w)? = None;
                     }
-                    // What it writes is told behind it.
-                    let told = code.insts.get(n + 1..data.end).unwrap_or(&[]);
+                    // The registers that it writes are named by the next instructions.
+                    let told = &code.insts[n + 1..data.end];
                     let mut told = told
                         .iter()
                         .map_while(|m| matches!(m, MInst::Touch { .. }).then_some(m));
@@ -347,7 +346,7 @@ impl Sharing<'_> {
                     }
                 }
                 MInst::Call { .. } => {
-                    self.words.fill(Word::default());
+                    self.words.fill(AddressWord::default());
                     self.now.fill(None);
                 }
                 _ => {}
@@ -357,7 +356,7 @@ impl Sharing<'_> {
         Some(())
     }
 
-    /// Forgets addresses by the byte where their index is.
+    /// Invalidates addresses by the byte offset of their index.
     fn forget(&mut self, gone: impl Fn(u32) -> bool) {
         for w in &mut self.words {
             if w.holds.is_some_and(|a| a.index.is_some_and(&gone)) {
@@ -366,7 +365,7 @@ impl Sharing<'_> {
         }
     }
 
-    /// Forgets addresses whose indices an instruction writes.
+    /// Invalidates addresses whose index an instruction writes.
     fn writes(&mut self, m: &MInst) {
         let alloc = self.alloc;
         match *m {
@@ -389,7 +388,7 @@ impl Sharing<'_> {
         });
     }
 
-    /// An instruction's indirect operands, by the words that their addresses are in now.
+    /// Redirects an instruction's indirect operands to the current words of their addresses.
     fn operands(&mut self, n: usize, m: &MInst) -> Option<()> {
         let MInst::Op {
             mut inst,
@@ -405,7 +404,7 @@ impl Sharing<'_> {
             let old = words(*addr, exec, region);
             let (first, by) = (*self.now.get(old.start)?)?;
             for (k, w) in old.clone().enumerate() {
-                // Rows are together, and as far apart from where they were.
+                // Rows must stay consecutive and have the same offset.
                 if *self.now.get(w)? != Some((first + k, by)) {
                     return None;
                 }
@@ -437,8 +436,8 @@ impl Sharing<'_> {
         Some(())
     }
 
-    /// An address that is loaded.
-    fn load(&mut self, n: usize, m: &MInst, readers: Readers) -> Option<()> {
+    /// Handles a load of an address.
+    fn load(&mut self, n: usize, m: &MInst, readers: AddressReaders) -> Option<()> {
         let MInst::LoadAddress {
             sub,
             count,
@@ -458,7 +457,7 @@ impl Sharing<'_> {
         };
         let all = || (0..self.words.len()).step_by(count);
         let there = all().find_map(|first| {
-            let by = self.apart(first, count, address)?;
+            let by = self.offset_from(first, count, address)?;
             (first == old || self.is_free(first, count)).then_some((first, by))
         });
         let (first, by) = match there {
@@ -474,15 +473,15 @@ impl Sharing<'_> {
                     (held, words.iter().map(|w| w.named).max())
                 };
                 let mut free = all().filter(|f| self.is_free(*f, count)).filter(idle);
-                // The first of those that were named longest ago; else where it was, where nothing
-                // is in its way that was not before.
+                // The least recently used words; otherwise the original ones, if no earlier load
+                // has moved there.
                 let oldest = free.by_ref().min_by_key(age);
                 let first = oldest.or_else(|| Some(old).filter(idle))?;
                 for k in 0..count {
                     let address = address(k);
-                    *self.words.get_mut(first + k)? = Word {
+                    *self.words.get_mut(first + k)? = AddressWord {
                         holds: Some(address),
-                        ..Word::default()
+                        ..AddressWord::default()
                     };
                 }
                 let mut load = *m;
@@ -503,9 +502,13 @@ impl Sharing<'_> {
         Some(())
     }
 
-    /// What has to be added to so many words from one on for them to be addresses, if an operand
-    /// can add that.
-    fn apart(&self, first: usize, count: usize, address: impl Fn(usize) -> Address) -> Option<i16> {
+    /// Returns the offset from `count` words to a group of addresses, if operands can add it.
+    fn offset_from(
+        &self,
+        first: usize,
+        count: usize,
+        address: impl Fn(usize) -> Address,
+    ) -> Option<i16> {
         let f = self.target.features();
         let mut by = None;
         for (k, w) in self.words.get(first..first + count)?.iter().enumerate() {
@@ -522,13 +525,13 @@ impl Sharing<'_> {
         by
     }
 
-    /// Whether no instruction of the block has its own use for any of so many words.
+    /// Returns true if no instruction of the block names any of these words itself.
     fn is_free(&self, first: usize, count: usize) -> bool {
         let taken = (first..first + count).any(|w| self.taken >> w & 1 == 1);
         !taken && first + count <= self.words.len()
     }
 
-    /// Whether none of so many words is read from an instruction on.
+    /// Returns true if no instruction after the given one reads any of these words.
     fn is_idle(&self, first: usize, count: usize, n: usize) -> bool {
         let words = self.words.get(first..first + count);
         words.is_some_and(|w| w.iter().all(|w| w.until <= n))

@@ -1,15 +1,14 @@
-//! Constants in registers: what many instructions want and none of them can hold as an immediate.
+//! Combination of constants in registers that no instruction can hold as an immediate.
 //!
-//! The legalizer makes a register of one lane right before each instruction that wants one. Here
-//! those of one value become one register, made where that costs least: once for all of them, and
-//! before the loops that they are in. Then two doublewords that are made side by side become the
-//! halves of one quadword, which is one move of 64 bits, where the ALU has those.
+//! The legalizer materializes such a constant in a one-lane register right before each use. Here
+//! the registers of one value are combined into one. Its move goes where it runs least often: once
+//! for all uses, and before their loops. Then two dwords that are made close together become the
+//! halves of one qword, where the ALU has 64-bit moves.
 //!
-//! Needs code before liveness. Keeps what it computes: a register that is replaced is written once,
-//! by a move of an immediate that no rounding mode changes, and read by instructions alone. What is
-//! shared takes at most an eighth of the file, by what it saves; allocation makes it again where it
-//! is short of room. The work is linear, but for a sort, and for climbs in the tree of dominators,
-//! which have a bound.
+//! Input: code before liveness. A register that is replaced has one write, by a move of an
+//! immediate that rounding does not affect. Only instructions read it. Shared constants take at
+//! most an eighth of the GRF file, by savings; allocation rematerializes them under pressure. The
+//! work is linear, except for a sort and for climbs in the dominator tree, which are bounded.
 
 mod place;
 
@@ -20,55 +19,55 @@ use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Op, Src, Type};
-use place::Places;
+use place::PlacementSearch;
 
-/// How far apart, in instructions, the moves are that become one.
+/// Maximal distance, in instructions, of two moves that become one.
 const NEAR: usize = 48;
 
-/// A register that an immediate is moved to.
+/// Constant that is materialized in a register.
 #[derive(Clone, Copy)]
-struct Made {
-    /// The routine and the block that the move is in.
+struct MaterializedConst {
+    /// Routine and block of the move.
     routine: u32,
     block: u32,
-    /// The move.
+    /// Index of the move.
     at: u32,
     reg: VReg,
     bytes: u32,
     bits: u64,
 }
 
-impl Made {
-    /// Registers of one routine with the same are one.
+impl MaterializedConst {
+    /// Returns the key of constants that can share a register.
     fn key(&self) -> (u32, u32, u64) {
         (self.routine, self.bytes, self.bits)
     }
 }
 
-/// A constant that is to be in a register, for all that want it.
-struct Wanted {
-    /// Where it is made: before this instruction of this block.
+/// Constant to materialize, for all of its uses.
+struct CombinedConst {
+    /// Block of the new move, and the instruction that it goes before.
     block: u32,
     at: u32,
     bytes: u32,
     bits: u64,
-    /// Those that it stands for, of all that were made.
+    /// Range of the materialized constants that it replaces.
     members: std::ops::Range<usize>,
 }
 
-/// What is known of a register.
+/// Facts about a register.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    /// Whether an immediate is moved to it.
+struct RegFacts {
+    /// Set if an immediate is moved to it.
     made: bool,
-    /// The routine of that move.
+    /// Routine of that move.
     routine: u32,
     writes: u8,
-    /// Whether anything but an instruction's source is about it, or another routine is.
+    /// Set if it is used by anything but sources of instructions in that routine.
     other: bool,
 }
 
-/// What a move of an immediate to all of a register of one lane puts there.
+/// Returns the register, bytes and bits of a move of an immediate to a whole one-lane register.
 fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
     let MInst::Op {
         inst, starts: true, ..
@@ -104,11 +103,10 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
     (plain && whole).then_some((reg, bytes, bits))
 }
 
-/// The constants that are in registers of their own, which instructions of one routine read and
-/// nothing else does.
-fn made(code: &VCode) -> Vec<Made> {
+/// Returns constants in registers that only instructions of one routine read.
+fn materialized(code: &VCode) -> Vec<MaterializedConst> {
     let mut out = Vec::new();
-    let mut seen: SecondaryMap<VReg, Seen> = sized(code.vregs.len());
+    let mut seen: SecondaryMap<VReg, RegFacts> = sized(code.vregs.len());
     for (routine, data) in &code.routines {
         for block in data.first..data.end {
             let range = &code.blocks[crate::mir::VBlock::from_u32(block)];
@@ -118,7 +116,7 @@ fn made(code: &VCode) -> Vec<Made> {
                 {
                     seen[reg].made = true;
                     seen[reg].routine = routine.as_u32();
-                    out.push(Made {
+                    out.push(MaterializedConst {
                         routine: routine.as_u32(),
                         block,
                         at: at as u32,
@@ -152,18 +150,18 @@ fn made(code: &VCode) -> Vec<Made> {
     out
 }
 
-/// The constants that there are, each once where that saves something.
-fn shared(code: &VCode, made: &mut [Made], budget: u32) -> Vec<Wanted> {
+/// Combines constants where that saves moves, within a budget in bytes.
+fn combine(code: &VCode, made: &mut [MaterializedConst], budget: u32) -> Vec<CombinedConst> {
     made.sort_by_key(|m| (m.key(), m.at));
-    let mut places = Places::new(code);
-    let mut chosen: Vec<(u64, Wanted)> = Vec::new();
+    let mut places = PlacementSearch::new(code);
+    let mut chosen: Vec<(u64, CombinedConst)> = Vec::new();
     let mut alone = Vec::new();
     let mut from = 0;
     for group in made.chunk_by(|a, b| a.key() == b.key()) {
         let members = from..from + group.len();
         from = members.end;
         let first = group[0];
-        let own = |n: usize, m: &Made| Wanted {
+        let own = |n: usize, m: &MaterializedConst| CombinedConst {
             block: m.block,
             at: m.at,
             bytes: m.bytes,
@@ -172,7 +170,7 @@ fn shared(code: &VCode, made: &mut [Made], budget: u32) -> Vec<Wanted> {
         };
         match places.best(group) {
             Some((block, at, gain)) => {
-                let wanted = Wanted {
+                let wanted = CombinedConst {
                     block,
                     at,
                     members,
@@ -183,7 +181,7 @@ fn shared(code: &VCode, made: &mut [Made], budget: u32) -> Vec<Wanted> {
             None => alone.extend(members.clone().zip(group).map(|(n, m)| own(n, m))),
         }
     }
-    // What saves most comes first: what is left out is made where it was.
+    // Largest savings first. Constants beyond the budget stay where they were.
     chosen.sort_by_key(|(gain, w)| (std::cmp::Reverse(*gain), w.at, w.bits));
     let mut room = budget;
     for (_, wanted) in chosen {
@@ -195,7 +193,7 @@ fn shared(code: &VCode, made: &mut [Made], budget: u32) -> Vec<Wanted> {
             None => {
                 let members = wanted.members.clone();
                 let own = members.zip(&made[wanted.members]);
-                alone.extend(own.map(|(n, m)| Wanted {
+                alone.extend(own.map(|(n, m)| CombinedConst {
                     block: m.block,
                     at: m.at,
                     bytes: m.bytes,
@@ -209,25 +207,25 @@ fn shared(code: &VCode, made: &mut [Made], budget: u32) -> Vec<Wanted> {
     alone
 }
 
-/// A move that stands before an instruction from now on.
-struct New {
+/// New move, and the instruction that it goes before.
+struct NewMove {
     block: u32,
     at: u32,
     inst: MInst,
 }
 
-/// Makes constants in registers once for all that want them. Gives how many moves there are less.
-pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
-    let mut made = made(code);
+/// Runs the pass. Returns the number of moves that were removed.
+pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
+    let mut made = materialized(code);
     if made.len() < 2 {
         return 0;
     }
-    let wanted = shared(code, &mut made, target.grf().size() / 8);
+    let wanted = combine(code, &mut made, target.grf().size() / 8);
     let wide = target.features().native_i64;
     let mut to: SecondaryMap<VReg, Option<(VReg, u16)>> = sized(code.vregs.len());
     let mut dropped = vec![false; code.insts.len()];
     let mut new = Vec::new();
-    let mut replace = |members: &[Made], reg: VReg, sub: u16| {
+    let mut replace = |members: &[MaterializedConst], reg: VReg, sub: u16| {
         for m in members {
             to[m.reg] = Some((reg, sub));
             dropped[m.at as usize] = true;
@@ -236,7 +234,7 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
     let mut saved = 0;
     let mut list = wanted.iter().peekable();
     while let Some(a) = list.next() {
-        let beside = |b: &&Wanted| {
+        let beside = |b: &&CombinedConst| {
             wide && a.bytes == 4
                 && b.bytes == 4
                 && a.block == b.block
@@ -245,7 +243,7 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
         let b = list.next_if(|b| beside(b));
         let members = &made[a.members.clone()];
         if b.is_none() && members.len() == 1 && members.iter().all(|m| m.at == a.at) {
-            // As it was.
+            // Unchanged.
             continue;
         }
         let (bits, ty) = match b {
@@ -257,7 +255,7 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
         };
         let reg = code.vregs.push(VRegData::anywhere(ty.bytes(), code.grf));
         let inst = uniform(Op::Mov, grf_dst(reg, ty), [imm(bits, ty)]);
-        new.push(New {
+        new.push(NewMove {
             block: a.block,
             at: a.at,
             inst: begins(inst),
@@ -280,8 +278,8 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
     saved as u32
 }
 
-/// Puts new moves where they belong, and takes out what they replace.
-fn rebuild(code: &mut VCode, new: &[New], dropped: &[bool]) {
+/// Inserts the new moves and removes the old ones.
+fn rebuild(code: &mut VCode, new: &[NewMove], dropped: &[bool]) {
     let old = std::mem::take(&mut code.insts);
     let locs = std::mem::take(&mut code.locs);
     let mut cursor = locs.cursor();
@@ -292,7 +290,7 @@ fn rebuild(code: &mut VCode, new: &[New], dropped: &[bool]) {
         let range = data.start..data.end;
         data.start = out.len();
         for at in range {
-            let here = |n: &&New| n.at as usize == at && n.block as usize == b.index();
+            let here = |n: &&NewMove| n.at as usize == at && n.block as usize == b.index();
             to.push(out.len(), cursor.at(at));
             while let Some(n) = next.next_if(here) {
                 out.push(n.inst);
@@ -306,7 +304,7 @@ fn rebuild(code: &mut VCode, new: &[New], dropped: &[bool]) {
     (code.insts, code.locs) = (out, to);
 }
 
-/// Reads what stands for a register now.
+/// Redirects an instruction's sources to the combined registers.
 fn redirect(m: &mut MInst, to: &SecondaryMap<VReg, Option<(VReg, u16)>>) {
     let MInst::Op { inst, .. } = m else { return };
     for s in &mut inst.srcs {

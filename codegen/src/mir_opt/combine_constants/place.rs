@@ -1,39 +1,39 @@
-//! Where a constant that is wanted in many places is made.
+//! Placement of a constant that has several uses.
 
-use super::Made;
+use super::MaterializedConst;
 use crate::graph::dominators::immediate_dominators;
 use crate::mir::loops::Loops;
 use crate::mir::{VBlock, VCode};
 use cranelift_entity::EntityRef;
 
-/// How often a block of a loop runs, for each time that the one around it does.
-const ROUNDS: u32 = 3;
+/// Executions of a loop block per execution of the surrounding block, as a power of two.
+const LOG2_FREQUENCY: u32 = 3;
 
-/// The deepest loop that is told from the one around it.
-const DEEPEST: u32 = 8;
+/// Maximal loop depth that counts.
+const MAX_DEPTH: u32 = 8;
 
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// Blocks, by what dominates them, and the loops that they are in.
-pub(super) struct Places<'a> {
+/// Search for placements, by dominators and loops.
+pub(super) struct PlacementSearch<'a> {
     code: &'a VCode,
-    /// What is below is computed when it is asked for first.
-    tree: Option<Tree>,
-    /// Steps that may still be taken in the tree.
+    /// Dominator tree, computed on demand.
+    tree: Option<DominatorTree>,
+    /// Steps in the tree that are left.
     steps: usize,
 }
 
-struct Tree {
-    /// Per block its immediate dominator, and how many dominators it has. [`NONE`] for those that a
-    /// routine begins with.
+struct DominatorTree {
+    /// Immediate dominator and dominator depth of each block. [`NONE`] for entry blocks of
+    /// routines.
     up: Vec<u32>,
     depth: Vec<u32>,
     loops: Loops,
 }
 
-impl Tree {
-    fn new(code: &VCode) -> Tree {
+impl DominatorTree {
+    fn new(code: &VCode) -> DominatorTree {
         let count = code.blocks.len();
         // Vertex 0 stands before all routines.
         let mut vertex = vec![0u32; count];
@@ -58,13 +58,13 @@ impl Tree {
                     continue;
                 };
                 *next += 1;
-                // Its vertex is the last but for those that came after it: found by its block.
+                // The parent's vertex may be found by its block only later.
                 let from = *b;
                 let parent = NONE - 1 - from;
                 enter(succ.as_u32(), parent, &mut stack);
             }
         }
-        // Parents were noted by their blocks.
+        // Parents are recorded by block until here.
         for p in parents.iter_mut().skip(1).filter(|p| **p != 0) {
             *p = vertex[(NONE - 1 - *p) as usize];
         }
@@ -85,51 +85,51 @@ impl Tree {
         for (w, &above) in idom.iter().enumerate().skip(1) {
             let (b, above) = (blocks[w] as usize, above as usize);
             up[b] = blocks[above];
-            // Vertices come after what dominates them.
+            // A vertex comes after its dominators.
             depth[b] = blocks
                 .get(above)
                 .filter(|a| **a != NONE)
                 .map_or(1, |a| depth[*a as usize] + 1);
         }
-        Tree {
+        DominatorTree {
             up,
             depth,
             loops: Loops::new(code),
         }
     }
 
-    /// How often a block runs, roughly.
+    /// Returns the estimated frequency of a block.
     fn weight(&self, block: u32) -> u64 {
         let depth = self.loops.depth(VBlock::from_u32(block));
-        1 << (ROUNDS * depth.min(DEEPEST))
+        1 << (LOG2_FREQUENCY * depth.min(MAX_DEPTH))
     }
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(code: &'a VCode) -> Places<'a> {
-        Places {
+impl<'a> PlacementSearch<'a> {
+    pub(super) fn new(code: &'a VCode) -> PlacementSearch<'a> {
+        PlacementSearch {
             code,
             tree: None,
             steps: 16 * code.blocks.len() + 1024,
         }
     }
 
-    /// One step up in the tree, if there are any left.
-    fn up(&mut self, tree: &Tree, block: u32) -> Option<u32> {
+    /// Steps up in the tree, unless the budget is used up.
+    fn up(&mut self, tree: &DominatorTree, block: u32) -> Option<u32> {
         self.steps = self.steps.checked_sub(1)?;
         Some(tree.up[block as usize]).filter(|b| *b != NONE)
     }
 
-    /// Whether one block is reached by way of another alone, or is that.
-    fn dominated(&mut self, tree: &Tree, mut block: u32, by: u32) -> Option<bool> {
+    /// Returns true if `by` dominates a block or is that block.
+    fn dominated(&mut self, tree: &DominatorTree, mut block: u32, by: u32) -> Option<bool> {
         while tree.depth[block as usize] > tree.depth[by as usize] {
             block = self.up(tree, block)?;
         }
         Some(block == by)
     }
 
-    /// The closest block that dominates two.
-    fn common(&mut self, tree: &Tree, mut a: u32, mut b: u32) -> Option<u32> {
+    /// Returns the closest common dominator.
+    fn common(&mut self, tree: &DominatorTree, mut a: u32, mut b: u32) -> Option<u32> {
         while a != b {
             let depth = |b: u32| tree.depth[b as usize];
             if depth(a) >= depth(b) {
@@ -141,9 +141,9 @@ impl<'a> Places<'a> {
         Some(a)
     }
 
-    /// The block, and the instruction of it, before which a constant is made once for a group that
-    /// is in order, and how often less it is made then; none where that is no less often.
-    pub(super) fn best(&mut self, group: &[Made]) -> Option<(u32, u32, u64)> {
+    /// Returns the block and instruction before which to place a constant for a sorted group, and
+    /// the savings in executions. `None` if there are none.
+    pub(super) fn best(&mut self, group: &[MaterializedConst]) -> Option<(u32, u32, u64)> {
         let first = group.first()?;
         let straight = self.code.blocks.len() == self.code.routines.len();
         if straight {
@@ -151,13 +151,17 @@ impl<'a> Places<'a> {
             return (gain > 0).then_some((first.block, first.at, gain));
         }
         let code = self.code;
-        let tree = self.tree.take().unwrap_or_else(|| Tree::new(code));
+        let tree = self.tree.take().unwrap_or_else(|| DominatorTree::new(code));
         let found = self.search(&tree, group);
         self.tree = Some(tree);
         found
     }
 
-    fn search(&mut self, tree: &Tree, group: &[Made]) -> Option<(u32, u32, u64)> {
+    fn search(
+        &mut self,
+        tree: &DominatorTree,
+        group: &[MaterializedConst],
+    ) -> Option<(u32, u32, u64)> {
         let reached = |b: u32| tree.depth[b as usize] > 0;
         let mut block = group.first()?.block;
         let mut often = 0u64;
@@ -174,8 +178,8 @@ impl<'a> Places<'a> {
         }
         let mut around = tree.loops.of(VBlock::from_u32(block));
         while let Some(l) = around {
-            // What stands among a loop's blocks may be behind it, and not reached by way of its
-            // header.
+            // A block that stands among a loop's blocks may come after the loop, and not be
+            // dominated by its header.
             around = tree.loops.outer(&l);
             if self.dominated(tree, block, l.first)? {
                 block = self.up(tree, l.first)?;
@@ -200,8 +204,8 @@ mod tests {
     use crate::target::Target;
     use cranelift_entity::PrimaryMap;
 
-    /// Where a constant is made that two instructions want in each of some blocks, of those with
-    /// these successors and two instructions each.
+    /// Returns the block for a constant with two uses in each of some blocks. Each block has these
+    /// successors and two instructions.
     fn best(succs: &[&[usize]], wanted: &[u32]) -> Option<u32> {
         let block = |(n, list): (usize, &&[usize])| BlockData {
             start: 3 * n,
@@ -228,7 +232,7 @@ mod tests {
             fired: Default::default(),
         };
         code.compute_preds();
-        let made = |block: u32, n: u32| Made {
+        let made = |block: u32, n: u32| MaterializedConst {
             routine: 0,
             block,
             at: 3 * block + n,
@@ -236,23 +240,23 @@ mod tests {
             bytes: 4,
             bits: 1,
         };
-        let group: Vec<Made> = wanted
+        let group: Vec<MaterializedConst> = wanted
             .iter()
             .flat_map(|&b| [made(b, 0), made(b, 1)])
             .collect();
-        Some(Places::new(&code).best(&group)?.0)
+        Some(PlacementSearch::new(&code).best(&group)?.0)
     }
 
     #[test]
     fn constants_are_made_before_their_loops() {
-        // 1 and 2 are a loop, in which 2 is one too.
+        // Blocks 1 and 2 are a loop; 2 is a loop inside of it.
         let nest: &[&[usize]] = &[&[1], &[2], &[2, 3], &[1, 4], &[]];
         assert_eq!(best(nest, &[2]), Some(0));
         assert_eq!(best(nest, &[2, 4]), Some(0));
         assert_eq!(best(nest, &[4]), Some(4));
     }
 
-    /// The exit, 4, stands among the blocks of the loop of 3 and 5, and is reached past it too.
+    /// The exit, 4, stands among the blocks of the loop of 3 and 5, and is also reached without it.
     #[test]
     fn what_only_stands_among_a_loop_is_not_in_it() {
         let blocks: &[&[usize]] = &[&[1, 2], &[4], &[3], &[4, 5], &[], &[3]];

@@ -1,38 +1,37 @@
-//! The control flow of the function that passes work on, kept from one pass to the next for as long
-//! as none changes it.
+//! Cache of the control cache graph between passes.
 
 use crate::ir::{ControlFlow, Function};
 use std::rc::Rc;
 
-/// Control flow, once anybody asked for it.
+/// Control cache graph, computed on demand.
 #[derive(Default)]
-pub(crate) struct Flow(Option<Rc<ControlFlow>>);
+pub(crate) struct CfgCache(Option<Rc<ControlFlow>>);
 
-impl Flow {
-    /// That of the function, which is the one that was asked for last unless [`Flow::changed`] was
-    /// said.
-    pub(crate) fn of(&mut self, func: &Function) -> Rc<ControlFlow> {
+impl CfgCache {
+    /// Returns the graph of the function. It must be unchanged since the last call, unless the
+    /// cache was invalidated.
+    pub(crate) fn get(&mut self, func: &Function) -> Rc<ControlFlow> {
         let known = self
             .0
             .get_or_insert_with(|| Rc::new(ControlFlow::new(func)));
         debug_assert!(
             **known == ControlFlow::new(func),
-            "who changed it has to say so"
+            "control cache changed, but the cache was not invalidated"
         );
         Rc::clone(known)
     }
 
-    /// Says that blocks or branches are others than before, or that the function is another.
-    pub(crate) fn changed(&mut self) {
+    /// Drops the graph, after a change of blocks or branches or for another function.
+    pub(crate) fn invalidate(&mut self) {
         self.0 = None;
     }
 
-    /// Takes blocks out that nothing reaches.
+    /// Removes unreachable blocks.
     pub(crate) fn remove_unreachable(&mut self, func: &mut Function) {
-        let cfg = self.of(func);
+        let cfg = self.get(func);
         if cfg.order().len() < func.layout.blocks().len() {
             func.layout.retain_blocks(|b| cfg.is_reachable(b));
-            self.changed();
+            self.invalidate();
         }
     }
 }

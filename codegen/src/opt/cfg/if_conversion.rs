@@ -1,52 +1,50 @@
-//! Short branches of lanes without branches: what few instructions store or load for some lanes is
-//! done under those lanes' flag.
+//! If-conversion: short blocks under SIMD branches run in all threads, under predicates.
 //!
-//! A `goto` over one block, whose lanes come back at the `join` behind it, costs an instruction
-//! where lanes leave and one where they come back. A block of less than that, or little more, is
-//! done by all, its accesses under the mask that it had: that of the lanes that run, and the
-//! condition, which accesses of memory have as their predicate; so are values written that the
-//! other lanes have already.
+//! A `goto` over one block with a `join` right after it costs two instructions. A block of about
+//! that size is run unconditionally. Its memory accesses keep their mask, which is now the active
+//! lanes and the condition; the hardware takes it as a predicate. So do writes of values that the
+//! other lanes already have.
 //!
-//! It is the last pass: what a block's instructions come to is known then.
+//! This is the last pass, since the number of instructions of a block is known then.
 //!
-//! Bounds: [`BODY`] instructions of such a block, and a message; the function is looked at once.
+//! Limits: [`BODY`] instructions of a block and a message. The function is visited once.
 
 use super::simplify_cfg;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, Opcode, Value};
 use crate::opt::egraph::{instructions, is_node};
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
-/// The most instructions that threads may do of which no lane does any, and as many more as
-/// messages for all lanes: `if` and `endif` are two.
+/// Maximal instructions that may run for no lane; messages for all lanes may add as many. The
+/// branch costs two: `if` and `endif`.
 const BODY: u32 = 2;
-/// The most instructions of such a block in the IR, of which constants and what is part of others
-/// come to nothing.
+/// Maximal IR instructions of such a block. Constants and instructions that become part of others
+/// cost nothing.
 const LENGTH: usize = 32;
 /// Channels of a message.
 const CHANNELS: u32 = 16;
 
-/// A `goto` over a block.
-struct Branch {
-    /// Where lanes leave, the block that they leave out, and where they come back.
+/// `goto` over a block.
+struct ShortBranch {
+    /// Blocks of the branch, of the skipped code, and of the join.
     from: Block,
     over: Block,
     behind: Block,
     goto: Inst,
-    /// Where their mask is asked for then.
+    /// `join` of the branch, if its mask is used.
     join: Option<Inst>,
-    /// The lanes that stay, if a value says that.
+    /// Mask of the lanes that stay, if it is a value.
     stay: Option<Value>,
 }
 
-/// The pass. Gives how many branches went.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
-    let of = |&b: &Block| branch(func, &cfg, facts, b);
-    let mut all: Vec<Branch> = cfg.order().iter().filter_map(of).collect();
+/// Runs the pass. Returns the number of branches that were removed.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
+    let of = |&b: &Block| branch(func, &cfg, ctx, b);
+    let mut all: Vec<ShortBranch> = cfg.order().iter().filter_map(of).collect();
     if all.is_empty() {
         return 0;
     }
@@ -57,16 +55,21 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
     }
     let mut same: SecondaryMap<Value, PackedOption<Value>> = sized(func.dfg.num_values());
     for b in &all {
-        flatten(func, b, &mut same);
+        convert(func, b, &mut same);
     }
     func.rename_by(&mut same);
-    state.flow.changed();
-    simplify_cfg::merge(func, &mut state.flow);
+    state.cfg.invalidate();
+    simplify_cfg::merge(func, &mut state.cfg);
     all.len() as u32
 }
 
-/// The branch at the end of a block, if what it leaves out is short.
-fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) -> Option<Branch> {
+/// Returns the branch at the end of a block, if the block that it skips is short.
+fn branch(
+    func: &Function,
+    cfg: &ControlFlow,
+    ctx: &PassContext<'_>,
+    from: Block,
+) -> Option<ShortBranch> {
     let dfg = &func.dfg;
     let InstData::Brif { cond, dests, .. } = *dfg.data(func.layout.terminator(from)?) else {
         return None;
@@ -94,10 +97,11 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
         && over != behind
         && cfg.preds(over).len() == 1
         && cfg.preds(behind).len() == 2
-        // Who comes without the block brings what that gives where no lane takes part.
+        // On the skipping edge, arguments must be the values that the block gives if no lane is
+        // active.
         && dest.args.len(&dfg.pool) == dests[0].args.len(&dfg.pool)
         && dest.args.as_slice(&dfg.pool).iter().zip(dests[0].args.as_slice(&dfg.pool))
-            .all(|(&v, &without)| v == without || idle(func, v, running) == Some(without));
+            .all(|(&v, &without)| v == without || value_if_inactive(func, v, running) == Some(without));
     let (_, body) = func.layout.insts(over).split_last()?;
     if !is_over || body.len() > LENGTH {
         return None;
@@ -119,14 +123,14 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
                 mask,
                 ..
             } if mask.expand() == Some(running) && !mem.volatile => messages(func, *addr),
-            // What it chooses is written over the other, where that is made in the block.
+            // The new value is written over the old one, if the block computes it.
             InstData::Ternary {
                 opcode: Opcode::Select,
                 args: [mask, new, _],
-            } if *mask == running && is_made(func, body, *new) => 0,
+            } if *mask == running && is_defined_in(func, body, *new) => 0,
             data if is_node(data) => {
                 let ty = dfg.ty(dfg.first_result(inst)?);
-                instructions(dfg, ty, data, facts.target)
+                instructions(dfg, ty, data, ctx.target)
             }
             _ => return None,
         };
@@ -141,7 +145,7 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
             opcode: Opcode::Bnot,
             arg,
         }) => Some(*arg),
-        // The opposite compare, in its place.
+        // The inverse compare replaces this one.
         Some(InstData::IntCompare { .. }) => None,
         _ => {
             all += 1;
@@ -149,7 +153,7 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
         }
     };
     let most = BODY + dfg.ty(running).lanes().div_ceil(CHANNELS);
-    (all <= most).then_some(Branch {
+    (all <= most).then_some(ShortBranch {
         from,
         over,
         behind,
@@ -159,8 +163,8 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
     })
 }
 
-/// What a value is where none of its mask's lanes is set.
-fn idle(func: &Function, v: Value, by: Value) -> Option<Value> {
+/// Returns the result of a masked operation if no lane of its mask is set.
+fn value_if_inactive(func: &Function, v: Value, by: Value) -> Option<Value> {
     match *func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::Ternary {
             opcode: Opcode::Select,
@@ -171,18 +175,18 @@ fn idle(func: &Function, v: Value, by: Value) -> Option<Value> {
     }
 }
 
-/// Whether an operation of a block makes a value.
-fn is_made(func: &Function, body: &[Inst], v: Value) -> bool {
+/// Returns true if a pure operation of a block defines a value.
+fn is_defined_in(func: &Function, body: &[Inst], v: Value) -> bool {
     let inst = func.dfg.def_inst(v);
     inst.is_some_and(|i| is_node(func.dfg.data(i)) && body.contains(&i))
 }
 
-/// Messages of an access by lanes.
+/// Returns the number of messages of a lane-wise access.
 fn messages(func: &Function, addr: Value) -> u32 {
     func.dfg.ty(addr).lanes().div_ceil(CHANNELS)
 }
 
-/// How often each value is used.
+/// Returns the number of uses of each value.
 fn uses(func: &Function) -> SecondaryMap<Value, u32> {
     let mut out: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
     for &block in func.layout.blocks() {
@@ -194,8 +198,8 @@ fn uses(func: &Function) -> SecondaryMap<Value, u32> {
     out
 }
 
-/// Whether nobody else asks for the masks that a branch makes.
-fn is_alone(func: &Function, b: &Branch, uses: &SecondaryMap<Value, u32>) -> bool {
+/// Returns true if nothing else uses the masks of a branch.
+fn is_alone(func: &Function, b: &ShortBranch, uses: &SecondaryMap<Value, u32>) -> bool {
     let &[running, left, none] = func.dfg.results(b.goto) else {
         return false;
     };
@@ -211,7 +215,7 @@ fn is_alone(func: &Function, b: &Branch, uses: &SecondaryMap<Value, u32>) -> boo
         } => *mask == running && *new != running && *old != running,
         _ => false,
     };
-    // Those accesses and choices, and the `join`.
+    // Masked accesses, selects and the `join`.
     let accesses = body.filter(masks).count() as u32;
     let joins = u32::from(b.join.is_some());
     uses[running] == accesses + joins
@@ -220,7 +224,11 @@ fn is_alone(func: &Function, b: &Branch, uses: &SecondaryMap<Value, u32>) -> boo
         && still_none.is_none_or(|&v| uses[v] == 0)
 }
 
-fn flatten(func: &mut Function, b: &Branch, same: &mut SecondaryMap<Value, PackedOption<Value>>) {
+fn convert(
+    func: &mut Function,
+    b: &ShortBranch,
+    same: &mut SecondaryMap<Value, PackedOption<Value>>,
+) {
     let InstData::Ternary {
         args: [active, _, leaves],
         ..
@@ -269,7 +277,7 @@ fn flatten(func: &mut Function, b: &Branch, same: &mut SecondaryMap<Value, Packe
         }
         func.layout.insts_mut(b.behind).retain(|i| *i != join);
     }
-    // All go the way of those that did not leave.
+    // All threads take the path of the lanes that did not leave.
     if let Some(end) = func.layout.terminator(b.from)
         && let InstData::Brif { dests, .. } = *func.dfg.data(end)
     {

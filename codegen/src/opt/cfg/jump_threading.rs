@@ -1,18 +1,18 @@
-//! Jump threading: who comes to a branch knowing which way it goes, goes there without it.
+//! Jump threading: a predecessor that decides a block's branch goes directly to the target.
 //!
-//! A block that only computes and branches is left out by those that jump to it with constants that
-//! decide it, or by a branch on the same condition. They get copies of what it computes. Where what
-//! it defines is used behind it, the two blocks that it branches to have that as parameters.
+//! The block is pure up to its branch. Predecessors bypass it if they pass constants that decide
+//! the branch, or if they branch on the same condition. They get copies of its computations. If its
+//! values are used later, successors of its targets take these as parameters.
 //!
-//! Bounds: [`COMPUTES`] instructions of a block, [`ROUNDS`] times a function, each in time that
-//! grows with its instructions and edges.
+//! Limits: [`COMPUTES`] instructions of a block, and [`ROUNDS`] rounds, each linear in instructions
+//! and edges.
 
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Value};
-use crate::opt::clone_insts::{Copied, branch};
+use crate::opt::clone_insts::{CloneMap, branch};
 use crate::opt::egraph::is_node;
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -20,41 +20,41 @@ use gantry_isa_gen::sem::FpMode;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Instructions of a block that are copied, constants aside.
+/// Maximal instructions of a block that are copied, constants excluded.
 const COMPUTES: usize = 4;
-/// How often a function is looked at: what goes past one branch may come to the next.
+/// Maximal rounds: an edge that bypasses one branch may reach another.
 const ROUNDS: usize = 4;
 
-/// A way into a block, and what becomes of it.
+/// Edge that bypasses a block.
 #[derive(Clone, Copy)]
-struct Edge {
+struct ThreadedEdge {
     from: Block,
-    /// The branch that ends it, and which of its destinations.
+    /// Branch that ends `from`, and the index of the destination.
     inst: Inst,
     dest: usize,
-    /// Which way the block branches then.
-    way: usize,
+    /// Index of the block's successor that the edge leads to.
+    succ: usize,
 }
 
-/// A block that some leave out.
-struct Threaded {
+/// Block that some edges bypass.
+struct ThreadedBlock {
     block: Block,
-    /// The block right above it in the dominator tree, where its constants go.
+    /// Immediate dominator, which receives the block's constants.
     above: Block,
-    edges: Vec<Edge>,
-    /// What is used behind it, and in which blocks.
+    edges: Vec<ThreadedEdge>,
+    /// Values of the block that other blocks use, and these blocks.
     used: Vec<Value>,
     users: Vec<Block>,
 }
 
-/// The pass. Gives how many ways go past a branch now.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+/// Runs the pass. Returns the number of edges that were threaded.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let mut all = 0;
     for _ in 0..ROUNDS {
-        let cfg = state.flow.of(func);
-        let found = found(func, &cfg, &facts.float.mode());
+        let cfg = state.cfg.get(func);
+        let found = found(func, &cfg, &ctx.float.mode());
         let mut done = 0;
-        // Blocks that are not as the graph has them any longer.
+        // Blocks that changed since the CFG was computed.
         let mut touched: EntitySet<Block> = EntitySet::new();
         let mut made = Vec::new();
         for threaded in &found {
@@ -65,14 +65,14 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
             break;
         }
         all += done;
-        state.flow.changed();
-        state.flow.remove_unreachable(func);
+        state.cfg.invalidate();
+        state.cfg.remove_unreachable(func);
     }
     all
 }
 
-/// The blocks that some may leave out.
-fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<Threaded> {
+/// Returns the blocks that some edges can bypass.
+fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<ThreadedBlock> {
     let mut out = Vec::new();
     let entry = func.layout.entry();
     let may = |&b: &Block| Some(b) != entry && branches(func, b);
@@ -86,34 +86,34 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<Threaded> {
             continue;
         };
         let mut edges = Vec::new();
-        let mut ways = [false; 2];
+        let mut succs = [false; 2];
         let mut last = None;
         for &(from, inst) in preds {
-            // A branch with two ways here is there twice.
+            // A branch with successors edges to this block is listed twice.
             if last.replace(inst) == Some(inst) {
                 continue;
             }
             let dests = func.dfg.destinations(inst).iter().enumerate();
             for (dest, call) in dests.filter(|(_, d)| d.block == block) {
-                match way(func, block, (inst, dest), call, mode) {
-                    Some(way) => {
-                        ways[way] = true;
-                        edges.push(Edge {
+                match succ(func, block, (inst, dest), call, mode) {
+                    Some(succ) => {
+                        succs[succ] = true;
+                        edges.push(ThreadedEdge {
                             from,
                             inst,
                             dest,
-                            way,
+                            succ,
                         });
                     }
-                    // It stays, both ways.
-                    None => ways = [true; 2],
+                    // The edge stays, so both successors are reached.
+                    None => succs = [true; 2],
                 }
             }
         }
-        // Where all go one way it is a branch by what is always the same: the end of the function
-        // may be behind the other one.
-        if !edges.is_empty() && ways == [true; 2] {
-            out.push(Threaded {
+        // If all edges lead to one successor, the branch is on an invariant. The other successor
+        // may hold the function's only return.
+        if !edges.is_empty() && succs == [true; 2] {
+            out.push(ThreadedBlock {
                 block,
                 above,
                 edges,
@@ -129,18 +129,18 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<Threaded> {
     let within = |b: Block, of: Block| {
         intervals[of].0 <= intervals[b].0 && intervals[b].1 <= intervals[of].1
     };
-    // A loop that is entered at two places is none that others know.
+    // A loop with two entries is irreducible, which other passes do not handle.
     out.retain(|t| !cfg.preds(t.block).iter().any(|&(b, _)| within(b, t.block)));
     find_uses(func, &mut out);
     out.retain(|t| {
-        let [a, b] = both(func, t.block);
+        let [a, b] = successors(func, t.block);
         let only = |d: Block| d != t.block && cfg.preds(d).len() == 1;
         let behind = |&u: &Block| within(u, a) || within(u, b);
         t.used.is_empty() || only(a) && only(b) && t.users.iter().all(behind)
     });
     for t in &mut out {
-        let [a, _] = both(func, t.block);
-        // Those behind the first way before the others.
+        let [a, _] = successors(func, t.block);
+        // Users under the first successor come before the others.
         t.users.sort_by_key(|&u| !within(u, a));
         let first = t.users.partition_point(|&u| within(u, a));
         t.users.insert(first, t.block);
@@ -148,12 +148,12 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<Threaded> {
     out
 }
 
-/// Whether an instruction is a constant.
+/// Returns true if an instruction is a constant.
 fn is_constant(func: &Function, inst: Inst) -> bool {
     matches!(func.dfg.data(inst), InstData::Imm { .. })
 }
 
-/// Whether a block only computes a little, and branches to two others.
+/// Returns true if a block is pure, short, and branches to two blocks.
 fn branches(func: &Function, block: Block) -> bool {
     let Some((&end, computes)) = func.layout.insts(block).split_last() else {
         return false;
@@ -167,8 +167,8 @@ fn branches(func: &Function, block: Block) -> bool {
         && computes.iter().all(|&i| is_node(func.dfg.data(i)))
 }
 
-/// The two blocks that a block branches to.
-fn both(func: &Function, block: Block) -> [Block; 2] {
+/// Returns the two successors of a block.
+fn successors(func: &Function, block: Block) -> [Block; 2] {
     let end = func.layout.terminator(block);
     match end.map(|i| func.dfg.data(i)) {
         Some(InstData::Brif { dests, .. }) => [dests[0].block, dests[1].block],
@@ -176,8 +176,8 @@ fn both(func: &Function, block: Block) -> [Block; 2] {
     }
 }
 
-/// Which way a block branches if it is come to by a branch's destination, if that says it.
-fn way(
+/// Returns the successor that a block branches to if it is entered by an edge, where known.
+fn succ(
     func: &Function,
     block: Block,
     (inst, dest): (Inst, usize),
@@ -195,7 +195,7 @@ fn way(
         let n = params.iter().position(|&p| p == v)?;
         args.get(n).copied()
     };
-    // A branch by the same condition.
+    // Branch on the same condition.
     if let InstData::Brif {
         cond: before,
         dests,
@@ -249,8 +249,8 @@ fn way(
     Some(usize::from(*lanes.first()? == 0))
 }
 
-/// Finds what the blocks define that others use, but for constants.
-fn find_uses(func: &Function, all: &mut [Threaded]) {
+/// Finds the values of the blocks that other blocks use, constants excluded.
+fn find_uses(func: &Function, all: &mut [ThreadedBlock]) {
     let mut owner: SecondaryMap<Value, PackedOption<Block>> = sized(func.dfg.num_values());
     let mut at: FxHashMap<Block, usize> = FxHashMap::default();
     for (n, t) in all.iter().enumerate() {
@@ -281,15 +281,15 @@ fn find_uses(func: &Function, all: &mut [Threaded]) {
     }
 }
 
-/// Sends the ways of a block past it, with blocks that are made to stand before it. Gives how many,
-/// none where another did something here.
+/// Redirects the edges of a block past it. New edge blocks are added to `made`. Returns the number
+/// of edges; zero if an earlier change touched these blocks.
 fn apply(
     func: &mut Function,
-    t: &Threaded,
+    t: &ThreadedBlock,
     touched: &mut EntitySet<Block>,
     made: &mut Vec<(Block, Block)>,
 ) -> u32 {
-    let dests = both(func, t.block);
+    let dests = successors(func, t.block);
     let froms = t.edges.iter().map(|e| e.from);
     let all: SmallVec<[Block; 8]> = froms.chain(dests).chain([t.block]).collect();
     let looked_at = all.iter().chain(&t.users).chain([&t.above]);
@@ -308,11 +308,11 @@ fn apply(
     *func.layout.insts_mut(t.block) = insts.iter().copied().collect();
     let above = func.layout.insts_mut(t.above);
     above.insert_many(above.len().saturating_sub(1), constants);
-    // The blocks that it branches to have what it defines as parameters.
+    // Both successors take the block's values as parameters.
     let first = t.users.iter().position(|&u| u == t.block).unwrap_or(0);
-    let (before, behind) = t.users.split_at(first);
+    let (before, after) = t.users.split_at(first);
     if !t.used.is_empty() {
-        for (dest, users) in dests.into_iter().zip([before, behind]) {
+        for (dest, users) in dests.into_iter().zip([before, after]) {
             let mut inside: FxHashMap<Value, Value> = FxHashMap::default();
             for &v in &t.used {
                 let ty = func.dfg.ty(v);
@@ -330,11 +330,11 @@ fn apply(
         let args = func.dfg.destinations(e.inst).get(e.dest).map(|d| d.args);
         let Some(args) = args else { continue };
         let params = func.dfg.block_params(t.block).iter().copied();
-        let mut copied = Copied {
+        let mut copied = CloneMap {
             values: params
                 .zip(args.as_slice(&func.dfg.pool).iter().copied())
                 .collect(),
-            ..Copied::default()
+            ..CloneMap::default()
         };
         let is_jump = matches!(func.dfg.data(e.inst), InstData::Jump { .. });
         let to = if is_jump {
@@ -355,7 +355,7 @@ fn apply(
         for &inst in computes {
             copied.inst(func, inst, to);
         }
-        branch(func, &mut copied, end, e.way, to);
+        branch(func, &mut copied, end, e.succ, to);
         let values: Vec<Value> = t.used.iter().map(|&v| copied.value(v)).collect();
         if let Some(jump) = func.layout.terminator(to) {
             let (dests, pool) = func.dfg.destinations_mut(jump);

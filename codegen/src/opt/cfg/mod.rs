@@ -1,5 +1,4 @@
-//! Control flow of the IR: branches that are known, short branches, blocks that are no longer
-//! needed.
+//! Passes over control flow: simplification, jump threading and if-conversion.
 
 pub(crate) mod cfg_cache;
 pub(crate) mod if_conversion;

@@ -1,37 +1,37 @@
-//! Control flow tidied: branches by constants, parameters that are always the same, blocks that
-//! only one jumps to.
+//! CFG simplification: folds branches on constants, removes redundant block parameters, and merges
+//! blocks with their only predecessor.
 //!
-//! Bounds: each block and edge is looked at once; parameters, [`ROUNDS`] times.
+//! Limits: each block and edge is visited once, parameters [`ROUNDS`] times.
 
-use super::cfg_cache::Flow;
+use super::cfg_cache::CfgCache;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, InstData, Opcode, Value};
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-/// How often parameters are looked at: each time those that depended on others.
+/// Maximal rounds over parameters: each may expose others.
 const ROUNDS: usize = 4;
 
-/// The pass. Gives how many branches, parameters and blocks went.
-pub(in crate::opt) fn tidy(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let flow = &mut state.flow;
-    let mut done = branches(func, flow);
-    flow.remove_unreachable(func);
+/// Runs the pass. Returns the number of branches, parameters and blocks that were removed.
+pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cache = &mut state.cfg;
+    let mut done = branches(func, cache);
+    cache.remove_unreachable(func);
     for _ in 0..ROUNDS {
-        let found = parameters(func, &flow.of(func));
+        let found = parameters(func, &cache.get(func));
         done += found;
         if found == 0 {
             break;
         }
     }
-    done + merge(func, flow)
+    done + merge(func, cache)
 }
 
-/// Branches by constants become jumps; but not where the function would have no end then: callers
-/// still have results of it.
-fn branches(func: &mut Function, flow: &mut Flow) -> u32 {
+/// Folds branches on constants into jumps. Leaves them if the function would have no return, since
+/// callers use its results.
+fn branches(func: &mut Function, cache: &mut CfgCache) -> u32 {
     let mut before = Vec::new();
     for block in func.layout.blocks().to_vec() {
         let Some(end) = func.layout.terminator(block) else {
@@ -51,8 +51,8 @@ fn branches(func: &mut Function, flow: &mut Flow) -> u32 {
     if before.is_empty() {
         return 0;
     }
-    flow.changed();
-    let cfg = flow.of(func);
+    cache.invalidate();
+    let cfg = cache.get(func);
     let returns = |&b: &Block| {
         let end = func.layout.terminator(b);
         end.is_some_and(|i| func.dfg.data(i).opcode() == Opcode::Return)
@@ -61,13 +61,13 @@ fn branches(func: &mut Function, flow: &mut Flow) -> u32 {
         for (end, branch) in before {
             *func.dfg.data_mut(end) = branch;
         }
-        flow.changed();
+        cache.invalidate();
         return 0;
     }
     before.len() as u32
 }
 
-/// Parameters that every branch gives the same value, or themselves, are that value.
+/// Removes parameters that receive the same value, or themselves, on every edge.
 fn parameters(func: &mut Function, cfg: &ControlFlow) -> u32 {
     if func.layout.blocks().len() < 2 {
         return 0;
@@ -105,7 +105,7 @@ fn parameters(func: &mut Function, cfg: &ControlFlow) -> u32 {
         }
     }
     if done > 0 {
-        // What stands for a parameter may itself have gone, later in the order.
+        // The replacement may itself be removed later in the order.
         func.rename_by(&mut same);
     }
     done
@@ -115,7 +115,7 @@ fn drop_parameters(func: &mut Function, cfg: &ControlFlow, block: Block, keep: &
     func.dfg.retain_block_params(block, keep);
     let mut seen = None;
     for &(_, inst) in cfg.preds(block) {
-        // A branch with two ways here is there twice.
+        // A branch with both edges to this block is listed twice.
         if seen.replace(inst) == Some(inst) {
             continue;
         }
@@ -131,9 +131,9 @@ fn drop_parameters(func: &mut Function, cfg: &ControlFlow, block: Block, keep: &
     }
 }
 
-/// A block that one block alone jumps to becomes its end.
-pub(in crate::opt) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
-    let cfg = flow.of(func);
+/// Merges a block into its only predecessor, if that ends with a jump.
+pub(in crate::opt) fn merge(func: &mut Function, cache: &mut CfgCache) -> u32 {
+    let cfg = cache.get(func);
     if cfg.order().len() < 2 {
         return 0;
     }
@@ -149,7 +149,7 @@ pub(in crate::opt) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
         let InstData::Jump { dest, .. } = *func.dfg.data(inst) else {
             continue;
         };
-        // What the block before became part of.
+        // The predecessor may have been merged already.
         let from = into[from].expand().unwrap_or(from);
         let params = func.dfg.block_params(block).to_vec();
         for (p, &arg) in params.into_iter().zip(dest.args.as_slice(&func.dfg.pool)) {
@@ -167,7 +167,7 @@ pub(in crate::opt) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
         return 0;
     }
     func.layout.retain_blocks(|b| !gone[b]);
-    flow.changed();
+    cache.invalidate();
     func.rename_by(&mut same);
     done
 }

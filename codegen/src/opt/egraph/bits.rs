@@ -1,36 +1,37 @@
-//! Bits that are moved one by one: a doubleword that ends up the other way round is turned round.
+//! Recognition of bit reversal.
 //!
-//! Of each doubleword that constants shift, mask or join, it is known which bit of which value each
-//! of its bits is. Loops that turn a number round bit by bit come to that when they are unrolled;
-//! so do exchanges of neighbours, pairs, nibbles, bytes and words.
+//! For each dword that constants shift, mask or join, the source bit of each of its bits is
+//! tracked. A dword whose bits end up in reverse order becomes one `bfrev`. Loops that reverse a
+//! number bit by bit have this form once they are unrolled. So do exchanges of neighbours, pairs,
+//! nibbles, bytes and words.
 
 use super::EGraph;
 use crate::ir::{InstData, Opcode, Scalar, Type, Value};
 
-/// Bits of a doubleword.
+/// Bits of a dword.
 const BITS: usize = 32;
 
-/// Where the bits of a doubleword come from.
+/// Source of each bit of a dword.
 #[derive(Clone, Copy)]
-pub(super) struct Bits {
+pub(super) struct BitSources {
     source: Value,
-    /// The source's bit that each is; [`ZERO`] where it is zero.
+    /// Bit of the source for each bit; [`ZERO`] for zero bits.
     from: [u8; BITS],
 }
 
-/// No bit of the source.
+/// Marks a bit that is zero.
 const ZERO: u8 = u8::MAX;
 
-impl Bits {
-    fn of(source: Value) -> Bits {
-        Bits {
+impl BitSources {
+    fn of(source: Value) -> BitSources {
+        BitSources {
             source,
             from: std::array::from_fn(|n| n as u8),
         }
     }
 
-    /// The bits that are so many places further down, or, if that is less than zero, further up.
-    fn shifted(self, down: i64) -> Bits {
+    /// Returns the bits shifted right by `down`, or left if that is negative.
+    fn shifted(self, down: i64) -> BitSources {
         let by = usize::try_from(down.unsigned_abs()).map_or(BITS, |n| n.min(BITS));
         let mut from = [ZERO; BITS];
         if down < 0 {
@@ -38,13 +39,13 @@ impl Bits {
         } else {
             from[..BITS - by].copy_from_slice(&self.from[by..])
         }
-        Bits { from, ..self }
+        BitSources { from, ..self }
     }
 }
 
 impl EGraph<'_> {
-    /// Notes the bits of a new node; gives what turns a value round, if this is that.
-    pub(super) fn turned(&mut self, this: Value, ty: Type, data: &InstData) -> Option<Value> {
+    /// Tracks the bits of a new node. Returns the bit reversal that it is equal to, if any.
+    pub(super) fn bit_reversal(&mut self, this: Value, ty: Type, data: &InstData) -> Option<Value> {
         let &InstData::Binary {
             opcode,
             args: [x, y],
@@ -55,7 +56,7 @@ impl EGraph<'_> {
         if ty.scalar() != Scalar::I32 {
             return None;
         }
-        let known = |e: &Self| e.bits.get(&x).copied().unwrap_or(Bits::of(x));
+        let known = |e: &Self| e.bits.get(&x).copied().unwrap_or(BitSources::of(x));
         let count = |e: &Self| e.immediate(y).filter(|n| *n < BITS as u64);
         let bits = match opcode {
             Opcode::Ishl => known(self).shifted(-(count(self)? as i64)),
@@ -67,7 +68,7 @@ impl EGraph<'_> {
                     0 => ZERO,
                     _ => bits.from[n],
                 };
-                Bits {
+                BitSources {
                     from: std::array::from_fn(from),
                     ..bits
                 }
@@ -78,7 +79,7 @@ impl EGraph<'_> {
                 if a.source != b.source || !apart {
                     return None;
                 }
-                Bits {
+                BitSources {
                     from: std::array::from_fn(|n| a.from[n].min(b.from[n])),
                     ..*a
                 }

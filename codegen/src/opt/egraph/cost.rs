@@ -1,14 +1,14 @@
-//! What nodes cost: about four units for an instruction of two GRFs.
+//! Cost of nodes: about four units for an instruction of two GRFs.
 
 use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
 
 /// Units of an instruction.
 pub(in crate::opt) const INST: u32 = 4;
-/// Bytes that an instruction writes at most.
+/// Maximal bytes that an instruction writes.
 const BYTES: u32 = 64;
 
-/// Whether an operation is a quotient or remainder that the math box does not have, of which
-/// expansion makes dozens of instructions. `math`: it has those of doublewords.
+/// Returns true for a quotient or remainder that the math box does not compute. Expansion turns it
+/// into dozens of instructions. `math`: the math box divides dwords.
 pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     let quotient = matches!(
         opcode,
@@ -17,10 +17,9 @@ pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     quotient && (wide || !math)
 }
 
-/// The cost of an operation by itself, without its operands. `math`: the math box divides
-/// doublewords.
+/// Returns the cost of an operation without its operands. `math`: the math box divides dwords.
 pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
-    // The widest lanes, as they say how many channels fit an instruction.
+    // The widest lanes decide how many channels fit an instruction.
     let mut widest = ty;
     data.for_each_arg(dfg, |v| {
         if dfg.ty(v).bytes() > widest.bytes() && dfg.ty(v).lanes() <= ty.lanes() {
@@ -30,22 +29,20 @@ pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: b
     let insts = widest.bytes().div_ceil(BYTES).max(1);
     let wide = widest.scalar() == Scalar::I64;
     match data {
-        // Mostly part of an instruction.
+        // Mostly an immediate of an instruction.
         InstData::Imm { .. } | InstData::Symbol { .. } => 1,
         InstData::ImmVec { constant, .. } => packed(dfg.constant(*constant)),
         InstData::Nullary { .. } | InstData::Launch { .. } | InstData::ArgQuery { .. } => 1,
-        InstData::RdRegion { index, .. } => match index.is_some() {
-            true => INST * insts,
-            // A view, where an instruction can read it.
-            false => 1,
-        },
+        InstData::RdRegion { index, .. } if index.is_some() => INST * insts,
+        // A source region, where an instruction can read it.
+        InstData::RdRegion { .. } => 1,
         InstData::RdPred { .. } => 1,
-        _ => INST * insts * weight(data.opcode(), wide, math) + free(data.opcode()),
+        _ => INST * insts * weight(data.opcode(), wide, math) + folded_cost(data.opcode()),
     }
 }
 
-/// A constant per lane: one or two instructions for eight lanes, where nibbles say what they are
-/// apart, else one for each.
+/// Returns the cost of a constant with a value per lane. Eight lanes take one or two instructions
+/// if their differences fit nibbles; otherwise each lane takes one.
 pub(in crate::opt) fn packed(lanes: &[u64]) -> u32 {
     let chunk = |c: &[u64]| {
         let (least, most) = (c.iter().min(), c.iter().max());
@@ -59,12 +56,12 @@ pub(in crate::opt) fn packed(lanes: &[u64]) -> u32 {
     INST * lanes.chunks(8).map(chunk).sum::<u32>()
 }
 
-/// What is part of the instruction that reads it.
-fn free(opcode: Opcode) -> u32 {
+/// Returns 1 for an operation that is part of the instruction that reads it.
+fn folded_cost(opcode: Opcode) -> u32 {
     u32::from(weight(opcode, false, true) == 0)
 }
 
-/// Instructions of one operation.
+/// Number of instructions of one operation.
 fn weight(opcode: Opcode, wide: bool, math: bool) -> u32 {
     match opcode {
         Opcode::Bitcast

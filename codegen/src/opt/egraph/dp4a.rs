@@ -1,47 +1,47 @@
-//! Sums that end with the products of all four bytes of two doublewords: `dp4a`, where the hardware
-//! has it.
+//! Recognition of `dp4a`: a sum that ends with the products of all four bytes of two dwords, where
+//! the hardware has it.
 //!
-//! Terms may be in any order, and factors either way around; what the sum begins with is the
-//! operation's third operand.
+//! Terms may be in any order, as may the factors of each. The rest of the sum is the third operand
+//! of the operation.
 
 use super::EGraph;
 use crate::ir::{InstData, Opcode, Scalar, Type, Value};
 
-/// Bytes of a doubleword.
+/// Bytes of a dword.
 const BYTES: u32 = 4;
-/// All of them, a bit each.
+/// Mask of all bytes of a dword.
 const ALL: u32 = (1 << BYTES) - 1;
 
-/// A value of bytes of which each lane of a factor is one of four, and how it was widened.
+/// Byte vector that a factor reads every fourth byte of, and the signedness of its extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Factor {
     of: Value,
     signed: bool,
 }
 
-/// A product of the same byte of two doublewords, in every lane.
+/// Product of the same byte of two dwords, in every lane.
 struct Product {
     factors: [Factor; 2],
     byte: u32,
 }
 
 impl EGraph<'_> {
-    /// What a node is as one such operation and a sum.
-    pub(super) fn dot(&mut self, ty: Type, data: &InstData) -> Option<Value> {
-        if ty.scalar() != Scalar::I32 || !self.facts.target.features().dp4a {
+    /// Returns the `dp4a` that a node is equal to, if any.
+    pub(super) fn dot_product(&mut self, ty: Type, data: &InstData) -> Option<Value> {
+        if ty.scalar() != Scalar::I32 || !self.ctx.target.features().dp4a {
             return None;
         }
         let (Product { factors, byte }, mut rest) = self.sum(data)?;
-        let mut there = 1 << byte;
-        while there != ALL {
+        let mut seen = 1 << byte;
+        while seen != ALL {
             let (next, before) = self.term(rest?)?;
             let [a, b] = next.factors;
             let same = next.factors == factors || [b, a] == factors;
             let bit = 1 << next.byte;
-            if !same || there & bit != 0 {
+            if !same || seen & bit != 0 {
                 return None;
             }
-            there |= bit;
+            seen |= bit;
             rest = before;
         }
         let [a, b] = factors;
@@ -56,8 +56,8 @@ impl EGraph<'_> {
             bits: 0,
         };
         let args = [
-            self.doublewords(ty, a.of),
-            self.doublewords(ty, b.of),
+            self.as_dwords(ty, a.of),
+            self.as_dwords(ty, b.of),
             match rest {
                 Some(rest) => rest,
                 None => self.node(ty, zero, None),
@@ -66,7 +66,7 @@ impl EGraph<'_> {
         Some(self.node(ty, InstData::Ternary { opcode, args }, None))
     }
 
-    /// The last product of a sum, and what that is added to.
+    /// Splits a sum into its last product and the rest.
     fn sum(&self, data: &InstData) -> Option<(Product, Option<Value>)> {
         match *data {
             InstData::Binary {
@@ -85,7 +85,7 @@ impl EGraph<'_> {
         }
     }
 
-    /// The same of a class, which may be a product alone.
+    /// Splits a class, which may be a product without a sum.
     fn term(&self, v: Value) -> Option<(Product, Option<Value>)> {
         let mut members = self.members(v).into_iter();
         let sum = members.find_map(|m| self.sum(self.data(m)?));
@@ -111,7 +111,7 @@ impl EGraph<'_> {
         })
     }
 
-    /// The bytes that a value is made of, and which of each four it has.
+    /// Returns the bytes that a value extends, and the byte of each four.
     fn widened(&self, v: Value) -> Option<(Factor, u32)> {
         let mut members = self.members(v).into_iter();
         members.find_map(|m| {
@@ -123,7 +123,7 @@ impl EGraph<'_> {
                 Opcode::Uextend => false,
                 _ => return None,
             };
-            // The cheapest, since a class may have more members than are looked at.
+            // The cheapest node first: a class may have more members than are visited.
             let best = self.best_of(arg).value;
             let mut members = self.members(arg).into_iter();
             let byte = self.byte(best);
@@ -132,7 +132,7 @@ impl EGraph<'_> {
         })
     }
 
-    /// The bytes of which a node is one of each four.
+    /// Returns the byte vector that a node reads every fourth byte of, and the first byte.
     fn byte(&self, v: Value) -> Option<(Value, u32)> {
         let &InstData::RdRegion {
             arg, region, index, ..
@@ -151,8 +151,8 @@ impl EGraph<'_> {
         each.then_some((arg, byte))
     }
 
-    /// Bytes as the doublewords of a type that they are.
-    fn doublewords(&mut self, ty: Type, bytes: Value) -> Value {
+    /// Returns bytes as the dwords of a type.
+    fn as_dwords(&mut self, ty: Type, bytes: Value) -> Value {
         let mut members = self.members(bytes).into_iter();
         let cast = members.find_map(|m| match *self.data(m)? {
             InstData::Unary {

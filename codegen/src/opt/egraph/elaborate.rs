@@ -1,79 +1,79 @@
-//! Puts the chosen nodes of an e-graph back into blocks.
+//! Elaboration: puts the chosen nodes of an e-graph back into blocks.
 //!
-//! Blocks are visited down the dominator tree. What only computes is put where the program had it,
-//! so that what was close together stays so, if anything needs it and it is not there already;
-//! operands that were not there are put before it. With [`Pass::Licm`] what a loop does not change
-//! goes to the end of the block before the loop, up to [`HOISTED`] of the register file for each
-//! loop; predicates, of which flags have few, stay where they are.
+//! Blocks are visited down the dominator tree. A pure operation goes where the program had it, if
+//! something needs it and no dominating block has it. So values that were close together stay so.
+//! Operands that are missing go before it. With [`Pass::Licm`], loop-invariant nodes go to the end
+//! of the block before the loop. Each loop may move values of up to one [`LICM_SHARE`]th of the GRF
+//! file. Predicates stay, since flags are few.
 
-use super::{EGraph, Pass, taken};
+use super::{EGraph, Pass, take_insts};
 use crate::entity_set::Marks;
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
-use crate::opt::Facts;
+use crate::opt::PassContext;
 use crate::opt::loops::{Loop, Loops};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use smallvec::SmallVec;
 
-/// The part of the register file that values moved out of one loop may take: one of so many.
-const HOISTED: u32 = 4;
+/// Divisor of the GRF file size that limits the bytes moved out of one loop.
+const LICM_SHARE: u32 = 4;
 
-/// Where a value was put.
+/// Value that was put for a node.
 #[derive(Clone, Copy)]
-struct Place {
+struct Placement {
     value: Value,
-    /// Loops around it.
+    /// Number of loops around it.
     depth: u32,
 }
 
-impl Default for Place {
-    fn default() -> Place {
-        Place {
+impl Default for Placement {
+    fn default() -> Placement {
+        Placement {
             value: Value::reserved_value(),
             depth: 0,
         }
     }
 }
 
-/// A block of the dominator tree whose dominated blocks are being visited.
-struct Scope {
+/// Block of the dominator tree whose dominated blocks are being visited.
+struct DomScope {
     block: Block,
-    /// What was put here, to be forgotten at its end.
+    /// Nodes that were put here; they go out of scope at its end.
     put: SmallVec<[Value; 8]>,
 }
 
 struct Elaborator<'g, 'a> {
     graph: EGraph<'a>,
-    facts: &'g Facts<'a>,
+    ctx: &'g PassContext<'a>,
     loops: Loops,
-    /// The node that each is, where it is in sight.
-    places: SecondaryMap<Value, Place>,
-    /// Nodes whose own instruction stands somewhere.
+    /// Placement of each node that is in scope.
+    placements: SecondaryMap<Value, Placement>,
+    /// Nodes whose own instruction is in use.
     used: Marks<Value>,
-    /// The node that a copy is of.
+    /// Node that a copy was made from.
     copied: SecondaryMap<Value, PackedOption<Value>>,
-    scopes: Vec<Scope>,
-    /// Where in `scopes` a block is, or was.
+    scopes: Vec<DomScope>,
+    /// Index of a block's scope in `scopes`, current or former.
     scope_of: SecondaryMap<Block, u32>,
     /// Bytes moved out of each loop.
-    hoisted: SecondaryMap<Loop, u32>,
+    licm_bytes: SecondaryMap<Loop, u32>,
     count: u32,
     block: Block,
 }
 
-/// A step of putting a node.
-enum Step {
+/// Step of putting a node.
+enum ElaborateStep {
     Operands(Value),
     Put(Value),
 }
 
-/// Gives how many nodes were moved out of loops.
-pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u32 {
+/// Puts nodes back. Returns the number of nodes that moved out of loops.
+pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -> u32 {
     let Some(entry) = graph.func.layout.entry() else {
         return 0;
     };
-    let mut old = taken(graph.func, cfg);
+    let mut old = take_insts(graph.func, cfg);
     let needed = needed(&graph, cfg, &old);
     let loops = Loops::new(graph.func, cfg);
     let (blocks, values) = (graph.func.dfg.num_blocks(), graph.func.dfg.num_values());
@@ -85,30 +85,30 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
     }
     let mut e = Elaborator {
         graph,
-        facts,
+        ctx,
         loops,
-        places: sized(values),
+        placements: sized(values),
         used: Marks::sized(values),
         copied: sized(values),
         scopes: Vec::new(),
         scope_of: sized(blocks),
-        hoisted: SecondaryMap::new(),
+        licm_bytes: SecondaryMap::new(),
         count: 0,
         block: entry,
     };
-    // A block, or the end of the one that was begun last.
+    // Blocks to visit; `None` ends the scope of the last one.
     let mut work = vec![Some(entry)];
     while let Some(next) = work.pop() {
         let Some(block) = next else {
             let scope = e.scopes.pop();
             for v in scope.into_iter().flat_map(|s| s.put) {
-                e.places[v] = Place::default();
+                e.placements[v] = Placement::default();
             }
             continue;
         };
         e.block = block;
         e.scope_of[block] = e.scopes.len() as u32;
-        e.scopes.push(Scope {
+        e.scopes.push(DomScope {
             block,
             put: SmallVec::new(),
         });
@@ -123,7 +123,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
     e.finish(cfg)
 }
 
-/// The nodes, and the results of others, that something depends on that has an effect.
+/// Returns the nodes and other results that an instruction with an effect depends on.
 fn needed(
     graph: &EGraph<'_>,
     cfg: &ControlFlow,
@@ -144,7 +144,7 @@ fn needed(
         if out.insert(v)
             && let Some(inst) = dfg.def_inst(v)
         {
-            // Several results are needed where one is.
+            // All results of an instruction are needed if one is.
             for &other in dfg.results(inst) {
                 out.insert(other);
             }
@@ -155,7 +155,7 @@ fn needed(
 }
 
 impl Elaborator<'_, '_> {
-    /// Puts an instruction of the program, if anything needs it.
+    /// Puts an instruction of the program if something needs it.
     fn inst(&mut self, inst: Inst, needed: &Marks<Value>) {
         let dfg = &self.graph.func.dfg;
         let data = dfg.data(inst);
@@ -172,7 +172,7 @@ impl Elaborator<'_, '_> {
         }
         let mut args: SmallVec<[Value; 8]> = SmallVec::new();
         data.for_each_arg(dfg, |v| args.push(v));
-        // Of two ways each would have to be written.
+        // A branch with two targets would have to write the constant on both edges.
         let jumps = matches!(data, InstData::Jump { .. });
         for v in &mut args {
             *v = if jumps {
@@ -186,13 +186,13 @@ impl Elaborator<'_, '_> {
         dfg.map_args(inst, |v| args.next().unwrap_or(v));
         let depth = self.loops.depth(self.block);
         for &value in self.graph.func.dfg.results(inst) {
-            self.places[value] = Place { value, depth };
+            self.placements[value] = Placement { value, depth };
         }
         self.graph.func.layout.append_inst(self.block, inst);
     }
 
-    /// The value of a class that something is to be written over: a constant is made for it alone,
-    /// where that is, since it would be copied there otherwise.
+    /// Returns the value of a class for a use that overwrites it. Such a use gets its own constant,
+    /// since it would have to copy a shared one.
     fn written(&mut self, class: Value) -> Value {
         let node = self.graph.best_of(class).value;
         let func = &mut *self.graph.func;
@@ -207,28 +207,28 @@ impl Elaborator<'_, '_> {
         value
     }
 
-    /// The value of a class in the block that is being written.
+    /// Returns the value of a class in the current block.
     fn value(&mut self, class: Value) -> Value {
         let node = self.graph.best_of(class).value;
-        if let Some(place) = self.place(node) {
-            return place.value;
+        if let Some(placement) = self.placement_of(node) {
+            return placement.value;
         }
-        // Mostly all that it is made of is there.
+        // Mostly all operands are there already.
         let Some(inst) = self.graph.func.dfg.def_inst(node) else {
             return node;
         };
         if let (operands, true) = self.operands(inst) {
             return self.put(node, inst, &operands);
         }
-        let mut work: SmallVec<[Step; 16]> = SmallVec::new();
-        work.push(Step::Operands(node));
+        let mut work: SmallVec<[ElaborateStep; 16]> = SmallVec::new();
+        work.push(ElaborateStep::Operands(node));
         while let Some(step) = work.pop() {
             match step {
-                Step::Operands(node) => {
-                    if self.place(node).is_some() {
+                ElaborateStep::Operands(node) => {
+                    if self.placement_of(node).is_some() {
                         continue;
                     }
-                    work.push(Step::Put(node));
+                    work.push(ElaborateStep::Put(node));
                     let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
                     let dfg = &self.graph.func.dfg;
                     if let Some(inst) = dfg.def_inst(node) {
@@ -237,13 +237,13 @@ impl Elaborator<'_, '_> {
                     // The first operand is put first.
                     for v in operands.into_iter().rev() {
                         let node = self.node(v);
-                        if self.place(node).is_none() {
-                            work.push(Step::Operands(node));
+                        if self.placement_of(node).is_none() {
+                            work.push(ElaborateStep::Operands(node));
                         }
                     }
                 }
-                Step::Put(node) => {
-                    if self.place(node).is_none()
+                ElaborateStep::Put(node) => {
+                    if self.placement_of(node).is_none()
                         && let Some(inst) = self.graph.func.dfg.def_inst(node)
                     {
                         let (operands, _) = self.operands(inst);
@@ -252,49 +252,48 @@ impl Elaborator<'_, '_> {
                 }
             }
         }
-        self.place(node).map_or(node, |p| p.value)
+        self.placement_of(node).map_or(node, |p| p.value)
     }
 
-    /// Where the operands of a node are, and whether all of them are where it can be put; those
+    /// Returns the placements of a node's operands, and true if all of them are in scope. Those
     /// that are not stand for themselves.
-    fn operands(&self, inst: Inst) -> (SmallVec<[Place; 4]>, bool) {
+    fn operands(&self, inst: Inst) -> (SmallVec<[Placement; 4]>, bool) {
         let dfg = &self.graph.func.dfg;
-        let mut places = SmallVec::new();
+        let mut placements = SmallVec::new();
         let mut ready = true;
         dfg.data(inst).for_each_arg(dfg, |value| {
-            let place = self.place(self.node(value));
-            ready &= place.is_some();
-            places.push(place.unwrap_or(Place { value, depth: 0 }));
+            let placement = self.placement_of(self.node(value));
+            ready &= placement.is_some();
+            placements.push(placement.unwrap_or(Placement { value, depth: 0 }));
         });
-        (places, ready)
+        (placements, ready)
     }
 
-    /// The node that an operand is: of a class, or, in an instruction that was put already, of what
-    /// was put for it.
+    /// Returns the node of an operand. This is the best node of a class, or the node that an
+    /// existing copy was made from.
     fn node(&self, v: Value) -> Value {
         let v = self.copied[v].expand().unwrap_or(v);
         self.graph.best_of(v).value
     }
 
-    /// Where a node is, as far as it can be seen from here; what is no node is where it always was.
-    fn place(&self, node: Value) -> Option<Place> {
+    /// Returns the placement of a node that is in scope. Block parameters are always in scope.
+    fn placement_of(&self, node: Value) -> Option<Placement> {
         let dfg = &self.graph.func.dfg;
-        let at = |block: Block| Place {
+        let at = |block: Block| Placement {
             value: node,
             depth: self.loops.depth(block),
         };
         match dfg.def(node) {
             ValueDef::Param(block, _) => Some(at(block)),
             ValueDef::Result(..) => {
-                let place = self.places[node];
-                (!place.value.is_reserved_value()).then_some(place)
+                let placement = self.placements[node];
+                (!placement.value.is_reserved_value()).then_some(placement)
             }
         }
     }
 
-    /// Puts a node, of which this is the instruction, whose operands are put; gives what it is
-    /// there.
-    fn put(&mut self, node: Value, inst: Inst, operands: &[Place]) -> Value {
+    /// Puts a node with its instruction, after its operands. Returns its value.
+    fn put(&mut self, node: Value, inst: Inst, operands: &[Placement]) -> Value {
         let data = *self.graph.func.dfg.data(inst);
         let deepest = operands.iter().map(|p| p.depth).max().unwrap_or(0);
         let (scope, depth) = self.scope_for(node, &data, deepest);
@@ -316,7 +315,7 @@ impl Elaborator<'_, '_> {
             self.copied[value] = node.into();
             (copy, value)
         };
-        // What is written over is a constant of its own.
+        // A constant that is overwritten gets its own copy.
         if let InstData::WrRegion { args, .. } = data {
             let old = self.node(args[0]);
             let func = &mut *self.graph.func;
@@ -333,13 +332,12 @@ impl Elaborator<'_, '_> {
             }
         }
         self.append(at, inst);
-        self.places[node] = Place { value, depth };
+        self.placements[node] = Placement { value, depth };
         self.scopes[scope].put.push(node);
         value
     }
 
-    /// Puts an instruction at the end of what is written of a block; of one that is ended before
-    /// the branch.
+    /// Appends an instruction to a block; in a finished block it goes before the branch.
     fn append(&mut self, at: Block, inst: Inst) {
         let insts = self.graph.func.layout.insts_mut(at);
         if at == self.block {
@@ -349,30 +347,30 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// The scope in whose block a node is put, and how many loops that is in.
+    /// Returns the scope whose block takes a node, and the loop depth there.
     fn scope_for(&mut self, node: Value, data: &InstData, deepest: u32) -> (usize, u32) {
         let here = self.scopes.len() - 1;
         let mut depth = self.loops.depth(self.block);
         let ty = self.graph.ty(node);
         let stays = ty.is_pred()
-            || !self.facts.passes.contains(Pass::Licm)
-            // An index out of bounds is an error where nobody meant to read.
+            || !self.ctx.passes.contains(Pass::Licm)
+            // An index out of bounds would be an error where the program did not read.
             || matches!(data, InstData::RdRegion { index, .. } | InstData::WrRegion { index, .. } if index.is_some());
         let mut scope = here;
         let mut around = self.loops.of(self.block);
         while let (false, Some(this)) = (stays || deepest >= depth, around) {
             let header = self.loops.loops[this].header;
             let up = self.loops.loops[this].parent.expand();
-            // The block before the loop: the scope around its header's.
+            // The block before the loop: the scope around that of its header.
             let Some(before) = self.scope_before(header, scope) else {
                 break;
             };
-            let most = self.facts.target.grf().size() / HOISTED;
-            let bytes = self.hoisted[this] + ty.bytes();
+            let most = self.ctx.target.grf().size() / LICM_SHARE;
+            let bytes = self.licm_bytes[this] + ty.bytes();
             if self.loops.of(self.scopes[before].block) != up || bytes > most {
                 break;
             }
-            self.hoisted[this] = bytes;
+            self.licm_bytes[this] = bytes;
             self.count += 1;
             scope = before;
             depth -= 1;
@@ -381,15 +379,15 @@ impl Elaborator<'_, '_> {
         (scope, depth)
     }
 
-    /// The scope around that of a block, which is one of those up to `from`.
+    /// Returns the scope around that of a block, among those up to `from`.
     fn scope_before(&self, header: Block, from: usize) -> Option<usize> {
         let at = self.scope_of[header] as usize;
         let open = at <= from && self.scopes.get(at).is_some_and(|s| s.block == header);
         open.then(|| at.checked_sub(1)).flatten()
     }
 
-    /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved
-    /// out of loops.
+    /// Removes dead nodes and maps labels to new values. Returns the number of nodes that moved out
+    /// of loops.
     fn finish(self, cfg: &ControlFlow) -> u32 {
         let func = self.graph.func;
         let mut used: Marks<Value> = Marks::sized(func.dfg.num_values());

@@ -1,17 +1,17 @@
-//! Regions at an index that is a constant: regions at a place that is known. Regions at an index
-//! that a constant is added to: regions further on.
+//! Region reads and writes at a constant index become ones without an index. For an index that is a
+//! sum with a constant, the constant moves into the region's offset.
 
 use super::EGraph;
 use super::rules::region_of;
 use crate::ir::{InstData, Opcode, Region, Type, Value};
 use smallvec::SmallVec;
 
-/// Rows that are looked at.
+/// Maximal rows of a region that are visited.
 const ROWS: usize = 64;
 
 impl EGraph<'_> {
-    /// A read or a write of a region, without its index if that is a constant and leads into the
-    /// value, else without what a constant adds to it. `ty`: what the node is.
+    /// Removes the index of a region access if it is a constant and in bounds. Otherwise moves the
+    /// constant summand of the index into the region. `ty` is the type of the node.
     pub(super) fn fix(&self, ty: Type, data: &mut InstData) {
         let (part, whole, region, index, writes) = match data {
             InstData::RdRegion {
@@ -35,12 +35,11 @@ impl EGraph<'_> {
         }
     }
 
-    /// A region at an index that is a sum with a constant: one that begins so much further on, at
-    /// the other summand.
+    /// Returns the region and index without the constant summand of the index.
     ///
-    /// Where the sum wraps, which an `i16` does, the region is outside of the value before and
-    /// after: both starts are in it, so what is added is less than its size, far less than half of
-    /// what an `i16` counts.
+    /// An `i16` sum may wrap. Then the region is out of bounds both before and after: both starts
+    /// lie in the value, so the summand is smaller than its size. That is far less than half the
+    /// range of an `i16`.
     fn moved(&self, region: Region, at: Value, part: Type, whole: Type) -> Option<(Region, Value)> {
         let size = part.scalar().bytes();
         let last = match self.ty(at).lanes() {
@@ -83,8 +82,7 @@ impl EGraph<'_> {
         if size == 0 {
             return None;
         }
-        // The element from which a region at so many bytes begins, if the last one from there is in
-        // the value, too.
+        // First element of the region at this index, if its last element is in the value.
         let element = |at: u64, last: u32| {
             let at = i64::from(at as u16 as i16) + i64::from(region.offset);
             let end = at + i64::from(last) * size;
@@ -100,7 +98,7 @@ impl EGraph<'_> {
                 ..region
             });
         }
-        // A lane of the index for each row. What is written twice is nobody's to order.
+        // Each row has its lane of the index. Overlapping writes have no defined order.
         let width = u32::from(region.width).max(1);
         if writes || lanes as usize > ROWS {
             return None;

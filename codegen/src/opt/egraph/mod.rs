@@ -1,22 +1,21 @@
-//! The e-graph: an acyclic one, as Cranelift's.
+//! Acyclic e-graph, as in Cranelift.
 //!
-//! Blocks are visited in reverse postorder. Each operation that only computes is a *node*, known by
-//! its type, opcode and operands: the same again is the same value. What all operands' constants
-//! make is computed (by the interpreter's own `evaluate`, and so by isa-gen's semantics). The rules
-//! in `../isle` say what else a node is equal to; what they make are nodes too. A value's *class*
-//! is the node that it was, and what that is equal to; a rule's pattern matches any node of a
-//! class. Costs are known as soon as a class is, since operands come first: the cheapest node is
-//! the one that is chosen.
+//! Blocks are visited in reverse postorder. Each pure operation is a *node*, keyed by its type,
+//! opcode and operands: equal keys are one value (GVN). Operations on constants are folded by the
+//! interpreter's own `evaluate`, and so by isa-gen's semantics. The rules in `../isle` add nodes
+//! that are equal. The *class* of a value is its own node and all equal nodes; a pattern matches
+//! any node of a class. Operands come first, so costs are known as soon as a class is complete, and
+//! its cheapest node is chosen.
 //!
-//! An alternative needs nothing that the node itself does not need, so it can be computed wherever
-//! that can.
+//! An alternative depends on nothing that the node itself does not depend on. So it can be computed
+//! wherever the node can.
 //!
-//! Then `elaborate` puts chosen nodes back, each where the program had it, or where something first
-//! asks for it, or before the loops that it does not depend on; what is there already, in a block
-//! that dominates, is not computed again.
+//! `elaborate` then puts the chosen nodes back into blocks. A node goes where the program had it,
+//! where something first needs it, or before the loops that it does not depend on. A value that a
+//! dominating block computes is not computed again.
 //!
-//! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the
-//! other, [`ALTERNATIVES`] nodes a class.
+//! Limits: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] nested rules, and
+//! [`ALTERNATIVES`] nodes of a class.
 
 mod bits;
 pub(super) mod cost;
@@ -28,7 +27,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{Facts, Pass, State};
+use super::{OptState, Pass, PassContext};
 use crate::entity_set::sized;
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
@@ -49,93 +48,92 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::time::Duration;
 
-/// Nodes that rules may make, for each instruction of the function.
+/// Maximal nodes that rules make, for each instruction of the function.
 const MADE_PER_INST: usize = 1;
-/// Values that rules mostly make: one for so many instructions. There may be more.
-const ROOM: usize = 4;
-/// How deep rules may be applied to what rules made.
+/// Expected number of instructions per value that rules make; sizes the tables.
+const INSTS_PER_MADE_VALUE: usize = 4;
+/// Maximal nesting of rules that apply to results of rules.
 const DEPTH: u32 = 5;
-/// Nodes of a class that patterns are matched against.
+/// Maximal nodes of a class that patterns are matched against.
 const ALTERNATIVES: usize = 4;
-/// Lanes of a constant that folding makes: more are left to the hardware.
+/// Maximal lanes of a folded constant. Larger ones are left to the hardware.
 const FOLDED_LANES: u32 = 64;
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
 
-/// The cheapest way to a value.
+/// Cheapest node of a class.
 #[derive(Clone, Copy)]
-struct Best {
-    /// In units of [`cost`], operands included.
+struct BestNode {
+    /// Cost in units of [`cost`], operands included.
     cost: u32,
-    /// The node's value.
+    /// Value of the node.
     value: Value,
 }
 
-impl Default for Best {
-    fn default() -> Best {
-        Best {
+impl Default for BestNode {
+    fn default() -> BestNode {
+        BestNode {
             cost: 0,
             value: Value::reserved_value(),
         }
     }
 }
 
-/// What a node is equal to, if that is anything.
+/// List of the nodes that a node is equal to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Alternatives(u32);
 entity_impl!(Alternatives);
 
-/// What is known of a value, in one place: of a large function each place is one more that is not
-/// in the cache.
+/// Facts about a value, in one table: in large functions each further table costs cache misses.
 #[derive(Clone, Copy, Default)]
-struct Known {
-    /// What stands for a value of the program; nothing for those that stand for themselves.
+struct ValueInfo {
+    /// Representative of a value of the program; `None` if it represents itself.
     class: PackedOption<Value>,
-    /// The cheapest of a class; nothing where the class is a value that is no node.
-    best: Best,
-    /// The lanes of a constant with a value per lane.
+    /// Cheapest node of the class; reserved if the value is no node.
+    best: BestNode,
+    /// Lanes of a constant with a value per lane.
     lanes: PackedOption<Constant>,
     alternatives: PackedOption<Alternatives>,
 }
 
-/// A node, which is what the instruction of a value is, and its class.
+/// Node, identified by its value's instruction, and its class.
 struct Node {
     value: Value,
     class: Value,
-    /// The lower half of the hash: whoever has another is another node, and need not be looked at.
+    /// Lower half of the hash. Nodes whose hash differs are not compared further.
     hash: u32,
 }
 
 struct EGraph<'a> {
     func: &'a mut Function,
-    facts: &'a Facts<'a>,
-    known: SecondaryMap<Value, Known>,
+    ctx: &'a PassContext<'a>,
+    known: SecondaryMap<Value, ValueInfo>,
     alternatives: PrimaryMap<Alternatives, SmallVec<[Value; ALTERNATIVES]>>,
-    /// Nodes by their type, opcode and operands, which the function says of them.
+    /// Nodes by type, opcode and operands, which are looked up in the function.
     nodes: HashTable<Node>,
     /// Constants with a value per lane, by their lanes.
     constants: Map<Vec<u64>, Constant>,
-    /// Where the bits of doublewords come from that are shifted, masked or joined.
-    bits: Map<Value, bits::Bits>,
-    /// Where the instruction that is looked at comes from.
+    /// Bit sources of dwords that are shifted, masked or joined.
+    bits: Map<Value, bits::BitSources>,
+    /// Source location of the current instruction.
     loc: SourceLoc,
-    /// How deep rules are in rules.
+    /// Current nesting of rules.
     depth: u32,
-    /// Nodes that rules may still make.
+    /// Number of nodes that rules may still make.
     budget: usize,
     rules: bool,
     fired: Fired,
-    /// What was found again, folded, replaced by a rule.
+    /// Number of nodes that were numbered, folded or replaced by a rule.
     changes: u32,
     replaced: u32,
 }
 
-/// About how many instructions an operation is, one of which the first result has this type.
+/// Returns the approximate number of instructions of an operation with a first result of this type.
 pub(super) fn instructions(dfg: &DataFlowGraph, ty: Type, data: &InstData, target: &Target) -> u32 {
     cost::of(dfg, ty, data, target.features().math_int_div) / cost::INST
 }
 
-/// Whether an instruction is a node: it has one result, which depends on its operands alone, and
+/// Returns true for nodes: instructions with one result that depends on the operands alone and that
 /// may be computed anywhere.
 pub(super) fn is_node(data: &InstData) -> bool {
     let opcode = data.opcode();
@@ -144,8 +142,7 @@ pub(super) fn is_node(data: &InstData) -> bool {
         return false;
     }
     match data {
-        // What channels run under has its order; and what nobody wrote is in as many places as ask
-        // for it.
+        // Reads of the dispatch mask are ordered. Each use of an undefined value gets its own.
         InstData::Nullary { opcode } => !matches!(opcode, Opcode::DispatchMask | Opcode::Undef),
         InstData::Imm { .. }
         | InstData::ImmVec { .. }
@@ -166,48 +163,48 @@ pub(super) fn is_node(data: &InstData) -> bool {
     }
 }
 
-/// The pass.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    state.flow.remove_unreachable(func);
-    let cfg = state.flow.of(func);
+/// Runs the pass. Returns the number of changes.
+pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    state.cfg.remove_unreachable(func);
+    let cfg = state.cfg.get(func);
     let counts = &mut state.counts;
-    let mut graph = EGraph::new(func, facts);
+    let mut graph = EGraph::new(func, ctx);
     graph.build(&cfg);
     let (changes, replaced) = (graph.changes, graph.replaced);
     counts.fired.extend(&graph.fired);
-    let hoisted = elaborate::run(graph, &cfg, facts);
-    if facts.passes.contains(Pass::Rules) {
+    let moved = elaborate::run(graph, &cfg, ctx);
+    if ctx.passes.contains(Pass::Rules) {
         counts.add(Pass::Rules, replaced, Duration::ZERO);
     }
-    if facts.passes.contains(Pass::Licm) {
-        counts.add(Pass::Licm, hoisted, Duration::ZERO);
+    if ctx.passes.contains(Pass::Licm) {
+        counts.add(Pass::Licm, moved, Duration::ZERO);
     }
     changes
 }
 
 impl<'a> EGraph<'a> {
-    fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
+    fn new(func: &'a mut Function, ctx: &'a PassContext<'a>) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
-            known: sized(func.dfg.num_values() + count / ROOM),
-            // About as many are equal to something else.
-            alternatives: PrimaryMap::with_capacity(count / ROOM),
+            known: sized(func.dfg.num_values() + count / INSTS_PER_MADE_VALUE),
+            // About as many values have alternatives.
+            alternatives: PrimaryMap::with_capacity(count / INSTS_PER_MADE_VALUE),
             nodes: HashTable::with_capacity(count),
             constants: Map::default(),
             bits: Map::default(),
             loc: SourceLoc::NONE,
             depth: 0,
             budget: 64 + count.saturating_mul(MADE_PER_INST),
-            rules: facts.passes.contains(Pass::Rules),
+            rules: ctx.passes.contains(Pass::Rules),
             fired: Fired::default(),
             changes: 0,
             replaced: 0,
             func,
-            facts,
+            ctx,
         }
     }
 
-    /// Makes nodes of all that only computes; the operands of the rest are classes.
+    /// Makes nodes of all pure operations, and rewrites operands of the rest to classes.
     fn build(&mut self, cfg: &ControlFlow) {
         for &block in cfg.order() {
             for n in 0..self.func.layout.insts(block).len() {
@@ -228,7 +225,7 @@ impl<'a> EGraph<'a> {
                 }
             }
         }
-        // Operands of what comes before their definitions in the order: of branches back.
+        // Operands that are defined later in the order: those of back edges.
         for &block in cfg.order() {
             if let Some(inst) = self.func.layout.terminator(block) {
                 let known = &self.known;
@@ -243,10 +240,10 @@ impl<'a> EGraph<'a> {
         self.func.dfg.ty(v)
     }
 
-    /// The class of a node: an instruction of the program, or a new one.
+    /// Returns the class of a node: an instruction of the program, or a new one.
     fn node(&mut self, ty: Type, data: InstData, original: Option<(Inst, Value)>) -> Value {
         let data = self.canonical(ty, data);
-        let hash = hashed(ty, &data);
+        let hash = hash_of(ty, &data);
         let dfg = &self.func.dfg;
         if let Some(there) = self.nodes.find(hash, |n| {
             n.hash == hash as u32 && key(dfg, n) == Some((ty, &data))
@@ -270,7 +267,7 @@ impl<'a> EGraph<'a> {
         data.for_each_arg(&self.func.dfg, |v| {
             cost = cost.saturating_add(self.known[v].best.cost);
         });
-        self.known[this].best = Best { cost, value: this };
+        self.known[this].best = BestNode { cost, value: this };
         if let InstData::ImmVec { constant, .. } = data {
             self.known[this].lanes = constant.into();
         }
@@ -281,7 +278,7 @@ impl<'a> EGraph<'a> {
         let dfg = &self.func.dfg;
         let short = hash as u32;
         let same = |n: &Node| n.hash == short && key(dfg, n) == Some((ty, &data));
-        // A rule may have come to the same node meanwhile.
+        // A rule may have made the same node meanwhile.
         match self.nodes.entry(hash, same, |n| spread(n.hash)) {
             Entry::Occupied(mut there) => there.get_mut().class = class,
             Entry::Vacant(free) => {
@@ -295,8 +292,8 @@ impl<'a> EGraph<'a> {
         class
     }
 
-    /// Finds what a new node is equal to. Gives what stands for it: another value where that is
-    /// better in every way.
+    /// Finds values that a new node is equal to. Returns its representative: another value if that
+    /// is better in every respect.
     fn equal(&mut self, this: Value, ty: Type, data: &InstData) -> Value {
         if let Some(folded) = self.fold(ty, data)
             && self.add(this, folded)
@@ -312,15 +309,15 @@ impl<'a> EGraph<'a> {
         rules::simplify(self, this, &mut found);
         let others = [
             self.uniform(ty, data),
-            self.turned(this, ty, data),
-            self.put_together(ty, data),
-            self.dot(ty, data),
+            self.bit_reversal(this, ty, data),
+            self.reassembled(ty, data),
+            self.dot_product(ty, data),
         ];
         for other in others.into_iter().flatten() {
             found.push(other);
         }
         self.depth -= 1;
-        // Whatever a rule makes of a division is better than one in many steps.
+        // Any result of a rule is better than the long expansion of a division.
         let wide = ty.scalar() == Scalar::I64;
         let long = cost::is_long_quotient(data.opcode(), wide, self.divides());
         for other in found {
@@ -333,12 +330,12 @@ impl<'a> EGraph<'a> {
         this
     }
 
-    /// Whether the math box divides doublewords.
+    /// Returns true if the math box divides dwords.
     fn divides(&self) -> bool {
-        self.facts.target.features().math_int_div
+        self.ctx.target.features().math_int_div
     }
 
-    /// Adds an alternative to a node; whether it is a constant, and nothing else has to be known.
+    /// Adds an alternative to a node. Returns true if it is a constant, which settles the class.
     fn add(&mut self, this: Value, other: Value) -> bool {
         if other == this {
             return false;
@@ -365,11 +362,11 @@ impl<'a> EGraph<'a> {
         false
     }
 
-    /// The cheapest way to a class; of what is no node that itself, which costs nothing.
-    fn best_of(&self, class: Value) -> Best {
+    /// Returns the cheapest node of a class. A value that is no node costs nothing.
+    fn best_of(&self, class: Value) -> BestNode {
         let best = self.known[class].best;
         if best.value.is_reserved_value() {
-            Best {
+            BestNode {
                 cost: 0,
                 value: class,
             }
@@ -378,19 +375,19 @@ impl<'a> EGraph<'a> {
         }
     }
 
-    /// The data of a class's own node.
+    /// Returns the data of a class's own node.
     fn data(&self, class: Value) -> Option<&InstData> {
         let inst = self.func.dfg.def_inst(class)?;
         let data = self.func.dfg.data(inst);
         is_node(data).then_some(data)
     }
 
-    /// Whether a class is its own node and nothing else, or no node.
+    /// Returns true if a class has no alternatives.
     fn is_alone(&self, class: Value) -> bool {
         self.known[class].alternatives.is_none()
     }
 
-    /// The first nodes of a class.
+    /// Returns the first nodes of a class.
     fn members(&self, class: Value) -> SmallVec<[Value; ALTERNATIVES]> {
         let mut out = SmallVec::new();
         if self.is_alone(class) {
@@ -415,7 +412,7 @@ impl<'a> EGraph<'a> {
         out
     }
 
-    /// The bits of every lane, of a class that is an immediate; of a predicate all of its lanes.
+    /// Returns the bits of every lane of an immediate; for a predicate, the bits of all lanes.
     fn immediate(&self, class: Value) -> Option<u64> {
         // Every such instruction is a node.
         let inst = self.func.dfg.def_inst(class)?;
@@ -425,12 +422,12 @@ impl<'a> EGraph<'a> {
         }
     }
 
-    /// Whether a class is a constant.
+    /// Returns true if a class is a constant.
     fn is_constant(&self, class: Value) -> bool {
         self.known[class].lanes.is_some() || self.immediate(class).is_some()
     }
 
-    /// The lanes of a class that is a constant.
+    /// Returns the lanes of a constant class.
     fn constant(&self, class: Value) -> Option<Lanes> {
         let ty = self.ty(class);
         if let Some(bits) = self.immediate(class) {
@@ -445,7 +442,7 @@ impl<'a> EGraph<'a> {
         Some(self.func.dfg.constant(constant).to_vec())
     }
 
-    /// The value that a node has whose operands are all constants.
+    /// Returns the value of a node whose operands are all constants.
     fn fold(&mut self, ty: Type, data: &InstData) -> Option<Value> {
         if matches!(data, InstData::Imm { .. } | InstData::ImmVec { .. })
             || ty.lanes() > FOLDED_LANES
@@ -467,8 +464,8 @@ impl<'a> EGraph<'a> {
             return None;
         }
         let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
-        // What is the same in all lanes is worked out for one.
-        let one = is_by_lanes(data);
+        // Operands that are equal in all lanes are evaluated for one lane.
+        let one = is_uniform_foldable(data);
         let mut same = one;
         if one {
             data.for_each_arg(&self.func.dfg, |v| {
@@ -488,7 +485,7 @@ impl<'a> EGraph<'a> {
             let known = args.iter().find(|(a, _)| *a == v);
             known.map_or(&none, |(_, lanes)| lanes)
         };
-        let mode = self.facts.float.mode();
+        let mode = self.ctx.float.mode();
         let of = if same {
             Type::scalar_of(ty.scalar())
         } else {
@@ -502,7 +499,7 @@ impl<'a> EGraph<'a> {
         Some(self.make_constant(ty, lanes))
     }
 
-    /// A constant with these lanes.
+    /// Returns a constant with these lanes.
     fn make_constant(&mut self, ty: Type, mut lanes: Lanes) -> Value {
         let mask = ty.scalar().mask();
         lanes.iter_mut().for_each(|l| *l &= mask);
@@ -527,7 +524,7 @@ impl<'a> EGraph<'a> {
         self.node(ty, data, None)
     }
 
-    /// The constant with these lanes: the same for the same lanes.
+    /// Returns the shared constant for these lanes.
     fn shared(&mut self, lanes: Vec<u64>) -> Constant {
         if let Some(&known) = self.constants.get(&lanes) {
             return known;
@@ -537,8 +534,8 @@ impl<'a> EGraph<'a> {
         constant
     }
 
-    /// The same data in the one form that is looked for: a constant stands behind, constants of the
-    /// same lanes are one, no index is a constant.
+    /// Returns the canonical form. Constants are the last operands, equal constants are shared, and
+    /// no index is a constant.
     fn canonical(&mut self, ty: Type, mut data: InstData) -> InstData {
         match &mut data {
             InstData::RdRegion { .. } | InstData::WrRegion { .. } => self.fix(ty, &mut data),
@@ -572,14 +569,14 @@ impl<'a> EGraph<'a> {
         }
     }
 
-    /// An operation on vectors that have the same in every lane, as one on a lane, in every lane.
+    /// Returns an operation on uniform vectors as a splat of one on a lane.
     fn uniform(&mut self, ty: Type, data: &InstData) -> Option<Value> {
-        if ty.lanes() == 1 || ty.is_pred() || !by_lane(data) {
+        if ty.lanes() == 1 || ty.is_pred() || !is_lanewise(data) {
             return None;
         }
         let mut args: SmallVec<[Value; 3]> = SmallVec::new();
         data.for_each_arg(&self.func.dfg, |v| args.push(v));
-        // The same bytes, of as many lanes, are the same in each.
+        // A cast between equal lane counts keeps lanes uniform.
         let cast = data.opcode() == Opcode::Bitcast;
         if cast && args.iter().any(|&v| self.ty(v).lanes() != ty.lanes()) {
             return None;
@@ -600,7 +597,7 @@ impl<'a> EGraph<'a> {
         Some(self.node(ty, region, None))
     }
 
-    /// The one lane of a vector that has the same in every lane.
+    /// Returns the common lane of a vector that has the same value in every lane.
     fn lane(&mut self, v: Value) -> Option<Value> {
         let ty = self.ty(v).by(1);
         if ty.is_pred() {
@@ -640,25 +637,25 @@ impl<'a> EGraph<'a> {
     }
 }
 
-/// What a node is known by.
+/// Returns the key of a node.
 fn key<'d>(dfg: &'d DataFlowGraph, node: &Node) -> Option<(Type, &'d InstData)> {
     let inst = dfg.def_inst(node.value)?;
     Some((dfg.ty(node.value), dfg.data(inst)))
 }
 
-/// The hash of what a node is known by.
-fn hashed(ty: Type, data: &InstData) -> u64 {
+/// Returns the hash of a key.
+fn hash_of(ty: Type, data: &InstData) -> u64 {
     let hash = rustc_hash::FxBuildHasher.hash_one((ty, data));
     spread((hash >> 32) as u32 ^ hash as u32)
 }
 
-/// A hash of 32 bits as one of 64: the table takes places from the lower half, and what tells
-/// neighbours apart from the upper.
+/// Spreads a hash of 32 bits over 64. The table takes its buckets from the lower half and its tags
+/// from the upper half.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) | u64::from(hash.wrapping_mul(0x9e37_79b9)) << 32
 }
 
-/// Whether the order of an operation's operands is all the same.
+/// Returns true if an operation is commutative.
 fn commutes(opcode: Opcode) -> bool {
     matches!(
         opcode,
@@ -684,9 +681,9 @@ fn commutes(opcode: Opcode) -> bool {
     )
 }
 
-/// Whether each lane of the result is made of the same lanes of the operands alone; of a cast to as
-/// many lanes, too.
-pub(super) fn by_lane(data: &InstData) -> bool {
+/// Returns true if each lane of the result depends on the same lanes of the operands alone. Holds
+/// for casts between equal lane counts, too.
+pub(super) fn is_lanewise(data: &InstData) -> bool {
     let opcode = data.opcode();
     let format = matches!(
         data,
@@ -705,8 +702,11 @@ pub(super) fn by_lane(data: &InstData) -> bool {
         )
 }
 
-/// The instructions of each block, taken out of the layout.
-fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Block, BlockInsts> {
+/// Takes the instructions of each block out of the layout.
+fn take_insts(
+    func: &mut Function,
+    cfg: &ControlFlow,
+) -> SecondaryMap<crate::ir::Block, BlockInsts> {
     let mut out = sized(func.dfg.num_blocks());
     for &block in cfg.order() {
         out[block] = std::mem::take(func.layout.insts_mut(block));
@@ -714,9 +714,9 @@ fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Bloc
     out
 }
 
-/// Whether the result has the same in all lanes, and what one lane of each operand gives, where
-/// those have the same in all of theirs.
-fn is_by_lanes(data: &InstData) -> bool {
+/// Returns true for operations whose result is uniform if all operands are, and is that of one
+/// lane.
+fn is_uniform_foldable(data: &InstData) -> bool {
     match data {
         InstData::Binary { opcode, .. } => !matches!(opcode, Opcode::Join),
         InstData::Ternary { opcode, .. } => !matches!(opcode, Opcode::Goto),

@@ -1,18 +1,18 @@
-//! Parts of a value that are put together as they were: bytes of loaded doublewords that make up
-//! doublewords, say.
+//! Reassembly: a value whose parts are all written back where they were read is the value itself.
+//! An example is dwords made of the bytes of loaded dwords.
 
 use super::EGraph;
 use super::rules::elements;
 use crate::ir::{InstData, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
-/// Parts of a value that are looked for.
+/// Maximal parts of a value.
 const PARTS: usize = 8;
 
 impl EGraph<'_> {
-    /// The value of which each element is written where it was read, if that is what a write into a
-    /// region comes to.
-    pub(super) fn put_together(&self, ty: Type, data: &InstData) -> Option<Value> {
+    /// Returns the value that a region write reassembles, if all elements come from their own
+    /// places.
+    pub(super) fn reassembled(&self, ty: Type, data: &InstData) -> Option<Value> {
         if !matches!(data, InstData::WrRegion { .. }) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What the rules of `../isle` call.
+//! Functions that the rules of `../isle` call.
 
 use super::{ALTERNATIVES, EGraph};
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -8,7 +8,7 @@ use generated::{OptValue, Unit, ValueArray2, ValueArray3};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-/// The rules, compiled.
+/// Compiled rules.
 #[allow(
     dead_code,
     unreachable_patterns,
@@ -50,7 +50,7 @@ pub(super) mod generated {
     const UGE: IntCC = IntCC::UnsignedGreaterThanOrEqual;
     const FEQ: FloatCC = FloatCC::Equal;
     const FNE: FloatCC = FloatCC::NotEqual;
-    /// The most values that a rule's term may have at once.
+    /// Maximal values of a term of a rule.
     const MAX_ISLE_RETURNS: usize = 8;
     type ConstructorVec<T> = smallvec::SmallVec<[T; MAX_ISLE_RETURNS]>;
     pub(super) mod rules {
@@ -66,27 +66,27 @@ impl<A: smallvec::Array> generated::rules::Length for SmallVec<A> {
     }
 }
 
-/// How a division by a constant is a multiplication.
+/// Multiplier and shift that replace a division by a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Magic {
     multiplier: u64,
     shift: u64,
-    /// The multiplier has a bit that a lane has not.
+    /// Set if the multiplier has one bit more than a lane.
     more: bool,
 }
 
-/// Adds to `found` what the rules say a value is equal to.
+/// Adds to `found` the values that the rules make of a value.
 pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[Value; 8]>) {
     constructor_simplify(graph, v, found);
 }
 
-/// The most lanes of which regions are looked at one by one.
+/// Maximal lanes of a region that is compared element by element.
 const REGION_LANES: u32 = 64;
-/// The bytes of a value of which there may be two versions at once.
-const CHEAP: u32 = 512;
+/// Maximal bytes of a value that may be live in two versions.
+const MAX_COPIED_BYTES: u32 = 512;
 
-/// The elements of a value that a region has, in order; `None` where those are not whole elements,
-/// or too many.
+/// Returns the elements that a region reads, in order. `None` if these are not whole elements or
+/// too many.
 pub(in crate::opt) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
     let size = ty.scalar().bytes();
     let offset = u32::from(region.offset);
@@ -97,8 +97,8 @@ pub(in crate::opt) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u3
     Some(lanes.map(|l| region.element(l) + offset / size).collect())
 }
 
-/// The first element and the one behind the last, of a region of neighbours; `None` of any other.
-fn run(ty: Type, region: &Region) -> Option<(u32, u32)> {
+/// Returns the range of elements of a contiguous region; `None` for any other region.
+fn contiguous_range(ty: Type, region: &Region) -> Option<(u32, u32)> {
     let size = ty.scalar().bytes();
     let (offset, lanes) = (u32::from(region.offset), ty.lanes());
     if size == 0 || !offset.is_multiple_of(size) {
@@ -108,8 +108,8 @@ fn run(ty: Type, region: &Region) -> Option<(u32, u32)> {
     region.is_contiguous(lanes).then(|| (first, first + lanes))
 }
 
-/// Neighbours from an element on.
-fn neighbours(ty: Type, first: u32) -> Option<Region> {
+/// Returns the contiguous region from an element on.
+fn contiguous_from(ty: Type, first: u32) -> Option<Region> {
     let offset = u16::try_from(first * ty.scalar().bytes()).ok()?;
     let lanes = u16::try_from(ty.lanes()).ok()?;
     Some(match lanes {
@@ -118,7 +118,7 @@ fn neighbours(ty: Type, first: u32) -> Option<Region> {
     })
 }
 
-/// A region that has these elements, of so many bytes, in order; `None` where there is none.
+/// Returns the region that reads these elements of `size` bytes in order, if there is one.
 pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     let first = *elements.first()?;
     let step =
@@ -133,7 +133,7 @@ pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     if elements.iter().all(|&e| e == first) {
         return Some(Region::scalar(offset));
     }
-    // A row is as long as the first distance lasts.
+    // A row is as long as the first distance between elements repeats.
     let within = step(0, 1)?;
     let mut width = 2;
     while width < n && step(width - 1, width) == Some(within) {
@@ -153,10 +153,10 @@ pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     None
 }
 
-/// The smallest p of at least 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d), and 2^p + d - 1 - (2^p
-/// - 1) mod d, divided by d.
+/// Returns the smallest p >= 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d). The second result is 2^p
+/// + d - 1 - (2^p - 1) mod d, divided by d.
 fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
-    // (2^p - 1) mod d, from one power to the next.
+    // (2^p - 1) mod d, updated from one power to the next.
     let mut rest = ((1u64 << 32) - 1) % d;
     let mut p = 32;
     while (1u128 << p) <= u128::from(nc) * u128::from(d - 1 - rest) {
@@ -167,8 +167,8 @@ fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
     (p, (multiple / u128::from(d)) as u64)
 }
 
-/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's
-/// Delight, figure 10-2).
+/// Returns the multiplier and shift of an unsigned 32-bit division by a number that is no power of
+/// two (Hacker's Delight, figure 10-2).
 fn unsigned_magic(d: u32) -> Magic {
     let d = u64::from(d);
     let nc = (1u64 << 32) - 1 - ((1u64 << 32) - d) % d;
@@ -180,13 +180,12 @@ fn unsigned_magic(d: u32) -> Magic {
     }
 }
 
-/// The same of a signed one by a positive number (Hacker's Delight, figure 10-1).
+/// Returns the same for signed division by a positive number (Hacker's Delight, figure 10-1).
 fn signed_magic(d: u32) -> Magic {
     let d = u64::from(d);
     let t = 1u64 << 31;
     let nc = t - 1 - t % d;
-    // What figure 10-1 subtracts, 2^p mod d, is one more than (2^p - 1) mod d: d is no power of
-    // two.
+    // Figure 10-1 subtracts 2^p mod d. It is (2^p - 1) mod d plus one, as d is no power of two.
     let (p, m) = smallest_power(nc, d);
     Magic {
         multiplier: m & 0xffff_ffff,
@@ -199,38 +198,38 @@ fn then(condition: bool) -> Option<()> {
     condition.then_some(())
 }
 
-/// A number as wide as a lane.
-fn cut(ty: Type, bits: u64) -> u64 {
+/// Truncates a number to the width of a lane.
+fn truncate(ty: Type, bits: u64) -> u64 {
     bits & ty.scalar().mask()
 }
 
-/// The signed number that a lane is.
+/// Sign-extends a lane.
 fn signed(ty: Type, bits: u64) -> i64 {
     let unused = 64 - ty.scalar().bits();
     ((bits << unused) as i64) >> unused
 }
 
-/// The nodes of a class, for patterns: their data is looked up as each is matched.
+/// Nodes of a class for patterns; the data of each is looked up when it is matched.
 #[derive(Default)]
-pub(super) struct Members<'a> {
-    /// The class itself, where it is nothing else.
+pub(super) struct ClassMembers<'a> {
+    /// The class itself, if it has no alternatives.
     only: Option<Value>,
     values: SmallVec<[Value; ALTERNATIVES]>,
     next: usize,
     of: PhantomData<&'a ()>,
 }
 
-impl<'a> IntoContextIter for Members<'a> {
+impl<'a> IntoContextIter for ClassMembers<'a> {
     type Context = EGraph<'a>;
     type Output = (Type, InstData);
-    type IntoIter = Members<'a>;
+    type IntoIter = ClassMembers<'a>;
 
-    fn into_context_iter(self) -> Members<'a> {
+    fn into_context_iter(self) -> ClassMembers<'a> {
         self
     }
 }
 
-impl<'a> ContextIter for Members<'a> {
+impl<'a> ContextIter for ClassMembers<'a> {
     type Context = EGraph<'a>;
     type Output = (Type, InstData);
 
@@ -248,7 +247,7 @@ impl<'a> ContextIter for Members<'a> {
 }
 
 impl<'a> Context for EGraph<'a> {
-    type node_returns = Members<'a>;
+    type node_returns = ClassMembers<'a>;
 
     fn fired(&mut self, rule: u32) {
         self.fired.opt_rule(rule);
@@ -307,27 +306,27 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn lane_add(&mut self, ty: Type, a: u64, b: u64) -> u64 {
-        cut(ty, a.wrapping_add(b))
+        truncate(ty, a.wrapping_add(b))
     }
 
     fn lane_sub(&mut self, ty: Type, a: u64, b: u64) -> u64 {
-        cut(ty, a.wrapping_sub(b))
+        truncate(ty, a.wrapping_sub(b))
     }
 
     fn lane_mul(&mut self, ty: Type, a: u64, b: u64) -> u64 {
-        cut(ty, a.wrapping_mul(b))
+        truncate(ty, a.wrapping_mul(b))
     }
 
     fn lane_shl(&mut self, ty: Type, a: u64, by: u64) -> u64 {
-        cut(ty, a.checked_shl(by as u32).unwrap_or(0))
+        truncate(ty, a.checked_shl(by as u32).unwrap_or(0))
     }
 
     fn lane_shr(&mut self, ty: Type, a: u64, by: u64) -> u64 {
-        cut(ty, a).checked_shr(by as u32).unwrap_or(0)
+        truncate(ty, a).checked_shr(by as u32).unwrap_or(0)
     }
 
     fn lane_neg(&mut self, ty: Type, a: u64) -> u64 {
-        cut(ty, a.wrapping_neg())
+        truncate(ty, a.wrapping_neg())
     }
 
     fn bits_and(&mut self, a: u64, b: u64) -> u64 {
@@ -368,7 +367,7 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn inverse_power(&mut self, ty: Type, bits: u64) -> Option<u64> {
-        // Bits of the fraction, and what exponents are stored with (IEEE 754).
+        // Fraction bits and exponent bias (IEEE 754).
         let (fraction, bias) = match ty.scalar() {
             Scalar::F16 => (10, 15),
             Scalar::F32 => (23, 127),
@@ -402,11 +401,11 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn to_nearest(&mut self) -> Option<Unit> {
-        then(!self.facts.float.toward_zero)
+        then(!self.ctx.float.toward_zero)
     }
 
     fn has_rotate(&mut self) -> Option<Unit> {
-        let platform = self.facts.target.platform();
+        let platform = self.ctx.target.platform();
         then(isa::Op::Rol.info(platform).is_some())
     }
 
@@ -510,20 +509,20 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn narrowed_signed(&mut self, from: Type, to: Type, k: u64) -> Option<u64> {
-        let narrow = cut(to, k);
+        let narrow = truncate(to, k);
         (signed(to, narrow) == signed(from, k)).then_some(narrow)
     }
 
     fn narrowed_unsigned(&mut self, _: Type, to: Type, k: u64) -> Option<u64> {
-        (cut(to, k) == k).then_some(k)
+        (truncate(to, k) == k).then_some(k)
     }
 
     fn low_part(&mut self, ty: Type, k: u64) -> Option<u64> {
-        (!ty.is_pred()).then(|| cut(ty, k))
+        (!ty.is_pred()).then(|| truncate(ty, k))
     }
 
     fn whole(&mut self, ty: Type, of: Type, region: Region) -> Option<Unit> {
-        then(ty == of && run(ty, &region)?.0 == 0)
+        then(ty == of && contiguous_range(ty, &region)?.0 == 0)
     }
 
     fn composed(
@@ -533,8 +532,11 @@ impl<'a> Context for EGraph<'a> {
         between: Type,
         inner: Region,
     ) -> Option<Region> {
-        if let (Some((first, _)), Some((from, _))) = (run(between, &inner), run(ty, &outer)) {
-            return neighbours(ty, first + from);
+        if let (Some((first, _)), Some((from, _))) = (
+            contiguous_range(between, &inner),
+            contiguous_range(ty, &outer),
+        ) {
+            return contiguous_from(ty, first + from);
         }
         let inner = elements(between, &inner)?;
         let outer = elements(ty, &outer)?;
@@ -544,24 +546,24 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn within(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Region> {
-        if let (Some(w), Some(r)) = (run(of, &at), run(ty, &region)) {
+        if let (Some(w), Some(r)) = (contiguous_range(of, &at), contiguous_range(ty, &region)) {
             let inside = w.0 <= r.0 && r.1 <= w.1;
-            return inside.then(|| neighbours(ty, r.0 - w.0)).flatten();
+            return inside.then(|| contiguous_from(ty, r.0 - w.0)).flatten();
         }
         let written = elements(of, &at)?;
         let read = elements(ty, &region)?;
-        // Where something is written twice, the last counts.
+        // The last of several writes to an element counts.
         let lane = |e: &u32| written.iter().rposition(|w| w == e).map(|n| n as u32);
         let lanes: Option<SmallVec<[u32; 32]>> = read.iter().map(lane).collect();
         region_of(&lanes?, ty.scalar().bytes())
     }
 
     fn copied_cheaply(&mut self, ty: Type) -> Option<Unit> {
-        then(ty.bytes() <= CHEAP)
+        then(ty.bytes() <= MAX_COPIED_BYTES)
     }
 
     fn apart(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Unit> {
-        if let (Some(w), Some(r)) = (run(of, &at), run(ty, &region)) {
+        if let (Some(w), Some(r)) = (contiguous_range(of, &at), contiguous_range(ty, &region)) {
             return then(r.1 <= w.0 || w.1 <= r.0);
         }
         let written = elements(of, &at)?;

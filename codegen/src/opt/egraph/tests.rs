@@ -1,9 +1,8 @@
-//! Every rule of `../isle`: instances of its own pattern, and the value of all that the rules make
-//! of them.
+//! Test of every rule of `../isle`: random instances of its pattern are compared with everything
+//! that the rules make of them.
 //!
-//! ISLE's own parser reads the rules. An instance of a pattern has random types, operands and
-//! constants, as far as the pattern leaves them open; where the rule has conditions, instances are
-//! drawn until they hold.
+//! ISLE's own parser reads the rules. An instance has random types, operands and constants where
+//! the pattern leaves them open. Where a rule has conditions, instances are drawn until these hold.
 
 use super::*;
 use crate::fuzzing::Rng;
@@ -15,9 +14,9 @@ use crate::target::Target;
 use cranelift_isle::ast::{Def, Pattern, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a pattern's variable is bound to.
+/// Binding of a pattern's variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Bound {
+enum Binding {
     Value(Value),
     Type(Type),
     Bits(u64),
@@ -25,19 +24,19 @@ enum Bound {
     Cond(IntCC),
 }
 
-/// An instance being made.
-struct Maker<'r> {
+/// Builder of an instance.
+struct InstanceBuilder<'r> {
     rng: &'r mut Rng,
     func: Function,
-    bound: BTreeMap<String, Bound>,
+    bound: BTreeMap<String, Binding>,
     insts: Vec<Inst>,
 }
 
 const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
 const FLOATS: [Scalar; 2] = [Scalar::F16, Scalar::F32];
 
-impl Maker<'_> {
-    /// A value of no known origin.
+impl InstanceBuilder<'_> {
+    /// Returns a value of unknown origin: a parameter.
     fn leaf(&mut self, ty: Type) -> Value {
         let block = self.func.layout.entry().unwrap();
         let kind = crate::ir::ArgKind::Value;
@@ -45,7 +44,7 @@ impl Maker<'_> {
         self.func.dfg.append_block_param(block, ty)
     }
 
-    fn lookup(&self, p: &Pattern) -> Option<Bound> {
+    fn lookup(&self, p: &Pattern) -> Option<Binding> {
         match p {
             Pattern::Var { var, .. } | Pattern::BindPattern { var, .. } => {
                 self.bound.get(&var.0).copied()
@@ -54,7 +53,7 @@ impl Maker<'_> {
         }
     }
 
-    fn bind(&mut self, p: &Pattern, to: Bound) {
+    fn bind(&mut self, p: &Pattern, to: Binding) {
         match p {
             Pattern::Var { var, .. } => {
                 self.bound.insert(var.0.clone(), to);
@@ -67,22 +66,22 @@ impl Maker<'_> {
         }
     }
 
-    /// A value that a pattern matches.
+    /// Returns a value that a pattern matches.
     fn value(&mut self, p: &Pattern, ty: Type) -> Option<Value> {
         match p {
             Pattern::Wildcard { .. } => Some(self.leaf(ty)),
             Pattern::Var { var, .. } => match self.bound.get(&var.0) {
-                Some(Bound::Value(v)) => (self.func.dfg.ty(*v) == ty).then_some(*v),
+                Some(Binding::Value(v)) => (self.func.dfg.ty(*v) == ty).then_some(*v),
                 Some(_) => None,
                 None => {
                     let v = self.leaf(ty);
-                    self.bind(p, Bound::Value(v));
+                    self.bind(p, Binding::Value(v));
                     Some(v)
                 }
             },
             Pattern::BindPattern { var, subpat, .. } => {
                 let v = self.value(subpat, ty)?;
-                self.bound.insert(var.0.clone(), Bound::Value(v));
+                self.bound.insert(var.0.clone(), Binding::Value(v));
                 Some(v)
             }
             Pattern::Term { sym, args, .. } => self.operation(&sym.0, args, ty),
@@ -95,8 +94,8 @@ impl Maker<'_> {
         let opcode = info.opcode;
         let (of, rest) = args.split_first()?;
         match self.lookup(of) {
-            Some(Bound::Type(known)) if known != ty => return None,
-            _ => self.bind(of, Bound::Type(ty)),
+            Some(Binding::Type(known)) if known != ty => return None,
+            _ => self.bind(of, Binding::Type(ty)),
         }
         let data = match info.format {
             Format::Imm => InstData::Imm {
@@ -145,7 +144,7 @@ impl Maker<'_> {
             Format::RdRegion => {
                 let lanes = 1 + self.rng.below(40);
                 let mut from = ty.by(lanes);
-                if let Some(Bound::Value(v)) = self.lookup(&rest[0]) {
+                if let Some(Binding::Value(v)) = self.lookup(&rest[0]) {
                     from = self.func.dfg.ty(v);
                 }
                 if self.rng.one_in(3) {
@@ -170,7 +169,7 @@ impl Maker<'_> {
                 let new = ty.by(lanes);
                 let old = self.value(&rest[0], ty)?;
                 let new = match self.lookup(&rest[1]) {
-                    Some(Bound::Value(v)) => self.func.dfg.ty(v),
+                    Some(Binding::Value(v)) => self.func.dfg.ty(v),
                     _ => new,
                 };
                 let new = self.value(&rest[1], new)?;
@@ -200,18 +199,17 @@ impl Maker<'_> {
         self.func.dfg.first_result(inst)
     }
 
-    /// The type that operands of a compare have: that of a constant's type pattern, where it is
-    /// bound.
+    /// Returns the operand type of a compare: that of a constant's type pattern, if bound.
     fn known(&self, rest: &[Pattern], or: Type) -> Type {
         for p in &rest[1..] {
-            if let Some(Bound::Value(v)) = self.lookup(p) {
+            if let Some(Binding::Value(v)) = self.lookup(p) {
                 return self.func.dfg.ty(v);
             }
         }
         or
     }
 
-    /// The type of an operation's operands.
+    /// Returns the operand type of an operation.
     fn from(&mut self, info: &Info, ty: Type) -> Option<Type> {
         let wider = |s: &Scalar| s.bits() > ty.scalar().bits();
         let narrower = |s: &Scalar| s.bits() < ty.scalar().bits();
@@ -246,7 +244,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A number that a pattern matches, mostly one that something happens at.
+    /// Returns a number that a pattern matches; corner cases are frequent.
     fn bits(&mut self, p: &Pattern, ty: Type) -> Option<u64> {
         let mask = if ty.is_pred() {
             u64::MAX >> (64 - ty.lanes())
@@ -257,7 +255,7 @@ impl Maker<'_> {
             Pattern::ConstInt { val, .. } => Some(*val as u64),
             Pattern::Wildcard { .. } => Some(self.rng.bits() & mask),
             Pattern::Var { .. } => {
-                if let Some(Bound::Bits(known)) = self.lookup(p) {
+                if let Some(Binding::Bits(known)) = self.lookup(p) {
                     return Some(known);
                 }
                 let width = u64::from(ty.scalar().bits());
@@ -271,7 +269,7 @@ impl Maker<'_> {
                 };
                 if fraction > 0 && self.rng.one_in(2) {
                     let bits = any << fraction & mask;
-                    self.bind(p, Bound::Bits(bits));
+                    self.bind(p, Binding::Bits(bits));
                     return Some(bits);
                 }
                 let bits = match self.rng.below(8) {
@@ -284,9 +282,9 @@ impl Maker<'_> {
                     6 => mask.wrapping_sub(any % 4),
                     _ => any,
                 } & mask;
-                // Two numbers of one rule often have to do with each other.
+                // Two numbers of one rule are often related.
                 let other = self.bound.values().find_map(|b| match b {
-                    Bound::Bits(k) => Some(*k),
+                    Binding::Bits(k) => Some(*k),
                     _ => None,
                 });
                 let bits = match (other, self.rng.below(4)) {
@@ -294,7 +292,7 @@ impl Maker<'_> {
                     (Some(k), 1) => mask.checked_shr(k as u32).unwrap_or(0),
                     _ => bits,
                 };
-                self.bind(p, Bound::Bits(bits));
+                self.bind(p, Binding::Bits(bits));
                 Some(bits)
             }
             _ => None,
@@ -308,19 +306,19 @@ impl Maker<'_> {
                 IntCC::ALL.into_iter().find(|c| c.name() == name)
             }
             _ => {
-                if let Some(Bound::Cond(known)) = self.lookup(p) {
+                if let Some(Binding::Cond(known)) = self.lookup(p) {
                     return Some(known);
                 }
                 let cond = self.rng.pick(&IntCC::ALL)?;
-                self.bind(p, Bound::Cond(cond));
+                self.bind(p, Binding::Cond(cond));
                 Some(cond)
             }
         }
     }
 
-    /// A region with the lanes of one type in another.
+    /// Returns a random region of `of` with the lanes of `lanes`.
     fn region(&mut self, p: &Pattern, lanes: Type, of: Type) -> Option<Region> {
-        if let Some(Bound::Region(known)) = self.lookup(p) {
+        if let Some(Binding::Region(known)) = self.lookup(p) {
             return Some(known);
         }
         let size = lanes.scalar().bytes();
@@ -340,7 +338,7 @@ impl Maker<'_> {
         if last >= of.lanes() {
             return None;
         }
-        self.bind(p, Bound::Region(region));
+        self.bind(p, Binding::Region(region));
         Some(region)
     }
 
@@ -356,7 +354,7 @@ impl Maker<'_> {
     }
 }
 
-/// The rules whose pattern is matched against values.
+/// Returns the rules whose root is `simplify`.
 fn rules() -> Vec<((&'static str, u32), Rule)> {
     let mut out = Vec::new();
     for (name, line) in OPT_RULES {
@@ -376,12 +374,12 @@ fn rules() -> Vec<((&'static str, u32), Rule)> {
     out
 }
 
-/// The lanes of a value, from those of the function's parameters.
+/// Evaluates a value from the lanes of the function's parameters.
 fn lanes_of(
     func: &Function,
     params: &BTreeMap<Value, Lanes>,
     v: Value,
-    facts: &Facts<'_>,
+    ctx: &PassContext<'_>,
 ) -> Option<Lanes> {
     if let Some(lanes) = params.get(&v) {
         return Some(lanes.clone());
@@ -390,7 +388,7 @@ fn lanes_of(
     let data = *func.dfg.data(inst);
     let mut args: BTreeMap<Value, Lanes> = BTreeMap::new();
     let mut all = true;
-    data.for_each_arg(&func.dfg, |a| match lanes_of(func, params, a, facts) {
+    data.for_each_arg(&func.dfg, |a| match lanes_of(func, params, a, ctx) {
         Some(lanes) => {
             args.insert(a, lanes);
         }
@@ -398,7 +396,7 @@ fn lanes_of(
     });
     let get = |a: Value| &args[&a];
     let ty = func.dfg.ty(v);
-    let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &facts.float.mode()).ok())??;
+    let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &ctx.float.mode()).ok())??;
     let mask = ty.scalar().mask();
     Some(
         lanes
@@ -410,8 +408,9 @@ fn lanes_of(
     )
 }
 
-/// Draws instances of a rule; gives how often it had a part in what was judged.
-fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32) -> u32 {
+/// Draws instances of a rule and compares values. Returns the number of instances that the rule
+/// applied to.
+fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32) -> u32 {
     let module = Module::default();
     let mut hits = 0;
     for _ in 0..enough * 2000 {
@@ -424,7 +423,7 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
             toward_zero: rng.one_in(2),
             ..Default::default()
         };
-        let facts = Facts {
+        let ctx = PassContext {
             module: &module,
             float,
             target: &target,
@@ -433,23 +432,23 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
         let mut func = Function::new("f", FuncKind::Subroutine, Signature::default());
         let block = func.dfg.make_block();
         func.layout.append_block(block);
-        let mut maker = Maker {
+        let mut builder = InstanceBuilder {
             rng,
             func,
             bound: BTreeMap::new(),
             insts: Vec::new(),
         };
         let scalars = [INTS.as_slice(), &FLOATS, &[Scalar::B1]].concat();
-        let scalar = maker.rng.pick(&scalars).unwrap();
-        let lanes = maker.rng.pick(&[1, 1, 2, 5, 8, 16, 20]).unwrap();
+        let scalar = builder.rng.pick(&scalars).unwrap();
+        let lanes = builder.rng.pick(&[1, 1, 2, 5, 8, 16, 20]).unwrap();
         let ty = Type::clamped(scalar, lanes);
         let Pattern::Term { args, .. } = &rule.pattern else {
             return 0;
         };
-        let Some(root) = maker.value(&args[0], ty) else {
+        let Some(root) = builder.value(&args[0], ty) else {
             continue;
         };
-        let (mut func, insts) = (maker.func, maker.insts);
+        let (mut func, insts) = (builder.func, builder.insts);
         for inst in insts {
             func.layout.append_inst(block, inst);
         }
@@ -461,8 +460,8 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
         }
         let params: Vec<Value> = func.dfg.block_params(block).to_vec();
         let cfg = ControlFlow::new(&func);
-        let mut graph = EGraph::new(&mut func, &facts);
-        // The instance stays as it is; rules then see it, and what they make of it.
+        let mut graph = EGraph::new(&mut func, &ctx);
+        // Rules are off while the instance is built. They run on its root afterwards.
         graph.rules = false;
         graph.build(&cfg);
         graph.rules = true;
@@ -488,7 +487,7 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
                 let lanes = (0..ty.lanes()).map(|_| lane() & mask).collect();
                 given.insert(p, lanes);
             }
-            let Some(before) = lanes_of(graph.func, &given, root, &facts) else {
+            let Some(before) = lanes_of(graph.func, &given, root, &ctx) else {
                 continue;
             };
             for &other in &found {
@@ -498,7 +497,7 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
                     "{at:?}: the type\n{}",
                     graph.func
                 );
-                let after = lanes_of(graph.func, &given, other, &facts);
+                let after = lanes_of(graph.func, &given, other, &ctx);
                 assert_eq!(
                     Some(&before),
                     after.as_ref(),
@@ -507,7 +506,7 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
                 );
             }
         }
-        let made = written(graph.func, block, &found);
+        let made = with_only(graph.func, block, &found);
         let errors = verifier::errors(&module, made);
         assert!(errors.is_empty(), "{at:?}: {errors:?}\n{made}");
         if hits >= enough {
@@ -517,11 +516,11 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
     hits
 }
 
-/// The function with what some values are made of, and nothing else.
-fn written<'f>(func: &'f mut Function, block: Block, values: &[Value]) -> &'f Function {
+/// Returns the function with the definitions of some values, and nothing else.
+fn with_only<'f>(func: &'f mut Function, block: Block, values: &[Value]) -> &'f Function {
     let end = func.layout.insts(block).last().copied();
     let (mut done, mut seen) = (Vec::new(), BTreeSet::new());
-    // Each value, and whether its operands are done.
+    // Values, each with a flag that is set once its operands are done.
     let mut work: Vec<(Value, bool)> = values.iter().map(|&v| (v, false)).collect();
     while let Some((v, ready)) = work.pop() {
         let Some(inst) = func.dfg.def_inst(v) else {
@@ -555,7 +554,7 @@ fn every_rule_keeps_values() {
     let (mut least, mut never) = (u32::MAX, Vec::new());
     for (at, rule) in &of_values {
         let number = OPT_RULES.iter().position(|r| r == at).unwrap();
-        let hits = judge(rule, *at, number, &mut rng, 100);
+        let hits = check_rule(rule, *at, number, &mut rng, 100);
         least = least.min(hits);
         if hits == 0 {
             never.push(*at);

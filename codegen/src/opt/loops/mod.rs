@@ -1,4 +1,4 @@
-//! Natural loops: which blocks are in which, and how they nest.
+//! Natural loops: their blocks and their nesting.
 
 pub(crate) mod rotate;
 pub(crate) mod unroll;
@@ -7,31 +7,31 @@ use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 
-/// A loop.
+/// Loop of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Loop(u32);
 entity_impl!(Loop, "loop");
 
-/// What is known of a loop.
+/// Header, parent and depth of a loop.
 pub(crate) struct LoopData {
-    /// The block that every way into it goes through.
+    /// Block that every entry into the loop goes through.
     pub header: Block,
-    /// The loop around it.
+    /// Innermost loop around this one.
     pub parent: PackedOption<Loop>,
-    /// How many loops it is in, itself included.
+    /// Nesting depth: 1 for an outermost loop.
     pub depth: u32,
 }
 
-/// The natural loops of a function: those with one header, that dominates them. Blocks of
-/// irreducible cycles are in the loops around those.
+/// Natural loops of a function: those with one header that dominates all of their blocks. Blocks of
+/// irreducible cycles belong to the loops around these.
 pub(crate) struct Loops {
     pub loops: PrimaryMap<Loop, LoopData>,
-    /// The innermost loop of each block.
+    /// Innermost loop of each block.
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
 }
 
 impl Loops {
-    /// Finds them, in time that grows with edges and the logarithm of the depth of nests.
+    /// Finds loops, in time that grows with edges and with the logarithm of the nesting depth.
     pub fn new(func: &Function, cfg: &ControlFlow) -> Loops {
         let mut out = Loops {
             loops: PrimaryMap::new(),
@@ -44,10 +44,10 @@ impl Loops {
         let dominates = |a: Block, b: Block| {
             intervals[a].0 <= intervals[b].0 && intervals[b].1 <= intervals[a].1
         };
-        // By loop, one around it that is known by now: the outermost, after few steps.
+        // For each loop, a known loop around it. A few steps lead to the outermost one.
         let mut around: Vec<Loop> = Vec::new();
-        // Inner loops have their headers later in the order: they are found first, and are one step
-        // for the loops around them.
+        // Inner loops have later headers, so they are found first. Loops around them take each as
+        // one step.
         let mut stack = Vec::new();
         for &header in cfg.order().iter().rev() {
             let latches = cfg.preds(header).iter().map(|&(b, _)| b);
@@ -81,7 +81,7 @@ impl Loops {
                 }
             }
         }
-        // Loops around others were made later.
+        // Outer loops were made later than inner ones.
         for n in (0..out.loops.len()).rev() {
             let this = Loop::from_u32(n as u32);
             let around = out.loops[this].parent.expand();
@@ -91,18 +91,18 @@ impl Loops {
         out
     }
 
-    /// The innermost loop that a block is in.
+    /// Returns the innermost loop of a block.
     pub fn of(&self, block: Block) -> Option<Loop> {
         self.innermost[block].expand()
     }
 
-    /// How many loops a block is in.
+    /// Returns the number of loops around a block.
     pub fn depth(&self, block: Block) -> u32 {
         self.of(block).map_or(0, |l| self.loops[l].depth)
     }
 }
 
-/// The outermost loop around one; the way there is halved for who asks next.
+/// Returns the outermost known loop around one. Halves the path for later calls.
 fn outermost(around: &mut [Loop], of: Loop) -> Loop {
     let mut at = of.as_u32() as usize;
     loop {

@@ -1,37 +1,38 @@
-//! Loops that begin with their condition end with it: one branch less for each iteration.
+//! Loop rotation: the condition moves from the start to the end of a loop, which saves a branch per
+//! iteration.
 //!
-//! The condition, a block that only computes and branches, is copied to the end of each block that
-//! jumps to it. What it computes and its parameters become parameters of the two blocks that it
-//! branches to. What is left of it, nothing reaches.
+//! A condition is a pure block that ends with a branch. It is copied to the end of each block that
+//! jumps to it. Its results and parameters become parameters of both targets. The original becomes
+//! unreachable.
 //!
-//! Bounds: [`COMPUTES`] instructions, [`JUMPS`] blocks that jump to a condition, [`LOOPS`] loops of
-//! a function.
+//! Limits: [`COMPUTES`] instructions, [`JUMPS`] predecessors of a condition, [`LOOPS`] loops of a
+//! function.
 
 use super::Loops;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::opt::clone_insts::Copied;
+use crate::opt::clone_insts::CloneMap;
 use crate::opt::egraph::is_node;
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// Instructions of a condition, constants aside.
+/// Maximal instructions of a condition, constants excluded.
 const COMPUTES: usize = 4;
-/// Blocks that jump to one.
+/// Maximal jumps to a condition.
 const JUMPS: usize = 2;
-/// Loops of a function: each asks who uses what its condition computes.
+/// Maximal loops of a function: each needs a search for the uses of its condition's values.
 const LOOPS: usize = 64;
 
-/// The pass. Gives how many loops end with their condition now.
-pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
+/// Runs the pass. Returns the number of loops that were rotated.
+pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
     let intervals = cfg.dominator_intervals();
     let mut done = 0;
-    // Blocks that end with a condition now, and with a jump as the graph was made.
+    // Blocks whose jump became a condition since the CFG was computed.
     let mut ends: EntitySet<Block> = EntitySet::new();
     for data in loops.loops.values().take(LOOPS) {
         let header = data.header;
@@ -75,14 +76,14 @@ pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State)
         done += 1;
     }
     if done > 0 {
-        state.flow.changed();
-        state.flow.remove_unreachable(func);
+        state.cfg.invalidate();
+        state.cfg.remove_unreachable(func);
     }
     done
 }
 
-/// What a block defines that others use, in order; none where one uses it that is not among
-/// `those`.
+/// Returns the values of a block that other blocks use, in order. `None` if a block outside of
+/// `those` uses one.
 fn used(func: &Function, block: Block, those: impl Fn(Block) -> bool) -> Option<Vec<Value>> {
     let mut own: EntitySet<Value> = EntitySet::new();
     let insts = func.layout.insts(block);
@@ -126,7 +127,7 @@ fn rotate(
     let Some((&end, head)) = head.split_last() else {
         return;
     };
-    // The blocks that it branches to have what it defines as parameters.
+    // Both targets take the condition's values as parameters.
     let dests: Vec<Block> = func.dfg.destinations(end).iter().map(|d| d.block).collect();
     let mut inside: [SecondaryMap<Value, PackedOption<Value>>; 2] = Default::default();
     for (dest, inside) in dests.iter().zip(&mut inside) {
@@ -144,7 +145,7 @@ fn rotate(
         }
     }
     for &from in jumps {
-        let mut copied = Copied::entering(func, header, from);
+        let mut copied = CloneMap::entering(func, header, from);
         func.layout.insts_mut(from).pop();
         for &inst in head.iter().chain([&end]) {
             copied.inst(func, inst, from);

@@ -1,41 +1,40 @@
-//! Integers as sums: a constant and values with factors, modulo the width.
+//! Affine forms of integers: a constant plus values with factors, modulo the width.
 //!
-//! Two addresses of the same values and factors are a constant apart. Values of one lane that are
-//! spread over all lanes count as what they are, so that it is known what is the same in every
-//! lane.
+//! Two addresses with the same values and factors differ by a constant. A splat of one lane counts
+//! as that lane, so that uniform terms are known.
 //!
-//! A sum is made once a value, of those of its operands; chains deeper than [`DEPTH`] and sums of
-//! more than [`MOST`] values count as values of their own: the work is linear.
+//! Each value's form is made once, from those of its operands. Chains deeper than [`DEPTH`] and
+//! forms of more than [`MOST`] values count as opaque values: the work is linear.
 
-use super::noalias::Owners;
+use super::noalias::BaseArgs;
 use crate::ir::{Function, InstData, Opcode, Scalar, Value};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::SmallVec;
 
-/// The most operations that are followed from a value.
+/// Maximal operations that are followed from a value.
 const DEPTH: u32 = 24;
-/// The most values of a sum.
+/// Maximal values of a form.
 const MOST: usize = 8;
 
-/// Values and their factors, by the values' numbers.
+/// Values and their factors, in order of value numbers.
 type Terms = SmallVec<[(Value, u64); 3]>;
 
-/// A sum.
+/// Affine form of an integer.
 #[derive(PartialEq, Eq, Debug, Default)]
-pub(super) struct Sum {
-    /// The constant.
+pub(super) struct AffineForm {
+    /// Constant term.
     pub constant: u64,
-    /// What is the same in every lane: values of one lane.
+    /// Uniform terms: values of one lane.
     pub uniform: Terms,
-    /// Values of as many lanes as the sum.
+    /// Terms with as many lanes as the form.
     pub lanes: Terms,
 }
 
-impl Clone for Sum {
-    fn clone(&self) -> Sum {
-        Sum {
+impl Clone for AffineForm {
+    fn clone(&self) -> AffineForm {
+        AffineForm {
             constant: self.constant,
             uniform: Terms::from_slice(&self.uniform),
             lanes: Terms::from_slice(&self.lanes),
@@ -43,17 +42,17 @@ impl Clone for Sum {
     }
 }
 
-impl Sum {
-    fn number(constant: u64) -> Sum {
-        Sum {
+impl AffineForm {
+    fn number(constant: u64) -> AffineForm {
+        AffineForm {
             constant,
-            ..Sum::default()
+            ..AffineForm::default()
         }
     }
 
-    /// A value as it is.
-    fn value(func: &Function, v: Value) -> Sum {
-        let mut sum = Sum::default();
+    /// Returns the form of an opaque value.
+    fn value(func: &Function, v: Value) -> AffineForm {
+        let mut sum = AffineForm::default();
         match func.dfg.ty(v).lanes() {
             1 => sum.uniform.push((v, 1)),
             _ => sum.lanes.push((v, 1)),
@@ -61,23 +60,23 @@ impl Sum {
         sum
     }
 
-    /// The number that it is, where it is one.
+    /// Returns the number if the form is a constant.
     fn known(&self) -> Option<u64> {
         (self.uniform.is_empty() && self.lanes.is_empty()).then_some(self.constant)
     }
 
-    /// With another sum some times, modulo 2^64.
-    fn plus(&self, other: &Sum, times: u64) -> Sum {
+    /// Adds a multiple of another form, modulo 2^64.
+    fn plus(&self, other: &AffineForm, times: u64) -> AffineForm {
         let term = |n: u64| n.wrapping_mul(times);
-        Sum {
+        AffineForm {
             constant: self.constant.wrapping_add(term(other.constant)),
-            uniform: merged(&self.uniform, &other.uniform, times),
-            lanes: merged(&self.lanes, &other.lanes, times),
+            uniform: merge_terms(&self.uniform, &other.uniform, times),
+            lanes: merge_terms(&self.lanes, &other.lanes, times),
         }
     }
 
-    /// Modulo a width, if it is not of too many values.
-    fn within(mut self, mask: u64) -> Option<Sum> {
+    /// Reduces the form modulo a width; `None` if it has too many values.
+    fn within(mut self, mask: u64) -> Option<AffineForm> {
         self.constant &= mask;
         for terms in [&mut self.uniform, &mut self.lanes] {
             terms.iter_mut().for_each(|t| t.1 &= mask);
@@ -87,8 +86,8 @@ impl Sum {
     }
 }
 
-/// Two lists of terms as one, the second so many times.
-fn merged(a: &Terms, b: &Terms, times: u64) -> Terms {
+/// Merges two lists of terms, the second with a factor.
+fn merge_terms(a: &Terms, b: &Terms, times: u64) -> Terms {
     if b.is_empty() {
         return Terms::from_slice(a);
     }
@@ -118,38 +117,38 @@ fn merged(a: &Terms, b: &Terms, times: u64) -> Terms {
     }
 }
 
-/// The sums of a function's values.
+/// Affine forms of a function's values, computed on demand.
 #[derive(Debug)]
-pub(super) struct Sums {
-    all: PrimaryMap<Number, Sum>,
-    /// By value: which it is.
-    of: SecondaryMap<Value, PackedOption<Number>>,
-    /// The arguments that addresses are of.
-    pub(super) owners: Owners,
+pub(super) struct AffineForms {
+    all: PrimaryMap<FormRef, AffineForm>,
+    /// Form of each value.
+    of: SecondaryMap<Value, PackedOption<FormRef>>,
+    /// Base arguments of addresses.
+    pub(super) base_args: BaseArgs,
 }
 
-/// The number of a sum.
+/// Reference to a form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Number(u32);
-entity_impl!(Number, "sum");
+struct FormRef(u32);
+entity_impl!(FormRef, "sum");
 
-impl Sums {
-    /// Of none of a function's values so far.
-    pub(super) fn new(func: &Function) -> Sums {
-        Sums {
+impl AffineForms {
+    /// Starts without any forms.
+    pub(super) fn new(func: &Function) -> AffineForms {
+        AffineForms {
             all: PrimaryMap::new(),
             of: sized(func.dfg.num_values()),
-            owners: Owners::new(func),
+            base_args: BaseArgs::new(func),
         }
     }
 
-    /// An integer of 32 or 64 bits as a sum.
-    pub(super) fn of(&mut self, func: &Function, v: Value) -> &Sum {
+    /// Returns the affine form of an integer of 32 or 64 bits.
+    pub(super) fn of(&mut self, func: &Function, v: Value) -> &AffineForm {
         let n = self.number(func, v, DEPTH);
         &self.all[n]
     }
 
-    fn number(&mut self, func: &Function, v: Value, depth: u32) -> Number {
+    fn number(&mut self, func: &Function, v: Value, depth: u32) -> FormRef {
         if let Some(n) = self.of[v].expand() {
             return n;
         }
@@ -158,13 +157,13 @@ impl Sums {
             0 => None,
             depth => self.make(func, v, depth - 1).and_then(|s| s.within(mask)),
         };
-        let sum = sum.unwrap_or_else(|| Sum::value(func, v));
+        let sum = sum.unwrap_or_else(|| AffineForm::value(func, v));
         let n = self.all.push(sum);
         self.of[v] = n.into();
         n
     }
 
-    fn make(&mut self, func: &Function, v: Value, depth: u32) -> Option<Sum> {
+    fn make(&mut self, func: &Function, v: Value, depth: u32) -> Option<AffineForm> {
         let dfg = &func.dfg;
         let ty = dfg.ty(v);
         if !matches!(ty.scalar(), Scalar::I32 | Scalar::I64) {
@@ -173,13 +172,13 @@ impl Sums {
         let data = dfg.data(dfg.def_inst(v)?);
         let mut operand = |v: Value| self.number(func, v, depth);
         match *data {
-            InstData::Imm { bits, .. } => Some(Sum::number(bits)),
+            InstData::Imm { bits, .. } => Some(AffineForm::number(bits)),
             InstData::Unary {
                 opcode: Opcode::Ineg,
                 arg,
             } => {
                 let a = operand(arg);
-                Some(Sum::default().plus(&self.all[a], u64::MAX))
+                Some(AffineForm::default().plus(&self.all[a], u64::MAX))
             }
             InstData::Binary { opcode, args } => {
                 let (a, b) = match opcode {
@@ -195,7 +194,7 @@ impl Sums {
                     Opcode::Imul => product(a, b),
                     _ => {
                         let count = b.known()? % u64::from(ty.scalar().bits());
-                        Some(Sum::default().plus(a, 1 << count))
+                        Some(AffineForm::default().plus(a, 1 << count))
                     }
                 }
             }
@@ -213,7 +212,7 @@ impl Sums {
                 let from = dfg.ty(arg);
                 let last = region.last_element(ty.lanes());
                 let whole = from == ty && region.offset == 0 && region.is_contiguous(ty.lanes());
-                // One lane for all.
+                // Splat of one lane.
                 let spread = from.lanes() == 1 && last == 0;
                 if whole || spread {
                     let n = operand(arg);
@@ -227,11 +226,11 @@ impl Sums {
     }
 }
 
-/// A product, where one side is a number.
-fn product(a: &Sum, b: &Sum) -> Option<Sum> {
+/// Returns the product of two forms if either is a constant.
+fn product(a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     match (a.known(), b.known()) {
-        (Some(n), _) => Some(Sum::default().plus(b, n)),
-        (None, Some(n)) => Some(Sum::default().plus(a, n)),
+        (Some(n), _) => Some(AffineForm::default().plus(b, n)),
+        (None, Some(n)) => Some(AffineForm::default().plus(a, n)),
         (None, None) => None,
     }
 }

@@ -1,59 +1,60 @@
-//! Where accesses go, and which of them may be to the same bytes.
+//! Alias analysis of memory accesses.
 //!
-//! Different memories are apart; different surfaces, and surfaces and addresses, are not: a buffer
-//! may be there twice, unless the kernel's arguments promise another thing (`noalias.rs`). In one
-//! memory two places are apart if they are by their sums (`affine.rs`): the same values in every
-//! lane, and what lanes add besides multiples of some number, modulo which the constants and the
-//! bytes behind them do not meet (rows of 12 bytes; a power of two, where the sum may wrap around).
-//! Lanes may have any addresses: what holds is of each lane of the one and any lane of the other.
+//! Different memory spaces are disjoint. Different surfaces are not, nor are surfaces and
+//! addresses: one buffer may be bound twice, unless arguments are `noalias` (`noalias.rs`). Within
+//! a space, the affine forms of addresses decide (`affine.rs`). They must have the same uniform
+//! terms. Lane terms must be multiples of a number, and modulo that number the constants and access
+//! sizes must not overlap. Examples are rows of 12 bytes, or a power of two where the address may
+//! wrap. Lanes may have any addresses: a result holds for each lane of one access and any lane of
+//! the other.
 
-use super::affine::{Sum, Sums};
-use super::noalias::{Owner, memories_apart};
+use super::affine::{AffineForm, AffineForms};
+use super::noalias::{BaseArg, spaces_disjoint};
 use crate::ir::{
     FenceSpaces, Function, Inst, InstData, MemFlags, Opcode, Space, Type, Value, ValueDef,
 };
 
-/// An access to memory by addresses.
+/// Load, store or atomic by addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct MemoryAccess {
     pub mem: MemFlags,
-    /// The address, and which constant it is apart from what its values come to.
-    pub sum: Sum,
-    /// What lanes add to it.
-    added: Added,
-    /// Bytes that are read or written from each address on.
+    /// Affine form of the address, the instruction's offset included.
+    pub form: AffineForm,
+    /// Bounds of the lane terms.
+    lane_terms: LaneTerms,
+    /// Bytes that are accessed from each address on.
     pub bytes: u32,
-    /// What is read or written.
+    /// Type of the data.
     pub ty: Type,
-    /// Addresses: one of neighbours.
+    /// Number of addresses; one for a block access.
     pub lanes: u32,
-    /// Whether it is of neighbours at one address.
+    /// Set for block accesses at one address.
     pub block: bool,
-    /// Whether memory may be changed.
+    /// Set for stores and atomics.
     pub writes: bool,
-    /// The operand that is the address.
+    /// Address operand.
     pub addr: Value,
-    /// Bytes that are added to it.
+    /// Offset of the instruction in bytes.
     pub offset: i32,
-    /// The lanes that take part.
+    /// Mask of active lanes.
     pub mask: Option<Value>,
-    /// The argument that it is reached by.
-    owner: Option<Owner>,
+    /// Argument that the address is based on.
+    base: Option<BaseArg>,
 }
 
-impl Place {
-    /// Of an instruction that is a load, a store or an atomic.
+impl MemoryAccess {
+    /// Describes a load, a store or an atomic; `None` for other instructions.
     #[inline]
-    pub(super) fn of(func: &Function, inst: Inst, sums: &mut Sums) -> Option<Place> {
+    pub(super) fn of(func: &Function, inst: Inst, forms: &mut AffineForms) -> Option<MemoryAccess> {
         match func.dfg.data(inst) {
             InstData::Load { .. } | InstData::Store { .. } | InstData::Atomic { .. } => {
-                Place::of_access(func, inst, sums)
+                MemoryAccess::of_access(func, inst, forms)
             }
             _ => None,
         }
     }
 
-    fn of_access(func: &Function, inst: Inst, sums: &mut Sums) -> Option<Place> {
+    fn of_access(func: &Function, inst: Inst, forms: &mut AffineForms) -> Option<MemoryAccess> {
         let dfg = &func.dfg;
         let data = dfg.data(inst);
         let result = dfg.first_result(inst);
@@ -84,13 +85,13 @@ impl Place {
         let ty = dfg.ty(of);
         let lanes = dfg.ty(addr).lanes().max(1);
         let block = matches!(data.opcode(), Opcode::Bload | Opcode::Bstore);
-        let mut sum = sums.of(func, addr).clone();
+        let mut form = forms.of(func, addr).clone();
         let width = mem.space.address().mask();
-        sum.constant = sum.constant.wrapping_add_signed(i64::from(offset)) & width;
-        Some(Place {
+        form.constant = form.constant.wrapping_add_signed(i64::from(offset)) & width;
+        Some(MemoryAccess {
             mem,
-            added: Added::of(func, mem.space.address().bits(), sum.lanes.iter()),
-            sum,
+            lane_terms: LaneTerms::of(func, mem.space.address().bits(), form.lanes.iter()),
+            form,
             bytes: ty.bytes() / lanes,
             ty,
             lanes,
@@ -99,70 +100,71 @@ impl Place {
             addr,
             offset,
             mask: mask.expand(),
-            owner: sums.owners.of(mem.space, addr),
+            base: forms.base_args.of(mem.space, addr),
         })
     }
 
-    /// Whether another place is of the same values, so that a constant is between them in each
+    /// Returns true if the addresses have the same terms, so that they differ by a constant in each
     /// lane.
-    pub(super) fn beside(&self, other: &Place) -> bool {
+    pub(super) fn same_terms(&self, other: &MemoryAccess) -> bool {
         self.mem.space == other.mem.space
-            && self.sum.uniform == other.sum.uniform
-            && self.sum.lanes == other.sum.lanes
+            && self.form.uniform == other.form.uniform
+            && self.form.lanes == other.form.lanes
     }
 
-    /// The bytes from this place's addresses to those of one beside it.
-    pub(super) fn distance(&self, other: &Place) -> i64 {
+    /// Returns the bytes from this access's addresses to those of one with the same terms.
+    pub(super) fn distance(&self, other: &MemoryAccess) -> i64 {
         let bits = self.mem.space.address().bits();
-        let apart = other.sum.constant.wrapping_sub(self.sum.constant);
+        let apart = other.form.constant.wrapping_sub(self.form.constant);
         (apart << (64 - bits)) as i64 >> (64 - bits)
     }
 
-    /// Whether no byte is of both, whichever lanes take part.
-    pub(super) fn apart(&self, other: &Place) -> bool {
-        let owners = self.owner.zip(other.owner);
-        if memories_apart(self.mem.space, other.mem.space)
-            || owners.is_some_and(|(a, b)| a.apart(b))
+    /// Returns true if two accesses never overlap, for any active lanes.
+    pub(super) fn disjoint(&self, other: &MemoryAccess) -> bool {
+        let base_args = self.base.zip(other.base);
+        if spaces_disjoint(self.mem.space, other.mem.space)
+            || base_args.is_some_and(|(a, b)| a.disjoint(b))
         {
             return true;
         }
-        if self.mem.space != other.mem.space || self.sum.uniform != other.sum.uniform {
+        if self.mem.space != other.mem.space || self.form.uniform != other.form.uniform {
             return false;
         }
-        self.apart_by(other, self.step(other))
+        self.disjoint_modulo(other, self.step(other))
     }
 
-    /// What lanes of this place and of another are a multiple of apart, but for the constants,
-    /// where they are of the same values of one lane.
-    pub(super) fn step(&self, other: &Place) -> i128 {
-        self.added
-            .and(other.added)
+    /// Returns a number that divides all differences of lane terms of two accesses with the same
+    /// uniform terms.
+    pub(super) fn step(&self, other: &MemoryAccess) -> i128 {
+        self.lane_terms
+            .and(other.lane_terms)
             .step(self.mem.space.address().bits())
     }
 
-    /// Whether no byte is of both, if all that lanes add is a multiple of some number.
-    pub(super) fn apart_by(&self, other: &Place, step: i128) -> bool {
+    /// Returns true if two accesses never overlap, given that lane terms differ by multiples of
+    /// `step`.
+    pub(super) fn disjoint_modulo(&self, other: &MemoryAccess, step: i128) -> bool {
         let distance = i128::from(self.distance(other)).rem_euclid(step);
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
 
-    /// Whether no two lanes are of one byte: by a constant that is different in each, as arrays
-    /// have it that lanes have elements of side by side. `bytes`: from each address on.
-    pub(super) fn lanes_apart(&self, bytes: u32, func: &Function) -> bool {
+    /// Returns true if no two lanes access the same byte among `bytes` from each address on. A
+    /// constant vector must separate the lanes, as for arrays with an element per lane.
+    pub(super) fn lanes_disjoint(&self, bytes: u32, func: &Function) -> bool {
         if self.lanes == 1 {
             return true;
         }
         let bits = self.mem.space.address().bits();
-        self.sum.lanes.iter().any(|&(v, times)| {
-            let others = self.sum.lanes.iter().filter(|t| t.0 != v);
+        self.form.lanes.iter().any(|&(v, times)| {
+            let others = self.form.lanes.iter().filter(|t| t.0 != v);
             let Some(constant) = lanes_of(func, v) else {
                 return false;
             };
-            let step = Added::of(func, bits, others).step(bits);
+            let step = LaneTerms::of(func, bits, others).step(bits);
             let at = |n: u64| i128::from(n.wrapping_mul(times)).rem_euclid(step);
             let mut at: Vec<i128> = constant.iter().map(|&n| at(n)).collect();
             at.sort_unstable();
-            // Behind the last one the first one comes again.
+            // After the last lane, the first one comes again.
             let next = at.iter().skip(1).copied();
             let next = next.chain(at.first().map(|a| a + step));
             at.iter().zip(next).all(|(a, b)| b - a >= i128::from(bytes))
@@ -170,42 +172,46 @@ impl Place {
     }
 }
 
-/// What lanes add to an address.
+/// Bounds of the sum of an address's lane terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Added {
-    /// How much it is at most.
+struct LaneTerms {
+    /// Maximal value.
     most: i128,
-    /// What all of it is a multiple of; 0 of nothing.
+    /// Common divisor; 0 if there are no terms.
     common: u128,
 }
 
-impl Added {
-    /// Values and their factors, modulo a width.
-    fn of<'t>(func: &Function, bits: u32, lanes: impl Iterator<Item = &'t (Value, u64)>) -> Added {
+impl LaneTerms {
+    /// Computes the bounds of values with factors, modulo a width.
+    fn of<'t>(
+        func: &Function,
+        bits: u32,
+        lanes: impl Iterator<Item = &'t (Value, u64)>,
+    ) -> LaneTerms {
         let signed = |times: u64| i128::from((times << (64 - bits)) as i64 >> (64 - bits));
-        lanes.fold(Added::default(), |sum, &(v, times)| {
-            let (range, divisor) = range(func, v);
+        lanes.fold(LaneTerms::default(), |sum, &(v, times)| {
+            let (bounds, divisor) = bounds(func, v);
             let times = signed(times).unsigned_abs();
-            sum.and(Added {
-                most: (times as i128).saturating_mul(range),
+            sum.and(LaneTerms {
+                most: (times as i128).saturating_mul(bounds),
                 common: times.saturating_mul(divisor),
             })
         })
     }
 
-    /// With what others add.
-    fn and(self, other: Added) -> Added {
-        Added {
+    /// Adds other terms.
+    fn and(self, other: LaneTerms) -> LaneTerms {
+        LaneTerms {
             most: self.most.saturating_add(other.most),
             common: gcd(self.common, other.common),
         }
     }
 
-    /// What it is a multiple of, modulo a width; the width's modulus if it is nothing.
+    /// Returns the stride of the terms modulo a width, or the modulus if there are none.
     fn step(self, bits: u32) -> i128 {
         let whole = 1i128 << bits;
-        // Differences of sums that are far from wrapping around are multiples of the factors'
-        // common divisor, others of its power of two.
+        // Where sums are far from wrapping, differences are multiples of the common divisor.
+        // Otherwise they are multiples of its power of two.
         match self.common {
             0 => whole,
             common if self.most < whole / 4 => common as i128,
@@ -225,8 +231,8 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// How large a value may be, as an unsigned number, and what it is a multiple of, in every lane.
-fn range(func: &Function, v: Value) -> (i128, u128) {
+/// Returns the maximum of an unsigned value and a divisor of it, over all lanes.
+fn bounds(func: &Function, v: Value) -> (i128, u128) {
     let all = i128::from(func.dfg.ty(v).scalar().mask());
     if let Some(constant) = lanes_of(func, v) {
         let most = constant.iter().copied().max().unwrap_or(0);
@@ -243,11 +249,11 @@ fn range(func: &Function, v: Value) -> (i128, u128) {
     }
 }
 
-/// How many operations a mask is followed through.
+/// Maximal operations that a mask is followed through.
 const MASKS: u32 = 16;
 
-/// Whether all lanes of a mask are in another, by what it was made of.
-pub(super) fn within(func: &Function, mask: Value, of: Value) -> bool {
+/// Returns true if the definition of a mask shows that its lanes are a subset of another's.
+pub(super) fn is_submask(func: &Function, mask: Value, of: Value) -> bool {
     fn walk(func: &Function, m: Value, of: Value, left: &mut u32) -> bool {
         if m == of {
             return true;
@@ -262,7 +268,7 @@ pub(super) fn within(func: &Function, mask: Value, of: Value) -> bool {
         let mut is = |m: Value| walk(func, m, of, left);
         match *func.dfg.data(inst) {
             InstData::Imm { bits: 0, .. } => true,
-            // The channels that go on, and those that wait with the others.
+            // Channels that stay active, and those that wait.
             InstData::Ternary {
                 opcode: Opcode::Goto,
                 args: [run, wait, _],
@@ -289,19 +295,19 @@ pub(super) fn within(func: &Function, mask: Value, of: Value) -> bool {
     walk(func, mask, of, &mut MASKS.clone())
 }
 
-impl Place {
-    /// Whether all lanes that take part in an access take part in this one.
-    pub(super) fn has_lanes_of(&self, other: &Place, func: &Function) -> bool {
+impl MemoryAccess {
+    /// Returns true if this access is active in all lanes of another.
+    pub(super) fn covers_mask_of(&self, other: &MemoryAccess, func: &Function) -> bool {
         match (self.mask, other.mask) {
             (None, _) => true,
-            (Some(here), Some(there)) => within(func, there, here),
+            (Some(here), Some(there)) => is_submask(func, there, here),
             (Some(_), None) => false,
         }
     }
 }
 
-/// The memory and the address of an access.
-pub(super) fn access(data: &InstData) -> Option<(Space, Value)> {
+/// Returns the memory space and address of an access.
+pub(super) fn space_and_address(data: &InstData) -> Option<(Space, Value)> {
     match *data {
         InstData::Load { mem, addr, .. } | InstData::Atomic { mem, addr, .. } => {
             Some((mem.space, addr))
@@ -311,7 +317,7 @@ pub(super) fn access(data: &InstData) -> Option<(Space, Value)> {
     }
 }
 
-/// The lanes of a constant.
+/// Returns the lanes of a constant.
 fn lanes_of(func: &Function, v: Value) -> Option<&[u64]> {
     match func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::ImmVec { constant, .. } => Some(func.dfg.constant(*constant)),
@@ -319,23 +325,23 @@ fn lanes_of(func: &Function, v: Value) -> Option<&[u64]> {
     }
 }
 
-/// What an instruction that is no access by addresses does to memory.
+/// Memory effect of an instruction that is no access by addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// No effect.
     None,
-    /// Others' writes to these memories are seen, or their own are made seen.
+    /// Publishes writes, or observes other threads' writes, in these spaces.
     Others(FenceSpaces),
-    /// Anything.
+    /// Any effect.
     Any,
 }
 
 impl Effect {
-    /// Of an instruction.
+    /// Returns the effect of an instruction.
     pub(super) fn of(data: &InstData) -> Effect {
         match *data {
             InstData::Fence { spaces, .. } => Effect::Others(spaces),
-            // Images and the printf buffer are global memory, and may be a buffer's.
+            // Images and the printf buffer are global memory, and may be part of a buffer.
             InstData::Image { opcode, .. } | InstData::Media { opcode, .. } => {
                 if opcode.info().effect {
                     Effect::Others(FenceSpaces::Global)
@@ -343,7 +349,7 @@ impl Effect {
                     Effect::None
                 }
             }
-            // What is stored before a load of 2D blocks is in what it reads.
+            // A 2D block load reads earlier stores.
             InstData::Block2d { .. } => Effect::Others(FenceSpaces::Global),
             InstData::Printf { .. } => Effect::Others(FenceSpaces::Global),
             InstData::NamedBarrier { .. } => Effect::Others(FenceSpaces::All),
@@ -355,7 +361,7 @@ impl Effect {
         }
     }
 
-    /// Whether accesses to a memory may not be moved over it.
+    /// Returns true if accesses with these flags must not move across the effect.
     pub(super) fn stops(self, mem: MemFlags) -> bool {
         match self {
             Effect::None => false,

@@ -1,28 +1,28 @@
-//! What a load gives, put together of parts of what is known.
+//! Assembly of a load's value from parts of available values.
 //!
-//! Of lanes' first elements all come first, then their second ones, so that a byte, word or
-//! doubleword of all lanes' is a region of a value with a stride. An element of the load that one
-//! of the known ones has is that region; one that several have is written together of theirs.
+//! Vectors of lanes store all first elements before all second ones. So a byte, word or dword of
+//! all lanes is a strided region of a value. A load element within one available value is such a
+//! region. One that several values provide is assembled by region writes.
 
-use super::alias_analysis::Place;
-use super::load_forwarding::{Known, bits};
+use super::alias_analysis::MemoryAccess;
+use super::load_forwarding::{AvailableValue, bits};
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Region, Scalar, Space, Type, Value};
 use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
-/// How many writes of elements an element is followed through.
+/// Maximal element writes that are followed.
 const MOST_WRITES: usize = 16;
 
-/// Bytes of all lanes of a known value.
-struct Part {
+/// Part of an element, in all lanes of an available value.
+struct ElementPart {
     value: Value,
-    /// Which of its elements, and from which byte of that on.
+    /// Index of the element, and the byte offset in it.
     element: u32,
     within: u32,
 }
 
-/// An element of all lanes: of one part, or of several one behind the other.
-type Element = SmallVec<[Part; 4]>;
+/// Element of all lanes: one part, or several in sequence.
+type ElementParts = SmallVec<[ElementPart; 4]>;
 
 fn int(bytes: u32) -> Option<Scalar> {
     match bytes {
@@ -34,19 +34,25 @@ fn int(bytes: u32) -> Option<Scalar> {
     }
 }
 
-/// Whether a load may have a part of what is known.
-fn may_give(k: &Known, load: &Place, func: &Function) -> bool {
-    let have = &k.place;
+/// Returns true if a load may use part of an available value.
+fn may_provide(k: &AvailableValue, load: &MemoryAccess, func: &Function) -> bool {
+    let have = &k.access;
     have.lanes == load.lanes
         && have.bytes <= 64
-        && have.beside(load)
-        && have.has_lanes_of(load, func)
+        && have.same_terms(load)
+        && have.covers_mask_of(load, func)
 }
 
-/// So many bytes of each lane from the load's addresses and `at` on, of those that may give some.
-fn part(func: &Function, known: &[&Known], load: &Place, at: u32, bytes: u32) -> Option<Part> {
+/// Finds `bytes` bytes of each lane, from `at` bytes after the load's addresses on.
+fn part(
+    func: &Function,
+    known: &[&AvailableValue],
+    load: &MemoryAccess,
+    at: u32,
+    bytes: u32,
+) -> Option<ElementPart> {
     known.iter().rev().find_map(|k| {
-        let have = &k.place;
+        let have = &k.access;
         let from = have.distance(load) + i64::from(at);
         let wanted = bits(from, bytes.into());
         let size = func.dfg.ty(k.value).scalar().bytes();
@@ -60,7 +66,7 @@ fn part(func: &Function, known: &[&Known], load: &Place, at: u32, bytes: u32) ->
         }
         let (value, element) = origin(func, k.value, load.lanes, element);
         let fits = u16::try_from(element * load.lanes * size + within).is_ok();
-        fits.then_some(Part {
+        fits.then_some(ElementPart {
             value,
             element,
             within,
@@ -68,8 +74,8 @@ fn part(func: &Function, known: &[&Known], load: &Place, at: u32, bytes: u32) ->
     })
 }
 
-/// The value that an element of all lanes is of, and which of its elements, through those that
-/// others are written into.
+/// Follows element writes to the value that defines an element of all lanes. Returns that value and
+/// the element in it.
 fn origin(func: &Function, mut v: Value, lanes: u32, element: u32) -> (Value, u32) {
     let size = func.dfg.ty(v).scalar().bytes();
     for _ in 0..MOST_WRITES {
@@ -104,8 +110,8 @@ fn origin(func: &Function, mut v: Value, lanes: u32, element: u32) -> (Value, u3
     (v, element)
 }
 
-/// The one element that a value has in every lane.
-fn same_in_all(func: &Function, v: Value) -> Option<(Value, u16)> {
+/// Returns the vector and byte offset of a splat.
+fn splat_source(func: &Function, v: Value) -> Option<(Value, u16)> {
     match *func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::RdRegion {
             arg, region, index, ..
@@ -116,36 +122,39 @@ fn same_in_all(func: &Function, v: Value) -> Option<(Value, u16)> {
     }
 }
 
-/// Pieces of a load that cost less than it does; of scratch, which may be done without then, those
-/// that may be known.
-const MOST_PIECES: usize = 8;
+/// Maximal parts of a load that are cheaper than the load. Scratch loads may have more, since
+/// without them scratch may not be needed.
+const MOST_PARTS: usize = 8;
 
-/// The value of a load, behind new instructions; none where not all of it is known.
+/// Assembles the value of a load from new instructions; `None` if some of it is unknown.
 pub(super) fn assemble(
     func: &mut Function,
     inst: Inst,
-    load: &Place,
-    known: &[Known],
+    load: &MemoryAccess,
+    known: &[AvailableValue],
     out: &mut BlockInsts,
 ) -> Option<Value> {
-    let known: SmallVec<[&Known; 8]> = known.iter().filter(|k| may_give(k, load, func)).collect();
+    let known: SmallVec<[&AvailableValue; 8]> = known
+        .iter()
+        .filter(|k| may_provide(k, load, func))
+        .collect();
     if known.is_empty() {
         return None;
     }
     let scalar = load.ty.scalar();
     let (lanes, size) = (load.lanes, scalar.bytes());
     let count = load.ty.lanes() / lanes;
-    let mut elements: SmallVec<[(u32, Element); 4]> = SmallVec::new();
+    let mut elements: SmallVec<[(u32, ElementParts); 4]> = SmallVec::new();
     for n in 0..count {
         let sizes = [8, 4, 2, 1].into_iter().filter(|s| *s <= size);
         elements.push(sizes.into_iter().find_map(|each| {
             let parts =
                 (0..size / each).map(|p| part(func, &known, load, n * size + p * each, each));
-            Some((each, parts.collect::<Option<Element>>()?))
+            Some((each, parts.collect::<Option<ElementParts>>()?))
         })?);
     }
     let pieces = elements.iter().map(|e| e.1.len()).sum::<usize>();
-    if pieces > MOST_PIECES && load.mem.space != Space::Scratch {
+    if pieces > MOST_PARTS && load.mem.space != Space::Scratch {
         return None;
     }
     let mut a = Assembler { func, inst, out };
@@ -167,7 +176,7 @@ pub(super) fn assemble(
 
 struct Assembler<'f> {
     func: &'f mut Function,
-    /// The load.
+    /// Load to replace.
     inst: Inst,
     out: &'f mut BlockInsts,
 }
@@ -206,13 +215,13 @@ impl Assembler<'_> {
         self.put(data, ty)
     }
 
-    /// The bytes of a part, as elements of `each` bytes.
-    fn part(&mut self, lanes: u32, each: u32, part: &Part) -> Option<Value> {
+    /// Reads the bytes of a part as elements of `each` bytes.
+    fn part(&mut self, lanes: u32, each: u32, part: &ElementPart) -> Option<Value> {
         let ty = self.func.dfg.ty(part.value);
         let size = ty.scalar().bytes();
         let scalar = int(each)?;
         let to = Type::new(scalar, lanes)?;
-        if let Some((of, at)) = same_in_all(self.func, part.value) {
+        if let Some((of, at)) = splat_source(self.func, part.value) {
             let one = self.read(of, Region::scalar(at), Type::scalar_of(ty.scalar()))?;
             let cut = self.cast(one, Type::new(scalar, size / each)?)?;
             let lane = self.read(
@@ -225,7 +234,7 @@ impl Assembler<'_> {
                 _ => self.read(lane, Region::scalar(0), to),
             };
         }
-        // As it is, where it is whole.
+        // A whole element keeps its type.
         let scalar = if size == each { ty.scalar() } else { scalar };
         let arg = self.cast(part.value, Type::new(scalar, ty.bytes() / each)?)?;
         let offset = (part.element * lanes * size + part.within) as u16;
@@ -247,13 +256,19 @@ impl Assembler<'_> {
         self.put(data, ty)
     }
 
-    fn element(&mut self, to: Scalar, lanes: u32, each: u32, parts: &[Part]) -> Option<Value> {
+    fn element(
+        &mut self,
+        to: Scalar,
+        lanes: u32,
+        each: u32,
+        parts: &[ElementPart],
+    ) -> Option<Value> {
         let ty = Type::new(to, lanes)?;
         if let [one] = parts {
             let v = self.part(lanes, each, one)?;
             return self.cast(v, ty);
         }
-        let same = |p: &Part| same_in_all(self.func, p.value).is_some();
+        let same = |p: &ElementPart| splat_source(self.func, p.value).is_some();
         if lanes > 1 && parts.iter().all(same) {
             let one = self.element(to, 1, each, parts)?;
             return self.read(one, Region::scalar(0), ty);

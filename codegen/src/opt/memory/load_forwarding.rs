@@ -1,55 +1,55 @@
-//! Memory that is known: loads of what was loaded or stored before, stores that nobody can read.
+//! Store-to-load and load-to-load forwarding, and dead store elimination.
 //!
-//! A load of the place of an earlier load or store, with nothing between that may write there, is
-//! that one's value; one of a part of it, or of parts of several, is put together of those
-//! (`parts.rs`). (Of a store by lanes only where no two lanes have one byte: who of two writes last
-//! is not said.) A store whose bytes are all stored again, with nothing between that may read them,
-//! goes; so do stores to scratch where nothing is loaded from.
+//! A load may read the same bytes as an earlier load or store, with no aliasing write in between.
+//! Then it becomes the value of that access. A load of parts of one or several such values is
+//! assembled from them (`load_coercion.rs`). A store by lanes counts only if no two lanes write the
+//! same byte: the order of lanes is not defined. A store whose bytes are all overwritten with no
+//! read in between is removed. So are stores to scratch that nothing loads.
 //!
-//! What is known at the ends of all blocks before one is known in it, but for loops. Barriers and
-//! fences end what is known of the memories that they are of; atomics and other effects what they
-//! may change.
+//! Available values flow forward: a block starts with those of all its predecessors; back edges
+//! bring none. Barriers and fences end those of their memory spaces. Atomics and other effects end
+//! those that they may change.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: each access is compared with [`KNOWN`] others at
-//! most: linear.
+//! Input and output: verified IR. Work: linear, since each access is compared with at most
+//! [`AVAILABLE`] others.
 
-use super::affine::Sums;
-use super::alias_analysis::{Effect, Place};
+use super::affine::AffineForms;
+use super::alias_analysis::{Effect, MemoryAccess};
 use super::load_coercion;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Region, Space,
     Value,
 };
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-/// Places that are remembered.
-const KNOWN: usize = 100;
-/// Those of all blocks' ends.
-const KEPT: usize = 1 << 16;
+/// Maximal available values that are tracked.
+const AVAILABLE: usize = 100;
+/// Maximal available values at the ends of all blocks.
+const AVAILABLE_AT_ENDS: usize = 1 << 16;
 
-/// A place, and what is there.
+/// Value of an earlier access, which later loads may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Known {
-    pub place: Place,
+pub(super) struct AvailableValue {
+    pub access: MemoryAccess,
     pub value: Value,
-    /// The bytes from each address on that still are, a bit each, up to the 64th.
+    /// Mask of the bytes from each address on that are still valid, up to the 64th.
     pub valid: u64,
 }
 
-/// Forwards what is known to loads; gives how many there are fewer.
-pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
-    let mut sums = state.sums.of(func);
-    let mut ends: SecondaryMap<Block, Vec<Known>> = sized(func.dfg.num_blocks());
-    let (mut changed, mut kept) = (0, KEPT);
+/// Runs load forwarding. Returns the number of loads that were removed.
+pub(crate) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
+    let mut forms = state.affine.get(func);
+    let mut ends: SecondaryMap<Block, Vec<AvailableValue>> = sized(func.dfg.num_blocks());
+    let (mut changed, mut kept) = (0, AVAILABLE_AT_ENDS);
     for &block in cfg.order() {
-        let mut known = known_before(&cfg, block, &ends);
+        let mut known = available_before(&cfg, block, &ends);
         let mut out = BlockInsts::new();
         for inst in std::mem::take(func.layout.insts_mut(block)) {
-            changed += u32::from(step(func, inst, &mut sums, &mut known, &mut out));
+            changed += u32::from(visit(func, inst, &mut forms, &mut known, &mut out));
             out.push(inst);
         }
         *func.layout.insts_mut(block) = out;
@@ -58,16 +58,16 @@ pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
             ends[block] = known;
         }
     }
-    state.sums.keep(func, sums, changed);
+    state.affine.keep(func, forms, changed);
     changed
 }
 
-/// What is known at the ends of all blocks before one.
-fn known_before(
+/// Returns the values that are available at the ends of all predecessors.
+fn available_before(
     cfg: &ControlFlow,
     block: Block,
-    ends: &SecondaryMap<Block, Vec<Known>>,
-) -> Vec<Known> {
+    ends: &SecondaryMap<Block, Vec<AvailableValue>>,
+) -> Vec<AvailableValue> {
     let Some((&(first, _), others)) = cfg.preds(block).split_first() else {
         return Vec::new();
     };
@@ -76,7 +76,7 @@ fn known_before(
         known.retain_mut(|k| {
             let there = ends[other]
                 .iter()
-                .find(|o| o.value == k.value && o.place == k.place);
+                .find(|o| o.value == k.value && o.access == k.access);
             k.valid &= there.map_or(0, |o| o.valid);
             k.valid != 0
         });
@@ -84,58 +84,58 @@ fn known_before(
     known
 }
 
-/// The next instruction; gives whether it was a load that is none any more.
-fn step(
+/// Visits an instruction. Returns true if it was a load that was replaced.
+fn visit(
     func: &mut Function,
     inst: Inst,
-    sums: &mut Sums,
-    known: &mut Vec<Known>,
+    forms: &mut AffineForms,
+    known: &mut Vec<AvailableValue>,
     out: &mut BlockInsts,
 ) -> bool {
-    let Some(place) = Place::of(func, inst, sums) else {
+    let Some(access) = MemoryAccess::of(func, inst, forms) else {
         let effect = Effect::of(func.dfg.data(inst));
         if effect != Effect::None {
-            known.retain(|k| k.place.mem.constant || !effect.stops(k.place.mem));
+            known.retain(|k| k.access.mem.constant || !effect.stops(k.access.mem));
         }
         return false;
     };
     let data = *func.dfg.data(inst);
-    if place.mem.volatile {
-        known.retain(|k| !place.writes || k.place.apart(&place));
+    if access.mem.volatile {
+        known.retain(|k| !access.writes || k.access.disjoint(&access));
         return false;
     }
     let value = match data {
         InstData::Load { old, .. } => {
-            let found = known.iter().rev().find(|k| k.gives(&place, func)).cloned();
+            let found = known.iter().rev().find(|k| k.gives(&access, func)).cloned();
             let value = match found {
                 Some(found) => Some(found.value),
-                None => load_coercion::assemble(func, inst, &place, known, out),
+                None => load_coercion::assemble(func, inst, &access, known, out),
             };
             if let Some(value) = value
-                && replace(func, inst, &place, value, old, out)
+                && replace(func, inst, &access, value, old, out)
             {
                 return true;
             }
             func.dfg.first_result(inst)
         }
         InstData::Store { args, .. } => {
-            // Of places by the same lanes it is the same.
-            let step = place.step(&place);
-            known.retain_mut(|k| k.keeps(&place, step, func));
-            place.lanes_apart(place.bytes, func).then_some(args[0])
+            // For accesses by the same lanes this is the same.
+            let step = access.step(&access);
+            known.retain_mut(|k| k.keeps(&access, step, func));
+            access.lanes_disjoint(access.bytes, func).then_some(args[0])
         }
         _ => {
-            known.retain(|k| k.place.apart(&place));
+            known.retain(|k| k.access.disjoint(&access));
             None
         }
     };
     if let Some(value) = value {
-        if known.len() >= KNOWN {
+        if known.len() >= AVAILABLE {
             known.remove(0);
         }
-        let valid = bits(0, place.bytes.into());
-        known.push(Known {
-            place,
+        let valid = bits(0, access.bytes.into());
+        known.push(AvailableValue {
+            access,
             value,
             valid,
         });
@@ -143,7 +143,7 @@ fn step(
     false
 }
 
-/// A bit for each of so many bytes from one on, of the first 64.
+/// Returns the mask of `count` bytes from `from` on, within the first 64.
 pub(super) fn bits(from: i64, count: i64) -> u64 {
     let below = |n: i64| match n.clamp(0, 64) {
         64 => u64::MAX,
@@ -152,27 +152,27 @@ pub(super) fn bits(from: i64, count: i64) -> u64 {
     below(from.saturating_add(count)) & !below(from)
 }
 
-impl Known {
-    /// Whether anything is still known behind a store; what that writes is not.
-    fn keeps(&mut self, store: &Place, step: i128, func: &Function) -> bool {
-        let here = &self.place;
-        let apart = if here.beside(store) {
-            here.apart_by(store, step)
+impl AvailableValue {
+    /// Removes the bytes that a store writes. Returns true if any stay valid.
+    fn keeps(&mut self, store: &MemoryAccess, step: i128, func: &Function) -> bool {
+        let here = &self.access;
+        let apart = if here.same_terms(store) {
+            here.disjoint_modulo(store, step)
         } else {
-            here.apart(store)
+            here.disjoint(store)
         };
         if apart {
             return true;
         }
-        // In each lane the bytes of its own store, if no other lane's reach there.
+        // Each lane loses the bytes of its own store, if no other lane's store reaches them.
         let from = here.distance(store);
         let least = from.min(0);
         let most = (from + i64::from(store.bytes)).max(here.bytes.into());
         let both = u32::try_from(most.saturating_sub(least)).unwrap_or(u32::MAX);
         if here.bytes > 64
             || here.lanes != store.lanes
-            || !here.beside(store)
-            || !here.lanes_apart(both, func)
+            || !here.same_terms(store)
+            || !here.lanes_disjoint(both, func)
         {
             return false;
         }
@@ -180,49 +180,49 @@ impl Known {
         self.valid != 0
     }
 
-    /// Whether this is what a load gives in the lanes that take part in it.
-    fn gives(&self, load: &Place, func: &Function) -> bool {
-        let have = &self.place;
+    /// Returns true if this is the value of a load in the active lanes of the load.
+    fn gives(&self, load: &MemoryAccess, func: &Function) -> bool {
+        let have = &self.access;
         let whole = self.valid == bits(0, have.bytes.into());
         let alike = have.ty.lanes() == load.ty.lanes()
             && have.ty.bytes() == load.ty.bytes()
             && have.lanes == load.lanes;
-        let same = whole && alike && have.beside(load) && have.distance(load) == 0;
-        same && have.has_lanes_of(load, func)
+        let same = whole && alike && have.same_terms(load) && have.distance(load) == 0;
+        same && have.covers_mask_of(load, func)
     }
 }
 
-/// Makes a load of what is known, if lanes that are off can be what they were to be.
+/// Replaces a load by a value, if inactive lanes can get their values.
 fn replace(
     func: &mut Function,
     inst: Inst,
-    place: &Place,
+    access: &MemoryAccess,
     found: Value,
     old: PackedOption<Value>,
     out: &mut BlockInsts,
 ) -> bool {
     let old = old.expand().filter(|&v| !func.dfg.is_undef(v));
-    let same = func.dfg.ty(found) == place.ty;
+    let same = func.dfg.ty(found) == access.ty;
     let copy = if same {
         InstData::RdRegion {
             opcode: Opcode::Rdregion,
             arg: found,
-            region: Region::contiguous(place.ty.lanes() as u16, 0),
+            region: Region::contiguous(access.ty.lanes() as u16, 0),
             index: PackedOption::default(),
         }
     } else {
         let (opcode, arg) = (Opcode::Bitcast, found);
         InstData::Unary { opcode, arg }
     };
-    let (Some(mask), Some(old)) = (place.mask, old) else {
+    let (Some(mask), Some(old)) = (access.mask, old) else {
         *func.dfg.data_mut(inst) = copy;
         return true;
     };
-    // A mask has a lane for each address.
-    if place.ty.lanes() != place.lanes {
+    // A mask has one lane per address.
+    if access.ty.lanes() != access.lanes {
         return false;
     }
-    let new = func.dfg.make_inst(copy, &[place.ty]);
+    let new = func.dfg.make_inst(copy, &[access.ty]);
     let loc = func.srclocs[inst];
     func.set_srcloc(new, loc);
     let Some(v) = func.dfg.first_result(new) else {
@@ -234,66 +234,70 @@ fn replace(
     true
 }
 
-/// Takes out stores that nobody can read; gives how many.
-pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
-    let mut sums = state.sums.of(func);
-    let read = scratch_reads(func, &mut sums);
+/// Removes dead stores. Returns their number.
+pub(crate) fn eliminate_dead_stores(
+    func: &mut Function,
+    _: &PassContext<'_>,
+    state: &mut OptState,
+) -> u32 {
+    let cfg = state.cfg.get(func);
+    let mut forms = state.affine.get(func);
+    let read = scratch_reads(func, &mut forms);
     let mut changed = 0;
     for &block in cfg.order() {
-        // Upwards: what is stored again further down, and read by nothing before.
-        let mut again: Vec<Place> = Vec::new();
+        // Backward: stores with no read between them and the end of the block.
+        let mut again: Vec<MemoryAccess> = Vec::new();
         let mut dead = Vec::new();
         for (at, &inst) in func.layout.insts(block).iter().enumerate().rev() {
             let data = func.dfg.data(inst);
-            let Some(place) = Place::of(func, inst, &mut sums) else {
+            let Some(access) = MemoryAccess::of(func, inst, &mut forms) else {
                 let effect = Effect::of(data);
                 if effect != Effect::None {
                     again.retain(|p| !effect.stops(p.mem));
                 }
                 continue;
             };
-            if !matches!(data, InstData::Store { .. }) || place.mem.volatile {
-                again.retain(|p| p.apart(&place));
+            if !matches!(data, InstData::Store { .. }) || access.mem.volatile {
+                again.retain(|p| p.disjoint(&access));
                 continue;
             }
-            let unread = |r: &Vec<Place>| r.iter().all(|r| r.apart(&place));
-            let scratch = place.mem.space == Space::Scratch && read.as_ref().is_some_and(unread);
-            if scratch || again.iter().any(|p| p.covers(&place)) {
+            let unread = |r: &Vec<MemoryAccess>| r.iter().all(|r| r.disjoint(&access));
+            let scratch = access.mem.space == Space::Scratch && read.as_ref().is_some_and(unread);
+            if scratch || again.iter().any(|p| p.covers(&access)) {
                 dead.push(at);
                 continue;
             }
-            if again.len() >= KNOWN {
+            if again.len() >= AVAILABLE {
                 again.remove(0);
             }
-            again.push(place);
+            again.push(access);
         }
         changed += dead.len() as u32;
-        // The last one is the first in the block.
+        // The last entry is the first in the block.
         let mut at = 0;
         func.layout.insts_mut(block).retain(|_| {
             at += 1;
             dead.pop_if(|d| *d + 1 == at).is_none()
         });
     }
-    state.sums.keep(func, sums, changed);
+    state.affine.keep(func, forms, changed);
     changed
 }
 
-impl Place {
-    /// Whether every byte of another place is of this one.
-    fn covers(&self, other: &Place) -> bool {
+impl MemoryAccess {
+    /// Returns true if this access covers every byte of another.
+    fn covers(&self, other: &MemoryAccess) -> bool {
         let masks = self.mask.is_none() || self.mask == other.mask;
         let from = self.distance(other);
         let within = from >= 0 && from + i64::from(other.bytes) <= i64::from(self.bytes);
         let lanes = self.lanes == other.lanes;
-        masks && lanes && self.beside(other) && within
+        masks && lanes && self.same_terms(other) && within
     }
 }
 
-/// Where the kernel reads scratch; nothing where that is not known, of too many places, or a
-/// subroutine's.
-fn scratch_reads(func: &Function, sums: &mut Sums) -> Option<Vec<Place>> {
+/// Returns the scratch accesses that read. `None` if they are unknown or too many, or in a
+/// subroutine.
+fn scratch_reads(func: &Function, forms: &mut AffineForms) -> Option<Vec<MemoryAccess>> {
     let mut out = Vec::new();
     let kernel = matches!(func.kind, FuncKind::Kernel { .. });
     for &block in func.layout.blocks() {
@@ -302,15 +306,15 @@ fn scratch_reads(func: &Function, sums: &mut Sums) -> Option<Vec<Place>> {
                 InstData::Load { mem, .. } | InstData::Atomic { mem, .. }
                     if mem.space == Space::Scratch =>
                 {
-                    let place = Place::of(func, inst, sums)?;
-                    if !out.contains(&place) {
-                        out.push(place);
+                    let access = MemoryAccess::of(func, inst, forms)?;
+                    if !out.contains(&access) {
+                        out.push(access);
                     }
                 }
                 InstData::Call { .. } | InstData::Send { .. } => return None,
                 _ => {}
             }
-            if out.len() > KNOWN {
+            if out.len() > AVAILABLE {
                 return None;
             }
         }
@@ -318,7 +322,7 @@ fn scratch_reads(func: &Function, sums: &mut Sums) -> Option<Vec<Place>> {
     kernel.then_some(out)
 }
 
-/// A kernel that touches no scratch asks for none.
+/// Clears the scratch size of a kernel without scratch accesses.
 pub(crate) fn drop_scratch(func: &mut Function) {
     let mut insts = func
         .layout

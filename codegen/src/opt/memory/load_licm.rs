@@ -1,49 +1,49 @@
-//! Loads that give the same in each iteration of a loop, before the loop.
+//! LICM of loads: invariant loads go before their loop.
 //!
-//! Such a load is in the loop's first block, so that it is executed whenever the loop is entered;
-//! its address, its mask and what it has in lanes that are off are from outside of the loop; and
-//! nothing in the loop may write there. It goes between the loop and the one block that goes in. In
-//! a loop that channels leave one by one the mask may be that of those that are left: then it is
-//! loaded for all that come in.
+//! Such a load is in the loop's header, so that it runs whenever the loop is entered. Its address,
+//! mask and inactive value are defined outside of the loop. Nothing in the loop may write its
+//! bytes. It goes onto the edge from the only block that enters the loop. In a loop that channels
+//! leave one by one, its mask may be that of the remaining channels. The load then runs for all
+//! channels that enter.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`LOOPS`] loops, [`WRITES`] writes of a loop,
-//! which each load is compared with, [`HOISTED`] of the register file for each loop.
+//! Input and output: verified IR. Limits: [`LOOPS`] loops; [`WRITES`] writes of a loop, which each
+//! load is compared with; one [`GRF_SHARE`]th of the GRF file for each loop.
 
-use super::affine::Sums;
-use super::alias_analysis::{Effect, Place};
+use super::affine::AffineForms;
+use super::alias_analysis::{Effect, MemoryAccess};
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::opt::loops::{Loop, Loops};
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// Steps from a mask to the one that it is a part of.
+/// Maximal steps from a mask to one that it is part of.
 const STEPS: u32 = 8;
-/// Loops of a function.
+/// Maximal loops of a function.
 const LOOPS: usize = 64;
-/// Places that a loop writes to.
+/// Maximal writes of a loop.
 const WRITES: usize = 8;
-/// The part of the register file that loads before one loop may take: one of so many.
-const HOISTED: u32 = 4;
+/// Divisor of the GRF file size that limits the bytes loaded before one loop.
+const GRF_SHARE: u32 = 4;
 
-/// What is in a loop, those in it included.
+/// Memory effects of a loop, inner loops included.
 #[derive(Clone, Default)]
-struct Inside {
-    writes: Vec<Place>,
+struct LoopEffects {
+    writes: Vec<MemoryAccess>,
     effects: Vec<Effect>,
-    /// More than is looked at.
+    /// Set if there are more writes than are tracked.
     many: bool,
 }
 
-/// The pass. Gives how many loads are before their loops.
-pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
+/// Runs the pass. Returns the number of loads that were moved.
+pub(crate) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
-    let mut sums = state.sums.of(func);
-    let inside = inside(func, &cfg, &loops, &mut sums);
+    let mut forms = state.affine.get(func);
+    let effects = collect_effects(func, &cfg, &loops, &mut forms);
     let mut block_of: SecondaryMap<Inst, u32> = SecondaryMap::new();
     for (n, &block) in (1..).zip(func.layout.blocks()) {
         for &inst in func.layout.insts(block) {
@@ -52,7 +52,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
     }
     let blocks = func.layout.blocks().to_vec();
     let mut done = 0;
-    // Inner loops first: what goes before one may go before the next.
+    // Inner loops first: a load may move out of several.
     for (this, data) in loops.loops.iter().take(LOOPS) {
         let header = data.header;
         let within = |b: Block| {
@@ -78,23 +78,23 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
                 moved.contains(inst) || block.is_some_and(|&b| !within(b))
             }
         };
-        let mut room = facts.target.grf().size() / HOISTED;
+        let mut room = ctx.target.grf().size() / GRF_SHARE;
         let mut loads = Vec::new();
         for inst in func.layout.insts(header).to_vec() {
             let InstData::Load { mem, mask, old, .. } = *func.dfg.data(inst) else {
                 continue;
             };
-            let (Some(place), Some(v)) = (
-                Place::of(func, inst, &mut sums),
+            let (Some(access), Some(v)) = (
+                MemoryAccess::of(func, inst, &mut forms),
                 func.dfg.first_result(inst),
             ) else {
                 continue;
             };
             let bytes = func.dfg.ty(v).bytes();
-            // What lanes that are off have must be nobody's, if other lanes are off then.
+            // The mask may change only if values of inactive lanes are undefined.
             let all = match (mask.expand(), old.expand()) {
                 (Some(mask), Some(old)) if func.dfg.is_undef(old) => {
-                    all_that_enter(func, &cfg, header, branch, mask).map(|all| (all, mask, old))
+                    entry_mask(func, &cfg, header, branch, mask).map(|all| (all, mask, old))
                 }
                 _ => None,
             };
@@ -103,7 +103,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
                 let given = all.is_some_and(|(_, mask, old)| v == mask || v == old);
                 same = same && (given || outside(func, &moved, v));
             });
-            if same && inside[this].leaves(&place) {
+            if same && effects[this].preserves(&access) {
                 if let Some((all, mask, old)) = all {
                     let opcode = Opcode::Undef;
                     let undef = InstData::Nullary { opcode };
@@ -123,19 +123,19 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
             }
         }
         if !loads.is_empty() {
-            place_before(func, header, before, branch, loads);
+            insert_before_loop(func, header, before, branch, loads);
         }
     }
     if done > 0 {
-        state.flow.changed();
+        state.cfg.invalidate();
     }
-    state.sums.keep(func, sums, done);
+    state.affine.keep(func, forms, done);
     done
 }
 
-/// The mask of all channels that enter a loop by a branch, where a mask is that of those that are
-/// left: a parameter of its first block to which each iteration gives a part of it.
-fn all_that_enter(
+/// Returns the mask of all channels that enter a loop. `mask` must be the mask of remaining
+/// channels: a header parameter that each iteration reduces.
+fn entry_mask(
     func: &Function,
     cfg: &ControlFlow,
     header: Block,
@@ -166,7 +166,7 @@ fn all_that_enter(
     out
 }
 
-/// Whether a mask has no lanes but those of another.
+/// Returns true if a mask's lanes are a subset of another's.
 fn is_part(func: &Function, v: Value, of: Value, steps: u32) -> bool {
     if v == of {
         return true;
@@ -176,7 +176,7 @@ fn is_part(func: &Function, v: Value, of: Value, steps: u32) -> bool {
     };
     let part = |v: Value| is_part(func, v, of, steps - 1);
     match *func.dfg.data(inst) {
-        // Those that stay.
+        // Channels that stay.
         InstData::Ternary {
             opcode: Opcode::Goto,
             args: [em, ..],
@@ -197,32 +197,32 @@ fn is_part(func: &Function, v: Value, of: Value, steps: u32) -> bool {
     }
 }
 
-impl Inside {
-    /// Whether nothing is written to a place.
-    fn leaves(&self, place: &Place) -> bool {
-        place.mem.constant
+impl LoopEffects {
+    /// Returns true if the loop never writes the bytes of an access.
+    fn preserves(&self, access: &MemoryAccess) -> bool {
+        access.mem.constant
             || !self.many
-                && self.writes.iter().all(|w| w.apart(place))
-                && !self.effects.iter().any(|e| e.stops(place.mem))
+                && self.writes.iter().all(|w| w.disjoint(access))
+                && !self.effects.iter().any(|e| e.stops(access.mem))
     }
 }
 
-/// What each loop does to memory.
-fn inside(
+/// Collects the memory effects of each loop.
+fn collect_effects(
     func: &Function,
     cfg: &ControlFlow,
     loops: &Loops,
-    sums: &mut Sums,
-) -> SecondaryMap<Loop, Inside> {
-    let mut out: SecondaryMap<Loop, Inside> = SecondaryMap::new();
+    forms: &mut AffineForms,
+) -> SecondaryMap<Loop, LoopEffects> {
+    let mut out: SecondaryMap<Loop, LoopEffects> = SecondaryMap::new();
     for &block in cfg.order() {
         let Some(l) = loops.of(block) else {
             continue;
         };
         for &inst in func.layout.insts(block) {
             let all = &mut out[l];
-            match Place::of(func, inst, sums) {
-                Some(place) if place.writes || place.mem.volatile => all.writes.push(place),
+            match MemoryAccess::of(func, inst, forms) {
+                Some(access) if access.writes || access.mem.volatile => all.writes.push(access),
                 Some(_) => {}
                 None => {
                     let effect = Effect::of(func.dfg.data(inst));
@@ -259,9 +259,15 @@ fn inside(
     out
 }
 
-/// Puts instructions of a loop's first block between it and the block before: at the end of that if
-/// it goes nowhere else, else into a block of its own.
-fn place_before(func: &mut Function, header: Block, before: Block, branch: Inst, insts: Vec<Inst>) {
+/// Moves instructions from a header to the edge from the block before. They go to that block's end
+/// if it has no other successor, otherwise into a new block.
+fn insert_before_loop(
+    func: &mut Function,
+    header: Block,
+    before: Block,
+    branch: Inst,
+    insts: Vec<Inst>,
+) {
     let mut all: EntitySet<Inst> = EntitySet::new();
     for &inst in &insts {
         all.insert(inst);

@@ -1,9 +1,9 @@
-//! The low halves of 64-bit values.
+//! Low halves of 64-bit values.
 //!
-//! Sums, products, shifts to the left, logic and whatever moves lanes give the same low half from
-//! low halves as from whole values, so that what an address in 32 bits is made of is computed in 32
-//! bits; an extension's low half is what was extended. Of any other value it is its low doublewords
-//! (`ireduce`). A half is made right behind its value, once, whoever asks: the work is linear.
+//! For sums, products, left shifts, logic and lane moves, the low half of the result depends on the
+//! low halves of the operands alone. So the 32-bit address arithmetic is done in 32 bits. The low
+//! half of an extension is its operand. For any other value it is an `ireduce`. Each half is made
+//! once, right after its value: the work is linear.
 
 use crate::ir::{
     BlockInsts, Function, Inst, InstData, Opcode, Region, Scalar, Type, Value, ValueDef,
@@ -14,33 +14,33 @@ use cranelift_entity::packed_option::PackedOption;
 /// Bits of a half.
 const BITS: u64 = 32;
 
-/// The low halves that are wanted, and those that were made.
+/// Low halves that are requested, and those that are made.
 #[derive(Debug, Default)]
-pub(super) struct Halves {
-    wanted: SecondaryMap<Value, bool>,
+pub(super) struct LowHalves {
+    requested: SecondaryMap<Value, bool>,
     made: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// A region of quadwords as one of their halves, each row and element in its place.
-pub(crate) fn halved(region: Region) -> Region {
+/// Returns a region of qwords as a region of dwords that are their low halves.
+pub(crate) fn low_half_region(region: Region) -> Region {
     Region {
         offset: region.offset / 2,
         ..region
     }
 }
 
-/// The doublewords of as many lanes.
-pub(crate) fn doublewords(ty: Type) -> Type {
+/// Returns the type of dwords with as many lanes.
+pub(crate) fn dword_type(ty: Type) -> Type {
     Type::clamped(Scalar::I32, ty.lanes())
 }
 
-impl Halves {
-    /// Wants a value's half, and what that is made of.
-    pub(super) fn want(&mut self, func: &Function, v: Value) {
+impl LowHalves {
+    /// Requests a value's half and those of its operands.
+    pub(super) fn request(&mut self, func: &Function, v: Value) {
         let mut work = vec![v];
         while let Some(v) = work.pop() {
             if func.dfg.ty(v).scalar() != Scalar::I64
-                || std::mem::replace(&mut self.wanted[v], true)
+                || std::mem::replace(&mut self.requested[v], true)
             {
                 continue;
             }
@@ -51,18 +51,19 @@ impl Halves {
         }
     }
 
-    /// A value's half; the value itself where it is none of 64 bits, or its half was not made.
+    /// Returns a value's half. This is the value itself if it has no 64-bit lanes or its half was
+    /// not made.
     pub(super) fn of(&self, v: Value) -> Value {
         self.made[v].expand().unwrap_or(v)
     }
 
-    /// Appends what makes the half of a value that is there, if it is wanted. The halves of what it
-    /// is made of are there.
+    /// Appends the instruction that makes a value's half, if requested. Halves of operands must
+    /// be there.
     pub(super) fn make(&mut self, func: &mut Function, v: Value, out: &mut BlockInsts) {
-        if !self.wanted[v] {
+        if !self.requested[v] {
             return;
         }
-        let ty = doublewords(func.dfg.ty(v));
+        let ty = dword_type(func.dfg.ty(v));
         let def = func.dfg.def_inst(v);
         let data = def.map(|i| *func.dfg.data(i));
         let data = match (data, from_halves(func, v)) {
@@ -93,7 +94,7 @@ impl Halves {
                         *constant = func.dfg.make_constant(lanes);
                     }
                     InstData::RdRegion { region, .. } | InstData::WrRegion { region, .. } => {
-                        *region = halved(*region);
+                        *region = low_half_region(*region);
                     }
                     _ => {}
                 }
@@ -115,12 +116,12 @@ impl Halves {
     }
 }
 
-/// Whether an opcode makes an integer wider.
+/// Returns true for integer extensions.
 fn widens(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Sextend | Opcode::Uextend)
 }
 
-/// The instruction that makes a 64-bit value of whose operands the halves make its half.
+/// Returns the definition of a 64-bit value whose half follows from the halves of its operands.
 fn from_halves(func: &Function, v: Value) -> Option<Inst> {
     let ValueDef::Result(inst, 0) = func.dfg.def(v) else {
         return None;

@@ -1,39 +1,39 @@
-//! What is added to 64-bit addresses, computed in 32 bits.
+//! Offsets of 64-bit addresses, computed in 32 bits.
 //!
-//! Accesses that stay by address (`stateless_to_stateful.rs` has why) are at a pointer and a
-//! number. Where that number is one of 32 bits (`ranges.rs`), with or without a sign, and is made
-//! of extensions of such, it is the extension of its low half (`low_halves.rs`): then only the last
-//! sum is of 64 bits, which matters most on targets whose ALU has no 64-bit integers.
+//! Stateless accesses (`stateless_to_stateful.rs` says which stay) have a pointer and an offset.
+//! The offset may fit 32 bits by its value range (`value_range.rs`), signed or unsigned, and
+//! consist of extensions. Then it is the extension of its low half (`low_halves.rs`). Only the
+//! final sum is of 64 bits, which matters most on targets whose ALU has no 64-bit integers.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked
-//! at, and [`PARTS`] of what a number is made of.
+//! Input and output: verified IR. Limits: [`STEPS`] operands of an address, and [`PARTS`] operands
+//! of an offset.
 
-use super::alias_analysis::access;
-use super::low_halves::Halves;
-use super::value_range::Ranges;
+use super::alias_analysis::space_and_address;
+use super::low_halves::LowHalves;
+use super::value_range::ValueRanges;
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Scalar, Space, Value};
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
 
-/// Operands of one address.
+/// Maximal operands of one address.
 const STEPS: usize = 16;
-/// Operands of one number.
+/// Maximal operands of one offset.
 const PARTS: usize = 16;
 
-/// Computes offsets in 32 bits; gives how many.
-pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
-    let mut ranges = Ranges::of_numbers(func, &cfg);
+/// Runs the pass. Returns the number of offsets that were narrowed.
+pub(crate) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
+    let mut ranges = ValueRanges::of_numbers(func, &cfg);
     let mut seen: SecondaryMap<Value, bool> = SecondaryMap::new();
-    // By number: how its low half is extended.
+    // Offsets, with the extension of their low half.
     let mut found: Vec<(Value, Opcode)> = Vec::new();
-    // Where they are added.
+    // Sums of pointers and offsets.
     let mut sums: EntitySet<Inst> = EntitySet::new();
     for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
-        let Some((Space::Global, addr)) = access(func.dfg.data(inst)) else {
+        let Some((Space::Global, addr)) = space_and_address(func.dfg.data(inst)) else {
             continue;
         };
         let mut work: SmallVec<[Value; 8]> = smallvec![addr];
@@ -69,10 +69,10 @@ pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
     if found.is_empty() {
         return 0;
     }
-    let mut halves = Halves::default();
+    let mut halves = LowHalves::default();
     let mut extends: SecondaryMap<Value, Option<Opcode>> = sized(func.dfg.num_values());
     for &(v, opcode) in &found {
-        halves.want(func, v);
+        halves.request(func, v);
         extends[v] = Some(opcode);
     }
     let mut extended: SecondaryMap<Value, PackedOption<Value>> = sized(func.dfg.num_values());
@@ -96,7 +96,7 @@ pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
                     extended[v] = func.dfg.first_result(new).into();
                 }
             }
-            // Its own half is of what it was.
+            // The low half of a sum uses the original operands.
             if sums.contains(inst) {
                 let of = |v: Value| extended[v].expand().unwrap_or(v);
                 func.dfg.map_args(inst, of);
@@ -107,8 +107,8 @@ pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
     found.len() as u32
 }
 
-/// How the low half of a number is extended to what it is, if that is less work than it is now.
-fn extension(func: &Function, ranges: &mut Ranges<'_>, v: Value) -> Option<Opcode> {
+/// Returns the extension that restores an offset from its low half, if that is cheaper.
+fn extension(func: &Function, ranges: &mut ValueRanges<'_>, v: Value) -> Option<Opcode> {
     let inst = func.dfg.def_inst(v)?;
     let (InstData::Binary { .. } | InstData::Ternary { .. }) = func.dfg.data(inst) else {
         return None;
@@ -121,7 +121,7 @@ fn extension(func: &Function, ranges: &mut Ranges<'_>, v: Value) -> Option<Opcod
     } else {
         return None;
     };
-    // Nothing of it is there in 64 bits alone.
+    // No operand exists in 64 bits alone.
     let mut work: SmallVec<[Value; 8]> = smallvec![v];
     let mut parts = PARTS;
     while let Some(v) = work.pop() {

@@ -1,68 +1,70 @@
-//! Buffers as surfaces: accesses by 32-bit offsets in a surface in place of 64-bit addresses.
+//! Stateless to stateful: accesses by 32-bit offsets in a surface in place of 64-bit addresses.
 //!
-//! A pointer argument whose number matters to nobody (`underlying_object.rs`) becomes a surface
-//! argument: its value is where in its surface the buffer begins, and every address that is based
-//! on it is that and the same number, in 32 bits. Addresses take half of the registers then, are
-//! computed in half of the instructions, and need no 64-bit arithmetic where the ALU has none. An
-//! access through an argument stays in its buffer, which a surface holds up to 4 GiB: an offset
-//! modulo 2^32 is the whole one, of whatever sign the numbers are that are added. (Intel's compiler
-//! does the same, and adds the buffer's offset for the same reason: "StatelessToStateful".) Who has
-//! larger buffers says so (`CompileOptions::large_buffers`).
+//! A pointer argument that does not escape (`underlying_object.rs`) becomes a surface argument. Its
+//! value is then the offset of the buffer in its surface. Every address based on it is that value
+//! plus the same offset, in 32 bits. Addresses then take half of the GRFs and half of the
+//! instructions. They need no 64-bit arithmetic where the ALU has none. An access through an
+//! argument stays in its buffer, and a surface holds up to 4 GiB. So an offset modulo 2^32 is
+//! exact, whatever the signs of its terms. (Intel's compiler does the same, and adds the buffer's
+//! offset for the same reason: "StatelessToStateful".) Hosts with larger buffers set
+//! `CompileOptions::large_buffers`.
 //!
-//! Where no number that is added to a pointer can be negative (`ranges.rs`), the surface begins
-//! where the buffer does, and nothing is added: whoever binds it puts the pointer into the
-//! surface's state, as Intel's driver does. Surfaces begin at dwords, so that is for pointers that
-//! dwords are accessed through.
+//! Where no offset can be negative (`value_range.rs`), the surface starts at the buffer, and
+//! nothing is added. The host puts the pointer into the surface state, as Intel's driver does.
+//! Surfaces start at dwords, so this applies to pointers with dword accesses.
 //!
-//! Pointers that are stored, compared, passed to subroutines or mixed with others stay as they are.
-//! So do, on targets with 64-bit arithmetic, those that mostly quadwords are accessed through
-//! (`gain`).
+//! Pointers that are stored, compared, passed to subroutines or mixed with others stay stateless.
+//! On targets with 64-bit arithmetic, so do those with mostly qword accesses (`benefit`).
 //!
-//! Needs: IR that verifies. Makes: the same with fewer `ptr` and more `surface` arguments; the
-//! numbers of surfaces are those of the arguments in their order. Work: linear.
+//! Input: verified IR. Output: the same with fewer `ptr` and more `surface` arguments. Surface
+//! numbers follow the order of the arguments. Work: linear.
 
-use super::alias_analysis::access;
-use super::low_halves::{Halves, doublewords, halved};
-use super::underlying_object::{Base, Bases};
-use super::value_range::Ranges;
+use super::alias_analysis::space_and_address;
+use super::low_halves::{LowHalves, dword_type, low_half_region};
+use super::underlying_object::{UnderlyingObject, UnderlyingObjects};
+use super::value_range::ValueRanges;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     ArgKind, BlockInsts, ControlFlow, FuncKind, FuncRef, Function, Inst, InstData, Module, Opcode,
     Param, Space, Value, scalars,
 };
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-/// The most surfaces of a kernel, images included: entries of the data port's cache of surface
-/// states, behind which Intel's compiler stops too (IGC, `StatelessToStateful.hpp`).
+/// Maximal surfaces of a kernel, images included. This is the size of the data port's surface state
+/// cache, where Intel's compiler stops, too (IGC, `StatelessToStateful.hpp`).
 const MOST: usize = 32;
 
-/// Bytes of a quadword.
-const QUADWORD: u32 = 8;
+/// Bytes of a qword.
+const QWORD: u32 = 8;
 
-/// Makes surfaces of pointer arguments; gives how many accesses are by offsets now.
-pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+/// Runs the pass. Returns the number of accesses that became stateful.
+pub(crate) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let kernel = matches!(func.kind, FuncKind::Kernel { .. });
-    if !kernel || func.count(ArgKind::Ptr) == 0 || !renumbers(func, facts.module) {
+    if !kernel || func.count(ArgKind::Ptr) == 0 || !renumbers(func, ctx.module) {
         return 0;
     }
-    let cfg = state.flow.of(func);
-    let bases = Bases::new(func, cfg.order());
-    let Some(plan) = Plan::new(func, &cfg, &bases, facts.target) else {
+    let cfg = state.cfg.get(func);
+    let objects = UnderlyingObjects::new(func, cfg.order());
+    let Some(plan) = SurfacePlan::new(func, &cfg, &objects, ctx.target) else {
         return 0;
     };
-    let begins = plan.begins(func, &cfg, &bases);
-    let changed = plan.rewrite(func, &cfg, &bases);
-    at_begin(func, &begins);
+    let starts_at_buffer = plan.starts_at_buffer(func, &cfg, &objects);
+    let changed = plan.rewrite(func, &cfg, &objects);
+    replace_by_zero(func, &starts_at_buffer);
     changed
 }
 
-/// Puts zeros where arguments were read whose surfaces begin where their buffers do.
-fn at_begin(func: &mut Function, begins: &[bool]) {
-    let Some(entry) = func.layout.entry().filter(|_| begins.contains(&true)) else {
+/// Replaces reads of arguments by zero if their surfaces start at the buffer.
+fn replace_by_zero(func: &mut Function, starts_at_buffer: &[bool]) {
+    let Some(entry) = func
+        .layout
+        .entry()
+        .filter(|_| starts_at_buffer.contains(&true))
+    else {
         return;
     };
     let (opcode, bits) = (Opcode::Iconst, 0);
@@ -72,9 +74,9 @@ fn at_begin(func: &mut Function, begins: &[bool]) {
     let Some(value) = func.dfg.first_result(zero) else {
         return;
     };
-    let params = func.dfg.block_params(entry).iter().zip(begins);
+    let params = func.dfg.block_params(entry).iter().zip(starts_at_buffer);
     let mut begin: EntitySet<Value> = EntitySet::new();
-    for (&v, _) in params.filter(|(_, begins)| **begins) {
+    for (&v, _) in params.filter(|(_, starts_at_buffer)| **starts_at_buffer) {
         begin.insert(v);
     }
     for block in func.layout.blocks().to_vec() {
@@ -88,8 +90,8 @@ fn at_begin(func: &mut Function, begins: &[bool]) {
     func.layout.insts_mut(entry).insert(0, zero);
 }
 
-/// Whether nothing but the kernel's own accesses names surfaces by their numbers: no messages as
-/// they are, no subroutine that is called.
+/// Returns true if only the kernel's own accesses use surface numbers: no raw messages, and no
+/// subroutines.
 fn renumbers(kernel: &Function, module: &Module) -> bool {
     let mut seen: EntitySet<FuncRef> = EntitySet::new();
     let mut work = vec![kernel];
@@ -106,7 +108,7 @@ fn renumbers(kernel: &Function, module: &Module) -> bool {
                 InstData::Load { mem, .. }
                 | InstData::Store { mem, .. }
                 | InstData::Atomic { mem, .. }
-                    // One that the kernel lacks is an error, and not the first that it would get.
+                    // A missing surface is an error: it must not become the first new one.
                     if let Space::Surface(n) = mem.space
                         && (!own ||  usize::from(n) >= kernel.count(ArgKind::Surface)) =>
                 {
@@ -122,30 +124,35 @@ fn renumbers(kernel: &Function, module: &Module) -> bool {
     true
 }
 
-/// Which arguments become surfaces, and the numbers of all.
-struct Plan {
-    /// By argument: the number of what becomes a surface.
+/// Arguments that become surfaces, and the new numbers of all surfaces.
+struct SurfacePlan {
+    /// Surface number of each argument that becomes a surface.
     becomes: Vec<Option<u8>>,
-    /// By its number before: the number of what is one already.
+    /// New number of each existing surface.
     renumbered: Vec<u8>,
 }
 
-impl Plan {
-    /// The arguments that may and should be surfaces; `None` without any.
-    fn new(func: &Function, cfg: &ControlFlow, bases: &Bases, target: &Target) -> Option<Plan> {
-        // Of each argument, by how many accesses more are better by offsets than by addresses.
-        let mut pays = vec![0i32; func.sig.params.len()];
+impl SurfacePlan {
+    /// Selects the arguments that become surfaces; `None` if there are none.
+    fn new(
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+        target: &Target,
+    ) -> Option<SurfacePlan> {
+        // Benefit of each argument: accesses that are cheaper by offset minus those that are not.
+        let mut benefits = vec![0i32; func.sig.params.len()];
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
-            if let Some((_, addr)) = access(func.dfg.data(inst))
-                && let Base::Arg(n) = bases.of(addr)
-                && let Some(pays) = pays.get_mut(usize::from(n))
+            if let Some((_, addr)) = space_and_address(func.dfg.data(inst))
+                && let UnderlyingObject::Arg(n) = objects.of(addr)
+                && let Some(benefits) = benefits.get_mut(usize::from(n))
             {
-                *pays = pays.saturating_add(gain(func, inst, target));
+                *benefits = benefits.saturating_add(benefit(func, inst, target));
             }
         }
         let there = func.count(ArgKind::Surface) + func.images().count();
         let mut room = MOST.saturating_sub(there);
-        let mut plan = Plan {
+        let mut plan = SurfacePlan {
             becomes: vec![None; func.sig.params.len()],
             renumbered: Vec::new(),
         };
@@ -154,7 +161,7 @@ impl Plan {
         for (n, p) in func.sig.params.iter().enumerate() {
             match p.kind {
                 ArgKind::Surface => plan.renumbered.push(next),
-                ArgKind::Ptr if pays[n] > 0 && room > 0 && !bases.escaped(n as u16) => {
+                ArgKind::Ptr if benefits[n] > 0 && room > 0 && !objects.escaped(n as u16) => {
                     plan.becomes[n] = Some(next);
                     room -= 1;
                     any = true;
@@ -166,10 +173,15 @@ impl Plan {
         any.then_some(plan)
     }
 
-    /// By argument: whether its surface begins where its buffer does, as all numbers that are added
-    /// to it are positive.
-    fn begins(&self, func: &Function, cfg: &ControlFlow, bases: &Bases) -> Vec<bool> {
-        let mut ranges = Ranges::new(func, cfg);
+    /// Returns a flag per argument: set if its surface starts at the buffer, since no offset is
+    /// negative.
+    fn starts_at_buffer(
+        &self,
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+    ) -> Vec<bool> {
+        let mut ranges = ValueRanges::new(func, cfg);
         let mut positive = vec![true; self.becomes.len()];
         let mut dwords = vec![false; self.becomes.len()];
         let mut added = vec![false; self.becomes.len()];
@@ -187,7 +199,7 @@ impl Plan {
                 } => (mem, args[1], offset),
                 _ => continue,
             };
-            let Base::Arg(n) = bases.of(addr) else {
+            let UnderlyingObject::Arg(n) = objects.of(addr) else {
                 continue;
             };
             let n = usize::from(n);
@@ -201,24 +213,26 @@ impl Plan {
             let size = element.map_or(1, |v| func.dfg.ty(v).scalar().bytes());
             let range = ranges.of(addr);
             positive[n] &= range.least.saturating_add(offset.into()) >= 0;
-            // At one place, by one lane: where the buffer begins is as good an address as another,
-            // and in a register.
+            // For a single lane at a fixed offset, the buffer's offset is as good an address, and
+            // in a GRF already.
             added[n] |= range.least != range.most || func.dfg.ty(addr).lanes() > 1;
-            dwords[n] |= mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_of_dwords(addr);
+            dwords[n] |=
+                mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_dword_aligned(addr);
         }
-        let begins = |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();
-        (0..self.becomes.len()).map(begins).collect()
+        let starts_at_buffer =
+            |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();
+        (0..self.becomes.len()).map(starts_at_buffer).collect()
     }
 
-    /// The surface that an address is in from now on.
-    fn surface(&self, base: Base) -> Option<u8> {
+    /// Returns the new surface of an address.
+    fn surface(&self, base: UnderlyingObject) -> Option<u8> {
         match base {
-            Base::Arg(n) => self.becomes.get(usize::from(n)).copied().flatten(),
-            Base::None | Base::Several => None,
+            UnderlyingObject::Arg(n) => self.becomes.get(usize::from(n)).copied().flatten(),
+            UnderlyingObject::None | UnderlyingObject::Several => None,
         }
     }
 
-    fn rewrite(&self, func: &mut Function, cfg: &ControlFlow, bases: &Bases) -> u32 {
+    fn rewrite(&self, func: &mut Function, cfg: &ControlFlow, objects: &UnderlyingObjects) -> u32 {
         clear_unreachable(func, cfg);
         for (p, becomes) in func.sig.params.iter_mut().zip(&self.becomes) {
             if becomes.is_some() {
@@ -229,8 +243,8 @@ impl Plan {
                 };
             }
         }
-        self.retype(func, cfg, bases);
-        let mut halves = self.parts(func, cfg, bases);
+        self.retype(func, cfg, objects);
+        let mut halves = self.request_halves(func, cfg, objects);
         let mut changed = 0;
         for &block in cfg.order() {
             let mut out = BlockInsts::new();
@@ -238,7 +252,7 @@ impl Plan {
                 halves.make(func, v, &mut out);
             }
             for inst in std::mem::take(func.layout.insts_mut(block)) {
-                changed += u32::from(self.instruction(func, inst, bases, &halves));
+                changed += u32::from(self.instruction(func, inst, objects, &halves));
                 out.push(inst);
                 for v in results(func, inst) {
                     halves.make(func, v, &mut out);
@@ -249,13 +263,13 @@ impl Plan {
         changed
     }
 
-    /// Makes offsets of all addresses in what become surfaces. A debugger would not know them as
-    /// what they were called.
-    fn retype(&self, func: &mut Function, cfg: &ControlFlow, bases: &Bases) {
+    /// Makes 32-bit offsets of all addresses in new surfaces. Their labels go, since a debugger
+    /// would show other values.
+    fn retype(&self, func: &mut Function, cfg: &ControlFlow, objects: &UnderlyingObjects) {
         let mut offsets: SecondaryMap<Value, bool> = sized(func.dfg.num_values());
         let mut retype = |func: &mut Function, v: Value| {
-            if self.surface(bases.of(v)).is_some() {
-                let ty = doublewords(func.dfg.ty(v));
+            if self.surface(objects.of(v)).is_some() {
+                let ty = dword_type(func.dfg.ty(v));
                 func.dfg.set_type(v, ty);
                 offsets[v] = true;
             }
@@ -274,19 +288,24 @@ impl Plan {
         func.labels.map_values(|v| (!offsets[v]).then_some(v));
     }
 
-    /// What the offsets are made of besides each other.
-    fn parts(&self, func: &Function, cfg: &ControlFlow, bases: &Bases) -> Halves {
-        let mut halves = Halves::default();
+    /// Requests the low halves of the other operands of offsets.
+    fn request_halves(
+        &self,
+        func: &Function,
+        cfg: &ControlFlow,
+        objects: &UnderlyingObjects,
+    ) -> LowHalves {
+        let mut halves = LowHalves::default();
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
-            if self.makes_offset(func, inst, bases) {
+            if self.makes_offset(func, inst, objects) {
                 let data = func.dfg.data(inst);
-                data.for_each_arg(&func.dfg, |v| halves.want(func, v));
+                data.for_each_arg(&func.dfg, |v| halves.request(func, v));
             }
             for dest in func.dfg.destinations(inst) {
                 let args = dest.args.as_slice(&func.dfg.pool);
                 for (&arg, &param) in args.iter().zip(func.dfg.block_params(dest.block)) {
-                    if self.surface(bases.of(param)).is_some() {
-                        halves.want(func, arg);
+                    if self.surface(objects.of(param)).is_some() {
+                        halves.request(func, arg);
                     }
                 }
             }
@@ -294,22 +313,28 @@ impl Plan {
         halves
     }
 
-    /// Whether an instruction's result is an offset, and its operands of 64 bits are therefore to
-    /// be halves.
-    fn makes_offset(&self, func: &Function, inst: Inst, bases: &Bases) -> bool {
+    /// Returns true if an instruction's result is an offset, so that its 64-bit operands become
+    /// halves.
+    fn makes_offset(&self, func: &Function, inst: Inst, objects: &UnderlyingObjects) -> bool {
         let result = func.dfg.first_result(inst);
-        let offset = result.is_some_and(|v| self.surface(bases.of(v)).is_some());
-        // The numbers of lanes may be of any width.
+        let offset = result.is_some_and(|v| self.surface(objects.of(v)).is_some());
+        // Shuffle indices may have any width.
         offset && func.dfg.data(inst).opcode() != Opcode::Shuffle
     }
 
-    /// Rewrites one; gives whether it is an access to what becomes a surface.
-    fn instruction(&self, func: &mut Function, inst: Inst, bases: &Bases, halves: &Halves) -> bool {
-        if self.makes_offset(func, inst, bases) {
+    /// Rewrites an instruction. Returns true for an access to a new surface.
+    fn instruction(
+        &self,
+        func: &mut Function,
+        inst: Inst,
+        objects: &UnderlyingObjects,
+        halves: &LowHalves,
+    ) -> bool {
+        if self.makes_offset(func, inst, objects) {
             if let InstData::RdRegion { region, .. } | InstData::WrRegion { region, .. } =
                 func.dfg.data_mut(inst)
             {
-                *region = halved(*region);
+                *region = low_half_region(*region);
             }
             func.dfg.map_args(inst, |v| halves.of(v));
             return false;
@@ -323,16 +348,16 @@ impl Plan {
         let (dests, pool) = func.dfg.destinations_mut(inst);
         for (dest, params) in dests.iter_mut().zip(&params) {
             for (arg, &param) in dest.args.as_mut_slice(pool).iter_mut().zip(params) {
-                if self.surface(bases.of(param)).is_some() {
+                if self.surface(objects.of(param)).is_some() {
                     *arg = halves.of(*arg);
                 }
             }
         }
-        let Some((space, addr)) = access(func.dfg.data(inst)) else {
+        let Some((space, addr)) = space_and_address(func.dfg.data(inst)) else {
             return false;
         };
         let becomes = match space {
-            Space::Global => self.surface(bases.of(addr)),
+            Space::Global => self.surface(objects.of(addr)),
             Space::Surface(n) => self.renumbered.get(usize::from(n)).copied(),
             Space::Slm | Space::Scratch => None,
         };
@@ -347,35 +372,35 @@ impl Plan {
     }
 }
 
-/// The results of an instruction.
+/// Returns the results of an instruction.
 fn results(func: &Function, inst: Inst) -> SmallVec<[Value; 3]> {
     SmallVec::from_slice(func.dfg.results(inst))
 }
 
-/// What an access gains by an offset in place of an address: quadwords a lane are one message's by
-/// address, and two dwords that are to be put together by offset, which costs more than the address
-/// where there is 64-bit arithmetic.
-fn gain(func: &Function, inst: Inst, target: &Target) -> i32 {
+/// Returns the benefit of an offset over an address. A message by address moves qwords per lane. By
+/// offset they are two dwords, which costs more to combine than the address where there is 64-bit
+/// arithmetic.
+fn benefit(func: &Function, inst: Inst, target: &Target) -> i32 {
     let data = func.dfg.data(inst);
     let of = match *data {
         InstData::Store { args, .. } => Some(args[0]),
         _ => func.dfg.first_result(inst),
     };
     let ty = of.map(|v| func.dfg.ty(v));
-    let quadwords = ty.is_some_and(|ty| {
+    let qwords = ty.is_some_and(|ty| {
         let block = matches!(data.opcode(), Opcode::Bload | Opcode::Bstore);
         // Whole owords are moved as they are.
-        ty.scalar().bytes() == QUADWORD && !(block && ty.bytes().is_multiple_of(2 * QUADWORD))
+        ty.scalar().bytes() == QWORD && !(block && ty.bytes().is_multiple_of(2 * QWORD))
     });
     let f = target.features();
-    match (quadwords, f.i64_alu, f.restricted_64bit) {
+    match (qwords, f.i64_alu, f.restricted_64bit) {
         (false, ..) | (true, false, _) => 1,
         (true, true, true) => 0,
         (true, true, false) => -2,
     }
 }
 
-/// Leaves blocks that nothing goes to their `return` alone: what is in them is not followed.
+/// Reduces unreachable blocks to their `return`: their values are not analyzed.
 fn clear_unreachable(func: &mut Function, cfg: &ControlFlow) {
     let mut gone: SecondaryMap<Value, bool> = sized(func.dfg.num_values());
     let blocks = func.layout.blocks().iter().copied();

@@ -1,11 +1,11 @@
-//! Which pointer argument an address is in.
+//! Underlying objects of addresses: the pointer arguments that they are based on.
 //!
-//! An address is *based* on an argument if it is that argument and some number: by sums, through
-//! regions, selects, shuffles and block parameters all of whose sources are based on the same one.
-//! What is computed from an address in any other way, and where an address goes other than to the
-//! access of a memory, makes its argument *escape*: its number matters.
+//! An address is *based* on an argument if it is that argument plus an offset. Sums, regions,
+//! selects, shuffles and block parameters pass the object on if all their sources agree. An
+//! argument *escapes* by any other computation on an address, and by any use other than the address of a
+//! memory access. Then its numeric value matters.
 //!
-//! A value's base changes twice at most, and each change looks at the value's users: the work is
+//! A value's object changes at most twice, and each change visits the value's users: the work is
 //! linear.
 
 use super::uses::Uses;
@@ -13,49 +13,49 @@ use crate::ir::{ArgKind, Block, Function, Inst, InstData, Opcode, Space, Value};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
-/// What an address is based on.
+/// Object that an address is based on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Base {
+pub(super) enum UnderlyingObject {
     /// No argument.
     #[default]
     None,
-    /// The kernel's argument of this number.
+    /// Kernel argument of this index.
     Arg(u16),
-    /// Several arguments, or nothing that is an address.
+    /// Several arguments, or a value that is no address.
     Several,
 }
 
-impl Base {
-    /// Of a value that is one or the other.
-    fn or(self, other: Base) -> Base {
+impl UnderlyingObject {
+    /// Returns the object of a value that is one of two.
+    fn or(self, other: UnderlyingObject) -> UnderlyingObject {
         match (self, other) {
-            (Base::None, x) | (x, Base::None) => x,
+            (UnderlyingObject::None, x) | (x, UnderlyingObject::None) => x,
             (x, y) if x == y => x,
-            _ => Base::Several,
+            _ => UnderlyingObject::Several,
         }
     }
 
-    /// Of a sum.
-    fn plus(self, other: Base) -> Base {
+    /// Returns the object of a sum.
+    fn plus(self, other: UnderlyingObject) -> UnderlyingObject {
         match (self, other) {
-            (Base::None, x) | (x, Base::None) => x,
-            _ => Base::Several,
+            (UnderlyingObject::None, x) | (x, UnderlyingObject::None) => x,
+            _ => UnderlyingObject::Several,
         }
     }
 }
 
-/// The addresses of a kernel and what they are based on.
+/// Underlying objects of a kernel's addresses.
 #[derive(Debug, Default)]
-pub(super) struct Bases {
-    of: SecondaryMap<Value, Base>,
-    /// By argument: whether its number matters.
+pub(super) struct UnderlyingObjects {
+    of: SecondaryMap<Value, UnderlyingObject>,
+    /// Set for each argument that escapes.
     escaped: Vec<bool>,
 }
 
-impl Bases {
-    /// Of a kernel. `blocks`: those that may run.
-    pub(super) fn new(func: &Function, blocks: &[Block]) -> Bases {
-        let mut bases = Bases {
+impl UnderlyingObjects {
+    /// Analyzes a kernel. `blocks` are the reachable blocks.
+    pub(super) fn new(func: &Function, blocks: &[Block]) -> UnderlyingObjects {
+        let mut objects = UnderlyingObjects {
             of: sized(func.dfg.num_values()),
             escaped: vec![false; func.sig.params.len()],
         };
@@ -65,63 +65,63 @@ impl Bases {
         let params = entry.map_or(&[][..], |b| func.dfg.block_params(b));
         for (n, (&v, p)) in params.iter().zip(&func.sig.params).enumerate() {
             if p.kind == ArgKind::Ptr {
-                bases.of[v] = Base::Arg(n as u16);
+                objects.of[v] = UnderlyingObject::Arg(n as u16);
                 work.push(v);
             }
         }
         while let Some(v) = work.pop() {
             for &user in uses.of(v) {
-                bases.flow(func, user, &mut work);
+                objects.flow(func, user, &mut work);
             }
         }
         for &block in blocks {
             for &inst in func.layout.insts(block) {
-                bases.judge(func, inst);
+                objects.find_escapes(func, inst);
             }
         }
-        bases
+        objects
     }
 
-    /// What an address is based on.
-    pub(super) fn of(&self, v: Value) -> Base {
+    /// Returns the underlying object of an address.
+    pub(super) fn of(&self, v: Value) -> UnderlyingObject {
         self.of[v]
     }
 
-    /// Whether an argument's number matters.
+    /// Returns true if an argument escapes.
     pub(super) fn escaped(&self, arg: u16) -> bool {
         self.escaped.get(usize::from(arg)).is_none_or(|e| *e)
     }
 
-    /// Passes the bases of an instruction's operands on to its results, or to what it branches to.
+    /// Propagates objects from an instruction's operands to its results and branch targets.
     fn flow(&mut self, func: &Function, inst: Inst, work: &mut Vec<Value>) {
-        if let Some(base) = self.result(func, inst)
+        if let Some(object) = self.result(func, inst)
             && let Some(v) = func.dfg.first_result(inst)
         {
-            self.raise(v, base, work);
+            self.raise(v, object, work);
         }
         for dest in func.dfg.destinations(inst) {
             let args = dest.args.as_slice(&func.dfg.pool);
             let params = func.dfg.block_params(dest.block);
             for (&arg, &param) in args.iter().zip(params) {
-                let base = self.of[param].or(self.of[arg]);
-                self.raise(param, base, work);
+                let object = self.of[param].or(self.of[arg]);
+                self.raise(param, object, work);
             }
         }
     }
 
-    fn raise(&mut self, v: Value, base: Base, work: &mut Vec<Value>) {
-        if self.of[v] != base {
-            self.of[v] = base;
+    fn raise(&mut self, v: Value, object: UnderlyingObject, work: &mut Vec<Value>) {
+        if self.of[v] != object {
+            self.of[v] = object;
             work.push(v);
         }
     }
 
-    /// The base of a result, where the instruction is one that addresses pass through.
-    fn result(&self, func: &Function, inst: Inst) -> Option<Base> {
+    /// Returns the object of a result, if addresses pass through the instruction.
+    fn result(&self, func: &Function, inst: Inst) -> Option<UnderlyingObject> {
         let of = |v: Value| self.of[v];
-        let unless = |other: Base, base: Base| match other {
-            Base::None => base,
-            _ => Base::Several,
+        let unless = |other: UnderlyingObject, object: UnderlyingObject| match other {
+            UnderlyingObject::None => object,
+            _ => UnderlyingObject::Several,
         };
         Some(match *func.dfg.data(inst) {
             InstData::Binary { opcode, args } => match opcode {
@@ -143,17 +143,17 @@ impl Bases {
     }
 
     /// Finds the arguments that escape by an instruction.
-    fn judge(&mut self, func: &Function, inst: Inst) {
+    fn find_escapes(&mut self, func: &Function, inst: Inst) {
         let dfg = &func.dfg;
         let data = dfg.data(inst);
-        if let Some(base) = self.result(func, inst) {
+        if let Some(object) = self.result(func, inst) {
             let alike = !matches!(data.opcode(), Opcode::Iadd | Opcode::Isub | Opcode::Imad);
             let shuffled = data.opcode() == Opcode::Shuffle;
             let mut n = 0;
             data.for_each_arg(dfg, |v| {
-                // Who chooses between values is none of them.
-                let chooser = dfg.ty(v).is_pred() || shuffled && n == 1;
-                self.meets(func, v, base, alike && !chooser);
+                // An operand that selects a value is not passed through.
+                let selector = dfg.ty(v).is_pred() || shuffled && n == 1;
+                self.flows_into(func, v, object, alike && !selector);
                 n += 1;
             });
             return;
@@ -161,7 +161,7 @@ impl Bases {
         let address = match *data {
             InstData::Load { mem, addr, .. } if mem.space == Space::Global => Some(addr),
             InstData::Store { mem, args, .. } if mem.space == Space::Global => Some(args[1]),
-            // Atomics of quadwords are by 64-bit addresses alone (PRM, "A64 Untyped Atomic Integer
+            // Qword atomics exist for 64-bit addresses only (PRM, "A64 Untyped Atomic Integer
             // Operation").
             InstData::Atomic { mem, addr, .. } if mem.space == Space::Global => {
                 let ty = dfg.first_result(inst).map(|v| dfg.ty(v).scalar().bytes());
@@ -169,12 +169,12 @@ impl Bases {
             }
             _ => None,
         };
-        // The address is an operand once; if it is another one too, that is a use of its number.
+        // The address operand counts once. Further uses as an operand use its numeric value.
         let mut left = usize::from(address.is_some());
         let branch = !dfg.destinations(inst).is_empty();
         let mut first = true;
         data.for_each_arg(dfg, |v| {
-            // Of branches the values for parameters are looked at below.
+            // Arguments of branches are handled below.
             let other = !branch || first && !matches!(data, InstData::Jump { .. });
             first = false;
             if Some(v) == address && left > 0 {
@@ -186,17 +186,17 @@ impl Bases {
         for dest in dfg.destinations(inst) {
             let args = dest.args.as_slice(&dfg.pool);
             for (&arg, &param) in args.iter().zip(dfg.block_params(dest.block)) {
-                self.meets(func, arg, self.of[param], true);
+                self.flows_into(func, arg, self.of[param], true);
             }
         }
     }
 
-    /// A value of a base goes into one of a base, as it is or as a part of a sum.
-    fn meets(&mut self, func: &Function, v: Value, into: Base, as_it_is: bool) {
+    /// Handles the flow of a value into one with object `into`, unchanged or as a term of a sum.
+    fn flows_into(&mut self, func: &Function, v: Value, into: UnderlyingObject, unchanged: bool) {
         match (self.of[v], into) {
             (have, into) if have == into => {}
-            (Base::None, Base::Arg(arg)) => {
-                if as_it_is && !func.dfg.is_undef(v) {
+            (UnderlyingObject::None, UnderlyingObject::Arg(arg)) => {
+                if unchanged && !func.dfg.is_undef(v) {
                     self.escape_arg(arg);
                 }
             }
@@ -205,7 +205,7 @@ impl Bases {
     }
 
     fn escape(&mut self, v: Value) {
-        if let Base::Arg(arg) = self.of[v] {
+        if let UnderlyingObject::Arg(arg) = self.of[v] {
             self.escape_arg(arg);
         }
     }

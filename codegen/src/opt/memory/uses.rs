@@ -1,19 +1,19 @@
-//! Who uses a value.
+//! Users of values.
 
 use crate::ir::{Block, Function, Inst, Value};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
-/// The instructions that use each value, those in blocks that can be reached: one for each operand.
+/// Instructions that use each value, one entry per operand.
 #[derive(Debug)]
 pub(super) struct Uses {
     users: Vec<Inst>,
-    /// Where each value's begin and end.
+    /// Range of each value's users in `users`.
     at: SecondaryMap<Value, (u32, u32)>,
 }
 
 impl Uses {
-    /// Of the instructions of some blocks.
+    /// Collects the uses in some blocks.
     pub(super) fn new(func: &Function, blocks: &[Block]) -> Uses {
         let mut uses = Uses {
             users: Vec::new(),
@@ -47,9 +47,9 @@ impl Uses {
         uses
     }
 
-    /// A value's users, in the order of the blocks; one that has it twice, twice.
+    /// Returns the users of a value in block order; an instruction is listed once per operand.
     pub(super) fn of(&self, v: Value) -> &[Inst] {
         let (from, to) = self.at[v];
-        self.users.get(from as usize..to as usize).unwrap_or(&[])
+        &self.users[from as usize..to as usize]
     }
 }

@@ -1,90 +1,88 @@
-//! Ranges of integers: between which numbers a value is, in every lane.
+//! Value ranges: bounds of integers over all lanes.
 //!
-//! What is known comes from constants, extensions, masks, shifts, quotients and minima, and from
-//! the launch: a work-item's global number and what it is a sum of are below 2^31, as [a
+//! Ranges come from constants, extensions, masks, shifts, quotients and minima, and from the
+//! launch. A work-item's global id and the terms of it are below 2^31, since [a
 //! launch](../../../docs/ir.md) has no more work-items in a dimension. A sum or product has a range
-//! where it cannot wrap around; what a loop carries has none. Pointer arguments count as 0, so that
-//! an address has the range of what is added to its buffer's begin, unless numbers alone are asked
-//! for.
+//! if it cannot wrap; values that loops carry have none. Pointer arguments count as 0, so that an
+//! address has the range of its offset from the buffer's start. `of_numbers` leaves that out.
 //!
-//! Each value is looked at once, [`DEPTH`] operands deep: the work is linear.
+//! Each value is visited once, [`DEPTH`] operands deep: the work is linear.
 
 use crate::ir::{
     ArgKind, ControlFlow, Dim, FuncKind, Function, Inst, InstData, Opcode, Value, ValueDef,
 };
 use cranelift_entity::SecondaryMap;
 
-/// How far operands are followed.
+/// Maximal depth of operands that are followed.
 const DEPTH: u32 = 48;
-/// The most that a local number and a size of a group are.
+/// Maximal local id, and maximal group size.
 const LOCAL: i64 = i16::MAX as i64;
-/// The most that is known of numbers of the launch.
+/// Maximal global id.
 const GLOBAL: i64 = i32::MAX as i64;
 
-/// Signed numbers, both included.
+/// Range of signed numbers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Range {
-    /// The least.
+pub(super) struct ValueRange {
+    /// Minimum.
     pub(super) least: i64,
-    /// The most.
+    /// Maximum.
     pub(super) most: i64,
 }
 
-impl Range {
-    fn of(least: i64, most: i64) -> Range {
-        Range { least, most }
+impl ValueRange {
+    fn of(least: i64, most: i64) -> ValueRange {
+        ValueRange { least, most }
     }
 
-    /// Every integer of so many bits.
-    fn all(bits: u32) -> Range {
+    /// Returns the range of all integers of this width.
+    fn all(bits: u32) -> ValueRange {
         let most = i64::MAX >> (64 - bits.clamp(1, 64));
-        Range::of(-most - 1, most)
+        ValueRange::of(-most - 1, most)
     }
 
-    /// The range, or every integer of so many bits where it has others.
-    fn within(least: i128, most: i128, bits: u32) -> Range {
-        let all = Range::all(bits);
+    /// Returns the range, or that of all integers of this width if it does not fit.
+    fn within(least: i128, most: i128, bits: u32) -> ValueRange {
+        let all = ValueRange::all(bits);
         if least >= i128::from(all.least) && most <= i128::from(all.most) {
-            Range::of(least as i64, most as i64)
+            ValueRange::of(least as i64, most as i64)
         } else {
             all
         }
     }
 
-    /// Whether none is negative.
+    /// Returns true if no number is negative.
     pub(super) fn positive(self) -> bool {
         self.least >= 0
     }
 
-    fn or(self, other: Range) -> Range {
-        Range::of(self.least.min(other.least), self.most.max(other.most))
+    fn or(self, other: ValueRange) -> ValueRange {
+        ValueRange::of(self.least.min(other.least), self.most.max(other.most))
     }
 }
 
-/// What of a work-item's global number a value is: the number of its group times the group's size,
-/// its number in that, the launch's offset.
+/// Terms of a work-item's global id: group id times group size, local id, and global offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Numbers {
+struct GlobalIdTerms {
     dim: Dim,
-    parts: u8,
+    terms: u8,
 }
 
-const OF_GROUP: u8 = 1;
-const OF_LOCAL: u8 = 2;
-const OF_OFFSET: u8 = 4;
+const TERM_GROUP: u8 = 1;
+const TERM_LOCAL: u8 = 2;
+const TERM_OFFSET: u8 = 4;
 
-/// The ranges of a function's values, as far as they were asked for.
-pub(super) struct Ranges<'f> {
+/// Value ranges of a function, computed on demand.
+pub(super) struct ValueRanges<'f> {
     func: &'f Function,
     cfg: &'f ControlFlow,
-    known: SecondaryMap<Value, Option<Range>>,
-    /// Whether pointer arguments count as 0.
+    known: SecondaryMap<Value, Option<ValueRange>>,
+    /// Set if pointer arguments count as 0.
     from_pointers: bool,
 }
 
-impl<'f> Ranges<'f> {
+impl<'f> ValueRanges<'f> {
     pub(super) fn new(func: &'f Function, cfg: &'f ControlFlow) -> Self {
-        Ranges {
+        ValueRanges {
             func,
             cfg,
             known: SecondaryMap::new(),
@@ -92,16 +90,16 @@ impl<'f> Ranges<'f> {
         }
     }
 
-    /// Those of numbers: a pointer argument is one of any value.
+    /// Starts analysis with pointer arguments of any value.
     pub(super) fn of_numbers(func: &'f Function, cfg: &'f ControlFlow) -> Self {
-        Ranges {
+        ValueRanges {
             from_pointers: false,
-            ..Ranges::new(func, cfg)
+            ..ValueRanges::new(func, cfg)
         }
     }
 
-    /// The range of an integer.
-    pub(super) fn of(&mut self, v: Value) -> Range {
+    /// Returns the range of an integer.
+    pub(super) fn of(&mut self, v: Value) -> ValueRange {
         self.range(v, DEPTH)
     }
 
@@ -109,19 +107,19 @@ impl<'f> Ranges<'f> {
         self.func.dfg.ty(v).scalar().bits()
     }
 
-    fn range(&mut self, v: Value, depth: u32) -> Range {
-        let all = Range::all(self.bits(v));
+    fn range(&mut self, v: Value, depth: u32) -> ValueRange {
+        let all = ValueRange::all(self.bits(v));
         if let Some(known) = self.known[v] {
             return known;
         }
         if depth == 0 || !self.func.dfg.ty(v).scalar().is_int() {
             return all;
         }
-        // What is met again on the way is what a loop carries.
+        // Values that are visited again in the meantime are carried by a loop.
         self.known[v] = Some(all);
-        let range = match self.numbers(v, depth) {
-            Some(n) if n.parts == OF_LOCAL => self.local_number(n.dim),
-            Some(_) => Range::of(0, GLOBAL),
+        let range = match self.global_id_terms(v, depth) {
+            Some(n) if n.terms == TERM_LOCAL => self.local_id(n.dim),
+            Some(_) => ValueRange::of(0, GLOBAL),
             None => match self.func.dfg.def(v) {
                 ValueDef::Result(inst, 0) => self.result(inst, v, depth - 1),
                 ValueDef::Result(..) => all,
@@ -132,13 +130,13 @@ impl<'f> Ranges<'f> {
         range
     }
 
-    fn parameter(&mut self, block: crate::ir::Block, n: u16, depth: u32) -> Option<Range> {
+    fn parameter(&mut self, block: crate::ir::Block, n: u16, depth: u32) -> Option<ValueRange> {
         let n = usize::from(n);
         if self.func.layout.entry() == Some(block) {
             let is_pointer = self.func.sig.params.get(n)?.kind == ArgKind::Ptr;
-            return (is_pointer && self.from_pointers).then(|| Range::of(0, 0));
+            return (is_pointer && self.from_pointers).then(|| ValueRange::of(0, 0));
         }
-        let mut range: Option<Range> = None;
+        let mut range: Option<ValueRange> = None;
         let cfg = self.cfg;
         for &(_, inst) in cfg.preds(block) {
             for dest in self.func.dfg.destinations(inst) {
@@ -152,7 +150,7 @@ impl<'f> Ranges<'f> {
         range
     }
 
-    /// A number without its sign: of a range as it is where none is negative.
+    /// Returns the range of a value as an unsigned number.
     fn unsigned(&mut self, v: Value, depth: u32) -> (u64, u64) {
         let r = self.range(v, depth);
         if r.positive() {
@@ -166,42 +164,44 @@ impl<'f> Ranges<'f> {
         self.func.dfg.same_constant(v)
     }
 
-    fn result(&mut self, inst: Inst, v: Value, depth: u32) -> Range {
+    fn result(&mut self, inst: Inst, v: Value, depth: u32) -> ValueRange {
         let bits = self.bits(v);
-        let all = Range::all(bits);
+        let all = ValueRange::all(bits);
         match *self.func.dfg.data(inst) {
             InstData::Imm { bits: number, .. } => {
                 let number = signed(number, bits);
-                Range::of(number, number)
+                ValueRange::of(number, number)
             }
             InstData::ImmVec { constant, .. } => {
                 let lanes = self.func.dfg.constant(constant).iter();
-                let lanes = lanes.map(|&l| signed(l, bits)).map(|l| Range::of(l, l));
-                lanes.reduce(Range::or).unwrap_or(all)
+                let lanes = lanes
+                    .map(|&l| signed(l, bits))
+                    .map(|l| ValueRange::of(l, l));
+                lanes.reduce(ValueRange::or).unwrap_or(all)
             }
-            // Any value may be taken for it.
+            // An undefined value may take any value.
             InstData::Nullary {
                 opcode: Opcode::Undef,
-            } => Range::of(0, 0),
+            } => ValueRange::of(0, 0),
             InstData::Launch { opcode, dim } => match opcode {
-                Opcode::LocalId => self.local_number(dim),
-                Opcode::LocalSize => match self.required(dim) {
-                    Some(size) => Range::within(size.into(), size.into(), bits),
-                    None => Range::of(0, LOCAL),
+                Opcode::LocalId => self.local_id(dim),
+                Opcode::LocalSize => match self.required_group_size(dim) {
+                    Some(size) => ValueRange::within(size.into(), size.into(), bits),
+                    None => ValueRange::of(0, LOCAL),
                 },
-                _ => Range::of(0, GLOBAL),
+                _ => ValueRange::of(0, GLOBAL),
             },
             InstData::Unary { opcode, arg } => match opcode {
                 Opcode::Uextend => {
                     let (least, most) = self.unsigned(arg, depth);
-                    Range::within(least.into(), most.into(), bits)
+                    ValueRange::within(least.into(), most.into(), bits)
                 }
                 Opcode::Sextend => self.range(arg, depth),
                 Opcode::Ireduce => {
                     let r = self.range(arg, depth);
-                    Range::within(r.least.into(), r.most.into(), bits)
+                    ValueRange::within(r.least.into(), r.most.into(), bits)
                 }
-                Opcode::Popcnt | Opcode::Clz | Opcode::Ctz => Range::of(0, i64::from(bits)),
+                Opcode::Popcnt | Opcode::Clz | Opcode::Ctz => ValueRange::of(0, i64::from(bits)),
                 _ => all,
             },
             InstData::Binary { opcode, args } => self.binary(opcode, args, bits, depth),
@@ -217,8 +217,8 @@ impl<'f> Ranges<'f> {
         }
     }
 
-    fn binary(&mut self, opcode: Opcode, args: [Value; 2], bits: u32, depth: u32) -> Range {
-        let all = Range::all(bits);
+    fn binary(&mut self, opcode: Opcode, args: [Value; 2], bits: u32, depth: u32) -> ValueRange {
+        let all = ValueRange::all(bits);
         let by = self.constant(args[1]);
         if let (Some(k), Opcode::Ushr | Opcode::Udiv | Opcode::Urem) = (by, opcode) {
             let (_, most) = self.unsigned(args[0], depth);
@@ -228,18 +228,18 @@ impl<'f> Ranges<'f> {
                 // A divisor of zero gives any value.
                 _ => k.checked_sub(1).map_or(u64::MAX, |k| most.min(k)),
             };
-            return Range::within(0, most.into(), bits);
+            return ValueRange::within(0, most.into(), bits);
         }
         let (a, b) = (self.range(args[0], depth), self.range(args[1], depth));
         let both = a.positive() && b.positive();
         let wide = |x: i64, y: i64, op: fn(i128, i128) -> i128| op(x.into(), y.into());
         match opcode {
-            Opcode::Iadd => Range::within(
+            Opcode::Iadd => ValueRange::within(
                 wide(a.least, b.least, |x, y| x + y),
                 wide(a.most, b.most, |x, y| x + y),
                 bits,
             ),
-            Opcode::Isub => Range::within(
+            Opcode::Isub => ValueRange::within(
                 wide(a.least, b.most, |x, y| x - y),
                 wide(a.most, b.least, |x, y| x - y),
                 bits,
@@ -254,9 +254,9 @@ impl<'f> Ranges<'f> {
                 let products = ends.map(|(x, y)| wide(x, y, |x, y| x * y));
                 let least = products.into_iter().fold(products[0], i128::min);
                 let most = products.into_iter().fold(products[0], i128::max);
-                Range::within(least, most, bits)
+                ValueRange::within(least, most, bits)
             }
-            Opcode::SmulWide => Range::within(
+            Opcode::SmulWide => ValueRange::within(
                 wide(a.least, b.least, |x, y| x * y),
                 wide(a.most, b.most, |x, y| x * y),
                 if both { bits } else { return all },
@@ -264,79 +264,82 @@ impl<'f> Ranges<'f> {
             Opcode::Ishl => match by {
                 Some(k) => {
                     let by = 1i128 << (k % u64::from(bits));
-                    Range::within(i128::from(a.least) * by, i128::from(a.most) * by, bits)
+                    ValueRange::within(i128::from(a.least) * by, i128::from(a.most) * by, bits)
                 }
                 None => all,
             },
             Opcode::Sshr => match by {
                 Some(k) => {
                     let k = k % u64::from(bits);
-                    Range::of(a.least >> k, a.most >> k)
+                    ValueRange::of(a.least >> k, a.most >> k)
                 }
-                None => Range::of(a.least.min(0), a.most.max(0)),
+                None => ValueRange::of(a.least.min(0), a.most.max(0)),
             },
             Opcode::Band => match (a.positive(), b.positive()) {
-                (true, true) => Range::of(0, a.most.min(b.most)),
-                (true, false) => Range::of(0, a.most),
-                (false, true) => Range::of(0, b.most),
+                (true, true) => ValueRange::of(0, a.most.min(b.most)),
+                (true, false) => ValueRange::of(0, a.most),
+                (false, true) => ValueRange::of(0, b.most),
                 (false, false) => all,
             },
             Opcode::Bor | Opcode::Bxor if both => {
                 let most = (a.most | b.most) as u64;
                 let ones = most.checked_ilog2().map_or(0, |n| u64::MAX >> (63 - n));
-                Range::of(0, ones as i64)
+                ValueRange::of(0, ones as i64)
             }
-            Opcode::Smin => Range::of(a.least.min(b.least), a.most.min(b.most)),
-            Opcode::Smax => Range::of(a.least.max(b.least), a.most.max(b.most)),
+            Opcode::Smin => ValueRange::of(a.least.min(b.least), a.most.min(b.most)),
+            Opcode::Smax => ValueRange::of(a.least.max(b.least), a.most.max(b.most)),
             Opcode::Umin => match (a.positive(), b.positive()) {
-                (true, true) => Range::of(a.least.min(b.least), a.most.min(b.most)),
-                (true, false) => Range::of(0, a.most),
-                (false, true) => Range::of(0, b.most),
+                (true, true) => ValueRange::of(a.least.min(b.least), a.most.min(b.most)),
+                (true, false) => ValueRange::of(0, a.most),
+                (false, true) => ValueRange::of(0, b.most),
                 (false, false) => all,
             },
-            Opcode::Umax if both => Range::of(a.least.max(b.least), a.most.max(b.most)),
+            Opcode::Umax if both => ValueRange::of(a.least.max(b.least), a.most.max(b.most)),
             // A divisor of zero gives any value.
-            Opcode::Udiv | Opcode::Sdiv if both && b.least > 0 => Range::of(0, a.most),
+            Opcode::Udiv | Opcode::Sdiv if both && b.least > 0 => ValueRange::of(0, a.most),
             Opcode::Urem | Opcode::Srem if both && b.least > 0 => {
-                Range::of(0, a.most.min(b.most - 1))
+                ValueRange::of(0, a.most.min(b.most - 1))
             }
             _ => all,
         }
     }
 
-    /// What of the global number a value is; none if it is not that alone.
-    fn numbers(&self, v: Value, depth: u32) -> Option<Numbers> {
+    /// Returns the terms of the global id that a value consists of; `None` if it has others.
+    fn global_id_terms(&self, v: Value, depth: u32) -> Option<GlobalIdTerms> {
         if depth == 0 {
             return None;
         }
-        let of = |dim, parts| Some(Numbers { dim, parts });
+        let of = |dim, terms| Some(GlobalIdTerms { dim, terms });
         match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
             InstData::Launch { opcode, dim } => match opcode {
-                Opcode::LocalId => of(dim, OF_LOCAL),
-                Opcode::GlobalOffset => of(dim, OF_OFFSET),
+                Opcode::LocalId => of(dim, TERM_LOCAL),
+                Opcode::GlobalOffset => of(dim, TERM_OFFSET),
                 _ => None,
             },
             InstData::Unary {
                 opcode: Opcode::Uextend,
                 arg,
             }
-            | InstData::RdRegion { arg, index: _, .. } => self.numbers(arg, depth - 1),
+            | InstData::RdRegion { arg, index: _, .. } => self.global_id_terms(arg, depth - 1),
             InstData::Binary {
                 opcode: Opcode::Iadd,
                 args: [a, b],
             } if self.bits(v) >= 32 => {
-                let (a, b) = (self.numbers(a, depth - 1)?, self.numbers(b, depth - 1)?);
-                let parts = a.parts | b.parts;
-                (a.dim == b.dim && a.parts & b.parts == 0).then_some(Numbers { parts, ..a })
+                let (a, b) = (
+                    self.global_id_terms(a, depth - 1)?,
+                    self.global_id_terms(b, depth - 1)?,
+                );
+                let terms = a.terms | b.terms;
+                (a.dim == b.dim && a.terms & b.terms == 0).then_some(GlobalIdTerms { terms, ..a })
             }
             InstData::Ternary {
                 opcode: Opcode::Imad,
                 args: [a, b, c],
             } if self.bits(v) >= 32 => {
                 let dim = self.group(a, b).or(self.group(b, a))?;
-                let c = self.numbers(c, depth - 1)?;
-                let parts = c.parts | OF_GROUP;
-                (c.dim == dim && c.parts & OF_GROUP == 0).then_some(Numbers { dim, parts })
+                let c = self.global_id_terms(c, depth - 1)?;
+                let terms = c.terms | TERM_GROUP;
+                (c.dim == dim && c.terms & TERM_GROUP == 0).then_some(GlobalIdTerms { dim, terms })
             }
             InstData::Binary { opcode, args } if self.bits(v) >= 32 => {
                 let dim = match opcode {
@@ -348,25 +351,26 @@ impl<'f> Ranges<'f> {
                             .constant(args[1])
                             .and_then(|k| 1u64.checked_shl(k as u32));
                         let dim = self.launch(args[0], Opcode::GroupId);
-                        dim.filter(|&d| size.is_some() && self.required(d) == size)
+                        dim.filter(|&d| size.is_some() && self.required_group_size(d) == size)
                     }
                     _ => None,
                 };
-                of(dim?, OF_GROUP)
+                of(dim?, TERM_GROUP)
             }
             _ => None,
         }
     }
 
-    /// The dimension in which one value is a group's number and the other the groups' size.
+    /// Returns the dimension in which the values are the group id and the group size.
     fn group(&self, number: Value, size: Value) -> Option<Dim> {
         let dim = self.launch(number, Opcode::GroupId)?;
         let same = self.launch(size, Opcode::LocalSize) == Some(dim)
-            || self.constant(size).is_some() && self.constant(size) == self.required(dim);
+            || self.constant(size).is_some()
+                && self.constant(size) == self.required_group_size(dim);
         same.then_some(dim)
     }
 
-    /// The dimension of a fact of the launch, which may be extended or spread.
+    /// Returns the dimension of a launch value, through extensions and splats.
     fn launch(&self, mut v: Value, fact: Opcode) -> Option<Dim> {
         for _ in 0..4 {
             match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
@@ -382,26 +386,28 @@ impl<'f> Ranges<'f> {
         None
     }
 
-    /// A number in a group.
-    fn local_number(&self, dim: Dim) -> Range {
-        let size = self.required(dim).map_or(LOCAL, |size| size as i64);
-        Range::of(0, LOCAL.min(size.saturating_sub(1)).max(0))
+    /// Returns the range of a local id.
+    fn local_id(&self, dim: Dim) -> ValueRange {
+        let size = self
+            .required_group_size(dim)
+            .map_or(LOCAL, |size| size as i64);
+        ValueRange::of(0, LOCAL.min(size.saturating_sub(1)).max(0))
     }
 
-    /// The size of groups that the kernel asks for.
-    fn required(&self, dim: Dim) -> Option<u64> {
+    /// Returns the group size that the kernel requires.
+    fn required_group_size(&self, dim: Dim) -> Option<u64> {
         match self.func.kind {
             FuncKind::Kernel { group_size, .. } => group_size.map(|s| s[dim.index()].into()),
             FuncKind::Subroutine => None,
         }
     }
 
-    /// Whether a value is a multiple of four, pointers taken for such.
-    pub(super) fn is_of_dwords(&self, v: Value) -> bool {
-        self.multiple(v, 16)
+    /// Returns true if a value is a multiple of four. Pointers count as such.
+    pub(super) fn is_dword_aligned(&self, v: Value) -> bool {
+        self.is_multiple_of_4(v, 16)
     }
 
-    fn multiple(&self, v: Value, depth: u32) -> bool {
+    fn is_multiple_of_4(&self, v: Value, depth: u32) -> bool {
         let inst = match self.func.dfg.def(v) {
             ValueDef::Param(block, n) => {
                 let entry = self.func.layout.entry() == Some(block);
@@ -420,10 +426,12 @@ impl<'f> Ranges<'f> {
                 opcode: Opcode::Uextend | Opcode::Sextend,
                 arg,
             }
-            | InstData::RdRegion { arg, .. } => self.multiple(arg, depth),
+            | InstData::RdRegion { arg, .. } => self.is_multiple_of_4(arg, depth),
             InstData::Binary { opcode, args } => match opcode {
-                Opcode::Iadd | Opcode::Isub => args.iter().all(|&a| self.multiple(a, depth)),
-                Opcode::Imul => args.iter().any(|&a| self.multiple(a, depth)),
+                Opcode::Iadd | Opcode::Isub => {
+                    args.iter().all(|&a| self.is_multiple_of_4(a, depth))
+                }
+                Opcode::Imul => args.iter().any(|&a| self.is_multiple_of_4(a, depth)),
                 Opcode::Ishl => constant(args[1]).is_some_and(|k| (2..32).contains(&k)),
                 Opcode::SmulWide | Opcode::UmulWide => args
                     .iter()
@@ -433,13 +441,13 @@ impl<'f> Ranges<'f> {
             InstData::Ternary {
                 opcode: Opcode::Select,
                 args,
-            } => args[1..].iter().all(|&a| self.multiple(a, depth)),
+            } => args[1..].iter().all(|&a| self.is_multiple_of_4(a, depth)),
             _ => false,
         }
     }
 }
 
-/// Bits of an integer of so many, with its sign.
+/// Sign-extends an integer of `bits` bits.
 fn signed(number: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     (number << shift) as i64 >> shift

@@ -1,32 +1,32 @@
-//! Neighbouring accesses as one.
+//! Vectorization of memory accesses: neighbouring accesses become one.
 //!
-//! Loads of a block whose addresses are constants apart in each lane become one: by lanes up to
-//! four dwords that follow on each other, as untyped messages have them; at one address a block of
-//! owords. The load stands where the first of them stood, if nothing between may write what those
-//! behind it read. Stores by lanes become one where the last of them stood, if nothing between may
-//! read or write where they write. Bytes and words of a lane that follow on each other become a
-//! word or a dword, wherever in memory that is: their message takes any address.
+//! Loads of a basic block merge if their addresses differ by constants in each lane. By lanes, up
+//! to four consecutive dwords make an untyped message. At one address, they make a block of owords.
+//! The merged load goes where the first one was, if nothing in between may write its bytes. Stores
+//! by lanes merge where the last one was, if nothing in between may access their bytes. Consecutive
+//! bytes and words of a lane become a word or dword at any alignment, as byte messages take any
+//! address.
 //!
-//! A block at one address may read bytes that nobody asked for: those between two that were, and of
-//! surfaces, which end where they end, those up to the message's size. So may a dword of bytes and
-//! words: those between.
+//! A block load may read bytes that no load asked for: those between two loads. For surfaces, which
+//! are bounds-checked, these include bytes up to the message size. A dword of bytes and words may
+//! read the bytes in between, too.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: each access is compared with those of [`OPEN`]
-//! groups of at most [`MEMBERS`]: linear.
+//! Input and output: verified IR. Work: linear, since each access is compared with [`OPEN`] groups
+//! of at most [`MEMBERS`].
 
-use super::affine::Sums;
-use super::alias_analysis::{Effect, Place};
+use super::affine::AffineForms;
+use super::alias_analysis::{Effect, MemoryAccess};
 use crate::ir::{
     Block, BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Space, Type,
     Value,
 };
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
 
-/// Groups that accesses may still join.
+/// Maximal groups that accesses may still join.
 const OPEN: usize = 16;
-/// Accesses of a group, and others that those that join it have to be apart from.
+/// Maximal accesses of a group, and maximal writes that new members are compared with.
 const MEMBERS: usize = 32;
 /// Bytes of an oword.
 const OWORD: i64 = 16;
@@ -34,24 +34,24 @@ const OWORD: i64 = 16;
 const LONGEST: i64 = 8 * OWORD;
 /// Bytes of a dword.
 const DWORD: i64 = 4;
-/// The most bytes a lane of one message by lanes.
+/// Maximal bytes per lane of a message by lanes.
 const MOST_A_LANE: i64 = 4 * DWORD;
 
-/// Merges loads; gives how many fewer there are.
-pub(crate) fn loads(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    merge(func, state, facts.target, false)
+/// Vectorizes loads. Returns the number of loads that were removed.
+pub(crate) fn loads(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    merge(func, state, ctx.target, false)
 }
 
-/// Merges stores; gives how many fewer there are.
-pub(crate) fn stores(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    merge(func, state, facts.target, true)
+/// Vectorizes stores. Returns the number of stores that were removed.
+pub(crate) fn stores(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    merge(func, state, ctx.target, true)
 }
 
-fn merge(func: &mut Function, state: &mut State, target: &Target, writes: bool) -> u32 {
-    let cfg = state.flow.of(func);
-    let mut sums = state.sums.of(func);
+fn merge(func: &mut Function, state: &mut OptState, target: &Target, writes: bool) -> u32 {
+    let cfg = state.cfg.get(func);
+    let mut forms = state.affine.get(func);
     let mut changed = 0;
-    let mut groups = Groups {
+    let mut groups = AccessGroups {
         target,
         writes,
         open: Vec::new(),
@@ -60,10 +60,10 @@ fn merge(func: &mut Function, state: &mut State, target: &Target, writes: bool) 
     };
     for &block in cfg.order() {
         for (at, &inst) in func.layout.insts(block).iter().enumerate() {
-            groups.meet(func, at, inst, &mut sums);
+            groups.visit(func, at, inst, &mut forms);
         }
         groups.close(|_| true);
-        let mut edits = Edits::default();
+        let mut edits = BlockEdits::default();
         for group in std::mem::take(&mut groups.done) {
             for run in group.runs(writes) {
                 changed += if writes {
@@ -75,142 +75,138 @@ fn merge(func: &mut Function, state: &mut State, target: &Target, writes: bool) 
         }
         edits.apply(func, block);
     }
-    state.sums.keep(func, sums, changed);
+    state.affine.keep(func, forms, changed);
     changed
 }
 
-/// What lanes that are off have in what a load gives.
+/// Value of inactive lanes in a load's result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Off {
-    /// No lane is off, or it does not matter.
+pub(super) enum InactiveLanes {
+    /// Any value, or no lane is inactive.
     Any,
     /// These bits.
     Bits(u64),
 }
 
-/// An access of a group.
+/// Access of a group.
 #[derive(Clone, Debug)]
-struct Member {
-    /// Its number in the block.
+struct GroupMember {
+    /// Index in the block.
     at: usize,
     inst: Inst,
-    place: Place,
-    off: Off,
+    access: MemoryAccess,
+    inactive: InactiveLanes,
 }
 
-impl Member {
-    /// Whether it is of neighbours at one address: a lane alone is too.
+impl GroupMember {
+    /// Returns true for block accesses; an access of a single lane is one, too.
     fn block(&self) -> bool {
-        let p = &self.place;
+        let p = &self.access;
         p.block || p.lanes == 1 && p.mask.is_none() && p.ty.lanes() == 1
     }
 
-    /// Whether it is of a kind that is merged.
+    /// Returns true if accesses like this are merged.
     fn merges(&self, target: &Target) -> bool {
-        let p = &self.place;
+        let p = &self.access;
         let size = p.ty.scalar().bytes();
         let plain = !p.mem.volatile && (self.narrow() || p.mem.alignment(size) >= 4);
         if self.block() {
             let reaches = matches!(p.mem.space, Space::Global | Space::Surface(_));
             return plain && reaches && size >= 4 && !p.writes;
         }
-        // As many as a message has, so that its data is the value as it is.
+        // Lane counts of messages, so that the payload is the value as it is.
         let narrow = p.mem.space == Space::Global && !target.split_sends();
         let channels = p.lanes == 8 || matches!(p.lanes, 16 | 32) && !narrow;
         plain && size <= 4 && channels && p.ty.lanes() == p.lanes
     }
 
-    /// Whether it is of bytes or words of lanes.
+    /// Returns true for accesses of bytes or words by lanes.
     fn narrow(&self) -> bool {
-        !self.block() && self.place.ty.scalar().bytes() < DWORD as u32
+        !self.block() && self.access.ty.scalar().bytes() < DWORD as u32
     }
 
-    /// Whether another access may be one with it.
-    fn joins(&self, other: &Member) -> bool {
-        let (p, q) = (&self.place, &other.place);
-        let size = |m: &Member| m.narrow().then_some(m.place.bytes);
+    /// Returns true if another access may merge with this one.
+    fn joins(&self, other: &GroupMember) -> bool {
+        let (p, q) = (&self.access, &other.access);
+        let size = |m: &GroupMember| m.narrow().then_some(m.access.bytes);
         let alike = self.block() == other.block()
             && size(self) == size(other)
             && p.mask == q.mask
             && p.lanes == q.lanes
             && p.mem.constant == q.mem.constant
-            && self.off == other.off;
-        alike && p.beside(q) && p.distance(q).unsigned_abs() < LONGEST as u64
+            && self.inactive == other.inactive;
+        alike && p.same_terms(q) && p.distance(q).unsigned_abs() < LONGEST as u64
     }
 }
 
-/// Accesses that may become one, and those between that others which join have to be apart from.
+/// Accesses that may merge, and the writes in between that new members must not alias.
 #[derive(Debug, Default)]
-struct Group {
-    members: Vec<Member>,
-    between: Vec<Place>,
+struct AccessGroup {
+    members: Vec<GroupMember>,
+    between: Vec<MemoryAccess>,
 }
 
 /// Accesses that become one.
-struct Run {
-    /// Those, with the bytes from the run's start.
-    members: Vec<(i64, Member)>,
-    /// Where it begins, in bytes from its first member in the block.
+struct MergedAccess {
+    /// Members, with their byte offsets from the group's first member.
+    members: Vec<(i64, GroupMember)>,
+    /// Start, in bytes from the group's first member.
     start: i64,
-    /// Bytes of it, or of a lane of it.
+    /// Bytes in total, or per lane.
     bytes: i64,
 }
 
-/// The groups of a block.
-struct Groups<'t> {
+/// Access groups of a block.
+struct AccessGroups<'t> {
     target: &'t Target,
     writes: bool,
-    open: Vec<Group>,
-    done: Vec<Group>,
-    /// Groups that came to nothing, whose memory the next ones take.
-    free: Vec<Group>,
+    open: Vec<AccessGroup>,
+    done: Vec<AccessGroup>,
+    /// Empty groups, kept for their allocations.
+    free: Vec<AccessGroup>,
 }
 
-impl Groups<'_> {
-    /// The next instruction.
-    fn meet(&mut self, func: &Function, at: usize, inst: Inst, sums: &mut Sums) {
+impl AccessGroups<'_> {
+    /// Visits the next instruction.
+    fn visit(&mut self, func: &Function, at: usize, inst: Inst, forms: &mut AffineForms) {
         let data = func.dfg.data(inst);
-        let Some(place) = Place::of(func, inst, sums) else {
+        let Some(access) = MemoryAccess::of(func, inst, forms) else {
             let effect = Effect::of(data);
             if effect != Effect::None {
-                self.close(|g| g.members.iter().any(|m| effect.stops_place(&m.place)));
+                self.close(|g| g.members.iter().any(|m| effect.stops_access(&m.access)));
             }
             return;
         };
-        if place.mem.volatile {
-            return self.close(|g| g.members.iter().any(|m| !m.place.mem.constant));
+        if access.mem.volatile {
+            return self.close(|g| g.members.iter().any(|m| !m.access.mem.constant));
         }
         let atomic = matches!(data, InstData::Atomic { .. });
-        let off = off_lanes(func, data);
-        let joins = place.writes == self.writes && !atomic;
-        let member = off.map(|off| Member {
+        let inactive = inactive_lanes(func, data);
+        let joins = access.writes == self.writes && !atomic;
+        let member = inactive.map(|inactive| GroupMember {
             at,
             inst,
-            place: place.clone(),
-            off,
+            access: access.clone(),
+            inactive,
         });
         let member = member.filter(|m| joins && m.merges(self.target));
         let mut joined = None;
         if let Some(member) = &member {
-            joined = self.open.iter().position(|g| g.takes(member));
+            joined = self.open.iter().position(|g| g.accepts(member));
         }
-        match self.writes {
-            // What was to go down past it, and may not.
-            true => {
-                let own = joined.map(|n| self.open.remove(n));
-                self.close(|g| g.members.iter().any(|m| !m.place.apart(&place)));
-                if let Some(own) = own {
-                    self.open.push(own);
-                    joined = Some(self.open.len() - 1);
-                }
+        if self.writes {
+            // Pending stores must not move down past an aliasing access.
+            let own = joined.map(|n| self.open.remove(n));
+            self.close(|g| g.members.iter().any(|m| !m.access.disjoint(&access)));
+            if let Some(own) = own {
+                self.open.push(own);
+                joined = Some(self.open.len() - 1);
             }
-            false if place.writes => {
-                for g in &mut self.open {
-                    g.between.push(place.clone());
-                }
-                self.close(|g| g.between.len() > MEMBERS);
+        } else if access.writes {
+            for g in &mut self.open {
+                g.between.push(access.clone());
             }
-            false => {}
+            self.close(|g| g.between.len() > MEMBERS);
         }
         match (member, joined) {
             (Some(m), Some(n)) => {
@@ -230,7 +226,7 @@ impl Groups<'_> {
         }
     }
 
-    /// Lets nobody join a group any more.
+    /// Closes a group.
     fn end(&mut self, n: usize) {
         let mut group = self.open.remove(n);
         if group.members.len() > 1 {
@@ -241,8 +237,8 @@ impl Groups<'_> {
         self.free.push(group);
     }
 
-    /// Lets nobody join some groups any more.
-    fn close(&mut self, which: impl Fn(&Group) -> bool) {
+    /// Closes the groups that `which` selects.
+    fn close(&mut self, which: impl Fn(&AccessGroup) -> bool) {
         let mut n = 0;
         while let Some(g) = self.open.get(n) {
             if which(g) { self.end(n) } else { n += 1 }
@@ -250,17 +246,17 @@ impl Groups<'_> {
     }
 }
 
-impl Group {
-    fn takes(&self, m: &Member) -> bool {
+impl AccessGroup {
+    fn accepts(&self, m: &GroupMember) -> bool {
         let fits = self.members.first().is_some_and(|first| first.joins(m));
-        let free = m.place.mem.constant || self.between.iter().all(|p| p.apart(&m.place));
-        // A store stays behind those of the group that write the same bytes.
-        let order = !m.place.writes || self.members.iter().all(|o| o.place.apart(&m.place));
+        let free = m.access.mem.constant || self.between.iter().all(|p| p.disjoint(&m.access));
+        // A store stays after the group's stores to the same bytes.
+        let order = !m.access.writes || self.members.iter().all(|o| o.access.disjoint(&m.access));
         fits && free && order && self.members.len() < MEMBERS
     }
 
-    /// What of it becomes one.
-    fn runs(self, writes: bool) -> Vec<Run> {
+    /// Splits the group into the accesses that become one.
+    fn runs(self, writes: bool) -> Vec<MergedAccess> {
         let Some(first) = self.members.first().cloned() else {
             return Vec::new();
         };
@@ -270,29 +266,28 @@ impl Group {
             (false, true) => DWORD,
             (false, false) => MOST_A_LANE,
         };
-        // Bytes between two accesses to a surface come for nothing, and those between two of a
-        // dword.
+        // Bytes between two surface accesses, or within a dword, cost nothing.
         let apart = !writes && (block || first.narrow());
-        let hole = match (block, first.place.mem.space) {
+        let hole = match (block, first.access.mem.space) {
             (true, Space::Surface(_)) => OWORD - DWORD,
             (false, _) if apart => DWORD,
             _ => 0,
         };
-        let mut members: Vec<(i64, Member)> = self
+        let mut members: Vec<(i64, GroupMember)> = self
             .members
             .into_iter()
-            .map(|m| (first.place.distance(&m.place), m))
+            .map(|m| (first.access.distance(&m.access), m))
             .collect();
         members.sort_by_key(|(d, m)| (*d, m.at));
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<MergedAccess> = Vec::new();
         for (d, m) in members {
-            let bytes = i64::from(m.place.bytes);
+            let bytes = i64::from(m.access.bytes);
             if let Some(run) = runs.last_mut() {
                 let end = run.start + run.bytes;
                 let next =
                     d <= end + hole && (d == end || block || apart && d > end || d + bytes <= end);
                 let all = (d + bytes - run.start).max(run.bytes);
-                // As promised, unless what both promise cannot be.
+                // Keeps the promised alignment, unless the promises contradict each other.
                 let unit = if m.narrow() { bytes } else { DWORD };
                 let next = next && (d - run.start) % unit == 0;
                 if next && all <= most && !(writes && d < end) {
@@ -302,7 +297,7 @@ impl Group {
                 }
             }
             let (start, members) = (d, vec![(d, m)]);
-            runs.push(Run {
+            runs.push(MergedAccess {
                 members,
                 start,
                 bytes,
@@ -316,13 +311,13 @@ impl Group {
     }
 }
 
-impl Run {
-    /// Makes a block's size that of messages: of surfaces more bytes, else fewer.
+impl MergedAccess {
+    /// Rounds a block to a message size: up for surfaces, otherwise down.
     fn round(&mut self, block: bool) {
         let Some((_, first)) = self.members.first() else {
             return;
         };
-        match (block, first.place.mem.space) {
+        match (block, first.access.mem.space) {
             (false, _) if first.narrow() && self.bytes == DWORD - 1 => {
                 self.bytes -= 1;
                 let end = self.start + self.bytes;
@@ -334,12 +329,12 @@ impl Run {
                 self.bytes = OWORD * (owords as u64).next_power_of_two() as i64;
             }
             (true, _) => {
-                let end = |(d, m): &(i64, Member)| d - self.start + i64::from(m.place.bytes);
+                let end = |(d, m): &(i64, GroupMember)| d - self.start + i64::from(m.access.bytes);
                 let ends = (0..self.members.len()).map(|n| {
                     let all = self.members.iter().take(n + 1).map(end);
                     all.max().unwrap_or(0)
                 });
-                // The most that is whole owords.
+                // Longest prefix of whole owords.
                 let whole = ends.enumerate().rfind(|(_, e)| e % OWORD == 0);
                 let (count, bytes) = whole.map_or((0, 0), |(n, e)| (n + 1, e));
                 self.members.truncate(count);
@@ -348,19 +343,19 @@ impl Run {
         }
     }
 
-    /// The type of one element of all.
+    /// Returns the element type of the merged access.
     fn scalar(&self) -> Scalar {
         if self.members.iter().any(|(_, m)| m.narrow()) {
             return match self.bytes {
                 DWORD => Scalar::I32,
-                // The same byte, several times.
+                // Repeated accesses of one byte.
                 1 => Scalar::I8,
                 _ => Scalar::I16,
             };
         }
-        let mut all = self.members.iter().map(|(_, m)| m.place.ty.scalar());
+        let mut all = self.members.iter().map(|(_, m)| m.access.ty.scalar());
         let first = all.next().unwrap_or(Scalar::I32);
-        // Quadwords may be dwords apart.
+        // Qwords may be a dword apart.
         let bytes = i64::from(first.bytes());
         let mut at = self.members.iter().map(|(d, _)| d - self.start);
         if all.all(|s| s == first) && at.all(|d| d % bytes == 0) {
@@ -370,44 +365,44 @@ impl Run {
         }
     }
 
-    /// The type of all elements.
-    fn ty(&self, first: &Place, block: bool) -> Option<Type> {
+    /// Returns the type of the merged access.
+    fn ty(&self, first: &MemoryAccess, block: bool) -> Option<Type> {
         let scalar = self.scalar();
         let lanes = if block { 1 } else { first.lanes };
         Type::new(scalar, lanes * self.bytes as u32 / scalar.bytes().max(1))
     }
 
-    /// All that as elements of a member's size, if that is another.
-    fn elements(&self, first: &Place, whole: Type) -> Option<Type> {
+    /// Returns the merged data as elements of a member's size, if that differs.
+    fn elements(&self, first: &MemoryAccess, whole: Type) -> Option<Type> {
         let scalar = first.ty.scalar();
         let each = whole.scalar().bytes() / scalar.bytes().max(1);
         (each > 1).then(|| Type::clamped(scalar, whole.lanes() * each))
     }
 
-    /// Where in that a member's elements are.
-    fn part(&self, d: i64, m: &Member, whole: Type) -> (Type, Region) {
+    /// Returns the type and region of a member in the merged data.
+    fn part(&self, d: i64, m: &GroupMember, whole: Type) -> (Type, Region) {
         if m.narrow() {
-            let each = self.bytes as u32 / m.place.bytes.max(1);
+            let each = self.bytes as u32 / m.access.bytes.max(1);
             let region = Region::new(each as u16, 1, 0, (d - self.start) as u16);
-            return (whole.by(m.place.lanes), region);
+            return (whole.by(m.access.lanes), region);
         }
         let scalar = whole.scalar();
-        let ty = Type::clamped(scalar, m.place.ty.bytes() / scalar.bytes().max(1));
+        let ty = Type::clamped(scalar, m.access.ty.bytes() / scalar.bytes().max(1));
         let lanes = if m.block() {
             1
         } else {
-            i64::from(m.place.lanes)
+            i64::from(m.access.lanes)
         };
         let at = (d - self.start) * lanes;
         (ty, Region::contiguous(ty.lanes() as u16, at as u16))
     }
 
-    /// The promises for the whole, which begins where its first member does.
+    /// Returns the memory flags of the merged access, from the member at its start.
     fn mem(&self, scalar: Scalar) -> Option<MemFlags> {
         let (_, m) = self.members.iter().find(|(d, _)| *d == self.start)?;
-        let size = m.place.ty.scalar().bytes();
-        let align = m.place.mem.alignment(size);
-        let mem = m.place.mem;
+        let size = m.access.ty.scalar().bytes();
+        let align = m.access.mem.alignment(size);
+        let mem = m.access.mem;
         Some(if align == scalar.bytes() {
             MemFlags { align: 0, ..mem }
         } else {
@@ -417,38 +412,38 @@ impl Run {
 }
 
 impl Effect {
-    /// Whether an access may not be moved over it.
-    fn stops_place(self, place: &Place) -> bool {
-        self.stops(place.mem) && (place.writes || !place.mem.constant)
+    /// Returns true if an access must not move across the effect.
+    fn stops_access(self, access: &MemoryAccess) -> bool {
+        self.stops(access.mem) && (access.writes || !access.mem.constant)
     }
 }
 
-/// What lanes that are off get of a load: `None` where that is a value that is not known.
-pub(super) fn off_lanes(func: &Function, data: &InstData) -> Option<Off> {
+/// Returns the value of inactive lanes in a load; `None` if it is unknown.
+pub(super) fn inactive_lanes(func: &Function, data: &InstData) -> Option<InactiveLanes> {
     let InstData::Load { old, .. } = *data else {
-        return Some(Off::Any);
+        return Some(InactiveLanes::Any);
     };
     let Some(old) = old.expand() else {
-        return Some(Off::Any);
+        return Some(InactiveLanes::Any);
     };
     match *func.dfg.data(func.dfg.def_inst(old)?) {
-        InstData::Imm { bits, .. } => Some(Off::Bits(bits)),
+        InstData::Imm { bits, .. } => Some(InactiveLanes::Bits(bits)),
         InstData::Nullary {
             opcode: Opcode::Undef,
-        } => Some(Off::Any),
+        } => Some(InactiveLanes::Any),
         _ => None,
     }
 }
 
-/// What changes in a block.
+/// Edits of a block.
 #[derive(Default)]
-struct Edits {
-    /// Instructions, each with the number of what it is put in front of.
+struct BlockEdits {
+    /// New instructions, each with the index that it goes before.
     before: Vec<(usize, Inst)>,
     removed: Vec<usize>,
 }
 
-impl Edits {
+impl BlockEdits {
     fn put(
         &mut self,
         func: &mut Function,
@@ -461,29 +456,29 @@ impl Edits {
         Some(v)
     }
 
-    /// One load for a run's; each becomes its part of it.
-    fn load(&mut self, func: &mut Function, run: &Run) -> u32 {
+    /// Makes one load; its members become regions of it.
+    fn load(&mut self, func: &mut Function, run: &MergedAccess) -> u32 {
         self.try_load(func, run).unwrap_or(0)
     }
 
-    fn try_load(&mut self, func: &mut Function, run: &Run) -> Option<u32> {
+    fn try_load(&mut self, func: &mut Function, run: &MergedAccess) -> Option<u32> {
         let (near, first) = run.members.iter().min_by_key(|(_, m)| m.at)?;
         let block = first.block();
-        let ty = run.ty(&first.place, block)?;
+        let ty = run.ty(&first.access, block)?;
         let mem = run.mem(ty.scalar())?;
-        let offset = i64::from(first.place.offset) + run.start - near;
+        let offset = i64::from(first.access.offset) + run.start - near;
         let offset = i32::try_from(offset).ok()?;
-        let place = (first.at, first.inst);
-        let mask = first.place.mask;
-        let old = match (mask, first.off) {
+        let position = (first.at, first.inst);
+        let mask = first.access.mask;
+        let old = match (mask, first.inactive) {
             (None, _) => None,
-            (Some(_), Off::Any) => {
+            (Some(_), InactiveLanes::Any) => {
                 let opcode = Opcode::Undef;
-                Some(self.put(func, place, InstData::Nullary { opcode }, ty)?)
+                Some(self.put(func, position, InstData::Nullary { opcode }, ty)?)
             }
-            (Some(_), Off::Bits(bits)) => {
-                // The element's bits in each part of a larger one.
-                let element = first.place.ty.scalar().mask();
+            (Some(_), InactiveLanes::Bits(bits)) => {
+                // Bits of the narrow element, repeated in the wide one.
+                let element = first.access.ty.scalar().mask();
                 let bits = if first.narrow() {
                     (bits & element) * (ty.scalar().mask() / element)
                 } else {
@@ -494,22 +489,22 @@ impl Edits {
                 } else {
                     Opcode::Iconst
                 };
-                Some(self.put(func, place, InstData::Imm { opcode, bits }, ty)?)
+                Some(self.put(func, position, InstData::Imm { opcode, bits }, ty)?)
             }
         };
         let data = InstData::Load {
             opcode: if block { Opcode::Bload } else { Opcode::Load },
             mem,
-            addr: first.place.addr,
+            addr: first.access.addr,
             offset,
             mask: mask.into(),
             old: old.into(),
         };
-        let mut whole = self.put(func, place, data, ty)?;
+        let mut whole = self.put(func, position, data, ty)?;
         let mut read = ty;
-        if let Some(elements) = run.elements(&first.place, ty).filter(|_| first.narrow()) {
+        if let Some(elements) = run.elements(&first.access, ty).filter(|_| first.narrow()) {
             let (opcode, arg) = (Opcode::Bitcast, whole);
-            whole = self.put(func, place, InstData::Unary { opcode, arg }, elements)?;
+            whole = self.put(func, position, InstData::Unary { opcode, arg }, elements)?;
             read = elements;
         }
         for (d, m) in &run.members {
@@ -522,7 +517,7 @@ impl Edits {
                 region,
                 index,
             };
-            *func.dfg.data_mut(m.inst) = if part == m.place.ty {
+            *func.dfg.data_mut(m.inst) = if part == m.access.ty {
                 data
             } else {
                 let arg = self.put(func, (m.at, m.inst), data, part)?;
@@ -533,32 +528,32 @@ impl Edits {
         Some(run.members.len() as u32 - 1)
     }
 
-    /// One store for a run's, where the last of them is.
-    fn store(&mut self, func: &mut Function, run: &Run) -> u32 {
+    /// Makes one store, where the last member was.
+    fn store(&mut self, func: &mut Function, run: &MergedAccess) -> u32 {
         self.try_store(func, run).unwrap_or(0)
     }
 
-    fn try_store(&mut self, func: &mut Function, run: &Run) -> Option<u32> {
+    fn try_store(&mut self, func: &mut Function, run: &MergedAccess) -> Option<u32> {
         let (_, last) = run.members.iter().max_by_key(|(_, m)| m.at)?;
-        // All addresses are there by then: that of the first bytes.
+        // The address of the first bytes; all addresses are defined there.
         let (_, first) = run.members.first()?;
-        let (addr, offset) = (first.place.addr, first.place.offset);
-        let ty = run.ty(&last.place, false)?;
+        let (addr, offset) = (first.access.addr, first.access.offset);
+        let ty = run.ty(&last.access, false)?;
         let mem = run.mem(ty.scalar())?;
-        let place = (last.at, last.inst);
+        let position = (last.at, last.inst);
         let opcode = Opcode::Undef;
-        let elements = run.elements(&last.place, ty).filter(|_| last.narrow());
+        let elements = run.elements(&last.access, ty).filter(|_| last.narrow());
         let written = elements.unwrap_or(ty);
-        let mut whole = self.put(func, place, InstData::Nullary { opcode }, written)?;
+        let mut whole = self.put(func, position, InstData::Nullary { opcode }, written)?;
         for (d, m) in &run.members {
             let InstData::Store { args, .. } = *func.dfg.data(m.inst) else {
                 return None;
             };
             let (part, region) = run.part(*d, m, written);
             let mut new = args[0];
-            if part != m.place.ty {
+            if part != m.access.ty {
                 let (opcode, arg) = (Opcode::Bitcast, new);
-                new = self.put(func, place, InstData::Unary { opcode, arg }, part)?;
+                new = self.put(func, position, InstData::Unary { opcode, arg }, part)?;
             }
             let data = InstData::WrRegion {
                 opcode: Opcode::Wrregion,
@@ -567,11 +562,11 @@ impl Edits {
                 index: PackedOption::default(),
                 mask: PackedOption::default(),
             };
-            whole = self.put(func, place, data, written)?;
+            whole = self.put(func, position, data, written)?;
         }
         if elements.is_some() {
             let (opcode, arg) = (Opcode::Bitcast, whole);
-            whole = self.put(func, place, InstData::Unary { opcode, arg }, ty)?;
+            whole = self.put(func, position, InstData::Unary { opcode, arg }, ty)?;
         }
         for (_, m) in run.members.iter().filter(|(_, m)| m.at != last.at) {
             self.removed.push(m.at);
@@ -581,7 +576,7 @@ impl Edits {
             mem,
             args: [whole, addr],
             offset,
-            mask: last.place.mask.into(),
+            mask: last.access.mask.into(),
         };
         Some(run.members.len() as u32 - 1)
     }
@@ -590,7 +585,7 @@ impl Edits {
         if self.before.is_empty() {
             return;
         }
-        // Those in front of one instruction stay in their order.
+        // New instructions before the same index keep their order.
         self.before.sort_by_key(|(at, _)| *at);
         self.removed.sort_unstable();
         let (mut before, mut removed) = (

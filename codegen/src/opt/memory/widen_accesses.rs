@@ -1,31 +1,31 @@
-//! Bytes and words as the dwords that they are parts of.
+//! Accesses of bytes and words as accesses of dwords.
 //!
-//! A message by lanes moves one byte, word or dword of each lane. An access of several bytes or
-//! words a lane that make up a word or dwords becomes one of those, and its elements are moved in
-//! registers; an access of neighbours at one address, which is one of its elements' addresses
-//! otherwise, becomes one of as few dwords as it has. A dword may be anywhere in memory: the
-//! alignment that is promised stays what it is.
+//! A message by lanes moves one byte, word or dword per lane. An access of several bytes or words
+//! per lane that make up a word or dwords becomes an access of these. Elements are then moved in
+//! GRFs. A block access at one address would otherwise use an address per element; it becomes one
+//! of as few dwords as possible. A dword may have any address: the promised alignment stays the
+//! same.
 //!
-//! Needs: IR that verifies. Makes: the same. Work: linear.
+//! Input and output: verified IR. Work: linear.
 
-use super::vectorize_accesses::{Off, off_lanes};
+use super::vectorize_accesses::{InactiveLanes, inactive_lanes};
 use crate::ir::{
     BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Type, Value,
 };
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::packed_option::PackedOption;
 
 /// Bytes of a dword.
 const DWORD: u32 = 4;
 
-/// Packs what is accessed; gives how many accesses are of larger elements now.
-pub(crate) fn pack(func: &mut Function, _: &Facts<'_>, _: &mut State) -> u32 {
+/// Runs the pass. Returns the number of accesses that were widened.
+pub(crate) fn run(func: &mut Function, _: &PassContext<'_>, _: &mut OptState) -> u32 {
     let mut changed = 0;
     for n in 0..func.layout.blocks().len() {
         let Some(&block) = func.layout.blocks().get(n) else {
             continue;
         };
-        let mut p = Packer {
+        let mut p = Widener {
             func,
             out: BlockInsts::new(),
         };
@@ -47,20 +47,20 @@ pub(crate) fn pack(func: &mut Function, _: &Facts<'_>, _: &mut State) -> u32 {
     changed
 }
 
-/// How elements are parts of larger ones.
-struct Packed {
-    /// What is accessed: all lanes' first ones, then all second ones.
+/// Layout of elements in wider ones.
+struct WideLayout {
+    /// Type of the access: all lanes' first elements, then all second ones.
     ty: Type,
-    /// The same bytes as elements.
+    /// Same bytes as narrow elements.
     elements: Type,
     mem: MemFlags,
-    /// The elements of a lane, in what is accessed one behind the other.
+    /// Regions of a lane's narrow elements in the access; empty for block accesses.
     parts: Vec<Region>,
 }
 
-impl Packed {
-    /// Of values of a type by so many addresses; `None` for what stays as it is.
-    fn of(ty: Type, mem: MemFlags, lanes: u32, block: bool) -> Option<Packed> {
+impl WideLayout {
+    /// Returns the layout for an access by `lanes` addresses; `None` if it stays as it is.
+    fn of(ty: Type, mem: MemFlags, lanes: u32, block: bool) -> Option<WideLayout> {
         let size = ty.scalar().bytes();
         if !matches!(size, 1 | 2) || mem.volatile {
             return None;
@@ -72,13 +72,13 @@ impl Packed {
             _ => return None,
         };
         let whole = scalar.bytes();
-        // Elements of a larger one.
+        // Narrow elements of a wide one.
         let each = whole / size;
         let part = |k: u32| {
             let at = k / each * lanes * whole + k % each * size;
             Region::new(each as u16, 1, 0, at as u16)
         };
-        Some(Packed {
+        Some(WideLayout {
             ty: Type::new(scalar, ty.bytes() / whole)?,
             elements: ty,
             mem: mem.aligned(mem.alignment(size)),
@@ -90,19 +90,19 @@ impl Packed {
         })
     }
 
-    /// Where an element of all lanes is in the value.
-    fn place(&self, k: usize, lanes: u32) -> Region {
+    /// Returns the region of an element of all lanes in the value.
+    fn element_region(&self, k: usize, lanes: u32) -> Region {
         let at = k as u32 * lanes * self.elements.scalar().bytes();
         Region::contiguous(lanes as u16, at as u16)
     }
 }
 
-struct Packer<'f> {
+struct Widener<'f> {
     func: &'f mut Function,
     out: BlockInsts,
 }
 
-impl Packer<'_> {
+impl Widener<'_> {
     fn put(&mut self, like: Inst, data: InstData, ty: Type) -> Option<Value> {
         let (inst, v) = self.func.make_like(like, data, ty);
         self.out.push(inst);
@@ -126,13 +126,13 @@ impl Packer<'_> {
         let result = self.func.dfg.first_result(inst)?;
         let lanes = self.func.dfg.ty(addr).lanes();
         let block = opcode == Opcode::Bload;
-        let p = Packed::of(self.func.dfg.ty(result), mem, lanes, block)?;
-        let off = off_lanes(self.func, &data)?;
+        let p = WideLayout::of(self.func.dfg.ty(result), mem, lanes, block)?;
+        let off = inactive_lanes(self.func, &data)?;
         let old = match (mask.expand(), off) {
             (None, _) => None,
-            (Some(_), Off::Any) => Some(self.undef(inst, p.ty)?),
-            (Some(_), Off::Bits(bits)) => {
-                // The element's bits in each part of the larger one.
+            (Some(_), InactiveLanes::Any) => Some(self.undef(inst, p.ty)?),
+            (Some(_), InactiveLanes::Bits(bits)) => {
+                // Bits of the narrow element, repeated in the wide one.
                 let element = p.elements.scalar();
                 let times = p.ty.scalar().mask() / element.mask();
                 let opcode = Opcode::Iconst;
@@ -163,7 +163,7 @@ impl Packer<'_> {
                 index: PackedOption::default(),
             };
             let part = self.put(inst, read, p.elements.by(lanes))?;
-            let write = written(all, part, p.place(k, lanes));
+            let write = write_region(all, part, p.element_region(k, lanes));
             if k == last {
                 *self.func.dfg.data_mut(inst) = write;
                 self.out.push(inst);
@@ -180,7 +180,7 @@ impl Packer<'_> {
         };
         let lanes = self.func.dfg.ty(addr).lanes();
         let block = opcode == Opcode::Bstore;
-        let p = Packed::of(self.func.dfg.ty(args[0]), mem, lanes, block)?;
+        let p = WideLayout::of(self.func.dfg.ty(args[0]), mem, lanes, block)?;
         let mut all = args[0];
         if !p.parts.is_empty() {
             all = self.undef(inst, p.elements)?;
@@ -189,11 +189,11 @@ impl Packer<'_> {
             let read = InstData::RdRegion {
                 opcode: Opcode::Rdregion,
                 arg: args[0],
-                region: p.place(k, lanes),
+                region: p.element_region(k, lanes),
                 index: PackedOption::default(),
             };
             let part = self.put(inst, read, p.elements.by(lanes))?;
-            all = self.put(inst, written(all, part, region), p.elements)?;
+            all = self.put(inst, write_region(all, part, region), p.elements)?;
         }
         let whole = self.cast(inst, all, p.ty)?;
         if let InstData::Store { mem: m, args, .. } = self.func.dfg.data_mut(inst) {
@@ -205,8 +205,8 @@ impl Packer<'_> {
     }
 }
 
-/// A value with a region of it replaced.
-fn written(old: Value, new: Value, region: Region) -> InstData {
+/// Returns a region write.
+fn write_region(old: Value, new: Value, region: Region) -> InstData {
     InstData::WrRegion {
         opcode: Opcode::Wrregion,
         args: [old, new],

@@ -1,5 +1,4 @@
-//! Vectors of the IR: scalar replacement, demanded lanes, operations on elements, 64-bit integers
-//! as pairs.
+//! Passes over vectors: SROA, demanded lanes, SLP, and 64-bit integers as pairs of dwords.
 
 pub(crate) mod demanded_lanes;
 pub(crate) mod lower_int64;

@@ -1,82 +1,82 @@
-//! Operations on single elements of vectors, as one on the vectors: what GenX calls the vectorizing
-//! of extracts.
+//! SLP: operations on single elements of vectors become one operation on the vectors. GenX calls
+//! this vectorizing of extracts.
 //!
-//! Operations of a block that are the same but for which elements of the same vectors they are of,
-//! and for their constants, are one operation on regions of these vectors, of which each result is
-//! an element. Elements between those that are asked for are computed as well. What is done to the
-//! results is looked at after that, and so on. The operation stands where the first of them stood,
-//! where its operands are. A conversion or a sign that is part of the instruction that reads it is
-//! no operation by itself, and goes along.
+//! Operations of a block may differ only in their elements of the same vectors, and in constants.
+//! They become one operation on regions of these vectors, and each result an element of its result.
+//! Elements in between are computed as well. Then operations on the results are visited, and so on.
+//! The operation goes where the first one was, since its operands are defined there. Conversions
+//! and signs that are part of the reading instruction are no operations of their own; they go
+//! along.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] looks at each instruction,
-//! [`ATTEMPTS`] vectors of those that are the same; functions in which fewer than two elements are
-//! read are left after the first look.
+//! Input and output: verified IR. Limits: [`ROUNDS`] visits of each instruction, and [`ATTEMPTS`]
+//! vectors of similar operations. Functions that read fewer than two elements are left after the
+//! first visit.
 
 use super::demanded_lanes::insts;
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
-use crate::opt::egraph::{by_lane, cost, is_node, region_of};
-use crate::opt::{Facts, State};
+use crate::opt::egraph::{cost, is_lanewise, is_node, region_of};
+use crate::opt::{OptState, PassContext};
 use crate::target::GrfFile;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// How often the function is looked at: operations one after the other that become vectors.
+/// Maximal rounds, and so the length of a chain of operations that become vectors.
 const ROUNDS: usize = 8;
-/// Vectors that are made of operations that are the same.
+/// Maximal vectors of one group of similar operations.
 const ATTEMPTS: usize = 4;
-/// Elements from one to the next, of a region that an instruction reads.
-const STEP: u32 = 4;
-/// Operations of elements that stand apart, which not every platform reads in one instruction.
-const APART: usize = 3;
-/// Operands of an operation.
+/// Maximal element stride of a region.
+const MAX_STRIDE: u32 = 4;
+/// Minimal members of a strided vector, which not every platform reads in one instruction.
+const MIN_STRIDED_MEMBERS: usize = 3;
+/// Maximal operands of an operation.
 const OPERANDS: usize = 3;
 
-/// What operations that may be one have in common of an operand.
+/// Common part of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-enum Operand {
+enum OperandKey {
     #[default]
     None,
-    /// Elements of a vector, each converted by what comes at no cost.
+    /// Elements of a vector, each with the same free conversion.
     Element(Value, Option<(Opcode, Type)>),
     /// Constants of a type.
     Constant(Type),
-    /// This value.
+    /// The same value.
     Same(Value),
 }
 
-/// What operations have in common.
+/// Key of operations that may become one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct GroupKey {
     block: Block,
     opcode: Opcode,
     ty: Type,
-    operands: [Operand; OPERANDS],
+    operands: [OperandKey; OPERANDS],
 }
 
-/// One of the operations.
+/// Operation of a group.
 #[derive(Clone, Copy)]
-struct Member {
+struct ScalarOp {
     inst: Inst,
-    /// Where it stands in its block.
-    place: u32,
-    /// By operand: which element, or the bits of the constant.
-    which: [u64; OPERANDS],
+    /// Position in the block.
+    position: u32,
+    /// Element or constant bits of each operand.
+    selectors: [u64; OPERANDS],
 }
 
-/// Members of a vector, and where their operands are.
-struct Vector {
-    /// Each with its lane.
-    members: Vec<(u32, Member)>,
+/// Vector operation to make, and the regions of its operands.
+struct VectorOp {
+    /// Members with their lanes.
+    members: Vec<(u32, ScalarOp)>,
     lanes: u32,
-    /// By operand: the first element, and elements from one to the next.
+    /// First element and stride of each operand.
     at: [(u32, u32); OPERANDS],
 }
 
-/// The pass. Gives how many operations less there are.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State) -> u32 {
+/// Runs the pass. Returns the number of operations that were removed.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, _: &mut OptState) -> u32 {
     let mut done = 0;
     for _ in 0..ROUNDS {
-        let now = round(func, facts);
+        let now = round(func, ctx);
         done += now;
         if now == 0 {
             break;
@@ -85,17 +85,21 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State)
     done
 }
 
-fn round(func: &mut Function, facts: &Facts<'_>) -> u32 {
-    let divides = facts.target.features().math_int_div;
-    let grf = facts.target.grf();
-    let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
-    let mut groups: Vec<(Key, Vec<Member>)> = Vec::new();
+fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
+    let divides = ctx.target.features().math_int_div;
+    let grf = ctx.target.grf();
+    let mut numbers: FxHashMap<GroupKey, usize> = FxHashMap::default();
+    let mut groups: Vec<(GroupKey, Vec<ScalarOp>)> = Vec::new();
     for &block in func.layout.blocks() {
-        for (place, &inst) in (0..).zip(func.layout.insts(block)) {
-            let Some((key, which)) = candidate(func, block, inst, divides) else {
+        for (position, &inst) in (0..).zip(func.layout.insts(block)) {
+            let Some((key, selectors)) = candidate(func, block, inst, divides) else {
                 continue;
             };
-            let member = Member { inst, place, which };
+            let member = ScalarOp {
+                inst,
+                position,
+                selectors,
+            };
             let n = *numbers.entry(key).or_insert(groups.len());
             match groups.get_mut(n) {
                 Some((_, members)) => members.push(member),
@@ -114,7 +118,7 @@ fn round(func: &mut Function, facts: &Facts<'_>) -> u32 {
             let (vector, rest) = arrange(func, &key, members);
             members = rest;
             let Some(vector) = vector else { continue };
-            if pays(func, &key, &vector, grf, divides)
+            if is_cheaper(func, &key, &vector, grf, divides)
                 && make(func, &key, &vector, &mut before).is_some()
             {
                 done += vector.members.len() as u32 - 1;
@@ -135,29 +139,29 @@ fn round(func: &mut Function, facts: &Facts<'_>) -> u32 {
     done
 }
 
-/// What an operation of one lane has in common with others, if it is of elements.
+/// Returns the key of a single-lane operation on elements.
 fn candidate(
     func: &Function,
     block: Block,
     inst: Inst,
     divides: bool,
-) -> Option<(Key, [u64; OPERANDS])> {
+) -> Option<(GroupKey, [u64; OPERANDS])> {
     let data = func.dfg.data(inst);
     let result = func.dfg.first_result(inst)?;
     let ty = func.dfg.ty(result);
     let one = ty.lanes() == 1 && !ty.is_pred();
-    if !one || !by_lane(data) || !is_node(data) {
+    if !one || !is_lanewise(data) || !is_node(data) {
         return None;
     }
-    let (mut operands, mut which) = ([Operand::None; OPERANDS], [0; OPERANDS]);
+    let (mut operands, mut selectors) = ([OperandKey::None; OPERANDS], [0; OPERANDS]);
     let (mut n, mut fits, mut any) = (0, true, false);
     data.for_each_arg(&func.dfg, |v| {
         let of = func.dfg.ty(v);
         let (operand, number) = operand(func, v, divides);
-        any |= matches!(operand, Operand::Element(..));
+        any |= matches!(operand, OperandKey::Element(..));
         fits &= n < OPERANDS && of.lanes() == 1 && !of.is_pred();
         if fits {
-            (operands[n], which[n]) = (operand, number);
+            (operands[n], selectors[n]) = (operand, number);
             n += 1;
         }
     });
@@ -165,43 +169,45 @@ fn candidate(
         return None;
     }
     let opcode = data.opcode();
-    let key = Key {
+    let key = GroupKey {
         block,
         opcode,
         ty,
         operands,
     };
-    Some((key, which))
+    Some((key, selectors))
 }
 
-/// Whether an operation is part of what reads it.
+/// Returns true if an operation is part of the instruction that reads it.
 fn is_free(func: &Function, ty: Type, data: &InstData, divides: bool) -> bool {
     cost::of(&func.dfg, ty, data, divides) < cost::INST
 }
 
-fn operand(func: &Function, v: Value, divides: bool) -> (Operand, u64) {
+fn operand(func: &Function, v: Value, divides: bool) -> (OperandKey, u64) {
     let ty = func.dfg.ty(v);
     let Some(inst) = func.dfg.def_inst(v) else {
-        return (Operand::Same(v), 0);
+        return (OperandKey::Same(v), 0);
     };
     let data = func.dfg.data(inst);
     match *data {
-        InstData::Imm { bits, .. } => (Operand::Constant(ty), bits),
+        InstData::Imm { bits, .. } => (OperandKey::Constant(ty), bits),
         InstData::RdRegion { .. } => match element(func, v) {
-            Some((of, n)) => (Operand::Element(of, None), n),
-            None => (Operand::Same(v), 0),
+            Some((of, n)) => (OperandKey::Element(of, None), n),
+            None => (OperandKey::Same(v), 0),
         },
-        InstData::Unary { opcode, arg } if by_lane(data) && is_free(func, ty, data, divides) => {
+        InstData::Unary { opcode, arg }
+            if is_lanewise(data) && is_free(func, ty, data, divides) =>
+        {
             match element(func, arg) {
-                Some((of, n)) => (Operand::Element(of, Some((opcode, ty))), n),
-                None => (Operand::Same(v), 0),
+                Some((of, n)) => (OperandKey::Element(of, Some((opcode, ty))), n),
+                None => (OperandKey::Same(v), 0),
             }
         }
-        _ => (Operand::Same(v), 0),
+        _ => (OperandKey::Same(v), 0),
     }
 }
 
-/// The element of a vector that a value is.
+/// Returns the vector and index of an element.
 fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
     let InstData::RdRegion {
         arg, region, index, ..
@@ -220,26 +226,33 @@ fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
     is.then(|| (arg, u64::from(offset / size)))
 }
 
-/// A vector of members that stand in the same distances in all of their vectors, and those that are
-/// not in it.
-fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vector>, Vec<Member>) {
-    let is_element = |k: &usize| matches!(key.operands[*k], Operand::Element(..));
-    let differ = |k: &usize| members.iter().any(|m| m.which[*k] != members[0].which[*k]);
+/// Selects members with equal strides in all of their vectors, and returns the others.
+fn arrange(
+    func: &Function,
+    key: &GroupKey,
+    mut members: Vec<ScalarOp>,
+) -> (Option<VectorOp>, Vec<ScalarOp>) {
+    let is_element = |k: &usize| matches!(key.operands[*k], OperandKey::Element(..));
+    let differ = |k: &usize| {
+        members
+            .iter()
+            .any(|m| m.selectors[*k] != members[0].selectors[*k])
+    };
     let Some(lead) = (0..OPERANDS).filter(is_element).find(differ) else {
         return (None, Vec::new());
     };
-    // Those of the same element stay in order.
-    members.sort_by_key(|m| m.which[lead]);
+    // Members with the same element keep their order.
+    members.sort_by_key(|m| m.selectors[lead]);
     let first = members[0];
-    let distance = |m: &Member, k: usize| m.which[k] as i64 - first.which[k] as i64;
+    let distance = |m: &ScalarOp, k: usize| m.selectors[k] as i64 - first.selectors[k] as i64;
     let apart = members.iter().fold(0, |a, m| a | distance(m, lead) as u32);
-    let step = (1 << apart.trailing_zeros().min(STEP.ilog2())) as i64;
+    let step = (1 << apart.trailing_zeros().min(MAX_STRIDE.ilog2())) as i64;
     let mut steps: Option<[i64; OPERANDS]> = None;
     let (mut taken, mut rest) = (vec![(0, first)], Vec::new());
     for &m in &members[1..] {
         let lane = distance(&m, lead) / step;
         let last = taken.last().map_or(0, |t| i64::from(t.0));
-        // Half of the lanes at least are of somebody.
+        // At least half of the lanes are used.
         let near =
             lane > last && lane <= 2 * taken.len() as i64 && lane < i64::from(Type::MAX_PRED_LANES);
         let here = |k: usize| {
@@ -252,7 +265,7 @@ fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vect
         let by = steps.unwrap_or_else(|| std::array::from_fn(here));
         let fits = (0..OPERANDS).filter(is_element).all(|k| {
             let encodable = by[k] == 0 || by[k] > 0 && (by[k] as u64).is_power_of_two();
-            encodable && by[k] <= i64::from(STEP) && distance(&m, k) == lane * by[k]
+            encodable && by[k] <= i64::from(MAX_STRIDE) && distance(&m, k) == lane * by[k]
         });
         if near && fits {
             steps = Some(by);
@@ -265,15 +278,15 @@ fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vect
         return (None, rest);
     };
     let lanes = taken.last().map_or(0, |t| t.0) + 1;
-    let mut vector = Vector {
+    let mut vector = VectorOp {
         members: taken,
         lanes,
-        at: std::array::from_fn(|k| (first.which[k] as u32, steps[k] as u32)),
+        at: std::array::from_fn(|k| (first.selectors[k] as u32, steps[k] as u32)),
     };
-    // One instruction is of a power of two.
+    // One instruction has a power of two lanes.
     let whole = lanes.next_power_of_two();
     let there = (0..OPERANDS).all(|k| match key.operands[k] {
-        Operand::Element(of, _) => {
+        OperandKey::Element(of, _) => {
             let (first, step) = vector.at[k];
             first + (whole - 1) * step < func.dfg.ty(of).lanes()
         }
@@ -285,21 +298,27 @@ fn arrange(func: &Function, key: &Key, mut members: Vec<Member>) -> (Option<Vect
     (Some(vector), rest)
 }
 
-/// The lanes of a constant operand; zeros where they are nobody's.
-fn constants(vector: &Vector, k: usize) -> Vec<u64> {
-    let first = vector.members[0].1.which[k];
-    if vector.members.iter().all(|(_, m)| m.which[k] == first) {
+/// Returns the lanes of a constant operand; unused lanes are zero.
+fn constants(vector: &VectorOp, k: usize) -> Vec<u64> {
+    let first = vector.members[0].1.selectors[k];
+    if vector.members.iter().all(|(_, m)| m.selectors[k] == first) {
         return vec![first];
     }
     let mut out = vec![0; vector.lanes as usize];
     for (lane, m) in &vector.members {
-        out[*lane as usize] = m.which[k];
+        out[*lane as usize] = m.selectors[k];
     }
     out
 }
 
-/// Whether a vector is less than its members.
-fn pays(func: &Function, key: &Key, vector: &Vector, grf: GrfFile, divides: bool) -> bool {
+/// Returns true if a vector operation is cheaper than its members.
+fn is_cheaper(
+    func: &Function,
+    key: &GroupKey,
+    vector: &VectorOp,
+    grf: GrfFile,
+    divides: bool,
+) -> bool {
     let Some(&(_, first)) = vector.members.first() else {
         return false;
     };
@@ -308,12 +327,12 @@ fn pays(func: &Function, key: &Key, vector: &Vector, grf: GrfFile, divides: bool
     let (mut size, mut more, mut apart) = (key.ty.scalar().bytes(), 0, false);
     for k in 0..OPERANDS {
         match key.operands[k] {
-            Operand::Element(of, _) => {
+            OperandKey::Element(of, _) => {
                 let step = vector.at[k].1;
                 size = size.max(func.dfg.ty(of).scalar().bytes() * step.max(1));
                 apart |= step > 1;
             }
-            Operand::Constant(_) => {
+            OperandKey::Constant(_) => {
                 let lanes = constants(vector, k);
                 if lanes.len() > 1 {
                     more += cost::packed(&lanes);
@@ -323,25 +342,25 @@ fn pays(func: &Function, key: &Key, vector: &Vector, grf: GrfFile, divides: bool
         }
     }
     let all = one * insts(grf, vector.lanes, size) + more;
-    let enough = !apart || vector.members.len() >= APART;
+    let enough = !apart || vector.members.len() >= MIN_STRIDED_MEMBERS;
     enough && all < one * vector.members.len() as u32
 }
 
-/// Makes a vector where the first of its members stands; they are its elements.
+/// Makes the vector operation before its first member. The members become elements of it.
 fn make(
     func: &mut Function,
-    key: &Key,
-    vector: &Vector,
+    key: &GroupKey,
+    vector: &VectorOp,
     before: &mut FxHashMap<Inst, Vec<Inst>>,
 ) -> Option<()> {
     let first = vector.members.iter().map(|(_, m)| m);
-    let first = first.min_by_key(|m| m.place)?.inst;
+    let first = first.min_by_key(|m| m.position)?.inst;
     let mut out = Vec::new();
     let mut args: SmallVec<[Value; OPERANDS]> = SmallVec::new();
     for k in 0..OPERANDS {
         let arg = match key.operands[k] {
-            Operand::None => continue,
-            Operand::Element(of, via) => {
+            OperandKey::None => continue,
+            OperandKey::Element(of, via) => {
                 let ty = func.dfg.ty(of).by(vector.lanes);
                 let (at, step) = vector.at[k];
                 let elements: SmallVec<[u32; 32]> =
@@ -356,7 +375,7 @@ fn make(
                     None => v,
                 }
             }
-            Operand::Constant(ty) => {
+            OperandKey::Constant(ty) => {
                 let lanes = constants(vector, k);
                 let data = match (lanes.len(), lanes.first()) {
                     (1, Some(&bits)) => InstData::Imm {
@@ -374,7 +393,7 @@ fn make(
                 };
                 put(func, data, ty.by(vector.lanes), first, &mut out)
             }
-            Operand::Same(v) => {
+            OperandKey::Same(v) => {
                 let ty = func.dfg.ty(v).by(vector.lanes);
                 put(func, read(v, Region::scalar(0)), ty, first, &mut out)
             }
@@ -393,7 +412,7 @@ fn make(
     Some(())
 }
 
-/// A region of a value.
+/// Returns a region read.
 fn read(arg: Value, region: Region) -> InstData {
     InstData::RdRegion {
         opcode: Opcode::Rdregion,
@@ -403,7 +422,7 @@ fn read(arg: Value, region: Region) -> InstData {
     }
 }
 
-/// An instruction's result, from where another comes.
+/// Appends an instruction at the location of another. Returns its result.
 fn put(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut Vec<Inst>) -> Value {
     let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);

@@ -1,51 +1,50 @@
-//! Vectors that are only ever written and read in parts, as a value for each part.
+//! SROA: vectors that are only written and read in parts become a value per part.
 //!
-//! An array that is in registers is a vector that loops carry; once they are straight its elements
-//! are at places that are known. Such a vector begins as a constant or as nothing, is written over
-//! in regions, read in regions, and goes from block to block. Then its parts have nothing to do
-//! with each other: those that regions never have together are values of their own, which are
-//! computed where they go, and live as long as they are read.
+//! An array in GRFs is a vector that loops carry; after unrolling, its indices are constants. Such
+//! a vector starts as a constant or undefined. It is written and read by regions, and passed from
+//! block to block. Regions that never overlap are then independent. They become values of their
+//! own, which are computed in place and live only as long as they are read.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`PIECES`] of a vector, [`PARAMS`] that those
-//! of all vectors are in blocks; each instruction is looked at twice.
+//! Input and output: verified IR. Limits: [`MAX_PARTS`] parts of a vector, and [`PARAMS`] block
+//! parameters for all of them. Each instruction is visited twice.
 
 use crate::entity_set::Marks;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
-/// Pieces of a vector.
-const PIECES: usize = 64;
-/// Parameters of blocks that pieces become.
+/// Maximal parts of a vector.
+const MAX_PARTS: usize = 64;
+/// Maximal block parameters that parts become.
 const PARAMS: usize = 2048;
 
-/// Bytes of a vector from one on to before another, one after the other.
-type Cuts = SmallVec<[(u32, u32); 8]>;
+/// Byte ranges of a vector's parts, in order.
+type PartRanges = SmallVec<[(u32, u32); 8]>;
 
-struct Webs {
-    /// A value that is the same vector, later or earlier.
+struct VectorWebs {
+    /// Union-find parent: another value of the same vector.
     up: SecondaryMap<Value, PackedOption<Value>>,
-    /// Vectors of which something else is made as well.
-    bad: Marks<Value>,
-    /// What regions have of them, by their first value.
-    parts: SecondaryMap<Value, Vec<(u32, u32)>>,
-    /// Those that some region has a part of, in order.
+    /// Vectors with other uses.
+    excluded: Marks<Value>,
+    /// Byte ranges of regions, at the root value.
+    regions: SecondaryMap<Value, Vec<(u32, u32)>>,
+    /// Roots with regions, in order.
     found: Vec<Value>,
-    /// How many parameters they are.
+    /// Number of block parameters of each root.
     params: SecondaryMap<Value, u32>,
 }
 
-impl Webs {
+impl VectorWebs {
     fn of(&mut self, v: Value) -> Value {
         let mut at = v;
         while let Some(next) = self.up[at].expand() {
-            // The way is short the next time.
+            // Shortens the path.
             let after = self.up[next];
             if after.is_some() {
                 self.up[at] = after;
@@ -62,74 +61,79 @@ impl Webs {
         }
     }
 
-    /// Joins what goes into a vector with it; a constant is another one wherever it goes.
-    fn flows(&mut self, func: &Function, from: Value, to: Value) {
+    /// Joins an argument with its target. Constants are not joined, as each use gets its own.
+    fn join_argument(&mut self, func: &Function, from: Value, to: Value) {
         if !is_constant(func, from) {
             self.join(from, to);
         }
     }
 }
 
-/// What stands for the vectors that go.
-struct Split {
-    webs: Webs,
-    cuts: SecondaryMap<Value, Cuts>,
-    /// By value: its pieces.
-    pieces: SecondaryMap<Value, SmallVec<[Value; 4]>>,
+/// Replacement of vectors by their parts.
+struct VectorSplitter {
+    webs: VectorWebs,
+    ranges: SecondaryMap<Value, PartRanges>,
+    /// Parts of each value.
+    parts: SecondaryMap<Value, SmallVec<[Value; 4]>>,
 }
 
-/// The pass. Gives how many vectors are in pieces.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    state.flow.remove_unreachable(func);
-    // Vectors that go from block to block.
+/// Runs the pass. Returns the number of vectors that were split.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    state.cfg.remove_unreachable(func);
+    // Only vectors that cross blocks are split.
     if func.layout.blocks().len() < 2 {
         return 0;
     }
-    let cfg = state.flow.of(func);
+    let cfg = state.cfg.get(func);
     let mut webs = find(func);
-    let mut cuts: SecondaryMap<Value, Cuts> = SecondaryMap::new();
+    let mut ranges: SecondaryMap<Value, PartRanges> = SecondaryMap::new();
     let (mut done, mut left) = (0, PARAMS);
     for v in std::mem::take(&mut webs.found) {
         let web = webs.of(v);
-        let spans = std::mem::take(&mut webs.parts[v]);
-        // All are with the first one.
+        let spans = std::mem::take(&mut webs.regions[v]);
+        // All ranges are at the root.
         debug_assert!(web == v || spans.is_empty());
-        if webs.bad.contains(web) || spans.is_empty() {
+        if webs.excluded.contains(web) || spans.is_empty() {
             continue;
         }
-        let found = cut(spans);
+        let found = merge_ranges(spans);
         let whole = [(0, func.dfg.ty(web).bytes())];
         let params = webs.params[web] as usize;
-        let fits = found.len() <= PIECES && found.len() * params <= left;
+        let fits = found.len() <= MAX_PARTS && found.len() * params <= left;
         if fits && params > 0 && found[..] != whole {
             left -= found.len() * params;
-            cuts[web] = found;
+            ranges[web] = found;
             done += 1;
         }
     }
     if done > 0 {
-        let pieces = SecondaryMap::new();
-        Split { webs, cuts, pieces }.run(func, &cfg);
-        // Most pieces go through blocks as they are.
-        crate::opt::cfg::simplify_cfg::tidy(func, facts, state);
+        let parts = SecondaryMap::new();
+        VectorSplitter {
+            webs,
+            ranges,
+            parts,
+        }
+        .run(func, &cfg);
+        // Most parts pass through blocks unchanged.
+        crate::opt::cfg::simplify_cfg::run(func, ctx, state);
     }
     done
 }
 
-/// The vectors, and what regions have of them.
-fn find(func: &Function) -> Webs {
+/// Collects vectors and their regions.
+fn find(func: &Function) -> VectorWebs {
     let values = func.dfg.num_values();
-    let mut webs = Webs {
+    let mut webs = VectorWebs {
         up: sized(values),
         params: sized(values),
-        bad: Marks::sized(values),
-        parts: SecondaryMap::new(),
+        excluded: Marks::sized(values),
+        regions: SecondaryMap::new(),
         found: Vec::new(),
     };
     let mut spans: Vec<(Value, (u32, u32))> = Vec::new();
-    let mut bad: Vec<Value> = Vec::new();
+    let mut excluded: Vec<Value> = Vec::new();
     if let Some(entry) = func.layout.entry() {
-        bad.extend(func.dfg.block_params(entry));
+        excluded.extend(func.dfg.block_params(entry));
     }
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
@@ -142,10 +146,10 @@ fn find(func: &Function) -> Webs {
                     },
                     Some(result),
                 ) => {
-                    bad.extend([result].into_iter().chain(index.expand()));
+                    excluded.extend([result].into_iter().chain(index.expand()));
                     match span(func.dfg.ty(result), &region).filter(|_| index.is_none()) {
                         Some(span) => spans.push((arg, span)),
-                        None => bad.push(arg),
+                        None => excluded.push(arg),
                     }
                 }
                 (
@@ -158,11 +162,11 @@ fn find(func: &Function) -> Webs {
                     },
                     Some(result),
                 ) => {
-                    bad.extend([new].into_iter().chain(mask.expand()).chain(index.expand()));
-                    webs.flows(func, old, result);
+                    excluded.extend([new].into_iter().chain(mask.expand()).chain(index.expand()));
+                    webs.join_argument(func, old, result);
                     match span(func.dfg.ty(new), &region).filter(|_| index.is_none()) {
                         Some(span) => spans.push((result, span)),
-                        None => bad.push(result),
+                        None => excluded.push(result),
                     }
                 }
                 (
@@ -179,17 +183,17 @@ fn find(func: &Function) -> Webs {
                         let args = dest.args.as_slice(&func.dfg.pool);
                         going += args.len();
                         for (&arg, &to) in args.iter().zip(func.dfg.block_params(dest.block)) {
-                            webs.flows(func, arg, to);
+                            webs.join_argument(func, arg, to);
                         }
                     }
-                    // What decides where it goes, or is given back, comes first.
+                    // Branch conditions and returned values come before block arguments.
                     let mut all: SmallVec<[Value; 16]> = SmallVec::new();
                     data.for_each_arg(&func.dfg, |v| all.push(v));
-                    bad.extend(all.iter().take(all.len() - going.min(all.len())));
+                    excluded.extend(all.iter().take(all.len() - going.min(all.len())));
                 }
                 _ => {
-                    data.for_each_arg(&func.dfg, |v| bad.push(v));
-                    bad.extend(func.dfg.results(inst));
+                    data.for_each_arg(&func.dfg, |v| excluded.push(v));
+                    excluded.extend(func.dfg.results(inst));
                 }
             }
         }
@@ -197,9 +201,9 @@ fn find(func: &Function) -> Webs {
             webs.params[p] = 1;
         }
     }
-    for v in bad {
+    for v in excluded {
         let web = webs.of(v);
-        webs.bad.insert(web);
+        webs.excluded.insert(web);
     }
     for &block in func.layout.blocks() {
         for &p in func.dfg.block_params(block) {
@@ -212,11 +216,11 @@ fn find(func: &Function) -> Webs {
     }
     for (v, span) in spans {
         let web = webs.of(v);
-        if !webs.bad.contains(web) {
-            if webs.parts[web].is_empty() {
+        if !webs.excluded.contains(web) {
+            if webs.regions[web].is_empty() {
                 webs.found.push(web);
             }
-            webs.parts[web].push(span);
+            webs.regions[web].push(span);
         }
     }
     webs
@@ -227,7 +231,7 @@ fn is_constant(func: &Function, v: Value) -> bool {
     matches!(data, Some(InstData::Imm { .. } | InstData::ImmVec { .. }))
 }
 
-/// The bytes that a region of a type lies in; none where those are not whole elements, or
+/// Returns the bytes that a region covers; `None` if they are not whole elements, or for
 /// predicates.
 fn span(part: Type, region: &Region) -> Option<(u32, u32)> {
     let size = part.scalar().bytes();
@@ -236,10 +240,10 @@ fn span(part: Type, region: &Region) -> Option<(u32, u32)> {
     (size > 0 && from.is_multiple_of(size)).then_some((from, from + elements * size))
 }
 
-/// What regions have together, in order.
-fn cut(mut spans: Vec<(u32, u32)>) -> Cuts {
+/// Merges overlapping ranges, in order.
+fn merge_ranges(mut spans: Vec<(u32, u32)>) -> PartRanges {
     spans.sort_unstable();
-    let mut out = Cuts::new();
+    let mut out = PartRanges::new();
     for (from, to) in spans {
         match out.last_mut() {
             Some(last) if from < last.1 => last.1 = last.1.max(to),
@@ -249,11 +253,11 @@ fn cut(mut spans: Vec<(u32, u32)>) -> Cuts {
     out
 }
 
-impl Split {
-    /// The cuts of a vector that goes.
-    fn cuts(&mut self, v: Value) -> Option<&Cuts> {
+impl VectorSplitter {
+    /// Returns the parts of a vector that is split.
+    fn ranges(&mut self, v: Value) -> Option<&PartRanges> {
         let web = self.webs.of(v);
-        Some(&self.cuts[web]).filter(|c| !c.is_empty())
+        Some(&self.ranges[web]).filter(|c| !c.is_empty())
     }
 
     fn run(mut self, func: &mut Function, cfg: &ControlFlow) {
@@ -269,25 +273,25 @@ impl Split {
         }
         for &block in cfg.order() {
             let params = func.dfg.block_params(block).to_vec();
-            let keep: Vec<bool> = params.iter().map(|&p| self.cuts(p).is_none()).collect();
+            let keep: Vec<bool> = params.iter().map(|&p| self.ranges(p).is_none()).collect();
             if keep.contains(&false) {
                 func.dfg.retain_block_params(block, &keep);
             }
         }
     }
 
-    /// Gives a block a parameter for each piece, behind the others.
+    /// Appends a parameter for each part to a block.
     fn params(&mut self, func: &mut Function, block: Block) {
         for p in func.dfg.block_params(block).to_vec() {
             let ty = func.dfg.ty(p);
-            let Some(cuts) = self.cuts(p).cloned() else {
+            let Some(ranges) = self.ranges(p).cloned() else {
                 continue;
             };
-            let pieces = cuts.iter().map(|&c| {
-                let ty = piece(ty, c);
+            let parts = ranges.iter().map(|&c| {
+                let ty = part_type(ty, c);
                 func.dfg.append_block_param(block, ty)
             });
-            self.pieces[p] = pieces.collect();
+            self.parts[p] = parts.collect();
         }
     }
 
@@ -303,11 +307,11 @@ impl Split {
                 },
                 _,
             ) => {
-                if let Some(cuts) = self.cuts(arg).cloned()
-                    && let Some((n, (from, _))) = place(&cuts, region.offset)
-                    && let Some(&of) = self.pieces[arg].get(n)
+                if let Some(ranges) = self.ranges(arg).cloned()
+                    && let Some((n, (from, _))) = part_at(&ranges, region.offset)
+                    && let Some(&of) = self.parts[arg].get(n)
                 {
-                    let region = behind(region, from);
+                    let region = rebased(region, from);
                     let index = None.into();
                     *func.dfg.data_mut(inst) = InstData::RdRegion {
                         opcode,
@@ -327,31 +331,31 @@ impl Split {
                 },
                 Some(result),
             ) => {
-                if let Some(cuts) = self.cuts(result).cloned() {
-                    let mut pieces = self.given(func, old, &cuts, inst, out);
-                    if let Some((n, (from, _))) = place(&cuts, region.offset)
-                        && let Some(of) = pieces.get_mut(n)
+                if let Some(ranges) = self.ranges(result).cloned() {
+                    let mut parts = self.parts_of(func, old, &ranges, inst, out);
+                    if let Some((n, (from, _))) = part_at(&ranges, region.offset)
+                        && let Some(of) = parts.get_mut(n)
                     {
                         let data = InstData::WrRegion {
                             opcode,
                             args: [*of, new],
-                            region: behind(region, from),
+                            region: rebased(region, from),
                             index: None.into(),
                             mask,
                         };
-                        *of = made(func, data, func.dfg.ty(*of), inst, out);
+                        *of = append(func, data, func.dfg.ty(*of), inst, out);
                     }
-                    self.pieces[result] = pieces;
+                    self.parts[result] = parts;
                     return;
                 }
             }
             (data @ InstData::Nullary { .. }, Some(result)) => {
                 let ty = func.dfg.ty(result);
-                if let Some(cuts) = self.cuts(result).cloned() {
-                    let each = cuts
+                if let Some(ranges) = self.ranges(result).cloned() {
+                    let each = ranges
                         .iter()
-                        .map(|&c| made(func, data, piece(ty, c), inst, out));
-                    self.pieces[result] = each.collect();
+                        .map(|&c| append(func, data, part_type(ty, c), inst, out));
+                    self.parts[result] = each.collect();
                     return;
                 }
             }
@@ -361,17 +365,17 @@ impl Split {
         out.push(inst);
     }
 
-    /// The pieces of what goes into a vector.
-    fn given(
+    /// Returns the parts of a value that is assigned to a vector.
+    fn parts_of(
         &mut self,
         func: &mut Function,
         v: Value,
-        cuts: &Cuts,
+        ranges: &PartRanges,
         at: Inst,
         out: &mut BlockInsts,
     ) -> SmallVec<[Value; 4]> {
         let (ValueDef::Result(inst, _), true) = (func.dfg.def(v), is_constant(func, v)) else {
-            return self.pieces[v].clone();
+            return self.parts[v].clone();
         };
         let (ty, data) = (func.dfg.ty(v), *func.dfg.data(inst));
         let size = ty.scalar().bytes().max(1);
@@ -380,9 +384,8 @@ impl Split {
                 return data;
             };
             let lanes = func.dfg.constant(constant);
-            let lanes = lanes.get((from / size) as usize..(to / size) as usize);
-            match lanes {
-                Some(&[bits]) => InstData::Imm {
+            match &lanes[(from / size) as usize..(to / size) as usize] {
+                &[bits] => InstData::Imm {
                     opcode: if ty.scalar().is_float() {
                         Opcode::Fconst
                     } else {
@@ -391,57 +394,57 @@ impl Split {
                     bits,
                 },
                 lanes => {
-                    let constant = lanes.unwrap_or(&[]).to_vec();
+                    let constant = lanes.to_vec();
                     let constant = func.dfg.make_constant(constant);
                     InstData::ImmVec { opcode, constant }
                 }
             }
         };
-        let each = cuts.iter().map(|&c| {
+        let each = ranges.iter().map(|&c| {
             let data = of(func, c);
-            made(func, data, piece(ty, c), at, out)
+            append(func, data, part_type(ty, c), at, out)
         });
         each.collect()
     }
 
-    /// Gives blocks the pieces, behind what else they take.
+    /// Passes the parts to blocks, after the other arguments.
     fn branch(&mut self, func: &mut Function, inst: Inst, out: &mut BlockInsts) {
         for n in 0..func.dfg.destinations(inst).len() {
             let dest = func.dfg.destinations(inst)[n];
-            // Those of pieces are behind.
+            // Parameters of parts come last.
             let params = func.dfg.block_params(dest.block).to_vec();
             let args = dest.args.as_slice(&func.dfg.pool).to_vec();
             if params.len() == args.len() {
                 continue;
             }
-            let (mut kept, mut pieces) = (Vec::new(), Vec::new());
+            let (mut kept, mut parts) = (Vec::new(), Vec::new());
             for (&p, arg) in params.iter().zip(args) {
-                match self.cuts(p).cloned() {
-                    Some(cuts) => pieces.extend(self.given(func, arg, &cuts, inst, out)),
+                match self.ranges(p).cloned() {
+                    Some(ranges) => parts.extend(self.parts_of(func, arg, &ranges, inst, out)),
                     None => kept.push(arg),
                 }
             }
             let (dests, pool) = func.dfg.destinations_mut(inst);
             if let Some(dest) = dests.get_mut(n) {
-                dest.args = ValueList::from_iter(kept.into_iter().chain(pieces), pool);
+                dest.args = ValueList::from_iter(kept.into_iter().chain(parts), pool);
             }
         }
     }
 }
 
-/// The type of a piece of a vector.
-fn piece(ty: Type, (from, to): (u32, u32)) -> Type {
+/// Returns the type of a part.
+fn part_type(ty: Type, (from, to): (u32, u32)) -> Type {
     ty.by((to - from) / ty.scalar().bytes().max(1))
 }
 
-/// The piece that a region is in.
-fn place(cuts: &Cuts, offset: u16) -> Option<(usize, (u32, u32))> {
-    let n = cuts.partition_point(|c| c.1 <= u32::from(offset));
-    cuts.get(n).map(|c| (n, *c))
+/// Returns the part that a region lies in.
+fn part_at(ranges: &PartRanges, offset: u16) -> Option<(usize, (u32, u32))> {
+    let n = ranges.partition_point(|c| c.1 <= u32::from(offset));
+    ranges.get(n).map(|c| (n, *c))
 }
 
-/// A region from where a piece begins.
-fn behind(region: Region, from: u32) -> Region {
+/// Rebases a region onto its part.
+fn rebased(region: Region, from: u32) -> Region {
     Region {
         offset: region.offset - from as u16,
         parent_width: 0,
@@ -449,8 +452,8 @@ fn behind(region: Region, from: u32) -> Region {
     }
 }
 
-/// An instruction's result, from where another comes.
-fn made(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
+/// Appends an instruction at the location of another. Returns its result.
+fn append(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
     let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
     v

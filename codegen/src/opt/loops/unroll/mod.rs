@@ -1,16 +1,16 @@
-//! Loops of few iterations, known in number, become straight.
+//! Full unrolling of loops with a small constant trip count.
 //!
-//! The loop is left at its header alone, by a compare of a number with a constant; the number
-//! begins as a constant, and the one jump back adds a constant to it. Then the iterations are
-//! copies of the loop's blocks one behind the other, and the number is a constant in each.
+//! The only exit is at the header, by a compare of a counter with a constant. The counter starts as
+//! a constant, and the only back edge adds a constant to it. The iterations become copies of the
+//! loop's blocks in sequence, with a constant counter in each.
 //!
-//! Where that would be too much, a loop that takes its number modulo a power of two (`w[k & 15]`),
-//! as a ring of values is indexed, becomes one of as many iterations at a time: the number is a
-//! multiple of that and a constant in each copy, and the remainders are constants.
+//! A loop that is too large for this may take its counter modulo a power of two (`w[k & 15]`), as
+//! rings of values are indexed. It is unrolled by that number. The counter is then a multiple of it
+//! plus a constant in each copy, and the remainders are constants.
 //!
-//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that
-//! all of a function's become, in [`ROUNDS`] of at most [`LOOPS`]; of instructions that fold in the
-//! copies, [`FOLDED`] count as one. Inner loops go first.
+//! Limits: [`ITERATIONS`] iterations of a loop, [`LOOP`] instructions of its copies, [`FUNCTION`]
+//! instructions of all copies in a function. A function takes up to [`ROUNDS`] rounds of [`LOOPS`]
+//! loops. [`FOLDED`] instructions that fold in the copies count as one. Inner loops go first.
 
 mod peel;
 mod runtime;
@@ -23,62 +23,62 @@ use super::Loops;
 use crate::ir::interp::Lanes;
 use crate::ir::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
-use crate::opt::clone_insts::{Copied, branch, jump_args};
-use crate::opt::{Facts, State};
+use crate::opt::clone_insts::{CloneMap, branch, jump_args};
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
-use shape::Shape;
+use shape::LoopShape;
 use std::collections::HashSet;
 
-/// Iterations.
+/// Maximal iterations of a fully unrolled loop.
 const ITERATIONS: u32 = 64;
-/// Iterations that are counted, of a loop of which some at a time become straight.
+/// Maximal trip count of a loop that is partially unrolled.
 const COUNTED: u32 = 5000;
-/// Iterations of those at a time, and instructions of their copies: a ring by variable indices
-/// costs more than code does.
+/// Maximal factor of partial unrolling, and instructions of the copies. Code size costs less than a
+/// ring with variable indices.
 const RING: u32 = 16;
 const RING_LOOP: usize = 3200;
-/// Instructions of the copies of one loop.
+/// Maximal instructions of the copies of one loop.
 const LOOP: usize = 1536;
-/// Instructions of the copies of all loops of a function.
+/// Maximal instructions of the copies of all loops of a function.
 const FUNCTION: usize = 4000;
-/// Instructions of copies that are constants there which count as one: they are made, and go again.
+/// Instructions that fold in the copies and count as one: they are made and removed again.
 const FOLDED: usize = 4;
-/// Times that a function is looked at: each makes inner loops straight, and then there are others.
+/// Maximal rounds of a function. Each unrolls the innermost loops, which makes others innermost.
 const ROUNDS: usize = 8;
-/// Loops that become straight at a time.
+/// Maximal loops that one round unrolls.
 const LOOPS: usize = 256;
 
-/// A loop that can be made straight.
-struct Counted {
-    shape: Shape,
+/// Loop with a constant trip count that can be unrolled.
+struct CountedLoop {
+    shape: LoopShape,
     iterations: u32,
-    /// The number that is counted, what it begins as, and how many iterations become one, where not
-    /// all become straight.
+    /// Counter, its first value and the unroll factor of partial unrolling; `None` for full
+    /// unrolling.
     some: Option<(Value, u64, u32)>,
-    /// Instructions of all of them.
+    /// Instructions of all copies.
     all: usize,
 }
 
-/// The pass. Gives how many loops are straight.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+/// Runs the pass. Returns the number of loops that were unrolled.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let mut left = FUNCTION;
     let mut done = 0;
-    // Headers of loops of which some iterations became one: they stay loops.
+    // Headers of partially unrolled loops: these stay loops.
     let mut rings: EntitySet<Block> = EntitySet::new();
     for _ in 0..ROUNDS {
-        let cfg = state.flow.of(func);
+        let cfg = state.cfg.get(func);
         let loops = Loops::new(func, &cfg);
-        let mut found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
+        let mut found = find(func, &cfg, &loops, &mut left, &ctx.float.mode());
         found.retain(|l| !rings.contains(l.shape.header));
-        // These first: what they count is another value then, which what is noted below must not
-        // name by the old one.
+        // Partial unrolling goes first. It gives counters new values, and `last` must not hold the
+        // old ones.
         found.sort_by_key(|l| l.some.is_none());
         if found.is_empty() {
             break;
         }
-        // What is behind the loops reads what their headers had in the end.
-        let mut last = Copied::default();
+        // Values of the headers at exit, which later blocks use.
+        let mut last = CloneMap::default();
         for counted in &found {
             match counted.some {
                 None => unroll(func, counted, &mut last),
@@ -89,15 +89,15 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
             }
         }
         func.rename(|v| last.followed(v));
-        state.flow.changed();
-        state.flow.remove_unreachable(func);
+        state.cfg.invalidate();
+        state.cfg.remove_unreachable(func);
         done += found.len() as u32;
     }
     done
 }
 
-/// Instructions of blocks. `number`: what is a constant in each copy; then instructions that are
-/// constants too go again, and count as a part of one.
+/// Returns the number of instructions of blocks. If `number` is a constant in each copy,
+/// instructions that fold then count as a fraction of one.
 fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     let mut known: HashSet<Value> = number.into_iter().collect();
     let (mut count, mut folded) = (0, 0usize);
@@ -123,15 +123,14 @@ fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     count + folded.div_ceil(FOLDED)
 }
 
-/// Loops without loops in them that can be made straight, and so many instructions less that are
-/// left.
+/// Returns the innermost loops that can be unrolled, and reduces the budget `left`.
 fn find(
     func: &Function,
     cfg: &ControlFlow,
     loops: &Loops,
     left: &mut usize,
     mode: &FpMode,
-) -> Vec<Counted> {
+) -> Vec<CountedLoop> {
     let straight = shape::innermost(func, cfg, loops).filter_map(|shape| {
         let found = counted(func, shape, *left, mode)?;
         *left -= found.all;
@@ -140,7 +139,7 @@ fn find(
     straight.take(LOOPS).collect()
 }
 
-fn counted(func: &Function, shape: Shape, left: usize, mode: &FpMode) -> Option<Counted> {
+fn counted(func: &Function, shape: LoopShape, left: usize, mode: &FpMode) -> Option<CountedLoop> {
     if size(func, &shape.blocks, None) > LOOP || shape.blocks.len() > LOOP {
         return None;
     }
@@ -179,7 +178,7 @@ fn counted(func: &Function, shape: Shape, left: usize, mode: &FpMode) -> Option<
         }
         Some((args[0], start, n))
     };
-    Some(Counted {
+    Some(CountedLoop {
         iterations,
         all: size * some.map_or(iterations, |s| s.2) as usize,
         some,
@@ -187,7 +186,7 @@ fn counted(func: &Function, shape: Shape, left: usize, mode: &FpMode) -> Option<
     })
 }
 
-/// By which power of two a loop takes its number, or that and a constant, modulo: the largest.
+/// Returns the largest power of two that a loop takes its counter, or a sum with it, modulo.
 fn ring(func: &Function, blocks: &[Block], number: Value) -> Option<u32> {
     let of_number = |mut v: Value| {
         loop {
@@ -221,7 +220,7 @@ fn ring(func: &Function, blocks: &[Block], number: Value) -> Option<u32> {
     rings.max()
 }
 
-/// The bits of a constant of one lane.
+/// Returns the bits of a constant of one lane.
 fn constant(func: &Function, v: Value) -> Option<u64> {
     match *func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::Imm {
@@ -232,16 +231,16 @@ fn constant(func: &Function, v: Value) -> Option<u64> {
     }
 }
 
-/// Copies a loop's iterations. `last`: gets what stands for the header's values behind the loop.
-fn unroll(func: &mut Function, counted: &Counted, last: &mut Copied) {
+/// Unrolls a loop fully. `last` receives the header's values at exit.
+fn unroll(func: &mut Function, counted: &CountedLoop, last: &mut CloneMap) {
     let l = &counted.shape;
     let mut from = l.before;
-    let mut copied = Copied::default();
+    let mut copied = CloneMap::default();
     let mut order = Vec::new();
     let params = func.dfg.block_params(l.header).to_vec();
     for n in 0..=counted.iterations {
-        // What the header's parameters are, from the jump at the end of what was copied last.
-        copied = Copied::entering(func, l.header, from);
+        // The header's parameters are the arguments of the jump at the end of the last copy.
+        copied = CloneMap::entering(func, l.header, from);
         func.layout.insts_mut(from).pop();
         let head = func.layout.insts(l.header).to_vec();
         let Some((&end, head)) = head.split_last() else {
@@ -270,9 +269,13 @@ fn unroll(func: &mut Function, counted: &Counted, last: &mut Copied) {
     }
 }
 
-/// Makes one iteration of some: behind each the next one follows at once, and the number is a
-/// multiple and a constant.
-fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (Value, u64, u32)) {
+/// Unrolls a loop partially. Copies follow each iteration, and the counter is a multiple plus a
+/// constant.
+fn unroll_some(
+    func: &mut Function,
+    counted: &CountedLoop,
+    (number, start, times): (Value, u64, u32),
+) {
     let l = &counted.shape;
     let ty = func.dfg.ty(number);
     let params = func.dfg.block_params(l.header).to_vec();
@@ -281,10 +284,11 @@ fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (
     };
     let mut order = Vec::new();
     let mut from = l.latch;
-    // What is behind the loop's own iteration, which is copied as it was until all are made.
+    // Continuation of the original iteration. It is attached last, so that copies do not include
+    // it.
     let mut behind = Vec::new();
     for n in 1..times {
-        let mut copied = Copied::entering(func, l.header, from);
+        let mut copied = CloneMap::entering(func, l.header, from);
         let jump = func.layout.insts_mut(from).pop();
         let old = func.layout.insts(from).len();
         let head = func.layout.insts(l.header).to_vec();
@@ -307,14 +311,14 @@ fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (
     latch.pop();
     latch.extend(behind);
     func.layout.insert_before(l.header, &order);
-    // What is counted now is how often that was: the number is made of it, where the loop goes on
-    // and, for what the header makes of it, there.
+    // The new counter counts iterations of the new loop. The old one is computed from it in the
+    // header and in the body.
     let one = |func: &mut Function, place: &mut Vec<Inst>, data: InstData| {
         let inst = func.dfg.make_inst(data, &[ty]);
         place.push(inst);
         func.dfg.results(inst)[0]
     };
-    // Before the loop, at the begin of its header, and of its first other block.
+    // New instructions before the loop, at the start of the header, and at the start of the body.
     let (mut constants, mut in_header, mut in_body) = (Vec::new(), Vec::new(), Vec::new());
     let imm = |bits: u64| InstData::Imm {
         opcode: Opcode::Iconst,

@@ -1,49 +1,49 @@
-//! The first iteration of a loop before it, where the others are then simpler.
+//! Loop peeling: the first iteration goes before the loop, if that simplifies the other iterations.
 //!
-//! A value that a loop carries and that is the same from the second iteration on (a flag that says
-//! "the first", what the first iteration began with) is no parameter any longer then, and what is
-//! made of it alone is computed before the loop. A compare of the number that is counted that is
-//! one thing in the first iteration and another in all others (`i == 0`) is a constant in both, and
-//! so the branches by it are none.
+//! A loop may carry a value that is the same from the second iteration on. Examples are a flag for
+//! the first iteration, or the start value. After peeling it is no parameter, and pure operations
+//! on it alone are loop-invariant. A compare of the counter may differ in the first iteration alone
+//! (`i == 0`). It becomes a constant in both parts, as do the branches on it.
 //!
-//! The iteration is a copy of the loop's blocks: its condition may leave the loop at once, so that
-//! what is behind the loop gets what it reads of the header as parameters.
+//! The peeled iteration is a copy of the loop's blocks. Its condition may leave the loop at once.
+//! So the blocks after the loop take the header's values that they use as parameters.
 //!
-//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a
-//! function; a loop is peeled if one of [`WORTH`] of its instructions goes from the rest.
+//! Limits: [`LOOP`] instructions of a loop, [`FUNCTION`] instructions of all copies, [`LOOPS`]
+//! loops of a function. A loop is peeled if one in [`WORTH`] of its instructions disappears from
+//! the rest.
 
-use super::shape::Shape;
+use super::shape::LoopShape;
 use super::{constant, shape, size};
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, Function, Inst, InstData, IntCC, Opcode, Value};
-use crate::opt::clone_insts::{Copied, jump_args};
+use crate::opt::clone_insts::{CloneMap, jump_args};
 use crate::opt::egraph::is_node;
 use crate::opt::loops::Loops;
-use crate::opt::{Facts, State};
+use crate::opt::{OptState, PassContext};
 use rustc_hash::FxHashSet;
 
-/// Instructions of a loop.
+/// Maximal instructions of a loop.
 const LOOP: usize = 100;
-/// Instructions of the copies of all loops of a function.
+/// Maximal instructions of the copies of all loops of a function.
 const FUNCTION: usize = 1024;
-/// Loops of a function: each asks who uses what its header computes.
+/// Maximal loops of a function: each needs a search for the uses of its header's values.
 const LOOPS: usize = 32;
-/// One of how many instructions of a loop has to go.
+/// One in this many instructions of a loop has to disappear.
 const WORTH: usize = 8;
-/// What a branch by a constant counts as: itself, and a part of what it goes around.
+/// Weight of a branch on a constant: itself and part of the code that it skips.
 const BRANCH: usize = 3;
 
-/// What peeling a loop makes of it.
-struct Gain {
-    /// Places of parameters that are the same from the second iteration on.
+/// Effect of peeling a loop.
+struct PeelGain {
+    /// Indices of parameters that are the same from the second iteration on.
     same: Vec<usize>,
-    /// Compares, and what they are from the second iteration on.
+    /// Compares, with their constant result from the second iteration on.
     known: Vec<(Inst, bool)>,
 }
 
-/// The pass. Gives how many loops are peeled.
-pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
+/// Runs the pass. Returns the number of peeled loops.
+pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
@@ -67,18 +67,18 @@ pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State)
         peel(func, shape, gain);
     }
     if !found.is_empty() {
-        state.flow.changed();
-        state.flow.remove_unreachable(func);
+        state.cfg.invalidate();
+        state.cfg.remove_unreachable(func);
     }
     found.len() as u32
 }
 
-/// What peeling makes of a loop of so many instructions; none where that is too little.
-fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
+/// Returns the effect of peeling a loop of `size` instructions; `None` if it is too small.
+fn gain(func: &Function, l: &LoopShape, size: usize) -> Option<PeelGain> {
     let inside = defined(func, &l.blocks);
     let params = func.dfg.block_params(l.header);
     let (first, next) = (jump_args(func, l.before), jump_args(func, l.latch));
-    // What is no parameter then, and what is made of that.
+    // Values that become loop-invariant.
     let mut freed: FxHashSet<Value> = FxHashSet::default();
     let mut same = Vec::new();
     for (n, (&p, (&first, &next))) in params.iter().zip(first.iter().zip(&next)).enumerate() {
@@ -88,7 +88,7 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
             freed.insert(p);
         }
     }
-    let counted = Counted::of(func, l, &inside);
+    let counted = UnitCounter::of(func, l, &inside);
     let mut known = Vec::new();
     let mut goes = 0;
     for &inst in l.blocks.iter().flat_map(|&b| func.layout.insts(b)) {
@@ -117,14 +117,14 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
         });
         if let (true, true, Some(v)) = (all, any, func.dfg.first_result(inst)) {
             freed.insert(v);
-            // A view is part of who reads it.
+            // A source region is part of its readers.
             goes += usize::from(!matches!(data, InstData::RdRegion { .. }));
         }
     }
-    (goes > 0 && goes * WORTH >= size).then_some(Gain { same, known })
+    (goes > 0 && goes * WORTH >= size).then_some(PeelGain { same, known })
 }
 
-/// What blocks define.
+/// Returns the values that blocks define.
 fn defined(func: &Function, blocks: &[Block]) -> FxHashSet<Value> {
     let mut out = FxHashSet::default();
     for &block in blocks {
@@ -137,25 +137,25 @@ fn defined(func: &Function, blocks: &[Block]) -> FxHashSet<Value> {
     out
 }
 
-/// The instruction of a value that is an immediate.
+/// Returns the instruction of an immediate.
 fn immediate(func: &Function, v: Value) -> Option<InstData> {
     let data = *func.dfg.data(func.dfg.def_inst(v)?);
     matches!(data, InstData::Imm { .. }).then_some(data)
 }
 
-/// A number that each iteration adds one to, or takes one from, up to where a compare with what the
-/// loop does not change ends it: it never comes back to where it began, since on the way it would
-/// be each number once, and there is one that ends the loop.
-struct Counted {
+/// Counter with a step of 1 or -1 that ends at a compare with a loop-invariant value. It never
+/// returns to its first value: before that it would take every value, including the one that ends
+/// the loop.
+struct UnitCounter {
     number: Value,
-    /// What it begins with.
+    /// First value.
     start: Value,
-    /// Whether it grows without wrapping around, and whether that is of signed numbers.
+    /// Set if the counter grows without wrapping; true for signed numbers.
     grows: Option<bool>,
 }
 
-impl Counted {
-    fn of(func: &Function, l: &Shape, inside: &FxHashSet<Value>) -> Option<Counted> {
+impl UnitCounter {
+    fn of(func: &Function, l: &LoopShape, inside: &FxHashSet<Value>) -> Option<UnitCounter> {
         let InstData::IntCompare { cond, args, .. } = *func.dfg.data(func.dfg.def_inst(l.cond)?)
         else {
             return None;
@@ -175,15 +175,15 @@ impl Counted {
             IntCC::NotEqual | IntCC::SignedGreaterThan | IntCC::UnsignedGreaterThan => None,
             _ => return None,
         };
-        Some(Counted {
+        Some(UnitCounter {
             number: args[0],
             start: *jump_args(func, l.before).get(place)?,
             grows: grows.filter(|_| step == 1),
         })
     }
 
-    /// What a compare is from the second iteration on, if that is always the same, and something
-    /// else in the first.
+    /// Returns the result of a compare from the second iteration on, if it is constant there and
+    /// differs in the first iteration.
     fn in_all_others(&self, func: &Function, data: &InstData) -> Option<bool> {
         let InstData::IntCompare { cond, args, .. } = *data else {
             return None;
@@ -203,7 +203,8 @@ impl Counted {
                     return None;
                 }
                 if here {
-                    return later(cond, 1, 0).filter(|then| later(cond, 0, 0) != Some(*then));
+                    return ordered_result(cond, 1, 0)
+                        .filter(|then| ordered_result(cond, 0, 0) != Some(*then));
                 }
                 let bits = func.dfg.ty(self.number).scalar().bits();
                 let number = |n: u64| {
@@ -214,15 +215,16 @@ impl Counted {
                     }
                 };
                 let (start, with) = (number(start?), number(with?));
-                // Once it is something else, it stays so, as the number grows.
-                later(cond, start + 1, with).filter(|then| later(cond, start, with) != Some(*then))
+                // Once the result has changed it stays so, as the number grows.
+                ordered_result(cond, start + 1, with)
+                    .filter(|then| ordered_result(cond, start, with) != Some(*then))
             }
         }
     }
 }
 
-/// What an order says of two numbers; nothing of what is no order.
-fn later(cond: IntCC, a: i128, b: i128) -> Option<bool> {
+/// Evaluates an ordered compare of two numbers; `None` for equality.
+fn ordered_result(cond: IntCC, a: i128, b: i128) -> Option<bool> {
     match cond {
         IntCC::SignedLessThan | IntCC::UnsignedLessThan => Some(a < b),
         IntCC::SignedLessThanOrEqual | IntCC::UnsignedLessThanOrEqual => Some(a <= b),
@@ -233,13 +235,13 @@ fn later(cond: IntCC, a: i128, b: i128) -> Option<bool> {
 }
 
 /// Copies the first iteration before a loop.
-fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
-    let Some(behind) = merge_behind(func, l) else {
+fn peel(func: &mut Function, l: &LoopShape, gain: &PeelGain) {
+    let Some(exit) = merge_after(func, l) else {
         return;
     };
     let head = func.layout.insts(l.header).to_vec();
     let params = func.dfg.block_params(l.header).to_vec();
-    let mut copied = Copied::entering(func, l.header, l.before);
+    let mut copied = CloneMap::entering(func, l.header, l.before);
     func.layout.insts_mut(l.before).pop();
     let next = jump_args(func, l.latch);
     let mut constants = Vec::new();
@@ -251,7 +253,7 @@ fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
         }
     }
     let mut order = Vec::new();
-    let others: Vec<Block> = l.blocks[1..].iter().copied().chain([behind]).collect();
+    let others: Vec<Block> = l.blocks[1..].iter().copied().chain([exit]).collect();
     copied.make_blocks(func, &others, &mut order);
     for &inst in &head {
         copied.inst(func, inst, l.before);
@@ -279,9 +281,9 @@ fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
     }
 }
 
-/// Gives what is behind a loop what it reads of the header as parameters, as there will be two ways
-/// there. Gives a block between the header and it, which only the header goes to.
-fn merge_behind(func: &mut Function, l: &Shape) -> Option<Block> {
+/// Turns uses of the header's values after a loop into block parameters, since there will be two
+/// paths there. Returns a new block on the exit edge of the header.
+fn merge_after(func: &mut Function, l: &LoopShape) -> Option<Block> {
     let own = defined(func, &l.blocks[..1]);
     let inside: FxHashSet<Block> = l.blocks.iter().copied().collect();
     let blocks = func.layout.blocks().iter();
@@ -301,7 +303,7 @@ fn merge_behind(func: &mut Function, l: &Shape) -> Option<Block> {
     }
     let end = func.layout.terminator(l.header)?;
     let mut dest = *func.dfg.destinations(end).get(l.exit)?;
-    let mut merged = Copied::default();
+    let mut merged = CloneMap::default();
     for &v in &used {
         let ty = func.dfg.ty(v);
         let param = func.dfg.append_block_param(dest.block, ty);

@@ -1,83 +1,81 @@
-//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where
-//! what one iteration loads or stores and what the next one does are neighbours.
+//! Unrolling of loops with a trip count that is known at launch only. [`TIMES`] iterations run at
+//! once if their loads or stores are neighbours.
 //!
 //! ```text
-//!     for (i = a; i < b; i += 1) body           for (i = a; i < b - 3; ) { body i += 1, four times }
-//!                                         ->    for (; i < b; i += 1) body
+//!     for (i = a; i < b; i += 1) body          for (i = a; i < b - 3; ) { body i += 1, four times }
+//!                                        ->    for (; i < b; i += 1) body
 //! ```
 //!
-//! `b - 3` is taken of what is at least three more than the least number, so that it does not wrap
-//! around; then it is less for all four. What is behind the loop is left as it was: it is reached
-//! from the second loop, which is the one that was there.
+//! `b` is first raised to at least the least number plus three, so that `b - 3` does not wrap. Then
+//! `i` is below `b` in all four iterations. Code after the loop is unchanged: it is reached from
+//! the original loop, which runs the remainder.
 //!
-//! Nothing is gained but by messages (`opt/memory/vectorize_accesses.rs` makes one of the loads,
-//! and of the stores) and by what ends an iteration. So the body is to load or store in every
-//! iteration, by an address that a step moves by as many bytes as are read or written. All
-//! iterations' loads stand before the first of them, and so are only of what no store of the loop
-//! reaches, whatever its address; a store counts if nothing of the loop that stands between two of
-//! it may reach what it writes.
+//! The gain is in messages (`opt/memory/vectorize_accesses.rs` merges the loads and the stores) and
+//! in loop overhead. So the body must load or store in every iteration, with an address step of as
+//! many bytes as it accesses. The loads of all iterations go before the first one. So no store of
+//! the loop may reach them, whatever its address. A store counts if no other access of the loop may
+//! alias it.
 //!
-//! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an
-//! iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and
-//! what counts, [`LOOPS`] loops.
+//! Limits: half of the GRF file for data that is loaded and stored, and [`LOOPS`] loops. Also
+//! [`BODY`] instructions of an iteration, [`FUNCTION`] instructions of all copies, and [`DEEP`]
+//! operands between an address and the counter.
 
-use super::shape::Shape;
+use super::shape::LoopShape;
 use super::{shape, size};
 use crate::ir::{
     Block, BlockCall, ControlFlow, Function, Inst, InstData, IntCC, MemFlags, Opcode, Space, Type,
     Value, ValueDef,
 };
-use crate::opt::clone_insts::{Copied, branch, jump_args};
+use crate::opt::clone_insts::{CloneMap, branch, jump_args};
 use crate::opt::loops::Loops;
-use crate::opt::memory::Accesses;
-use crate::opt::{Facts, State};
+use crate::opt::memory::AliasAnalysis;
+use crate::opt::{OptState, PassContext};
 use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Instructions of one iteration.
+/// Maximal instructions of one iteration.
 const BODY: usize = 64;
-/// Instructions of the copies of all loops of a function.
+/// Maximal instructions of the copies of all loops of a function.
 const FUNCTION: usize = 1000;
-/// Loops of a function.
+/// Maximal loops of a function.
 const LOOPS: usize = 64;
-/// Operands between an address and what is counted.
+/// Maximal operands between an address and the counter.
 const DEEP: u32 = 12;
-/// Iterations at once: as many dwords as a message has of a lane.
+/// Unroll factor: the dwords per lane of a message.
 const TIMES: u32 = 4;
 
-/// A loop that does several iterations at once.
-struct Gain {
-    shape: Shape,
-    /// What is counted, by how much, and the condition under which it goes on, of that and the
-    /// bound.
+/// Loop that is worth unrolling.
+struct RuntimeUnroll {
+    shape: LoopShape,
+    /// Counter and its step, the condition to continue, and the bound that it compares with.
     number: Value,
     step: i64,
     goes_on: IntCC,
     bound: Value,
     /// Loads of neighbours, which go before the first iteration.
     loads: Vec<Inst>,
-    /// What the loop defines, and what an iteration adds to that.
+    /// Values of the loop, and the step of each per iteration if known.
     own: EntitySet<Value>,
     steps: FxHashMap<Value, Option<i64>>,
 }
 
-/// A load or a store.
-struct Access {
+/// Load or store of the loop.
+struct LoopAccess {
     inst: Inst,
     mem: MemFlags,
     addr: Value,
-    /// What is loaded or stored.
+    /// Type of the data.
     ty: Type,
-    /// Whether it is of neighbours at one address.
+    /// Set for a block access at one address.
     block: bool,
-    /// The lanes that take part, and what a load gives in the others.
+    /// Mask, and the value that a load gives in other lanes.
     masks: [Option<Value>; 2],
     writes: bool,
 }
 
-impl Access {
-    fn of(func: &Function, inst: Inst) -> Option<Access> {
+impl LoopAccess {
+    fn of(func: &Function, inst: Inst) -> Option<LoopAccess> {
         let (mem, addr, of, masks) = match *func.dfg.data(inst) {
             InstData::Load {
                 mem,
@@ -92,7 +90,7 @@ impl Access {
             _ => return None,
         };
         let opcode = func.dfg.data(inst).opcode();
-        Some(Access {
+        Some(LoopAccess {
             inst,
             mem,
             addr,
@@ -104,36 +102,37 @@ impl Access {
     }
 }
 
-/// The pass. Gives how many loops do several iterations at once.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    let cfg = state.flow.of(func);
+/// Runs the pass. Returns the number of unrolled loops.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    let cfg = state.cfg.get(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
     let mut left = FUNCTION;
-    let room = facts.target.grf().size() / 2;
+    let room = ctx.target.grf().size() / 2;
     let gains = shape::innermost(func, &cfg, &loops).take(LOOPS);
-    let gains: Vec<Gain> = gains
+    let gains: Vec<RuntimeUnroll> = gains
         .filter_map(|shape| gain(func, &cfg, shape, room, &mut left))
         .collect();
     for gain in &gains {
         unroll(func, gain);
     }
     if !gains.is_empty() {
-        state.flow.changed();
+        state.cfg.invalidate();
     }
     gains.len() as u32
 }
 
-/// What a loop would gain, if it does. `room`: bytes of registers that what it loads may take.
+/// Returns the plan for a loop if it is worth unrolling. `room`: bytes of GRFs that its data may
+/// take.
 fn gain(
     func: &Function,
     cfg: &ControlFlow,
-    shape: Shape,
+    shape: LoopShape,
     room: u32,
     left: &mut usize,
-) -> Option<Gain> {
+) -> Option<RuntimeUnroll> {
     let one = size(func, &shape.blocks, None);
     if one > BODY {
         return None;
@@ -156,7 +155,7 @@ fn gain(
     for &v in params.chain(insts().flat_map(|&i| func.dfg.results(i))) {
         own.insert(v);
     }
-    // What is counted first.
+    // The counter is the first operand.
     let (number, bound, cond) = if own.contains(args[0]) {
         (args[0], args[1], cond)
     } else {
@@ -182,12 +181,12 @@ fn gain(
         IntCC::Equal | IntCC::NotEqual => return None,
         _ => false,
     };
-    // So few that numbers of eight bits count some iterations, too.
+    // Small steps, so that even 8-bit counters allow several iterations.
     if up != (step > 0) || !(1..=16).contains(&step.unsigned_abs()) {
         return None;
     }
 
-    // What each iteration adds to what the header has, and so to addresses.
+    // Step per iteration of the header's parameters, and so of addresses.
     let mut steps: FxHashMap<Value, Option<i64>> = FxHashMap::default();
     for &p in func.dfg.block_params(shape.header) {
         let step = shape.counts(func, p).map(|c| signed(c.1, func.dfg.ty(p)));
@@ -196,23 +195,23 @@ fn gain(
     let intervals = cfg.dominator_intervals();
     let latch = intervals[shape.latch];
     let always = |b: &&Block| intervals[**b].0 <= latch.0 && latch.1 <= intervals[**b].1;
-    let accesses: Vec<Access> = insts().filter_map(|&i| Access::of(func, i)).collect();
+    let accesses: Vec<LoopAccess> = insts().filter_map(|&i| LoopAccess::of(func, i)).collect();
     let writes = accesses.iter().any(|a| a.writes);
-    let mut facts = writes.then(|| Accesses::new(func));
+    let mut aliases = writes.then(|| AliasAnalysis::new(func));
     let (mut loads, mut stores, mut moving) = (Vec::new(), 0, 0);
     for access in shape
         .blocks
         .iter()
         .filter(always)
         .flat_map(|&b| func.layout.insts(b))
-        .filter_map(|&i| Access::of(func, i))
+        .filter_map(|&i| LoopAccess::of(func, i))
     {
-        let mut of = |v: Value| moved(func, &own, &mut steps, v, DEEP);
+        let mut of = |v: Value| step_of(func, &own, &mut steps, v, DEEP);
         let masked = access.masks.into_iter().flatten();
         if masked.map(&mut of).any(|by| by != Some(0)) {
             continue;
         }
-        let Access { ty, addr, mem, .. } = access;
+        let LoopAccess { ty, addr, mem, .. } = access;
         let lanes = func.dfg.ty(addr).lanes();
         let bytes = ty.bytes() / lanes;
         let block = access.block || lanes == 1 && access.masks[0].is_none();
@@ -224,12 +223,12 @@ fn gain(
         if !merges || of(addr).is_none_or(|by| by.unsigned_abs() != u64::from(bytes)) {
             continue;
         }
-        let free = facts.as_mut().is_none_or(|facts| {
-            let may = |o: &&Access| o.inst != access.inst && (o.writes || access.writes);
-            let place = |a: &Access| (a.mem.space, a.addr);
-            let apart = |o: &Access| facts.never_meet(place(o), place(&access));
+        let free = aliases.as_mut().is_none_or(|aliases| {
+            let may = |o: &&LoopAccess| o.inst != access.inst && (o.writes || access.writes);
+            let place = |a: &LoopAccess| (a.mem.space, a.addr);
+            let apart = |o: &LoopAccess| aliases.never_alias(place(o), place(&access));
             let alone = accesses.iter().filter(may).all(apart);
-            alone && (!access.writes || facts.has_rows(func, access.inst, TIMES * bytes))
+            alone && (!access.writes || aliases.has_rows(func, access.inst, TIMES * bytes))
         });
         if free || mem.constant {
             if access.writes {
@@ -245,7 +244,7 @@ fn gain(
         return None;
     }
     *left -= all;
-    Some(Gain {
+    Some(RuntimeUnroll {
         shape,
         number,
         step,
@@ -257,8 +256,9 @@ fn gain(
     })
 }
 
-/// What an iteration adds to a value in each lane, if that is a constant and nothing wraps around.
-fn moved(
+/// Returns the constant that an iteration adds to each lane of a value, if there is one and nothing
+/// wraps.
+fn step_of(
     func: &Function,
     own: &EntitySet<Value>,
     known: &mut FxHashMap<Value, Option<i64>>,
@@ -275,7 +275,7 @@ fn moved(
         return None;
     };
     let deep = deep.checked_sub(1)?;
-    let mut of = |v: Value| moved(func, own, known, v, deep);
+    let mut of = |v: Value| step_of(func, own, known, v, deep);
     let factor = |v: Value| number(func, v);
     let mut product = |x: Value, y: Value| match (factor(y), factor(x)) {
         (Some(n), _) => of(x).map(|x| x.wrapping_mul(n)),
@@ -320,15 +320,15 @@ fn moved(
     by
 }
 
-/// The number that a constant is in every lane, with its sign.
+/// Returns the signed number of a constant that is equal in all lanes.
 fn number(func: &Function, v: Value) -> Option<i64> {
     let bits = func.dfg.same_constant(v)?;
     let unused = 64 - func.dfg.ty(v).scalar().bits();
     Some((bits << unused) as i64 >> unused)
 }
 
-/// Adds the loop of several iterations before one.
-fn unroll(func: &mut Function, gain: &Gain) {
+/// Adds the unrolled loop before a loop.
+fn unroll(func: &mut Function, gain: &RuntimeUnroll) {
     let l = &gain.shape;
     let head = func.layout.insts(l.header).to_vec();
     let Some((&end, head)) = head.split_last() else {
@@ -337,7 +337,7 @@ fn unroll(func: &mut Function, gain: &Gain) {
     let loc = func.srclocs[end];
     let params = func.dfg.block_params(l.header).to_vec();
 
-    // The bound: before the loop.
+    // Bound, computed before the loop.
     let ty = func.dfg.ty(gain.number);
     let mut made: SmallVec<[Inst; 5]> = SmallVec::new();
     let mut one = |func: &mut Function, data: InstData| {
@@ -353,7 +353,7 @@ fn unroll(func: &mut Function, gain: &Gain) {
     };
     let further = gain.step.unsigned_abs() * u64::from(TIMES - 1);
     let signed = gain.goes_on.is_signed();
-    // The least and the greatest number.
+    // Least and greatest number.
     let (least, greatest) = if signed {
         ((mask >> 1) + 1, mask >> 1)
     } else {
@@ -401,7 +401,7 @@ fn unroll(func: &mut Function, gain: &Gain) {
     let at = before.len().saturating_sub(1);
     before.insert_many(at, made);
 
-    // Where several begin, the first of them, and where no more do.
+    // Header of the unrolled loop, its first iteration, and its exit.
     let [main, first, no_more] = [(); 3].map(|()| func.dfg.make_block());
     let mut order = vec![main, first];
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
@@ -435,17 +435,17 @@ fn unroll(func: &mut Function, gain: &Gain) {
         func.set_srcloc(inst, loc);
         func.layout.append_inst(block, inst);
     }
-    lead(func, l.before, main);
+    redirect(func, l.before, main);
 
     // Loads of all iterations.
     let mut loaded: Vec<FxHashMap<Value, Value>> = Vec::new();
     for n in 0..TIMES {
-        let mut ahead = Ahead {
+        let mut ahead = EarlyLoads {
             gain,
             began: &values,
             iteration: i64::from(n),
             to: first,
-            copied: Copied::default(),
+            copied: CloneMap::default(),
         };
         let results = gain.loads.iter().filter_map(|&i| func.dfg.first_result(i));
         let results: Vec<Value> = results.collect();
@@ -459,7 +459,7 @@ fn unroll(func: &mut Function, gain: &Gain) {
 
     let mut from = first;
     for n in 0..TIMES {
-        let mut copied = Copied::default();
+        let mut copied = CloneMap::default();
         match n {
             0 => copied.values.extend(values.iter().map(|(&p, &v)| (p, v))),
             _ => {
@@ -481,17 +481,17 @@ fn unroll(func: &mut Function, gain: &Gain) {
             }
         }
         from = copied.block(l.latch);
-        name(func, &copied);
+        copy_labels(func, &copied);
     }
-    lead(func, from, main);
+    redirect(func, from, main);
     order.push(no_more);
     func.layout.insert_before(l.header, &order);
 }
 
-/// Copies what was not loaded already.
+/// Copies an instruction unless it was loaded early.
 fn copy(
     func: &mut Function,
-    copied: &mut Copied,
+    copied: &mut CloneMap,
     loaded: &FxHashMap<Value, Value>,
     inst: Inst,
     to: Block,
@@ -505,19 +505,19 @@ fn copy(
     }
 }
 
-/// Computes what an iteration loads before any of them.
-struct Ahead<'g> {
-    gain: &'g Gain,
-    /// What the header's parameters are where the first iteration begins.
+/// Computes the loads of an iteration before the first one.
+struct EarlyLoads<'g> {
+    gain: &'g RuntimeUnroll,
+    /// Header parameters at the start of the first iteration.
     began: &'g FxHashMap<Value, Value>,
-    /// How many are before this one.
+    /// Index of the iteration.
     iteration: i64,
     to: Block,
-    copied: Copied,
+    copied: CloneMap,
 }
 
-impl Ahead<'_> {
-    /// What stands for a value that [`moved`] knows, and for a load.
+impl EarlyLoads<'_> {
+    /// Returns the clone of a value that [`step_of`] knows, or of a load.
     fn value(&mut self, func: &mut Function, v: Value) -> Value {
         if !self.gain.own.contains(v) {
             return v;
@@ -527,7 +527,7 @@ impl Ahead<'_> {
         }
         if let Some(&began) = self.began.get(&v) {
             let step = self.gain.steps.get(&v).copied().flatten().unwrap_or(0);
-            let now = self.moved(func, began, step.wrapping_mul(self.iteration));
+            let now = self.plus(func, began, step.wrapping_mul(self.iteration));
             self.copied.values.insert(v, now);
         } else if let Some(inst) = func.dfg.def_inst(v) {
             let mut args: SmallVec<[Value; 3]> = SmallVec::new();
@@ -542,8 +542,8 @@ impl Ahead<'_> {
         self.copied.value(v)
     }
 
-    /// A parameter and a constant.
-    fn moved(&self, func: &mut Function, v: Value, by: i64) -> Value {
+    /// Returns the sum of a parameter and a constant.
+    fn plus(&self, func: &mut Function, v: Value, by: i64) -> Value {
         if by == 0 {
             return v;
         }
@@ -564,8 +564,8 @@ impl Ahead<'_> {
     }
 }
 
-/// Has a block jump elsewhere, with the same arguments.
-fn lead(func: &mut Function, from: Block, to: Block) {
+/// Redirects a block's jump, with the same arguments.
+fn redirect(func: &mut Function, from: Block, to: Block) {
     if let Some(jump) = func.layout.terminator(from) {
         for dest in func.dfg.destinations_mut(jump).0 {
             dest.block = to;
@@ -573,16 +573,16 @@ fn lead(func: &mut Function, from: Block, to: Block) {
     }
 }
 
-/// Gives copies the names of what they stand for.
-fn name(func: &mut Function, copied: &Copied) {
+/// Gives clones the labels of their originals.
+fn copy_labels(func: &mut Function, copied: &CloneMap) {
     if func.labels.is_empty() {
         return;
     }
-    let named = func.labels.iter().flat_map(|(name, values)| {
+    let named = func.labels.iter().flat_map(|(copy_labels, values)| {
         let copies = values.filter_map(|v| copied.values.get(&v));
-        copies.map(move |&v| (name.to_owned(), v))
+        copies.map(move |&v| (copy_labels.to_owned(), v))
     });
-    for (name, v) in named.collect::<Vec<_>>() {
-        func.labels.add(&name, v);
+    for (copy_labels, v) in named.collect::<Vec<_>>() {
+        func.labels.add(&copy_labels, v);
     }
 }

@@ -1,28 +1,26 @@
-//! Loops that can be copied one iteration behind the other: what they are made of.
+//! Shape of loops whose iterations can be copied in sequence.
 
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
 use crate::opt::clone_insts::jump_args;
 use crate::opt::loops::{Loop, Loops};
 use rustc_hash::FxHashMap;
 
-/// A loop without loops in it, entered by one jump, gone through again by one, and left at its
-/// header alone.
-pub(super) struct Shape {
+/// Innermost loop with one entering jump, one jump back, and its only exit at the header.
+pub(super) struct LoopShape {
     pub header: Block,
-    /// The one block that jumps into it, and the one that jumps back.
+    /// Block that jumps into the loop, and block that jumps back.
     pub before: Block,
     pub latch: Block,
-    /// What the header branches by; which of its destinations is in the loop, and which leaves it.
+    /// Condition of the header, and indices of its destinations inside and outside of the loop.
     pub cond: Value,
     pub body: usize,
     pub exit: usize,
-    /// Its blocks in an order in which definitions come before uses, the header first.
+    /// Blocks in an order with definitions before uses; the header is first.
     pub blocks: Vec<Block>,
 }
 
-impl Shape {
-    /// Of a parameter of the header that a constant is added to in each iteration: its place, and
-    /// the constant.
+impl LoopShape {
+    /// Returns the index of a counter among the header's parameters and its constant step.
     pub fn counts(&self, func: &Function, number: Value) -> Option<(usize, u64)> {
         let params = func.dfg.block_params(self.header);
         let place = params.iter().position(|&p| p == number)?;
@@ -37,12 +35,12 @@ impl Shape {
     }
 }
 
-/// The loops of this shape.
+/// Returns the loops of this shape.
 pub(super) fn innermost<'a>(
     func: &'a Function,
     cfg: &'a ControlFlow,
     loops: &'a Loops,
-) -> impl Iterator<Item = Shape> + 'a {
+) -> impl Iterator<Item = LoopShape> + 'a {
     let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); loops.loops.len()];
     for &block in cfg.order() {
         if let Some(l) = loops.of(block) {
@@ -69,7 +67,7 @@ fn shape(
     loops: &Loops,
     this: Loop,
     blocks: Vec<Block>,
-) -> Option<Shape> {
+) -> Option<LoopShape> {
     let header = loops.loops[this].header;
     let inside = |b: Block| loops.of(b) == Some(this);
     let &[(a, _), (b, _)] = cfg.preds(header) else {
@@ -93,13 +91,13 @@ fn shape(
         (false, true) => (1, 0),
         _ => return None,
     };
-    // It is left there alone, and what it leads to is reached from nowhere else.
+    // The only exit is at the header, and the exit block has no other predecessor.
     let leaves = |b: &Block| {
         let end = func.layout.terminator(*b);
         let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
         *b != header && dests.iter().any(|d| !inside(d.block))
     };
-    // Cycles that are no loops would have uses before definitions.
+    // Irreducible cycles would have uses before definitions.
     let places: FxHashMap<Block, usize> = blocks.iter().enumerate().map(|(n, &b)| (b, n)).collect();
     let back = |(n, b): (usize, &Block)| {
         let end = func.layout.terminator(*b);
@@ -113,7 +111,7 @@ fn shape(
     if blocks.iter().any(leaves) || cfg.preds(dests[exit].block).len() != 1 {
         return None;
     }
-    Some(Shape {
+    Some(LoopShape {
         header,
         before,
         latch,

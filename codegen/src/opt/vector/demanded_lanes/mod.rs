@@ -1,107 +1,105 @@
-//! Lanes that nothing reads: operations of which only neighbours are read, done on these alone, and
-//! writes into lanes that nobody reads left out.
+//! Demanded lanes: operations with few demanded lanes become narrower, and writes of lanes that
+//! nothing reads are removed.
 //!
-//! It works backward, as GenX's live elements do: a region at a place that is known reads the lanes
-//! that it has; what is written into a value without a mask is not read of the value before; an
-//! operation that is done lane by lane reads of its operands what is read of it; parameters of
-//! blocks read what is read of them; all else reads all lanes. A value that somebody takes as it is
-//! stays as wide as it is. What is left becomes as wide as the lanes that are read of it, where
-//! that is an instruction or a register less.
+//! The analysis works backward, as GenX's live elements do. A region at a constant place demands
+//! its lanes. A write without a mask demands nothing of the old value there. A lane-wise operation
+//! demands of its operands what is demanded of its result, and so do block parameters. All other
+//! operations demand all lanes. A value that is used as a whole keeps its width. Others become as
+//! wide as their demanded lanes, where that saves an instruction or a GRF.
 //!
-//! Needs: IR that verifies. Makes: the same. Bounds: [`ROUNDS`] times all instructions; of values
-//! of more than [`BITS`] lanes some lanes count as one. Functions that read no value in parts are
-//! left after one look at each instruction.
+//! Input and output: verified IR. Limits: [`ROUNDS`] rounds over all instructions. Values of more
+//! than [`BITS`] lanes are tracked in groups of lanes. Functions without partial reads are left
+//! after one visit of each instruction.
 
 mod narrow;
 
 use crate::ir::{
     Block, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
-use crate::opt::egraph::{by_lane, elements, is_node, region_of};
-use crate::opt::{Facts, State};
+use crate::opt::egraph::{elements, is_lanewise, is_node, region_of};
+use crate::opt::{OptState, PassContext};
 use crate::sized;
 use crate::target::GrfFile;
 use cranelift_entity::SecondaryMap;
 
-/// How often instructions are looked at until nothing changes: loops one in the other take one more
-/// each.
+/// Maximal rounds until nothing changes. Each level of loop nesting takes one more.
 const ROUNDS: usize = 6;
-/// Lanes, or as many groups of neighbours, that are told apart.
+/// Lanes, or groups of neighbouring lanes, that are tracked separately.
 const BITS: u32 = u64::BITS;
 
-/// Neighbouring lanes of a value.
+/// Range of lanes of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Span {
+struct LaneSpan {
     first: u32,
     lanes: u32,
 }
 
-/// What is read of a value.
+/// Demand on a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Need {
-    /// A bit for each lane, or for each group of lanes.
+struct Demand {
+    /// Mask of demanded lanes or lane groups.
     read: u64,
-    /// Somebody takes it as wide as it is.
+    /// Set if a use needs the full width.
     whole: bool,
 }
 
-/// What an instruction does with lanes.
+/// Lane behaviour of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Each of the result is made of the same ones of the operands.
+enum LaneBehavior {
+    /// Each lane of the result depends on the same lanes of the operands.
     ByLane,
-    /// A region at a place that is known.
+    /// Read of a region at a constant place.
     Read,
-    /// The same, written.
+    /// Write of a region at a constant place.
     Write,
-    /// Lanes of a predicate.
+    /// Read of lanes of a predicate.
     ReadPred,
-    /// Neighbours from memory.
+    /// Block load from memory.
     Block,
-    /// Reads all of its operands.
+    /// Any other: demands all lanes of its operands.
     Other,
 }
 
-/// What a write comes to.
+/// Demand on a region write.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
-    /// Nobody reads it.
+enum WriteDemand {
+    /// Nothing of the write is demanded.
     Nothing,
-    /// All that is read of the result.
+    /// All demanded lanes are written.
     All,
-    /// Some of it.
+    /// Some demanded lanes are written.
     Some,
 }
 
-struct Lanes<'a> {
+struct DemandAnalysis<'a> {
     func: &'a Function,
     grf: GrfFile,
     entry: Option<Block>,
-    kinds: SecondaryMap<Inst, Option<Kind>>,
-    need: SecondaryMap<Value, Need>,
+    kinds: SecondaryMap<Inst, Option<LaneBehavior>>,
+    demand: SecondaryMap<Value, Demand>,
     changed: bool,
 }
 
-/// What becomes of a function.
-struct Plan {
-    need: SecondaryMap<Value, Need>,
-    /// What values are narrowed to.
-    spans: SecondaryMap<Value, Option<Span>>,
-    kinds: SecondaryMap<Inst, Option<Kind>>,
-    writes: SecondaryMap<Inst, Option<Written>>,
-    /// How much changes.
+/// Changes to a function.
+struct NarrowingPlan {
+    demand: SecondaryMap<Value, Demand>,
+    /// Lanes that values are narrowed to.
+    spans: SecondaryMap<Value, Option<LaneSpan>>,
+    kinds: SecondaryMap<Inst, Option<LaneBehavior>>,
+    writes: SecondaryMap<Inst, Option<WriteDemand>>,
+    /// Number of changes.
     changes: u32,
 }
 
-/// The pass. Gives how many values are narrower, and how many writes are gone or need nothing
-/// before them.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    if !in_parts(func) {
+/// Runs the pass. Returns the number of values that became narrower, plus that of writes that were
+/// removed or no longer need an old value.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    if !has_partial_accesses(func) {
         return 0;
     }
-    state.flow.remove_unreachable(func);
-    let cfg = state.flow.of(func);
-    let Some(plan) = Lanes::find(func, facts.target.grf(), &cfg) else {
+    state.cfg.remove_unreachable(func);
+    let cfg = state.cfg.get(func);
+    let Some(plan) = DemandAnalysis::find(func, ctx.target.grf(), &cfg) else {
         return 0;
     };
     if plan.changes > 0 {
@@ -110,8 +108,8 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
     plan.changes
 }
 
-/// Whether parts of a value are read that may be made in parts, or written.
-fn in_parts(func: &Function) -> bool {
+/// Returns true if parts of a value are read or written, and the value can be computed in parts.
+fn has_partial_accesses(func: &Function) -> bool {
     let insts = func
         .layout
         .blocks()
@@ -120,21 +118,21 @@ fn in_parts(func: &Function) -> bool {
     insts.into_iter().any(|&inst| {
         let result = func.dfg.first_result(inst);
         match (kind(func, inst), func.dfg.data(inst), result) {
-            (Kind::Write, ..) => true,
-            (Kind::Read, &InstData::RdRegion { arg, .. }, Some(result)) => {
+            (LaneBehavior::Write, ..) => true,
+            (LaneBehavior::Read, &InstData::RdRegion { arg, .. }, Some(result)) => {
                 let narrower = func.dfg.ty(result).lanes() < func.dfg.ty(arg).lanes();
                 let made = func.dfg.def_inst(arg);
-                narrower && made.is_none_or(|i| kind(func, i) != Kind::Other)
+                narrower && made.is_none_or(|i| kind(func, i) != LaneBehavior::Other)
             }
             _ => false,
         }
     })
 }
 
-fn kind(func: &Function, inst: Inst) -> Kind {
+fn kind(func: &Function, inst: Inst) -> LaneBehavior {
     let data = func.dfg.data(inst);
     let Some(result) = func.dfg.first_result(inst) else {
-        return Kind::Other;
+        return LaneBehavior::Other;
     };
     let ty = func.dfg.ty(result);
     match *data {
@@ -142,7 +140,11 @@ fn kind(func: &Function, inst: Inst) -> Kind {
             arg, region, index, ..
         } => {
             let fits = index.is_none() && touched(ty, &region, func.dfg.ty(arg)).is_some();
-            if fits { Kind::Read } else { Kind::Other }
+            if fits {
+                LaneBehavior::Read
+            } else {
+                LaneBehavior::Other
+            }
         }
         InstData::WrRegion {
             args: [_, new],
@@ -151,51 +153,61 @@ fn kind(func: &Function, inst: Inst) -> Kind {
             ..
         } => {
             let fits = index.is_none() && touched(func.dfg.ty(new), &region, ty).is_some();
-            if fits { Kind::Write } else { Kind::Other }
+            if fits {
+                LaneBehavior::Write
+            } else {
+                LaneBehavior::Other
+            }
         }
-        InstData::RdPred { .. } => Kind::ReadPred,
+        InstData::RdPred { .. } => LaneBehavior::ReadPred,
         InstData::Load {
             opcode: Opcode::Bload,
             mem,
             ..
-        } if !mem.volatile => Kind::Block,
-        InstData::IntCompare { .. } | InstData::FloatCompare { .. } => Kind::ByLane,
-        // Masks that channels run under are taken as they are; so is what is made of masks.
+        } if !mem.volatile => LaneBehavior::Block,
+        InstData::IntCompare { .. } | InstData::FloatCompare { .. } => LaneBehavior::ByLane,
+        // Execution masks and masks made of masks keep their width.
         InstData::Ternary {
             opcode: Opcode::Select,
             args: [mask, ..],
         } if !ty.is_pred() => {
             let made = func.dfg.def_inst(mask).map(|i| func.dfg.data(i));
             match made {
-                Some(InstData::IntCompare { .. } | InstData::FloatCompare { .. }) => Kind::ByLane,
-                _ => Kind::Other,
+                Some(InstData::IntCompare { .. } | InstData::FloatCompare { .. }) => {
+                    LaneBehavior::ByLane
+                }
+                _ => LaneBehavior::Other,
             }
         }
-        _ if !ty.is_pred() && by_lane(data) && is_node(data) => {
+        _ if !ty.is_pred() && is_lanewise(data) && is_node(data) => {
             let mut same = true;
             data.for_each_arg(&func.dfg, |v| {
                 let of = func.dfg.ty(v);
                 same &= of.lanes() == ty.lanes() && !of.is_pred();
             });
-            if same { Kind::ByLane } else { Kind::Other }
+            if same {
+                LaneBehavior::ByLane
+            } else {
+                LaneBehavior::Other
+            }
         }
-        _ => Kind::Other,
+        _ => LaneBehavior::Other,
     }
 }
 
-/// How many lanes of a value count as one.
+/// Returns the lanes per tracked group.
 fn group(lanes: u32) -> u32 {
     lanes.div_ceil(BITS).max(1)
 }
 
-/// Bits from one on to before another.
+/// Returns the mask of bits from `from` to before `to`.
 fn between(from: u32, to: u32) -> u64 {
     let below = |n: u32| 1u64.checked_shl(n).map_or(u64::MAX, |b| b - 1);
     below(to) & !below(from)
 }
 
-/// The bits of lanes of a value of so many.
-fn bits(lanes: u32, span: Span) -> u64 {
+/// Returns the mask of a range of lanes, in a value of `lanes` lanes.
+fn bits(lanes: u32, span: LaneSpan) -> u64 {
     let group = group(lanes);
     between(
         span.first / group,
@@ -203,8 +215,8 @@ fn bits(lanes: u32, span: Span) -> u64 {
     )
 }
 
-/// The elements of a value that a region has, as bits: those it touches, and those it has all lanes
-/// of. None where it is not of whole elements, or of too many.
+/// Returns the groups that a region touches, and those whose lanes it has all. `None` if it has no
+/// whole elements or too many.
 fn touched(part: Type, region: &Region, of: Type) -> Option<(u64, u64)> {
     let (size, lanes) = (part.scalar().bytes(), part.lanes());
     let offset = u32::from(region.offset);
@@ -221,36 +233,36 @@ fn touched(part: Type, region: &Region, of: Type) -> Option<(u64, u64)> {
             end / group
         };
         let all = between(first.div_ceil(group), last.max(first.div_ceil(group)));
-        return Some((bits(of.lanes(), Span { first, lanes }), all));
+        return Some((bits(of.lanes(), LaneSpan { first, lanes }), all));
     }
     if region.last_element(lanes) == 0 {
-        let bit = bits(of.lanes(), Span { first, lanes: 1 });
+        let bit = bits(of.lanes(), LaneSpan { first, lanes: 1 });
         return Some((bit, 0));
     }
     let mut out = 0;
     for e in elements(part, region)? {
-        out |= bits(of.lanes(), Span { first: e, lanes: 1 });
+        out |= bits(of.lanes(), LaneSpan { first: e, lanes: 1 });
     }
     Some((out, if group == 1 { out } else { 0 }))
 }
 
-/// Lanes of a region; none where no region has just these.
-fn part(ty: Type, region: &Region, span: Span) -> Option<Region> {
+/// Returns the region of some of a region's lanes, if there is one.
+fn subregion(ty: Type, region: &Region, span: LaneSpan) -> Option<Region> {
     let size = ty.scalar().bytes();
     if region.last_element(ty.lanes()) == 0 {
         return Some(*region);
     }
     if region.is_contiguous(ty.lanes()) {
         let offset = u32::from(region.offset) + span.first * size;
-        return neighbours(span.lanes, offset);
+        return contiguous(span.lanes, offset);
     }
     let all = elements(ty, region)?;
     let these = all.get(span.first as usize..(span.first + span.lanes) as usize)?;
     region_of(these, size)
 }
 
-/// So many neighbours from a byte on.
-fn neighbours(lanes: u32, offset: u32) -> Option<Region> {
+/// Returns the region of `lanes` elements from a byte on.
+fn contiguous(lanes: u32, offset: u32) -> Option<Region> {
     let offset = u16::try_from(offset).ok()?;
     Some(match lanes {
         1 => Region::scalar(offset),
@@ -258,8 +270,8 @@ fn neighbours(lanes: u32, offset: u32) -> Option<Region> {
     })
 }
 
-/// A region of a value from a lane on.
-fn behind(region: Region, first: u32, size: u32) -> Region {
+/// Rebases a region onto a value that starts at lane `first`.
+fn rebased(region: Region, first: u32, size: u32) -> Region {
     Region {
         offset: region.offset.saturating_sub((first * size) as u16),
         parent_width: 0,
@@ -267,21 +279,21 @@ fn behind(region: Region, first: u32, size: u32) -> Region {
     }
 }
 
-impl<'a> Lanes<'a> {
-    /// What becomes of the function; none where that is not found in so many rounds.
-    fn find(func: &'a Function, grf: GrfFile, cfg: &ControlFlow) -> Option<Plan> {
-        let mut kinds: SecondaryMap<Inst, Option<Kind>> = sized(func.dfg.num_insts());
+impl<'a> DemandAnalysis<'a> {
+    /// Analyzes the function; `None` if it needs too many rounds.
+    fn find(func: &'a Function, grf: GrfFile, cfg: &ControlFlow) -> Option<NarrowingPlan> {
+        let mut kinds: SecondaryMap<Inst, Option<LaneBehavior>> = sized(func.dfg.num_insts());
         for &block in cfg.order() {
             for &inst in func.layout.insts(block) {
                 kinds[inst] = Some(kind(func, inst));
             }
         }
-        let mut lanes = Lanes {
+        let mut lanes = DemandAnalysis {
             func,
             grf,
             entry: func.layout.entry(),
             kinds,
-            need: sized(func.dfg.num_values()),
+            demand: sized(func.dfg.num_values()),
             changed: true,
         };
         let mut rounds = 0;
@@ -299,10 +311,10 @@ impl<'a> Lanes<'a> {
         Some(lanes.plan(cfg))
     }
 
-    fn plan(self, cfg: &ControlFlow) -> Plan {
+    fn plan(self, cfg: &ControlFlow) -> NarrowingPlan {
         let func = self.func;
-        let mut spans: SecondaryMap<Value, Option<Span>> = sized(func.dfg.num_values());
-        let mut writes: SecondaryMap<Inst, Option<Written>> = SecondaryMap::new();
+        let mut spans: SecondaryMap<Value, Option<LaneSpan>> = sized(func.dfg.num_values());
+        let mut writes: SecondaryMap<Inst, Option<WriteDemand>> = SecondaryMap::new();
         let mut changes = 0;
         for &block in cfg.order() {
             for &p in func.dfg.block_params(block) {
@@ -315,7 +327,7 @@ impl<'a> Lanes<'a> {
                 };
                 spans[result] = self.span(result);
                 changes += u32::from(spans[result].is_some());
-                if self.kind(inst) == Kind::Write && self.need[result].read != 0 {
+                if self.kind(inst) == LaneBehavior::Write && self.demand[result].read != 0 {
                     let written = self.written(inst, result);
                     writes[inst] = Some(written);
                     let old = match *func.dfg.data(inst) {
@@ -323,16 +335,16 @@ impl<'a> Lanes<'a> {
                         _ => result,
                     };
                     let less = match written {
-                        Written::Nothing => true,
-                        Written::All => !func.dfg.is_undef(old),
-                        Written::Some => false,
+                        WriteDemand::Nothing => true,
+                        WriteDemand::All => !func.dfg.is_undef(old),
+                        WriteDemand::Some => false,
                     };
                     changes += u32::from(less);
                 }
             }
         }
-        Plan {
-            need: self.need,
+        NarrowingPlan {
+            demand: self.demand,
             spans,
             kinds: self.kinds,
             writes,
@@ -340,8 +352,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    fn kind(&self, inst: Inst) -> Kind {
-        self.kinds[inst].unwrap_or(Kind::Other)
+    fn kind(&self, inst: Inst) -> LaneBehavior {
+        self.kinds[inst].unwrap_or(LaneBehavior::Other)
     }
 
     fn ty(&self, v: Value) -> Type {
@@ -349,48 +361,48 @@ impl<'a> Lanes<'a> {
     }
 
     fn add(&mut self, v: Value, read: u64, whole: bool) {
-        let need = &mut self.need[v];
-        let more = Need {
-            read: need.read | read,
-            whole: need.whole || whole,
+        let demand = &mut self.demand[v];
+        let more = Demand {
+            read: demand.read | read,
+            whole: demand.whole || whole,
         };
-        self.changed |= *need != more;
-        *need = more;
+        self.changed |= *demand != more;
+        *demand = more;
     }
 
-    /// All of a value is read.
+    /// Demands all of a value.
     fn all(&mut self, v: Value) {
         self.add(v, u64::MAX, true);
     }
 
-    /// Lanes of an operand are read where those of a value are; nothing, if nothing is read of
-    /// that.
+    /// Demands the lanes of an operand that are demanded of a value; nothing if nothing is demanded
+    /// of it.
     fn like(&mut self, arg: Value, of: Value) {
         let lanes = self.ty(of).lanes();
-        match (self.span(of), self.need[of]) {
+        match (self.span(of), self.demand[of]) {
             (Some(span), _) => self.add(arg, bits(lanes, span), false),
-            (None, Need { read: 0, .. }) => {}
-            (None, need) => self.add(arg, need.read, true),
+            (None, Demand { read: 0, .. }) => {}
+            (None, demand) => self.add(arg, demand.read, true),
         }
     }
 
-    /// Adds what an instruction reads.
+    /// Adds the demand of an instruction on its operands.
     fn inst(&mut self, inst: Inst) {
         let (func, kind) = (self.func, self.kind(inst));
         let data = func.dfg.data(inst);
         let result = func.dfg.first_result(inst);
         match (kind, *data, result) {
-            (Kind::ByLane, _, Some(result)) => {
+            (LaneBehavior::ByLane, _, Some(result)) => {
                 data.for_each_arg(&func.dfg, |v| self.like(v, result));
             }
-            (Kind::Read, InstData::RdRegion { arg, region, .. }, Some(result)) => {
-                if self.need[result].read == 0 {
+            (LaneBehavior::Read, InstData::RdRegion { arg, region, .. }, Some(result)) => {
+                if self.demand[result].read == 0 {
                     return;
                 }
                 let ty = self.ty(result);
                 let of = self.ty(arg);
                 let read = match self.span(result) {
-                    Some(span) => part(ty, &region, span)
+                    Some(span) => subregion(ty, &region, span)
                         .and_then(|region| touched(ty.by(span.lanes), &region, of)),
                     None => touched(ty, &region, of),
                 };
@@ -399,9 +411,9 @@ impl<'a> Lanes<'a> {
                     None => self.all(arg),
                 }
             }
-            (Kind::ReadPred, InstData::RdPred { arg, offset, .. }, Some(result)) => {
-                if self.need[result].read != 0 {
-                    let span = Span {
+            (LaneBehavior::ReadPred, InstData::RdPred { arg, offset, .. }, Some(result)) => {
+                if self.demand[result].read != 0 {
+                    let span = LaneSpan {
                         first: u32::from(offset),
                         lanes: self.ty(result).lanes(),
                     };
@@ -409,7 +421,7 @@ impl<'a> Lanes<'a> {
                 }
             }
             (
-                Kind::Write,
+                LaneBehavior::Write,
                 InstData::WrRegion {
                     args: [old, new],
                     region,
@@ -418,17 +430,17 @@ impl<'a> Lanes<'a> {
                 },
                 Some(result),
             ) => {
-                if self.need[result].read == 0 {
+                if self.demand[result].read == 0 {
                     return;
                 }
                 match self.written(inst, result) {
-                    Written::Nothing => {
+                    WriteDemand::Nothing => {
                         self.like(old, result);
                         return;
                     }
-                    Written::All => {}
-                    // What is narrower is made of all of these lanes of what was there before.
-                    Written::Some => match self.span(result) {
+                    WriteDemand::All => {}
+                    // A narrowed result takes all of its lanes from the old value.
+                    WriteDemand::Some => match self.span(result) {
                         Some(span) => {
                             let lanes = self.ty(result).lanes();
                             self.add(old, bits(lanes, span), false);
@@ -439,18 +451,18 @@ impl<'a> Lanes<'a> {
                             } else {
                                 0
                             };
-                            self.add(old, self.need[result].read & !all, true);
+                            self.add(old, self.demand[result].read & !all, true);
                         }
                     },
                 }
-                // What it is narrowed to has to have all that is written.
+                // The narrowed result must include the whole write.
                 let (some, _) = self.touched(new, &region, result);
                 self.add(result, some, false);
                 self.all(new);
                 mask.expand().into_iter().for_each(|m| self.all(m));
             }
-            (Kind::Block, InstData::Load { addr, .. }, Some(result)) => {
-                if self.need[result].read != 0 {
+            (LaneBehavior::Block, InstData::Load { addr, .. }, Some(result)) => {
+                if self.demand[result].read != 0 {
                     self.all(addr);
                 }
             }
@@ -458,14 +470,14 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Adds what is read where all operands are, but for what goes to blocks.
+    /// Demands all operands, except for block arguments.
     fn other(&mut self, inst: Inst) {
         let func = self.func;
         let dests = func.dfg.destinations(inst);
         let going: usize = dests.iter().map(|d| d.args.len(&func.dfg.pool)).sum();
         let mut count = 0;
         func.dfg.data(inst).for_each_arg(&func.dfg, |_| count += 1);
-        // What goes to blocks is last.
+        // Block arguments are the last operands.
         let mut n = 0;
         func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
             n += 1;
@@ -485,8 +497,8 @@ impl<'a> Lanes<'a> {
         touched(self.ty(new), region, self.ty(of)).unwrap_or((u64::MAX, 0))
     }
 
-    /// What a write that somebody reads comes to.
-    fn written(&self, inst: Inst, result: Value) -> Written {
+    /// Returns the demand on a write whose result is demanded.
+    fn written(&self, inst: Inst, result: Value) -> WriteDemand {
         let InstData::WrRegion {
             args: [_, new],
             region,
@@ -494,24 +506,24 @@ impl<'a> Lanes<'a> {
             ..
         } = *self.func.dfg.data(inst)
         else {
-            return Written::Some;
+            return WriteDemand::Some;
         };
-        let read = self.need[result].read;
+        let read = self.demand[result].read;
         let (some, all) = self.touched(new, &region, result);
         let lanes = self.ty(result).lanes();
-        let read = read & bits(lanes, Span { first: 0, lanes });
+        let read = read & bits(lanes, LaneSpan { first: 0, lanes });
         if read & some == 0 {
-            Written::Nothing
+            WriteDemand::Nothing
         } else if mask.is_none() && read & !all == 0 {
-            Written::All
+            WriteDemand::All
         } else {
-            Written::Some
+            WriteDemand::Some
         }
     }
 
-    /// The lanes that a value is narrowed to, if it is.
-    fn span(&self, v: Value) -> Option<Span> {
-        let Need { read, whole } = self.need[v];
+    /// Returns the lanes that a value is narrowed to, if any.
+    fn span(&self, v: Value) -> Option<LaneSpan> {
+        let Demand { read, whole } = self.demand[v];
         let ty = self.ty(v);
         let lanes = ty.lanes();
         if whole || read == 0 || lanes == 1 {
@@ -523,10 +535,10 @@ impl<'a> Lanes<'a> {
             ValueDef::Param(..) => (ty.scalar().bytes(), false),
             ValueDef::Result(inst, _) => {
                 let kind = self.kind(inst);
-                if matches!(kind, Kind::Other | Kind::ReadPred) {
+                if matches!(kind, LaneBehavior::Other | LaneBehavior::ReadPred) {
                     return None;
                 }
-                (self.widest(inst, ty), kind == Kind::Block)
+                (self.widest(inst, ty), kind == LaneBehavior::Block)
             }
         };
         let span = self.round(lanes, read, size, block)?;
@@ -537,7 +549,7 @@ impl<'a> Lanes<'a> {
         fits.then_some(span)
     }
 
-    /// Bytes of the widest lane that an operation has to do with.
+    /// Returns the bytes of the widest lane among an operation's types.
     fn widest(&self, inst: Inst, ty: Type) -> u32 {
         let mut size = ty.scalar().bytes();
         let data = self.func.dfg.data(inst);
@@ -550,9 +562,9 @@ impl<'a> Lanes<'a> {
         size
     }
 
-    /// A span of a power of two lanes that has all that are read, where it is less than all.
-    /// `size`: bytes of a lane; `block`: it is of whole registers.
-    fn round(&self, lanes: u32, read: u64, size: u32, block: bool) -> Option<Span> {
+    /// Rounds demanded lanes to a range of a power of two lanes, if that is narrower. `size` is the
+    /// bytes of a lane; `block` asks for whole GRFs.
+    fn round(&self, lanes: u32, read: u64, size: u32, block: bool) -> Option<LaneSpan> {
         if size == 0 {
             return None;
         }
@@ -560,7 +572,7 @@ impl<'a> Lanes<'a> {
         let mut first = read.trailing_zeros() * group;
         let end = ((u64::BITS - read.leading_zeros()) * group).min(lanes);
         let row = (self.grf.bytes / size).max(1);
-        // What is read of more than a register best begins with one.
+        // Ranges of more than a GRF should start at one.
         if block || end.saturating_sub(first) > row {
             first -= first % row;
         }
@@ -568,7 +580,7 @@ impl<'a> Lanes<'a> {
         if block {
             count = count.max(row);
         }
-        // All that is rounded up to is best where others begin.
+        // An aligned start is best, as other ranges start there.
         if first - first % count + count >= end {
             first -= first % count;
         }
@@ -577,46 +589,50 @@ impl<'a> Lanes<'a> {
         }
         let worth = insts(self.grf, count, size) < insts(self.grf, lanes, size)
             || self.grf.hold(count * size) < self.grf.hold(lanes * size);
-        worth.then_some(Span {
+        worth.then_some(LaneSpan {
             first,
             lanes: count,
         })
     }
 
-    /// Whether an instruction can be of these lanes alone.
-    fn fits(&self, inst: Inst, result: Value, span: Span) -> bool {
+    /// Returns true if an instruction can compute these lanes alone.
+    fn fits(&self, inst: Inst, result: Value, span: LaneSpan) -> bool {
         match *self.func.dfg.data(inst) {
-            InstData::RdRegion { region, .. } => part(self.ty(result), &region, span).is_some(),
+            InstData::RdRegion { region, .. } => {
+                subregion(self.ty(result), &region, span).is_some()
+            }
             InstData::WrRegion {
                 args: [_, new],
                 region,
                 ..
             } => {
-                let nothing = self.written(inst, result) == Written::Nothing;
+                let nothing = self.written(inst, result) == WriteDemand::Nothing;
                 nothing || within(self.ty(new), &region, span)
             }
-            InstData::Load { offset, .. } => moved(offset, self.ty(result), span).is_some(),
+            InstData::Load { offset, .. } => {
+                offset_from_lane(offset, self.ty(result), span).is_some()
+            }
             _ => true,
         }
     }
 }
 
-/// Instructions that an operation on so many lanes of so many bytes takes.
+/// Returns the number of instructions of an operation on `lanes` lanes of `size` bytes.
 pub(in crate::opt) fn insts(grf: GrfFile, lanes: u32, size: u32) -> u32 {
     let most = (2 * grf.bytes / size.max(1)).clamp(1, Type::MAX_PRED_LANES);
     lanes / most + (lanes % most).count_ones()
 }
 
-/// Whether a region that is written is in a span, lane by lane.
-fn within(part: Type, region: &Region, span: Span) -> bool {
+/// Returns true if a written region lies in a range of lanes.
+fn within(part: Type, region: &Region, span: LaneSpan) -> bool {
     let size = part.scalar().bytes().max(1);
     let first = u32::from(region.offset) / size;
     let end = first + region.last_element(part.lanes()) + 1;
     span.first <= first && end <= span.first + span.lanes
 }
 
-/// The offset of an access from a lane on.
-fn moved(offset: i32, ty: Type, span: Span) -> Option<i32> {
+/// Returns the offset of an access from a lane on.
+fn offset_from_lane(offset: i32, ty: Type, span: LaneSpan) -> Option<i32> {
     let by = i32::try_from(span.first * ty.scalar().bytes()).ok()?;
     offset.checked_add(by)
 }

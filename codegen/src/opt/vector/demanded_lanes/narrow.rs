@@ -1,11 +1,14 @@
-//! Values made as narrow as was found, and what is read of them.
+//! Rewrite of a function after the analysis of demanded lanes.
 
-use super::{Kind, Plan, Span, Written, behind, moved, neighbours, part};
+use super::{
+    LaneBehavior, LaneSpan, NarrowingPlan, WriteDemand, contiguous, offset_from_lane, rebased,
+    subregion,
+};
 use crate::ir::instructions::ValueList;
 use crate::ir::{BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Type, Value};
 
-impl Plan {
-    /// Makes the function what was found.
+impl NarrowingPlan {
+    /// Applies the plan to the function.
     pub(super) fn apply(&self, func: &mut Function, cfg: &ControlFlow) {
         for &block in cfg.order() {
             let mut out = BlockInsts::new();
@@ -14,7 +17,7 @@ impl Plan {
             }
             *func.layout.insts_mut(block) = out;
         }
-        // Until here types are those that there were.
+        // Types are the original ones up to here.
         for (v, span) in self.spans.iter() {
             if let Some(span) = span {
                 let ty = func.dfg.ty(v).by(span.lanes);
@@ -24,19 +27,20 @@ impl Plan {
     }
 
     fn is_dead(&self, v: Value) -> bool {
-        self.need[v].read == 0 && !self.need[v].whole
+        self.demand[v].read == 0 && !self.demand[v].whole
     }
 
-    /// Whether a value is not what it was any longer.
+    /// Returns true if a value was narrowed or removed.
     fn is_other(&self, func: &Function, v: Value) -> bool {
         let def = func.dfg.def_inst(v);
-        let gone = def.is_some_and(|i| self.kinds[i].is_some_and(|k| k != Kind::Other));
+        let gone = def.is_some_and(|i| self.kinds[i].is_some_and(|k| k != LaneBehavior::Other));
         self.spans[v].is_some() || self.is_dead(v) && gone
     }
 
     fn inst(&self, func: &mut Function, inst: Inst, out: &mut BlockInsts) {
-        let kind = self.kinds[inst].unwrap_or(Kind::Other);
-        let (Some(result), true) = (func.dfg.first_result(inst), kind != Kind::Other) else {
+        let kind = self.kinds[inst].unwrap_or(LaneBehavior::Other);
+        let (Some(result), true) = (func.dfg.first_result(inst), kind != LaneBehavior::Other)
+        else {
             self.branch(func, inst, out);
             out.push(inst);
             return;
@@ -50,10 +54,10 @@ impl Plan {
         match &mut data {
             InstData::RdRegion { arg, region, .. } => {
                 if let Some(span) = span {
-                    *region = part(ty, region, span).unwrap_or(*region);
+                    *region = subregion(ty, region, span).unwrap_or(*region);
                 }
                 if let Some(of) = self.spans[*arg] {
-                    *region = behind(*region, of.first, ty.scalar().bytes());
+                    *region = rebased(*region, of.first, ty.scalar().bytes());
                 }
             }
             InstData::RdPred { arg, offset, .. } => {
@@ -66,17 +70,17 @@ impl Plan {
                 region,
                 ..
             } => {
-                let all = Span {
+                let all = LaneSpan {
                     first: 0,
                     lanes: ty.lanes(),
                 };
                 let these = span.unwrap_or(all);
                 match self.writes[inst] {
-                    Some(Written::Nothing) => {
+                    Some(WriteDemand::Nothing) => {
                         let from = self.spans[*old].map_or(0, |s| s.first);
                         let size = ty.scalar().bytes();
                         let offset = (these.first - from) * size;
-                        if let Some(region) = neighbours(these.lanes, offset) {
+                        if let Some(region) = contiguous(these.lanes, offset) {
                             data = InstData::RdRegion {
                                 opcode: Opcode::Rdregion,
                                 arg: *old,
@@ -87,16 +91,16 @@ impl Plan {
                     }
                     written => {
                         *old = match written {
-                            Some(Written::All) => undef(func, ty.by(these.lanes), inst, out),
+                            Some(WriteDemand::All) => undef(func, ty.by(these.lanes), inst, out),
                             _ => self.at(func, *old, these, inst, out),
                         };
-                        *region = behind(*region, these.first, ty.scalar().bytes());
+                        *region = rebased(*region, these.first, ty.scalar().bytes());
                     }
                 }
             }
             InstData::Load { mem, offset, .. } => {
                 if let Some(span) = span {
-                    *offset = moved(*offset, ty, span).unwrap_or(*offset);
+                    *offset = offset_from_lane(*offset, ty, span).unwrap_or(*offset);
                     let by = span.first * ty.scalar().bytes();
                     let promised = mem.alignment(ty.scalar().bytes());
                     if mem.align != 0 && !by.is_multiple_of(promised) {
@@ -120,17 +124,17 @@ impl Plan {
         out.push(inst);
     }
 
-    /// Lanes of a value, made before an instruction.
+    /// Returns lanes of a value, read before an instruction if needed.
     fn at(
         &self,
         func: &mut Function,
         v: Value,
-        span: Span,
+        span: LaneSpan,
         at: Inst,
         out: &mut BlockInsts,
     ) -> Value {
         let ty = func.dfg.ty(v);
-        let there = self.spans[v].unwrap_or(Span {
+        let there = self.spans[v].unwrap_or(LaneSpan {
             first: 0,
             lanes: ty.lanes(),
         });
@@ -151,7 +155,7 @@ impl Plan {
                 offset: first as u8,
             },
             _ => {
-                let Some(region) = neighbours(span.lanes, first * ty.scalar().bytes()) else {
+                let Some(region) = contiguous(span.lanes, first * ty.scalar().bytes()) else {
                     return v;
                 };
                 InstData::RdRegion {
@@ -162,10 +166,10 @@ impl Plan {
                 }
             }
         };
-        made(func, data, ty.by(span.lanes), at, out)
+        append(func, data, ty.by(span.lanes), at, out)
     }
 
-    /// Gives blocks the lanes that they read.
+    /// Narrows the arguments of blocks.
     fn branch(&self, func: &mut Function, inst: Inst, out: &mut BlockInsts) {
         for n in 0..func.dfg.destinations(inst).len() {
             let dest = func.dfg.destinations(inst)[n];
@@ -175,7 +179,7 @@ impl Plan {
             for (arg, &p) in args.iter_mut().zip(&params) {
                 let given = match self.spans[p] {
                     Some(span) => self.at(func, *arg, span, inst, out),
-                    // Nobody reads it, and what it was is gone or narrower.
+                    // The parameter is dead, and its argument was narrowed or removed.
                     None if self.is_dead(p) && self.is_other(func, *arg) => {
                         undef(func, func.dfg.ty(p), inst, out)
                     }
@@ -196,11 +200,11 @@ impl Plan {
 
 fn undef(func: &mut Function, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
     let opcode = Opcode::Undef;
-    made(func, InstData::Nullary { opcode }, ty, at, out)
+    append(func, InstData::Nullary { opcode }, ty, at, out)
 }
 
-/// An instruction's result, from where another comes.
-fn made(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
+/// Appends an instruction at the location of another. Returns its result.
+fn append(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
     let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
     v

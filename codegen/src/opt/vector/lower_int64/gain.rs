@@ -1,7 +1,7 @@
-//! Which quadwords become pairs: sets of values that are made of each other, and what a set saves.
+//! Selection of qword values that become pairs: sets of dependent values, and the benefit of each.
 //!
-//! What is counted are instructions of as many lanes as one on doublewords has: a move or an
-//! operation of logic on quadwords is four of these, on a pair two.
+//! The unit is an instruction with the lane count of dwords. A move or a logic operation on qwords
+//! takes four, on a pair two.
 
 use super::is_vector;
 use crate::ir::{
@@ -12,59 +12,59 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-/// What an operation on a pair saves that goes bit by bit.
+/// Savings of a bitwise operation on a pair.
 const BITWISE: i32 = 2;
-/// A sum, whose carry is as wide on both.
+/// Savings of a sum, whose carry costs the same in both forms.
 const SUM: i32 = 2;
-/// Halves that a message moves, which need not be moved to and from each other's side.
+/// Savings of a message that moves halves, which need no interleaving.
 const MESSAGE: i32 = 4;
-/// What it costs to make halves of a whole, or a whole of halves.
+/// Cost of splitting or joining a value.
 const MEETING: i32 = 4;
-/// An address is computed where it is sent.
+/// Cost of joining an address, which is needed where it is sent.
 const ADDRESS: i32 = 6;
 
-/// The most elements of a lane that an access of pairs has.
+/// Maximal elements of a lane in an access of pairs.
 const MOST_ELEMENTS: u32 = 16;
 
-/// What the definition of a vector of quadwords is to a pair.
-enum Def {
-    /// It can be one, and saves that.
+/// Relation of a qword vector's definition to a pair.
+enum DefKind {
+    /// Can be a pair, with these savings.
     Pair(i32),
-    /// Both forms cost nothing, or the pair does: constants, extensions, a lane spread.
+    /// Both forms are free, or the pair is: constants, extensions, splats.
     Either,
-    /// It stays as it is.
+    /// Stays whole.
     Whole,
 }
 
-/// The sets.
-pub(super) struct Sets {
-    /// The next member of the way to a set's first.
+/// Sets of dependent values.
+pub(super) struct PairSets {
+    /// Union-find parent.
     up: SecondaryMap<Value, PackedOption<Value>>,
-    /// What a set saves, at its first.
+    /// Savings of a set, at its root.
     gain: SecondaryMap<Value, i32>,
     /// Values that can be pairs.
-    can: EntitySet<Value>,
-    wants_whole: EntitySet<Value>,
-    wants_halves: EntitySet<Value>,
+    pairable: EntitySet<Value>,
+    needs_whole: EntitySet<Value>,
+    needs_halves: EntitySet<Value>,
     stores: EntitySet<Inst>,
-    /// Of each block the places of parameters that are pairs, in order.
-    places: SecondaryMap<Block, Vec<u32>>,
-    /// The parameters that something has to be made of at the block's begin.
+    /// Indices of each block's parameters that are pairs, in order.
+    pair_indices: SecondaryMap<Block, Vec<u32>>,
+    /// Parameters whose other form is needed at the start of the block.
     params: SecondaryMap<Block, Vec<Value>>,
     any: bool,
 }
 
-impl Sets {
-    /// The sets of a function all of whose blocks can be reached.
-    pub(super) fn new(func: &Function, cfg: &ControlFlow) -> Sets {
-        let mut s = Sets {
+impl PairSets {
+    /// Forms the sets of a function without unreachable blocks.
+    pub(super) fn new(func: &Function, cfg: &ControlFlow) -> PairSets {
+        let mut s = PairSets {
             up: SecondaryMap::new(),
             gain: SecondaryMap::new(),
-            can: EntitySet::new(),
-            wants_whole: EntitySet::new(),
-            wants_halves: EntitySet::new(),
+            pairable: EntitySet::new(),
+            needs_whole: EntitySet::new(),
+            needs_halves: EntitySet::new(),
             stores: EntitySet::new(),
-            places: SecondaryMap::new(),
+            pair_indices: SecondaryMap::new(),
             params: SecondaryMap::new(),
             any: false,
         };
@@ -72,35 +72,35 @@ impl Sets {
             let insts = func.layout.insts(block).iter();
             let results = insts.flat_map(|&i| func.dfg.results(i));
             for &v in func.dfg.block_params(block).iter().chain(results) {
-                if let Some(Def::Pair(gain)) = def(func, v) {
-                    s.can.insert(v);
+                if let Some(DefKind::Pair(gain)) = def(func, v) {
+                    s.pairable.insert(v);
                     s.gain[v] = gain;
                 }
             }
         }
-        let mut met = EntitySet::new();
+        let mut counted = EntitySet::new();
         for &block in cfg.order() {
             for &inst in func.layout.insts(block) {
-                s.uses(func, inst, &mut met);
+                s.uses(func, inst, &mut counted);
             }
         }
-        s.wants(func, cfg);
+        s.collect_needs(func, cfg);
         s
     }
 
-    /// Joins the sets of what an instruction is made of, and counts what its operands cost.
-    fn uses(&mut self, func: &Function, inst: Inst, met: &mut EntitySet<Value>) {
+    /// Joins the sets of an instruction's operands and result. Counts the costs of its operands.
+    fn uses(&mut self, func: &Function, inst: Inst, counted: &mut EntitySet<Value>) {
         let data = func.dfg.data(inst);
         for dest in func.dfg.destinations(inst) {
             let params = func.dfg.block_params(dest.block);
             for (&p, &arg) in params.iter().zip(dest.args.as_slice(&func.dfg.pool)) {
-                self.operand(func, p, arg, met);
+                self.join_operand(func, p, arg, counted);
             }
         }
         let to = func
             .dfg
             .first_result(inst)
-            .filter(|&v| self.can.contains(v));
+            .filter(|&v| self.pairable.contains(v));
         let addr = address(data);
         if is_branch(data) {
             return;
@@ -110,14 +110,14 @@ impl Sets {
                 return;
             }
             match to {
-                Some(to) if Some(v) != addr => self.operand(func, to, v, met),
-                _ if self.can.contains(v) => {
-                    let first = self.first(v);
-                    self.gain[first] += match takes_halves(func, data, v) {
+                Some(to) if Some(v) != addr => self.join_operand(func, to, v, counted),
+                _ if self.pairable.contains(v) => {
+                    let root = self.root(v);
+                    self.gain[root] += match takes_halves(func, data, v) {
                         Some(saved) => saved,
-                        // Of which halves are read, as the rules know.
-                        None if to_doublewords(func, inst) => BITWISE,
-                        None if !met.insert(v) => 0,
+                        // A read of halves, which the rules recognize.
+                        None if is_cast_to_dwords(func, inst) => BITWISE,
+                        None if !counted.insert(v) => 0,
                         None if Some(v) == addr => -ADDRESS,
                         None => -MEETING,
                     };
@@ -127,27 +127,33 @@ impl Sets {
         });
     }
 
-    /// A value that is made of an operand.
-    fn operand(&mut self, func: &Function, to: Value, v: Value, met: &mut EntitySet<Value>) {
-        let to_pair = self.can.contains(to);
-        if self.can.contains(v) {
-            let (a, b) = (self.first(to), self.first(v));
+    /// Joins a value with an operand, or counts the cost of converting it.
+    fn join_operand(
+        &mut self,
+        func: &Function,
+        to: Value,
+        v: Value,
+        counted: &mut EntitySet<Value>,
+    ) {
+        let to_pair = self.pairable.contains(to);
+        if self.pairable.contains(v) {
+            let (a, b) = (self.root(to), self.root(v));
             if !to_pair {
-                if met.insert(v) {
+                if counted.insert(v) {
                     self.gain[b] -= MEETING;
                 }
             } else if a != b {
                 self.up[b] = a.into();
                 self.gain[a] += self.gain[b];
             }
-        } else if to_pair && matches!(def(func, v), Some(Def::Whole)) && met.insert(v) {
-            let a = self.first(to);
+        } else if to_pair && matches!(def(func, v), Some(DefKind::Whole)) && counted.insert(v) {
+            let a = self.root(to);
             self.gain[a] -= MEETING;
         }
     }
 
-    /// The first member of a value's set; the way there is half as long then.
-    fn first(&mut self, mut v: Value) -> Value {
+    /// Returns the root of a value's set. Halves the path.
+    fn root(&mut self, mut v: Value) -> Value {
         while let Some(up) = self.up[v].expand() {
             if let Some(next) = self.up[up].expand() {
                 self.up[v] = next.into();
@@ -157,46 +163,48 @@ impl Sets {
         v
     }
 
-    /// Notes what each value has to be besides what it is.
-    fn wants(&mut self, func: &Function, cfg: &ControlFlow) {
+    /// Collects the other forms that values need.
+    fn collect_needs(&mut self, func: &Function, cfg: &ControlFlow) {
         let mut pairs = EntitySet::new();
         for &block in cfg.order() {
             let insts = func.layout.insts(block).iter();
             let results = insts.flat_map(|&i| func.dfg.results(i));
             for &v in func.dfg.block_params(block).iter().chain(results) {
-                if self.can.contains(v) {
-                    let first = self.first(v);
-                    if self.gain[first] > 0 {
+                if self.pairable.contains(v) {
+                    let root = self.root(v);
+                    if self.gain[root] > 0 {
                         pairs.insert(v);
                         self.any = true;
                     }
                 }
             }
         }
-        self.can = pairs;
+        self.pairable = pairs;
         for &block in cfg.order() {
             let params = func.dfg.block_params(block);
-            let places = (0u32..).zip(params).filter(|(_, p)| self.can.contains(**p));
-            self.places[block] = places.map(|(n, _)| n).collect();
+            let pair_indices = (0u32..)
+                .zip(params)
+                .filter(|(_, p)| self.pairable.contains(**p));
+            self.pair_indices[block] = pair_indices.map(|(n, _)| n).collect();
         }
         for &block in cfg.order() {
             for &inst in func.layout.insts(block) {
-                self.wants_of(func, inst);
+                self.collect_needs_of(func, inst);
             }
         }
         for &block in cfg.order() {
             let params = func.dfg.block_params(block).iter().copied();
-            let more = |&v: &Value| self.wants_whole.contains(v) || self.wants_halves.contains(v);
+            let more = |&v: &Value| self.needs_whole.contains(v) || self.needs_halves.contains(v);
             self.params[block] = params.filter(more).collect();
         }
     }
 
-    fn wants_of(&mut self, func: &Function, inst: Inst) {
+    fn collect_needs_of(&mut self, func: &Function, inst: Inst) {
         let data = func.dfg.data(inst);
         for dest in func.dfg.destinations(inst) {
             let params = func.dfg.block_params(dest.block);
             for (&p, &arg) in params.iter().zip(dest.args.as_slice(&func.dfg.pool)) {
-                self.want(arg, self.can.contains(p));
+                self.need(arg, self.pairable.contains(p));
             }
         }
         if is_branch(data) {
@@ -205,7 +213,7 @@ impl Sets {
         let to_pair = func
             .dfg
             .first_result(inst)
-            .is_some_and(|v| self.can.contains(v));
+            .is_some_and(|v| self.pairable.contains(v));
         let addr = address(data);
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         data.for_each_arg(&func.dfg, |v| args.push(v));
@@ -213,70 +221,70 @@ impl Sets {
             if !is_vector(func.dfg.ty(v)) {
                 continue;
             }
-            let halves = match Some(v) == addr {
-                true => false,
-                false if to_pair => true,
-                // What can be either is halves to a store, of which it spares the moves.
-                false => {
-                    takes_halves(func, data, v).is_some()
-                        && (self.can.contains(v)
-                            || matches!(data, InstData::Store { .. })
-                                && matches!(def(func, v), Some(Def::Either)))
-                }
+            let is_store = matches!(data, InstData::Store { .. });
+            let halves = if Some(v) == addr {
+                false
+            } else if to_pair {
+                true
+            } else {
+                // Constants and extensions are stored as halves, which spares moves.
+                takes_halves(func, data, v).is_some()
+                    && (self.pairable.contains(v)
+                        || is_store && matches!(def(func, v), Some(DefKind::Either)))
             };
-            if halves && matches!(data, InstData::Store { .. }) {
+            if halves && is_store {
                 self.stores.insert(inst);
                 self.any = true;
             }
-            self.want(v, halves);
+            self.need(v, halves);
         }
     }
 
-    fn want(&mut self, v: Value, halves: bool) {
-        if halves && !self.can.contains(v) {
-            self.wants_halves.insert(v);
-        } else if !halves && self.can.contains(v) {
-            self.wants_whole.insert(v);
+    fn need(&mut self, v: Value, halves: bool) {
+        if halves && !self.pairable.contains(v) {
+            self.needs_halves.insert(v);
+        } else if !halves && self.pairable.contains(v) {
+            self.needs_whole.insert(v);
         }
     }
 
-    /// Whether nothing becomes a pair.
+    /// Returns true if nothing becomes a pair.
     pub(super) fn is_empty(&self) -> bool {
         !self.any
     }
 
-    /// Whether a value becomes a pair.
+    /// Returns true if a value becomes a pair.
     pub(super) fn is_pair(&self, v: Value) -> bool {
-        self.can.contains(v)
+        self.pairable.contains(v)
     }
 
-    /// Whether a pair is asked for as a whole.
-    pub(super) fn wants_whole(&self, v: Value) -> bool {
-        self.wants_whole.contains(v)
+    /// Returns true if a pair is needed as a whole.
+    pub(super) fn needs_whole(&self, v: Value) -> bool {
+        self.needs_whole.contains(v)
     }
 
-    /// Whether a whole is asked for as halves.
-    pub(super) fn wants_halves(&self, v: Value) -> bool {
-        self.wants_halves.contains(v)
+    /// Returns true if halves of a whole value are needed.
+    pub(super) fn needs_halves(&self, v: Value) -> bool {
+        self.needs_halves.contains(v)
     }
 
-    /// Whether a store is of halves.
+    /// Returns true if a store takes halves.
     pub(super) fn is_split_access(&self, inst: Inst) -> bool {
         self.stores.contains(inst)
     }
 
-    /// The places of a block's parameters that are pairs, as they were.
-    pub(super) fn places(&self, block: Block) -> &[u32] {
-        &self.places[block]
+    /// Returns the original indices of a block's parameters that are pairs.
+    pub(super) fn pair_indices(&self, block: Block) -> &[u32] {
+        &self.pair_indices[block]
     }
 
-    /// A block's parameters, as they were, of which something has to be made.
+    /// Returns the original parameters of a block whose other form is needed.
     pub(super) fn params(&self, block: Block) -> &[Value] {
         &self.params[block]
     }
 }
 
-/// The addresses of an access.
+/// Returns the address operand of an access.
 fn address(data: &InstData) -> Option<Value> {
     match *data {
         InstData::Load { addr, .. } | InstData::Atomic { addr, .. } => Some(addr),
@@ -285,13 +293,13 @@ fn address(data: &InstData) -> Option<Value> {
     }
 }
 
-/// Whether an instruction is the same bytes as doublewords.
-fn to_doublewords(func: &Function, inst: Inst) -> bool {
+/// Returns true for a cast to dwords.
+fn is_cast_to_dwords(func: &Function, inst: Inst) -> bool {
     let to = func.dfg.first_result(inst).map(|v| func.dfg.ty(v).scalar());
     func.dfg.data(inst).opcode() == Opcode::Bitcast && to == Some(Scalar::I32)
 }
 
-/// Whether vectors among an instruction's operands are arguments of where it goes on.
+/// Returns true for a branch, whose vector operands are all block arguments.
 fn is_branch(data: &InstData) -> bool {
     matches!(
         data,
@@ -299,8 +307,8 @@ fn is_branch(data: &InstData) -> bool {
     )
 }
 
-/// What it saves if an instruction, whose result is no pair, has the halves of an operand; none
-/// where it wants a whole.
+/// Returns the savings if an instruction takes the halves of an operand while its result is no
+/// pair. `None` if it needs a whole value.
 fn takes_halves(func: &Function, data: &InstData, v: Value) -> Option<i32> {
     match *data {
         InstData::Unary {
@@ -314,14 +322,14 @@ fn takes_halves(func: &Function, data: &InstData, v: Value) -> Option<i32> {
             offset,
             ..
         } if args[0] == v && args[1] != v => {
-            access(mem, offset, func.dfg.ty(v), func.dfg.ty(args[1]))
+            access_savings(mem, offset, func.dfg.ty(v), func.dfg.ty(args[1]))
         }
         _ => None,
     }
 }
 
-/// What a value's definition is to a pair; none where the value is no vector of quadwords.
-fn def(func: &Function, v: Value) -> Option<Def> {
+/// Classifies a value's definition; `None` if it is no qword vector.
+fn def(func: &Function, v: Value) -> Option<DefKind> {
     let ty = func.dfg.ty(v);
     if !is_vector(ty) {
         return None;
@@ -329,13 +337,13 @@ fn def(func: &Function, v: Value) -> Option<Def> {
     let inst = match func.dfg.def(v) {
         ValueDef::Param(block, _) => {
             return Some(if func.layout.entry() == Some(block) {
-                Def::Whole
+                DefKind::Whole
             } else {
-                Def::Pair(0)
+                DefKind::Pair(0)
             });
         }
         ValueDef::Result(inst, 0) => inst,
-        ValueDef::Result(..) => return Some(Def::Whole),
+        ValueDef::Result(..) => return Some(DefKind::Whole),
     };
     Some(match *func.dfg.data(inst) {
         InstData::Nullary {
@@ -346,11 +354,11 @@ fn def(func: &Function, v: Value) -> Option<Def> {
         | InstData::Unary {
             opcode: Opcode::Sextend | Opcode::Uextend,
             ..
-        } => Def::Either,
+        } => DefKind::Either,
         InstData::Unary {
             opcode: Opcode::Bitcast,
             arg,
-        } if func.dfg.ty(arg).scalar() == Scalar::I32 => Def::Pair(if is_join(func, arg) {
+        } if func.dfg.ty(arg).scalar() == Scalar::I32 => DefKind::Pair(if is_join(func, arg) {
             MEETING
         } else {
             -MEETING
@@ -362,33 +370,33 @@ fn def(func: &Function, v: Value) -> Option<Def> {
         | InstData::Ternary {
             opcode: Opcode::Select,
             ..
-        } => Def::Pair(BITWISE),
+        } => DefKind::Pair(BITWISE),
         InstData::Unary {
             opcode: Opcode::Ineg,
             ..
-        } => Def::Pair(SUM),
+        } => DefKind::Pair(SUM),
         InstData::Binary { opcode, args } => match opcode {
-            Opcode::Iadd | Opcode::Isub => Def::Pair(SUM),
-            Opcode::Band | Opcode::Bor | Opcode::Bxor => Def::Pair(BITWISE),
-            // One lane has no halves to draw from.
+            Opcode::Iadd | Opcode::Isub => DefKind::Pair(SUM),
+            Opcode::Band | Opcode::Bor | Opcode::Bxor => DefKind::Pair(BITWISE),
+            // A single lane cannot be shuffled by halves.
             Opcode::Shuffle
                 if func.dfg.ty(args[0]).lanes() > 1
                     && func.dfg.ty(args[1]).scalar() != Scalar::I64 =>
             {
-                Def::Pair(BITWISE)
+                DefKind::Pair(BITWISE)
             }
-            _ => Def::Whole,
+            _ => DefKind::Whole,
         },
         InstData::RdRegion { arg, index, .. } if index.is_none() => {
             match func.dfg.ty(arg).lanes() {
-                1 => Def::Either,
-                _ => Def::Pair(BITWISE),
+                1 => DefKind::Either,
+                _ => DefKind::Pair(BITWISE),
             }
         }
         InstData::WrRegion { args, index, .. }
             if index.is_none() && func.dfg.ty(args[1]).lanes() > 1 =>
         {
-            Def::Pair(BITWISE)
+            DefKind::Pair(BITWISE)
         }
         InstData::Load {
             opcode: Opcode::Load,
@@ -396,18 +404,19 @@ fn def(func: &Function, v: Value) -> Option<Def> {
             addr,
             offset,
             ..
-        } => access(mem, offset, ty, func.dfg.ty(addr)).map_or(Def::Whole, Def::Pair),
-        _ => Def::Whole,
+        } => {
+            access_savings(mem, offset, ty, func.dfg.ty(addr)).map_or(DefKind::Whole, DefKind::Pair)
+        }
+        _ => DefKind::Whole,
     })
 }
 
-/// What an access saves by lanes of which it moves pairs; none where it stays as it is, in one
-/// message of each element.
-fn access(mem: MemFlags, offset: i32, ty: Type, addr: Type) -> Option<i32> {
+/// Returns the savings of an access that moves pairs. `None` if it stays one message per element.
+fn access_savings(mem: MemFlags, offset: i32, ty: Type, addr: Type) -> Option<i32> {
     let count = ty.lanes() / addr.lanes().max(1);
     let merges = matches!(addr.lanes(), 8 | 16 | 32) && mem.alignment(8) >= 4;
     let fits = count <= MOST_ELEMENTS && offset < i32::MAX - 8 * MOST_ELEMENTS as i32;
-    // There a message moves quadwords as they are.
+    // Such a message moves qwords as they are.
     let whole = mem.space == Space::Global && mem.alignment(8) >= 8;
     let saved = match (whole, count) {
         (true, 1) => 0,
@@ -416,7 +425,7 @@ fn access(mem: MemFlags, offset: i32, ty: Type, addr: Type) -> Option<i32> {
     (merges && fits && !mem.volatile).then_some(saved)
 }
 
-/// Whether doublewords are two vectors laid side by side.
+/// Returns true if dwords are two interleaved vectors.
 fn is_join(func: &Function, v: Value) -> bool {
     let written = |v: Value| match *func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::WrRegion { args, region, .. } => {

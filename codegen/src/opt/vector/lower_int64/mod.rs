@@ -1,15 +1,16 @@
-//! Quadwords as two vectors of doublewords, where the ALU has no 64-bit integers.
+//! Lowering of 64-bit integers: vectors of qwords become two vectors of dwords, where the ALU has
+//! no 64-bit integers.
 //!
-//! A vector of quadwords has the halves of each lane side by side: an instruction on one of them
-//! reaches half as many lanes as one on doublewords, and what is accessed in one message, all
-//! lanes' lower halves before the upper ones, has to be moved there. So a value that is computed
-//! lane by lane becomes two values, of the lower and of the upper doublewords. First, what the ALU
-//! lacks is rewritten (`expand`), most of which is on halves already. Then values that are made of
-//! each other are one set, and a set becomes pairs as a whole if that saves more than it costs
-//! where halves and wholes meet (`gain.rs`): addresses mostly stay as they are.
+//! A vector of qwords stores both halves of a lane side by side. So an instruction on one of the
+//! halves covers half as many lanes as one on dwords. A message stores all lanes' lower halves
+//! before the upper ones, which needs moves. So a value that is computed lane by lane becomes two
+//! values: its lower and its upper dwords. First, operations that the ALU lacks are expanded,
+//! mostly into operations on halves. Values that depend on each other then form a set. A set
+//! becomes pairs if that saves more than it costs where pairs meet whole values (`gain.rs`).
+//! Addresses mostly stay whole.
 //!
-//! Needs: IR that verifies. Makes: the same, with halves joined that the e-graph takes apart again.
-//! Work: linear, but for the sets' union-find.
+//! Input: verified IR. Output: the same, with joins of halves that the e-graph removes. Work:
+//! linear, except for union-find.
 
 mod gain;
 
@@ -19,30 +20,30 @@ use crate::ir::{
     Value,
 };
 use crate::legalize_ops;
-use crate::opt::memory::{doublewords, halved};
-use crate::opt::{Facts, State};
+use crate::opt::memory::{dword_type, low_half_region};
+use crate::opt::{OptState, PassContext};
 use crate::passes::Pass;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use gain::Sets;
+use gain::PairSets;
 
-/// The pass. Gives how many values are pairs now.
-pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    if facts.target.features().i64_sums || !has_vectors(func) {
+/// Runs the pass. Returns the number of values that became pairs.
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    if ctx.target.features().i64_sums || !has_vectors(func) {
         return 0;
     }
-    // What memory is known to hold may be the same in every lane, and no vector any longer.
-    if facts.passes.contains(Pass::Egraph) {
-        crate::opt::egraph::run(func, facts, state);
+    // Forwarded loads may be uniform, and then no vectors any more.
+    if ctx.passes.contains(Pass::Egraph) {
+        crate::opt::egraph::run(func, ctx, state);
     }
-    state.flow.remove_unreachable(func);
-    let rewritten = legalize_ops::quadwords(func, facts.float, facts.target);
-    let cfg = state.flow.of(func);
-    let sets = Sets::new(func, &cfg);
+    state.cfg.remove_unreachable(func);
+    let rewritten = legalize_ops::expand_qwords(func, ctx.float, ctx.target);
+    let cfg = state.cfg.get(func);
+    let sets = PairSets::new(func, &cfg);
     if sets.is_empty() {
         return rewritten;
     }
-    let mut p = Pairs {
+    let mut p = PairLowering {
         func,
         sets,
         out: BlockInsts::new(),
@@ -60,7 +61,7 @@ pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut St
     rewritten + p.made
 }
 
-/// Whether there is any vector of quadwords.
+/// Returns true if the function has vectors of qwords.
 fn has_vectors(func: &Function) -> bool {
     let insts = func
         .layout
@@ -71,33 +72,33 @@ fn has_vectors(func: &Function) -> bool {
     results.any(|&v| is_vector(func.dfg.ty(v)))
 }
 
-/// Whether values of a type may become pairs.
+/// Returns true if values of a type may become pairs.
 fn is_vector(ty: Type) -> bool {
     ty.scalar() == Scalar::I64 && ty.lanes() > 1
 }
 
-/// Every other doubleword of twice as many, from the first or the second.
+/// Returns the region of the lower or the upper dwords of qwords.
 fn every_other(high: bool) -> Region {
     Region::new(2, 1, 0, if high { 4 } else { 0 })
 }
 
-/// The lower and the upper doublewords of a value.
-type Halves = [Value; 2];
+/// Lower and upper dwords of a value.
+type DwordPair = [Value; 2];
 
-struct Pairs<'f> {
+struct PairLowering<'f> {
     func: &'f mut Function,
-    sets: Sets,
-    /// The block being written, and where its instruction comes from.
+    sets: PairSets,
+    /// Instructions of the current block, and the location of the current one.
     out: BlockInsts,
     loc: SourceLoc,
     halves: SecondaryMap<Value, [PackedOption<Value>; 2]>,
-    /// What stands for a pair where a whole is asked for.
+    /// Joined value of each pair that is used as a whole.
     whole: SecondaryMap<Value, PackedOption<Value>>,
     made: u32,
 }
 
-impl Pairs<'_> {
-    /// Gives a block two parameters for each that is a pair, behind its others.
+impl PairLowering<'_> {
+    /// Replaces each parameter that is a pair by two at the end.
     fn parameters(&mut self, block: Block) {
         let params = self.func.dfg.block_params(block).to_vec();
         let keep: Vec<bool> = params.iter().map(|&p| !self.sets.is_pair(p)).collect();
@@ -106,7 +107,7 @@ impl Pairs<'_> {
         }
         self.func.dfg.retain_block_params(block, &keep);
         for (&p, _) in params.iter().zip(&keep).filter(|(_, keep)| !**keep) {
-            let ty = doublewords(self.func.dfg.ty(p));
+            let ty = dword_type(self.func.dfg.ty(p));
             let halves = [(); 2].map(|()| self.func.dfg.append_block_param(block, ty));
             self.halves[p] = halves.map(Into::into);
             self.made += 1;
@@ -118,7 +119,7 @@ impl Pairs<'_> {
         if let Some(&first) = insts.first() {
             self.loc = self.func.srclocs[first];
         }
-        // Those that were pairs have left the list: who is asked for as a whole is in the sets.
+        // Parameters that were pairs are no longer listed, so the sets keep them.
         for v in self.sets.params(block).to_vec() {
             self.provide(v);
         }
@@ -132,21 +133,21 @@ impl Pairs<'_> {
         *self.func.layout.insts_mut(block) = std::mem::take(&mut self.out);
     }
 
-    /// Makes of a value that is there what it is asked for besides: a whole of halves, or halves of
-    /// a whole.
+    /// Makes the other form of a value where it is needed: a join of a pair, or halves of a whole
+    /// value.
     fn provide(&mut self, v: Value) {
         if self.sets.is_pair(v) {
-            if self.sets.wants_whole(v) {
+            if self.sets.needs_whole(v) {
                 let whole = self.join(v);
                 self.whole[v] = whole.into();
             }
-        } else if self.sets.wants_halves(v) {
+        } else if self.sets.needs_halves(v) {
             let halves = self.split(v);
             self.halves[v] = halves.map(Into::into);
         }
     }
 
-    /// Writes an instruction: on halves if its result is a pair, or where it takes them.
+    /// Rewrites an instruction on halves if its result is a pair or if it takes halves.
     fn inst(&mut self, inst: Inst) {
         let data = *self.func.dfg.data(inst);
         if let Some(v) = self.func.dfg.first_result(inst)
@@ -172,7 +173,7 @@ impl Pairs<'_> {
                     .first_result(inst)
                     .map(|r| self.func.dfg.ty(r));
                 let same = to == Some(self.func.dfg.ty(low));
-                // The same bits as a number of the same type: the rules take that out.
+                // A cast to the same type, which the rules remove.
                 let opcode = if same {
                     Opcode::Bitcast
                 } else {
@@ -190,11 +191,11 @@ impl Pairs<'_> {
         self.out.push(inst);
     }
 
-    /// Gives destinations halves for the parameters that are pairs.
+    /// Passes halves to parameters that are pairs.
     fn branch(&mut self, inst: Inst) {
         let dests = self.func.dfg.destinations(inst).to_vec();
         for (n, dest) in dests.into_iter().enumerate() {
-            let pairs = self.sets.places(dest.block);
+            let pairs = self.sets.pair_indices(dest.block);
             if pairs.is_empty() {
                 continue;
             }
@@ -216,8 +217,8 @@ impl Pairs<'_> {
         self.halves[v][0].is_some()
     }
 
-    /// A value's halves, which are there.
-    fn of(&self, v: Value) -> Halves {
+    /// Returns the halves of a value.
+    fn of(&self, v: Value) -> DwordPair {
         self.halves[v].map(|h| h.expand().unwrap_or(v))
     }
 
@@ -225,7 +226,7 @@ impl Pairs<'_> {
         self.push_all(data, &[ty]).0
     }
 
-    /// The first result of a new instruction, and the second or that again.
+    /// Returns the first result of a new instruction, and the second or else the first again.
     fn push_all(&mut self, data: InstData, types: &[Type]) -> (Value, Value) {
         let inst = self.func.dfg.make_inst(data, types);
         self.func.set_srcloc(inst, self.loc);
@@ -268,7 +269,7 @@ impl Pairs<'_> {
         self.push(data, ty)
     }
 
-    /// Two halves side by side.
+    /// Joins two halves.
     fn join(&mut self, v: Value) -> Value {
         let ty = self.func.dfg.ty(v);
         let opcode = Opcode::Undef;
@@ -280,9 +281,9 @@ impl Pairs<'_> {
         self.unary(Opcode::Bitcast, all, ty)
     }
 
-    /// The halves of a whole: of constants, extensions and lanes spread they are no reads of it.
-    fn split(&mut self, v: Value) -> Halves {
-        let ty = doublewords(self.func.dfg.ty(v));
+    /// Returns the halves of a whole value. Constants, extensions and splats need no reads.
+    fn split(&mut self, v: Value) -> DwordPair {
+        let ty = dword_type(self.func.dfg.ty(v));
         let data = self.func.dfg.def_inst(v).map(|i| *self.func.dfg.data(i));
         let constant = |opcode, bits: u64| InstData::Imm {
             opcode,
@@ -326,8 +327,8 @@ impl Pairs<'_> {
         }
     }
 
-    /// A region of each half of a whole.
-    fn region_of_whole(&mut self, arg: Value, region: Region, ty: Type) -> Halves {
+    /// Returns a region of each half of a whole value.
+    fn region_of_whole(&mut self, arg: Value, region: Region, ty: Type) -> DwordPair {
         let lanes = self.func.dfg.ty(arg).lanes();
         let pairs = Type::clamped(Scalar::I32, 2 * lanes);
         let pairs = self.unary(Opcode::Bitcast, arg, pairs);
@@ -342,9 +343,9 @@ impl Pairs<'_> {
         })
     }
 
-    /// What an instruction computes, as halves.
-    fn on_halves(&mut self, data: InstData, v: Value) -> Halves {
-        let ty = doublewords(self.func.dfg.ty(v));
+    /// Computes an instruction on halves.
+    fn on_halves(&mut self, data: InstData, v: Value) -> DwordPair {
+        let ty = dword_type(self.func.dfg.ty(v));
         match data {
             InstData::Unary {
                 opcode: Opcode::Bitcast,
@@ -375,13 +376,13 @@ impl Pairs<'_> {
                 let old = old.map(|old| self.of(old));
                 self.load(data, ty, old)
             }
-            // Each half by itself.
+            // Each half separately.
             _ => [0, 1].map(|half: usize| {
                 let mut data = data;
                 if let InstData::RdRegion { region, .. } | InstData::WrRegion { region, .. } =
                     &mut data
                 {
-                    *region = halved(*region);
+                    *region = low_half_region(*region);
                 }
                 let halves = &self.halves;
                 let of = |a: Value| halves[a][half].expand().unwrap_or(a);
@@ -391,8 +392,8 @@ impl Pairs<'_> {
         }
     }
 
-    /// A sum with its carry, a difference with its borrow.
-    fn carried(&mut self, opcode: Opcode, a: Halves, b: Halves) -> Halves {
+    /// Returns a sum with carry, or a difference with borrow.
+    fn carried(&mut self, opcode: Opcode, a: DwordPair, b: DwordPair) -> DwordPair {
         let ty = self.func.dfg.ty(a[0]);
         let with = match opcode {
             Opcode::Iadd => Opcode::Iaddc,
@@ -407,14 +408,14 @@ impl Pairs<'_> {
         [low, self.binary(opcode, high, carry)]
     }
 
-    /// Loads of each doubleword of each lane by itself, which are merged later; those of one half
-    /// stand one behind the other.
-    fn load(&mut self, data: InstData, ty: Type, old: Option<Halves>) -> Halves {
+    /// Loads each dword of each lane separately; these loads are merged later. Elements of one half
+    /// are stored in sequence.
+    fn load(&mut self, data: InstData, ty: Type, old: Option<DwordPair>) -> DwordPair {
         let InstData::Load { mem, addr, .. } = data else {
             return [Value::from_u32(0); 2];
         };
         let addr = self.whole_of(addr);
-        let (lanes, mem) = (self.func.dfg.ty(addr).lanes(), doubleword(mem));
+        let (lanes, mem) = (self.func.dfg.ty(addr).lanes(), dword_flags(mem));
         let count = ty.lanes() / lanes.max(1);
         [0, 1].map(|half: u32| {
             let mut all = None;
@@ -451,13 +452,13 @@ impl Pairs<'_> {
         })
     }
 
-    /// Stores of each doubleword of each lane by itself.
+    /// Stores each dword of each lane separately.
     fn store(&mut self, data: InstData) {
         let InstData::Store { mem, args, .. } = data else {
             return;
         };
         let (halves, addr) = (self.of(args[0]), self.whole_of(args[1]));
-        let (lanes, mem) = (self.func.dfg.ty(addr).lanes(), doubleword(mem));
+        let (lanes, mem) = (self.func.dfg.ty(addr).lanes(), dword_flags(mem));
         let ty = self.func.dfg.ty(halves[0]);
         let count = ty.lanes() / lanes.max(1);
         for (n, half) in (0..count).flat_map(|n| [(n, 0u32), (n, 1)]) {
@@ -488,12 +489,12 @@ impl Pairs<'_> {
     }
 }
 
-/// Where a half of a lane's element is behind the lane's address, in bytes.
+/// Returns the byte offset of a half of a lane's element from the lane's address.
 fn at(element: u32, half: u32) -> i32 {
     (8 * element + 4 * half) as i32
 }
 
-/// How a doubleword of what an access of quadwords moves is accessed.
-fn doubleword(mem: MemFlags) -> MemFlags {
+/// Returns the memory flags of a dword access to qwords.
+fn dword_flags(mem: MemFlags) -> MemFlags {
     mem.aligned(mem.alignment(Scalar::I64.bytes()).min(Scalar::I32.bytes()))
 }
