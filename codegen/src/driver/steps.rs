@@ -21,7 +21,7 @@ use crate::regalloc::flag_alloc::allocate_flags;
 use crate::regalloc::grf::baseline::{self, Allocator};
 use crate::regalloc::grf::{lane_sharing as sharing, remat as rematerialize};
 use crate::regalloc::report::AllocationReport;
-use crate::regalloc::{Allocated, Room, allocate};
+use crate::regalloc::{AllocEnv, Allocated, allocate};
 use crate::sched;
 use crate::scoreboard as swsb;
 use crate::target::abi::{Payload, has_what_is_asked};
@@ -71,8 +71,8 @@ impl<'a> Work<'a, '_> {
     }
 
     /// GRFs and scratch that the kernel's values may be in.
-    fn room(&self) -> Result<Room<'a>, CodegenError> {
-        Ok(Room {
+    fn alloc_env(&self) -> Result<AllocEnv<'a>, CodegenError> {
+        Ok(AllocEnv {
             target: &self.options.target,
             grfs: self.grfs(),
             scratch: self.payload()?.scratch_bytes,
@@ -158,7 +158,7 @@ pub(super) fn flag_alloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let file = work.options.target.grf().size();
     let mut code = allocate_flags(work.name, code, file, &mut work.context.flags)?;
     if work.options.allocator == Allocator::Grfs {
-        baseline::round(&mut code);
+        baseline::round_to_grfs(&mut code);
     }
     work.form = Form::Machine(code, None);
     Ok(0)
@@ -204,7 +204,7 @@ pub(super) fn liveness(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
 
 pub(super) fn remat(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (mut code, live) = work.form.live()?;
-    let live = rematerialize::remake_to_fit(work.name, &mut code, live, work.register_bytes())?;
+    let live = rematerialize::remat_to_fit(work.name, &mut code, live, work.register_bytes())?;
     work.form = Form::Live(code, live);
     Ok(0)
 }
@@ -227,17 +227,17 @@ pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
 pub(super) fn regalloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (code, live) = work.form.live()?;
     let options = work.options;
-    let room = work.room()?;
+    let env = work.alloc_env()?;
     let keep = options.check || options.report;
     work.before = keep.then(|| (code.clone(), live.clone()));
     let after = match options.allocator {
-        Allocator::LinearScan => baseline::linear_scan(work.name, code, live, room)?,
-        _ => allocate(work.name, code, live, room, &mut work.context.map)?,
+        Allocator::LinearScan => baseline::linear_scan(work.name, code, live, env)?,
+        _ => allocate(work.name, code, live, env, &mut work.context.map)?,
     };
     if options.report
         && let Some((code, live)) = &work.before
     {
-        let report = AllocationReport::new(code, live, &after, room);
+        let report = AllocationReport::new(code, live, &after, env);
         work.stats.report = Some(Box::new(report));
     }
     work.stats.spilled = after.spilled.clone();

@@ -6,15 +6,15 @@
 //! 1. Copies merge live ranges into bundles ([`grf::bundles`]).
 //! 2. Each bundle gets one place for its whole live range ([`grf::place`]) from an allocation map
 //!    keyed by program point ([`grf::allocation_map`]).
-//! 3. If some find none, wide registers are split into pieces ([`grf::split_wide`]), then values
-//!    move to make room for others ([`grf::split`]).
-//! 4. If demand exceeds the file, values are spilled to scratch ([`grf::spill`]). What remains of
-//!    their live ranges becomes registers of their own.
+//! 3. If some bundles find no place, wide registers are split into pieces ([`grf::split_wide`]),
+//!    then values move to make room for others ([`grf::split`]).
+//! 4. If demand exceeds the GRF file, values are spilled to scratch ([`grf::spill`]). What remains
+//!    of their live ranges becomes registers of their own.
 //!
 //! A separate symbolic checker ([`verify::checker`]) proves the result on the code.
 //!
-//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put
-//! into it, and a byte address per virtual register.
+//! Input: [`VCode`] with physical flags, and its [`Liveness`]. Output: the code with spill code and
+//! moves inserted, and a byte address per virtual register.
 
 pub(crate) mod display;
 pub(crate) mod flag_alloc;
@@ -30,61 +30,62 @@ use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use grf::allocation_map::AllocationMap;
 use grf::bundles::Bundles;
-use grf::fragmentation::Holes;
+use grf::fragmentation::Fragmentation;
 use grf::spill::Spilled;
 use std::collections::BTreeSet;
 use timing::{Phase, Phases};
 
-/// Where every virtual register is.
+/// Places of all virtual registers.
 #[derive(Clone, Debug, Default)]
 pub struct Allocation {
     /// Byte address in the GRF file per virtual register.
     pub address: SecondaryMap<VReg, u32>,
 }
 
-/// What is allocated: the code, with what spilling put into it, and where its registers are.
+/// Result of allocation: the code with all inserted instructions, and the addresses of its
+/// registers.
 #[derive(Clone, Debug)]
 pub struct Allocated {
     /// The code.
     pub code: VCode,
-    /// Its liveness.
+    /// Liveness of the code.
     pub live: Liveness,
-    /// Per instruction the number that it had; of those that are new [`u32::MAX`]. Empty where
-    /// nothing was changed.
+    /// Original index of each instruction, [`u32::MAX`] for inserted ones. Empty if nothing was
+    /// inserted.
     pub origin: Vec<u32>,
-    /// Its registers.
+    /// Addresses of the registers.
     pub alloc: Allocation,
-    /// What was spilled.
+    /// Spilled values and the scratch that they use.
     pub spilled: Spilled,
-    /// Registers that became several because they moved.
+    /// Number of registers that became several because they moved.
     pub splits: u32,
-    /// How long it took.
+    /// Time of each phase.
     pub phases: Phases,
 }
 
-/// What allocation may use.
+/// Resources and options of one allocation.
 #[derive(Clone, Copy, Debug)]
-pub struct Room<'a> {
-    /// The target, whose file it is.
+pub struct AllocEnv<'a> {
+    /// Target that the GRF file belongs to.
     pub target: &'a Target,
-    /// GRFs from 0 that values may be in; what must be in certain others is there.
+    /// Number of GRFs, from GRF 0, that values may use. Values with fixed places may lie outside.
     pub grfs: u32,
-    /// Scratch of a thread that the kernel uses itself, in bytes.
+    /// Bytes of a thread's scratch that the kernel uses itself.
     pub scratch: u32,
-    /// Whether it is written down what is spilled, and for what.
+    /// True if spilled values are recorded for the report.
     pub report: bool,
 }
 
-/// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There
-/// is less room than bytes: values are aligned.
-const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
+/// Sixteenths of the GRF file that spilling may fill, one attempt after the other. Alignment wastes
+/// bytes, so filling all of the file may leave some values without a place.
+const SPILL_TARGETS: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
 
-/// How often registers may turn out to be too long-lived to follow: what is left of them in the
-/// file is short.
-const ROUNDS: u32 = 4;
+/// Maximum number of rounds that spill registers which liveness analysis abandoned. The live ranges
+/// that are left in the GRF file are short.
+const ABANDONED_ROUNDS: u32 = 4;
 
-/// Code on its way, and what is known of it.
-struct Work<'a> {
+/// Code under allocation, with its liveness and statistics.
+struct Attempt<'a> {
     name: &'a str,
     code: VCode,
     live: Liveness,
@@ -92,12 +93,13 @@ struct Work<'a> {
     spilled: Spilled,
     splits: u32,
     phases: Phases,
-    /// Whether the file has banks that instructions read from one after the other.
+    /// True if the GRF file has banks that three-source instructions read in separate cycles.
     banks: bool,
 }
 
-impl Work<'_> {
-    /// Places every register for all its life.
+impl Attempt<'_> {
+    /// Gives each register one place for its whole live range. Returns `None` if that is not
+    /// possible.
     fn place(&mut self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
         if self.live.peak().1 > limit {
             return None;
@@ -110,14 +112,15 @@ impl Work<'_> {
         })
     }
 
-    /// Follows what lives where, of code that has changed.
-    fn follow(&mut self) -> Result<(), CodegenError> {
+    /// Recomputes liveness after the code has changed.
+    fn recompute_liveness(&mut self) -> Result<(), CodegenError> {
         let (name, code) = (self.name, &self.code);
         self.live = self.phases.run(Phase::Liveness, || liveness(name, code))?;
         Ok(())
     }
 
-    /// The same, and where that cannot be, moves values.
+    /// Gives each register a place like [`Attempt::place`], or moves values between places if that
+    /// fails.
     fn split(
         &mut self,
         limit: u32,
@@ -127,8 +130,8 @@ impl Work<'_> {
             return Ok(None);
         }
         let (code, live, banks) = (&self.code, &self.live, self.banks);
-        // Behind spilling the file is full wherever it can be: another order of placement helps
-        // next to never.
+        // Spilling fills the GRF file wherever it can. Retrying placement in another order almost
+        // never helps after it.
         let orders = self.spilled.registers + self.spilled.remats == 0;
         let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
@@ -139,7 +142,10 @@ impl Work<'_> {
         if all.is_some() {
             return Ok(all);
         }
-        if Holes::of_bundles(code, &bundles).find(limit).is_some() {
+        if Fragmentation::of_bundles(code, &bundles)
+            .unusable_bytes(limit)
+            .is_some()
+        {
             return Ok(None);
         }
         let mut origin = self.origin.clone();
@@ -151,16 +157,16 @@ impl Work<'_> {
         };
         self.code = split.code;
         self.origin = origin;
-        self.follow()?;
+        self.recompute_liveness()?;
         self.splits = split.splits;
         let address = split.address;
         Ok(Some(Allocation { address }))
     }
 
-    /// Keeps in scratch, but for the instructions that name them, registers that liveness did not
-    /// follow.
-    fn leave_abandoned(&mut self, room: Room<'_>) -> Result<(), CodegenError> {
-        for _ in 0..ROUNDS {
+    /// Spills registers that liveness analysis abandoned. They stay in scratch except at the
+    /// instructions that name them.
+    fn spill_abandoned(&mut self, env: AllocEnv<'_>) -> Result<(), CodegenError> {
+        for _ in 0..ABANDONED_ROUNDS {
             if self.live.abandoned.is_empty() {
                 return Ok(());
             }
@@ -168,24 +174,24 @@ impl Work<'_> {
                 self.origin.extend(0..self.code.insts.len() as u32);
             }
             let regs: BTreeSet<VReg> = self.live.abandoned.iter().copied().collect();
-            let room = Room {
+            let env = AllocEnv {
                 scratch: self.spilled.scratch,
-                ..room
+                ..env
             };
             let (code, live) = (&self.code, &self.live);
             let (code, live, spilled) =
-                grf::spill::everywhere(self.name, code, live, room, &regs, &mut self.origin)?;
+                grf::spill::spill_everywhere(self.name, code, live, env, &regs, &mut self.origin)?;
             (self.code, self.live) = (code, live);
             self.spilled.add(spilled);
         }
         Err(out_of_registers(
             self.name,
             (&self.code, &self.live),
-            room.grfs * self.code.grf.bytes,
+            env.grfs * self.code.grf.bytes,
         ))
     }
 
-    fn done(self, alloc: Allocation) -> Allocated {
+    fn finish(self, alloc: Allocation) -> Allocated {
         Allocated {
             code: self.code,
             live: self.live,
@@ -198,26 +204,27 @@ impl Work<'_> {
     }
 }
 
-/// Places every virtual register in the register file, or in scratch. `map`: any, for its memory.
+/// Allocates every virtual register in the GRF file or in scratch. The contents of `map` are
+/// discarded; only its memory is reused.
 ///
 /// # Errors
-/// [`CodegenError::OutOfRegisters`] where one instruction needs more than there is.
+/// [`CodegenError::OutOfRegisters`] if one instruction needs more bytes than there are.
 pub fn allocate(
     name: &str,
     code: VCode,
     live: Liveness,
-    room: Room<'_>,
+    env: AllocEnv<'_>,
     map: &mut AllocationMap,
 ) -> Result<Allocated, CodegenError> {
-    let bytes = room.grfs.min(code.grf.count) * code.grf.bytes;
-    let banks = room.target.features().grf_banks;
-    let mut work = Work {
+    let bytes = env.grfs.min(code.grf.count) * code.grf.bytes;
+    let banks = env.target.features().grf_banks;
+    let mut work = Attempt {
         name,
         code,
         live,
         origin: Vec::new(),
         spilled: Spilled {
-            scratch: room.scratch,
+            scratch: env.scratch,
             ..Spilled::default()
         },
         splits: 0,
@@ -225,9 +232,9 @@ pub fn allocate(
         banks,
     };
 
-    work.leave_abandoned(room)?;
+    work.spill_abandoned(env)?;
     if let Some(alloc) = work.place(bytes, map) {
-        return Ok(work.done(alloc));
+        return Ok(work.finish(alloc));
     }
     if work.origin.is_empty() {
         work.origin.extend(0..work.code.insts.len() as u32);
@@ -235,17 +242,17 @@ pub fn allocate(
     let (code, origin) = (&mut work.code, &mut work.origin);
     let live = &work.live;
     let pieces = work.phases.run(Phase::Pieces, || {
-        // Where much more lives than there is room for, one place more is little.
+        // If demand is far above the limit, moving the payload frees too little to matter.
         let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
-        let payload = more && grf::relax_constraints::payload(code, live, origin, room.target);
-        let loosened = grf::relax_constraints::loosen(code, origin, room.target) || payload;
-        grf::split_wide::split(code, origin, room.target, |_| true) || loosened
+        let payload = more && grf::relax_constraints::relax_payload(code, live, origin, env.target);
+        let relaxed = grf::relax_constraints::relax_responses(code, origin, env.target) || payload;
+        grf::split_wide::split(code, origin, env.target, |_| true) || relaxed
     });
     if pieces {
-        work.follow()?;
+        work.recompute_liveness()?;
     }
     if let Some(alloc) = work.split(bytes, map)? {
-        return Ok(work.done(alloc));
+        return Ok(work.finish(alloc));
     }
     let (mut joined, mut phases) = (None, work.phases);
     let apart = (work.code, work.live);
@@ -254,35 +261,35 @@ pub fn allocate(
         let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
         joined = Some((code, live));
     }
-    // Where little more lives than there is room for, what leaves is better chosen one by one.
+    // If demand is barely above the limit, choosing spilled values one by one is better.
     let (code, live) = joined.as_ref().unwrap_or(&apart);
     if live.peak().1 > bytes / 4 * 5 {
-        let pair = || grf::spill::paired_slots::pair(code, live, room.target);
+        let pair = || grf::spill::paired_slots::pair(code, live, env.target);
         if let Some(code) = phases.run(Phase::Join, pair) {
             let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
             joined = Some((code, live));
         }
     }
-    // For what messages want of their own there is room but at the first attempt.
-    let spare = grf::spill::spare(&apart.0);
-    let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
+    // Every attempt but the first reserves space for the headers and payloads of scratch messages.
+    let spare = grf::spill::message_reserve(&apart.0);
+    let caps = SPILL_TARGETS.map(|share| (bytes * share / 16).saturating_sub(spare));
     let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
-    // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly
-    // always one.
+    // The code before coalescing is the last resort. There are at most 18 attempts, nearly always
+    // one.
     let attempts = joined.iter().chain([&apart]);
     let mut failed = None;
     for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = work.origin.clone();
-        let rest = Room {
+        let attempt_env = AllocEnv {
             scratch: work.spilled.scratch,
-            ..room
+            ..env
         };
         phases.attempts += 1;
-        let spill = || grf::spill::to_fit(name, code, live, rest, cap, &mut origin);
+        let spill = || grf::spill::spill_to_fit(name, code, live, attempt_env, cap, &mut origin);
         let (code, live, more) = phases.run(Phase::Spill, spill)?;
         let mut spilled = work.spilled.clone();
         spilled.add(more);
-        let mut less = Work {
+        let mut less = Attempt {
             name,
             code,
             live,
@@ -293,7 +300,7 @@ pub fn allocate(
             banks,
         };
         if let Some(alloc) = less.split(bytes, map)? {
-            return Ok(less.done(alloc));
+            return Ok(less.finish(alloc));
         }
         phases = less.phases;
         failed = Some((less.code, less.live));
@@ -302,15 +309,16 @@ pub fn allocate(
     Err(out_of_registers(name, (code, live), bytes))
 }
 
-/// The instruction that alone wants more than there is; without one, that where most is live, or,
-/// where that fits, where most is taken for the sake of alignment.
+/// Error that names the instruction with the highest demand. Prefers an instruction whose own
+/// operands do not fit. Otherwise reports the point of peak demand, or, if that fits, the peak of
+/// aligned sizes.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
-    let alone = grf::spill::alone(code, live);
+    let alone = grf::spill::largest_instruction(code, live);
     let peak = live.peak();
     let (at, needed) = match (alone.1 > available, peak.1 > available) {
         (true, _) => alone,
         (false, true) => peak,
-        (false, false) => grf::place::aligned(code, live),
+        (false, false) => grf::place::aligned_peak(code, live),
     };
     let numbers = [needed, available];
     code.out_of_registers(name, at, numbers, alone.1 > available)

@@ -1,7 +1,7 @@
-//! What allocation came to, for people: where demand is highest and what is live there, what was
-//! spilled and for what, where everything was.
+//! Human-readable results of allocation. They are the peak demand with the values live there, the
+//! spilled values with the instructions that they were spilled for, and all places.
 
-use super::{Allocated, Room};
+use super::{AllocEnv, Allocated};
 use crate::ir::{SourceLoc, Value};
 use crate::mir::insert::NEW;
 use crate::mir::liveness::Liveness;
@@ -9,105 +9,103 @@ use crate::mir::{VCode, VReg};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The most values that are named at the peak.
-const NAMED: usize = 16;
+/// Maximum number of values listed at the peak.
+const MAX_LISTED: usize = 16;
 
-/// A value where it matters, or a register that is of no value of the IR: a part of an
-/// instruction's work.
+/// A value, or a register without an IR value: an intermediate result of lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held {
-    /// The value, as numbered after inlining and expansion, which keep the numbers of what was
-    /// there.
+    /// Value, as numbered after inlining and expansion. Both keep existing numbers.
     pub value: Option<Value>,
-    /// The virtual register.
+    /// Virtual register.
     pub register: u32,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u32,
 }
 
-/// Where most is live.
+/// Point of peak demand.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Peak {
-    /// Bytes.
+    /// Live bytes.
     pub bytes: u32,
-    /// The machine instruction, counted before anything was spilled.
+    /// Index of the machine instruction before spilling.
     pub instruction: usize,
-    /// It, as text.
+    /// Text of the instruction.
     pub text: String,
-    /// Where it is from.
+    /// Source location of the instruction.
     pub loc: SourceLoc,
-    /// What is live there, the largest first, as far as the list goes.
+    /// Live values, the largest first, up to a fixed number.
     pub live: Vec<Held>,
 }
 
-/// A value that was in scratch.
+/// A spilled value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpilledValue {
-    /// The value.
+    /// Value or register.
     pub held: Held,
-    /// Its first byte of scratch; without one it is a constant that is made again.
+    /// First byte in scratch. `None` for a constant that is rematerialized instead.
     pub slot: Option<u32>,
-    /// Messages that bring it to the file.
+    /// Number of fill messages.
     pub fills: u32,
-    /// Messages that bring it to scratch.
+    /// Number of spill messages.
     pub stores: u32,
-    /// How often it is made again.
+    /// Number of rematerializations.
     pub remats: u32,
-    /// The instruction that it first had to leave for, as text.
+    /// Text of the instruction that it was first spilled for.
     pub left_for: String,
-    /// Where that is from.
+    /// Source location of that instruction.
     pub loc: SourceLoc,
-    /// What that instruction names.
+    /// Values that the instruction names.
     pub forced_by: Vec<Held>,
-    /// When it lives, in points (two an instruction) of the code before allocation.
+    /// Live range before allocation, in program points (two per instruction).
     pub life: Vec<Range<u32>>,
 }
 
-/// A register's place.
+/// Place of a register.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Placed {
-    /// Whose it is.
+pub struct PlacedRegister {
+    /// Value or register.
     pub held: Held,
-    /// The first byte in the file.
+    /// First byte in the GRF file.
     pub at: u32,
-    /// When, in points (two an instruction) of the code as it was placed.
+    /// Live range after allocation, in program points (two per instruction).
     pub ranges: Vec<Range<u32>>,
 }
 
-/// What allocation of a kernel came to.
+/// Allocation of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AllocationReport {
-    /// Bytes of the file that values may be in.
+    /// Bytes of the GRF file that values may use.
     pub file: u32,
     /// Bytes of a GRF.
     pub grf: u32,
-    /// Live bytes per instruction, before anything was spilled.
+    /// Live bytes per instruction, before spilling.
     pub demand: Vec<u32>,
-    /// Where most of that is.
+    /// Point of peak demand.
     pub peak: Peak,
-    /// Bytes that live at once at most in the file, behind spilling.
+    /// Peak of live bytes in the GRF file after spilling.
     pub live: u32,
-    /// Bytes of all GRFs that anything lives in at one instruction, at most. What this is more than
-    /// `live` is lost between values.
+    /// Peak of bytes of GRFs that hold at least one live byte. The excess over `live` is lost to
+    /// fragmentation.
     pub used: u32,
-    /// What was spilled.
+    /// Spilled values.
     pub spilled: Vec<SpilledValue>,
-    /// Values that moved: which are in several places of the file.
+    /// Number of values that moved and so have several places in the GRF file.
     pub splits: u32,
-    /// Where everything was.
-    pub placed: Vec<Placed>,
-    /// Per instruction of the code as it was placed, the one that it was before anything was
-    /// spilled, or the next one for those that are new.
+    /// Places of all registers.
+    pub placed: Vec<PlacedRegister>,
+    /// Original index of each instruction of the allocated code. Inserted instructions have the
+    /// index of the next original one.
     pub origin: Vec<u32>,
 }
 
-/// The most bytes of GRFs that something is in at one point.
-fn touched(placed: &[Placed], grf: u32) -> u32 {
-    // Where values come, and go, before what comes there.
+/// Returns the peak of bytes of GRFs that hold at least one live byte.
+fn touched(placed: &[PlacedRegister], grf: u32) -> u32 {
+    // Events: (point, starts, first GRF, end of GRFs). At one point, ends sort before starts.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
     for p in placed {
         let (first, end) = (p.at / grf, (p.at + p.held.bytes).div_ceil(grf));
-        // What lives nowhere would go before it comes.
+        // An empty range would end before it starts.
         for r in p.ranges.iter().filter(|r| r.start < r.end) {
             events.push((r.start, true, first, end));
             events.push((r.end, false, first, end));
@@ -133,7 +131,7 @@ fn touched(placed: &[Placed], grf: u32) -> u32 {
     most * grf
 }
 
-/// A register of code.
+/// Returns the report entry of a register.
 pub(super) fn held(code: &VCode, register: VReg) -> Held {
     let data = code.vregs[register];
     Held {
@@ -144,12 +142,12 @@ pub(super) fn held(code: &VCode, register: VReg) -> Held {
 }
 
 impl AllocationReport {
-    /// Of code that had this liveness before.
+    /// Builds the report of code that had this liveness before allocation.
     pub(crate) fn new(
         before: &VCode,
         live: &Liveness,
         after: &Allocated,
-        room: Room<'_>,
+        env: AllocEnv<'_>,
     ) -> AllocationReport {
         let demand: Vec<u32> = live.demand.iter().map(|d| d.peak()).collect();
         let (instruction, bytes) = live.peak();
@@ -162,7 +160,7 @@ impl AllocationReport {
             .map(|r| held(before, r))
             .collect();
         at_peak.sort_by_key(|h| (Reverse(h.bytes), h.register));
-        at_peak.truncate(NAMED);
+        at_peak.truncate(MAX_LISTED);
         let code = &after.code;
         let mut placed = Vec::new();
         for r in code.vregs.keys() {
@@ -175,7 +173,7 @@ impl AllocationReport {
             }
             let at = after.alloc.address[r];
             let held = held(code, r);
-            placed.push(Placed { held, at, ranges });
+            placed.push(PlacedRegister { held, at, ranges });
         }
         let mut next = before.insts.len() as u32;
         let mut origin: Vec<u32> = if after.origin.is_empty() {
@@ -190,7 +188,7 @@ impl AllocationReport {
             }
         }
         AllocationReport {
-            file: room.grfs.min(before.grf.count) * before.grf.bytes,
+            file: env.grfs.min(before.grf.count) * before.grf.bytes,
             grf: before.grf.bytes,
             demand,
             peak: Peak {

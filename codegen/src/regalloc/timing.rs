@@ -1,21 +1,21 @@
-//! Where the time of an allocation goes.
+//! Time of allocation by phase.
 
 use std::time::{Duration, Instant};
 
-/// A part of allocation.
+/// A phase of allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Bundles, and a place for each all its life.
+    /// Merging of registers into bundles, and one place for each bundle's whole live range.
     Place,
-    /// Liveness of code that allocation changed, but for what spilling put into it.
+    /// Recomputation of liveness after changes other than spilling.
     Liveness,
-    /// Small results move on, wide registers fall apart.
+    /// Relaxing of constraints of small values, and splitting of wide registers into pieces.
     Pieces,
-    /// Registers become one before values leave.
+    /// Coalescing of registers before spilling.
     Join,
-    /// Values leave the file; with the liveness of what that comes to.
+    /// Spilling, with the liveness of the code that results.
     Spill,
-    /// Values move.
+    /// Live range splitting by moves within the GRF file.
     Split,
 }
 
@@ -30,7 +30,7 @@ impl Phase {
         Phase::Split,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Place => "place",
@@ -43,21 +43,21 @@ impl Phase {
     }
 }
 
-/// Time of each phase.
+/// Time spent in each phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Phases {
     times: [Duration; Phase::ALL.len()],
-    /// How often values left the file for a share of it, to find places for what was left.
+    /// Number of spill attempts, each with a smaller part of the GRF file.
     pub attempts: u32,
 }
 
 impl Phases {
-    /// The time of one.
+    /// Returns the time of one phase.
     pub fn time(&self, phase: Phase) -> Duration {
         self.times[phase as usize]
     }
 
-    /// Does something for a phase.
+    /// Runs a closure and adds its time to a phase.
     pub(super) fn run<T>(&mut self, phase: Phase, f: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let out = f();

@@ -4,7 +4,7 @@
 use super::*;
 use crate::fuzzing::Rng;
 use crate::regalloc::Allocated;
-use crate::regalloc::verify::testgen::{Machine, Seen, machine, number};
+use crate::regalloc::verify::testgen::{Coverage, MachineFunction, env_number, random_function};
 
 /// Any order that dependences allow, one as likely as another.
 struct Any(Vec<u32>);
@@ -23,21 +23,21 @@ impl Any {
 }
 
 /// A machine function, for a file as its platform has it: what messages say of GRFs is of those.
-fn function(seed: u64) -> Option<Machine> {
-    let m = machine(seed, &mut Seen::default());
+fn function(seed: u64) -> Option<MachineFunction> {
+    let m = random_function(seed, &mut Coverage::default());
     (m.code.grf.bytes == m.target.features().grf_bytes).then_some(m)
 }
 
 /// A machine function and its places, if it has some.
-fn allocated(seed: u64) -> Option<(Machine, Allocated)> {
+fn allocated(seed: u64) -> Option<(MachineFunction, Allocated)> {
     let m = function(seed)?;
     let (_, done) = m.allocated()?;
     Some((m, done))
 }
 
 fn cases() -> std::ops::Range<u64> {
-    let first = number("GANTRY_SEED", 1);
-    let cases = number("GANTRY_CASES", 1500);
+    let first = env_number("GANTRY_SEED", 1);
+    let cases = env_number("GANTRY_CASES", 1500);
     eprintln!(
         "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
         first + cases - 1

@@ -2,18 +2,18 @@
 //! differ.
 
 use super::*;
-use crate::regalloc::verify::testgen::{Seen, machine, number};
+use crate::regalloc::verify::testgen::{Coverage, env_number, random_function};
 
 /// Removes loads of addresses in random machine functions, for GRF files of any shape. Each result
 /// is checked.
 #[test]
 fn random_machine_functions_have_their_operands_where_they_were() {
-    let first = number("GANTRY_SEED", 1);
-    let cases = number("GANTRY_CASES", 1500);
+    let first = env_number("GANTRY_SEED", 1);
+    let cases = env_number("GANTRY_CASES", 1500);
     eprintln!("from seed {first} (GANTRY_SEED, GANTRY_CASES)");
     let (mut gone, mut broken) = (0, 0);
     for seed in first..first + cases {
-        let m = machine(seed, &mut Seen::default());
+        let m = random_function(seed, &mut Coverage::default());
         let Some((_, done)) = m.allocated() else {
             continue;
         };
@@ -53,7 +53,7 @@ fn random_machine_functions_have_their_operands_where_they_were() {
 fn an_index_that_is_written_is_another() {
     let (mut loads, mut gone) = (0, 0);
     for seed in 1..1500 {
-        let m = machine(seed, &mut Seen::default());
+        let m = random_function(seed, &mut Coverage::default());
         let Some((_, done)) = m.allocated() else {
             continue;
         };

@@ -1,11 +1,10 @@
-//! Flag allocation, by `regalloc2`, where it is not simple (`local.rs`).
+//! Flag allocation, by `regalloc2` unless all flags are local to a block (`block_local.rs`).
 //!
-//! Flags are few, equal and in SSA form, which is what regalloc2 is made for: four 16-bit
-//! sub-registers, or, in a function with predicates of more than 16 lanes, two of 32 bits. Its
-//! spill slots become dwords in the GRF file.
+//! Flags are few, interchangeable and in SSA form, as regalloc2 expects. There are four 16-bit
+//! registers, or two 32-bit ones in a function with predicates of more than 16 lanes. Spill slots
+//! become dwords in the GRF file.
 //!
-//! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are
-//! gone.
+//! Input: flags in SSA form, critical edges split. Output: physical flags, no block parameters.
 
 mod block_local;
 
@@ -25,16 +24,17 @@ use regalloc2::{
     VReg as RaVReg,
 };
 
-/// How an instruction uses a flag.
+/// Kind of a flag operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
+enum FlagUse {
     Read,
-    /// Read as the predicate; where the modifier keeps that very flag, both are one register.
+    /// Read as the predicate. If the condition modifier keeps the same flag, both share one
+    /// register.
     Predicate,
     Write,
 }
 
-/// Whether an instruction's predicate is the flag that its modifier keeps bits of.
+/// Returns true if an instruction's predicate is the flag whose bits its modifier keeps.
 fn predicate_is_kept(m: &MInst) -> bool {
     match m {
         MInst::Op { inst, keeps, .. } => match (inst.pred, keeps.expand()) {
@@ -45,31 +45,31 @@ fn predicate_is_kept(m: &MInst) -> bool {
     }
 }
 
-/// Calls `f` on every place that names a flag, in a fixed order: reads, then the write.
-fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
+/// Calls `f` on every operand that names a flag, in a fixed order: reads, then the write.
+fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, FlagUse)) {
     match m {
         MInst::Op { inst, .. } => {
             for s in &mut inst.srcs {
                 if let Src::Direct { at, .. } = s
                     && at.reg.is_flag()
                 {
-                    f(at, Use::Read);
+                    f(at, FlagUse::Read);
                 }
             }
             if let Some(p) = &mut inst.pred
                 && p.flag.reg.is_flag()
             {
-                f(&mut p.flag, Use::Predicate);
+                f(&mut p.flag, FlagUse::Predicate);
             }
             if let Dst::Direct { at, .. } = &mut inst.dst
                 && at.reg.is_flag()
             {
-                f(at, Use::Write);
+                f(at, FlagUse::Write);
             }
             if let Some(c) = &mut inst.cond
                 && c.flag.reg.is_flag()
             {
-                f(&mut c.flag, Use::Write);
+                f(&mut c.flag, FlagUse::Write);
             }
         }
         MInst::Branch { flag, sub, .. }
@@ -79,7 +79,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
         } => {
             let mut at = RegRef::new(*flag, *sub);
             if flag.is_flag() {
-                f(&mut at, Use::Read);
+                f(&mut at, FlagUse::Read);
                 (*flag, *sub) = (at.reg, at.sub);
             }
         }
@@ -87,9 +87,9 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
     }
 }
 
-/// Calls `f` on every flag that an instruction names, in the same order.
-fn each_named(m: &MInst, mut f: impl FnMut(VFlag, Use)) {
-    let mut name = |reg: VirtReg, u: Use| {
+/// Calls `f` on every flag that an instruction names, in the order of [`each_flag`].
+fn each_named(m: &MInst, mut f: impl FnMut(VFlag, FlagUse)) {
+    let mut name = |reg: VirtReg, u: FlagUse| {
         if let Some(flag) = reg.as_flag() {
             f(flag, u);
         }
@@ -98,39 +98,38 @@ fn each_named(m: &MInst, mut f: impl FnMut(VFlag, Use)) {
         MInst::Op { inst, .. } => {
             for s in &inst.srcs {
                 if let Src::Direct { at, .. } = s {
-                    name(at.reg, Use::Read);
+                    name(at.reg, FlagUse::Read);
                 }
             }
             if let Some(p) = &inst.pred {
-                name(p.flag.reg, Use::Predicate);
+                name(p.flag.reg, FlagUse::Predicate);
             }
             if let Dst::Direct { at, .. } = &inst.dst {
-                name(at.reg, Use::Write);
+                name(at.reg, FlagUse::Write);
             }
             if let Some(c) = &inst.cond {
-                name(c.flag.reg, Use::Write);
+                name(c.flag.reg, FlagUse::Write);
             }
         }
         MInst::Branch { flag, .. }
         | MInst::Leave {
             flag: Some((flag, ..)),
             ..
-        } => name(*flag, Use::Read),
+        } => name(*flag, FlagUse::Read),
         _ => {}
     }
 }
 
-/// The flags as regalloc2's registers: each routine's are numbered from 0. Block parameters come
-/// last: it looks through all parameters up to a register's number for each register that is live
-/// at a block's start.
-struct Numbers {
+/// Flags numbered as regalloc2's virtual registers, from 0 in each routine. Block parameters come
+/// last: for each register live into a block, regalloc2 scans all parameters with lower numbers.
+struct FlagNumbers {
     of: SecondaryMap<VFlag, u32>,
-    /// How many flags each routine has.
+    /// Number of flags of each routine.
     counts: SecondaryMap<Routine, u32>,
 }
 
-impl Numbers {
-    fn new(code: &VCode) -> Numbers {
+impl FlagNumbers {
+    fn new(code: &VCode) -> FlagNumbers {
         let mut is_param: SecondaryMap<VFlag, bool> = sized(code.flags.len());
         let mut routine: SecondaryMap<VFlag, Routine> = SecondaryMap::with_default(Routine::new(0));
         routine.resize(code.flags.len());
@@ -145,7 +144,7 @@ impl Numbers {
             }
             for m in code.insts.get(b.start..b.end).unwrap_or(&[]) {
                 each_named(m, |f, u| {
-                    if u == Use::Write {
+                    if u == FlagUse::Write {
                         routine[f] = owner;
                     }
                 });
@@ -159,49 +158,49 @@ impl Numbers {
             of[f] = *count;
             *count += 1;
         }
-        Numbers { of, counts }
+        FlagNumbers { of, counts }
     }
 }
 
-/// The view of a routine of [`VCode`] that regalloc2 works on: the instructions that name flags,
-/// calls, and the last one of each block.
-struct Flags<'a> {
+/// View of a routine of [`VCode`] for regalloc2. It has the instructions that name flags, calls,
+/// and the last instruction of each block.
+struct RoutineView<'a> {
     code: &'a VCode,
-    /// The routine's blocks.
+    /// Indices of the routine's blocks.
     range: std::ops::Range<usize>,
-    /// Flags of the routine.
+    /// Number of the routine's flags.
     count: usize,
-    /// What a call leaves nothing in.
+    /// Registers that a call clobbers: all.
     all: PRegSet,
-    /// The instructions, by their number in the code.
+    /// Indices in the code of the instructions in the view.
     insts: Vec<u32>,
-    /// Per block its first instruction here; one more at the end.
+    /// First instruction in the view of each block, with a final end.
     blocks: Vec<u32>,
     operands: Vec<Operand>,
-    /// Per instruction here, where its operands start; one more at the end.
+    /// Start of the operands of each instruction in the view, with a final end.
     starts: Vec<u32>,
-    succs: Lists<Block>,
-    preds: Lists<Block>,
-    params: Lists<RaVReg>,
-    /// Of each edge, in the order of `succs`.
-    args: Lists<RaVReg>,
+    succs: PackedLists<Block>,
+    preds: PackedLists<Block>,
+    params: PackedLists<RaVReg>,
+    /// Arguments of each edge, in the order of `succs`.
+    args: PackedLists<RaVReg>,
 }
 
-/// Lists of something, mostly short: one behind the other.
-struct Lists<T> {
+/// Concatenated lists, mostly short.
+struct PackedLists<T> {
     items: Vec<T>,
-    /// Where each list starts; one more at the end.
+    /// Start of each list, with a final end.
     starts: Vec<u32>,
 }
 
-impl<T> Lists<T> {
-    fn new<I: IntoIterator<Item = T>>(lists: impl Iterator<Item = I>) -> Lists<T> {
+impl<T> PackedLists<T> {
+    fn new<I: IntoIterator<Item = T>>(lists: impl Iterator<Item = I>) -> PackedLists<T> {
         let (mut items, mut starts) = (Vec::new(), vec![0]);
         for list in lists {
             items.extend(list);
             starts.push(items.len() as u32);
         }
-        Lists { items, starts }
+        PackedLists { items, starts }
     }
 
     fn get(&self, n: usize) -> &[T] {
@@ -209,8 +208,8 @@ impl<T> Lists<T> {
     }
 }
 
-impl<'a> Flags<'a> {
-    fn new(code: &'a VCode, routine: Routine, numbers: &Numbers, all: PRegSet) -> Self {
+impl<'a> RoutineView<'a> {
+    fn new(code: &'a VCode, routine: Routine, numbers: &FlagNumbers, all: PRegSet) -> Self {
         let vreg = |f: VFlag| RaVReg::new(numbers.of[f] as usize, RegClass::Int);
         let data = &code.routines[routine];
         let range = data.first as usize..data.end as usize;
@@ -236,16 +235,16 @@ impl<'a> Flags<'a> {
             let mut predicate = 0;
             each_named(m, |f, u| {
                 let (kind, pos) = match u {
-                    Use::Read | Use::Predicate => (OperandKind::Use, OperandPos::Early),
-                    Use::Write => (OperandKind::Def, OperandPos::Late),
+                    FlagUse::Read | FlagUse::Predicate => (OperandKind::Use, OperandPos::Early),
+                    FlagUse::Write => (OperandKind::Def, OperandPos::Late),
                 };
-                if u == Use::Predicate {
+                if u == FlagUse::Predicate {
                     predicate = operands.len() - first;
                 }
                 let constraint = match (u, keeps) {
-                    (Use::Write, Some(_)) if tied => OperandConstraint::Reuse(predicate),
-                    // The kept flag stands right before it.
-                    (Use::Write, Some(k)) => {
+                    (FlagUse::Write, Some(_)) if tied => OperandConstraint::Reuse(predicate),
+                    // The kept flag is the operand right before the result.
+                    (FlagUse::Write, Some(k)) => {
                         operands.push(Operand::new(
                             vreg(k),
                             OperandConstraint::Reg,
@@ -271,15 +270,15 @@ impl<'a> Flags<'a> {
         starts.push(operands.len() as u32);
         let relative = |b: &VBlock| Block::new(b.index() - range.start);
         let args = own().flat_map(|b| (0..b.succs.len()).map(|n| b.flags.args(n)));
-        Flags {
+        RoutineView {
             insts,
             blocks: first_insts,
             operands,
             starts,
-            succs: Lists::new(own().map(|b| b.succs.iter().map(relative))),
-            preds: Lists::new(own().map(|b| b.preds.iter().map(relative))),
-            params: Lists::new(own().map(|b| b.flags.params().iter().map(|&f| vreg(f)))),
-            args: Lists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
+            succs: PackedLists::new(own().map(|b| b.succs.iter().map(relative))),
+            preds: PackedLists::new(own().map(|b| b.preds.iter().map(relative))),
+            params: PackedLists::new(own().map(|b| b.flags.params().iter().map(|&f| vreg(f)))),
+            args: PackedLists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
             code,
             count: own_flags,
             all,
@@ -288,13 +287,13 @@ impl<'a> Flags<'a> {
     }
 }
 
-impl Flags<'_> {
+impl RoutineView<'_> {
     fn inst(&self, i: Inst) -> &MInst {
         &self.code.insts[self.insts[i.index()] as usize]
     }
 }
 
-impl regalloc2::Function for Flags<'_> {
+impl regalloc2::Function for RoutineView<'_> {
     fn num_insts(&self) -> usize {
         self.insts.len()
     }
@@ -364,20 +363,20 @@ impl regalloc2::Function for Flags<'_> {
     }
 }
 
-/// The physical flag of a register's number: `f0.0` .. `f1.1`, or `f0` and `f1`.
+/// Returns the physical flag with a register number: `f0.0` to `f1.1`, or `f0` and `f1`.
 fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
     let (reg, sub) = if whole { (n, 0) } else { (n / 2, n % 2 * 2) };
     RegRef::new(VirtReg::phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
 
-/// Checks that the flags which live at once have room as dwords in the register file, all but a
-/// few. Each is followed from its uses to its definition.
-fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
+/// Checks that simultaneously live flags almost fit into the GRF file as dwords. Follows each flag
+/// from its uses to its definition. Returns the demand where it exceeds the GRF file.
+fn check_demand(code: &VCode, view: &RoutineView<'_>, file: u32) -> Option<Load> {
     if view.count * 4 <= file as usize {
         return None;
     }
     let mut load = Load::new(code, file + 4 * 4);
-    // By register: the block that defines it, and those that use it, in any order.
+    // Defining block of each register, and blocks that use it, in any order.
     let nowhere = u32::MAX;
     let mut defined = vec![nowhere; view.count];
     let mut uses: Vec<(u32, u32)> = Vec::new();
@@ -401,7 +400,7 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     }
     uses.sort_unstable();
     uses.dedup();
-    // The last flag, as a number from 1, that was seen live at a block's start, and at its end.
+    // Number plus one of the last flag found live at each block's start and end.
     let (mut live_in, mut live_out) = (vec![0; code.blocks.len()], vec![0; code.blocks.len()]);
     let first = |at: &mut Vec<u32>, b: VBlock, mark: u32| {
         std::mem::replace(&mut at[b.index()], mark) != mark
@@ -427,11 +426,11 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     None
 }
 
-/// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that
-/// this would be longer than all the rest: its search for dominators goes from each loop's end up
-/// to its head, and for each block parameter it looks through those before. Its other algorithm
-/// does neither; it spills more.
-fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
+/// Returns true if regalloc2's main algorithm would take quadratic time on a function, longer than
+/// the rest of compilation. Its search for dominators goes from each loop's end up to its head. It
+/// looks up each block parameter among those before it. The other algorithm, `Fastalloc`, does
+/// neither but spills more.
+fn is_vast(code: &VCode, view: &RoutineView<'_>) -> bool {
     const STEPS: usize = 1000;
     let mut loops = 0;
     let mut params = 0;
@@ -445,11 +444,11 @@ fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     loops / STEPS > code.blocks.len() || params.saturating_mul(params) / STEPS > code.insts.len()
 }
 
-/// Gives every flag its register, with spills to the GRF file where four are not enough.
+/// Gives every flag its register, and spills to the GRF file if there are too few.
 ///
 /// # Errors
-/// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the
-/// function, which would be a bug of lowering.
+/// Returns an error if far more flags are live at once than a GRF file of `file` bytes holds. Also
+/// returns one if regalloc2 refuses the function, which would be a bug of lowering.
 pub fn allocate_flags(
     name: &str,
     mut code: VCode,
@@ -475,11 +474,11 @@ pub fn allocate_flags(
         scratch_by_class: [None; 3],
         fixed_stack_slots: Vec::new(),
     };
-    let numbers = Numbers::new(&code);
+    let numbers = FlagNumbers::new(&code);
     let mut placed = Vec::with_capacity(code.routines.len());
     for routine in code.routines.keys() {
-        let view = Flags::new(&code, routine, &numbers, regs);
-        if let Some(load) = fit(&code, &view, file) {
+        let view = RoutineView::new(&code, routine, &numbers, regs);
+        if let Some(load) = check_demand(&code, &view, file) {
             return Err(load.error(name, &code, file));
         }
         let vast = is_vast(&code, &view);
@@ -495,8 +494,8 @@ pub fn allocate_flags(
         regalloc2::run_with_ctx(&view, &env, &options, ctx)
             .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
         let output = std::mem::take(&mut ctx.output);
-        let Flags { insts, range, .. } = view;
-        placed.push(Placed {
+        let RoutineView { insts, range, .. } = view;
+        placed.push(FlagAllocation {
             range,
             insts,
             output,
@@ -510,24 +509,24 @@ pub fn allocate_flags(
     Ok(code)
 }
 
-/// What regalloc2 found for a routine.
-struct Placed {
-    /// The routine's blocks.
+/// Result of regalloc2 for a routine.
+struct FlagAllocation {
+    /// Indices of the routine's blocks.
     range: std::ops::Range<usize>,
-    /// The instructions that it saw.
+    /// Indices of the instructions in the view.
     insts: Vec<u32>,
     output: regalloc2::Output,
 }
 
-/// Gives a routine's instructions physical flags. `whole`: flags are of 32 bits.
+/// Rewrites a routine's instructions to physical flags. `whole` selects 32-bit flags.
 fn rewrite(
     name: &str,
     code: &mut VCode,
-    placed: Placed,
+    placed: FlagAllocation,
     whole: bool,
     moves: &mut Vec<Inserted>,
 ) -> Result<(), CodegenError> {
-    let Placed {
+    let FlagAllocation {
         range,
         insts,
         output,
@@ -567,7 +566,7 @@ fn rewrite(
             matches!(m, MInst::Op { keeps, .. } if keeps.is_some()) && !predicate_is_kept(m);
         let mut unplaced = false;
         each_flag(m, |at, u| {
-            next += usize::from(keeps && u == Use::Write);
+            next += usize::from(keeps && u == FlagUse::Write);
             let found = output
                 .allocs
                 .get(output_index(&output.inst_alloc_offsets, n, next))

@@ -1,65 +1,67 @@
-//! The allocation map: which bytes of the file are taken at which program points.
+//! The allocation map records which bytes of the GRF file are occupied at which program points.
 //!
-//! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of
-//! all GRFs at once which are free all of a value's life. Of GRFs that values have parts of, others
-//! have a bit for each byte: so many that they take memory by values, not by points ([`Sparse`]).
+//! Most values occupy whole GRFs. One [`Timeline`] has a bit per GRF, so a single query tells which
+//! GRFs are free over a whole live range. GRFs that are only partly occupied have further timelines
+//! with a bit per byte. There are many of those, so their memory grows with the number of values,
+//! not of points ([`SparseTimeline`]).
 
-use super::sparse_map::Sparse;
+use super::sparse_map::SparseTimeline;
 use super::timeline::Timeline;
 use crate::mir::liveness::Range;
 use crate::target::GrfFile;
 use std::ops::BitOrAssign;
 
-/// GRFs, a bit each.
+/// Occupied GRFs, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Taken {
-    /// All of their bytes by one value.
+struct OccupiedGrfs {
+    /// GRFs that one value occupies completely.
     whole: u128,
-    /// Some of their bytes.
+    /// GRFs that are occupied in part.
     part: u128,
 }
 
-impl BitOrAssign for Taken {
-    fn bitor_assign(&mut self, other: Taken) {
+impl BitOrAssign for OccupiedGrfs {
+    fn bitor_assign(&mut self, other: OccupiedGrfs) {
         self.whole |= other.whole;
         self.part |= other.part;
     }
 }
 
-/// Bits of a timeline.
+/// Number of bits of a timeline.
 const BANK: u32 = u128::BITS;
 
-/// Bytes of a few GRFs, as many as there are bits; its memory is cleared when the first of them is
-/// taken.
+/// Occupied bytes of a few GRFs, one bit each. The memory is cleared when the first byte is
+/// occupied.
 #[derive(Default)]
-struct Bytes {
+struct ByteBank {
     used: bool,
-    taken: Sparse,
+    taken: SparseTimeline,
 }
 
-/// What is taken by values of one kind.
+/// Bytes occupied by either strong or weak live ranges.
 #[derive(Default)]
-struct File {
+struct Occupied {
     points: u32,
-    /// Of so many GRFs each.
-    grfs: Vec<Timeline<Taken>>,
-    /// Of so many bytes each.
-    bytes: Vec<Bytes>,
+    /// Timelines of GRFs, [`BANK`] of them each.
+    grfs: Vec<Timeline<OccupiedGrfs>>,
+    /// Timelines of bytes, [`BANK`] of them each.
+    bytes: Vec<ByteBank>,
     any: bool,
 }
 
-impl File {
+impl Occupied {
     fn clear(&mut self, file: GrfFile, points: u32) {
         (self.points, self.any) = (points, false);
         self.grfs
             .resize_with(file.count.div_ceil(BANK) as usize, Timeline::default);
         self.grfs.iter_mut().for_each(|b| b.clear(points));
         self.bytes
-            .resize_with(file.size().div_ceil(BANK) as usize, Bytes::default);
+            .resize_with(file.size().div_ceil(BANK) as usize, ByteBank::default);
         self.bytes.iter_mut().for_each(|b| b.used = false);
     }
 
-    /// The bytes of a bank that are taken in parts of GRFs somewhere in ranges.
+    /// Returns the bytes of a bank that lie in partly occupied GRFs and are occupied within the
+    /// ranges.
     fn parts(&self, bank: usize, ranges: &[Range]) -> u128 {
         let mut out = 0;
         if let Some(b) = self.bytes.get(bank).filter(|b| b.used) {
@@ -68,7 +70,7 @@ impl File {
         out
     }
 
-    /// Takes `bytes` bytes at `at`, of GRFs of `size` bytes, over ranges.
+    /// Marks `bytes` bytes at `at` as occupied over the ranges. GRFs have `size` bytes.
     fn take(&mut self, size: u32, at: u32, bytes: u32, ranges: &[Range]) {
         self.any |= !ranges.is_empty();
         let end = at + bytes;
@@ -79,14 +81,14 @@ impl File {
             let whole = inside(&whole);
             let part = inside(&grfs) & !whole;
             if whole | part != 0 {
-                let more = Taken { whole, part };
+                let more = OccupiedGrfs { whole, part };
                 ranges.iter().for_each(|r| bank.take(*r, more));
             }
         }
         if whole == grfs {
             return;
         }
-        // What is whole is known already.
+        // Completely occupied GRFs are recorded above.
         let parts = if whole.start < whole.end {
             [at..whole.start * size, whole.end * size..end]
         } else {
@@ -107,7 +109,7 @@ impl File {
     }
 }
 
-/// Those of a range that are in a bank.
+/// Returns the bits of a range that lie in a bank.
 fn bits(bank: u32, of: &std::ops::Range<u32>) -> u128 {
     let first = of.start.max(bank * BANK);
     let end = of.end.min((bank + 1) * BANK);
@@ -117,34 +119,35 @@ fn bits(bank: u32, of: &std::ops::Range<u32>) -> u128 {
     }
 }
 
-/// The map of a file; its memory is kept from one function to the next.
+/// Allocation map of a GRF file. Its memory is reused from one function to the next.
 pub struct AllocationMap {
     file: GrfFile,
-    strong: File,
-    /// What is taken while routines run that know nothing of it: values of different callers may be
-    /// in one place.
-    weak: File,
-    /// While a place is looked for: what is taken of each bank.
-    taken: Vec<Taken>,
+    strong: Occupied,
+    /// Bytes that are occupied across calls while a routine runs that does not know of them. Values
+    /// of different callers may share such a place.
+    weak: Occupied,
+    /// Occupied GRFs of each bank, as found by the last query.
+    taken: Vec<OccupiedGrfs>,
 }
 
-/// When a value lives.
+/// Live ranges of a value.
 #[derive(Clone, Copy, Debug)]
-pub struct Life<'a> {
-    /// In order.
+pub struct LiveRanges<'a> {
+    /// Ranges in order.
     pub ranges: &'a [Range],
-    /// The bodies of routines that it lives across.
+    /// Bodies of the routines that the value is live across.
     pub weak: &'a [Range],
 }
 
-/// The bytes of GRF `n`, of `grf` bytes (64 at most), that `bytes` bytes from address `at` cover.
+/// Returns the bytes of GRF `n` that `bytes` bytes from address `at` cover. A GRF has `grf` bytes,
+/// 64 at most.
 pub(in crate::regalloc) fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
     let first = at.max(n * grf) - n * grf;
     let last = (at + bytes).min((n + 1) * grf) - n * grf;
     u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
 }
 
-/// The first GRF from one on that is in a set, or is not.
+/// Returns the first GRF from `from` on that is in a set, or not in it.
 fn next(set: impl Fn(usize) -> Option<u128>, from: u32, is: bool) -> u32 {
     let mut grf = from;
     while let Some(bits) = set((grf / BANK) as usize) {
@@ -158,19 +161,19 @@ fn next(set: impl Fn(usize) -> Option<u128>, from: u32, is: bool) -> u32 {
 }
 
 impl Default for AllocationMap {
-    /// Of a file without registers.
+    /// Returns the map of an empty GRF file.
     fn default() -> Self {
         AllocationMap {
             file: GrfFile { bytes: 1, count: 0 },
-            strong: File::default(),
-            weak: File::default(),
+            strong: Occupied::default(),
+            weak: Occupied::default(),
             taken: Vec::new(),
         }
     }
 }
 
 impl AllocationMap {
-    /// Empties it for another function, of so many program points; its memory stays.
+    /// Clears the map for a function with `points` program points. Keeps its memory.
     pub fn clear(&mut self, file: GrfFile, points: u32) {
         self.strong.clear(file, points);
         if self.weak.any || self.file != file {
@@ -179,29 +182,29 @@ impl AllocationMap {
         self.file = file;
     }
 
-    /// Finds out which GRFs a value with such a life cannot have.
-    fn ask(&mut self, life: Life<'_>) {
+    /// Finds the GRFs that a live value cannot have.
+    fn query(&mut self, live: LiveRanges<'_>) {
         self.taken.clear();
         let banks = self.strong.grfs.iter().zip(&self.weak.grfs);
         self.taken.extend(banks.map(|(strong, weak)| {
-            let mut out = Taken::default();
-            for range in life.ranges {
+            let mut out = OccupiedGrfs::default();
+            for range in live.ranges {
                 out |= strong.taken(*range);
                 if out.whole == u128::MAX {
                     break;
                 }
             }
-            life.weak.iter().for_each(|r| out |= strong.taken(*r));
+            live.weak.iter().for_each(|r| out |= strong.taken(*r));
             if self.weak.any {
-                life.ranges.iter().for_each(|r| out |= weak.taken(*r));
+                live.ranges.iter().for_each(|r| out |= weak.taken(*r));
             }
             out
         }));
     }
 
-    /// The bytes of a GRF that a value with such a life cannot have. `last`: the bank that was
-    /// asked last, and what is taken in it.
-    fn blocked(&self, grf: u32, life: Life<'_>, last: &mut (u32, u128)) -> u64 {
+    /// Returns the bytes of a GRF that a value with these live ranges cannot have. `last` caches
+    /// the last bank queried and its occupied bytes.
+    fn blocked(&self, grf: u32, live: LiveRanges<'_>, last: &mut (u32, u128)) -> u64 {
         let Some(taken) = self.taken.get((grf / BANK) as usize) else {
             return u64::MAX;
         };
@@ -216,26 +219,26 @@ impl AllocationMap {
         let n = at / BANK;
         if last.0 != n {
             let bank = n as usize;
-            let strong = self.strong.parts(bank, life.ranges) | self.strong.parts(bank, life.weak);
-            *last = (n, strong | self.weak.parts(bank, life.ranges));
+            let strong = self.strong.parts(bank, live.ranges) | self.strong.parts(bank, live.weak);
+            *last = (n, strong | self.weak.parts(bank, live.ranges));
         }
         (last.1 >> (at % BANK)) as u64
     }
 
-    /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with
-    /// such a life. In bytes.
+    /// Returns the lowest free address in `within` for a value of `bytes` bytes with this alignment
+    /// and these live ranges.
     pub fn find(
         &mut self,
         bytes: u32,
         align: u32,
         within: std::ops::Range<u32>,
-        life: Life<'_>,
+        live: LiveRanges<'_>,
     ) -> Option<u32> {
         let grf = self.file.bytes;
         let end = within.end.min(self.file.size());
         let align = align.max(1);
         let mut at = within.start.next_multiple_of(align);
-        self.ask(life);
+        self.query(live);
         let whole = |n: usize| self.taken.get(n).map(|t| t.whole);
         if align >= grf && bytes.is_multiple_of(grf) {
             let any = |n: usize| self.taken.get(n).map(|t| t.whole | t.part);
@@ -250,12 +253,12 @@ impl AllocationMap {
         }
         let mut last = (u32::MAX, 0);
         if bytes <= align && align < grf {
-            // In one GRF: all of its places at once.
+            // The value fits into one GRF. All of its starts are tested at once.
             let starts = (u64::MAX / ((1 << align) - 1)) & mask(grf, 0, 0, grf);
             while at + bytes <= end {
                 let g = at / grf;
-                // From each byte on what is taken of so many.
-                let mut taken = self.blocked(g, life, &mut last);
+                // Smears occupied bits so that each bit covers `bytes` bytes from there on.
+                let mut taken = self.blocked(g, live, &mut last);
                 let mut have = 1;
                 while have < bytes {
                     let more = have.min(bytes - have);
@@ -273,25 +276,25 @@ impl AllocationMap {
         }
         while at + bytes <= end {
             let blocked = (at / grf..(at + bytes).div_ceil(grf))
-                .find(|&g| self.blocked(g, life, &mut last) & mask(grf, g, at, bytes) != 0);
-            let behind = |g: u32| (g * grf).next_multiple_of(align);
+                .find(|&g| self.blocked(g, live, &mut last) & mask(grf, g, at, bytes) != 0);
+            let aligned_start = |g: u32| (g * grf).next_multiple_of(align);
             at = match blocked {
                 None => return Some(at),
-                // It goes on behind what is in its way.
-                Some(g) if align >= grf => behind(g + 1),
+                // Continues after the occupied GRF.
+                Some(g) if align >= grf => aligned_start(g + 1),
                 Some(g) => match next(whole, g, false) {
                     free if free == g => at + align,
-                    free => behind(free),
+                    free => aligned_start(free),
                 },
             };
         }
         None
     }
 
-    /// Bytes of memory that it has.
+    /// Returns the bytes of allocated memory.
     #[cfg(test)]
     fn memory(&self) -> usize {
-        let of = |file: &File| {
+        let of = |file: &Occupied| {
             let grfs = file.grfs.iter().map(Timeline::bytes).sum::<usize>();
             let bytes = file.bytes.iter().map(|b| b.taken.bytes()).sum::<usize>();
             grfs + bytes
@@ -299,15 +302,15 @@ impl AllocationMap {
         of(&self.strong) + of(&self.weak)
     }
 
-    /// Takes `bytes` bytes at `at` for a value with such a life.
-    pub fn insert(&mut self, at: u32, bytes: u32, life: Life<'_>) {
+    /// Marks `bytes` bytes at `at` as occupied for a value with these live ranges.
+    pub fn insert(&mut self, at: u32, bytes: u32, live: LiveRanges<'_>) {
         let size = self.file.bytes;
-        self.strong.take(size, at, bytes, life.ranges);
-        if !life.weak.is_empty() {
+        self.strong.take(size, at, bytes, live.ranges);
+        if !live.weak.is_empty() {
             if !self.weak.any {
                 self.weak.clear(self.file, self.strong.points);
             }
-            self.weak.take(size, at, bytes, life.weak);
+            self.weak.take(size, at, bytes, live.weak);
         }
     }
 }
@@ -332,18 +335,18 @@ mod tests {
         map
     }
 
-    fn life(ranges: &[Range]) -> Life<'_> {
-        Life { ranges, weak: &[] }
+    fn live(ranges: &[Range]) -> LiveRanges<'_> {
+        LiveRanges { ranges, weak: &[] }
     }
 
     #[test]
     fn small_values_share_a_grf() {
         let mut m = empty(FILE);
-        m.insert(0, 4, life(&[range(0, 10)]));
-        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(5, 6)])), Some(4));
-        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(10, 12)])), Some(0));
-        assert_eq!(m.find(32, 32, 0..u32::MAX, life(&[range(9, 12)])), Some(32));
-        assert_eq!(m.find(64, 32, 0..u32::MAX, life(&[range(9, 12)])), None);
+        m.insert(0, 4, live(&[range(0, 10)]));
+        assert_eq!(m.find(4, 4, 0..u32::MAX, live(&[range(5, 6)])), Some(4));
+        assert_eq!(m.find(4, 4, 0..u32::MAX, live(&[range(10, 12)])), Some(0));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, live(&[range(9, 12)])), Some(32));
+        assert_eq!(m.find(64, 32, 0..u32::MAX, live(&[range(9, 12)])), None);
     }
 
     #[test]
@@ -351,23 +354,23 @@ mod tests {
         let mut m = empty(FILE);
         let weak = [range(100, 200)];
         let (first, later, both) = ([range(0, 10)], [range(10, 20)], [range(5, 20)]);
-        let across = |ranges| Life {
+        let across = |ranges| LiveRanges {
             ranges,
             weak: &weak,
         };
         m.insert(0, 32, across(&first));
         assert_eq!(m.find(32, 32, 0..u32::MAX, across(&later)), Some(0));
         assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), Some(32));
-        // Not with what is in the routine.
+        // A weak range does not share a place with a value of the routine itself.
         assert_eq!(
-            m.find(32, 32, 0..u32::MAX, life(&[range(150, 151)])),
+            m.find(32, 32, 0..u32::MAX, live(&[range(150, 151)])),
             Some(32)
         );
-        m.insert(32, 32, life(&[range(150, 151)]));
+        m.insert(32, 32, live(&[range(150, 151)]));
         assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), None);
     }
 
-    /// A table of its points and bytes would have 64 MiB.
+    /// A table of points by bytes would take 64 MiB.
     #[test]
     fn parts_of_grfs_take_memory_by_values() {
         let file = GrfFile {
@@ -380,15 +383,15 @@ mod tests {
         let start = |n: u32| n * (points / values);
         for n in 0..values {
             let ranges = [range(start(n), start(n) + 300)];
-            let at = m.find(32, 32, 0..u32::MAX, life(&ranges)).unwrap();
-            m.insert(at, 32, life(&ranges));
+            let at = m.find(32, 32, 0..u32::MAX, live(&ranges)).unwrap();
+            m.insert(at, 32, live(&ranges));
         }
         let all = range(0, points);
-        assert_eq!(m.find(32, 32, 0..19 * 32, life(&[all])), None);
+        assert_eq!(m.find(32, 32, 0..19 * 32, live(&[all])), None);
         assert!(m.memory() < 8 << 20, "{} bytes", m.memory());
     }
 
-    /// Against a plain table of points by bytes, over random insertions.
+    /// Compares the map with a plain table of points by bytes, over random insertions.
     #[test]
     fn agrees_with_a_table() {
         const SEED: u64 = 12;
@@ -404,19 +407,22 @@ mod tests {
                 bytes: grfs.1,
             };
             let size = file.size();
-            // Of two routines the second is the last third; nobody in it is weak.
+            // The second routine is the last third of the points. None of its values has weak
+            // ranges.
             let body = range(points / 3 * 2, points);
             let weak = n % 2 == 1;
             m.clear(file, points);
-            // Per byte the points, of those that live there and those that only live across.
+            // Per byte and point: occupied by a strong range, occupied by a weak range.
             let mut table = vec![vec![[false; 2]; points as usize]; size as usize];
             for _ in 0..150 {
                 let mut ranges = Vec::new();
                 let inside = weak && rng.below(3) == 0;
-                let (mut at, end) = match inside {
-                    true => (body.start, body.end),
-                    false if weak => (0, body.start),
-                    false => (0, points),
+                let (mut at, end) = if inside {
+                    (body.start, body.end)
+                } else if weak {
+                    (0, body.start)
+                } else {
+                    (0, points)
                 };
                 while at + 1 < end && ranges.len() < 4 {
                     let start = at + rng.below(end - at);
@@ -430,7 +436,7 @@ mod tests {
                 } else {
                     &[]
                 };
-                let life = Life {
+                let live = LiveRanges {
                     ranges: &ranges,
                     weak: across,
                 };
@@ -455,13 +461,13 @@ mod tests {
                 let mut places = places.filter(|at| at + bytes <= size);
                 let place = |at: u32| at as usize..(at + bytes) as usize;
                 let expect = places.find(|&at| free[place(at)].iter().all(|f| *f));
-                assert_eq!(m.find(bytes, align, first..u32::MAX, life), expect);
+                assert_eq!(m.find(bytes, align, first..u32::MAX, live), expect);
                 let Some(at) = expect else {
                     none += 1;
                     continue;
                 };
                 found += 1;
-                m.insert(at, bytes, life);
+                m.insert(at, bytes, live);
                 for b in &mut table[place(at)] {
                     for (kind, list) in [(0, &ranges[..]), (1, across)] {
                         for r in list {

@@ -1,5 +1,5 @@
-//! Coarser allocators, to measure the real one by (`docs/regalloc.md`): the same one with registers
-//! of whole GRFs, and a linear scan.
+//! Baseline allocators for comparison (`docs/regalloc.md`): the main one with registers of whole
+//! GRFs, and a linear scan.
 
 use super::spill;
 use super::spill::Spilled;
@@ -7,29 +7,29 @@ use crate::error::CodegenError;
 use crate::mir::liveness::Liveness;
 use crate::mir::{MInst, Place, VCode, VReg, routines};
 use crate::regalloc::timing::Phases;
-use crate::regalloc::{Allocated, Allocation, Room, out_of_registers};
+use crate::regalloc::{AllocEnv, Allocated, Allocation, out_of_registers};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::BTreeSet;
 
-/// How registers get their places.
+/// Register allocation algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Allocator {
-    /// By bytes.
+    /// Main allocator, at byte granularity.
     #[default]
     Bytes,
-    /// The same, where each register is as large as the GRFs that it touches, and begins at one.
+    /// Main allocator with each register rounded up to whole GRFs, and aligned to them.
     Grfs,
-    /// One place for all of a register's life, from its first point to its last, the lowest that is
-    /// free, in the order of where lives begin. Copies join nothing. What lives longest is in
-    /// scratch everywhere where there is no place.
+    /// Linear scan in the order of starts. Each register gets the lowest place that is free from
+    /// its first point to its last. Copies are not coalesced. If there is no place, the register
+    /// that is live longest is spilled everywhere.
     LinearScan,
 }
 
 impl Allocator {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Allocator; 3] = [Allocator::Bytes, Allocator::Grfs, Allocator::LinearScan];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Allocator::Bytes => "bytes",
@@ -39,9 +39,9 @@ impl Allocator {
     }
 }
 
-/// Makes registers as large as the GRFs that hold them. What is copied to or from the payload has
-/// its size, and a GRF of its own all the same.
-pub(crate) fn round(code: &mut VCode) {
+/// Rounds registers up to whole GRFs. Registers copied to or from the payload keep its size, but
+/// also start at a GRF.
+pub(crate) fn round_to_grfs(code: &mut VCode) {
     let grf = code.grf.bytes;
     let mut kept: SecondaryMap<VReg, bool> = SecondaryMap::new();
     for (r, d) in &code.vregs {
@@ -70,10 +70,10 @@ pub(crate) fn round(code: &mut VCode) {
     }
 }
 
-/// Lives of at most so many points are those of registers that spilling made.
-const SHORTEST: u32 = 8;
+/// Maximum length, in points, of live ranges of registers that spilling inserted.
+const SPILL_RANGE: u32 = 8;
 
-/// A register's life, without holes.
+/// Live interval of a register, without holes.
 #[derive(Clone, Copy)]
 struct Interval {
     start: u32,
@@ -81,7 +81,8 @@ struct Interval {
     reg: VReg,
 }
 
-/// Where registers live, by where they begin. What lives across a routine lives in all of it.
+/// Returns the live intervals by start. A register that is live across a routine is live in all of
+/// it.
 fn intervals(code: &VCode, live: &Liveness) -> Vec<Interval> {
     let mut out = Vec::new();
     for reg in code.vregs.keys() {
@@ -98,21 +99,21 @@ fn intervals(code: &VCode, live: &Liveness) -> Vec<Interval> {
     out
 }
 
-/// The registers that have a place now.
-struct Scan<'a> {
+/// Registers that occupy a place at the current point.
+struct LinearScanState<'a> {
     code: &'a VCode,
     taken: Vec<bool>,
     active: Vec<(Interval, u32)>,
     fixed: Vec<(Interval, u32)>,
 }
 
-impl Scan<'_> {
+impl LinearScanState<'_> {
     fn mark(&mut self, at: u32, bytes: u32, taken: bool) {
         let range = at as usize..(at + bytes) as usize;
         self.taken.get_mut(range).unwrap_or(&mut []).fill(taken);
     }
 
-    /// Forgets what ended before a point.
+    /// Releases registers whose intervals ended before a point.
     fn expire(&mut self, point: u32) {
         for n in (0..self.active.len()).rev() {
             if self.active[n].0.end <= point {
@@ -122,7 +123,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The lowest free place within some bytes.
+    /// Returns the lowest free place within a range of bytes.
     fn place(&self, i: Interval, within: std::ops::Range<u32>) -> Option<u32> {
         let data = self.code.vregs[i.reg];
         let align = data.align.max(1);
@@ -142,16 +143,17 @@ impl Scan<'_> {
     }
 }
 
-/// One scan: a place for each register, or those that leave the file.
+/// Scans once. Returns a place for each register, or the registers to spill, or the one without a
+/// place that cannot be spilled.
 fn scan(
     code: &VCode,
     live: &Liveness,
     limit: u32,
-    may_leave: impl Fn(VReg) -> bool,
+    may_spill: impl Fn(VReg) -> bool,
 ) -> Result<Allocation, Result<Vec<VReg>, VReg>> {
     let file = code.grf;
     let mut out = Allocation::default();
-    let mut leave: Vec<VReg> = Vec::new();
+    let mut to_spill: Vec<VReg> = Vec::new();
     let (fixed, rest): (Vec<Interval>, Vec<Interval>) = intervals(code, live)
         .into_iter()
         .partition(|i| matches!(code.vregs[i.reg].place, Place::Fixed(_)));
@@ -159,7 +161,7 @@ fn scan(
         Place::Fixed(at) => at,
         _ => 0,
     };
-    let mut s = Scan {
+    let mut s = LinearScanState {
         code,
         taken: vec![false; file.size() as usize],
         active: Vec::new(),
@@ -175,12 +177,12 @@ fn scan(
             Place::AtLeast(first) => first..file.size(),
             _ => 0..limit,
         };
-        let long = |x: &Interval| x.end - x.start > SHORTEST && may_leave(x.reg);
+        let long = |x: &Interval| x.end - x.start > SPILL_RANGE && may_spill(x.reg);
         let at = loop {
             if let Some(at) = s.place(i, within.clone()) {
                 break Some(at);
             }
-            // What lives longest leaves, this one if it is that.
+            // Spills the register that is live longest, possibly this one.
             let others = s.active.iter().enumerate();
             let last = others
                 .filter(|(_, (x, _))| long(x) && (x.end > i.end || !long(&i)))
@@ -188,7 +190,7 @@ fn scan(
             let Some((n, _)) = last else { break None };
             let (x, at) = s.active.swap_remove(n);
             s.mark(at, code.vregs[x.reg].bytes, false);
-            leave.push(x.reg);
+            to_spill.push(x.reg);
         };
         match at {
             Some(at) => {
@@ -196,32 +198,33 @@ fn scan(
                 s.active.push((i, at));
                 out.address[i.reg] = at;
             }
-            None if long(&i) => leave.push(i.reg),
-            None if leave.is_empty() => return Err(Err(i.reg)),
+            None if long(&i) => to_spill.push(i.reg),
+            None if to_spill.is_empty() => return Err(Err(i.reg)),
             None => {}
         }
     }
-    if leave.is_empty() {
+    if to_spill.is_empty() {
         Ok(out)
     } else {
-        Err(Ok(leave))
+        Err(Ok(to_spill))
     }
 }
 
-/// Places every virtual register by linear scan.
+/// Allocates every virtual register by linear scan.
 ///
 /// # Errors
-/// What may not leave the file finds no place; messages of scratch do not reach all slots.
+/// Returns an error if a register that may not be spilled finds no place, or if scratch messages do
+/// not reach all slots.
 pub(crate) fn linear_scan(
     name: &str,
     code: VCode,
     live: Liveness,
-    room: Room<'_>,
+    env: AllocEnv<'_>,
 ) -> Result<Allocated, CodegenError> {
-    let limit = room.grfs.min(code.grf.count) * code.grf.bytes;
+    let limit = env.grfs.min(code.grf.count) * code.grf.bytes;
     let mut stays = routines::shared(&code);
     for m in &code.insts {
-        // Its place is known by its address.
+        // Its address is taken, so its place may not change.
         if let MInst::LoadAddress {
             base: Some(base), ..
         } = *m
@@ -235,7 +238,7 @@ pub(crate) fn linear_scan(
         alloc: Allocation::default(),
         origin: Vec::new(),
         spilled: Spilled {
-            scratch: room.scratch,
+            scratch: env.scratch,
             ..Spilled::default()
         },
         code,
@@ -246,14 +249,14 @@ pub(crate) fn linear_scan(
     let first = (now.code.clone(), now.live.clone());
     loop {
         let (code, live) = (&now.code, &now.live);
-        let may_leave = |r: VReg| {
+        let may_spill = |r: VReg| {
             let any = code.vregs[r].place == Place::Any;
             any && r.index() < registers && !stays[r] && !spilled.contains(&r)
         };
-        let reg = match scan(code, live, limit, may_leave) {
+        let reg = match scan(code, live, limit, may_spill) {
             Ok(alloc) => return Ok(Allocated { alloc, ..now }),
-            Err(Ok(leave)) => {
-                spilled.extend(leave);
+            Err(Ok(to_spill)) => {
+                spilled.extend(to_spill);
                 None
             }
             Err(Err(reg)) => Some(reg),
@@ -263,7 +266,8 @@ pub(crate) fn linear_scan(
         }
         let (code, live) = &first;
         let mut origin = (0..code.insts.len() as u32).collect();
-        let (code, live, all) = spill::everywhere(name, code, live, room, &spilled, &mut origin)?;
+        let (code, live, all) =
+            spill::spill_everywhere(name, code, live, env, &spilled, &mut origin)?;
         now = Allocated {
             code,
             live,

@@ -1,11 +1,11 @@
-//! Bundles: virtual registers that share one place because copies join them and their lives never
-//! meet.
+//! Bundles are sets of virtual registers that share one place. Copies connect them, and their live
+//! ranges do not interfere.
 //!
-//! Bundles are the sets of a union-find forest. A register alone has the ranges that liveness
-//! found; where two are joined, the ranges of the bundle that has fewer go into an ordered map of
-//! the other, so that each range moves a logarithm of times at most.
+//! Bundles are the sets of a union-find forest. A single register has the ranges that liveness
+//! analysis found. On a merge, the ranges of the bundle with fewer of them move into an ordered map
+//! of the other. So each range moves a logarithmic number of times at most.
 
-use super::tied_operands::{overlays, written};
+use super::tied_operands::{can_tie, written};
 use crate::mir::liveness::{Liveness, Range, Weak};
 use crate::mir::{Access, MInst, Place, Routine, VCode, VReg};
 use crate::sized;
@@ -16,51 +16,51 @@ use gantry_isa_gen::{Dst, Op};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// The most places where two bundles that are joined share points.
-const MOST_SHARED: usize = 4;
+/// Maximum number of overlaps of two bundles that may be merged.
+const MAX_OVERLAPS: usize = 4;
 
-/// Virtual registers in one place.
+/// Virtual registers that share one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Bundle {
-    /// The register that stands for all.
+    /// Representative of the bundle.
     pub root: VReg,
-    /// The first of the live ranges.
+    /// Start of the first live range.
     pub start: u32,
     /// Size in bytes.
     pub bytes: u32,
     /// Alignment in bytes.
     pub align: u32,
-    /// Constraint.
+    /// Placement constraint.
     pub place: Place,
 }
 
-/// What two bundles share.
+/// Overlap of the live ranges of two bundles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sharing {
-    /// No point.
-    Nothing,
-    /// Only points where one's value is made lane over lane of the other's.
-    Overlay,
-    /// Others.
-    Meet,
+enum Overlap {
+    /// No common point.
+    None,
+    /// Overlap only where one value is written lane by lane over the other.
+    Tied,
+    /// Any other overlap.
+    Interference,
 }
 
-/// What is known of a bundle, at its root.
+/// Data of a bundle, kept at its root.
 #[derive(Clone)]
-struct Root {
+struct BundleData {
     align: u32,
-    /// Its place among the bundles.
+    /// Position in the order of bundles.
     order: VReg,
-    /// How many ranges.
+    /// Number of ranges.
     count: u32,
-    /// The routines that it lives across.
+    /// Routines that the bundle is live across.
     weak: Weak,
-    /// The ranges by start, if registers were joined; else they are the register's own.
-    joined: Option<Map<u32, u32>>,
+    /// Ranges by start, if registers were merged. Otherwise they are the register's own.
+    merged: Option<Map<u32, u32>>,
 }
 
-/// The register that the answer to a message of one payload comes to.
-fn answer(m: &MInst) -> Option<VReg> {
+/// Returns the destination of a `send` with one payload.
+fn response(m: &MInst) -> Option<VReg> {
     match m {
         MInst::Op { inst, .. } if matches!(inst.op, Op::Send | Op::Sendc) => match inst.dst {
             Dst::Direct { at, .. } => at.reg.as_grf(),
@@ -74,30 +74,30 @@ fn answer(m: &MInst) -> Option<VReg> {
 pub struct Bundles<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    /// The next register towards the root, itself at the root.
-    up: SecondaryMap<VReg, VReg>,
-    roots: PrimaryMap<VReg, Root>,
+    /// Parent in the union-find forest. A root is its own parent.
+    parent: SecondaryMap<VReg, VReg>,
+    roots: PrimaryMap<VReg, BundleData>,
     forest: MapForest<u32, u32>,
-    /// Those that a message's answer comes to, by their roots.
-    answers: EntitySet<VReg>,
+    /// Roots of bundles that a message's response is written to.
+    responses: EntitySet<VReg>,
 }
 
 impl<'a> Bundles<'a> {
-    /// One bundle a register, merged over copies in program order.
+    /// Starts with one bundle per register, then merges over copies in program order.
     pub fn merge(code: &'a VCode, live: &'a Liveness) -> Bundles<'a> {
         let mut b = Bundles {
             code,
             live,
-            up: SecondaryMap::with_default(VReg::new(0)),
+            parent: SecondaryMap::with_default(VReg::new(0)),
             roots: PrimaryMap::with_capacity(code.vregs.len()),
             forest: MapForest::new(),
-            answers: EntitySet::with_capacity(code.vregs.len()),
+            responses: EntitySet::with_capacity(code.vregs.len()),
         };
         let calls = code.routines.len() > 1;
-        b.up.resize(code.vregs.len());
+        b.parent.resize(code.vregs.len());
         for (r, d) in &code.vregs {
-            b.up[r] = r;
-            b.roots.push(Root {
+            b.parent[r] = r;
+            b.roots.push(BundleData {
                 align: d.align,
                 order: r,
                 count: live.ranges[r].len() as u32,
@@ -106,18 +106,18 @@ impl<'a> Bundles<'a> {
                 } else {
                     Weak::new()
                 },
-                joined: None,
+                merged: None,
             });
         }
-        b.answers.extend(code.insts.iter().filter_map(answer));
-        // Bundles that meet meet for good.
-        let mut apart: HashSet<(VReg, VReg)> = HashSet::new();
+        b.responses.extend(code.insts.iter().filter_map(response));
+        // Interference is permanent.
+        let mut interfering: HashSet<(VReg, VReg)> = HashSet::new();
         for m in &code.insts {
             let &MInst::Copy { dst, src } = m else {
                 continue;
             };
             let (to, from) = (b.root(dst), b.root(src));
-            if to == from || !b.may_share(to, from) {
+            if to == from || !b.may_merge(to, from) {
                 continue;
             }
             let (large, small) = if b.roots[to].count >= b.roots[from].count {
@@ -125,55 +125,55 @@ impl<'a> Bundles<'a> {
             } else {
                 (from, to)
             };
-            if apart.contains(&(large, small)) || apart.contains(&(small, large)) {
+            if interfering.contains(&(large, small)) || interfering.contains(&(small, large)) {
                 continue;
             }
-            let sharing = b.sharing(large, small);
-            if sharing == Sharing::Meet {
-                apart.insert((large, small));
+            let overlap = b.overlap(large, small);
+            if overlap == Overlap::Interference {
+                interfering.insert((large, small));
             } else {
-                b.join(large, small, sharing);
+                b.join(large, small, overlap);
                 b.roots[large].order = b.roots[to].order;
-                if b.answers.contains(small) {
-                    b.answers.insert(large);
+                if b.responses.contains(small) {
+                    b.responses.insert(large);
                 }
             }
         }
         b
     }
 
-    /// Whether both may be anywhere and are of one size.
-    fn may_share(&self, a: VReg, b: VReg) -> bool {
+    /// Returns true if two registers have no placement constraint and the same size.
+    fn may_merge(&self, a: VReg, b: VReg) -> bool {
         let (a, b) = (&self.code.vregs[a], &self.code.vregs[b]);
         a.place == Place::Any && b.place == Place::Any && a.bytes == b.bytes
     }
 
-    /// The register that stands for a register's bundle.
+    /// Returns the root of a register's bundle, and compresses the path.
     pub fn root(&mut self, r: VReg) -> VReg {
         let mut at = r;
-        while self.up[at] != at {
-            // Every other register on the way is hung higher.
-            self.up[at] = self.up[self.up[at]];
-            at = self.up[at];
+        while self.parent[at] != at {
+            // Halves the path.
+            self.parent[at] = self.parent[self.parent[at]];
+            at = self.parent[at];
         }
         at
     }
 
-    /// Where a bundle ends at the latest that has the first `limit` bytes of the file. The answer
-    /// to a message of one payload may not lie over the payload where it reaches the file's last
-    /// register (PRM, "send": r127 as the return address); no answer reaches it.
+    /// Returns the end of the bytes that a bundle may use, out of the first `limit`. A response
+    /// that reaches the file's last register may not overlap a single payload (PRM, "send": r127 as
+    /// the return address). Therefore no response uses that register.
     pub(in crate::regalloc) fn limit(&self, root: VReg, limit: u32) -> u32 {
         let file = self.code.grf;
-        if self.answers.contains(root) {
+        if self.responses.contains(root) {
             limit.min(file.size() - file.bytes)
         } else {
             limit
         }
     }
 
-    /// Calls `f` on the ranges of a bundle in order while it says to go on.
-    fn each(&self, root: VReg, mut f: impl FnMut(Range) -> bool) {
-        match &self.roots[root].joined {
+    /// Calls `f` on the ranges of a bundle in order, until it returns false.
+    fn for_each_range(&self, root: VReg, mut f: impl FnMut(Range) -> bool) {
+        match &self.roots[root].merged {
             None => {
                 self.live.ranges[root].iter().all(|r| f(*r));
             }
@@ -184,9 +184,9 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// The last range of a bundle that begins before a point.
+    /// Returns the last range of a bundle that starts before a point.
     fn last_before(&self, root: VReg, point: u32) -> Option<Range> {
-        match &self.roots[root].joined {
+        match &self.roots[root].merged {
             None => {
                 let list = &self.live.ranges[root];
                 let n = list.partition_point(|r| r.start < point);
@@ -199,7 +199,7 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// Where a routine is.
+    /// Returns the program points of a routine.
     fn body(&self, routine: Routine) -> Range {
         let insts = self.code.routine_insts(routine);
         Range {
@@ -208,8 +208,8 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// Whether one bundle lives across a routine in which the other lives.
-    fn meet_across(&self, a: VReg, b: VReg) -> bool {
+    /// Returns true if one bundle is live across a routine in which the other is live.
+    fn interfere_across_calls(&self, a: VReg, b: VReg) -> bool {
         let inside = |across: VReg, other: VReg| {
             self.roots[across].weak.iter().any(|&routine| {
                 let body = self.body(routine);
@@ -220,7 +220,7 @@ impl<'a> Bundles<'a> {
         inside(a, b) || inside(b, a)
     }
 
-    /// The bodies of the routines that a bundle lives across, into a list.
+    /// Writes the bodies of the routines that a bundle is live across to a list.
     pub fn weak(&self, root: VReg, out: &mut Vec<Range>) {
         out.clear();
         for &routine in &self.roots[root].weak {
@@ -232,32 +232,32 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// What two bundles share.
-    fn sharing(&mut self, large: VReg, small: VReg) -> Sharing {
-        if self.meet_across(large, small) {
-            return Sharing::Meet;
+    /// Computes the overlap of two bundles.
+    fn overlap(&mut self, large: VReg, small: VReg) -> Overlap {
+        if self.interfere_across_calls(large, small) {
+            return Overlap::Interference;
         }
         let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
-        self.each(small, |r| {
+        self.for_each_range(small, |r| {
             let mut end = r.end;
-            while shared.len() <= MOST_SHARED
+            while shared.len() <= MAX_OVERLAPS
                 && let Some(l) = self.last_before(large, end).filter(|l| l.end > r.start)
             {
                 shared.push((l, r));
                 end = l.start;
             }
-            shared.len() <= MOST_SHARED
+            shared.len() <= MAX_OVERLAPS
         });
-        let laid_over = |(l, r)| self.laid_over(large, l, small, r);
+        let is_tied = |(l, r)| self.is_tied(large, l, small, r);
         match shared.len() {
-            0 => Sharing::Nothing,
-            n if n <= MOST_SHARED && shared.into_iter().all(laid_over) => Sharing::Overlay,
-            _ => Sharing::Meet,
+            0 => Overlap::None,
+            n if n <= MAX_OVERLAPS && shared.into_iter().all(is_tied) => Overlap::Tied,
+            _ => Overlap::Interference,
         }
     }
 
-    /// Whether what two ranges share is the making of one's value over the other's.
-    fn laid_over(&mut self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
+    /// Returns true if two ranges overlap only where one value is written over the other.
+    fn is_tied(&mut self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
         let (old, new, begin, from, to) = if x.start < y.start {
             (x, y, y.start, a, b)
         } else {
@@ -271,7 +271,7 @@ impl<'a> Bundles<'a> {
         if old.end > new.end || self.root(made) != to || old.start == new.start {
             return false;
         }
-        // The register that is read there and is the other's.
+        // Register of the other bundle that the instruction reads.
         let mut source = None;
         if let Some(m) = self.code.insts.get(first as usize) {
             m.for_each_vreg(|r, access| {
@@ -280,30 +280,30 @@ impl<'a> Bundles<'a> {
                 }
             });
         }
-        source.is_some_and(|s| overlays(self.code, made, s, first, end.div_ceil(2) - 1))
+        source.is_some_and(|s| can_tie(self.code, made, s, first, end.div_ceil(2) - 1))
     }
 
-    /// [`Bundles::root`] without shortening the way.
+    /// Returns the root like [`Bundles::root`], without compressing the path.
     pub(in crate::regalloc) fn find(&self, r: VReg) -> VReg {
         let mut at = r;
-        while self.up[at] != at {
-            at = self.up[at];
+        while self.parent[at] != at {
+            at = self.parent[at];
         }
         at
     }
 
-    /// Makes two bundles that do not meet one.
-    fn join(&mut self, large: VReg, small: VReg, sharing: Sharing) {
-        self.up[small] = large;
+    /// Merges two bundles that do not interfere.
+    fn join(&mut self, large: VReg, small: VReg, overlap: Overlap) {
+        self.parent[small] = large;
         let mut moved: SmallVec<[Range; 8]> = SmallVec::new();
-        self.each(small, |r| {
+        self.for_each_range(small, |r| {
             moved.push(r);
             true
         });
-        if let Some(mut map) = self.roots[small].joined.take() {
+        if let Some(mut map) = self.roots[small].merged.take() {
             map.clear(&mut self.forest);
         }
-        let mut map = match self.roots[large].joined.take() {
+        let mut map = match self.roots[large].merged.take() {
             Some(map) => map,
             None => {
                 let mut map = Map::new();
@@ -314,8 +314,8 @@ impl<'a> Bundles<'a> {
             }
         };
         for r in moved {
-            match sharing {
-                Sharing::Nothing => drop(map.insert(r.start, r.end, &mut self.forest, &())),
+            match overlap {
+                Overlap::None => drop(map.insert(r.start, r.end, &mut self.forest, &())),
                 _ => self.insert(&mut map, r),
             }
         }
@@ -323,7 +323,7 @@ impl<'a> Bundles<'a> {
         let count = self.roots[small].count;
         let weak = std::mem::take(&mut self.roots[small].weak);
         let root = &mut self.roots[large];
-        root.joined = Some(map);
+        root.merged = Some(map);
         root.count += count;
         root.align = root.align.max(align);
         root.weak.extend(weak);
@@ -331,12 +331,12 @@ impl<'a> Bundles<'a> {
         root.weak.dedup();
     }
 
-    /// Adds a range, cut where one that is there already takes its place.
+    /// Adds a range, cut where existing ranges overlap it.
     fn insert(&mut self, map: &mut Map<u32, u32>, r: Range) {
         let before = map.get_or_less(r.start, &self.forest, &());
         let start = before.map_or(r.start, |(_, end)| r.start.max(end.min(r.end)));
         let mut end = r.end;
-        // What shares points with it further on begins where it is made over it.
+        // A later range that overlaps this one starts where its value is written over it.
         if let Some((key, _)) = map
             .get_or_less(r.end.saturating_sub(1), &self.forest, &())
             .filter(|&(key, _)| key > r.start)
@@ -348,11 +348,11 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// The ranges of a bundle, in order, into a list.
+    /// Writes the ranges of a bundle to a list, in order.
     pub fn ranges(&self, root: VReg, out: &mut Vec<Range>) {
         out.clear();
-        self.each(root, |r| {
-            // What touches is one.
+        self.for_each_range(root, |r| {
+            // Adjacent ranges are merged.
             match out.last_mut() {
                 Some(last) if last.end == r.start => last.end = r.end,
                 _ => out.push(r),
@@ -361,19 +361,19 @@ impl<'a> Bundles<'a> {
         });
     }
 
-    /// The bundles that live somewhere, in a fixed order.
+    /// Returns the bundles with a live range, in a fixed order.
     pub fn list(&self) -> Vec<Bundle> {
-        // By its place among them, each bundle's root.
+        // Root of each bundle, by position in the order.
         let mut order: SecondaryMap<VReg, PackedOption<VReg>> = sized(self.roots.len());
         for (r, root) in &self.roots {
-            if self.up[r] == r {
+            if self.parent[r] == r {
                 order[root.order] = r.into();
             }
         }
         let mut out = Vec::with_capacity(self.roots.len());
         for r in order.values().filter_map(|r| r.expand()) {
             let mut first = None;
-            self.each(r, |range| {
+            self.for_each_range(r, |range| {
                 first = Some(range.start);
                 false
             });

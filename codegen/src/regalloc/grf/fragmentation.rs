@@ -1,35 +1,36 @@
-//! What is fixed in the file cuts it: an odd number of GRFs beside it holds no more pairs of them
-//! than the even number below. Of values that are whole runs of GRFs so many may live at once as
-//! there are runs between what is fixed, and no more, whatever the bytes.
+//! Fragmentation of the GRF file by fixed registers. An odd number of GRFs beside a fixed register
+//! holds no more pairs than the even number below. However many bytes are free, live values of
+//! whole GRFs need enough runs of GRFs between fixed registers.
 
 use super::bundles::Bundles;
 use crate::mir::liveness::{Liveness, Range};
 use crate::mir::{Place, VCode};
 use crate::target::GrfFile;
 
-/// Runs that are looked at, in GRFs.
-const RUNS: [u32; 2] = [1, 2];
+/// Lengths of the runs that are counted, in GRFs.
+const RUN_LENGTHS: [u32; 2] = [1, 2];
 
-/// From so many GRFs on what is between values is more than what is lost beside what is fixed.
-const LONG: u32 = 8;
+/// From this many GRFs on, gaps between values matter more than fixed registers.
+const LONG_VALUE: u32 = 8;
 
-/// How many of each.
-type Counts = [u32; RUNS.len()];
+/// Number of runs of each length.
+type RunCounts = [u32; RUN_LENGTHS.len()];
 
-/// What lives where, counted.
-pub(in crate::regalloc) struct Holes {
+/// Live runs, bytes and fixed registers, per point.
+pub(in crate::regalloc) struct Fragmentation {
     file: GrfFile,
-    /// Per point what begins less what ends: runs in values, bytes of them, bytes of what is fixed.
-    delta: Vec<[i32; RUNS.len() + 2]>,
-    /// Where what is fixed begins and ends, and in which GRFs.
+    /// Per point, the change of live runs of each length, of bytes of values and of bytes of fixed
+    /// registers.
+    delta: Vec<[i32; RUN_LENGTHS.len() + 2]>,
+    /// Events of fixed registers: the point, true for a start, and the GRFs.
     fixed: Vec<(u32, bool, std::ops::Range<u32>)>,
     long: bool,
 }
 
-impl Holes {
-    /// Of so many points.
-    fn new(file: GrfFile, points: usize) -> Holes {
-        Holes {
+impl Fragmentation {
+    /// Returns an empty summary of `points` points.
+    fn new(file: GrfFile, points: usize) -> Fragmentation {
+        Fragmentation {
             file,
             delta: vec![Default::default(); points + 1],
             fixed: Vec::new(),
@@ -37,42 +38,42 @@ impl Holes {
         }
     }
 
-    /// Of registers.
-    pub(in crate::regalloc) fn of(code: &VCode, live: &Liveness) -> Holes {
-        let mut holes = Holes::new(code.grf, code.insts.len() * 2);
+    /// Summarizes registers.
+    pub(in crate::regalloc) fn of_registers(code: &VCode, live: &Liveness) -> Fragmentation {
+        let mut fragmentation = Fragmentation::new(code.grf, code.insts.len() * 2);
         for (r, data) in &code.vregs {
-            holes.add((data.bytes, data.align), data.place, &live.ranges[r]);
+            fragmentation.add((data.bytes, data.align), data.place, &live.ranges[r]);
         }
-        holes
+        fragmentation
     }
 
-    /// Of bundles, in which what one is made over the other counts once.
-    pub(in crate::regalloc) fn of_bundles(code: &VCode, bundles: &Bundles<'_>) -> Holes {
-        let mut holes = Holes::new(code.grf, code.insts.len() * 2);
+    /// Summarizes bundles. Tied values count once.
+    pub(in crate::regalloc) fn of_bundles(code: &VCode, bundles: &Bundles<'_>) -> Fragmentation {
+        let mut fragmentation = Fragmentation::new(code.grf, code.insts.len() * 2);
         let mut ranges = Vec::new();
         for b in bundles.list() {
             bundles.ranges(b.root, &mut ranges);
-            holes.add((b.bytes, b.align), b.place, &ranges);
+            fragmentation.add((b.bytes, b.align), b.place, &ranges);
         }
-        holes
+        fragmentation
     }
 
     fn add(&mut self, (bytes, align): (u32, u32), place: Place, ranges: &[Range]) {
         let size = self.file.bytes;
-        let mut change = [0; RUNS.len() + 2];
+        let mut change = [0; RUN_LENGTHS.len() + 2];
         if let Place::Fixed(at) = place {
-            change[RUNS.len() + 1] = bytes as i32;
+            change[RUN_LENGTHS.len() + 1] = bytes as i32;
             let grfs = at / size..(at + bytes).div_ceil(size);
             for &Range { start, end } in ranges {
                 self.fixed.push((start, true, grfs.clone()));
                 self.fixed.push((end, false, grfs.clone()));
             }
         } else {
-            self.long |= bytes >= LONG * size;
-            change[RUNS.len()] = bytes as i32;
+            self.long |= bytes >= LONG_VALUE * size;
+            change[RUN_LENGTHS.len()] = bytes as i32;
             if align >= size {
                 let grfs = bytes / size;
-                (change.iter_mut().zip(RUNS)).for_each(|(c, run)| *c = (grfs / run) as i32);
+                (change.iter_mut().zip(RUN_LENGTHS)).for_each(|(c, run)| *c = (grfs / run) as i32);
             }
         }
         for x in ranges {
@@ -84,10 +85,10 @@ impl Holes {
         }
     }
 
-    /// Per point the bytes of the first `limit` that nothing can have which lives there, since they
-    /// are in no run long enough. `None`: everywhere what lives has room for its runs.
-    pub(in crate::regalloc) fn find(self, limit: u32) -> Option<Vec<u32>> {
-        let Holes {
+    /// Returns per point the bytes among the first `limit` that no live value can use, since no run
+    /// there is long enough. Returns `None` if the live values have enough runs everywhere.
+    pub(in crate::regalloc) fn unusable_bytes(self, limit: u32) -> Option<Vec<u32>> {
+        let Fragmentation {
             file,
             delta,
             mut fixed,
@@ -98,9 +99,9 @@ impl Holes {
         }
         fixed.sort_unstable_by_key(|f| f.0);
         let mut taken = vec![0u32; (limit / file.bytes) as usize];
-        let mut room = rooms(&taken);
+        let mut runs = count_runs(&taken);
         let mut fixed = fixed.into_iter().peekable();
-        let mut sum = [0i32; RUNS.len() + 2];
+        let mut sum = [0i32; RUN_LENGTHS.len() + 2];
         let points = delta.len() - 1;
         let mut out: Option<Vec<u32>> = None;
         for (point, d) in delta.iter().take(points).enumerate() {
@@ -114,18 +115,18 @@ impl Holes {
                 moved = true;
             }
             if moved {
-                room = rooms(&taken);
+                runs = count_runs(&taken);
             }
             let [.., bytes, kept] = sum;
-            for ((&want, have), run) in sum.iter().zip(room).zip(RUNS) {
+            for ((&want, have), run) in sum.iter().zip(runs).zip(RUN_LENGTHS) {
                 if want > have as i32 {
-                    // The rest of what lives may be in what is left.
+                    // Smaller values may use the rest.
                     let rest = bytes - want * (run * file.bytes) as i32;
                     let free = limit as i32 - kept - (have * run * file.bytes) as i32;
-                    let hole = (free - rest).max(0) as u32;
+                    let unusable = (free - rest).max(0) as u32;
                     let out = out.get_or_insert_with(|| vec![0; points]);
                     if let Some(o) = out.get_mut(point) {
-                        *o = (*o).max(hole);
+                        *o = (*o).max(unusable);
                     }
                 }
             }
@@ -134,13 +135,13 @@ impl Holes {
     }
 }
 
-/// How many runs there are between GRFs that are taken.
-fn rooms(taken: &[u32]) -> Counts {
-    let mut out = Counts::default();
+/// Returns the number of runs of each length between occupied GRFs.
+fn count_runs(taken: &[u32]) -> RunCounts {
+    let mut out = RunCounts::default();
     for free in taken.split(|t| *t > 0) {
         let grfs = free.len() as u32;
         out.iter_mut()
-            .zip(RUNS)
+            .zip(RUN_LENGTHS)
             .for_each(|(o, run)| *o += grfs / run);
     }
     out
@@ -152,26 +153,26 @@ mod tests {
 
     #[test]
     fn an_odd_number_of_grfs_holds_no_more_pairs() {
-        // Three free, one taken, two free.
+        // Three GRFs free, one occupied, two free.
         let taken = [0, 0, 0, 1, 0, 0];
-        assert_eq!(rooms(&taken), [5, 2]);
+        assert_eq!(count_runs(&taken), [5, 2]);
         let file = GrfFile {
             bytes: 32,
             count: 6,
         };
         let whole = [Range { start: 0, end: 8 }];
         let late = [Range { start: 4, end: 8 }];
-        let holes = |pairs: usize| {
-            let mut h = Holes::new(file, 8);
+        let fragmentation = |pairs: usize| {
+            let mut h = Fragmentation::new(file, 8);
             h.add((4, 4), Place::Fixed(3 * 32), &whole);
             h.add((32, 32), Place::Any, &whole);
             for _ in 0..pairs {
                 h.add((64, 32), Place::Any, &late);
             }
-            h.find(file.size())
+            h.unusable_bytes(file.size())
         };
-        assert_eq!(holes(2), None);
-        // What is left beside two pairs, less the one that lives: the fixed GRF's 28 bytes.
-        assert_eq!(holes(3), Some(vec![0, 0, 0, 0, 28, 28, 28, 28]));
+        assert_eq!(fragmentation(2), None);
+        // Bytes left beside two pairs and the live value: the 28 of the fixed GRF.
+        assert_eq!(fragmentation(3), Some(vec![0, 0, 0, 0, 28, 28, 28, 28]));
     }
 }

@@ -1,4 +1,4 @@
-//! Allocation of the GRF file, byte by byte.
+//! Allocation of the GRF file at byte granularity.
 
 pub mod allocation_map;
 pub mod baseline;

@@ -1,30 +1,30 @@
-//! Placement of whole lives: each bundle gets one place that is free all its life.
+//! Placement of whole live ranges: each bundle gets one place that is free throughout.
 
-use super::allocation_map::{AllocationMap, Life};
+use super::allocation_map::{AllocationMap, LiveRanges};
 use super::bundles::{Bundle, Bundles};
-use super::preferences::Hints;
+use super::preferences::Preferences;
 use crate::mir::liveness::Liveness;
 use crate::mir::{Place, VCode, VReg, routines};
 use crate::regalloc::Allocation;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// How often what found no place is placed before the others.
-const TRIES: usize = 2;
+/// Maximum number of retries that place failed bundles before the others.
+const MAX_RETRIES: usize = 2;
 
-/// The part of the registers, three of four, up to which what lives at once is spread over all of
-/// them.
-const ROOM: (u32, u32) = (3, 4);
+/// Fraction of the GRF file, as numerator and denominator, up to which values are spread over all
+/// of it.
+const SPREAD_LIMIT: (u32, u32) = (3, 4);
 
-/// Where bundles are, and which of them found no place.
-pub(in crate::regalloc) struct Placed {
-    /// Per bundle's root its address.
+/// Result of placement.
+pub(in crate::regalloc) struct Placement {
+    /// Address of each bundle, by root.
     pub(in crate::regalloc) wanted: SecondaryMap<VReg, Option<u32>>,
-    /// Those that found none.
+    /// Bundles without a place.
     failed: Vec<VReg>,
 }
 
-impl Placed {
-    /// An address for every register, if every bundle has one.
+impl Placement {
+    /// Returns an address for every register, if every bundle has a place.
     pub(in crate::regalloc) fn all(
         &self,
         code: &VCode,
@@ -42,9 +42,9 @@ impl Placed {
     }
 }
 
-/// Places bundles in the first `limit` bytes of the file; `banks`: whether it has banks that
-/// instructions read from one after the other. What finds no place is placed before the others, a
-/// few times (if `orders`); in the end the others have places at least.
+/// Places bundles in the first `limit` bytes of the GRF file. `banks` tells if the file has banks
+/// that three-source instructions read in separate cycles. With `orders`, bundles that fail are
+/// retried before the others, a few times. After the last retry all bundles that fit have places.
 pub(in crate::regalloc) fn place(
     code: &VCode,
     live: &Liveness,
@@ -52,12 +52,12 @@ pub(in crate::regalloc) fn place(
     limit: u32,
     map: &mut AllocationMap,
     (orders, banks): (bool, bool),
-) -> Placed {
+) -> Placement {
     let all = bundles.list();
     let mut keys: Vec<u128> = Vec::with_capacity(all.len());
     let mut order: Vec<Bundle> = Vec::with_capacity(all.len());
     let mut early: Vec<VReg> = Vec::new();
-    // What callers and subroutines share moves for nobody.
+    // Registers that callers and subroutines share do not move for others.
     let shared = routines::shared(code);
     let mut kept: EntitySet<VReg> = EntitySet::new();
     if code.routines.len() > 1 {
@@ -65,19 +65,18 @@ pub(in crate::regalloc) fn place(
             kept.insert(bundles.find(r));
         }
     }
-    // Where more lives than there is room for, no order helps; where there is just no room for what
-    // it is aligned to, hardly one.
+    // No order helps if demand exceeds the limit, and hardly any if only alignment makes it exceed.
     let needed = if orders {
-        aligned(code, live).1
+        aligned_peak(code, live).1
     } else {
         u32::MAX
     };
-    let tries = if needed <= limit { TRIES } else { 0 };
-    let spreads = (needed <= limit / ROOM.1 * ROOM.0).then_some(banks);
-    for n in 0..=tries {
-        // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of
-        // GRFs from the longest, then small values; in program order among equals, which packs
-        // them.
+    let retries = if needed <= limit { MAX_RETRIES } else { 0 };
+    let spreads = (needed <= limit / SPREAD_LIMIT.1 * SPREAD_LIMIT.0).then_some(banks);
+    for n in 0..=retries {
+        // Fixed places come first, then registers that never move. The rest goes from the hardest
+        // to place to the easiest: long runs of GRFs before small values. Equal ones go in program
+        // order, which packs them.
         keys.clear();
         keys.extend((0u32..).zip(&all).map(|(n, b)| {
             let kind = match b.place {
@@ -95,27 +94,28 @@ pub(in crate::regalloc) fn place(
         keys.sort_unstable();
         order.clear();
         order.extend(keys.iter().filter_map(|k| all.get(*k as u32 as usize)));
-        let last = n == tries;
+        let last = n == retries;
         if let (0, Some(banks)) = (n, spreads) {
-            let hints = Hints::new(code, bundles, banks);
-            let placed = once(code, bundles, limit, map, &order, false, Some(&hints));
+            let preferences = Preferences::new(code, bundles, banks);
+            let placed =
+                place_in_order(code, bundles, limit, map, &order, false, Some(&preferences));
             if placed.failed.is_empty() {
                 return placed;
             }
         }
-        let placed = once(code, bundles, limit, map, &order, last, None);
+        let placed = place_in_order(code, bundles, limit, map, &order, last, None);
         match placed.failed.first() {
             Some(r) if !last && !early.contains(r) => early.insert(0, *r),
             Some(_) if !last => break,
             _ => return placed,
         }
     }
-    once(code, bundles, limit, map, &order, true, None)
+    place_in_order(code, bundles, limit, map, &order, true, None)
 }
 
-/// The most bytes that live at once, where each register takes whole multiples of what it is
-/// aligned to; and at which instruction.
-pub(in crate::regalloc) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32) {
+/// Returns the peak of live bytes if each register takes a multiple of its alignment, after the
+/// instruction where it is.
+pub(in crate::regalloc) fn aligned_peak(code: &VCode, live: &Liveness) -> (usize, u32) {
     let mut delta = vec![0i64; code.insts.len() * 2 + 2];
     for (r, data) in &code.vregs {
         let bytes = i64::from(data.bytes.next_multiple_of(data.align.max(1)));
@@ -139,23 +139,23 @@ pub(in crate::regalloc) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32
     (peak.0, peak.1 as u32)
 }
 
-/// The place of a bundle behind the one before, if it has whole registers, or from the file's begin
-/// on; the one that follows on it if that is where it `clashes` with others.
-fn behind(
+/// Returns a place after the previous bundle if the bundle has whole GRFs, or else the lowest one.
+/// If that `conflicts` with other operands' banks, tries the next place at least one GRF further.
+fn next_place(
     b: &Bundle,
     next: &mut u32,
     (limit, grf): (u32, u32),
-    life: Life<'_>,
+    live: LiveRanges<'_>,
     map: &mut AllocationMap,
-    clashes: impl Fn(u32) -> bool,
+    conflicts: impl Fn(u32) -> bool,
 ) -> Option<u32> {
     let whole = b.bytes >= grf;
     let first = if whole { *next } else { 0 };
-    let mut from = |first: u32| map.find(b.bytes, b.align, first..limit, life);
+    let mut from = |first: u32| map.find(b.bytes, b.align, first..limit, live);
     let found = from(first).or_else(|| if first > 0 { from(0) } else { None })?;
-    let found = if whole && clashes(found) {
+    let found = if whole && conflicts(found) {
         from(found + grf)
-            .filter(|at| !clashes(*at))
+            .filter(|at| !conflicts(*at))
             .unwrap_or(found)
     } else {
         found
@@ -166,22 +166,22 @@ fn behind(
     Some(found)
 }
 
-/// Places bundles in this order; `all`: also behind one that finds no place. Without `hints` each
-/// is at the lowest place that is free, which leaves what is free in one piece. With them it is
-/// where they would have it, else behind the one before, so that a register is written again as
-/// late as can be: instructions that have nothing to do with each other do not wait for each other.
-fn once(
+/// Places bundles in this order. With `all`, continues after a bundle that finds no place. Without
+/// `preferences`, each bundle gets the lowest free place, which keeps free space contiguous. With
+/// them, it gets a preferred place, or else the one after the previous bundle. A register is then
+/// rewritten as late as possible, so that independent instructions do not wait for each other.
+fn place_in_order(
     code: &VCode,
     bundles: &Bundles<'_>,
     limit: u32,
     map: &mut AllocationMap,
     order: &[Bundle],
     all: bool,
-    hints: Option<&Hints>,
-) -> Placed {
+    preferences: Option<&Preferences>,
+) -> Placement {
     let file = code.grf;
     map.clear(file, code.insts.len() as u32 * 2 + 2);
-    let mut out = Placed {
+    let mut out = Placement {
         wanted: SecondaryMap::new(),
         failed: Vec::new(),
     };
@@ -191,29 +191,29 @@ fn once(
     for b in order {
         bundles.ranges(b.root, &mut ranges);
         bundles.weak(b.root, &mut weak);
-        let life = Life {
+        let live = LiveRanges {
             ranges: &ranges,
             weak: &weak,
         };
         let found = match b.place {
-            // Payload registers may overlap: nobody writes them.
+            // Payload registers may overlap, since nothing writes them.
             Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
+            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), live),
             Place::Any => {
                 let limit = bundles.limit(b.root, limit);
-                match hints {
-                    None => map.find(b.bytes, b.align, 0..limit, life),
-                    Some(hints) => {
+                match preferences {
+                    None => map.find(b.bytes, b.align, 0..limit, live),
+                    Some(preferences) => {
                         let place = |r: VReg| out.wanted[r];
-                        let mut near = hints.near(b.root, place);
+                        let mut near = preferences.addresses(b.root, place);
                         let wanted = near.find_map(|at| {
                             let fits = at.is_multiple_of(b.align.max(1)) && at + b.bytes <= limit;
                             let there = at..at + b.bytes;
-                            fits.then(|| map.find(b.bytes, b.align, there, life))?
+                            fits.then(|| map.find(b.bytes, b.align, there, live))?
                         });
                         wanted.or_else(|| {
-                            let clashes = |at| hints.in_one_bank(b.root, at, place);
-                            behind(b, &mut next, (limit, file.bytes), life, map, clashes)
+                            let conflicts = |at| preferences.has_bank_conflict(b.root, at, place);
+                            next_place(b, &mut next, (limit, file.bytes), live, map, conflicts)
                         })
                     }
                 }
@@ -221,7 +221,7 @@ fn once(
         };
         match found.filter(|at| at + b.bytes <= file.size()) {
             Some(at) => {
-                map.insert(at, b.bytes, life);
+                map.insert(at, b.bytes, live);
                 out.wanted[b.root] = Some(at);
             }
             None => out.failed.push(b.root),

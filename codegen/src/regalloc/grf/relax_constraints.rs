@@ -1,9 +1,9 @@
-//! Small values where they need not be.
+//! Relaxes placement constraints of small values.
 //!
-//! Those that a message brings want a GRF's start where they arrive, not for all of their life:
-//! where the file is full of such, they are moved on at once to where their own size is all that
-//! they want. Those of the thread's payload cut the file where they arrive: where more lives than
-//! there is room for, they are moved too.
+//! The response to a message must start at a GRF when it arrives, but not for its whole live range.
+//! If many small responses fill the GRF file, each is moved at once to a register aligned to its
+//! own size. Small values of the thread payload fragment the GRF file where they arrive. They are
+//! moved too if demand exceeds the GRF file.
 
 use crate::isel::lower_sends::spill::Scratch;
 use crate::mir::insert::{Inserted, insert_into};
@@ -14,17 +14,17 @@ use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Region, Src};
 
-/// The largest of them, in bytes: one element.
+/// Maximum size of such a value in bytes: one element.
 const SMALL: u32 = 4;
 
-/// Whether an instruction reads registers of `may` only from their start, the same element in each
-/// channel.
-fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
+/// Clears `may` for registers that an instruction reads other than from their start with the same
+/// element in each channel.
+fn exclude_other_reads(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
     let MInst::Op { inst, .. } = m else {
         return m.for_each_vreg(|r, _| may[r] = false);
     };
     for s in &inst.srcs {
-        let (at, fine) = match *s {
+        let (at, broadcast) = match *s {
             Src::Direct { at, region, .. } => {
                 let one = match region {
                     Region::Rect { vs, hs, .. } => vs == 0 && hs == 0,
@@ -37,14 +37,14 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
             Src::Macro { at, .. } => (at, false),
             _ => continue,
         };
-        if let (Some(r), false) = (at.reg.as_grf(), fine) {
+        if let (Some(r), false) = (at.reg.as_grf(), broadcast) {
             may[r] = false;
         }
     }
 }
 
-/// Moves small results of messages on; whether there were any.
-pub(in crate::regalloc) fn loosen(
+/// Moves small responses to registers with less alignment. Returns true if there were any.
+pub(in crate::regalloc) fn relax_responses(
     code: &mut VCode,
     origin: &mut Vec<u32>,
     target: &Target,
@@ -61,7 +61,7 @@ pub(in crate::regalloc) fn loosen(
     }
     let occurrences = Occurrences::new(code);
     for m in &code.insts {
-        strike(m, &mut may);
+        exclude_other_reads(m, &mut may);
     }
     let mut found = Vec::new();
     for r in code.vregs.keys().filter(|r| may[*r]) {
@@ -107,9 +107,9 @@ pub(in crate::regalloc) fn loosen(
     true
 }
 
-/// Moves what is small in the thread's payload, and lives where most does, to where nothing is cut
-/// by it, if it is as little as a GRF holds; whether there was any.
-pub(in crate::regalloc) fn payload(
+/// Moves small payload values that are live at the peak to where they do not fragment the GRF file.
+/// Does so only if one GRF holds all of them. Returns true if there were any.
+pub(in crate::regalloc) fn relax_payload(
     code: &mut VCode,
     live: &Liveness,
     origin: &mut Vec<u32>,

@@ -1,8 +1,9 @@
-//! What is taken at which program points, where many such lists are kept: as [`Timeline`] says it,
-//! with memory by what is taken, not by points.
+//! A timeline whose memory grows with the number of ranges, not of points. It is for structures
+//! that keep many timelines.
 //!
-//! Points are in chunks. Timelines of chunks say what is taken in all of one, and what in some part
-//! of one; of the latter a list says where.
+//! Points are grouped into chunks. Two [`Timeline`]s over chunks record which bits are occupied in
+//! all of a chunk, and which in a part of one. For the latter a linked list per chunk has the exact
+//! ranges.
 
 use super::timeline::Timeline;
 use crate::mir::liveness::Range;
@@ -10,28 +11,28 @@ use crate::mir::liveness::Range;
 /// Points of a chunk, as a power of two.
 const CHUNK: u32 = 6;
 
-/// What is taken in a part of a chunk.
+/// Bits that are occupied in a part of a chunk.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PartialRange {
     range: Range,
-    /// The number of the next of the chunk, from 1; 0 where there is none.
+    /// Number plus one of the chunk's next entry, or 0.
     next: u32,
     taken: u128,
 }
 
-/// What is taken of as many bytes as there are bits.
+/// Sparse timeline of 128 bits.
 #[derive(Clone, Debug, Default)]
-pub(in crate::regalloc) struct Sparse {
-    /// In all of a chunk.
+pub(in crate::regalloc) struct SparseTimeline {
+    /// Bits occupied in all of a chunk.
     all: Timeline<u128>,
-    /// In some part of a chunk.
+    /// Bits occupied in a part of a chunk.
     some: Timeline<u128>,
-    /// The number of the first entry of each chunk, from 1.
+    /// Number plus one of each chunk's first entry.
     first: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<PartialRange>,
 }
 
-/// The chunks that a range has all of.
+/// Returns the chunks that are completely inside a range.
 fn inside(range: Range) -> Range {
     Range {
         start: range.start.div_ceil(1 << CHUNK),
@@ -39,7 +40,8 @@ fn inside(range: Range) -> Range {
     }
 }
 
-/// The chunks that a range has some part of, at its beginning and at its end.
+/// Returns the chunks at the start and end of a range that it only partly covers, with the covered
+/// part.
 fn ends(range: Range) -> impl Iterator<Item = (u32, Range)> {
     let chunk = |n: u32| Range {
         start: n << CHUNK,
@@ -60,8 +62,8 @@ fn ends(range: Range) -> impl Iterator<Item = (u32, Range)> {
     })
 }
 
-impl Sparse {
-    /// Empties it for so many points.
+impl SparseTimeline {
+    /// Clears the timeline for `points` points.
     pub(in crate::regalloc) fn clear(&mut self, points: u32) {
         let chunks = points.div_ceil(1 << CHUNK);
         self.all.clear(chunks);
@@ -71,7 +73,7 @@ impl Sparse {
         self.entries.clear();
     }
 
-    /// What is taken anywhere in a range.
+    /// Returns the bits that are occupied anywhere in a range.
     pub(in crate::regalloc) fn taken(&self, range: Range) -> u128 {
         if range.start >= range.end {
             return 0;
@@ -93,7 +95,7 @@ impl Sparse {
         out
     }
 
-    /// Takes bytes over a range.
+    /// Marks bits as occupied over a range.
     pub(in crate::regalloc) fn take(&mut self, range: Range, more: u128) {
         let inside = inside(range);
         if inside.start < inside.end {
@@ -103,7 +105,7 @@ impl Sparse {
             let Some(first) = self.first.get_mut(chunk as usize) else {
                 continue;
             };
-            self.entries.push(Entry {
+            self.entries.push(PartialRange {
                 range: part,
                 next: *first,
                 taken: more,
@@ -117,15 +119,15 @@ impl Sparse {
         }
     }
 
-    fn entry(&self, number: u32) -> Option<&Entry> {
+    fn entry(&self, number: u32) -> Option<&PartialRange> {
         self.entries.get((number as usize).checked_sub(1)?)
     }
 
-    /// Bytes of its lists, as they were asked for.
+    /// Returns the bytes of allocated memory.
     #[cfg(test)]
     pub(in crate::regalloc) fn bytes(&self) -> usize {
         let own = self.first.capacity() * size_of::<u32>();
-        let entries = self.entries.capacity() * size_of::<Entry>();
+        let entries = self.entries.capacity() * size_of::<PartialRange>();
         own + entries + self.all.bytes() + self.some.bytes()
     }
 }

@@ -1,9 +1,9 @@
-//! Wide registers that no instruction needs in one piece become several: each piece lives as long
-//! as its own bytes are wanted, finds a place of its own, and is spilled alone.
+//! Splits wide registers that no instruction needs as a whole. Each piece is live only while its
+//! own bytes are needed, has a place of its own, and is spilled alone.
 //!
-//! A joint is what two neighbouring GRFs of a register have between them. It is glued where an
-//! instruction reads or writes across it; a copy of a whole register glues what the other side has
-//! glued. At the other joints the register falls apart.
+//! A boundary lies between two adjacent GRFs of a register. It is spanned if an instruction
+//! accesses bytes on both sides. A copy of a whole register spans the boundaries that are spanned
+//! on its other side. The register is split at all other boundaries.
 
 use crate::mir::insert::{Inserted, insert_into};
 use crate::mir::spans::Spans;
@@ -14,61 +14,61 @@ use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Src};
 use std::collections::BTreeMap;
 
-/// The joints of all registers, in classes that are glued together or not at all.
-struct Joints {
-    /// Where a register's begin, from 1; 0 for registers that stay whole.
+/// Boundaries of all registers, in classes that are all spanned or all not.
+struct Boundaries {
+    /// Number plus one of a register's first boundary. 0 for registers that stay whole.
     first: SecondaryMap<VReg, u32>,
-    up: Vec<u32>,
-    glued: Vec<bool>,
+    parent: Vec<u32>,
+    spanned: Vec<bool>,
 }
 
-impl Joints {
+impl Boundaries {
     fn root(&mut self, n: u32) -> u32 {
         let mut at = n;
-        while self.up[at as usize] != at {
-            self.up[at as usize] = self.up[self.up[at as usize] as usize];
-            at = self.up[at as usize];
+        while self.parent[at as usize] != at {
+            self.parent[at as usize] = self.parent[self.parent[at as usize] as usize];
+            at = self.parent[at as usize];
         }
         at
     }
 
-    fn glue(&mut self, r: VReg, joints: std::ops::Range<u32>) {
+    fn span(&mut self, r: VReg, boundaries: std::ops::Range<u32>) {
         let first = self.first[r];
         if first == 0 {
             return;
         }
-        for n in joints {
+        for n in boundaries {
             let root = self.root(first - 1 + n);
-            self.glued[root as usize] = true;
+            self.spanned[root as usize] = true;
         }
     }
 
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
-            self.up[b as usize] = a;
-            self.glued[a as usize] |= self.glued[b as usize];
+            self.parent[b as usize] = a;
+            self.spanned[a as usize] |= self.spanned[b as usize];
         }
     }
 
-    fn is_glued(&mut self, r: VReg, n: u32) -> bool {
+    fn is_spanned(&mut self, r: VReg, n: u32) -> bool {
         let root = self.root(self.first[r] - 1 + n);
-        self.glued[root as usize]
+        self.spanned[root as usize]
     }
 }
 
-/// A piece of a register.
+/// Piece of a register.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Its first byte in the register.
+    /// First byte in the original register.
     start: u32,
     reg: VReg,
 }
 
-/// The pieces of those registers that fell apart.
+/// Pieces of all registers that were split.
 struct Pieces {
     list: Vec<Piece>,
-    /// Per register where its own begin and end.
+    /// Start and end in `list` of each register's pieces.
     of: SecondaryMap<VReg, (u32, u32)>,
 }
 
@@ -85,7 +85,7 @@ fn piece(pieces: &[Piece], sub: u16) -> Option<Piece> {
     pieces.get(n.checked_sub(1)?).copied()
 }
 
-/// Splits those registers that are wanted so into pieces; whether any fell apart.
+/// Splits the registers selected by `wanted` into pieces. Returns true if any register was split.
 pub(crate) fn split(
     code: &mut VCode,
     origin: &mut Vec<u32>,
@@ -93,21 +93,21 @@ pub(crate) fn split(
     wanted: impl Fn(VReg) -> bool,
 ) -> bool {
     let grf = code.grf;
-    let mut joints = Joints {
+    let mut boundaries = Boundaries {
         first: sized(code.vregs.len()),
-        up: Vec::new(),
-        glued: Vec::new(),
+        parent: Vec::new(),
+        spanned: Vec::new(),
     };
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
         if n > 1 && data.place == Place::Any && data.align >= grf.bytes && wanted(r) {
-            let first = joints.up.len() as u32;
-            joints.first[r] = first + 1;
-            joints.up.extend(first..first + n - 1);
+            let first = boundaries.parent.len() as u32;
+            boundaries.first[r] = first + 1;
+            boundaries.parent.extend(first..first + n - 1);
         }
     }
-    joints.glued = vec![false; joints.up.len()];
-    if joints.up.is_empty() {
+    boundaries.spanned = vec![false; boundaries.parent.len()];
+    if boundaries.parent.is_empty() {
         return false;
     }
     let spans = Spans {
@@ -119,21 +119,21 @@ pub(crate) fn split(
         match *m {
             MInst::Copy { dst, src } => {
                 let n = grf.hold(code.vregs[dst].bytes) - 1;
-                let (a, b) = (joints.first[dst], joints.first[src]);
+                let (a, b) = (boundaries.first[dst], boundaries.first[src]);
                 match (a, b) {
-                    (0, _) => joints.glue(src, 0..n),
-                    (_, 0) => joints.glue(dst, 0..n),
-                    _ => (0..n).for_each(|j| joints.join(a - 1 + j, b - 1 + j)),
+                    (0, _) => boundaries.span(src, 0..n),
+                    (_, 0) => boundaries.span(dst, 0..n),
+                    _ => (0..n).for_each(|j| boundaries.join(a - 1 + j, b - 1 + j)),
                 }
             }
             MInst::Start { .. } => {}
             _ => {
                 let mut any = false;
-                m.for_each_vreg(|r, _| any |= joints.first[r] != 0);
+                m.for_each_vreg(|r, _| any |= boundaries.first[r] != 0);
                 if any {
                     spans.each(m, |r, bytes, _| {
                         if bytes.end > bytes.start {
-                            joints.glue(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
+                            boundaries.span(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
                         }
                     });
                 }
@@ -146,7 +146,7 @@ pub(crate) fn split(
     };
     for n in 0..code.vregs.len() as u32 {
         let r = VReg::from_u32(n);
-        if joints.first[r] == 0 {
+        if boundaries.first[r] == 0 {
             continue;
         }
         let data = code.vregs[r];
@@ -154,7 +154,7 @@ pub(crate) fn split(
         let mut start = 0;
         for n in 1..=grf.hold(data.bytes) {
             let end = (n * grf.bytes).min(data.bytes);
-            if end < data.bytes && joints.is_glued(r, n - 1) || end - start == data.bytes {
+            if end < data.bytes && boundaries.is_spanned(r, n - 1) || end - start == data.bytes {
                 continue;
             }
             let data = VRegData {
@@ -180,14 +180,14 @@ pub(crate) fn split(
     any
 }
 
-/// Pieces that began when another piece of their register was written, and were not written
-/// themselves yet: where that was. A piece's value begins with its first write, or, if that is not
-/// in the same block, there.
-type Waiting = BTreeMap<VReg, usize>;
+/// Pieces that start with a write to another piece of their register, and are not written yet, with
+/// the instruction index of that write. The live range of a piece starts at its first write, or, if
+/// that is in another block, at that index.
+type UnwrittenPieces = BTreeMap<VReg, usize>;
 
 fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
     let mut new: Vec<Inserted> = Vec::new();
-    let mut waiting = Waiting::new();
+    let mut unwritten = UnwrittenPieces::new();
     let begin = |new: &mut Vec<Inserted>, reg: VReg, at: usize| {
         let inst = MInst::Start { dst: reg };
         let after = true;
@@ -201,12 +201,12 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
             match m {
                 MInst::Copy { dst, src } => {
                     for p in pieces.of(*src) {
-                        if let Some(at) = waiting.remove(&p.reg) {
+                        if let Some(at) = unwritten.remove(&p.reg) {
                             begin(&mut new, p.reg, at);
                         }
                     }
                     pieces.of(*dst).iter().for_each(|p| {
-                        waiting.remove(&p.reg);
+                        unwritten.remove(&p.reg);
                     });
                     for (to, from) in pieces.of(*dst).iter().zip(pieces.of(*src)).skip(1) {
                         let (dst, src) = (to.reg, from.reg);
@@ -219,7 +219,7 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                 }
                 MInst::Start { dst } => {
                     let others = pieces.of(*dst).iter().skip(1);
-                    waiting.extend(others.map(|p| (p.reg, i + 1)));
+                    unwritten.extend(others.map(|p| (p.reg, i + 1)));
                 }
                 MInst::Op { inst, starts, .. } => {
                     for s in &mut inst.srcs {
@@ -229,7 +229,7 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                         {
                             at.reg = VirtReg::grf(p.reg);
                             at.sub -= p.start as u16;
-                            if let Some(at) = waiting.remove(&p.reg) {
+                            if let Some(at) = unwritten.remove(&p.reg) {
                                 begin(&mut new, p.reg, at);
                             }
                         }
@@ -242,9 +242,9 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                         at.sub -= p.start as u16;
                         if *starts {
                             let others = pieces.of(r).iter().filter(|o| o.reg != p.reg);
-                            waiting.extend(others.map(|o| (o.reg, i + 1)));
+                            unwritten.extend(others.map(|o| (o.reg, i + 1)));
                         }
-                        *starts |= waiting.remove(&p.reg).is_some();
+                        *starts |= unwritten.remove(&p.reg).is_some();
                     }
                 }
                 _ => m.for_each_vreg(|r, a| {
@@ -252,11 +252,11 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                 }),
             }
         }
-        for (reg, at) in std::mem::take(&mut waiting) {
+        for (reg, at) in std::mem::take(&mut unwritten) {
             begin(&mut new, reg, at);
         }
     }
-    // Those that begin where nothing was written yet.
+    // Pieces that start before any of their bytes is written.
     new.sort_by_key(|n| n.at);
     insert_into(code, new, origin);
     let labels: Vec<(String, VReg)> = code

@@ -1,6 +1,7 @@
-//! Destinations over dying sources: where an instruction, or the pieces of one that was cut, writes
-//! each lane just where it reads that lane of a register for the last time, both may be in one
-//! place, though the result's life begins before the source's ends.
+//! Destinations written over dying sources. Each lane of a result may be written just where that
+//! lane of a source is read for the last time. Both may then share one place, though the result's
+//! live range starts before the source's ends. The writer is one instruction or the pieces of one
+//! that legalization split.
 
 use crate::mir::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::dst_span_bytes;
@@ -8,10 +9,10 @@ use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Region, Src};
 use smallvec::SmallVec;
 
-/// The most instructions that a result is made by while its source lives.
-const LONGEST: u32 = 8;
+/// Maximum number of instructions that write a result while its source is live.
+const MAX_INSTS: u32 = 8;
 
-/// The register that an instruction writes.
+/// Returns the register that an instruction writes.
 pub(in crate::regalloc) fn written(m: &MInst) -> Option<VReg> {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
@@ -22,22 +23,23 @@ pub(in crate::regalloc) fn written(m: &MInst) -> Option<VReg> {
     }
 }
 
-/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they
-/// write `to` in its stead, lane over lane, and where none of them wrote before.
-pub(in crate::regalloc) fn overlays(
+/// Returns true if instructions `first` to `last` read `from` only where they write the same lanes
+/// of `to`. `first` is the one that starts `to`. Lanes that an earlier one of them wrote may not be
+/// read.
+pub(in crate::regalloc) fn can_tie(
     code: &VCode,
     to: VReg,
     from: VReg,
     first: u32,
     last: u32,
 ) -> bool {
-    if last < first || last - first >= LONGEST {
+    if last < first || last - first >= MAX_INSTS {
         return false;
     }
-    // What was written before an instruction: what of the source lay there is gone.
-    let mut written: SmallVec<[(u32, u32); LONGEST as usize]> = SmallVec::new();
+    // Bytes that earlier instructions wrote, so that the source's lanes there are lost.
+    let mut written: SmallVec<[(u32, u32); MAX_INSTS as usize]> = SmallVec::new();
     (first..=last).all(|i| match code.insts.get(i as usize) {
-        Some(MInst::Op { inst, .. }) if lane_over_lane(inst, to, from) => {
+        Some(MInst::Op { inst, .. }) if writes_in_place(inst, to, from) => {
             let Dst::Direct { at, hs, ty } = inst.dst else {
                 return false;
             };
@@ -54,15 +56,16 @@ pub(in crate::regalloc) fn overlays(
     })
 }
 
-/// Whether an instruction writes `to`, and reads `from` lane by lane at the bytes that it writes,
-/// if at all.
-fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
+/// Returns true if an instruction writes `to` and reads `from` only lane by lane at the bytes that
+/// it writes.
+fn writes_in_place(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
     let message = inst.op.is_send();
     let Dst::Direct { at: dst, hs, ty } = inst.dst else {
         return false;
     };
     if inst.op.is_systolic() {
-        // Row over row of what is added to; the factors are read until the last row is done.
+        // Each row of the accumulator is overwritten by the same row of the result. The factors are
+        // read until the last row is done.
         let of = |n: usize| inst.srcs.get(n);
         let factor = |n: usize| matches!(of(n), Some(Src::Direct { at, .. }) if at.reg != VirtReg::grf(from) && at.reg != VirtReg::grf(to));
         let acc = match of(0) {

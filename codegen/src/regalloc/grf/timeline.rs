@@ -1,37 +1,38 @@
-//! What is taken at which program points, as sets of a few bits: a tree of fixed shape over the
-//! points, of which each node has as many below it, so that what is taken anywhere in a range is
-//! the union of few sets, most of them side by side.
+//! A timeline maps program points to small sets of occupied bits. It is a tree of fixed shape over
+//! the points. The bits that are occupied anywhere in a range are the union of few nodes' sets,
+//! most of them adjacent.
 
 use crate::mir::liveness::Range;
 use std::ops::BitOrAssign;
 
-/// Nodes below a node, as a power of two.
-const FAN: u32 = 4;
+/// Children of a node, as a power of two.
+const FAN_OUT: u32 = 4;
 
-/// Nodes that are emptied in the time that it takes to find those of a range.
-const FEW: usize = 100;
+/// Number of nodes that can be cleared in the time that finding the nodes of one range takes.
+const NODES_PER_RANGE: usize = 100;
 
-/// The points, then levels of nodes, each behind the one below.
+/// Tree of occupied bits. The level of the points comes first, each level above follows it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::regalloc) struct Timeline<T> {
-    /// Where each level begins.
+    /// Index of the first node of each level.
     levels: Vec<usize>,
-    /// Nodes of all levels; what is behind them is empty.
+    /// Number of nodes of all levels. Entries from there on are empty.
     nodes: usize,
-    /// Per point what is taken; of other nodes, what is taken anywhere below, but for what was
-    /// taken at all points below one around it.
+    /// Occupied bits per node. For a point, the bits occupied there. For other nodes, the bits
+    /// occupied at any point below, except those that were marked for the whole range of an
+    /// ancestor.
     any: Vec<T>,
-    /// Of all levels but that of the points: what was taken at all points below at once.
+    /// Bits marked for all points below a node at once. Has no entries for the level of the points.
     all: Vec<T>,
     points: u32,
-    /// The ranges that something was taken over, as long as they are few.
+    /// Ranges that were marked, as long as they are few.
     ranges: Vec<Range>,
 }
 
 impl<T: Copy + Default + BitOrAssign> Timeline<T> {
-    /// Empties it for so many points.
+    /// Clears the timeline for `points` points.
     pub(in crate::regalloc) fn clear(&mut self, points: u32) {
-        if self.has_few() {
+        if self.has_few_ranges() {
             let mut ranges = std::mem::take(&mut self.ranges);
             for range in ranges.drain(..) {
                 self.change(range, |t| *t = T::default());
@@ -50,10 +51,10 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
         loop {
             self.levels.push(sum);
             sum += n;
-            if n <= 1 << FAN {
+            if n <= 1 << FAN_OUT {
                 break;
             }
-            n = n.div_ceil(1 << FAN);
+            n = n.div_ceil(1 << FAN_OUT);
         }
         self.nodes = sum;
         let above = sum - points as usize;
@@ -62,21 +63,21 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
         }
     }
 
-    /// Whether to empty it range by range is less than to empty all.
-    fn has_few(&self) -> bool {
-        self.ranges.len() < self.nodes / FEW
+    /// Returns true if clearing range by range is cheaper than clearing all nodes.
+    fn has_few_ranges(&self) -> bool {
+        self.ranges.len() < self.nodes / NODES_PER_RANGE
     }
 
-    /// What is taken anywhere in a range.
+    /// Returns the bits that are occupied anywhere in a range.
     pub(in crate::regalloc) fn taken(&self, range: Range) -> T {
         let points = self.points as usize;
         let mut out = T::default();
         each(&self.levels, self.points, range, |at| match at {
-            Nodes::Of(nodes) => {
+            RangeNodes::Inside(nodes) => {
                 let of = self.any.get(nodes).unwrap_or(&[]);
                 of.iter().for_each(|t| out |= *t);
             }
-            Nodes::Around(node) => {
+            RangeNodes::Ancestor(node) => {
                 if let Some(t) = self.all.get(node - points) {
                     out |= *t;
                 }
@@ -85,29 +86,29 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
         out
     }
 
-    /// Takes GRFs over a range.
+    /// Marks bits as occupied over a range.
     pub(in crate::regalloc) fn take(&mut self, range: Range, more: T) {
-        if self.has_few() {
+        if self.has_few_ranges() {
             self.ranges.push(range);
         }
         self.change(range, |t| *t |= more);
     }
 
-    /// Bytes of its lists, as they were asked for.
+    /// Returns the bytes of allocated memory.
     #[cfg(test)]
     pub(in crate::regalloc) fn bytes(&self) -> usize {
         let nodes = self.any.capacity() + self.all.capacity();
         nodes * size_of::<T>() + self.ranges.capacity() * size_of::<Range>()
     }
 
-    /// Changes the nodes of a range and those around it.
+    /// Applies `f` to the nodes of a range and to their ancestors.
     #[inline]
     fn change(&mut self, range: Range, f: impl Fn(&mut T)) {
         let points = self.points as usize;
         let (any, all) = (&mut self.any, &mut self.all);
         each(&self.levels, self.points, range, |at| match at {
-            Nodes::Of(nodes) => {
-                // Points have nothing below them.
+            RangeNodes::Inside(nodes) => {
+                // Points have no children.
                 if nodes.start >= points {
                     let of = all.get_mut(nodes.start - points..nodes.end - points);
                     of.unwrap_or(&mut []).iter_mut().for_each(&f);
@@ -115,7 +116,7 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
                 let of = any.get_mut(nodes).unwrap_or(&mut []);
                 of.iter_mut().for_each(&f);
             }
-            Nodes::Around(node) => {
+            RangeNodes::Ancestor(node) => {
                 if let Some(t) = any.get_mut(node) {
                     f(t);
                 }
@@ -124,17 +125,17 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
     }
 }
 
-/// Nodes that a range has to do with.
-enum Nodes {
-    /// It consists of them, and others.
-    Of(std::ops::Range<usize>),
-    /// An end of it is below.
-    Around(usize),
+/// Nodes that a range affects.
+enum RangeNodes {
+    /// Nodes that are completely inside the range.
+    Inside(std::ops::Range<usize>),
+    /// A node that has an end of the range below it.
+    Ancestor(usize),
 }
 
-/// Calls `f` with the nodes that a range consists of, and those that its ends are below of.
+/// Calls `f` with the nodes that make up a range, and with the ancestors of its two end points.
 #[inline]
-fn each(levels: &[usize], points: u32, range: Range, mut f: impl FnMut(Nodes)) {
+fn each(levels: &[usize], points: u32, range: Range, mut f: impl FnMut(RangeNodes)) {
     let (first, end) = (range.start, range.end.min(points));
     if first >= end {
         return;
@@ -142,25 +143,25 @@ fn each(levels: &[usize], points: u32, range: Range, mut f: impl FnMut(Nodes)) {
     let (mut from, mut to) = (first, end);
     let mut whole = true;
     for (n, &level) in levels.iter().enumerate() {
-        let shift = FAN * n as u32;
+        let shift = FAN_OUT * n as u32;
         let node = |a: u32| level + a as usize;
         if n > 0 {
             let (a, b) = (first >> shift, (end - 1) >> shift);
-            f(Nodes::Around(node(a)));
+            f(RangeNodes::Ancestor(node(a)));
             if a != b {
-                f(Nodes::Around(node(b)));
+                f(RangeNodes::Ancestor(node(b)));
             }
         }
         if !whole {
             continue;
         }
-        let (inner, outer) = (from.div_ceil(1 << FAN), to >> FAN);
+        let (inner, outer) = (from.div_ceil(1 << FAN_OUT), to >> FAN_OUT);
         if inner >= outer || n + 1 == levels.len() {
-            f(Nodes::Of(node(from)..node(to)));
+            f(RangeNodes::Inside(node(from)..node(to)));
             whole = false;
         } else {
-            f(Nodes::Of(node(from)..node(inner << FAN)));
-            f(Nodes::Of(node(outer << FAN)..node(to)));
+            f(RangeNodes::Inside(node(from)..node(inner << FAN_OUT)));
+            f(RangeNodes::Inside(node(outer << FAN_OUT)..node(to)));
             (from, to) = (inner, outer);
         }
     }

@@ -1,15 +1,16 @@
-//! The checker, judged: allocations are made wrong, of random machine functions and of kernels of
-//! the IR fuzzer, and of those corruptions that change what some instruction reads it must find
-//! every one. Which do, the oracle says ([`super::oracle`]): some random way on which it sees the
-//! difference. What is harmless (over bytes that nobody reads any more, of slots that nobody fills,
-//! of the same constant) does not count; what the checker accepts is walked many times more, so
-//! that none is taken for harmless that does harm on few ways.
+//! Tests of the checker. Allocations of random machine functions and of kernels of the IR fuzzer
+//! are corrupted. The checker must find every corruption that changes what some instruction reads.
+//! The oracle ([`super::oracle`]) decides which do: it must see the difference on some random path.
 //!
-//! `GANTRY_CASES=10000` counts so many of either, from the seed `GANTRY_SEED` on.
+//! Harmless corruptions do not count: bytes without later reads, slots without later fills, equal
+//! constants. Corruptions that the checker accepts are run on many more paths. So none counts as
+//! harmless that does harm on few paths.
+//!
+//! `GANTRY_CASES=10000` sets the number of harmful corruptions, `GANTRY_SEED` the first seed.
 
 use super::checker;
-use super::oracle::{Pair, Replay};
-use super::testgen::{Machine, Seen, machine, number};
+use super::oracle::{AllocationPair, Replay};
+use super::testgen::{Coverage, MachineFunction, env_number, random_function};
 use crate::SimdCf;
 use crate::fuzzing::{Options, Rng, module};
 use crate::ir::{FuncKind, Function, Module};
@@ -27,8 +28,8 @@ use crate::target::Target;
 use crate::target::abi::Payload;
 use gantry_isa_gen::{Desc, Dst, Op, RegRef, Src};
 
-/// Code, and a right allocation of it.
-struct Case {
+/// Code and a correct allocation of it.
+struct TestCase {
     code: VCode,
     live: Liveness,
     good: Allocated,
@@ -36,10 +37,10 @@ struct Case {
     own: u32,
 }
 
-impl Case {
-    fn of(m: Machine) -> Option<Case> {
+impl TestCase {
+    fn of(m: MachineFunction) -> Option<TestCase> {
         let (live, good) = m.allocated()?;
-        Some(Case {
+        Some(TestCase {
             code: m.code,
             live,
             good,
@@ -52,21 +53,26 @@ impl Case {
         checker::check(&self.code, &self.live, a, &self.target, self.own)
     }
 
-    /// What the oracle says on so many ways.
-    fn walks(&self, a: &Allocated, ways: u64, replay: &mut Replay) -> Result<(), String> {
-        let pair = Pair {
+    /// Runs the oracle on a number of paths.
+    fn run_paths(&self, a: &Allocated, paths: u64, replay: &mut Replay) -> Result<(), String> {
+        let pair = AllocationPair {
             before: &self.code,
             after: a,
             target: &self.target,
             own: self.own,
         };
         let most = 3 * a.code.insts.len() + 300;
-        (0..ways).try_for_each(|way| replay.walk(pair, way, most).map(|_| ()))
+        (0..paths).try_for_each(|path| replay.run_path(pair, path, most).map(|_| ()))
     }
 }
 
-/// A kernel up to its places, if it has a lowering and fits.
-fn placed(module: &Module, func: &Function, target: &Target, grfs: u32) -> Option<Case> {
+/// Allocates a kernel if it can be lowered and fits.
+fn allocated_kernel(
+    module: &Module,
+    func: &Function,
+    target: &Target,
+    grfs: u32,
+) -> Option<TestCase> {
     let (name, file) = (func.name.as_str(), target.grf().size());
     let float = func.float_controls();
     let group = group(module, func, Inline::Never).ok()?;
@@ -78,7 +84,7 @@ fn placed(module: &Module, func: &Function, target: &Target, grfs: u32) -> Optio
     let lowered = lower_sends::expand(name, lowered, target).ok()?;
     let code = legalize(name, lowered, target, Vec::new()).ok()?;
     let code = allocate_flags(name, code, file, &mut Default::default()).ok()?;
-    Case::of(Machine {
+    TestCase::of(MachineFunction {
         code,
         target: target.clone(),
         grfs,
@@ -86,74 +92,75 @@ fn placed(module: &Module, func: &Function, target: &Target, grfs: u32) -> Optio
     })
 }
 
-/// What is made wrong.
+/// Kind of corruption.
 #[derive(Clone, Copy, Debug)]
-enum Wrong {
-    /// A register is where another is, or anywhere.
+enum Corruption {
+    /// A register is at the address of another one, or anywhere.
     Address,
-    /// A new instruction is not there.
-    Left,
-    /// A store or fill is about another place of scratch.
+    /// An inserted instruction is missing.
+    Removed,
+    /// A spill or fill accesses another slot.
     Slot,
-    /// What a new instruction reads or writes is elsewhere in the file.
+    /// An operand of an inserted instruction is elsewhere in the GRF file.
     Place,
-    /// A new instruction stands elsewhere in its block.
+    /// An inserted instruction is elsewhere in its block.
     Moved,
-    /// A new instruction is another one of them.
+    /// An inserted instruction is replaced by another one.
     Replaced,
-    /// An instruction names another register than it did.
+    /// An instruction names another register.
     Renamed,
 }
 
-const ALL: [Wrong; 7] = [
-    Wrong::Address,
-    Wrong::Left,
-    Wrong::Slot,
-    Wrong::Place,
-    Wrong::Moved,
-    Wrong::Replaced,
-    Wrong::Renamed,
+const ALL: [Corruption; 7] = [
+    Corruption::Address,
+    Corruption::Removed,
+    Corruption::Slot,
+    Corruption::Place,
+    Corruption::Moved,
+    Corruption::Replaced,
+    Corruption::Renamed,
 ];
 
-fn meet(a: &[Range], b: &[Range]) -> bool {
+fn overlap(a: &[Range], b: &[Range]) -> bool {
     a.iter()
         .any(|x| b.iter().any(|y| x.start < y.end && y.start < x.end))
 }
 
-/// A place for so many bytes, so aligned, at which something else is, or any.
-fn elsewhere(case: &Case, data: VRegData, over: u32, rng: &mut Rng) -> Option<u32> {
+/// Returns an address for a register, mostly one that overlaps `over`.
+fn wrong_address(case: &TestCase, data: VRegData, over: u32, rng: &mut Rng) -> Option<u32> {
     let size = case.code.grf.size();
-    let at = match rng.one_in(4) {
-        true => rng.below(size),
-        // Somewhere over it.
-        false => (over + rng.below(64)).saturating_sub(rng.below(data.bytes)),
+    let at = if rng.one_in(4) {
+        rng.below(size)
+    } else {
+        // Overlaps `over`.
+        (over + rng.below(64)).saturating_sub(rng.below(data.bytes))
     };
     let at = at / data.align * data.align;
     (at + data.bytes <= size).then_some(at)
 }
 
-/// A corruption of a kind, if there is something of it.
-fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<Allocated> {
+/// Returns a corruption of a kind, if there is something to corrupt.
+fn corrupt(case: &TestCase, new: &[usize], kind: Corruption, rng: &mut Rng) -> Option<Allocated> {
     let good = &case.good;
     let regs = good.code.vregs.len() as u32;
     let some = |rng: &mut Rng| VReg::from_u32(rng.below(regs));
     let mut bad = good.clone();
     match kind {
-        Wrong::Address => {
+        Corruption::Address => {
             let both = |(r, other): &(VReg, VReg)| {
                 let live = |r| &good.live.ranges[r];
-                good.code.vregs[*r].place == Place::Any && meet(live(*r), live(*other))
+                good.code.vregs[*r].place == Place::Any && overlap(live(*r), live(*other))
             };
             let mut pairs = (0..32).map(|_| (some(rng), some(rng)));
             let (r, other) = pairs.find(both)?;
             let over = good.alloc.address[other];
-            bad.alloc.address[r] = elsewhere(case, good.code.vregs[r], over, rng)?;
+            bad.alloc.address[r] = wrong_address(case, good.code.vregs[r], over, rng)?;
         }
-        Wrong::Left => {
+        Corruption::Removed => {
             let dst = VReg::from_u32(0);
             bad.code.insts[rng.pick(new)?] = MInst::Start { dst };
         }
-        Wrong::Slot => {
+        Corruption::Slot => {
             let MInst::Op { inst, .. } = &mut bad.code.insts[rng.pick(new)?] else {
                 return None;
             };
@@ -172,7 +179,7 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
                 *desc & !0xfff | rng.below(slots)
             };
         }
-        Wrong::Place => {
+        Corruption::Place => {
             let MInst::Op { inst, .. } = &mut bad.code.insts[rng.pick(new)?] else {
                 return None;
             };
@@ -193,10 +200,10 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             };
             let over = good.alloc.address[some(rng)];
             let place = bad.code.vregs.push(data);
-            bad.alloc.address[place] = elsewhere(case, data, over, rng)?;
+            bad.alloc.address[place] = wrong_address(case, data, over, rng)?;
             *all[n] = VirtReg::grf(place);
         }
-        Wrong::Moved => {
+        Corruption::Moved => {
             let from = rng.pick(new)?;
             let mut blocks = good.code.blocks.values();
             let block = blocks.find(|b| (b.start..b.end).contains(&from))?;
@@ -213,15 +220,16 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             bad.code.insts.insert(to, inst);
             bad.origin.insert(to, old);
         }
-        Wrong::Replaced => {
+        Corruption::Replaced => {
             let (to, from) = (rng.pick(new)?, rng.pick(new)?);
             bad.code.insts[to] = good.code.insts[from];
         }
-        Wrong::Renamed => {
+        Corruption::Renamed => {
             let n = rng.below(good.code.insts.len() as u32) as usize;
             let other = some(rng);
             let bytes = |r| good.code.vregs[r].bytes;
-            // The header of messages, and what is no register of a message's size, stay.
+            // Message headers stay, and so do operands without another register of at least their
+            // size.
             let read = rng.one_in(2);
             let mut done = false;
             bad.code.insts[n].map_vregs(|r, a| {
@@ -245,7 +253,7 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
     Some(bad)
 }
 
-/// Says what a corruption is.
+/// Prints a corruption.
 fn show(good: &Allocated, bad: &Allocated) {
     for (r, data) in &bad.code.vregs {
         let (at, was) = (bad.alloc.address[r], good.alloc.address[r]);
@@ -259,20 +267,20 @@ fn show(good: &Allocated, bad: &Allocated) {
     }
 }
 
-/// Ways on which a corruption is walked that the checker finds, and one that it does not find.
-const WAYS: u64 = 16;
-const ACCEPTED: u64 = 200;
+/// Number of paths that rejected and accepted corruptions are run on.
+const REJECTED_PATHS: u64 = 16;
+const ACCEPTED_PATHS: u64 = 200;
 
-/// Corrupts allocations until so many corruptions did harm. `files`: they are of routines and of
-/// all kinds of files. `next`: cases, by number.
-fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
+/// Corrupts allocations until `wanted` corruptions are harmful. `files` requires cases with
+/// routines and all kinds of GRF files. `next` returns the case of a seed.
+fn check_corruptions(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<TestCase>) {
     let mut replay = Replay::default();
     let [mut made, mut harmful, mut found, mut accepted] = [[0u64; ALL.len()]; 4];
     let (mut cases, mut spilled, mut calls) = (0, 0, 0);
-    // Of GRFs of 64 bytes, with spills too, and of files of 256 registers.
+    // Cases with GRFs of 64 bytes, such cases with spills, and cases with 256 GRFs.
     let mut wide = [0; 3];
     let mut missed = Vec::new();
-    let first = number("GANTRY_SEED", 7000);
+    let first = env_number("GANTRY_SEED", 7000);
     eprintln!("seeds from {first} (GANTRY_SEED)");
     for seed in first.. {
         if harmful.iter().sum::<u64>() >= wanted || missed.len() >= 10 {
@@ -281,7 +289,7 @@ fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
         let Some(case) = next(seed) else { continue };
         assert_eq!(case.check(&case.good), Ok(()), "seed {seed}");
         assert_eq!(
-            case.walks(&case.good, 8, &mut replay),
+            case.run_paths(&case.good, 8, &mut replay),
             Ok(()),
             "seed {seed}"
         );
@@ -297,10 +305,10 @@ fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
         let origin = case.good.origin.iter().enumerate();
         let new: Vec<usize> = origin.filter(|x| *x.1 == NEW).map(|x| x.0).collect();
         let mut rng = Rng::new(seed);
-        // Few of each, of many.
+        // Few corruptions each of many cases.
         for n in 0..24 {
             let kind = if new.is_empty() {
-                [Wrong::Address, Wrong::Renamed][n % 2]
+                [Corruption::Address, Corruption::Renamed][n % 2]
             } else {
                 ALL[n % 7]
             };
@@ -309,9 +317,13 @@ fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
             };
             made[kind as usize] += 1;
             let checked = case.check(&bad);
-            // What is accepted does no harm on any way.
-            let ways = if checked.is_ok() { ACCEPTED } else { WAYS };
-            let Err(what) = case.walks(&bad, ways, &mut replay) else {
+            // Accepted corruptions must be harmless on all paths.
+            let paths = if checked.is_ok() {
+                ACCEPTED_PATHS
+            } else {
+                REJECTED_PATHS
+            };
+            let Err(what) = case.run_paths(&bad, paths, &mut replay) else {
                 accepted[kind as usize] += u64::from(checked.is_ok());
                 continue;
             };
@@ -348,14 +360,15 @@ fn judge(wanted: u64, files: bool, mut next: impl FnMut(u64) -> Option<Case>) {
 
 #[test]
 fn every_corruption_of_a_machine_function_is_found() {
-    judge(number("GANTRY_CASES", 600), true, |seed| {
-        Case::of(machine(seed, &mut Seen::default())).filter(|c| c.code.insts.len() < 400)
+    check_corruptions(env_number("GANTRY_CASES", 600), true, |seed| {
+        TestCase::of(random_function(seed, &mut Coverage::default()))
+            .filter(|c| c.code.insts.len() < 400)
     });
 }
 
 #[test]
 fn every_corruption_of_a_kernel_is_found() {
-    judge(number("GANTRY_CASES", 300), false, |seed| {
+    check_corruptions(env_number("GANTRY_CASES", 300), false, |seed| {
         let name = ["bdw", "skl", "icllp"][(seed % 3) as usize];
         let target = Target::from_name(name).unwrap();
         let kind = Options {
@@ -366,16 +379,16 @@ fn every_corruption_of_a_kernel_is_found() {
         let mut funcs = m.functions.values();
         let func = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. }))?;
         let grfs = [24, 16, target.grf().count, 32][(seed / 3 % 4) as usize];
-        placed(&m, func, &target, grfs)
+        allocated_kernel(&m, func, &target, grfs)
     });
 }
 
-/// Registers that end up where they do not ask to be, though every byte is read where it is.
+/// Registers with invalid places are found even if every byte is read where it is.
 #[test]
-fn a_register_where_it_may_not_be_is_found() {
+fn a_misplaced_register_is_found() {
     let mut made = [0; 3];
     for seed in 0..60 {
-        let Some(case) = Case::of(machine(seed, &mut Seen::default())) else {
+        let Some(case) = TestCase::of(random_function(seed, &mut Coverage::default())) else {
             continue;
         };
         let named = |r: VReg| !case.good.live.ranges[r].is_empty();
@@ -396,23 +409,23 @@ fn a_register_where_it_may_not_be_is_found() {
                 bad.alloc.address[r] = place;
                 made[n] += 1;
                 let wrong = case.check(&bad).expect_err("a wrong place passes");
-                let said = ["where it may not be", "behind the file"];
+                let said = ["where it may not be", "beyond the GRF file"];
                 assert!(said.iter().any(|s| wrong.contains(s)), "{wrong}");
             }
         }
     }
-    eprintln!("too low, behind the file, not aligned: {made:?} found");
+    eprintln!("too low, beyond the GRF file, not aligned: {made:?} found");
     assert!(made.iter().all(|n| *n > 10), "{made:?}");
 }
 
-/// Products of matrices that are written where their factors are, or a row off what they are added
-/// to: later rows read what earlier ones have written over.
+/// Matrix products written over their factors, or one row off the accumulator, are found: later
+/// rows read what earlier ones have overwritten.
 #[test]
-fn a_product_over_what_it_reads_is_found() {
+fn a_product_over_its_operands_is_found() {
     let mut replay = Replay::default();
     let mut harmful = [0; 4];
     for seed in 0..400 {
-        let Some(case) = Case::of(machine(seed, &mut Seen::default())) else {
+        let Some(case) = TestCase::of(random_function(seed, &mut Coverage::default())) else {
             continue;
         };
         let grf = case.code.grf;
@@ -445,7 +458,7 @@ fn a_product_over_what_it_reads_is_found() {
                 }
                 let mut bad = case.good.clone();
                 bad.alloc.address[dst] = at;
-                let harm = case.walks(&bad, 8, &mut replay);
+                let harm = case.run_paths(&bad, 8, &mut replay);
                 harmful[n] += u32::from(harm.is_err());
                 if let Err(e) = harm {
                     assert!(case.check(&bad).is_err(), "seed {seed}: {e}, and passes");

@@ -1,4 +1,4 @@
-//! Judges of allocations: the checker, and the tests that judge the checker.
+//! Verification of allocations: the checker, and the tests of the checker.
 
 pub mod checker;
 #[cfg(test)]

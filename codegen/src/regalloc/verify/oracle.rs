@@ -1,11 +1,12 @@
-//! An oracle of allocations that shares nothing with the checker: the code as it was and as it is
-//! run side by side along one random way. Every byte that is written gets a token, in the virtual
-//! registers of the one and in the file of the other; what an instruction reads must be the same
-//! tokens in both. Bytes that the first one never defined count for nothing.
+//! Oracle of allocations that shares nothing with the checker. It executes the original and the
+//! allocated code side by side along one random path. Every byte written gets a token: in virtual
+//! registers for the original code, in the GRF file for the allocated code. Each instruction must
+//! read the same tokens in both. Bytes that the original code never defined are ignored.
 //!
-//! New instructions do here what the hardware would do, whatever they are meant for. Constants have
-//! the tokens of their bytes, so that who holds them does not matter. What writes more than a GRF
-//! works in halves in the file, as in [`crate::mir::liveness`].
+//! Inserted instructions are executed as the hardware would, whatever their purpose. A byte of a
+//! constant has the token of its contents, so that the register that holds it does not matter.
+//! Instructions that write more than a GRF work in halves in the GRF file, as in
+//! [`crate::mir::liveness`].
 
 use crate::isel::lower_sends::has_second;
 use crate::isel::lower_sends::spill::{Scratch, slot};
@@ -18,10 +19,10 @@ use gantry_isa_gen::message::{Dir, Message};
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
 
-/// The token of what is undefined.
+/// Token of undefined bytes.
 const UNDEFINED: u64 = 0;
 
-/// A number that looks like no other's.
+/// Returns a hash that is practically unique and never 0.
 fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,17 +33,17 @@ fn mix(n: u64) -> u64 {
 /// Kinds of tokens.
 #[derive(Clone, Copy)]
 enum Token {
-    /// What an instruction makes.
+    /// Result of an instruction.
     Result = 1,
-    /// A byte of a constant.
+    /// Byte of a constant.
     Constant,
-    /// What nobody wrote, at an address.
+    /// Initial contents of an address.
     Garbage,
-    /// The thread's payload.
+    /// Thread payload.
     Payload,
-    /// A choice of the way.
+    /// Choice of the path.
     Choice,
-    /// Where a window of scratch begins.
+    /// Base of a window of scratch.
     Window,
 }
 
@@ -50,62 +51,62 @@ fn token(kind: Token, n: u64) -> u64 {
     mix(mix(kind as u64) ^ n)
 }
 
-/// The byte of a header's doubleword that says where scratch begins; and the bytes that a message's
-/// offset reaches from there.
+/// Byte offset of the scratch base in a header, and the number of bytes that a message's offset can
+/// reach from there.
 const BASE: u32 = 20;
 const WINDOW: u64 = Scratch::WINDOW as u64;
 
-/// A byte of where a window of scratch begins.
+/// Returns the token of a byte of a window's base.
 fn base(window: u64, byte: u32) -> u64 {
     token(Token::Window, window << 8 | u64::from(byte))
 }
 
-/// A word of the address register: a register of the code as it was, the byte in it, and where the
-/// file has that byte.
+/// Word of the address register: a register of the original code, a byte offset in it, and that
+/// byte's address in the GRF file.
 #[derive(Clone, Copy)]
-struct Address {
+struct IndirectAddress {
     base: VReg,
     byte: u32,
     place: u32,
 }
 
-/// Both codes, and what is where. Kept for one walk after the other.
+/// State of both codes. Reused from one run to the next.
 #[derive(Default)]
 pub(super) struct Replay {
-    /// Where each register of the code as it was begins in `values`.
+    /// Index in `values` of the first byte of each register of the original code.
     first: Vec<u32>,
     values: Vec<u64>,
     file: Vec<u64>,
     scratch: Vec<u64>,
-    a0: [Option<Address>; 16],
-    /// Tokens made, and the walk's seed.
+    a0: [Option<IndirectAddress>; 16],
+    /// Number of tokens created, and the seed of the run.
     count: u64,
     seed: u64,
-    /// What the instruction at hand reads: what it should, where it is, and whether its second half
-    /// reads it.
+    /// Reads of the current instruction: expected token, address, and true if its second half reads
+    /// it.
     reads: Vec<(u64, u32, bool)>,
-    /// What it writes: a byte of `values`, one of the file, a token, and whether its second half
-    /// writes it.
+    /// Writes of the current instruction: index in `values`, address, token, and true if its second
+    /// half writes it.
     writes: Vec<(u32, u32, u64, bool)>,
     wrong: Option<String>,
 }
 
-/// What is walked.
+/// Original and allocated code.
 #[derive(Clone, Copy)]
-pub(super) struct Pair<'a> {
+pub(super) struct AllocationPair<'a> {
     pub(super) before: &'a VCode,
     pub(super) after: &'a Allocated,
     pub(super) target: &'a Target,
-    /// Bytes of scratch that the kernel has of its own.
+    /// Bytes of scratch that the kernel itself uses.
     pub(super) own: u32,
 }
 
-impl Pair<'_> {
+impl AllocationPair<'_> {
     fn place(&self, r: VReg) -> u32 {
         self.after.alloc.address[r]
     }
 
-    /// Where an operand's byte is in the file.
+    /// Returns the address of an operand in the GRF file.
     fn at(&self, at: RegRef<VirtReg>) -> Option<u32> {
         let r = at.reg.as_grf()?;
         Some(self.place(r) + u32::from(at.sub))
@@ -126,8 +127,7 @@ fn sends(op: Op) -> bool {
     op.is_send()
 }
 
-/// The token of a byte of a lane of a constant that an instruction makes in all channels, if it is
-/// one.
+/// Returns the token of a byte of a lane if an instruction moves a constant to all channels.
 fn constant(inst: &Inst<VirtReg>, lane: u32, byte: u32) -> Option<u64> {
     let (Src::Imm { bits, ty: of }, Dst::Direct { ty, .. }) = (inst.srcs[0], inst.dst) else {
         return None;
@@ -147,7 +147,7 @@ fn constant(inst: &Inst<VirtReg>, lane: u32, byte: u32) -> Option<u64> {
 }
 
 impl Replay {
-    fn reset(&mut self, p: &Pair<'_>, seed: u64) {
+    fn reset(&mut self, p: &AllocationPair<'_>, seed: u64) {
         self.first.clear();
         let mut sum = 0;
         for d in p.before.vregs.values() {
@@ -175,11 +175,17 @@ impl Replay {
         self.wrong = None;
     }
 
-    /// Walks once along a random way, at most so many instructions; how many there were.
+    /// Runs once along a random path of at most `most` instructions. Returns the number of
+    /// instructions.
     ///
     /// # Errors
-    /// The first instruction that reads something else than it did.
-    pub(super) fn walk(&mut self, p: Pair<'_>, seed: u64, most: usize) -> Result<usize, String> {
+    /// Returns the first instruction that reads another value than in the original code.
+    pub(super) fn run_path(
+        &mut self,
+        p: AllocationPair<'_>,
+        seed: u64,
+        most: usize,
+    ) -> Result<usize, String> {
         self.reset(&p, seed);
         let code = &p.after.code;
         let mut calls: Vec<(VBlock, usize)> = Vec::new();
@@ -221,13 +227,13 @@ impl Replay {
         self.wrong.get_or_insert_with(what);
     }
 
-    fn fresh(&mut self, kind: Token) -> u64 {
+    fn new_token(&mut self, kind: Token) -> u64 {
         self.count += 1;
         token(kind, self.seed ^ self.count)
     }
 
     fn choice(&mut self, n: u32) -> u32 {
-        let t = self.fresh(Token::Choice);
+        let t = self.new_token(Token::Choice);
         (((t >> 32) * u64::from(n)) >> 32) as u32
     }
 
@@ -235,21 +241,29 @@ impl Replay {
         self.first[r.as_u32() as usize]
     }
 
-    fn step(&mut self, p: &Pair<'_>, i: usize, m: &MInst) {
+    fn step(&mut self, p: &AllocationPair<'_>, i: usize, m: &MInst) {
         let origin = &p.after.origin;
-        let old = if origin.is_empty() {
+        let original = if origin.is_empty() {
             Some(i as u32)
         } else {
             Some(origin[i]).filter(|n| *n != NEW)
         };
-        match old {
-            Some(old) => self.old(p, &p.before.insts[old as usize], m),
-            None => self.new_inst(p, m),
+        match original {
+            Some(original) => self.original(p, &p.before.insts[original as usize], m),
+            None => self.inserted_inst(p, m),
         }
     }
 
-    /// A stretch of a register is read.
-    fn read(&mut self, p: &Pair<'_>, r: VReg, from: u32, bytes: u32, place: u32, second: bool) {
+    /// Records a read of bytes of a register.
+    fn read(
+        &mut self,
+        p: &AllocationPair<'_>,
+        r: VReg,
+        from: u32,
+        bytes: u32,
+        place: u32,
+        second: bool,
+    ) {
         let size = p.before.vregs[r].bytes;
         let first = self.value(r);
         for k in 0..bytes.min(size.saturating_sub(from)) {
@@ -270,8 +284,8 @@ impl Replay {
         }
     }
 
-    /// A stretch of a register is written.
-    fn write(&mut self, p: &Pair<'_>, r: VReg, from: u32, place: u32, tokens: &[u64]) {
+    /// Records a write of bytes of a register.
+    fn write(&mut self, p: &AllocationPair<'_>, r: VReg, from: u32, place: u32, tokens: &[u64]) {
         let size = p.before.vregs[r].bytes;
         let first = self.value(r);
         for (k, &t) in (0u32..).zip(tokens) {
@@ -293,7 +307,7 @@ impl Replay {
         }
     }
 
-    /// What is read is compared, then what is written is there.
+    /// Compares the reads, then applies the writes.
     fn commit(&mut self) {
         self.compare(false);
         self.apply(false);
@@ -307,18 +321,18 @@ impl Replay {
         self.writes.clear();
     }
 
-    fn undefine(&mut self, p: &Pair<'_>, r: VReg) {
+    fn undefine(&mut self, p: &AllocationPair<'_>, r: VReg) {
         let first = self.value(r) as usize;
         let end = first + p.before.vregs[r].bytes as usize;
         self.values[first..end].fill(UNDEFINED);
     }
 
-    fn whole(&mut self, p: &Pair<'_>, r: VReg, now: VReg) {
+    fn whole(&mut self, p: &AllocationPair<'_>, r: VReg, now: VReg) {
         self.read(p, r, 0, u32::MAX, p.place(now), false);
     }
 
-    /// An instruction of the code as it was.
-    fn old(&mut self, p: &Pair<'_>, was: &MInst, now: &MInst) {
+    /// Executes an instruction of the original code.
+    fn original(&mut self, p: &AllocationPair<'_>, was: &MInst, now: &MInst) {
         match (*was, *now) {
             (MInst::Op { inst, starts, .. }, MInst::Op { inst: now, .. }) => {
                 if inst.op.is_systolic() {
@@ -355,7 +369,7 @@ impl Replay {
                 }
                 for n in 0..count.channels() {
                     if let Some(word) = self.a0.get_mut(u32::from(sub) as usize + n as usize) {
-                        *word = base.zip(to).map(|(base, to)| Address {
+                        *word = base.zip(to).map(|(base, to)| IndirectAddress {
                             base,
                             byte: offset,
                             place: p.place(to) + offset,
@@ -366,7 +380,7 @@ impl Replay {
             }
             (MInst::PlaceOf { dst, .. }, MInst::PlaceOf { dst: to, .. }) => {
                 let bytes = p.before.vregs[dst].bytes;
-                let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
+                let tokens: Vec<u64> = (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                 self.write(p, dst, 0, p.place(to), &tokens);
                 self.commit();
             }
@@ -379,13 +393,13 @@ impl Replay {
                 if part != SymbolPart::High {
                     self.undefine(p, dst);
                 }
-                let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
+                let tokens: Vec<u64> = (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                 self.write(p, dst, from, p.place(to) + from, &tokens);
                 self.commit();
             }
             (MInst::Call { link, .. }, MInst::Call { link: to, .. }) => {
                 let bytes = p.before.vregs[link].bytes;
-                let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
+                let tokens: Vec<u64> = (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                 self.write(p, link, 0, p.place(to), &tokens);
                 self.commit();
             }
@@ -404,15 +418,20 @@ impl Replay {
         }
     }
 
-    /// Whether a lane of an instruction runs: in both codes the same.
+    /// Returns true if a lane of an instruction is active. It is the same in both codes.
     fn runs(&mut self, inst: &Inst<VirtReg>) -> bool {
         let all = inst.no_mask && (inst.pred.is_none() || inst.op == Op::Sel);
         all || self.choice(2) == 0
     }
 
-    /// A product of matrices: row after row, so that the first one is written before the last one
-    /// is read.
-    fn systolic(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
+    /// Executes a matrix product. The first row is written before the last one is read.
+    fn systolic(
+        &mut self,
+        p: &AllocationPair<'_>,
+        was: &Inst<VirtReg>,
+        now: &Inst<VirtReg>,
+        starts: bool,
+    ) {
         let Some(d) = Dpas::of(was) else { return };
         let first = |bytes: u32| bytes / u32::from(d.repeat);
         let sums = |ty: Option<Type>| ty.map_or(0, |ty| d.sum_bytes(ty));
@@ -423,7 +442,7 @@ impl Replay {
             };
             if let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) {
                 let (sub, all) = (u32::from(at.sub), bytes[n]);
-                // All of the columns are read for every row.
+                // Every row reads all of the columns.
                 let half = if n == 1 { 0 } else { first(all) };
                 self.read(p, r, sub, half, place, false);
                 self.read(p, r, sub + half, all - half, place + half, true);
@@ -433,7 +452,7 @@ impl Replay {
             && let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to))
         {
             let all = d.sum_bytes(d.dst);
-            let tokens: Vec<u64> = (0..all).map(|_| self.fresh(Token::Result)).collect();
+            let tokens: Vec<u64> = (0..all).map(|_| self.new_token(Token::Result)).collect();
             let from = self.writes.len();
             self.write(p, r, at.sub.into(), place, &tokens);
             for w in &mut self.writes[from..] {
@@ -446,7 +465,13 @@ impl Replay {
         self.commit();
     }
 
-    fn op(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
+    fn op(
+        &mut self,
+        p: &AllocationPair<'_>,
+        was: &Inst<VirtReg>,
+        now: &Inst<VirtReg>,
+        starts: bool,
+    ) {
         let lanes = was.exec.channels();
         let early = match was.dst {
             Dst::Direct { at, hs, ty } if at.reg.is_grf() => {
@@ -468,7 +493,7 @@ impl Replay {
                         };
                         let this = (e, second(lane));
                         let byte = u32::from(at.sub) + e;
-                        // Elements behind a register's end count for nothing.
+                        // Elements beyond a register's end are ignored.
                         let inside = byte + ty.bytes() <= p.before.vregs[r].bytes;
                         if seen.replace(this) != Some(this) && inside {
                             self.read(p, r, byte, ty.bytes(), place + e, this.1);
@@ -490,7 +515,8 @@ impl Replay {
                             Region::VxH { .. } => ((w - 1) * hs + 1) * ty.bytes(),
                             _ => span_bytes(region, was.exec, ty.bytes()).unwrap_or(0),
                         };
-                        let Some((r, byte, place)) = self.reached(p, addr.sub, row, span, ty)
+                        let Some((r, byte, place)) =
+                            self.indirect_target(p, addr.sub, row, span, ty)
                         else {
                             continue;
                         };
@@ -523,7 +549,7 @@ impl Replay {
             }
             (Dst::Indirect { addr, hs, ty, .. }, _) => {
                 let span = dst_span_bytes(hs.into(), was.exec, ty.bytes());
-                if let Some(to) = self.reached(p, addr.sub, 0, span, ty) {
+                if let Some(to) = self.indirect_target(p, addr.sub, 0, span, ty) {
                     let step = u32::from(hs) * ty.bytes();
                     self.lanes(p, was, to, (step, ty), second);
                 }
@@ -531,7 +557,8 @@ impl Replay {
             (Dst::Macro { at, .. }, Dst::Macro { at: to, .. }) => {
                 if let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) {
                     let bytes = p.before.vregs[r].bytes;
-                    let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
+                    let tokens: Vec<u64> =
+                        (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                     self.write(p, r, 0, place, &tokens);
                     if starts {
                         self.undefine(p, r);
@@ -543,10 +570,10 @@ impl Replay {
         self.commit();
     }
 
-    /// What lanes write.
+    /// Records the writes of lanes.
     fn lanes(
         &mut self,
-        p: &Pair<'_>,
+        p: &AllocationPair<'_>,
         inst: &Inst<VirtReg>,
         (r, byte, place): (VReg, u32, u32),
         (step, ty): (u32, Type),
@@ -561,7 +588,7 @@ impl Replay {
             for (k, t) in (0u32..).zip(tokens.iter_mut()).take(ty.bytes() as usize) {
                 *t = match constant(inst, lane, k) {
                     Some(t) => t,
-                    None => self.fresh(Token::Result),
+                    None => self.new_token(Token::Result),
                 };
             }
             let tokens = &tokens[..(ty.bytes() as usize).min(8)];
@@ -572,11 +599,11 @@ impl Replay {
         }
     }
 
-    /// Where a word of the address register leads: somewhere in its register, where so many bytes
-    /// are.
-    fn reached(
+    /// Returns a random byte of the register that a word of the address register points to, such
+    /// that `span` bytes fit.
+    fn indirect_target(
         &mut self,
-        p: &Pair<'_>,
+        p: &AllocationPair<'_>,
         sub: u16,
         row: u32,
         span: u32,
@@ -591,7 +618,13 @@ impl Replay {
         Some((a.base, a.byte + more, a.place + more))
     }
 
-    fn send(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
+    fn send(
+        &mut self,
+        p: &AllocationPair<'_>,
+        was: &Inst<VirtReg>,
+        now: &Inst<VirtReg>,
+        starts: bool,
+    ) {
         let known = p.decode(was);
         let lengths = known.map(|m| [m.src0_grfs, m.src1_grfs, m.response_grfs]);
         let bytes = |n: usize| match lengths {
@@ -612,7 +645,7 @@ impl Replay {
             let n = bytes(2).min(p.before.vregs[r].bytes.saturating_sub(sub));
             for from in (0..n).step_by(4) {
                 if self.runs(was) {
-                    let tokens = [(); 4].map(|()| self.fresh(Token::Result));
+                    let tokens = [(); 4].map(|()| self.new_token(Token::Result));
                     let few = &tokens[..(n - from).min(4) as usize];
                     self.write(p, r, sub + from, place + from, few);
                 }
@@ -624,17 +657,17 @@ impl Replay {
         self.commit();
     }
 
-    /// Bytes of the file are moved, at once.
+    /// Moves bytes of the GRF file at once.
     fn copy(&mut self, to: u32, from: u32, bytes: u32) {
         let (t, f, n) = (to as usize, from as usize, bytes as usize);
         if t.max(f) + n > self.file.len() {
-            return self.fail(|| "moves beyond the file".to_owned());
+            return self.fail(|| "moves beyond the GRF file".to_owned());
         }
         self.file.copy_within(f..f + n, t);
     }
 
-    /// An instruction that allocation put in.
-    fn new_inst(&mut self, p: &Pair<'_>, m: &MInst) {
+    /// Executes an inserted instruction.
+    fn inserted_inst(&mut self, p: &AllocationPair<'_>, m: &MInst) {
         match m {
             MInst::Start { .. } => {}
             MInst::Copy { dst, src } => {
@@ -647,7 +680,7 @@ impl Replay {
         }
     }
 
-    fn mov(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
+    fn mov(&mut self, p: &AllocationPair<'_>, inst: &Inst<VirtReg>) {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return self.fail(|| "has no destination".to_owned());
         };
@@ -681,8 +714,8 @@ impl Replay {
         }
     }
 
-    /// Makes where scratch begins for a header, so many windows behind where the thread's does.
-    fn base(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
+    /// Computes the scratch base of a header, a number of windows after the thread's own.
+    fn base(&mut self, p: &AllocationPair<'_>, inst: &Inst<VirtReg>) {
         let (Dst::Direct { at: to, .. }, Src::Direct { at: from, .. }, Src::Imm { bits, .. }) =
             (inst.dst, inst.srcs[0], inst.srcs[1])
         else {
@@ -701,7 +734,7 @@ impl Replay {
         }
     }
 
-    fn spill(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
+    fn spill(&mut self, p: &AllocationPair<'_>, inst: &Inst<VirtReg>) {
         let Some((dir, at, bytes)) = p.decode(inst).and_then(|m| slot(&m)) else {
             return self.fail(|| "is new, and no message of scratch".to_owned());
         };
@@ -721,7 +754,7 @@ impl Replay {
         if !data.is_multiple_of(p.before.grf.bytes) || !head.is_multiple_of(p.before.grf.bytes) {
             return self.fail(|| "is not at a register's start".to_owned());
         }
-        // The header says where scratch begins.
+        // The header has the scratch base.
         let says = |w: &u64| {
             let at = (head + BASE) as usize;
             let there = self.file.get(at..at + 4).unwrap_or(&[]);
@@ -747,7 +780,7 @@ impl Replay {
         }
         let (from, to) = (at as usize, data as usize);
         let Some(file) = self.file.get_mut(to..to + bytes as usize) else {
-            return self.fail(|| "is beyond the file".to_owned());
+            return self.fail(|| "is beyond the GRF file".to_owned());
         };
         let slot = &mut self.scratch[from..end];
         match dir {

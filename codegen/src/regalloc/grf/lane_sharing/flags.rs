@@ -1,17 +1,17 @@
-//! Flags in their places, from one write to the next: what reads them.
+//! Physical flags between one write and the next, and their readers.
 
 use super::lanes::Node;
 use crate::mir::{MInst, RegKind, VCode, VirtReg};
 use gantry_isa_gen::{Arf, Dst, Inst, Op, PredCtrl, Reg, RegRef, Src};
 use smallvec::SmallVec;
 
-/// Bits of `f0` and `f1`.
+/// Number of bits of `f0` and `f1`.
 const BITS: u32 = 64;
-/// Bits of a sub-register.
+/// Number of bits of a sub-register.
 const SUB: u32 = 16;
 const SUBS: usize = (BITS / SUB) as usize;
 
-/// So many bits of a flag from a place on.
+/// Returns a mask of `count` bits of a flag from bit `first` on.
 fn bits(at: RegRef<VirtReg>, first: u32, count: u32) -> u64 {
     let RegKind::Phys(Reg::Arf(Arf::Flag, n)) = at.reg.kind() else {
         return 0;
@@ -24,7 +24,7 @@ fn bits(at: RegRef<VirtReg>, first: u32, count: u32) -> u64 {
     }
 }
 
-/// What an instruction writes: the bits that it may write, and whether it writes them all.
+/// Returns the bits that an instruction may write, and true if it writes all of them.
 fn writes(inst: &Inst<VirtReg>) -> (u64, bool) {
     let all = inst.no_mask && (inst.pred.is_none() || inst.op == Op::Sel);
     let dst = match inst.dst {
@@ -32,7 +32,7 @@ fn writes(inst: &Inst<VirtReg>) -> (u64, bool) {
         Dst::Direct { at, .. } => bits(at, 0, BITS),
         _ => 0,
     };
-    // What is chosen by a comparison writes no flag.
+    // The condition of a select chooses a source and writes no flag.
     let cond = inst
         .cond
         .as_ref()
@@ -43,7 +43,7 @@ fn writes(inst: &Inst<VirtReg>) -> (u64, bool) {
     (dst | cond, all)
 }
 
-/// What of flags an instruction reads.
+/// Returns the flag bits that an instruction reads.
 fn reads(m: &MInst) -> u64 {
     match m {
         MInst::Op { inst, .. } => {
@@ -67,30 +67,30 @@ fn reads(m: &MInst) -> u64 {
     }
 }
 
-/// The bits of flags that are read behind each block.
+/// Returns the flag bits that are live at each block's end.
 pub(super) fn live_out(code: &VCode) -> Vec<u64> {
     let mut own: Vec<(u64, u64)> = Vec::with_capacity(code.blocks.len());
     for block in code.blocks.keys() {
-        let (mut read, mut gone) = (0, 0);
+        let (mut read, mut killed) = (0, 0);
         for m in code.block_insts(block).iter().rev() {
             if let MInst::Op { inst, .. } = m {
                 let (written, true) = writes(inst) else {
                     read |= reads(m);
                     continue;
                 };
-                gone |= written;
+                killed |= written;
                 read &= !written;
             }
             read |= reads(m);
         }
-        own.push((read, gone));
+        own.push((read, killed));
     }
     let mut out = vec![0u64; code.blocks.len()];
     let mut work: Vec<_> = code.blocks.keys().collect();
     while let Some(b) = work.pop() {
         let n = b.as_u32() as usize;
-        let (read, gone) = own[n];
-        let into = read | out[n] & !gone;
+        let (read, killed) = own[n];
+        let into = read | out[n] & !killed;
         for &p in &code.blocks[b].preds {
             let before = &mut out[p.as_u32() as usize];
             if *before | into != *before {
@@ -102,22 +102,22 @@ pub(super) fn live_out(code: &VCode) -> Vec<u64> {
     out
 }
 
-/// The nodes of flags, block by block, backwards.
+/// Nodes of flags, created block by block and backwards.
 pub(super) struct FlagNodes {
-    /// The first.
+    /// Number of the first node.
     base: usize,
     leaks: Vec<bool>,
-    /// What each sub-register is here, and whether something reads it behind here.
-    here: [(Node, bool); SUBS],
+    /// Current node of each sub-register, and true if it is read later.
+    current: [(Node, bool); SUBS],
 }
 
 impl FlagNodes {
-    /// Nodes from a number on.
+    /// Creates a set of nodes that are numbered from `base` on.
     pub(super) fn new(base: usize) -> FlagNodes {
         FlagNodes {
             base,
             leaks: Vec::new(),
-            here: [(0, false); SUBS],
+            current: [(0, false); SUBS],
         }
     }
 
@@ -125,32 +125,32 @@ impl FlagNodes {
         self.leaks
     }
 
-    fn fresh(&mut self, leaks: bool) -> Node {
+    fn new_node(&mut self, leaks: bool) -> Node {
         self.leaks.push(leaks);
         (self.base + self.leaks.len() - 1) as Node
     }
 
-    /// The end of a block behind which some bits are read.
+    /// Starts at the end of a block, with its live flag bits.
     pub(super) fn end(&mut self, out: u64) {
         for n in 0..SUBS {
             let read = out >> (n as u32 * SUB) & 0xffff != 0;
-            self.here[n] = (self.fresh(read), read);
+            self.current[n] = (self.new_node(read), read);
         }
     }
 
-    /// The sub-registers that some bits are in.
+    /// Returns the sub-registers that contain some bits.
     fn subs(bits: u64) -> impl Iterator<Item = usize> {
         (0..SUBS).filter(move |n| bits >> (*n as u32 * SUB) & 0xffff != 0)
     }
 
-    /// Something reads bits in another way than each for its channel.
-    pub(super) fn lose(&mut self, at: RegRef<VirtReg>, count: u32) {
-        self.lose_bits(bits(at, 0, count));
+    /// Records a read of `count` bits other than by their own channels.
+    pub(super) fn read_across(&mut self, at: RegRef<VirtReg>, count: u32) {
+        self.read_bits_across(bits(at, 0, count));
     }
 
-    fn lose_bits(&mut self, bits: u64) {
+    fn read_bits_across(&mut self, bits: u64) {
         for n in Self::subs(bits) {
-            let (node, read) = &mut self.here[n];
+            let (node, read) = &mut self.current[n];
             *read = true;
             if let Some(l) = self.leaks.get_mut(*node as usize - self.base) {
                 *l = true;
@@ -158,7 +158,7 @@ impl FlagNodes {
         }
     }
 
-    /// Channels read a bit each.
+    /// Records a read by channels, one bit each, and returns the nodes.
     pub(super) fn read(
         &mut self,
         at: RegRef<VirtReg>,
@@ -167,44 +167,44 @@ impl FlagNodes {
     ) -> SmallVec<[Node; 2]> {
         let subs = Self::subs(bits(at, first, count));
         subs.map(|n| {
-            self.here[n].1 = true;
-            self.here[n].0
+            self.current[n].1 = true;
+            self.current[n].0
         })
         .collect()
     }
 
-    /// What an instruction writes, by what reads it. Before the instruction it is something else,
-    /// where all is written.
+    /// Records a write and returns the nodes written. If all bits are written, an earlier value has
+    /// a new node.
     pub(super) fn write(&mut self, inst: &Inst<VirtReg>) -> SmallVec<[Node; 2]> {
         let (written, all) = writes(inst);
         let mut out = SmallVec::new();
         for n in Self::subs(written) {
-            out.push(self.here[n].0);
+            out.push(self.current[n].0);
             let whole = written >> (n as u32 * SUB) & 0xffff == 0xffff;
             if all && whole {
-                self.here[n] = (self.fresh(false), false);
+                self.current[n] = (self.new_node(false), false);
             }
         }
         out
     }
 
-    /// Channels leave or come back, or the thread branches.
+    /// Records control flow: channels leave or rejoin, or the thread branches.
     pub(super) fn control(&mut self, m: &MInst) {
         let read = reads(m);
         match m {
             MInst::Leave { .. } => {
                 for n in Self::subs(read) {
-                    self.here[n].1 = true;
+                    self.current[n].1 = true;
                 }
             }
-            // What is read behind it is read by channels that did not run before it.
+            // Later reads are by channels that were inactive before.
             MInst::Join { .. } => {
                 for n in 0..SUBS {
-                    let (_, used) = self.here[n];
-                    self.here[n] = (self.fresh(used), used);
+                    let (_, used) = self.current[n];
+                    self.current[n] = (self.new_node(used), used);
                 }
             }
-            _ => self.lose_bits(read),
+            _ => self.read_bits_across(read),
         }
     }
 }

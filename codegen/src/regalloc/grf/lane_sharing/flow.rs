@@ -1,64 +1,64 @@
-//! What a single channel does, and which registers it would lose if two were one.
+//! Control flow of single channels, and conflicts between registers that share lanes.
 
 use super::lanes::Lanes;
-use super::{MOST, Set, written};
+use super::{MAX_WEBS, WebSet, written};
 use crate::mir::liveness::Liveness;
 use crate::mir::{Access, MInst, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 
-/// Channels that are followed together.
+/// Number of channels that are analyzed together.
 const GROUP: u32 = 8;
-/// Groups of the widest thread.
+/// Number of groups of the widest thread.
 const GROUPS: usize = 4;
 
-/// A set of webs for each group of channels.
-type Sets = [Set; GROUPS];
+/// Set of webs per group of channels.
+type GroupSets = [WebSet; GROUPS];
 
-/// How an instruction is to a web.
+/// Effect of an instruction on a web.
 #[derive(Clone, Copy, Default)]
-struct Event {
-    /// The web of what it writes, the groups that it may write lanes of, and those of which it
-    /// writes all.
+struct WebEffect {
+    /// Web that the instruction writes, groups that it may write lanes of, and groups of which it
+    /// writes all lanes.
     web: Option<u8>,
     some: u8,
     all: u8,
-    /// With NoMask: in channels that do not run too.
+    /// True for NoMask, which also writes inactive channels.
     whole: bool,
-    /// It has no value from here on.
-    ends: bool,
+    /// True if the web has no value from here on.
+    kills: bool,
 }
 
-/// A part of a block that the same channels run.
-struct Stretch {
+/// Part of a block that the same channels execute.
+struct Segment {
     block: usize,
     start: usize,
     end: usize,
     succs: SmallVec<[u32; 2]>,
 }
 
-/// Which webs may not be one register, and which live at once.
+/// Conflicts between webs, and webs that are live at the same time.
 pub(super) struct Conflicts {
-    pub(super) with: [Set; MOST],
-    pub(super) meets: [Set; MOST],
-    /// Per instruction the webs that live behind it, in any channel.
-    pub(super) behind: Vec<Set>,
+    pub(super) conflicts_of: [WebSet; MAX_WEBS],
+    pub(super) live_with: [WebSet; MAX_WEBS],
+    /// Webs live after each instruction in any channel.
+    pub(super) live_after: Vec<WebSet>,
 }
 
-/// What is followed.
-pub(super) struct Flow<'a> {
+/// Data flow analysis of webs.
+pub(super) struct WebFlow<'a> {
     pub(super) code: &'a VCode,
     pub(super) live: &'a Liveness,
     pub(super) lanes: &'a Lanes<'a>,
-    /// The webs of registers.
+    /// Web of each register.
     pub(super) web_of: &'a SecondaryMap<VReg, Option<u8>>,
 }
 
-fn bit(web: u8) -> Set {
+fn bit(web: u8) -> WebSet {
     1 << web
 }
 
-/// The groups that some channels are in, and those whose channels they all are.
+/// Returns the groups that contain some of the channels, and the groups that consist of them.
 fn groups(first: u32, count: u32) -> (u8, u8) {
     let end = first + count;
     let of = |n: u32| (n * GROUP, (n + 1) * GROUP);
@@ -71,33 +71,33 @@ fn groups(first: u32, count: u32) -> (u8, u8) {
     (some, mask(&|(a, b)| first <= a && end >= b))
 }
 
-fn each(groups: u8) -> impl Iterator<Item = usize> {
+fn each_group(groups: u8) -> impl Iterator<Item = usize> {
     (0..GROUPS).filter(move |g| groups >> g & 1 == 1)
 }
 
-impl Flow<'_> {
+impl WebFlow<'_> {
     fn web(&self, r: VReg) -> Option<u8> {
         self.web_of[r]
     }
 
-    /// What an instruction writes.
-    fn event(&self, m: &MInst) -> Event {
+    /// Returns the effect of an instruction's write.
+    fn event(&self, m: &MInst) -> WebEffect {
         let every = u8::MAX >> (8 - GROUPS);
         match m {
-            MInst::Start { dst } => Event {
+            MInst::Start { dst } => WebEffect {
                 web: self.web(*dst),
                 all: every,
-                ends: true,
-                ..Event::default()
+                kills: true,
+                ..WebEffect::default()
             },
             MInst::Copy { dst, src } => match self.web(*dst) {
-                web if web == self.web(*src) => Event::default(),
-                web => Event {
+                web if web == self.web(*src) => WebEffect::default(),
+                web => WebEffect {
                     web,
                     some: every,
                     all: every,
                     whole: true,
-                    ..Event::default()
+                    ..WebEffect::default()
                 },
             },
             MInst::Op { inst, starts, .. } => {
@@ -110,20 +110,20 @@ impl Flow<'_> {
                     }
                     None => (every, 0),
                 };
-                Event {
+                WebEffect {
                     web,
                     some,
                     all: if *starts { every } else { full },
                     whole: inst.no_mask,
-                    ..Event::default()
+                    ..WebEffect::default()
                 }
             }
-            _ => Event::default(),
+            _ => WebEffect::default(),
         }
     }
 
-    /// The webs that an instruction reads.
-    fn reads(&self, m: &MInst) -> Set {
+    /// Returns the webs that an instruction reads.
+    fn reads(&self, m: &MInst) -> WebSet {
         if let MInst::Copy { dst, src } = m
             && self.web(*dst) == self.web(*src)
         {
@@ -138,16 +138,16 @@ impl Flow<'_> {
         out
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn segments(&self) -> Vec<Segment> {
         let code = self.code;
-        let mut out: Vec<Stretch> = Vec::new();
+        let mut out: Vec<Segment> = Vec::new();
         let mut first_of = vec![0u32; code.blocks.len()];
         let mut points = SecondaryMap::new();
         for (b, data) in &code.blocks {
             first_of[b.index()] = out.len() as u32;
             let mut start = data.start;
             let mut cut = |start: &mut usize, at: usize| {
-                out.push(Stretch {
+                out.push(Segment {
                     block: b.index(),
                     start: *start,
                     end: at,
@@ -186,7 +186,7 @@ impl Flow<'_> {
                             s.succs.extend_from_slice(&points[*to]);
                         }
                     }
-                    // One that runs goes where any does.
+                    // An active channel always goes where any active channel goes.
                     Some(MInst::BranchExec { none_first, .. }) => {
                         let to = data.succs.get(usize::from(*none_first));
                         s.succs.extend(to.map(|b| first_of[b.index()]));
@@ -203,8 +203,8 @@ impl Flow<'_> {
         out
     }
 
-    /// Per instruction, the webs that live behind it by the thread's control flow.
-    fn behind(&self) -> Vec<Set> {
+    /// Returns the webs live after each instruction by the thread's control flow.
+    fn live_after(&self) -> Vec<WebSet> {
         let mut changes: Vec<(u32, u8, bool)> = Vec::new();
         for r in self.code.vregs.keys() {
             if let Some(w) = self.web(r) {
@@ -215,8 +215,8 @@ impl Flow<'_> {
         }
         changes.sort_unstable();
         let mut changes = changes.into_iter().peekable();
-        let mut count = [0i32; MOST];
-        let mut now: Set = 0;
+        let mut count = [0i32; MAX_WEBS];
+        let mut now: WebSet = 0;
         (0..self.code.insts.len() as u32)
             .map(|i| {
                 while let Some((_, w, begins)) = changes.next_if(|c| c.0 <= 2 * i + 1) {
@@ -233,16 +233,16 @@ impl Flow<'_> {
             .collect()
     }
 
-    /// Per block, the webs that may have been written before it, in any channel: at all, and with
-    /// NoMask.
-    fn written_before(&self) -> Vec<[Set; 2]> {
-        let step = |state: &mut [Set; 2], m: &MInst| self.step(state, &self.event(m));
+    /// Returns per block the webs that may have been written before it in any channel: by any
+    /// write, and by a NoMask write.
+    fn written_before(&self) -> Vec<[WebSet; 2]> {
+        let step = |state: &mut [WebSet; 2], m: &MInst| self.step(state, &self.event(m));
         self.forward(|b, state| self.code.block_insts(b).iter().for_each(|m| step(state, m)))
     }
 
-    fn step(&self, state: &mut [Set; 2], e: &Event) {
+    fn step(&self, state: &mut [WebSet; 2], e: &WebEffect) {
         let Some(w) = e.web else { return };
-        if e.ends {
+        if e.kills {
             state.iter_mut().for_each(|s| *s &= !bit(w));
             return;
         }
@@ -252,12 +252,12 @@ impl Flow<'_> {
         }
     }
 
-    fn forward(&self, f: impl Fn(crate::mir::VBlock, &mut [Set; 2])) -> Vec<[Set; 2]> {
-        // What a block adds, and what it leaves of what comes in.
+    fn forward(&self, f: impl Fn(crate::mir::VBlock, &mut [WebSet; 2])) -> Vec<[WebSet; 2]> {
+        // Webs that a block adds, and webs that it passes on.
         let blocks = self.code.blocks.keys();
-        let own: Vec<([Set; 2], [Set; 2])> = blocks
+        let own: Vec<([WebSet; 2], [WebSet; 2])> = blocks
             .map(|b| {
-                let (mut none, mut all) = ([0; 2], [Set::MAX; 2]);
+                let (mut none, mut all) = ([0; 2], [WebSet::MAX; 2]);
                 f(b, &mut none);
                 f(b, &mut all);
                 (none, all)
@@ -270,7 +270,7 @@ impl Flow<'_> {
             let state = into[b.index()];
             let out = [0, 1].map(|n| adds[n] | state[n] & leaves[n]);
             for &s in &self.code.blocks[b].succs {
-                let next: &mut [Set; 2] = &mut into[s.index()];
+                let next: &mut [WebSet; 2] = &mut into[s.index()];
                 let more = [0, 1].map(|n| next[n] | out[n]);
                 if more != *next {
                     *next = more;
@@ -281,15 +281,15 @@ impl Flow<'_> {
         into
     }
 
-    /// Per stretch the webs that a channel may read behind it before it writes them.
-    fn read_behind(&self, stretches: &[Stretch]) -> Vec<Sets> {
-        let mut preds: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); stretches.len()];
-        let mut own: Vec<(Sets, Sets)> = Vec::with_capacity(stretches.len());
-        for (n, s) in stretches.iter().enumerate() {
+    /// Returns per segment the webs that a channel may read after it before it writes them.
+    fn read_after(&self, segments: &[Segment]) -> Vec<GroupSets> {
+        let mut preds: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); segments.len()];
+        let mut own: Vec<(GroupSets, GroupSets)> = Vec::with_capacity(segments.len());
+        for (n, s) in segments.iter().enumerate() {
             for &to in &s.succs {
                 preds[to as usize].push(n as u32);
             }
-            let (mut none, mut all) = ([0; GROUPS], [Set::MAX; GROUPS]);
+            let (mut none, mut all) = ([0; GROUPS], [WebSet::MAX; GROUPS]);
             for m in self
                 .code
                 .insts
@@ -299,21 +299,21 @@ impl Flow<'_> {
                 .rev()
             {
                 let (e, reads) = (self.event(m), self.reads(m));
-                back(&mut none, &e, reads);
-                back(&mut all, &e, reads);
+                step_backwards(&mut none, &e, reads);
+                step_backwards(&mut all, &e, reads);
             }
             own.push((none, all));
         }
-        let mut out = vec![[0; GROUPS]; stretches.len()];
-        let mut work: Vec<u32> = (0..stretches.len() as u32).collect();
+        let mut out = vec![[0; GROUPS]; segments.len()];
+        let mut work: Vec<u32> = (0..segments.len() as u32).collect();
         while let Some(n) = work.pop() {
             let (reads, leaves) = own[n as usize];
-            let behind = out[n as usize];
+            let live_after = out[n as usize];
             for &p in &preds[n as usize] {
                 let before = &mut out[p as usize];
                 let mut more = *before;
                 for g in 0..GROUPS {
-                    more[g] |= reads[g] | behind[g] & leaves[g];
+                    more[g] |= reads[g] | live_after[g] & leaves[g];
                 }
                 if more != *before {
                     *before = more;
@@ -324,28 +324,28 @@ impl Flow<'_> {
         out
     }
 
-    /// Per stretch the webs that a channel may have written before it.
-    fn channel_wrote(&self, stretches: &[Stretch]) -> Vec<Sets> {
-        let mut into = vec![[0; GROUPS]; stretches.len()];
-        let own: Vec<(Sets, Sets)> = stretches
+    /// Returns per segment the webs that a channel may have written before it.
+    fn channel_wrote(&self, segments: &[Segment]) -> Vec<GroupSets> {
+        let mut into = vec![[0; GROUPS]; segments.len()];
+        let own: Vec<(GroupSets, GroupSets)> = segments
             .iter()
             .map(|s| {
-                let (mut none, mut all) = ([0; GROUPS], [Set::MAX; GROUPS]);
+                let (mut none, mut all) = ([0; GROUPS], [WebSet::MAX; GROUPS]);
                 for m in self.code.insts.get(s.start..s.end).unwrap_or(&[]) {
                     let e = self.event(m);
-                    forth(&mut none, &e);
-                    forth(&mut all, &e);
+                    step_forwards(&mut none, &e);
+                    step_forwards(&mut all, &e);
                 }
                 (none, all)
             })
             .collect();
-        let mut work: Vec<u32> = (0..stretches.len() as u32).rev().collect();
+        let mut work: Vec<u32> = (0..segments.len() as u32).rev().collect();
         while let Some(n) = work.pop() {
             let (adds, leaves) = own[n as usize];
-            let state: Sets = into[n as usize];
-            for &to in &stretches[n as usize].succs {
+            let state: GroupSets = into[n as usize];
+            for &to in &segments[n as usize].succs {
                 let next = &mut into[to as usize];
-                let mut more: Sets = *next;
+                let mut more: GroupSets = *next;
                 for g in 0..GROUPS {
                     more[g] |= adds[g] | state[g] & leaves[g];
                 }
@@ -358,58 +358,59 @@ impl Flow<'_> {
         into
     }
 
-    /// What is lost where webs share a register.
+    /// Computes the conflicts of webs that would share a register.
     pub(super) fn conflicts(&self) -> Conflicts {
-        let stretches = self.stretches();
-        let read_behind = self.read_behind(&stretches);
-        let channel_wrote = self.channel_wrote(&stretches);
+        let segments = self.segments();
+        let read_after = self.read_after(&segments);
+        let channel_wrote = self.channel_wrote(&segments);
         let before = self.written_before();
         let mut out = Conflicts {
-            with: [0; MOST],
-            meets: [0; MOST],
-            behind: self.behind(),
+            conflicts_of: [0; MAX_WEBS],
+            live_with: [0; MAX_WEBS],
+            live_after: self.live_after(),
         };
-        for &now in &out.behind {
+        for &now in &out.live_after {
             let mut rest = now;
             while rest != 0 {
-                out.meets[rest.trailing_zeros() as usize] |= now;
+                out.live_with[rest.trailing_zeros() as usize] |= now;
                 rest &= rest - 1;
             }
         }
         let mut n = 0;
-        let mut reads: Vec<Sets> = Vec::new();
+        let mut reads: Vec<GroupSets> = Vec::new();
         for b in self.code.blocks.keys() {
             let mut thread = before[b.index()];
-            while let Some(s) = stretches.get(n).filter(|s| s.block == b.index()) {
-                // What the channel reads behind each instruction, from the last one.
+            while let Some(s) = segments.get(n).filter(|s| s.block == b.index()) {
+                // Reads of the channel after each instruction, from the last one on.
                 reads.clear();
-                let mut state = read_behind[n];
+                let mut state = read_after[n];
                 let insts = self.code.insts.get(s.start..s.end).unwrap_or(&[]);
                 for m in insts.iter().rev() {
                     reads.push(state);
-                    back(&mut state, &self.event(m), self.reads(m));
+                    step_backwards(&mut state, &self.event(m), self.reads(m));
                 }
                 let mut wrote = channel_wrote[n];
                 for (at, (m, reads)) in insts.iter().zip(reads.iter().rev()).enumerate() {
                     let e = self.event(m);
-                    if let Some(w) = e.web.filter(|_| !e.ends) {
+                    if let Some(w) = e.web.filter(|_| !e.kills) {
                         let lost = if e.whole {
-                            out.behind[s.start + at] & thread[0]
+                            out.live_after[s.start + at] & thread[0]
                         } else {
-                            each(e.some).fold(0, |all, g| all | reads[g] & (wrote[g] | thread[1]))
+                            each_group(e.some)
+                                .fold(0, |all, g| all | reads[g] & (wrote[g] | thread[1]))
                         };
-                        out.with[usize::from(w)] |= lost & !bit(w);
+                        out.conflicts_of[usize::from(w)] |= lost & !bit(w);
                     }
                     self.step(&mut thread, &e);
-                    forth(&mut wrote, &e);
+                    step_forwards(&mut wrote, &e);
                 }
                 n += 1;
             }
         }
-        for a in 0..MOST {
-            for b in 0..MOST {
-                if out.with[a] >> b & 1 == 1 {
-                    out.with[b] |= 1 << a;
+        for a in 0..MAX_WEBS {
+            for b in 0..MAX_WEBS {
+                if out.conflicts_of[a] >> b & 1 == 1 {
+                    out.conflicts_of[b] |= 1 << a;
                 }
             }
         }
@@ -417,20 +418,20 @@ impl Flow<'_> {
     }
 }
 
-/// What a channel reads from an instruction on.
-fn back(state: &mut Sets, e: &Event, reads: Set) {
+/// Updates the webs that a channel reads later, backwards over an instruction.
+fn step_backwards(state: &mut GroupSets, e: &WebEffect, reads: WebSet) {
     if let Some(w) = e.web {
-        each(e.all).for_each(|g| state[g] &= !bit(w));
+        each_group(e.all).for_each(|g| state[g] &= !bit(w));
     }
     state.iter_mut().for_each(|s| *s |= reads);
 }
 
-/// What a channel has written behind an instruction.
-fn forth(state: &mut Sets, e: &Event) {
+/// Updates the webs that a channel has written, forwards over an instruction.
+fn step_forwards(state: &mut GroupSets, e: &WebEffect) {
     let Some(w) = e.web else { return };
-    if e.ends {
+    if e.kills {
         state.iter_mut().for_each(|s| *s &= !bit(w))
     } else {
-        each(e.some).for_each(|g| state[g] |= bit(w))
+        each_group(e.some).for_each(|g| state[g] |= bit(w))
     }
 }

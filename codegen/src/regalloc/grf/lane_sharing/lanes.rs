@@ -1,11 +1,11 @@
-//! Which registers are read only lane by lane, for channels that run.
+//! Finds registers that are read only lane by lane, by active channels.
 //!
-//! A register has as many lanes as the thread has channels, each as large as the others; the
-//! payload of a message under the execution mask has those that the message gives it. An
-//! instruction under the execution mask reads what its channels hold where channel k reads lane k.
-//! One with NoMask reads lanes that nobody may hold; that does no harm where each goes to the same
-//! lane of a register or flag which itself is read so, and while which is kept no channel comes
-//! back: who reads it then ran when it was made.
+//! A register has one lane per channel of the thread, all of the same size. The payload of a masked
+//! message has the lanes that the message defines. A masked instruction reads lane by lane if
+//! channel k reads lane k. A NoMask instruction also reads lanes of inactive channels, which may
+//! hold nothing. That is harmless if each goes to the same lane of a register or flag that is
+//! itself read only lane by lane. No channel may rejoin while that result is live, so that its
+//! readers were active when it was computed.
 
 use super::flags;
 use super::flags::FlagNodes;
@@ -19,51 +19,52 @@ use gantry_isa_gen::{Dst, Inst, Op, PredCtrl, Src, perf};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Something that is read: a register, or, behind all of them, a flag from one write to the next.
+/// Register, or a flag between one write and the next. Flags are numbered after all registers.
 pub(super) type Node = u32;
 
-/// One element a channel, in a payload.
+/// One element per channel in a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Column {
-    /// The byte where the first one is.
+struct PayloadColumn {
+    /// Byte offset of the first element.
     start: u32,
-    /// Bytes of each.
+    /// Bytes per element.
     slot: u32,
-    /// The channel whose it is.
+    /// Channel of the first element.
     first: u32,
     channels: u32,
 }
 
-type Layout = SmallVec<[Column; 2]>;
+type PayloadLayout = SmallVec<[PayloadColumn; 2]>;
 
-/// What a message does to a register that it names.
-struct Part {
+/// Access of a message to a register.
+struct MessageAccess {
     reg: VReg,
     write: bool,
-    columns: Layout,
+    columns: PayloadLayout,
 }
 
-/// What is known of who reads and writes registers.
+/// Readers and writers of registers, by lane.
 pub(super) struct Lanes<'a> {
     code: &'a VCode,
     target: &'a Target,
-    /// Channels of the thread.
+    /// Number of channels of the thread.
     pub(super) channels: u32,
-    /// Registers that are payloads with lanes of their own; `None`: of several kinds.
-    layouts: HashMap<VReg, Option<Layout>>,
-    /// Registers that are read otherwise than lane by lane.
+    /// Payload registers with their own lanes. `None` if messages disagree about them.
+    layouts: HashMap<VReg, Option<PayloadLayout>>,
+    /// Registers that are read other than lane by lane.
     pub(super) read_across: SecondaryMap<VReg, bool>,
-    /// Registers that an instruction under the execution mask writes otherwise than lane by lane.
+    /// Registers that a masked instruction writes other than lane by lane.
     pub(super) written_across: SecondaryMap<VReg, bool>,
-    /// What with NoMask goes from a register to a register or flag, lane by lane, and whether it is
-    /// a copy.
+    /// NoMask data flow from a register to a register or flag, lane by lane. The last field is true
+    /// for copies.
     pub(super) steps: Vec<(Node, Node, bool)>,
-    /// What does more than be read lane by lane while no channel comes back.
+    /// Nodes that are read other than lane by lane, or live while channels rejoin, directly or
+    /// through others.
     pub(super) leaks: Vec<bool>,
 }
 
-/// Whether channel k of an operation makes what it writes of its operands for channel k alone, and
-/// writes no accumulator on the side.
+/// Returns true if channel k of an operation depends on the operands of channel k alone, and the
+/// operation does not also write an accumulator.
 fn by_channel(op: Op) -> bool {
     matches!(
         op,
@@ -96,13 +97,13 @@ fn by_channel(op: Op) -> bool {
     )
 }
 
-/// What an instruction makes with NoMask.
-enum Made {
-    /// A register from a byte on, by a step, in elements of so many bytes.
+/// Result of a NoMask instruction.
+enum NoMaskResult {
+    /// Register, first byte, stride in bytes, and element size in bytes.
     Reg(VReg, u32, u32, u32),
     Flags(SmallVec<[Node; 2]>),
-    /// What is not followed.
-    Lost,
+    /// Result that is not tracked.
+    Untracked,
 }
 
 impl<'a> Lanes<'a> {
@@ -118,7 +119,7 @@ impl<'a> Lanes<'a> {
             leaks: Vec::new(),
         };
         for m in &code.insts {
-            l.payload(m);
+            l.record_payload(m);
         }
         let mut nodes = FlagNodes::new(code.vregs.len());
         let out = flags::live_out(code);
@@ -130,11 +131,11 @@ impl<'a> Lanes<'a> {
                 }
             }
         }
-        l.find_leaks(live, nodes);
+        l.compute_leaks(live, nodes);
         l
     }
 
-    /// The lane whose some bytes of a register are.
+    /// Returns the lane that contains `bytes` bytes of a register.
     pub(super) fn lane(&self, r: VReg, byte: u32, bytes: u32) -> Option<u32> {
         let Some(layout) = self.layouts.get(&r) else {
             return self.plain_lane(r, byte, bytes);
@@ -153,24 +154,25 @@ impl<'a> Lanes<'a> {
         (whole && lane < self.channels && byte + bytes <= (lane + 1) * size).then_some(lane)
     }
 
-    /// Whether a register is as plain as its size: no payload with lanes of its own.
+    /// Returns true if a register is divided evenly into lanes: it is not a payload with its own
+    /// lanes.
     pub(super) fn is_plain(&self, r: VReg) -> bool {
         self.code.vregs[r].bytes.is_multiple_of(self.channels) && !self.layouts.contains_key(&r)
     }
 
-    /// Whether the lanes of a part of a message are the channels'.
-    fn fits(&self, part: &Part) -> bool {
+    /// Returns true if an access of a message matches the register's lanes.
+    fn matches_lanes(&self, part: &MessageAccess) -> bool {
         part.columns.iter().all(|c| {
             let at = |n: u32| self.lane(part.reg, c.start + n * c.slot, c.slot);
             (0..c.channels).all(|n| at(n) == Some(c.first + n))
         })
     }
 
-    /// Notes where a message has its lanes.
-    fn payload(&mut self, m: &MInst) {
+    /// Records the lanes of a message's payloads.
+    fn record_payload(&mut self, m: &MInst) {
         let MInst::Op { inst, .. } = m else { return };
         for part in self.message(inst).unwrap_or_default() {
-            let plain = !self.layouts.contains_key(&part.reg) && self.fits(&part);
+            let plain = !self.layouts.contains_key(&part.reg) && self.matches_lanes(&part);
             if part.write || plain {
                 continue;
             }
@@ -182,9 +184,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// What a message under the execution mask reads and writes, channel by channel; `None` of
-    /// others.
-    fn message(&self, inst: &Inst<VirtReg>) -> Option<SmallVec<[Part; 3]>> {
+    /// Returns the accesses of a masked message, by channel. Returns `None` for other instructions.
+    fn message(&self, inst: &Inst<VirtReg>) -> Option<SmallVec<[MessageAccess; 3]>> {
         if inst.no_mask {
             return None;
         }
@@ -229,7 +230,7 @@ impl<'a> Lanes<'a> {
                     LscKind::Store => Dir::Write,
                     LscKind::Atomic(_) | LscKind::Other => return None,
                 };
-                // Payloads have room for half of a full message at least.
+                // Payloads have space for at least half of a full message.
                 let least = self.code.grf.bytes / 4;
                 let channels = inst.exec.channels().max(least);
                 let shape = (addr.width() / 8, channels);
@@ -249,9 +250,9 @@ impl<'a> Lanes<'a> {
         (dir, address, channels): (Dir, u32, u32),
         slot: u32,
         count: u32,
-    ) -> Option<SmallVec<[Part; 3]>> {
+    ) -> Option<SmallVec<[MessageAccess; 3]>> {
         let grf = self.code.grf.bytes;
-        let column = |start: u32, slot: u32| Column {
+        let column = |start: u32, slot: u32| PayloadColumn {
             start,
             slot,
             first: inst.offset.channels(),
@@ -264,13 +265,13 @@ impl<'a> Lanes<'a> {
         };
         let (src0, start) = place(&inst.srcs[0])?;
         let mut parts = SmallVec::new();
-        let mut first = Part {
+        let mut first = MessageAccess {
             reg: src0,
             write: false,
             columns: SmallVec::from_iter([column(start, address)]),
         };
         match (dir, place(&inst.srcs[1]), inst.dst) {
-            (Dir::Write, Some((reg, at)), _) => parts.push(Part {
+            (Dir::Write, Some((reg, at)), _) => parts.push(MessageAccess {
                 reg,
                 write: false,
                 columns: data(at).collect(),
@@ -281,7 +282,7 @@ impl<'a> Lanes<'a> {
             }
             (Dir::Read, None, Dst::Direct { at, .. }) => {
                 let reg = at.reg.as_grf()?;
-                parts.push(Part {
+                parts.push(MessageAccess {
                     reg,
                     write: true,
                     columns: data(at.sub.into()).collect(),
@@ -293,9 +294,9 @@ impl<'a> Lanes<'a> {
         Some(parts)
     }
 
-    /// The channels that an instruction under the execution mask writes a register's lanes of, the
-    /// first and how many, and whether each is written wholly; `None` where it does not write lane
-    /// by lane.
+    /// Returns the lanes of a register that a masked instruction writes: the first channel, their
+    /// number, and true if each is written completely. Returns `None` unless it writes lane by
+    /// lane.
     pub(super) fn written(&self, inst: &Inst<VirtReg>) -> Option<(u32, u32, bool)> {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return None;
@@ -307,7 +308,7 @@ impl<'a> Lanes<'a> {
             let parts = self.message(inst)?;
             let part = parts.iter().find(|p| p.write)?;
             let slot = part.columns.first()?.slot;
-            let alone = part.columns.len() == 1 && self.fits(part);
+            let alone = part.columns.len() == 1 && self.matches_lanes(part);
             return alone.then_some((first, count, slot == size && inst.pred.is_none()));
         }
         let lane = |c: u32| {
@@ -345,9 +346,9 @@ impl<'a> Lanes<'a> {
         if inst.op.is_send() {
             return self.send(inst, nodes);
         }
-        let mut made: SmallVec<[Made; 2]> = SmallVec::new();
+        let mut results: SmallVec<[NoMaskResult; 2]> = SmallVec::new();
         if !by_channel(inst.op) {
-            made.push(Made::Lost);
+            results.push(NoMaskResult::Untracked);
         }
         match inst.dst {
             Dst::None => {}
@@ -357,26 +358,26 @@ impl<'a> Lanes<'a> {
                         self.written_across[r] = true;
                     }
                     let step = u32::from(hs) * ty.bytes();
-                    made.push(Made::Reg(r, at.sub.into(), step, ty.bytes()));
+                    results.push(NoMaskResult::Reg(r, at.sub.into(), step, ty.bytes()));
                 }
                 RegKind::Phys(r) if r.is_null() => {}
-                _ => made.push(Made::Lost),
+                _ => results.push(NoMaskResult::Untracked),
             },
             Dst::Macro { at, .. } => {
                 if let Some(r) = at.reg.as_grf() {
                     self.written_across[r] = true;
                 }
-                made.push(Made::Lost);
+                results.push(NoMaskResult::Untracked);
             }
-            Dst::Indirect { .. } => made.push(Made::Lost),
+            Dst::Indirect { .. } => results.push(NoMaskResult::Untracked),
         }
         let carries = matches!(inst.op, Op::Addc | Op::Subb | Op::Mach);
         if carries || inst.opts.contains(gantry_isa_gen::InstOpts::ACC_WR_EN) {
-            made.push(Made::Lost);
+            results.push(NoMaskResult::Untracked);
         }
         let flags = nodes.write(inst);
         if !flags.is_empty() {
-            made.push(Made::Flags(flags));
+            results.push(NoMaskResult::Flags(flags));
         }
         for s in &inst.srcs {
             match *s {
@@ -386,9 +387,9 @@ impl<'a> Lanes<'a> {
                             let offset = element_offset(region, c, ty.bytes())?;
                             l.lane(r, u32::from(at.sub) + offset, ty.bytes())
                         };
-                        self.source(inst, r, lane, &made);
+                        self.source(inst, r, lane, &results);
                     } else {
-                        nodes.lose(at, 8 * ty.bytes());
+                        nodes.read_across(at, 8 * ty.bytes());
                     }
                 }
                 Src::Macro { at, .. } => {
@@ -399,16 +400,16 @@ impl<'a> Lanes<'a> {
                 _ => {}
             }
         }
-        self.predicate(inst, &made, nodes);
+        self.predicate(inst, &results, nodes);
     }
 
-    /// A register that is read, with the lane of each channel.
+    /// Records a read of a register. `lane` returns the lane that each channel reads.
     fn source(
         &mut self,
         inst: &Inst<VirtReg>,
         r: VReg,
         lane: impl Fn(&Self, u32) -> Option<u32>,
-        made: &[Made],
+        results: &[NoMaskResult],
     ) {
         let first = inst.offset.channels();
         let all = |right: &dyn Fn(u32, u32) -> bool| {
@@ -422,16 +423,16 @@ impl<'a> Lanes<'a> {
             return;
         }
         let mut steps: SmallVec<[(Node, Node, bool); 2]> = SmallVec::new();
-        let right = made.iter().all(|m| match m {
-            Made::Reg(to, at, step, bytes) => {
+        let right = results.iter().all(|m| match m {
+            NoMaskResult::Reg(to, at, step, bytes) => {
                 steps.push((node(r), node(*to), false));
                 all(&|c, l| self.lane(*to, at + c * step, *bytes) == Some(l))
             }
-            Made::Flags(nodes) => {
+            NoMaskResult::Flags(nodes) => {
                 steps.extend(nodes.iter().map(|n| (node(r), *n, false)));
                 all(&|c, l| l == first + c)
             }
-            Made::Lost => false,
+            NoMaskResult::Untracked => false,
         });
         if right {
             self.steps.extend(steps)
@@ -440,31 +441,31 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// What an instruction is predicated by.
-    fn predicate(&mut self, inst: &Inst<VirtReg>, made: &[Made], nodes: &mut FlagNodes) {
+    /// Records the read of an instruction's predicate.
+    fn predicate(&mut self, inst: &Inst<VirtReg>, results: &[NoMaskResult], nodes: &mut FlagNodes) {
         let Some(p) = &inst.pred else { return };
         let (first, exec) = (inst.offset.channels(), inst.exec.channels());
         if p.ctrl != PredCtrl::Sequential {
-            return nodes.lose(p.flag, 64);
+            return nodes.read_across(p.flag, 64);
         }
         let read = nodes.read(p.flag, first, exec);
         if !inst.no_mask {
             return;
         }
-        for m in made {
+        for m in results {
             match m {
-                Made::Reg(to, at, step, bytes)
+                NoMaskResult::Reg(to, at, step, bytes)
                     if (0..exec)
                         .all(|c| self.lane(*to, at + c * step, *bytes) == Some(first + c)) =>
                 {
                     let to = node(*to);
                     self.steps.extend(read.iter().map(|n| (*n, to, false)));
                 }
-                Made::Flags(to) => {
+                NoMaskResult::Flags(to) => {
                     let all = read.iter().flat_map(|n| to.iter().map(|t| (*n, *t, false)));
                     self.steps.extend(all);
                 }
-                _ => nodes.lose(p.flag, 64),
+                _ => nodes.read_across(p.flag, 64),
             }
         }
     }
@@ -483,7 +484,7 @@ impl<'a> Lanes<'a> {
                     .filter(|p| p.reg == r && !p.write)
                     .count()
                     > 1;
-                if twice || !own.is_some_and(|p| self.fits(p)) {
+                if twice || !own.is_some_and(|p| self.matches_lanes(p)) {
                     self.read_across[r] = true;
                 }
             }
@@ -497,15 +498,15 @@ impl<'a> Lanes<'a> {
         }
         if let Some(p) = &inst.pred {
             if inst.no_mask || p.ctrl != PredCtrl::Sequential {
-                nodes.lose(p.flag, 64)
+                nodes.read_across(p.flag, 64)
             } else {
                 nodes.read(p.flag, inst.offset.channels(), inst.exec.channels());
             }
         }
     }
 
-    /// What leaks: itself, or to what it goes.
-    fn find_leaks(&mut self, live: &Liveness, nodes: FlagNodes) {
+    /// Computes the nodes that leak, directly or through others.
+    fn compute_leaks(&mut self, live: &Liveness, nodes: FlagNodes) {
         let insts = self.code.insts.iter().enumerate();
         let joins = insts.filter(|(_, m)| matches!(m, MInst::Join { .. }));
         let joins: Vec<u32> = joins.map(|(i, _)| 2 * i as u32).collect();
@@ -518,7 +519,7 @@ impl<'a> Lanes<'a> {
         let regs = self.code.vregs.keys();
         self.leaks = regs.map(|r| self.read_across[r] || crosses(r)).collect();
         self.leaks.extend(nodes.leaks());
-        // Backwards along what goes from one to another.
+        // Propagates backwards along data flow.
         self.steps.sort_unstable_by_key(|s| s.1);
         let mut work: Vec<Node> = (0..self.leaks.len() as u32)
             .filter(|&n| self.leaks[n as usize])

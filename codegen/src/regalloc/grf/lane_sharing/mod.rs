@@ -1,17 +1,16 @@
-//! Values that are never in one channel at once, in one register.
+//! Lane sharing: values that no channel holds at the same time share a register.
 //!
-//! Where channels diverge, what one of them is done with another still needs: what a loop computes
-//! with lives while any channel goes round, and so do the results of those that have left. What is
-//! written under the execution mask is written in channels that run alone; where it is read in
-//! those alone too ([`lanes`]), two registers may be one if none that is written while the other's
-//! value is still to be read is written in a channel that reads it ([`flow`]): under the execution
-//! mask that is for the channel's own control flow to say, with NoMask for the thread's.
+//! When channels diverge, values of finished channels stay live while other channels still run. In
+//! a loop, both the loop's values and the results of channels that have left are live. Instructions
+//! under the execution mask write only active channels. If such values are also read only in active
+//! channels ([`lanes`]), two registers may be merged unless a write loses the other's value
+//! ([`flow`]). A write loses a value if it writes a channel that still reads that value. A masked
+//! write follows the channel's own control flow, a NoMask write follows the thread's.
 //!
-//! What is one register afterwards is an ordinary one with partial writes: liveness, bundles,
-//! spilling and the checker know nothing of this. It is only done where more lives than the file
-//! has.
+//! The merged register is an ordinary one with partial writes. Liveness, bundles, spilling and the
+//! checker need no knowledge of lane sharing. It is done only if demand exceeds the GRF file.
 //!
-//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the same code with fewer
+//! Input: [`VCode`] with physical flags, and its [`Liveness`]. Output: the same code with fewer
 //! registers.
 
 mod flags;
@@ -26,16 +25,16 @@ use crate::mir::liveness::Liveness;
 use crate::mir::{Access, MInst, Place, VCode, VReg};
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
-use flow::{Conflicts, Flow};
+use flow::{Conflicts, WebFlow};
 use lanes::{Lanes, node};
 
-/// Webs that are looked at: those that live where most does, and then those that live longest.
-const MOST: usize = 128;
+/// Maximum number of webs considered: first those live at the peak, then the longest ones.
+const MAX_WEBS: usize = 128;
 
-/// A set of webs.
-type Set = u128;
+/// Set of webs, one bit each.
+type WebSet = u128;
 
-/// Channels of a kernel that uses the mask stack and calls nothing.
+/// Returns the number of channels of a kernel that uses the mask stack and has no calls.
 fn channels(code: &VCode) -> Option<u32> {
     if code.routines.len() != 1 {
         return None;
@@ -46,8 +45,8 @@ fn channels(code: &VCode) -> Option<u32> {
     })
 }
 
-/// Makes registers one whose values no channel ever holds at once; how many went. `limit`: bytes of
-/// the file: where no more lives at once, nothing is done.
+/// Merges registers whose values no channel holds at the same time. Returns the number of registers
+/// saved. Does nothing unless more than `limit` bytes, the size of the GRF file, are live at once.
 pub(crate) fn share(code: &mut VCode, live: &Liveness, target: &Target, limit: u32) -> u32 {
     let (at, peak) = live.peak();
     if peak <= limit || !live.abandoned.is_empty() {
@@ -71,25 +70,25 @@ pub(crate) fn share(code: &mut VCode, live: &Liveness, target: &Target, limit: u
     for (r, root) in code.vregs.keys().zip(&roots) {
         web_of[r] = number[*root];
     }
-    let flow = Flow {
+    let flow = WebFlow {
         code,
         live,
         lanes: &lanes,
         web_of: &web_of,
     };
     let conflicts = flow.conflicts();
-    let (unions, gone) = choose(code, &webs, &conflicts);
-    if gone > 0 {
-        rename(code, &webs, &web_of, &unions, &conflicts.behind);
+    let (unions, saved) = choose(code, &webs, &conflicts);
+    if saved > 0 {
+        rename(code, &webs, &web_of, &unions, &conflicts.live_after);
     }
-    gone
+    saved
 }
 
-/// The webs that may be one with others, by their roots: registers that copies join, which are read
-/// and written lane by lane. The first ones live at an instruction.
+/// Returns the roots of webs that may share a register. Their registers are connected by copies,
+/// and are read and written lane by lane. Webs live at instruction `at` come first.
 fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: usize) -> Vec<VReg> {
     let mut bad: SecondaryMap<VReg, bool> = SecondaryMap::new();
-    // How long each lives, and whether at the instruction.
+    // Per web, true if it is live at the instruction, and the length of its live range.
     let mut lives: SecondaryMap<VReg, (bool, u64)> = SecondaryMap::new();
     let root = |n: u32| roots.get(n as usize).copied();
     for ((r, data), &of) in code.vregs.iter().zip(roots) {
@@ -97,7 +96,7 @@ fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: us
             || !lanes.is_plain(r)
             || lanes.read_across[r]
             || lanes.written_across[r]
-            // It has a value that nobody gave it.
+            // It is live at the start without a definition.
             || live.ranges[r].first().is_some_and(|x| x.start == 0);
         let (here, long) = &mut lives[of];
         for x in &live.ranges[r] {
@@ -113,57 +112,59 @@ fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: us
     let all = code.vregs.keys().filter(|r| root(node(*r)) == Some(*r));
     let mut out: Vec<VReg> = all.filter(|r| !bad[*r] && lives[*r].1 > 0).collect();
     out.sort_by_key(|r| (std::cmp::Reverse(lives[*r]), *r));
-    out.truncate(MOST);
+    out.truncate(MAX_WEBS);
     out
 }
 
-/// The webs that become one, and how many go. Those that may be with fewest others come first, and
-/// go to what fewest others may go to, where that saves anything.
-fn choose(code: &VCode, webs: &[VReg], conflicts: &Conflicts) -> (Vec<Set>, u32) {
+/// Chooses the webs to merge. Returns the sets and the number of webs saved. Webs with most
+/// conflicts come first. Each joins the set with most conflicts among those where that saves bytes.
+fn choose(code: &VCode, webs: &[VReg], conflicts: &Conflicts) -> (Vec<WebSet>, u32) {
     let mut order: Vec<usize> = (0..webs.len()).collect();
-    order.sort_by_key(|n| std::cmp::Reverse(conflicts.with[*n].count_ones()));
-    let mut unions: Vec<Union> = Vec::new();
-    let mut gone = 0;
+    order.sort_by_key(|n| std::cmp::Reverse(conflicts.conflicts_of[*n].count_ones()));
+    let mut unions: Vec<MergedWebs> = Vec::new();
+    let mut saved = 0;
     for n in order {
         let Some(&root) = webs.get(n) else { continue };
         let bytes = code.vregs[root].bytes;
-        let (with, meets) = (conflicts.with[n], conflicts.meets[n]);
-        let fit = |u: &&mut Union| u.bytes == bytes && u.all & with == 0 && u.all & meets != 0;
+        let (conflicts_of, live_with) = (conflicts.conflicts_of[n], conflicts.live_with[n]);
+        let fit = |u: &&mut MergedWebs| {
+            u.bytes == bytes && u.all & conflicts_of == 0 && u.all & live_with != 0
+        };
         let best = unions.iter_mut().filter(fit);
-        match best.max_by_key(|u| u.with.count_ones()) {
+        match best.max_by_key(|u| u.conflicts_of.count_ones()) {
             Some(u) => {
-                (u.all, u.with) = (u.all | 1 << n, u.with | with);
-                gone += 1;
+                (u.all, u.conflicts_of) = (u.all | 1 << n, u.conflicts_of | conflicts_of);
+                saved += 1;
             }
-            None => unions.push(Union {
+            None => unions.push(MergedWebs {
                 bytes,
                 all: 1 << n,
-                with,
+                conflicts_of,
             }),
         }
     }
     let several = unions.into_iter().map(|u| u.all);
-    (several.filter(|u| u.count_ones() > 1).collect(), gone)
+    (several.filter(|u| u.count_ones() > 1).collect(), saved)
 }
 
-/// Webs that become one.
-struct Union {
+/// Webs to be merged.
+struct MergedWebs {
     bytes: u32,
-    all: Set,
-    /// What may not be with them.
-    with: Set,
+    all: WebSet,
+    /// Webs that conflict with them.
+    conflicts_of: WebSet,
 }
 
-/// Gives the registers of webs that become one the name of the first. What began a value begins
-/// none where another's still lives.
+/// Renames the registers of merged webs to the first one. A definition no longer starts a value
+/// while another web of the set is live.
 fn rename(
     code: &mut VCode,
     webs: &[VReg],
     web_of: &SecondaryMap<VReg, Option<u8>>,
-    unions: &[Set],
-    behind: &[Set],
+    unions: &[WebSet],
+    live_after: &[WebSet],
 ) {
-    let mut union_of: [Option<(VReg, Set)>; MOST] = [None; MOST];
+    let mut union_of: [Option<(VReg, WebSet)>; MAX_WEBS] = [None; MAX_WEBS];
     for all in unions {
         let Some(&first) = webs.get(all.trailing_zeros() as usize) else {
             continue;
@@ -186,12 +187,12 @@ fn rename(
             data.align = data.align.max(align);
         }
     }
-    for (m, behind) in code.insts.iter_mut().zip(behind) {
-        // Whether a value of another still lives behind what begins here.
+    for (m, live_after) in code.insts.iter_mut().zip(live_after) {
+        // True if another web is live after the definition.
         let mut lives = false;
         m.for_each_vreg(|r, a| {
             let others = union(r).filter(|_| a != Access::Use);
-            lives |= others.is_some_and(|(_, others)| others & behind != 0);
+            lives |= others.is_some_and(|(_, others)| others & live_after != 0);
         });
         match m {
             MInst::Start { dst } if lives => {
@@ -204,7 +205,8 @@ fn rename(
             _ => {}
         }
         m.map_vregs(|r, _| union(r).map_or(r, |u| u.0));
-        // What reads and writes one register at once keeps what it does not write.
+        // A write to a register that the instruction also reads keeps the lanes that it does not
+        // write.
         if let Some(r) = written(m)
             && union(r).is_some()
         {
@@ -218,19 +220,19 @@ fn rename(
         }
     }
     remove_copies(code);
-    // What a register of several values has is none of them all along.
+    // A register of several values has no label that is valid everywhere.
     code.labels.retain(|l| union(l.1).is_none());
 }
 
-/// Takes out copies of a register to itself.
+/// Removes copies of a register to itself.
 fn remove_copies(code: &mut VCode) {
-    let stays = |m: &MInst| !matches!(m, MInst::Copy { dst, src } if dst == src);
-    // How many instructions stay before each.
+    let is_kept = |m: &MInst| !matches!(m, MInst::Copy { dst, src } if dst == src);
+    // Number of instructions kept before each one.
     let mut before = Vec::with_capacity(code.insts.len() + 1);
     let mut kept = 0;
     for m in &code.insts {
         before.push(kept);
-        kept += usize::from(stays(m));
+        kept += usize::from(is_kept(m));
     }
     before.push(kept);
     let at = |i: usize| before.get(i).copied().unwrap_or(kept);
@@ -241,5 +243,5 @@ fn remove_copies(code: &mut VCode) {
     for (first, loc) in locs.runs() {
         code.locs.push(at(first), loc);
     }
-    code.insts.retain(stays);
+    code.insts.retain(is_kept);
 }

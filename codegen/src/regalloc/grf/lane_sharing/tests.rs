@@ -1,4 +1,4 @@
-//! Each condition on a small loop that channels leave one by one.
+//! Tests each condition of lane sharing on a small loop that channels leave one by one.
 
 use super::share;
 use crate::mir::JoinPoint;
@@ -15,7 +15,7 @@ use gantry_isa_gen::{
     SendDescs, Src, SrcMods, Type,
 };
 
-/// What the loop goes on with, what is left of it, two more, the thread header, and one of another
+/// Registers: the loop's value, its result, two temporaries, the thread header, and one of another
 /// size.
 const X: u32 = 0;
 const R: u32 = 1;
@@ -27,7 +27,7 @@ fn reg(n: u32) -> VReg {
     VReg::from_u32(n)
 }
 
-/// All lanes of a register.
+/// Returns a source of all lanes of a register.
 fn all(n: u32) -> Src<VirtReg> {
     Src::Direct {
         at: RegRef::new(VirtReg::grf(reg(n)), 0),
@@ -52,7 +52,7 @@ fn op<const N: usize>(op: Op, to: Dst<VirtReg>, srcs: [Src<VirtReg>; N]) -> Inst
     inst
 }
 
-/// Under the execution mask.
+/// Returns an instruction under the execution mask.
 fn masked(inst: Inst<VirtReg>) -> MInst {
     MInst::Op {
         inst,
@@ -69,7 +69,7 @@ fn mov(n: u32, from: Src<VirtReg>) -> Inst<VirtReg> {
     op(Op::Mov, to(n), [from])
 }
 
-/// With NoMask.
+/// Returns the instruction with NoMask.
 fn whole(mut inst: Inst<VirtReg>) -> Inst<VirtReg> {
     inst.no_mask = true;
     inst
@@ -113,21 +113,21 @@ fn send(op: MsgOp, from: u32) -> Inst<VirtReg> {
     inst
 }
 
-/// The instructions of the loop's blocks, but for those of control.
-struct Parts {
+/// Instructions of the loop's blocks except for control flow.
+struct LoopInsts {
     entry: Vec<MInst>,
-    /// Where all run that are still in the loop.
+    /// Executed by all channels still in the loop.
     head: Vec<MInst>,
-    /// Where channels are done.
+    /// Executed by channels that are done.
     done: Vec<MInst>,
-    /// Where others go on.
+    /// Executed by channels that continue.
     on: Vec<MInst>,
-    /// Behind the loop, where all are back.
-    behind: Vec<MInst>,
+    /// Executed after the loop by all channels.
+    after: Vec<MInst>,
 }
 
-fn parts() -> Parts {
-    Parts {
+fn parts() -> LoopInsts {
+    LoopInsts {
         entry: vec![
             begins(whole(mov(X, imm(1, Type::D)))),
             MInst::Start { dst: reg(R) },
@@ -135,11 +135,11 @@ fn parts() -> Parts {
         head: vec![compare(X)],
         done: vec![masked(mov(R, all(X)))],
         on: vec![masked(op(Op::Add, to(X), [all(X), imm(1, Type::D)]))],
-        behind: vec![reads(R)],
+        after: vec![reads(R)],
     }
 }
 
-fn code(p: Parts) -> VCode {
+fn code(p: LoopInsts) -> VCode {
     let target = Target::from_name("skl").unwrap();
     let grf = target.grf();
     let exec = ExecSize::S8;
@@ -169,7 +169,7 @@ fn code(p: Parts) -> VCode {
         (
             [
                 vec![join(gone)],
-                p.behind,
+                p.after,
                 vec![MInst::EndThread { payload }],
             ]
             .concat(),
@@ -212,8 +212,8 @@ fn code(p: Parts) -> VCode {
     code
 }
 
-/// How many registers go.
-fn shared(p: Parts) -> u32 {
+/// Returns the number of registers saved.
+fn shared(p: LoopInsts) -> u32 {
     share_within(&mut code(p), 0)
 }
 
@@ -225,16 +225,16 @@ fn share_within(code: &mut VCode, limit: u32) -> u32 {
     gone
 }
 
-/// Where an instruction stands that is made of one of the registers.
+/// Returns the index of an instruction that `made` builds for one of the registers.
 fn one_of(code: &VCode, made: impl Fn(u32) -> MInst) -> Option<usize> {
     (X..=T).find_map(|n| code.insts.iter().position(|m| *m == made(n)))
 }
 
 #[test]
-fn a_result_is_where_others_go_on() {
+fn a_result_shares_with_the_loop_value() {
     let mut code = code(parts());
     assert_eq!(share_within(&mut code, 0), 1);
-    // No value begins where another's still lives.
+    // No value starts while another one's is live.
     let start = |m: &MInst| matches!(m, MInst::Start { .. });
     assert!(!code.insts.iter().any(start));
     assert!(one_of(&code, |n| masked(mov(n, all(n)))).is_some());
@@ -244,14 +244,14 @@ fn a_result_is_where_others_go_on() {
 }
 
 #[test]
-fn what_fits_stays_as_it_is() {
+fn code_that_fits_is_unchanged() {
     let mut code = code(parts());
     assert_eq!(share_within(&mut code, 96), 0);
     assert_eq!(share_within(&mut code, 95), 1);
 }
 
 #[test]
-fn what_begins_in_some_channels_begins_none() {
+fn a_masked_definition_starts_no_value() {
     let mut p = parts();
     p.done = vec![begins(mov(R, all(X)))];
     let mut code = code(p);
@@ -260,33 +260,33 @@ fn what_begins_in_some_channels_begins_none() {
 }
 
 #[test]
-fn what_a_channel_still_reads_is_not_written_over() {
+fn values_still_read_are_not_overwritten() {
     let mut p = parts();
     p.done.push(reads(X));
     assert_eq!(shared(p), 0);
-    // Nor behind the loop.
+    // Nor after the loop.
     let mut p = parts();
-    p.behind.push(reads(X));
+    p.after.push(reads(X));
     assert_eq!(shared(p), 0);
 }
 
 #[test]
-fn what_all_lanes_are_written_of_is_of_no_channel_alone() {
+fn unmasked_writes_do_not_share() {
     let mut p = parts();
     p.on = vec![masked(whole(op(Op::Add, to(X), [all(X), imm(1, Type::D)])))];
     assert_eq!(shared(p), 0);
     let mut p = parts();
     p.done = vec![masked(whole(mov(R, imm(1, Type::D))))];
     assert_eq!(shared(p), 0);
-    // The other value is not yet written.
+    // The other value is not written yet.
     let mut p = parts();
     p.entry.reverse();
     assert_eq!(shared(p), 1);
 }
 
 #[test]
-fn a_value_that_is_kept_in_part_lives_on() {
-    // The result is made where others go on, and moved.
+fn a_partly_overwritten_value_stays_live() {
+    // The result is computed where others continue, and moved.
     let through = || {
         let mut p = parts();
         p.on = vec![masked(mov(R, all(X))), masked(mov(X, all(R)))];
@@ -296,7 +296,7 @@ fn a_value_that_is_kept_in_part_lives_on() {
     let mut p = through();
     p.done = vec![masked(predicated(mov(R, all(X))))];
     assert_eq!(shared(p), 0);
-    // Of four channels alone.
+    // Only of four channels.
     let mut p = through();
     let mut half = mov(R, all(X));
     half.exec = ExecSize::S4;
@@ -322,7 +322,7 @@ fn lanes_are_read_by_their_channels() {
     }
     p.on.push(masked(shifted));
     assert_eq!(shared(p), 0);
-    // What is made of other lanes too.
+    // Also from other lanes.
     let mut p = parts();
     p.on.push(masked(op(Op::Dp4, null(), [all(X), imm(0, Type::D)])));
     assert_eq!(shared(p), 0);
@@ -338,19 +338,19 @@ fn lanes_are_read_by_their_channels() {
 }
 
 #[test]
-fn what_is_made_of_all_lanes_is_read_by_who_ran_then() {
+fn nomask_results_are_read_by_channels_that_were_active() {
     let temporary = begins(whole(mov(T, all(X))));
     let mut p = parts();
     p.head.push(temporary);
     p.done.push(reads(T));
-    // X stays apart from the temporary, which lives behind its write.
+    // X is not merged with the temporary, which is live after its write.
     assert_eq!(shared(p), 1);
-    // Where others are back.
+    // Where other channels have rejoined.
     let mut p = parts();
     p.head.push(temporary);
     p.on.push(reads(T));
     assert_eq!(shared(p), 0);
-    // A whole register of it.
+    // Into a whole register.
     let mut p = parts();
     p.head.push(temporary);
     p.done.push(masked(whole(op(Op::Mov, null(), [all(T)]))));
@@ -363,7 +363,7 @@ fn what_is_made_of_all_lanes_is_read_by_who_ran_then() {
         [scalar_src(reg(T), 0, Type::D)],
     )));
     assert_eq!(shared(p), 0);
-    // In other lanes of it.
+    // Into other lanes.
     let mut p = parts();
     let mut one = whole(mov(T, scalar_src(reg(X), 4, Type::D)));
     one.exec = ExecSize::S1;
@@ -373,7 +373,7 @@ fn what_is_made_of_all_lanes_is_read_by_who_ran_then() {
 }
 
 #[test]
-fn flags_are_read_by_who_ran_then() {
+fn flags_are_read_by_channels_that_were_active() {
     let under = |n| masked(predicated(op(Op::Mov, null(), [all(n)])));
     let mut p = parts();
     p.head.push(under(X));
@@ -396,7 +396,7 @@ fn flags_are_read_by_who_ran_then() {
     };
     p.head.push(begins(whole(mov(T, bits))));
     assert_eq!(shared(p), 0);
-    // All at once.
+    // All bits at once.
     let mut p = parts();
     let mut any = predicated(op(Op::Mov, null(), [imm(0, Type::D)]));
     if let Some(pred) = &mut any.pred {
@@ -407,7 +407,7 @@ fn flags_are_read_by_who_ran_then() {
 }
 
 #[test]
-fn messages_are_of_channels_or_of_the_thread() {
+fn messages_read_lanes_or_whole_registers() {
     let (dir, addr) = (
         Dir::Read,
         AddrModel::A32(gantry_isa_gen::message::Surface::Bti(1)),
@@ -439,10 +439,10 @@ fn messages_are_of_channels_or_of_the_thread() {
 }
 
 #[test]
-fn sizes_and_places_are_those_of_both() {
+fn merged_registers_have_equal_size_and_no_place() {
     let wide = |m: &mut MInst| m.map_vregs(|r, _| if r == reg(R) { reg(WIDE) } else { r });
     let mut p = parts();
-    let lists = [&mut p.entry, &mut p.done, &mut p.behind];
+    let lists = [&mut p.entry, &mut p.done, &mut p.after];
     lists.into_iter().flatten().for_each(wide);
     assert_eq!(shared(p), 0);
     let mut fixed = code(parts());
@@ -451,11 +451,11 @@ fn sizes_and_places_are_those_of_both() {
 }
 
 #[test]
-fn copies_are_of_all_lanes_and_locations_stay() {
+fn copies_go_and_locations_stay() {
     use crate::ir::{SourceFile, SourceLoc};
-    // The result goes through a register that it is one with.
+    // The result is moved through a register that it is merged with.
     let mut p = parts();
-    p.behind = vec![
+    p.after = vec![
         MInst::Copy {
             dst: reg(T),
             src: reg(R),

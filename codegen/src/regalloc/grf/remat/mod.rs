@@ -1,14 +1,14 @@
-//! Values that are cheap to make are made again where they are read, instead of living up to there
-//! where more lives than the file has.
+//! Rematerialization: cheap values are computed again before their readers, instead of being live
+//! where demand exceeds the GRF file.
 //!
-//! What the optimizer found to be the same is computed once, addresses above all, and lives from
-//! its first reader to its last. Where that is too much, a value is worth its bytes only if it
-//! costs more to make than to fetch: what few integer instructions make of values that live anyway,
-//! or live a little longer for all that are made of them, has a register of its own from right
-//! before each reader that stands behind a stretch without room.
+//! The optimizer computes common values once, above all addresses, and they are live from their
+//! first reader to the last. If demand is too high, such a value is worth its bytes only if
+//! recomputing costs more than a fill. Candidates take a few integer instructions. Their sources
+//! are live anyway, or become live a little longer for all values computed from them. Before each
+//! reader after a stretch of high demand, such a value is recomputed into a register of its own.
 //!
-//! Needs: [`VCode`] without calls, its [`Liveness`]. Makes: the same code, with such instructions
-//! repeated; those that nobody reads any more are gone.
+//! Input: [`VCode`] without calls, and its [`Liveness`]. Output: the same code with repeated
+//! instructions, and without those that have no readers left.
 
 mod peaks;
 #[cfg(test)]
@@ -27,68 +27,69 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Instructions that a value may take to make again, with those that make what it is made of.
-const MOST: usize = 6;
-/// How often all is looked at.
+/// Maximum number of instructions to rematerialize a value, including its sources.
+const MAX_INSTS: usize = 6;
+/// Maximum number of rounds over the whole code.
 const ROUNDS: u32 = 3;
-/// Instructions that are too few between two readers for a value to leave.
-const NEAR: u32 = 8;
-/// What this leaves free of the file, as a part of it: values are aligned.
+/// Minimum distance, in instructions, between two readers for a value to leave.
+const MIN_DISTANCE: u32 = 8;
+/// Reciprocal of the fraction of the GRF file that stays free, since alignment wastes bytes.
 const SLACK: u32 = 32;
 
-/// How a value is made.
+/// Rematerializable definition of a value.
 #[derive(Clone, Default)]
-struct Cheap {
-    /// The instructions, of one block.
+struct RematDef {
+    /// Instructions of the definition, all in one block.
     writes: SmallVec<[u32; 2]>,
-    /// The registers that they read.
+    /// Registers that the instructions read.
     sources: SmallVec<[VReg; 2]>,
 }
 
-/// What makes a value before an instruction.
+/// Instructions that rematerialize a value before a reader.
 #[derive(Clone, Default)]
-struct Recipe {
-    /// Instructions to be repeated, in order.
-    insts: SmallVec<[u32; MOST]>,
-    /// Registers that these write.
+struct RematRecipe {
+    /// Instructions to repeat, in order.
+    insts: SmallVec<[u32; MAX_INSTS]>,
+    /// Registers that the instructions write.
     regs: SmallVec<[VReg; 4]>,
-    /// Registers that they read and that do not live any more.
+    /// Registers that they read and that are not live there.
     leaves: SmallVec<[VReg; 2]>,
 }
 
-/// A value that may leave before a reader.
-struct Item {
+/// Value that may be rematerialized before a reader.
+struct Candidate {
     reg: VReg,
-    /// The reader before it, or what makes the value.
+    /// Previous reader, or the definition.
     from: u32,
     reader: u32,
-    recipe: Recipe,
+    recipe: RematRecipe,
 }
 
-struct Remake<'a> {
+/// Analysis of the values that can be rematerialized, and of demand.
+struct Remat<'a> {
     code: &'a VCode,
     live: &'a Liveness,
     occurrences: Arc<Occurrences>,
     block_of: Vec<u32>,
     loops: Loops,
-    cheap: SecondaryMap<VReg, Option<Cheap>>,
+    defs: SecondaryMap<VReg, Option<RematDef>>,
     peaks: Peaks,
     limit: u32,
 }
 
-/// Makes values again while more than `limit` bytes live somewhere, a few times at most: each time
-/// by what lives then. The code's liveness.
+/// Rematerializes values while more than `limit` bytes are live somewhere, for a few rounds at
+/// most. Each round uses the demand at that time. Returns the liveness of the code.
 ///
 /// # Errors
-/// As those of [`liveness`].
-pub(crate) fn remake_to_fit(
+/// Returns the errors of [`liveness`].
+pub(crate) fn remat_to_fit(
     name: &str,
     code: &mut VCode,
     mut live: Liveness,
     limit: u32,
 ) -> Result<Liveness, CodegenError> {
     for _ in 0..ROUNDS {
-        if remake(code, &live, limit) == 0 {
+        if remat_round(code, &live, limit) == 0 {
             break;
         }
         let before = live.peak().1;
@@ -100,39 +101,40 @@ pub(crate) fn remake_to_fit(
     Ok(live)
 }
 
-/// Makes values again where more than `limit` bytes live; how many.
-fn remake(code: &mut VCode, live: &Liveness, limit: u32) -> u32 {
+/// Rematerializes values where more than `limit` bytes are live. Returns the number of
+/// rematerializations.
+fn remat_round(code: &mut VCode, live: &Liveness, limit: u32) -> u32 {
     let room = limit - limit / SLACK;
     if live.peak().1 <= limit || !live.abandoned.is_empty() || code.routines.len() > 1 {
         return 0;
     }
-    let mut r = Remake::new(code, live, room);
-    let items = r.items();
-    let chosen = r.choose(items);
+    let mut r = Remat::new(code, live, room);
+    let candidates = r.candidates();
+    let chosen = r.choose(candidates);
     if chosen.is_empty() {
         return 0;
     }
-    let Remake {
+    let Remat {
         occurrences,
         block_of,
-        cheap,
+        defs,
         ..
     } = r;
-    Edit {
+    RematEdit {
         occurrences: &occurrences,
         block_of: &block_of,
-        cheap: &cheap,
+        defs: &defs,
         live,
         code,
         new: Vec::new(),
         reads: SecondaryMap::new(),
-        made: 0,
+        count: 0,
     }
-    .carry_out(&chosen)
+    .apply(&chosen)
 }
 
-/// Whether an instruction computes the same wherever it stands, as long as its sources are the
-/// same: integers, in all lanes, of registers and immediates.
+/// Returns true if an instruction computes the same wherever its sources have the same values:
+/// integers, in all channels, from registers and immediates.
 fn is_plain(inst: &Inst<VirtReg>) -> bool {
     let op = matches!(
         inst.op,
@@ -150,20 +152,20 @@ fn is_plain(inst: &Inst<VirtReg>) -> bool {
     op && all && dst && inst.srcs.iter().all(src)
 }
 
-impl<'a> Remake<'a> {
-    fn new(code: &'a VCode, live: &'a Liveness, limit: u32) -> Remake<'a> {
-        let mut out = Remake {
+impl<'a> Remat<'a> {
+    fn new(code: &'a VCode, live: &'a Liveness, limit: u32) -> Remat<'a> {
+        let mut out = Remat {
             code,
             live,
             occurrences: live.occurrences(code),
             block_of: code.block_of(),
             loops: Loops::new(code),
-            cheap: SecondaryMap::with_capacity(code.vregs.len()),
+            defs: SecondaryMap::with_capacity(code.vregs.len()),
             peaks: Peaks::new(live.demand.iter().map(|d| d.peak())),
             limit,
         };
         for r in code.vregs.keys() {
-            out.cheap[r] = out.cheap(r);
+            out.defs[r] = out.rematerializable(r);
         }
         out
     }
@@ -172,8 +174,8 @@ impl<'a> Remake<'a> {
         VBlock::from_u32(self.block_of.get(inst as usize).copied().unwrap_or(0))
     }
 
-    /// The last instruction that writes a register which has one value wherever it is read; none
-    /// for what the thread begins with.
+    /// Returns the last instruction that writes a register, if the register has the same value
+    /// wherever it is read. Returns `Some(None)` for payload registers.
     fn stable(&self, r: VReg) -> Option<Option<u32>> {
         let list = self.occurrences.of(r);
         let mut writes = list.iter().filter(|o| o.access != Access::Use);
@@ -181,7 +183,7 @@ impl<'a> Remake<'a> {
             return matches!(self.code.vregs[r].place, Place::Fixed(_)).then_some(None);
         };
         let last = writes.next_back().unwrap_or(first);
-        // Where it is read, it was written: it would live from the start on else.
+        // Every read is after a write. Otherwise the register would be live at the start.
         let never_before = self.live.ranges[r].first().is_some_and(|x| x.start > 0);
         let begins = first.access == Access::Def
             && list.first().is_some_and(|o| o.access == Access::Def)
@@ -192,18 +194,18 @@ impl<'a> Remake<'a> {
         (never_before && begins && one).then_some(Some(last.inst))
     }
 
-    /// How a register is made, if that may be repeated.
-    fn cheap(&self, r: VReg) -> Option<Cheap> {
+    /// Returns the definition of a register if it can be rematerialized.
+    fn rematerializable(&self, r: VReg) -> Option<RematDef> {
         let code = self.code;
         let last = self.stable(r)??;
         if code.vregs[r].place != Place::Any {
             return None;
         }
-        let mut out = Cheap::default();
+        let mut out = RematDef::default();
         for o in self.occurrences.of(r) {
             match o.access {
                 Access::Use if o.inst <= last => {
-                    // Read by what makes the rest of it, at most.
+                    // Only later instructions of the definition itself may read it.
                     let m = code.insts.get(o.inst as usize)?;
                     let mut own = false;
                     m.for_each_vreg(|w, a| own |= w == r && a != Access::Use);
@@ -215,7 +217,7 @@ impl<'a> Remake<'a> {
                 _ if out.writes.last() == Some(&o.inst) => {}
                 _ => out.writes.push(o.inst),
             }
-            if out.writes.len() > MOST {
+            if out.writes.len() > MAX_INSTS {
                 return None;
             }
         }
@@ -237,29 +239,30 @@ impl<'a> Remake<'a> {
             }
         }
         let first = out.writes.first().copied()?;
-        let stays = |s: &VReg| match self.stable(*s) {
+        let is_stable = |s: &VReg| match self.stable(*s) {
             Some(None) => true,
             Some(Some(home)) => home < first || self.block(home) != self.block(first),
             None => false,
         };
-        // Constants are made again when they are spilled.
-        (!out.sources.is_empty() && out.sources.iter().all(stays)).then_some(out)
+        // Spilling rematerializes constants.
+        (!out.sources.is_empty() && out.sources.iter().all(is_stable)).then_some(out)
     }
 
-    /// What makes a register before an instruction.
-    fn recipe(&self, r: VReg, reader: u32) -> Recipe {
-        let mut out = Recipe::default();
-        recipe(&self.cheap, self.live, (r, reader), 0, &mut out);
+    /// Returns the recipe of a register before an instruction.
+    fn recipe(&self, r: VReg, reader: u32) -> RematRecipe {
+        let mut out = RematRecipe::default();
+        recipe(&self.defs, self.live, (r, reader), 0, &mut out);
         out
     }
 
-    /// Every value with a stretch behind it that has no room, before a reader.
-    fn items(&mut self) -> Vec<Item> {
+    /// Returns all values, before a reader, that are live through a stretch where demand exceeds
+    /// the limit.
+    fn candidates(&mut self) -> Vec<Candidate> {
         let mut out = Vec::new();
         for r in self.code.vregs.keys() {
-            // Few bytes are not worth it.
+            // Small values are not worth it.
             let small = self.code.vregs[r].bytes < self.code.grf.bytes;
-            let made = self.cheap[r].as_ref().filter(|_| !small);
+            let made = self.defs[r].as_ref().filter(|_| !small);
             let Some(&last) = made.and_then(|c| c.writes.last()) else {
                 continue;
             };
@@ -279,9 +282,10 @@ impl<'a> Remake<'a> {
             }
             let mut from = last;
             for reader in readers {
-                if reader - from > NEAR && self.peaks.most(from + 1, reader) > i64::from(self.limit)
+                if reader - from > MIN_DISTANCE
+                    && self.peaks.max(from + 1, reader) > i64::from(self.limit)
                 {
-                    out.push(Item {
+                    out.push(Candidate {
                         reg: r,
                         from,
                         reader,
@@ -294,25 +298,25 @@ impl<'a> Remake<'a> {
         out
     }
 
-    /// The readers before which registers are made again.
-    fn choose(&mut self, items: Vec<Item>) -> BTreeMap<VReg, Vec<u32>> {
+    /// Chooses the readers that each register is rematerialized before.
+    fn choose(&mut self, candidates: Vec<Candidate>) -> BTreeMap<VReg, Vec<u32>> {
         let bytes = |r: VReg| self.code.vregs[r].bytes;
         let area = |r: VReg, from: u32, to: u32| u64::from(bytes(r)) * u64::from(to - from);
-        // Where a register ends that is to live longer.
+        // End of the live range that would be extended to a reader.
         let ends = |r: VReg, reader: u32| {
             let ranges = &self.live.ranges[r];
             let n = ranges.partition_point(|x| x.end <= reader * 2);
             let end = n.checked_sub(1).and_then(|n| ranges.get(n));
             end.map_or(0, |x| x.end / 2).min(reader)
         };
-        // What is made of the same pays together for that to live longer.
+        // All values with the same extended sources pay together for the extension.
         let mut groups: BTreeMap<SmallVec<[VReg; 2]>, (u64, u32)> = BTreeMap::new();
-        for i in &items {
+        for i in &candidates {
             let (saved, last) = groups.entry(i.recipe.leaves.clone()).or_default();
             *saved += area(i.reg, i.from, i.reader);
             *last = (*last).max(i.reader);
         }
-        let pays = |i: &&Item| {
+        let pays = |i: &&Candidate| {
             let group = groups.get(&i.recipe.leaves);
             group.is_some_and(|&(saved, last)| {
                 let all = i.recipe.leaves.iter();
@@ -320,8 +324,8 @@ impl<'a> Remake<'a> {
                 saved > 2 * longer
             })
         };
-        let mut order: Vec<&Item> = items.iter().filter(pays).collect();
-        // First what is long and cheap.
+        let mut order: Vec<&Candidate> = candidates.iter().filter(pays).collect();
+        // Prefers long live ranges and few instructions.
         order.sort_by_key(|i| {
             let worth = area(i.reg, i.from, i.reader) / i.recipe.insts.len().max(1) as u64;
             (Reverse(worth), i.reader, i.reg)
@@ -329,7 +333,7 @@ impl<'a> Remake<'a> {
         let mut until: BTreeMap<VReg, u32> = BTreeMap::new();
         let mut out: BTreeMap<VReg, Vec<u32>> = BTreeMap::new();
         for i in order {
-            if self.peaks.most(i.from + 1, i.reader) <= i64::from(self.limit) {
+            if self.peaks.max(i.from + 1, i.reader) <= i64::from(self.limit) {
                 continue;
             }
             self.peaks
@@ -348,16 +352,16 @@ impl<'a> Remake<'a> {
     }
 }
 
-/// Gathers what makes a register before an instruction. `pending`: instructions that come behind
-/// it.
+/// Collects the instructions that define a register before a reader. `pending` is the number of
+/// instructions that follow them.
 fn recipe(
-    cheap: &SecondaryMap<VReg, Option<Cheap>>,
+    defs: &SecondaryMap<VReg, Option<RematDef>>,
     live: &Liveness,
     (r, reader): (VReg, u32),
     pending: usize,
-    out: &mut Recipe,
+    out: &mut RematRecipe,
 ) {
-    let Some(made) = &cheap[r] else {
+    let Some(made) = &defs[r] else {
         return;
     };
     let pending = pending + made.writes.len();
@@ -365,9 +369,9 @@ fn recipe(
         if live.lives_at(s, reader * 2) || out.regs.contains(&s) || out.leaves.contains(&s) {
             continue;
         }
-        let more = cheap[s].as_ref().map_or(MOST + 1, |c| c.writes.len());
-        if out.insts.len() + more + pending <= MOST {
-            recipe(cheap, live, (s, reader), pending, out)
+        let more = defs[s].as_ref().map_or(MAX_INSTS + 1, |c| c.writes.len());
+        if out.insts.len() + more + pending <= MAX_INSTS {
+            recipe(defs, live, (s, reader), pending, out)
         } else {
             out.leaves.push(s)
         }
@@ -376,20 +380,20 @@ fn recipe(
     out.regs.push(r);
 }
 
-/// What was chosen, done.
-struct Edit<'a> {
+/// Rewriting of the code.
+struct RematEdit<'a> {
     occurrences: &'a Occurrences,
     block_of: &'a [u32],
-    cheap: &'a SecondaryMap<VReg, Option<Cheap>>,
+    defs: &'a SecondaryMap<VReg, Option<RematDef>>,
     live: &'a Liveness,
     code: &'a mut VCode,
     new: Vec<Inserted>,
-    /// Per register how often others than what makes it read it.
+    /// Number of reads of each register, except by its own definition.
     reads: SecondaryMap<VReg, u32>,
-    made: u32,
+    count: u32,
 }
 
-/// The registers that an instruction reads but those that it writes, as often as it does.
+/// Calls `f` for each read of a register that the instruction does not also write.
 fn reads_of(m: &MInst, mut f: impl FnMut(VReg)) {
     let mut written: SmallVec<[VReg; 2]> = SmallVec::new();
     m.for_each_vreg(|r, a| {
@@ -404,19 +408,19 @@ fn reads_of(m: &MInst, mut f: impl FnMut(VReg)) {
     });
 }
 
-impl Edit<'_> {
-    fn carry_out(mut self, chosen: &BTreeMap<VReg, Vec<u32>>) -> u32 {
+impl RematEdit<'_> {
+    fn apply(mut self, chosen: &BTreeMap<VReg, Vec<u32>>) -> u32 {
         for m in &self.code.insts {
             reads_of(m, |r| self.reads[r] += 1);
         }
         for (&r, readers) in chosen {
-            self.register(r, readers);
+            self.rewrite_readers(r, readers);
         }
-        // What nobody reads any more, and what only that read.
+        // Removes definitions without readers, then sources that only those read.
         let mut gone = vec![false; self.code.insts.len()];
         let mut work: Vec<VReg> = chosen.keys().copied().collect();
         while let Some(r) = work.pop() {
-            let Some(made) = self.cheap[r].as_ref().filter(|_| self.reads[r] == 0) else {
+            let Some(made) = self.defs[r].as_ref().filter(|_| self.reads[r] == 0) else {
                 continue;
             };
             for &i in &made.writes {
@@ -429,11 +433,11 @@ impl Edit<'_> {
             }
         }
         let (code, mut new) = (self.code, self.new);
-        // In the order in which they were made, before each instruction.
+        // Keeps the order of insertion before each instruction.
         new.sort_by_key(|n| n.at);
         let before: Vec<usize> = new.iter().map(|n| n.at).collect();
         insert(code, new);
-        // Those that were there are where they were, and behind all that came before them.
+        // Original instructions keep their order and come after those inserted before them.
         let mut next = 0;
         let mut gone_now = vec![false; code.insts.len()];
         for (i, g) in gone.into_iter().enumerate() {
@@ -445,14 +449,14 @@ impl Edit<'_> {
             }
         }
         remove(code, |i| gone_now.get(i).copied().unwrap_or(false));
-        self.made
+        self.count
     }
 
-    /// Makes a register again before some of its readers, and where others read that come behind in
-    /// other blocks.
-    fn register(&mut self, r: VReg, before: &[u32]) {
-        let (occurrences, cheap) = (self.occurrences, self.cheap);
-        let Some(&last) = cheap[r].as_ref().and_then(|c| c.writes.last()) else {
+    /// Rematerializes a register before the readers in `before`. Later readers in other blocks get
+    /// definitions of their own too.
+    fn rewrite_readers(&mut self, r: VReg, before: &[u32]) {
+        let (occurrences, defs) = (self.occurrences, self.defs);
+        let Some(&last) = defs[r].as_ref().and_then(|c| c.writes.last()) else {
             return;
         };
         let mut now: Option<(VReg, u32)> = None;
@@ -464,7 +468,7 @@ impl Edit<'_> {
             }
             let block = self.block_of.get(o.inst as usize).copied().unwrap_or(0);
             let again = before.binary_search(&o.inst).is_ok() || now.is_some_and(|n| n.1 != block);
-            if again && let Some(name) = self.make(r, o.inst) {
+            if again && let Some(name) = self.rematerialize(r, o.inst) {
                 now = Some((name, block));
             }
             if let Some((name, of)) = now
@@ -483,10 +487,10 @@ impl Edit<'_> {
         }
     }
 
-    /// Makes a register again before an instruction; its name there.
-    fn make(&mut self, r: VReg, reader: u32) -> Option<VReg> {
-        let mut all = Recipe::default();
-        recipe(self.cheap, self.live, (r, reader), 0, &mut all);
+    /// Rematerializes a register before an instruction. Returns its new register.
+    fn rematerialize(&mut self, r: VReg, reader: u32) -> Option<VReg> {
+        let mut all = RematRecipe::default();
+        recipe(self.defs, self.live, (r, reader), 0, &mut all);
         let mut names: SmallVec<[(VReg, VReg); 4]> = SmallVec::new();
         for &old in &all.regs {
             let data = self.code.vregs[old];
@@ -502,7 +506,7 @@ impl Edit<'_> {
                 inst: m,
             });
         }
-        self.made += 1;
+        self.count += 1;
         names.iter().find(|n| n.0 == r).map(|n| n.1)
     }
 }

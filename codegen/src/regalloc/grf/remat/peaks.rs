@@ -1,56 +1,57 @@
-//! What lives at most in a stretch of code, as that changes.
+//! Maximum demand over a range of instructions, while demand changes.
 
-/// A tree over instructions, of which each node has two below it.
+/// Segment tree over instructions.
 pub(super) struct Peaks {
-    /// Instructions, as a power of two.
+    /// Number of leaves, a power of two.
     size: usize,
-    /// Per node the most of those below it, but for what was added to all around it.
-    most: Vec<i64>,
-    /// Per node what was added to all below it.
+    /// Maximum of the leaves below each node, without what was added at its ancestors.
+    max: Vec<i64>,
+    /// Bytes added to all leaves below each node.
     added: Vec<i64>,
 }
 
 impl Peaks {
-    /// Of what lives at each instruction.
+    /// Builds the tree from the demand of each instruction.
     pub(super) fn new(bytes: impl ExactSizeIterator<Item = u32>) -> Peaks {
         let size = bytes.len().next_power_of_two();
-        let mut most = vec![0; size];
-        most.extend(bytes.map(i64::from));
-        most.resize(2 * size, 0);
+        let mut max = vec![0; size];
+        max.extend(bytes.map(i64::from));
+        max.resize(2 * size, 0);
         for n in (1..size).rev() {
-            most[n] = most[2 * n].max(most[2 * n + 1]);
+            max[n] = max[2 * n].max(max[2 * n + 1]);
         }
         Peaks {
             size,
-            most,
+            max,
             added: vec![0; 2 * size],
         }
     }
 
-    /// The most from an instruction up to, not including, another; 0 of none.
-    pub(super) fn most(&self, from: u32, to: u32) -> i64 {
+    /// Returns the maximum demand of instructions `from` to `to`, which is excluded. 0 for an empty
+    /// range.
+    pub(super) fn max(&self, from: u32, to: u32) -> i64 {
         let to = (to as usize).min(self.size);
         self.find(1, (0, self.size), (from as usize, to))
             .unwrap_or(0)
     }
 
-    fn find(&self, n: usize, (first, end): (usize, usize), asked: (usize, usize)) -> Option<i64> {
-        if asked.0 >= end || asked.1 <= first || asked.0 >= asked.1 {
+    fn find(&self, n: usize, (first, end): (usize, usize), range: (usize, usize)) -> Option<i64> {
+        if range.0 >= end || range.1 <= first || range.0 >= range.1 {
             return None;
         }
-        if asked.0 <= first && end <= asked.1 {
-            return self.most.get(n).copied();
+        if range.0 <= first && end <= range.1 {
+            return self.max.get(n).copied();
         }
         let middle = first.midpoint(end);
         let below = [
-            self.find(2 * n, (first, middle), asked),
-            self.find(2 * n + 1, (middle, end), asked),
+            self.find(2 * n, (first, middle), range),
+            self.find(2 * n + 1, (middle, end), range),
         ];
-        let most = below.into_iter().flatten().max();
-        most.map(|m| m + self.added[n])
+        let max = below.into_iter().flatten().max();
+        max.map(|m| m + self.added[n])
     }
 
-    /// Adds bytes to instructions from one up to, not including, another.
+    /// Adds bytes to instructions `from` to `to`, which is excluded.
     pub(super) fn add(&mut self, from: u32, to: u32, bytes: i64) {
         let to = (to as usize).min(self.size);
         self.change(1, (0, self.size), (from as usize, to), bytes);
@@ -60,21 +61,21 @@ impl Peaks {
         &mut self,
         n: usize,
         (first, end): (usize, usize),
-        asked: (usize, usize),
+        range: (usize, usize),
         bytes: i64,
     ) {
-        if asked.0 >= end || asked.1 <= first || asked.0 >= asked.1 {
+        if range.0 >= end || range.1 <= first || range.0 >= range.1 {
             return;
         }
-        if asked.0 <= first && end <= asked.1 {
-            self.most[n] += bytes;
+        if range.0 <= first && end <= range.1 {
+            self.max[n] += bytes;
             self.added[n] += bytes;
             return;
         }
         let middle = first.midpoint(end);
-        self.change(2 * n, (first, middle), asked, bytes);
-        self.change(2 * n + 1, (middle, end), asked, bytes);
-        self.most[n] = self.most[2 * n].max(self.most[2 * n + 1]) + self.added[n];
+        self.change(2 * n, (first, middle), range, bytes);
+        self.change(2 * n + 1, (middle, end), range, bytes);
+        self.max[n] = self.max[2 * n].max(self.max[2 * n + 1]) + self.added[n];
     }
 }
 
@@ -99,8 +100,8 @@ mod tests {
                     .for_each(|x| *x += more);
                 let (a, b) = (rng.below(size), rng.below(size));
                 let (from, to) = (a.min(b), a.max(b) + 1);
-                let most = list[from as usize..to as usize].iter().max();
-                assert_eq!(Some(&tree.most(from, to)), most);
+                let max = list[from as usize..to as usize].iter().max();
+                assert_eq!(Some(&tree.max(from, to)), max);
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Code before and after, side by side along random ways: what every instruction reads that is not
-//! itself a plain computation must be the same.
+//! Executes code before and after rematerialization along random paths. Every instruction that is
+//! not itself a plain computation must read the same values.
 
-use super::remake;
+use super::remat_round;
 use crate::fuzzing::Rng;
 use crate::mir::liveness::liveness;
 use crate::mir::{Access, MInst, VBlock, VCode, VReg, VirtReg, verify};
-use crate::regalloc::verify::testgen::{Seen, machine, number};
+use crate::regalloc::verify::testgen::{Coverage, env_number, random_function};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::{Dst, Inst, Src};
@@ -18,15 +18,16 @@ fn hash(x: impl Hash) -> u64 {
     h.finish() | 1
 }
 
-/// What registers hold, by bytes; 0 is undefined.
+/// Contents of registers by bytes. 0 is undefined.
 struct Values<'a> {
     code: &'a VCode,
     of: BTreeMap<VReg, Vec<u64>>,
-    /// What was read.
+    /// Values that were read.
     trace: Vec<u64>,
 }
 
-/// A computation of all lanes that leaves no flag, by what it makes of each.
+/// Returns the instruction if it computes all lanes without writing a flag. Its result is then a
+/// function of its sources.
 fn pure(m: &MInst) -> Option<&Inst<VirtReg>> {
     let MInst::Op { inst, .. } = m else {
         return None;
@@ -124,8 +125,8 @@ impl Values<'_> {
     }
 }
 
-/// What is read on a random way of so many blocks.
-fn walk(code: &VCode, seed: u64) -> Vec<u64> {
+/// Returns the values read along a random path of so many blocks.
+fn run_path(code: &VCode, seed: u64) -> Vec<u64> {
     let mut rng = Rng::new(seed);
     let mut values = Values {
         code,
@@ -149,27 +150,31 @@ fn walk(code: &VCode, seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_made_again_is_what_it_was() {
-    let first = number("GANTRY_SEED", 1);
-    let cases = number("GANTRY_CASES", 10_000);
+fn rematerialized_values_are_equal() {
+    let first = env_number("GANTRY_SEED", 1);
+    let cases = env_number("GANTRY_CASES", 10_000);
     eprintln!("seeds {first} to {} (GANTRY_SEED)", first + cases - 1);
     let (mut changed, mut made, mut less) = (0, 0, 0);
     for seed in first..first + cases {
-        let m = machine(seed, &mut Seen::default());
+        let m = random_function(seed, &mut Coverage::default());
         let Ok(live) = liveness("k", &m.code) else {
             continue;
         };
         let peak = live.peak().1;
         let mut code = m.code.clone();
-        let n = remake(&mut code, &live, peak / 2);
+        let n = remat_round(&mut code, &live, peak / 2);
         if n == 0 {
             assert_eq!(code.insts, m.code.insts);
             continue;
         }
         assert_eq!(verify::code(&code, false), Ok(()), "seed {seed}");
-        for way in 0..8 {
-            let seed = seed ^ way << 40;
-            assert_eq!(walk(&m.code, seed), walk(&code, seed), "seed {seed}");
+        for path in 0..8 {
+            let seed = seed ^ path << 40;
+            assert_eq!(
+                run_path(&m.code, seed),
+                run_path(&code, seed),
+                "seed {seed}"
+            );
         }
         changed += 1;
         made += n;

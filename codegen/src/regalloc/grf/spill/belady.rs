@@ -1,14 +1,15 @@
-//! Which registers are in the file where, and which are in scratch: a walk over the blocks in order
-//! that, where room is wanted, lets go what is read again last (Belady's rule; Braun and Hack,
-//! "Register Spilling and Live-Range Splitting for SSA-Form Programs"). What is read behind a loop
-//! is read late, so that what a loop does not need leaves before it.
+//! Decides which registers are in the GRF file at each point, and which are in scratch. The scan
+//! visits blocks in order. To make room it evicts the register with the furthest next read:
+//! Belady's rule, as in Braun and Hack, "Register Spilling and Live-Range Splitting for SSA-Form
+//! Programs". Reads after a loop count as far away, so that registers that a loop does not need
+//! leave before it.
 //!
-//! A register's slot holds its value from a store on until the register is written again. Registers
-//! that are written in one block alone are stored where they were written, unless that is in a
-//! deeper loop, and once.
+//! A slot holds its register's value from a store until the register is written again. Registers
+//! that are written in a single block are stored once, right after the write, unless that is in a
+//! deeper loop.
 
-use super::resident::Inside;
-use super::{Edit, Kind, Order};
+use super::resident::ResidentSet;
+use super::{EditKind, EditOrder, SpillEdit};
 use crate::mir::insert::together;
 use crate::mir::liveness::{Liveness, Occurrence, Occurrences};
 use crate::mir::loops::{Loop, Loops};
@@ -19,104 +20,107 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How much further away what is behind a loop's end is than it stands, in instructions.
-const EXIT: u64 = 1 << 24;
-/// How far ahead a block's registers are read that only some ways to it have in the file.
-const SOON: u64 = 100;
-/// Occurrences that are gone through one by one before they are searched.
-const NEAR: usize = 8;
-/// How many instructions of a loop are looked at for what should come to the file before it.
-const LOOK: usize = 256;
-/// Loops around an instruction that are asked for earlier reads.
-const AROUND: usize = 8;
+/// Extra distance, in instructions, of reads after the end of a loop.
+const LOOP_EXIT: u64 = 1 << 24;
+/// Distance of the next read, in instructions, below which a register is reloaded at a block's
+/// start if only some predecessors have it.
+const SOON_READ: u64 = 100;
+/// Number of occurrences to try one by one before a binary search.
+const LINEAR_SEARCH: usize = 8;
+/// Number of instructions of a loop to search for registers to reload before it.
+const LOOP_SEARCH: usize = 256;
+/// Number of enclosing loops to search for earlier reads.
+const MAX_LOOPS: usize = 8;
 
-/// What is known of a register for its whole life.
+/// Facts about a register that hold for its whole live range.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Info {
-    /// Bytes that it takes of the file; 0 for those that stay in it, or that nobody counts here.
+pub(super) struct RegInfo {
+    /// Bytes in the GRF file. 0 if the register is never spilled or not counted.
     pub(super) bytes: u32,
-    /// What makes it can be repeated.
+    /// True if its definition can be rematerialized.
     remat: bool,
-    /// It is stored at its home.
-    at_home: bool,
-    /// It has a slot.
+    /// True if it is stored right after its definition.
+    stored_at_def: bool,
+    /// True if it has a slot.
     pub(super) spilled: bool,
 }
 
-/// Registers in the file at a place, in order.
-type Set = Vec<VReg>;
+/// Registers in the GRF file at some point, in order.
+type RegSet = Vec<VReg>;
 
-pub(super) struct Walk<'a> {
+/// State of the scan over the blocks.
+pub(super) struct BeladyScan<'a> {
     code: &'a VCode,
     live: &'a Liveness,
     occurrences: Arc<Occurrences>,
-    /// Per register how many occurrences were before the instruction that its next read was asked
-    /// for last: instructions are walked in order.
+    /// Per register, number of occurrences before the instruction of the last query of its next
+    /// read. Instructions are scanned in order.
     passed: Vec<Cell<u32>>,
     loops: Loops,
-    pub(super) info: SecondaryMap<VReg, Info>,
-    /// Per instruction, the bytes that registers have which stay, and what calls need.
+    pub(super) info: SecondaryMap<VReg, RegInfo>,
+    /// Bytes per instruction of unspillable registers and for calls.
     reserved: Vec<u32>,
-    /// Per point the bytes that nothing can have; none at all if there are no such.
-    pub(super) holes: Vec<u32>,
-    /// Per instruction the most that may be in the file.
+    /// Bytes per point that fragmentation makes unusable. Empty if there is no fragmentation.
+    pub(super) unusable: Vec<u32>,
+    /// Maximum number of bytes in the GRF file.
     cap: u32,
     block_of: Vec<u32>,
-    /// Per loop's first block, the most bytes live at once in it.
+    /// Peak demand of each loop, by its first block.
     demand_of: SecondaryMap<VBlock, u32>,
-    /// Registers in the file, and when each is read next, from 1.
-    inside: Inside,
+    /// Registers in the GRF file, and the distance of the next read plus one of each.
+    resident: ResidentSet,
     next: SecondaryMap<VReg, u64>,
     bytes: u32,
-    /// Registers whose slot holds their value, of those that are not stored at home.
+    /// Registers whose slot holds their value, except those that are stored after their definition.
     valid: BTreeSet<VReg>,
-    /// At the start and at the end of each block.
-    starts: Vec<Set>,
-    ends: Vec<Set>,
-    valid_at_end: Vec<Set>,
-    /// A register may not leave before this point, from 1: twice an instruction's number where that
-    /// reads it, one more where it writes it.
+    /// Registers in the GRF file at the start and end of each block.
+    starts: Vec<RegSet>,
+    ends: Vec<RegSet>,
+    valid_at_end: Vec<RegSet>,
+    /// Point, plus one, before which a register may not be evicted. It is twice the index of an
+    /// instruction that reads the register, one more if the instruction writes it.
     needed: SecondaryMap<VReg, u32>,
-    /// While a block is entered: how many blocks before it have a register in the file.
+    /// Number of predecessors that have each register in the GRF file. Used on entry to a block.
     count: SecondaryMap<VReg, u32>,
     /// Registers whose address is in use.
     pinned: SmallVec<[VReg; 4]>,
-    pub(super) edits: Vec<Edit>,
-    /// The instruction that a register first left the file for.
+    pub(super) edits: Vec<SpillEdit>,
+    /// Instruction that each register was first evicted for.
     pub(super) left: SecondaryMap<VReg, Option<u32>>,
 }
 
-impl<'a> Walk<'a> {
-    /// `stays`: the registers that are not looked at. `reserved`: their bytes, per instruction.
+impl<'a> BeladyScan<'a> {
+    /// Creates a scan. `unspillable` registers are ignored, and `reserved` is their size in bytes
+    /// per instruction.
     pub(super) fn new(
         code: &'a VCode,
         live: &'a Liveness,
-        stays: &SecondaryMap<VReg, bool>,
+        unspillable: &SecondaryMap<VReg, bool>,
         reserved: Vec<u32>,
         cap: u32,
-    ) -> Walk<'a> {
+    ) -> BeladyScan<'a> {
         let block_of = code.block_of();
         let loops = Loops::new(code);
         let occurrences = live.occurrences(code);
-        let mut info: SecondaryMap<VReg, Info> = SecondaryMap::new();
+        let mut info: SecondaryMap<VReg, RegInfo> = SecondaryMap::new();
         info.resize(code.vregs.len());
         for (r, data) in &code.vregs {
-            if stays[r] || live.ranges[r].is_empty() {
+            if unspillable[r] || live.ranges[r].is_empty() {
                 continue;
             }
-            info[r] = Info {
-                // What stands at a GRF's start leaves the rest to what may stand elsewhere, of
-                // which there may be none.
+            info[r] = RegInfo {
+                // The unused part of a GRF is only usable for registers with less alignment, and
+                // there may be none.
                 bytes: data.bytes.next_multiple_of(data.align.max(1)),
-                remat: remat(code, &occurrences, r).is_some(),
-                ..Info::default()
+                remat: constant_def(code, &occurrences, r).is_some(),
+                ..RegInfo::default()
             };
         }
         let mut next = SecondaryMap::new();
         let mut needed = SecondaryMap::new();
         next.resize(code.vregs.len());
         needed.resize(code.vregs.len());
-        // From the inner loops to the outer ones.
+        // Visits inner loops before outer ones.
         let mut demand_of: SecondaryMap<VBlock, u32> = SecondaryMap::new();
         for (b, data) in code.blocks.iter().rev() {
             let insts = live.demand.get(data.start..data.end).unwrap_or(&[]);
@@ -132,7 +136,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Walk {
+        BeladyScan {
             code,
             live,
             occurrences,
@@ -140,17 +144,17 @@ impl<'a> Walk<'a> {
             loops,
             info,
             reserved,
-            holes: Vec::new(),
+            unusable: Vec::new(),
             cap,
             block_of,
             demand_of,
-            inside: Inside::default(),
+            resident: ResidentSet::default(),
             next,
             bytes: 0,
             valid: BTreeSet::new(),
-            starts: vec![Set::new(); code.blocks.len()],
-            ends: vec![Set::new(); code.blocks.len()],
-            valid_at_end: vec![Set::new(); code.blocks.len()],
+            starts: vec![RegSet::new(); code.blocks.len()],
+            ends: vec![RegSet::new(); code.blocks.len()],
+            valid_at_end: vec![RegSet::new(); code.blocks.len()],
             needed,
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
@@ -159,7 +163,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks the blocks, in order, then the edges.
+    /// Scans the blocks in order, then fixes the edges.
     pub(super) fn run(&mut self) {
         for b in self.code.blocks.keys() {
             self.enter(b);
@@ -167,7 +171,7 @@ impl<'a> Walk<'a> {
         }
         for (b, data) in &self.code.blocks {
             for &p in &data.preds {
-                self.edge(p, b);
+                self.fix_edge(p, b);
             }
         }
         self.edits.sort_by_key(|e| (e.at, e.order));
@@ -181,7 +185,7 @@ impl<'a> Walk<'a> {
         self.code.blocks[block].start as u32
     }
 
-    /// Whether a register comes into a block with a value.
+    /// Returns true if a register is live into a block.
     fn live_in(&self, r: VReg, block: VBlock) -> bool {
         let first = self.start_of(block);
         self.live.lives_into(&self.occurrences, r, first)
@@ -191,7 +195,7 @@ impl<'a> Walk<'a> {
         o.access != Access::Def
     }
 
-    /// How many of a register's occurrences are before an instruction.
+    /// Returns the number of a register's occurrences before an instruction.
     fn passed(&self, r: VReg, list: &[Occurrence], from: u32) -> usize {
         let before = |o: &Occurrence| o.inst < from;
         let Some(passed) = self.passed.get(r.index()) else {
@@ -201,9 +205,13 @@ impl<'a> Walk<'a> {
         match list.get(..n).map(<[Occurrence]>::last) {
             Some(last) if last.is_none_or(before) => {
                 let rest = list.get(n..).unwrap_or(&[]);
-                let near = rest.iter().take(NEAR).take_while(|o| before(o)).count();
+                let near = rest
+                    .iter()
+                    .take(LINEAR_SEARCH)
+                    .take_while(|o| before(o))
+                    .count();
                 n += match near {
-                    NEAR => rest.partition_point(before),
+                    LINEAR_SEARCH => rest.partition_point(before),
                     _ => near,
                 };
             }
@@ -213,8 +221,8 @@ impl<'a> Walk<'a> {
         n
     }
 
-    /// When a register is read next, from an instruction on, as an instruction's number, more
-    /// behind loops.
+    /// Returns the index of the next instruction that reads a register, with an extra distance
+    /// after loops.
     fn next_read(&self, r: VReg, from: u32) -> u64 {
         let list = self.occurrences.of(r);
         let n = self.passed(r, list, from);
@@ -230,25 +238,25 @@ impl<'a> Walk<'a> {
         let mut best = u64::MAX >> 1;
         let here = self.loops.of(block(from));
         if let Some(o) = list.iter().skip(n).find(|o| Self::reads(o)) {
-            // Of the loops around, at least so many end before it.
+            // At least this many enclosing loops end before the read.
             let to = block(o.inst);
             let depth = here.map_or(0, |l| l.depth);
             let left = here.is_some_and(|l| l.last < to.as_u32());
             let exits = depth.saturating_sub(self.loops.depth(to)).max(left.into());
             let exits = u64::from(exits);
-            best = u64::from(o.inst) + exits * EXIT;
+            best = u64::from(o.inst) + exits * LOOP_EXIT;
         }
-        // Round a loop.
+        // Reads in the next iteration of an enclosing loop.
         let mut l = here;
-        for exits in 0..AROUND as u64 {
+        for exits in 0..MAX_LOOPS as u64 {
             let Some(x) = l else { break };
             let first = self.start_of(VBlock::from_u32(x.first));
             let end = self.code.blocks[VBlock::from_u32(x.last)].end as u32;
             let m = list.partition_point(|o| o.inst < first);
             let before = list.get(m..n).unwrap_or(&[]);
             if let Some(o) = before.iter().find(|o| Self::reads(o)) {
-                let way = u64::from(end) + u64::from(o.inst - first) + exits * EXIT;
-                best = best.min(way);
+                let distance = u64::from(end) + u64::from(o.inst - first) + exits * LOOP_EXIT;
+                best = best.min(distance);
                 break;
             }
             l = self.loops.outer(&x);
@@ -256,30 +264,30 @@ impl<'a> Walk<'a> {
         best + 1
     }
 
-    fn is_inside(&self, r: VReg) -> bool {
+    fn is_resident(&self, r: VReg) -> bool {
         self.next[r] != 0
     }
 
-    fn put(&mut self, r: VReg, from: u32) {
+    fn add_resident(&mut self, r: VReg, from: u32) {
         let key = self.next_read(r, from);
         if std::mem::replace(&mut self.next[r], key) == 0 {
             self.bytes += self.info[r].bytes;
-            self.inside.insert(r);
+            self.resident.insert(r);
         }
     }
 
-    fn take(&mut self, r: VReg) {
+    fn remove_resident(&mut self, r: VReg) {
         let key = std::mem::take(&mut self.next[r]);
         if key != 0 {
-            self.inside.remove(r);
+            self.resident.remove(r);
             self.bytes -= self.info[r].bytes;
         }
     }
 
-    /// What begins a block in the file.
+    /// Chooses the registers that are in the GRF file at a block's start.
     fn enter(&mut self, b: VBlock) {
         let start = self.start_of(b);
-        self.inside.clear();
+        self.resident.clear();
         self.bytes = 0;
         self.valid.clear();
         self.pinned.clear();
@@ -289,7 +297,7 @@ impl<'a> Walk<'a> {
         if before.is_empty() {
             self.enter_routine(b);
         }
-        // In the file at the end of all blocks before it, or of some.
+        // Registers in the GRF file at the end of all predecessors, or of some of them.
         let mut count = std::mem::take(&mut self.count);
         let mut seen: Vec<VReg> = Vec::new();
         for p in &before {
@@ -308,38 +316,37 @@ impl<'a> Walk<'a> {
         let key = |w: &Self, r: VReg| (w.next_read(r, start), r);
         let mut room = self.room(start, start * 2);
         if let Some(l) = header {
-            // What the loop reads, then what it leaves room for; also what is in scratch, and is
-            // read in it.
+            // For a loop header: first the registers that the loop uses, including spilled ones.
+            // Then, as far as there is room, those that are live through it.
             let end = self.code.blocks[VBlock::from_u32(l.last)].end as u32;
             first.append(&mut second);
             let (used, through): (Vec<VReg>, Vec<VReg>) =
                 first.into_iter().partition(|&r| self.occurs(r, start, end));
-            // What the loop makes itself must find room beside what stays in the file for all of
-            // it.
+            // Registers that are kept through a loop must leave room for the loop's own values.
             let comes = self.live.demand.get(start as usize).map_or(0, |d| d.before);
             let own = self.demand_of[b].saturating_sub(comes);
             first = used;
-            let mut more = self.wanted_by(&l, b, |r| count[r] > 0);
+            let mut more = self.reloads_for_loop(&l, b, |r| count[r] > 0);
             more.sort_by_key(|&r| key(self, r));
             first.sort_by_key(|&r| key(self, r));
             let mut left = room.saturating_sub(own);
-            first.retain(|&r| fits(&mut left, self.info[r].bytes));
-            more.retain(|&r| fits(&mut left, self.info[r].bytes));
+            first.retain(|&r| take_bytes(&mut left, self.info[r].bytes));
+            more.retain(|&r| take_bytes(&mut left, self.info[r].bytes));
             first.append(&mut more);
             second = through;
             room = left;
         } else {
             first.sort_by_key(|&r| key(self, r));
-            first.retain(|&r| fits(&mut room, self.info[r].bytes));
-            second.retain(|&r| key(self, r).0 < u64::from(start) + SOON);
+            first.retain(|&r| take_bytes(&mut room, self.info[r].bytes));
+            second.retain(|&r| key(self, r).0 < u64::from(start) + SOON_READ);
         }
         second.sort_by_key(|&r| key(self, r));
-        second.retain(|&r| fits(&mut room, self.info[r].bytes));
+        second.retain(|&r| take_bytes(&mut room, self.info[r].bytes));
         for r in first.into_iter().chain(second) {
-            self.put(r, start);
+            self.add_resident(r, start);
         }
-        // Slots that hold their value on every way here; in a loop that writes the register, on
-        // none.
+        // Slots are valid if they are on all forward edges. A loop that writes the register makes
+        // them invalid.
         if let Some(p) = before.first() {
             let mut valid: Vec<VReg> = self.valid_at_end[p.index()].clone();
             for p in before.iter().skip(1) {
@@ -347,7 +354,7 @@ impl<'a> Walk<'a> {
                 valid.retain(|r| other.binary_search(r).is_ok());
             }
             let back = |w: &Self, r: VReg| match header {
-                Some(l) if w.is_inside(r) => {
+                Some(l) if w.is_resident(r) => {
                     let end = w.code.blocks[VBlock::from_u32(l.last)].end as u32;
                     w.written(r, start, end)
                 }
@@ -360,18 +367,18 @@ impl<'a> Walk<'a> {
             count[r] = 0;
         }
         self.count = count;
-        // What is not in the file is in its slot.
-        let mut list: Set = self.inside.iter().collect();
+        // Registers outside the GRF file are in their slots.
+        let mut list: RegSet = self.resident.iter().collect();
         list.sort_unstable();
         self.starts[b.index()] = list;
-        let outside = seen
-            .into_iter()
-            .filter(|&r| !self.is_inside(r) && !self.info[r].at_home && !self.info[r].remat);
+        let outside = seen.into_iter().filter(|&r| {
+            !self.is_resident(r) && !self.info[r].stored_at_def && !self.info[r].remat
+        });
         let outside: Vec<VReg> = outside.collect();
         self.valid.extend(outside);
     }
 
-    /// The registers that are there when a routine begins.
+    /// Brings the registers that are live into a routine to the GRF file.
     fn enter_routine(&mut self, b: VBlock) {
         let start = self.start_of(b);
         let all: Vec<VReg> = (0..self.code.vregs.len())
@@ -379,16 +386,16 @@ impl<'a> Walk<'a> {
             .filter(|&r| self.info[r].bytes > 0 && self.live_in(r, b))
             .collect();
         for r in all {
-            self.put(r, start);
+            self.add_resident(r, start);
         }
-        self.limit(start, 0, (0, start * 2));
+        self.make_room(start, 0, (0, start * 2));
     }
 
-    /// Bytes that may be in the file at a point of an instruction, but for those that stay.
+    /// Returns the bytes that spillable registers may use at a point of an instruction.
     fn room(&self, inst: u32, point: u32) -> u32 {
         let reserved = self.reserved.get(inst as usize).copied().unwrap_or(0);
-        let hole = self.holes.get(point as usize).copied().unwrap_or(0);
-        self.cap.saturating_sub(reserved + hole)
+        let unusable = self.unusable.get(point as usize).copied().unwrap_or(0);
+        self.cap.saturating_sub(reserved + unusable)
     }
 
     fn occurs(&self, r: VReg, from: u32, to: u32) -> bool {
@@ -404,13 +411,13 @@ impl<'a> Walk<'a> {
         inside.into_iter().any(|o| o.access != Access::Use)
     }
 
-    /// Registers that come into a loop in scratch, and are read in it.
-    fn wanted_by(&self, l: &Loop, b: VBlock, known: impl Fn(VReg) -> bool) -> Vec<VReg> {
+    /// Returns registers that are in scratch before a loop and are read in it.
+    fn reloads_for_loop(&self, l: &Loop, b: VBlock, known: impl Fn(VReg) -> bool) -> Vec<VReg> {
         let first = self.code.blocks[b].start;
         let end = self.code.blocks[VBlock::from_u32(l.last)].end;
         let mut out: BTreeSet<VReg> = BTreeSet::new();
         let insts = self.code.insts.get(first..end).unwrap_or(&[]);
-        for m in insts.iter().take(LOOK) {
+        for m in insts.iter().take(LOOP_SEARCH) {
             m.for_each_vreg(|r, a| {
                 if a != Access::Def
                     && self.info[r].spilled
@@ -434,7 +441,7 @@ impl<'a> Walk<'a> {
         let succs = self.code.blocks[b].succs.clone();
         let lives =
             |w: &Self, r: VReg| w.live_at(r, point - 1) && succs.iter().any(|&s| w.live_in(r, s));
-        let mut list: Set = self.inside.iter().collect();
+        let mut list: RegSet = self.resident.iter().collect();
         for &r in &list {
             self.next[r] = 0;
         }
@@ -471,7 +478,7 @@ impl<'a> Walk<'a> {
             MInst::Touch { reg, .. } => self.pinned.retain(|r| *r != reg),
             _ => {}
         }
-        // Room for what is read and not there, then that.
+        // Makes room for operands that are not in the GRF file, then fills them.
         let early = defs.iter().any(|&r| self.live_at(r, i * 2));
         let both = i * 2 + 2;
         for &r in &uses {
@@ -481,27 +488,26 @@ impl<'a> Walk<'a> {
             self.needed[r] = both;
         }
         let mut bytes = 0;
-        for &r in uses.iter().filter(|r| !self.is_inside(**r)) {
+        for &r in uses.iter().filter(|r| !self.is_resident(**r)) {
             bytes += self.info[r].bytes;
         }
-        self.limit(i, bytes, (0, i * 2));
-        // What is read for the last time makes room for what is written, if that does not come
-        // before it.
+        self.make_room(i, bytes, (0, i * 2));
+        // An operand's last read makes room for results, unless a result is live before the read.
         let mut dying: SmallVec<[VReg; 4]> = SmallVec::new();
         for &r in &uses {
-            let inside = self.is_inside(r);
+            let inside = self.is_resident(r);
             if !inside {
-                self.edit(i, Order::Before, Kind::Fill, r);
+                self.edit(i, EditOrder::Before, EditKind::Fill, r);
                 self.info[r].spilled = true;
-                if !self.info[r].at_home && !self.info[r].remat {
+                if !self.info[r].stored_at_def && !self.info[r].remat {
                     self.valid.insert(r);
                 }
             }
             let dies = !self.live_at(r, i * 2 + 1) && !defs.contains(&r);
             if dies && !early {
-                self.take(r)
+                self.remove_resident(r)
             } else {
-                self.put(r, i + 1)
+                self.add_resident(r, i + 1)
             }
             if dies && early {
                 dying.push(r);
@@ -511,30 +517,32 @@ impl<'a> Walk<'a> {
             self.valid.remove(&r);
         }
         for &r in &defs {
-            self.put(r, i + 1);
+            self.add_resident(r, i + 1);
         }
-        self.limit(i, 0, (1, i * 2 + u32::from(!early)));
-        dying.iter().for_each(|&r| self.take(r));
-        // Written and read by nobody.
+        self.make_room(i, 0, (1, i * 2 + u32::from(!early)));
+        dying.iter().for_each(|&r| self.remove_resident(r));
+        // Results without a reader.
         for &r in defs.iter().chain(&uses) {
             if !self.live_at(r, i * 2 + 2) {
-                self.take(r);
+                self.remove_resident(r);
             }
         }
     }
 
-    /// Makes room for so many more bytes before an instruction; `after`: before it, for what is
-    /// there after it, or at a point.
-    fn limit(&mut self, i: u32, more: u32, (after, point): (u32, u32)) {
+    /// Evicts registers until `more` bytes fit before an instruction. With `after`, the registers
+    /// live after the instruction must fit, though evictions still come before it. `point` selects
+    /// the room.
+    fn make_room(&mut self, i: u32, more: u32, (after, point): (u32, u32)) {
         let room = self.room(i, point);
         while self.bytes + more > room {
             let now = u64::from(i + after);
-            let free = (self.inside.iter())
+            let free = (self.resident.iter())
                 .filter(|&r| self.needed[r] <= i * 2 + after && !self.pinned.contains(&r));
-            // Far away, large, and cheap to get back.
+            // Prefers registers whose next read is far, that are large, and that are cheap to
+            // reload.
             let gain = |&r: &VReg| {
                 let info = &self.info[r];
-                let far = (self.next[r].saturating_sub(now)).min(EXIT * 4);
+                let far = (self.next[r].saturating_sub(now)).min(LOOP_EXIT * 4);
                 let weight = match (info.remat, info.bytes >= self.code.grf.bytes) {
                     (true, _) => 8,
                     (_, true) => 4,
@@ -546,15 +554,15 @@ impl<'a> Walk<'a> {
                 return;
             };
             if self.live_at(r, i * 2) {
-                self.store(r, i, Order::Before);
+                self.store(r, i, EditOrder::Before);
             }
-            self.take(r);
+            self.remove_resident(r);
             self.left[r].get_or_insert(i);
         }
     }
 
-    /// Whether a register's value begins in this block and was not written yet: whatever is in its
-    /// slot will do.
+    /// Returns true if a register starts in this block and is not written yet, so that its slot may
+    /// hold anything.
     fn undefined(&self, r: VReg, i: u32) -> bool {
         let list = self.occurrences.of(r);
         let before = list.partition_point(|o| o.inst < i);
@@ -565,41 +573,47 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Puts a register's value into its slot, where it is not there yet.
-    fn store(&mut self, r: VReg, i: u32, order: Order) {
-        if self.info[r].remat || self.info[r].at_home {
+    /// Stores a register to its slot unless the slot holds its value already.
+    fn store(&mut self, r: VReg, i: u32, order: EditOrder) {
+        if self.info[r].remat || self.info[r].stored_at_def {
             return;
         }
-        let home = home(&self.occurrences, &self.block_of, r);
+        let def_end = def_end(&self.occurrences, &self.block_of, r);
         let info = &mut self.info[r];
-        if let Some(home) = home
-            && home <= i
+        if let Some(def_end) = def_end
+            && def_end <= i
         {
             let of = |inst: u32| {
                 VBlock::from_u32(self.block_of[(inst as usize).min(self.block_of.len() - 1)])
             };
-            let at_start = home == 0;
-            if at_start || self.loops.depth(of(home - 1)) <= self.loops.depth(of(i)) {
-                info.at_home = true;
+            let at_start = def_end == 0;
+            if at_start || self.loops.depth(of(def_end - 1)) <= self.loops.depth(of(i)) {
+                info.stored_at_def = true;
                 info.spilled = true;
-                let order = if at_start { Order::Edge } else { Order::After };
-                self.edit(home, order, Kind::Store, r);
+                let order = if at_start {
+                    EditOrder::Edge
+                } else {
+                    EditOrder::After
+                };
+                self.edit(def_end, order, EditKind::Spill, r);
                 return;
             }
         }
         info.spilled = true;
         let undefined = self.undefined(r, i);
         if self.valid.insert(r) && !undefined {
-            self.edit(i, order, Kind::Store, r);
+            self.edit(i, order, EditKind::Spill, r);
         }
     }
 
-    fn edit(&mut self, at: u32, order: Order, kind: Kind, reg: VReg) {
+    fn edit(&mut self, at: u32, order: EditOrder, kind: EditKind, reg: VReg) {
         let at = match order {
-            Order::Before => together(self.code, at as usize, |r| self.info[r].bytes == 0) as u32,
+            EditOrder::Before => {
+                together(self.code, at as usize, |r| self.info[r].bytes == 0) as u32
+            }
             _ => at,
         };
-        self.edits.push(Edit {
+        self.edits.push(SpillEdit {
             at,
             order,
             kind,
@@ -607,12 +621,12 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// What must happen on an edge.
-    fn edge(&mut self, from: VBlock, to: VBlock) {
+    /// Inserts the spills and fills of an edge.
+    fn fix_edge(&mut self, from: VBlock, to: VBlock) {
         let source = &self.code.blocks[from];
         let (at, order) = match source.succs.len() {
-            1 => (source.end as u32 - 1, Order::Last),
-            _ => (self.start_of(to), Order::Edge),
+            1 => (source.end as u32 - 1, EditOrder::Last),
+            _ => (self.start_of(to), EditOrder::Edge),
         };
         let have = std::mem::take(&mut self.ends[from.index()]);
         let want = std::mem::take(&mut self.starts[to.index()]);
@@ -627,7 +641,7 @@ impl<'a> Walk<'a> {
         for &r in &want {
             if have.binary_search(&r).is_err() {
                 self.info[r].spilled = true;
-                self.edit(at, order, Kind::Fill, r);
+                self.edit(at, order, EditKind::Fill, r);
             }
         }
         self.ends[from.index()] = have;
@@ -636,18 +650,19 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Takes bytes from what is left, if they are there.
-fn fits(room: &mut u32, bytes: u32) -> bool {
-    let fits = bytes <= *room;
-    if fits {
+/// Takes bytes from the room if there are enough.
+fn take_bytes(room: &mut u32, bytes: u32) -> bool {
+    let enough = bytes <= *room;
+    if enough {
         *room -= bytes;
     }
-    fits
+    enough
 }
 
-/// The instruction behind which a register is whole, as a number from 1, if it is written in one
-/// block alone, and read there only when it is; 0 if it is never written.
-fn home(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
+/// Returns the index after the instruction that completes a register's definition. Returns `None`
+/// unless all writes are in one block and before any read there of an older value. 0 if the
+/// register is never written.
+fn def_end(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
     let list = occurrences.of(r);
     let writes = || list.iter().filter(|o| o.access != Access::Use);
     let (Some(first), Some(last)) = (writes().next(), writes().next_back()) else {
@@ -655,13 +670,13 @@ fn home(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
     };
     let block = |o: &Occurrence| block_of.get(o.inst as usize).copied();
     let one = block(first) == block(last) && first.access == Access::Def;
-    // Not a value that the same block reads of the round before.
+    // Not if the block first reads a value of the previous iteration.
     let begins = list.first().is_some_and(|o| o.access == Access::Def);
     (one && begins && writes().skip(1).all(|o| o.access == Access::Modify)).then(|| last.inst + 1)
 }
 
-/// Whether an instruction moves an immediate, to neighbours, that no rounding mode changes.
-fn exact(inst: &gantry_isa_gen::Inst<crate::mir::VirtReg>) -> bool {
+/// Returns true if an instruction moves an immediate to contiguous channels without rounding.
+fn is_exact(inst: &gantry_isa_gen::Inst<crate::mir::VirtReg>) -> bool {
     use gantry_isa_gen::{Dst, Src};
     match (inst.dst, inst.srcs[0]) {
         (Dst::Direct { ty, hs: 1, .. }, Src::Imm { ty: of, .. }) => {
@@ -671,8 +686,12 @@ fn exact(inst: &gantry_isa_gen::Inst<crate::mir::VirtReg>) -> bool {
     }
 }
 
-/// The instruction that makes a register, if that can be done anywhere: from immediates alone.
-pub(super) fn remat<'c>(code: &'c VCode, occurrences: &Occurrences, r: VReg) -> Option<&'c MInst> {
+/// Returns the instruction that defines a register from immediates alone, which is valid anywhere.
+pub(super) fn constant_def<'c>(
+    code: &'c VCode,
+    occurrences: &Occurrences,
+    r: VReg,
+) -> Option<&'c MInst> {
     use gantry_isa_gen::Op;
     let mut writes = occurrences.of(r).iter().filter(|o| o.access != Access::Use);
     let (first, None) = (writes.next()?, writes.next()) else {
@@ -689,6 +708,6 @@ pub(super) fn remat<'c>(code: &'c VCode, occurrences: &Occurrences, r: VReg) -> 
         && inst.pred.is_none()
         && inst.cond.is_none()
         && inst.no_mask
-        && exact(inst);
+        && is_exact(inst);
     plain.then_some(m)
 }

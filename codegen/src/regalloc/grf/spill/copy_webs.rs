@@ -1,14 +1,14 @@
-//! Registers that copies join, and that may be in one place, are one register before values leave
-//! for scratch: what a loop carries has one slot, and goes there and back once a round. As two
-//! registers, it would come from the slot of one to go to that of the other.
+//! Coalesces copies before spilling: the registers of a bundle become one register. A loop-carried
+//! value then has one slot, and is stored and filled once per iteration. With two registers it
+//! would be filled from one slot and stored to the other.
 
 use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, VReg, routines};
 use crate::regalloc::grf::bundles::Bundles;
 use cranelift_entity::SecondaryMap;
 
-/// Gives the registers of a bundle one name, if any had another. Copies within it stay, of a
-/// register to itself, which nobody counts.
+/// Renames all registers of a bundle to its root. Returns `None` if no bundle has several
+/// registers. Copies within a bundle become copies of a register to itself, which are free.
 pub(in crate::regalloc) fn coalesce(code: &VCode, live: &Liveness) -> Option<VCode> {
     let shared = routines::shared(code);
     let mut bundles = Bundles::merge(code, live);
@@ -34,7 +34,7 @@ pub(in crate::regalloc) fn coalesce(code: &VCode, live: &Liveness) -> Option<VCo
     for m in &mut code.insts {
         m.map_vregs(|r, _| names[r].unwrap_or(r));
     }
-    // What a register of several values has is none of them all along.
+    // A register of several values has no label that is valid everywhere.
     let mut several: SecondaryMap<VReg, bool> = SecondaryMap::new();
     for (r, root) in members {
         (several[r], several[root]) = (true, true);

@@ -1,28 +1,29 @@
-//! The pieces of a register's life: where it has a value that comes from nowhere else in the file,
-//! it is a register of its own.
+//! Splits live ranges after spilling. Each part of a live range whose value comes from no other
+//! part in the GRF file becomes a register of its own.
 
 use crate::mir::liveness::{Liveness, Range};
 use crate::mir::{Access, Place, VBlock, VCode, VReg};
 use cranelift_entity::EntitySet;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn find(up: &mut [u32], n: u32) -> u32 {
+fn find(parent: &mut [u32], n: u32) -> u32 {
     let mut at = n;
-    while up[at as usize] != at {
-        up[at as usize] = up[up[at as usize] as usize];
-        at = up[at as usize];
+    while parent[at as usize] != at {
+        parent[at as usize] = parent[parent[at as usize] as usize];
+        at = parent[at as usize];
     }
     at
 }
 
-/// Which of some ranges, in order, has a point.
+/// Returns the index of the range, of some in order, that has a point.
 fn at(ranges: &[Range], point: u32) -> Option<usize> {
     let n = ranges.partition_point(|x| x.end <= point);
     ranges.get(n).filter(|x| x.start <= point).map(|_| n)
 }
 
-/// Makes a register of each piece of these registers. What is there when the thread starts keeps
-/// its name. Gives, per register with several pieces, the name of each of its ranges.
+/// Makes a register of each separate part of the live ranges of `regs`. The part that is live when
+/// the thread starts keeps the register. For each register that was split, returns the register of
+/// each of its ranges.
 pub(super) fn split(
     code: &mut VCode,
     live: &Liveness,
@@ -32,7 +33,7 @@ pub(super) fn split(
     let mut names: BTreeMap<VReg, Vec<VReg>> = BTreeMap::new();
     for &r in regs {
         let ranges = &live.ranges[r];
-        // What was stored where it was, and came back, may be anywhere.
+        // A payload register that was stored and filled again has no fixed place any more.
         let data = &mut code.vregs[r];
         if matches!(data.place, Place::Fixed(_)) && ranges.first().is_some_and(|x| x.start > 0) {
             data.place = Place::Any;
@@ -41,7 +42,7 @@ pub(super) fn split(
         if ranges.len() < 2 {
             continue;
         }
-        let mut up: Vec<u32> = (0..ranges.len() as u32).collect();
+        let mut parent: Vec<u32> = (0..ranges.len() as u32).collect();
         for (n, range) in ranges.iter().enumerate() {
             let inst = |point: u32| (point / 2) as usize;
             let (Some(&first), Some(&last)) = (
@@ -57,13 +58,13 @@ pub(super) fn split(
                 }
                 for s in &data.succs {
                     let start = code.blocks[*s].start as u32 * 2;
-                    // Mostly it goes on in the same range.
+                    // Execution mostly continues in the same range.
                     if range.start <= start && start < range.end {
                         continue;
                     }
                     if let Some(m) = at(ranges, start) {
-                        let (a, b) = (find(&mut up, n as u32), find(&mut up, m as u32));
-                        up[b.max(a) as usize] = a.min(b);
+                        let (a, b) = (find(&mut parent, n as u32), find(&mut parent, m as u32));
+                        parent[b.max(a) as usize] = a.min(b);
                     }
                 }
             }
@@ -73,7 +74,7 @@ pub(super) fn split(
         let mut of: BTreeMap<u32, VReg> = BTreeMap::new();
         let mut list = Vec::with_capacity(ranges.len());
         for n in 0..ranges.len() as u32 {
-            let root = find(&mut up, n);
+            let root = find(&mut parent, n);
             let name = *of.entry(root).or_insert_with(|| match n {
                 0 => r,
                 _ => {
@@ -94,8 +95,7 @@ pub(super) fn split(
     }
     let mut several: EntitySet<VReg> = EntitySet::new();
     several.extend(names.keys().copied());
-    // In the code's order: register by register, each instruction would be out of the way of the
-    // one before.
+    // Visits the code in order. Rewriting register by register would lose locality.
     for (i, m) in (0u32..).zip(&mut code.insts) {
         let mut one = false;
         m.for_each_vreg(|r, _| one |= several.contains(r));
@@ -106,7 +106,7 @@ pub(super) fn split(
             let Some(list) = names.get(&r) else {
                 return r;
             };
-            // A value is read at the point, and there after it where it is written.
+            // A use is live at the point itself, a definition at the next one.
             let ranges = &live.ranges[r];
             let n = match a {
                 Access::Use => at(ranges, i * 2),

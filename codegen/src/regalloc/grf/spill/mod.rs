@@ -1,11 +1,11 @@
 //! Spilling: lowers the demand of code until it fits the GRF file.
 //!
-//! [`belady`] decides which registers are in the file at each point. Here its edits become spills,
-//! fills and repeated constants, and registers in scratch get slots. The parts of a live range that
-//! remain in the file become registers of their own ([`live_range_split`]).
+//! [`belady`] decides which registers are in the GRF file at each point. Its edits become spills,
+//! fills and rematerialized constants, and spilled registers get slots. The parts of a live range
+//! that remain in the GRF file become registers of their own ([`live_range_split`]).
 //!
-//! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the
-//! scratch that it takes.
+//! Input: [`VCode`] and its liveness. Output: the code with the edits, its liveness, and the
+//! scratch that it uses.
 
 mod belady;
 pub(in crate::regalloc) mod copy_webs;
@@ -13,7 +13,7 @@ mod live_range_split;
 pub(in crate::regalloc) mod paired_slots;
 mod resident;
 
-use super::fragmentation::Holes;
+use super::fragmentation::Fragmentation;
 use crate::error::CodegenError;
 use crate::ir::MAX_SCRATCH;
 use crate::isel::lower_sends;
@@ -23,66 +23,66 @@ use crate::mir::logical::Dir;
 use crate::mir::{
     Access, MInst, Place, Routine, VCode, VReg, VRegData, insert, liveness, routines,
 };
-use crate::regalloc::Room;
+use crate::regalloc::AllocEnv;
 use crate::regalloc::report::{SpilledValue, held};
-use belady::Walk;
+use belady::BeladyScan;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an edit does.
+/// Kind of an edit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    /// From the slot to the file.
+enum EditKind {
+    /// Load from the slot.
     Fill,
-    /// From the file to the slot.
-    Store,
+    /// Store to the slot.
+    Spill,
 }
 
-/// Where an edit stands before an instruction, among others there.
+/// Position of an edit among others before the same instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Order {
-    /// Right behind the instruction before.
+enum EditOrder {
+    /// Right after the previous instruction.
     After,
-    /// At a block's start, for an edge into it.
+    /// At a block's start, on an edge into it.
     Edge,
-    /// For the instruction.
+    /// Right before the instruction.
     Before,
-    /// At a block's end, for an edge out of it.
+    /// At a block's end, on an edge out of it.
     Last,
 }
 
-/// A register comes to the file, or goes to its slot.
+/// Load of a register from its slot, or store to it.
 #[derive(Clone, Copy, Debug)]
-struct Edit {
-    /// The instruction that it stands before.
+struct SpillEdit {
+    /// Instruction that the edit is inserted before.
     at: u32,
-    order: Order,
-    kind: Kind,
+    order: EditOrder,
+    kind: EditKind,
     reg: VReg,
 }
 
-/// What spilling came to.
+/// Statistics of spilling.
 #[derive(Clone, Debug, Default)]
 pub struct Spilled {
-    /// Scratch of a thread in bytes, what the kernel has of its own included.
+    /// Bytes of scratch per thread, including the kernel's own.
     pub scratch: u32,
-    /// Bytes of that for spilled registers.
+    /// Bytes of scratch for spilled registers.
     pub bytes: u32,
-    /// Registers with a slot.
+    /// Number of registers with a slot.
     pub registers: u32,
-    /// Fills, in instructions.
+    /// Number of fill instructions.
     pub fills: u32,
-    /// Stores, in instructions.
+    /// Number of store instructions.
     pub stores: u32,
-    /// Constants that are made again.
+    /// Number of rematerialized constants.
     pub remats: u32,
-    /// Each of them, if that was asked for.
+    /// Report of each spilled value, if requested.
     pub values: Vec<SpilledValue>,
 }
 
 impl Spilled {
-    /// Adds what was spilled later, behind this in scratch.
+    /// Adds the statistics of later spilling, whose slots follow these in scratch.
     pub(in crate::regalloc) fn add(&mut self, later: Spilled) {
         self.scratch = self.scratch.max(later.scratch);
         self.bytes += later.bytes;
@@ -94,52 +94,56 @@ impl Spilled {
     }
 }
 
-/// Bytes that messages of scratch want beside what they move: a header, and a GRF for what is
+/// Returns the bytes that scratch messages need besides the data: a header, and a GRF for data
 /// smaller than one.
-pub(in crate::regalloc) fn spare(code: &VCode) -> u32 {
+pub(in crate::regalloc) fn message_reserve(code: &VCode) -> u32 {
     2 * code.grf.bytes
 }
 
 /// Spills until at most `cap` bytes are live at every instruction, as far as single instructions
-/// let. `origin`: per instruction what it was, kept up.
+/// allow. `origin` is updated with the original index of each instruction.
 ///
 /// # Errors
-/// The slots take more scratch than a thread can have; the platform lacks the messages.
-pub(in crate::regalloc) fn to_fit(
+/// Returns an error if the slots exceed the scratch of a thread, or if the platform lacks the
+/// messages.
+pub(in crate::regalloc) fn spill_to_fit(
     name: &str,
     code: &VCode,
     live: &Liveness,
-    room: Room<'_>,
+    env: AllocEnv<'_>,
     cap: u32,
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
-    let stays = staying(code);
-    let reserved = reserved(code, live, &stays, cap);
-    let mut walk = Walk::new(code, live, &stays, reserved, cap);
-    // Where all of the file is to be used, what cannot be is known.
-    if cap == room.grfs.min(code.grf.count) * code.grf.bytes {
-        walk.holes = Holes::of(code, live).find(cap).unwrap_or_default();
+    let unspillable = unspillable_regs(code);
+    let reserved = reserved(code, live, &unspillable, cap);
+    let mut scan = BeladyScan::new(code, live, &unspillable, reserved, cap);
+    // If the whole GRF file is to be used, fragmentation is taken into account.
+    if cap == env.grfs.min(code.grf.count) * code.grf.bytes {
+        scan.unusable = Fragmentation::of_registers(code, live)
+            .unusable_bytes(cap)
+            .unwrap_or_default();
     }
-    walk.run();
-    let Walk {
+    scan.run();
+    let BeladyScan {
         info,
         mut edits,
         left,
         ..
-    } = walk;
+    } = scan;
     edits.retain(|e| info[e.reg].bytes > 0);
-    apply(name, code, live, room, (&edits, Some(&left)), origin)
+    apply(name, code, live, env, (&edits, Some(&left)), origin)
 }
 
-/// Spills registers wherever they occur: they come to the file for each instruction.
+/// Spills registers everywhere: each instruction that names one loads and stores it.
 ///
 /// # Errors
-/// The slots take more scratch than a thread can have; the platform lacks the messages.
-pub(in crate::regalloc) fn everywhere(
+/// Returns an error if the slots exceed the scratch of a thread, or if the platform lacks the
+/// messages.
+pub(in crate::regalloc) fn spill_everywhere(
     name: &str,
     code: &VCode,
     live: &Liveness,
-    room: Room<'_>,
+    env: AllocEnv<'_>,
     regs: &BTreeSet<VReg>,
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
@@ -152,47 +156,47 @@ pub(in crate::regalloc) fn everywhere(
         for reg in all {
             let mut of = accesses.iter().filter(|x| x.0 == reg);
             if of.clone().any(|x| x.1 != Access::Def) {
-                edits.push(Edit {
+                edits.push(SpillEdit {
                     at,
-                    order: Order::Before,
-                    kind: Kind::Fill,
+                    order: EditOrder::Before,
+                    kind: EditKind::Fill,
                     reg,
                 });
             }
             if of.any(|x| x.1 != Access::Use) {
-                edits.push(Edit {
+                edits.push(SpillEdit {
                     at: at + 1,
-                    order: Order::After,
-                    kind: Kind::Store,
+                    order: EditOrder::After,
+                    kind: EditKind::Spill,
                     reg,
                 });
             }
         }
     }
     edits.sort_by_key(|e| (e.at, e.order));
-    apply(name, code, live, room, (&edits, None), origin)
+    apply(name, code, live, env, (&edits, None), origin)
 }
 
-/// Puts edits into code. With the instructions that registers left for, constants are made again,
-/// and have no slots.
+/// Inserts edits into code. Given the instructions that registers left for, constants are
+/// rematerialized and have no slots.
 fn apply(
     name: &str,
     code: &VCode,
     live: &Liveness,
-    room: Room<'_>,
-    (edits, left): (&[Edit], Option<&SecondaryMap<VReg, Option<u32>>>),
+    env: AllocEnv<'_>,
+    (edits, left): (&[SpillEdit], Option<&SecondaryMap<VReg, Option<u32>>>),
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
-    let Room {
+    let AllocEnv {
         target, scratch, ..
-    } = room;
+    } = env;
     let occurrences = live.occurrences(code);
     let stored: BTreeSet<VReg> = edits
         .iter()
-        .filter(|e| e.kind == Kind::Store)
+        .filter(|e| e.kind == EditKind::Spill)
         .map(|e| e.reg)
         .collect();
-    let (slots, end) = slots(code, live, &stored, scratch);
+    let (slots, end) = assign_slots(code, live, &stored, scratch);
     if end > MAX_SCRATCH {
         return Err(CodegenError::Unsupported {
             function: name.to_string(),
@@ -209,28 +213,28 @@ fn apply(
         ..Spilled::default()
     };
     let mut values: BTreeMap<VReg, SpilledValue> = BTreeMap::new();
-    if room.report {
+    if env.report {
         let at = |r| left.and_then(|l| l[r]);
         let by = edits.iter().map(|e| (e.reg, at(e.reg)));
-        values.extend(by.map(|(r, at)| (r, value(code, live, (r, at), slots[r], origin))));
+        values.extend(by.map(|(r, at)| (r, report_value(code, live, (r, at), slots[r], origin))));
     }
     let mut new: Vec<Inserted> = Vec::new();
     let mut insts: Vec<MInst> = Vec::new();
     let header = header(code);
-    // GRFs of the payload that are in their slots.
+    // GRFs of the payload that are stored already.
     let mut payload: BTreeSet<u32> = BTreeSet::new();
     for e in edits {
         insts.clear();
-        let again = left.and_then(|_| belady::remat(code, &occurrences, e.reg));
+        let again = left.and_then(|_| belady::constant_def(code, &occurrences, e.reg));
         match (e.kind, again) {
-            (Kind::Fill, Some(m)) => {
+            (EditKind::Fill, Some(m)) => {
                 insts.push(*m);
                 spilled.remats += 1;
                 if let Some(v) = values.get_mut(&e.reg) {
                     v.remats += 1;
                 }
             }
-            (Kind::Store, Some(_)) => {}
+            (EditKind::Spill, Some(_)) => {}
             (kind, None) => {
                 let mut s = lower_sends::spill::Scratch {
                     target,
@@ -239,24 +243,24 @@ fn apply(
                     out: &mut insts,
                 };
                 let Some(slot) = slots[e.reg] else {
-                    // Never stored: no byte of it is defined.
+                    // Never stored, so that no byte of it is defined.
                     new.push(Inserted {
                         at: e.at as usize,
-                        after: e.order == Order::After,
+                        after: e.order == EditOrder::After,
                         inst: MInst::Start { dst: e.reg },
                     });
                     continue;
                 };
                 let fixed = matches!(code.vregs[e.reg].place, Place::Fixed(_));
-                if fixed && kind == Kind::Store && !payload.insert(slot / code.grf.bytes) {
+                if fixed && kind == EditKind::Spill && !payload.insert(slot / code.grf.bytes) {
                     continue;
                 }
-                access(&mut s, kind, e.reg, slot, code.vregs[e.reg])
+                lower_edit(&mut s, kind, e.reg, slot, code.vregs[e.reg])
                     .map_err(|m| CodegenError::internal(name, m))?;
                 let mut own = (0, 0);
                 let (all, one) = match kind {
-                    Kind::Fill => (&mut spilled.fills, &mut own.0),
-                    Kind::Store => (&mut spilled.stores, &mut own.1),
+                    EditKind::Fill => (&mut spilled.fills, &mut own.0),
+                    EditKind::Spill => (&mut spilled.stores, &mut own.1),
                 };
                 *one = insts.len() as u32;
                 *all += *one;
@@ -268,7 +272,7 @@ fn apply(
         }
         new.extend(insts.iter().map(|&inst| Inserted {
             at: e.at as usize,
-            after: e.order == Order::After,
+            after: e.order == EditOrder::After,
             inst,
         }));
     }
@@ -287,7 +291,7 @@ fn apply(
     let live = live.with_inserted(name, (code, &out), &moved, named)?;
     debug_assert!(liveness::liveness(name, &out).is_ok_and(|l| l.same(&live)));
     let names = live_range_split::split(&mut out, &live, &touched);
-    // Calls see what lives across them, which is not what it was.
+    // Live ranges across calls have changed.
     let live = match out.routines.len() {
         0 | 1 => live.renamed(&names),
         _ => liveness::liveness(name, &out)?,
@@ -296,8 +300,8 @@ fn apply(
     Ok((out, live, spilled))
 }
 
-/// A register that is spilled, and the instruction that it first left for.
-fn value(
+/// Returns the report of a spilled register and of the instruction that it was first spilled for.
+fn report_value(
     code: &VCode,
     live: &Liveness,
     (r, left): (VReg, Option<u32>),
@@ -315,7 +319,7 @@ fn value(
             }
         });
     }
-    // What is new stands before the next that is not.
+    // An inserted instruction counts as the next original one.
     let before = |point: u32| {
         let rest = origin.iter().skip(point as usize / 2);
         let next = rest.copied().find(|o| *o != NEW);
@@ -336,14 +340,15 @@ fn value(
     }
 }
 
-/// The thread header, which every message of scratch begins with.
+/// Returns the thread header, which is the header of every scratch message.
 fn header(code: &VCode) -> VReg {
     code.header().unwrap_or(VReg::new(0))
 }
 
-/// Registers that are never spilled: the thread header, which spilling needs; what must lie in
-/// certain registers at the end; what callers and subroutines share.
-fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
+/// Returns the registers that are never spilled. These are the thread header, which spilling needs,
+/// registers with fixed or minimal places, and those that callers and subroutines share. Payload
+/// registers outside the header may be spilled.
+fn unspillable_regs(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = routines::shared(code);
     out.resize(code.vregs.len());
     out[header(code)] = true;
@@ -358,10 +363,14 @@ fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// Per instruction the bytes of what stays.
-fn staying_bytes(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>) -> Vec<u32> {
+/// Returns the bytes of unspillable registers per instruction.
+fn unspillable_bytes(
+    code: &VCode,
+    live: &Liveness,
+    unspillable: &SecondaryMap<VReg, bool>,
+) -> Vec<u32> {
     let mut delta = vec![0i64; code.insts.len() + 1];
-    for (r, data) in code.vregs.iter().filter(|(r, _)| stays[*r]) {
+    for (r, data) in code.vregs.iter().filter(|(r, _)| unspillable[*r]) {
         for range in &live.ranges[r] {
             delta[range.start as usize / 2] += i64::from(data.bytes);
             delta[(range.end.div_ceil(2) as usize).min(code.insts.len())] -= i64::from(data.bytes);
@@ -375,9 +384,14 @@ fn staying_bytes(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>
     each.collect()
 }
 
-/// Per instruction the bytes that it alone wants: of what stays, of what it names, of what an
-/// address is in use of; of a call, what its routine wants beside what stays.
-fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32]) -> Vec<u32> {
+/// Returns the minimum demand of each instruction in bytes: unspillable registers, its own
+/// operands, and registers whose address is in use. A call needs at least what any instruction of
+/// the routine needs.
+fn min_demand(
+    code: &VCode,
+    unspillable: &SecondaryMap<VReg, bool>,
+    unspillable_regs: &[u32],
+) -> Vec<u32> {
     let mut pinned: SmallVec<[VReg; 4]> = SmallVec::new();
     let named = |m: &MInst| {
         let mut all = pinned.clone();
@@ -391,21 +405,23 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
             MInst::Touch { reg, .. } => pinned.retain(|r| *r != reg),
             _ => {}
         }
-        let own = all.into_iter().filter(|r| !stays[*r]);
+        let own = all.into_iter().filter(|r| !unspillable[*r]);
         let data = own.map(|r| code.vregs[r]);
         data.map(|d| d.bytes.next_multiple_of(d.align.max(1))).sum()
     };
     let named: Vec<u32> = code.insts.iter().map(named).collect();
-    let mut out: Vec<u32> = (staying.iter().zip(named)).map(|(s, n)| s + n).collect();
+    let mut out: Vec<u32> = (unspillable_regs.iter().zip(named))
+        .map(|(s, n)| s + n)
+        .collect();
     let calls = code.calls();
     let mut least: SecondaryMap<Routine, u32> = SecondaryMap::new();
-    // Callees come behind their callers.
+    // Callees come after their callers.
     for routine in code.routines.keys().rev() {
         let insts = code.routine_insts(routine);
         let first = calls.partition_point(|c| c.0 < insts.start);
         let own = calls.iter().skip(first);
         for &(i, called) in own.take_while(|c| c.0 < insts.end) {
-            if let (Some(o), Some(s)) = (out.get_mut(i), staying.get(i)) {
+            if let (Some(o), Some(s)) = (out.get_mut(i), unspillable_regs.get(i)) {
                 *o = (*o).max(s + least[called]);
             }
         }
@@ -415,32 +431,42 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
     out
 }
 
-/// The instruction that wants most of the file for itself, and what lives then whatever is spilled,
-/// in bytes: with it, what messages of scratch want. At the first one that is all that lives:
-/// nothing was stored before it.
-pub(in crate::regalloc) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
-    let stays = staying(code);
-    let mut all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
+/// Returns the instruction with the highest minimum demand, and that demand in bytes. It includes
+/// what scratch messages need. Everything live at the first instruction counts there, since nothing
+/// can be stored before it.
+pub(in crate::regalloc) fn largest_instruction(code: &VCode, live: &Liveness) -> (usize, u32) {
+    let unspillable = unspillable_regs(code);
+    let mut all = min_demand(
+        code,
+        &unspillable,
+        &unspillable_bytes(code, live, &unspillable),
+    );
     let begins = liveness::demand(code, &live.ranges);
     if let (Some(first), Some(begins)) = (all.first_mut(), begins.first()) {
         *first = (*first).max(begins.peak());
     }
     let most = all.into_iter().enumerate().max_by_key(|x| (x.1, x.0));
     let (at, bytes) = most.unwrap_or((0, 0));
-    (at, bytes + spare(code))
+    (at, bytes + message_reserve(code))
 }
 
-/// Per instruction the bytes of what stays, and what a called routine may want.
-fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
-    let mut out = staying_bytes(code, live, stays);
+/// Returns per instruction the bytes of unspillable registers and the bytes that a called routine
+/// may need.
+fn reserved(
+    code: &VCode,
+    live: &Liveness,
+    unspillable: &SecondaryMap<VReg, bool>,
+    cap: u32,
+) -> Vec<u32> {
+    let mut out = unspillable_bytes(code, live, unspillable);
     let calls = code.calls();
     if calls.is_empty() {
         return out;
     }
-    // What a routine and those that it calls have live of their own, or, where that is much, cannot
-    // do without: callees come behind their callers.
+    // Peak demand of each routine and its callees. If that is high, the minimum that spilling
+    // leaves. Callees come after their callers.
     let own = liveness::demand(code, &live.ranges);
-    let alone = wanted_alone(code, stays, &out);
+    let minimum = min_demand(code, unspillable, &out);
     let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
         let insts = code.routine_insts(routine);
@@ -451,12 +477,12 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
             let across = own.get(i).map_or(0, |d| d.during);
             most = most.max(across + need[called]);
         }
-        let least = alone.get(insts).unwrap_or(&[]).iter().max();
-        let least = least.map_or(0, |l| l + spare(code));
+        let least = minimum.get(insts).unwrap_or(&[]).iter().max();
+        let least = least.map_or(0, |l| l + message_reserve(code));
         need[routine] = most.min(least.max(cap / 2)).min(cap);
     }
     for routine in code.routines.keys().skip(1) {
-        // It has its share, wherever it is called.
+        // A routine may use its share wherever it is called from.
         let more = cap.saturating_sub(need[routine].max(cap / 2));
         let insts = code.routine_insts(routine);
         for r in out.get_mut(insts).unwrap_or(&mut []) {
@@ -471,10 +497,10 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
     out
 }
 
-/// A slot, in bytes from scratch's start, for each register that is stored; and where the last one
-/// ends. Registers that never live at once may share one. Registers of the payload share their
-/// GRFs' slots.
-fn slots(
+/// Returns a slot in scratch for each stored register, and the end of the last slot, both in bytes.
+/// Registers that are never live at the same time may share a slot. Payload registers in the same
+/// GRFs share these GRFs' slots.
+fn assign_slots(
     code: &VCode,
     live: &Liveness,
     stored: &BTreeSet<VReg>,
@@ -484,14 +510,15 @@ fn slots(
     let mut out: SecondaryMap<VReg, Option<u32>> = SecondaryMap::with_capacity(code.vregs.len());
     let mut end = scratch.next_multiple_of(grf);
     let mut payload: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    // By where they begin to live; per size, slots and when they are free again.
+    // Registers by start of their live range. Per size, slots and the points from which on they are
+    // free.
     let mut all: Vec<(u32, u32, VReg)> = Vec::new();
     for &r in stored {
         let data = code.vregs[r];
         if let Place::Fixed(at) = data.place {
             let first = at / grf * grf;
             let bytes = (at + data.bytes).next_multiple_of(grf) - first;
-            // Runs that begin together share, if the first is as long.
+            // Runs of GRFs with the same start share a slot if they have the same length.
             let key = (first, bytes);
             let slot = *payload.entry(key).or_insert_with(|| {
                 end += bytes;
@@ -510,7 +537,7 @@ fn slots(
     let mut free: BTreeMap<u32, BTreeSet<(u32, u32)>> = BTreeMap::new();
     let mut routine = Routine::new(0);
     for (start, last, r) in all {
-        // Each routine has slots of its own.
+        // Each routine has its own slots.
         while routine.index() + 1 < code.routines.len()
             && code.routine_insts(routine).end <= start as usize / 2
         {
@@ -535,11 +562,11 @@ fn slots(
     (out, end)
 }
 
-/// The instructions of an edit. A part of a GRF goes through a GRF of its own; so does the end of a
-/// register of more, the rest as it is.
-fn access(
+/// Lowers an edit to instructions. Data smaller than a GRF goes through a temporary GRF. The
+/// partial last GRF of a longer register does so too, while the rest is transferred directly.
+fn lower_edit(
     s: &mut lower_sends::spill::Scratch<'_>,
-    kind: Kind,
+    kind: EditKind,
     r: VReg,
     slot: u32,
     data: VRegData,
@@ -557,8 +584,8 @@ fn access(
     let end = full * grf.bytes;
     let long = inside == 0 && full > 0 && (fixed.is_some() || data.align >= grf.bytes);
     match (kind, fixed) {
-        // The payload's GRFs as they are.
-        (Kind::Store, Some(first)) if !whole => {
+        // Stores the GRFs of the payload as they are.
+        (EditKind::Spill, Some(first)) if !whole => {
             let all = s.vregs.push(VRegData {
                 bytes: grfs * grf.bytes,
                 align: grf.bytes,
@@ -567,27 +594,27 @@ fn access(
             });
             s.whole(Dir::Write, (all, 0), at, grfs, false)
         }
-        (Kind::Store, _) if whole => s.whole(Dir::Write, (r, 0), at, grfs, false),
-        (Kind::Fill, _) if whole => s.whole(Dir::Read, (r, 0), at, grfs, true),
-        (Kind::Store, _) if long => {
+        (EditKind::Spill, _) if whole => s.whole(Dir::Write, (r, 0), at, grfs, false),
+        (EditKind::Fill, _) if whole => s.whole(Dir::Read, (r, 0), at, grfs, true),
+        (EditKind::Spill, _) if long => {
             s.whole(Dir::Write, (r, 0), at, full, false)?;
             let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
             s.move_bytes((t, 0), (r, end), rest, true);
             s.whole(Dir::Write, (t, 0), at + end, 1, false)
         }
-        (Kind::Fill, _) if long => {
+        (EditKind::Fill, _) if long => {
             s.whole(Dir::Read, (r, 0), at, full, true)?;
             let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
             s.whole(Dir::Read, (t, 0), at + end, 1, true)?;
             s.move_bytes((r, end), (t, 0), rest, false);
             Ok(())
         }
-        (Kind::Store, _) => {
+        (EditKind::Spill, _) => {
             let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
             s.move_between((t, 0), (r, 0), data.bytes);
             s.whole(Dir::Write, (t, 0), at, grfs, false)
         }
-        (Kind::Fill, _) => {
+        (EditKind::Fill, _) => {
             let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
             s.whole(Dir::Read, (t, 0), at, grfs, true)?;
             s.move_between((r, 0), (t, inside), data.bytes);

@@ -1,9 +1,9 @@
-//! Registers that are always read and written near each other become one before values leave for
-//! scratch, so that one message moves both.
+//! Pairs registers that are always accessed near each other before spilling, so that one message
+//! transfers both.
 //!
-//! They are as large as each other and whole GRFs, and their reads and writes are as many, of the
-//! same kind, each in the same block as the other's and not far from it. Nothing else is asked of
-//! them: what is left over of one while the other lives is little.
+//! Both have the same size of whole GRFs. Their reads and writes correspond one to one, each in the
+//! same block and a short distance apart. Nothing else is required, since their live ranges
+//! differ little.
 
 use super::belady;
 use crate::isel::lower_sends;
@@ -14,15 +14,15 @@ use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Src};
 use std::collections::BTreeMap;
 
-/// How far apart, in instructions, what two registers are in for may be.
-const NEAR: u32 = 24;
-/// Registers that nobody names for so many instructions are those that may leave.
-const LONG: u32 = 48;
+/// Maximum distance, in instructions, between corresponding accesses.
+const MAX_DISTANCE: u32 = 24;
+/// Minimum gap, in instructions, between two accesses of a register that is likely to be spilled.
+const MIN_GAP: u32 = 48;
 
-/// What must be equal: size, and per occurrence its block and whether it writes.
-type Shape = (u32, Vec<(u32, bool)>);
+/// Size in bytes, and per access its block and true for a write. Pairs have equal patterns.
+type AccessPattern = (u32, Vec<(u32, bool)>);
 
-/// Registers in the file that only plain instructions name, and that may go to scratch.
+/// Returns the spillable registers that only plain instructions name.
 fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMap<VReg, bool> {
     let grf = code.grf.bytes;
     let shared = routines::shared(code);
@@ -33,7 +33,7 @@ fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMa
             && d.place == Place::Any
             && d.bytes * 2 <= most
             && !shared[r]
-            && belady::remat(code, occurrences, r).is_none();
+            && belady::constant_def(code, occurrences, r).is_none();
     }
     for m in &code.insts {
         match m {
@@ -58,41 +58,41 @@ fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMa
     out
 }
 
-/// Makes registers of pairs of them, if there are any.
+/// Merges pairs of registers. Returns `None` if there are none.
 pub(in crate::regalloc) fn pair(code: &VCode, live: &Liveness, target: &Target) -> Option<VCode> {
     let occurrences = live.occurrences(code);
     let most = lower_sends::spill::Scratch::most(target);
     let may = candidates(code, &occurrences, most);
     let block_of = code.block_of();
     let block = |inst: u32| block_of.get(inst as usize).copied().unwrap_or(0);
-    // In the order of their numbers, which is mostly that of the program.
-    let mut waiting: BTreeMap<Shape, VReg> = BTreeMap::new();
-    // Per register of a pair: the other, the one that stands for both, and where it is in that.
+    // Visits registers by number, which is mostly program order.
+    let mut unpaired: BTreeMap<AccessPattern, VReg> = BTreeMap::new();
+    // Per paired register: its partner, the merged register, and the byte offset in that.
     let mut found: SecondaryMap<VReg, Option<(VReg, VReg, u32)>> = SecondaryMap::new();
     let mut any = false;
     for r in code.vregs.keys().filter(|r| may[*r]) {
         let list = occurrences.of(r);
         let gaps = list.windows(2).map(|w| w[1].inst - w[0].inst);
-        if gaps.max().is_none_or(|g| g < LONG) {
+        if gaps.max().is_none_or(|g| g < MIN_GAP) {
             continue;
         }
         let kinds = list
             .iter()
             .map(|o| (block(o.inst), o.access != Access::Use));
-        let shape = (code.vregs[r].bytes, kinds.collect());
+        let pattern = (code.vregs[r].bytes, kinds.collect());
         let near = |other: &VReg| {
             let both = list.iter().zip(occurrences.of(*other));
             both.into_iter()
-                .all(|(a, b)| a.inst.abs_diff(b.inst) <= NEAR)
+                .all(|(a, b)| a.inst.abs_diff(b.inst) <= MAX_DISTANCE)
         };
-        match waiting.remove(&shape) {
+        match unpaired.remove(&pattern) {
             Some(first) if near(&first) => {
                 found[first] = Some((r, first, 0));
                 found[r] = Some((first, first, code.vregs[r].bytes));
                 any = true;
             }
             _ => {
-                waiting.insert(shape, r);
+                unpaired.insert(pattern, r);
             }
         }
     }
@@ -103,16 +103,16 @@ pub(in crate::regalloc) fn pair(code: &VCode, live: &Liveness, target: &Target) 
     })
 }
 
-/// Gives the registers of pairs their names. A write begins the value of both where the other has
-/// none.
+/// Renames paired registers. A write starts the live range of the merged register if its partner is
+/// not live.
 fn rewrite(
     code: &mut VCode,
     live: &Liveness,
     found: &SecondaryMap<VReg, Option<(VReg, VReg, u32)>>,
 ) {
     let alive = |r: VReg, point: u32| live.lives_at(r, point);
-    // A value that begins beside the other's, undefined.
-    let nothing = code.vregs.push(VRegData {
+    // Stands for an undefined value that starts while the partner is live.
+    let undefined = code.vregs.push(VRegData {
         bytes: 1,
         align: 1,
         place: Place::Any,
@@ -142,7 +142,7 @@ fn rewrite(
             MInst::Start { dst } => {
                 if let Some((other, name, _)) = found[*dst] {
                     *dst = if alive(other, i * 2 + 1) {
-                        nothing
+                        undefined
                     } else {
                         name
                     };
@@ -155,7 +155,7 @@ fn rewrite(
     for (r, data) in code.vregs.iter_mut() {
         if let Some((_, name, _)) = found[r] {
             several[r] = true;
-            // Of two values it is neither.
+            // The merged register has two IR values, so it is labelled with neither.
             data.value = None.into();
             if r == name {
                 data.bytes *= 2;

@@ -1,34 +1,34 @@
-//! Registers in the file: a list in no order, and where in it each is. There are no more than the
-//! file has bytes, mostly a hundred.
+//! Set of registers in the GRF file: an unordered list and each register's index in it. There are
+//! no more of them than the GRF file has bytes, usually about a hundred.
 
 use crate::mir::VReg;
 use cranelift_entity::SecondaryMap;
 
-/// The registers.
+/// Registers in the GRF file.
 #[derive(Default)]
-pub(super) struct Inside {
+pub(super) struct ResidentSet {
     list: Vec<VReg>,
-    /// Places in the list.
-    place: SecondaryMap<VReg, u32>,
+    /// Indices in the list.
+    index: SecondaryMap<VReg, u32>,
 }
 
-impl Inside {
+impl ResidentSet {
     pub(super) fn clear(&mut self) {
         self.list.clear();
     }
 
-    /// Adds one that is not there.
+    /// Adds a register that is not in the set.
     pub(super) fn insert(&mut self, r: VReg) {
-        self.place[r] = self.list.len() as u32;
+        self.index[r] = self.list.len() as u32;
         self.list.push(r);
     }
 
-    /// Removes one that is there.
+    /// Removes a register that is in the set.
     pub(super) fn remove(&mut self, r: VReg) {
-        let place = self.place[r];
-        self.list.swap_remove(place as usize);
-        if let Some(&moved) = self.list.get(place as usize) {
-            self.place[moved] = place;
+        let index = self.index[r];
+        self.list.swap_remove(index as usize);
+        if let Some(&moved) = self.list.get(index as usize) {
+            self.index[moved] = index;
         }
     }
 

@@ -1,16 +1,15 @@
-//! Splitting: where what lives at once fits, and a register finds no place that is free all its
-//! life, values move, and live on as other registers.
+//! Live range splitting. If demand fits but a register finds no place that is free over its whole
+//! live range, values move between places.
 //!
-//! A scan over the blocks in order, as of a linear-scan allocator that moves what it placed. A
-//! bundle begins to live where the placement of whole lives wants it, if it has a place there, else
-//! where least is in the way: that moves aside, once, and stays there. If nothing else helps, all
-//! that lives is packed anew. Where ways meet that have a value in different places, the edges move
-//! it.
+//! The algorithm is a linear scan over the blocks that may move placed bundles. A new bundle starts
+//! at its place from whole-range placement, if that is free. Otherwise other bundles move away from
+//! where that costs least, and stay in their new places. As a last resort all live bundles are
+//! repacked. Moves on edges reconcile the places of predecessors.
 //!
-//! Needs: [`VCode`] whose demand fits, its liveness, places for most bundles. Makes: the code with
-//! copies, a register for each place that a value was in, and their addresses. What callers and
-//! subroutines share stays where it is wanted; what lives across a call leaves those places before
-//! it, and is in the way of all that the routine has of its own.
+//! Input: [`VCode`] whose demand fits, its liveness, and places for most bundles. Output: the code
+//! with copies, one register per place that a value was in, and their addresses. Registers that
+//! callers and subroutines share stay in their places. Values live across a call leave those places
+//! before it, and keep the routine's own values out of theirs.
 
 mod copy_cycles;
 mod occupancy;
@@ -22,27 +21,27 @@ use crate::mir::liveness::{Liveness, Occurrences};
 use crate::mir::loops::Loops;
 use crate::mir::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
-use occupancy::{Bytes, File, meet, places};
+use occupancy::{ByteRange, Occupancy, candidate_addresses, overlap};
 use parallel_moves::Move;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many places are tried from which what is there would move aside.
-const WINDOWS: usize = 16;
+/// Maximum number of places to try to clear.
+const MAX_WINDOWS: usize = 16;
 
 /// Code after splitting.
-pub(in crate::regalloc) struct Split {
+pub(in crate::regalloc) struct SplitResult {
     pub(in crate::regalloc) code: VCode,
-    /// An address per register.
+    /// Address of each register.
     pub(in crate::regalloc) address: SecondaryMap<VReg, u32>,
-    /// Registers that were in several places.
+    /// Number of registers that were in several places.
     pub(in crate::regalloc) splits: u32,
 }
 
-/// Places every register in the first `limit` bytes of the file, where `wanted` says by bundle if
-/// it can. `None`: not even so.
+/// Places every register in the first `limit` bytes of the GRF file, at the address in `wanted` of
+/// its bundle if possible. Returns `None` if splitting fails too.
 pub(in crate::regalloc) fn split(
     code: &VCode,
     live: &Liveness,
@@ -50,13 +49,13 @@ pub(in crate::regalloc) fn split(
     wanted: &SecondaryMap<VReg, Option<u32>>,
     limit: u32,
     origin: &mut Vec<u32>,
-) -> Option<Split> {
-    let mut scan = Scan::new(code, live, bundles, wanted, limit)?;
+) -> Option<SplitResult> {
+    let mut scan = SplitScan::new(code, live, bundles, wanted, limit)?;
     let mut out = code.clone();
     for b in code.blocks.keys() {
         scan.block(b, &mut out)?;
     }
-    let Scan {
+    let SplitScan {
         names,
         vregs,
         address,
@@ -72,118 +71,123 @@ pub(in crate::regalloc) fn split(
         others.map(move |n| (name.clone(), n))
     });
     out.labels.extend(rest);
-    Some(Split {
+    Some(SplitResult {
         code: out,
         address,
         splits,
     })
 }
 
-/// A block's live registers' bundles and where they are, in order.
-type Places = Vec<(VReg, u32)>;
+/// Bundles live at a block's start or end and their addresses, in order.
+type BundlePlaces = Vec<(VReg, u32)>;
 
-fn find(places: &Places, root: VReg) -> Option<u32> {
+fn find(places: &BundlePlaces, root: VReg) -> Option<u32> {
     let n = places.binary_search_by_key(&root, |p| p.0).ok()?;
     places.get(n).map(|p| p.1)
 }
 
-struct Scan<'a> {
+/// State of the scan over the blocks.
+struct SplitScan<'a> {
     code: &'a VCode,
     live: &'a Liveness,
     occurrences: Arc<Occurrences>,
     loops: Loops,
     wanted: &'a SecondaryMap<VReg, Option<u32>>,
     limit: u32,
-    /// Bundles that may not be in the file's last register.
-    answers: EntitySet<VReg>,
-    /// Per register its bundle.
+    /// Bundles that may not use the last GRF of the file.
+    responses: EntitySet<VReg>,
+    /// Bundle of each register.
     root: PrimaryMap<VReg, VReg>,
-    /// The place of bundles that callers and subroutines share.
-    kept: SecondaryMap<VReg, Option<u32>>,
-    /// Per routine those that it names.
-    own: SecondaryMap<Routine, BTreeSet<(VReg, u32)>>,
-    /// Per routine those that run while it runs.
-    running: SecondaryMap<Routine, Vec<Routine>>,
-    /// Per routine what its callers have across its calls.
-    barred: SecondaryMap<Routine, Option<File>>,
+    /// Places of bundles that callers and subroutines share.
+    shared_places: SecondaryMap<VReg, Option<u32>>,
+    /// Shared bundles that each routine names.
+    named_shared: SecondaryMap<Routine, BTreeSet<(VReg, u32)>>,
+    /// Routines that may be active while each routine runs.
+    active: SecondaryMap<Routine, Vec<Routine>>,
+    /// Bytes per routine that its callers use across its calls.
+    reserved: SecondaryMap<Routine, Option<Occupancy>>,
     routines: Vec<Routine>,
-    /// Per bundle the alignment.
+    /// Alignment of each bundle.
     align: SecondaryMap<VReg, u32>,
-    /// Registers by where a range of theirs begins and ends, in order; how many of those are behind
-    /// us.
+    /// Starts and ends of all live ranges, in order, and the number of those before the current
+    /// point.
     begins: Vec<(u32, VReg)>,
     ends: Vec<(u32, VReg)>,
-    begun: usize,
+    started: usize,
     ended: usize,
-    /// Registers with a range that has the point, on whatever way.
+    /// Registers whose live range includes the current point, in program order rather than on the
+    /// current path.
     covering: BTreeSet<VReg>,
-    /// Of bundles that live, the registers that do, and the place.
+    /// Live registers of each live bundle, and the bundle's address.
     members: SecondaryMap<VReg, SmallVec<[VReg; 1]>>,
     at: SecondaryMap<VReg, u32>,
-    file: File,
-    /// Bundles whose address is in use, and those that began at this instruction.
+    file: Occupancy,
+    /// Bundles whose address is in use, and those that start at the current instruction.
     pinned: SmallVec<[VReg; 4]>,
     fresh: SmallVec<[VReg; 4]>,
-    /// Where registers were that end at this instruction: free behind it.
-    dying: SmallVec<[Bytes; 4]>,
-    /// Their bundles.
+    /// Places of registers whose live ranges end at the current instruction. They are free after
+    /// it.
+    dying: SmallVec<[ByteRange; 4]>,
+    /// Bundles of those registers.
     leaving: SmallVec<[VReg; 4]>,
-    starts: Vec<Option<Places>>,
-    exits: Vec<Option<Places>>,
-    /// Per register its name at each place that it was in.
+    starts: Vec<Option<BundlePlaces>>,
+    exits: Vec<Option<BundlePlaces>>,
+    /// Register that stands for each register at each of its places.
     names: SecondaryMap<VReg, SmallVec<[(u32, VReg); 1]>>,
     vregs: PrimaryMap<VReg, crate::mir::VRegData>,
     address: SecondaryMap<VReg, u32>,
     new: Vec<Inserted>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> SplitScan<'a> {
     fn new(
         code: &'a VCode,
         live: &'a Liveness,
         bundles: &mut Bundles<'_>,
         wanted: &'a SecondaryMap<VReg, Option<u32>>,
         limit: u32,
-    ) -> Option<Scan<'a>> {
+    ) -> Option<SplitScan<'a>> {
         let mut root = PrimaryMap::with_capacity(code.vregs.len());
         let mut align: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
         let (mut begins, mut ends) = (Vec::new(), Vec::new());
-        let mut answers = EntitySet::new();
+        let mut responses = EntitySet::new();
         for (r, data) in &code.vregs {
             let to = bundles.root(r);
             root.push(to);
             align[to] = align[to].max(data.align);
             if bundles.limit(to, limit) < limit {
-                answers.insert(to);
+                responses.insert(to);
             }
             begins.extend(live.ranges[r].iter().map(|x| (x.start, r)));
             ends.extend(live.ranges[r].iter().map(|x| (x.end, r)));
         }
         let shared = routines::shared(code);
-        let mut kept: SecondaryMap<VReg, Option<u32>> = SecondaryMap::new();
+        let mut shared_places: SecondaryMap<VReg, Option<u32>> = SecondaryMap::new();
         for r in code.vregs.keys().filter(|r| shared[*r]) {
             if !live.ranges[r].is_empty() {
-                kept[root[r]] = Some(wanted[root[r]]?);
+                shared_places[root[r]] = Some(wanted[root[r]]?);
             }
         }
-        let mut own: SecondaryMap<Routine, BTreeSet<(VReg, u32)>> = SecondaryMap::new();
+        let mut named_shared: SecondaryMap<Routine, BTreeSet<(VReg, u32)>> = SecondaryMap::new();
         for routine in code.routines.keys().skip(1) {
             for m in code.insts.get(code.routine_insts(routine)).unwrap_or(&[]) {
-                m.for_each_vreg(|r, _| own[routine].extend(kept[root[r]].map(|at| (root[r], at))));
+                m.for_each_vreg(|r, _| {
+                    named_shared[routine].extend(shared_places[root[r]].map(|at| (root[r], at)))
+                });
             }
         }
-        // What is hardest to place first.
+        // Starts with the hardest to place.
         begins.sort_by_key(|&(point, r)| {
             let data = &code.vregs[r];
-            let anywhere = data.place == Place::Any && kept[root[r]].is_none();
+            let anywhere = data.place == Place::Any && shared_places[root[r]].is_none();
             (point, anywhere, Reverse(data.bytes.max(data.align)), r)
         });
         ends.sort_unstable();
-        Some(Scan {
-            kept,
-            own,
-            running: routines::running(code),
-            barred: SecondaryMap::new(),
+        Some(SplitScan {
+            shared_places,
+            named_shared,
+            active: routines::running(code),
+            reserved: SecondaryMap::new(),
             routines: routines::of_blocks(code),
             code,
             live,
@@ -191,17 +195,17 @@ impl<'a> Scan<'a> {
             loops: Loops::new(code),
             wanted,
             limit,
-            answers,
+            responses,
             root,
             align,
             begins,
             ends,
-            begun: 0,
+            started: 0,
             ended: 0,
             covering: BTreeSet::new(),
             members: SecondaryMap::new(),
             at: SecondaryMap::new(),
-            file: File::new(code.grf),
+            file: Occupancy::new(code.grf),
             pinned: SmallVec::new(),
             fresh: SmallVec::new(),
             dying: SmallVec::new(),
@@ -215,7 +219,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// The register that is `r` while its bundle is at an address.
+    /// Returns the register that stands for `r` while its bundle is at an address.
     fn name(&mut self, r: VReg, at: u32) -> VReg {
         if let Some(n) = self.names[r].iter().find(|n| n.0 == at) {
             return n.1;
@@ -236,7 +240,7 @@ impl<'a> Scan<'a> {
         self.code.vregs[root].bytes
     }
 
-    fn place(&self, root: VReg) -> Bytes {
+    fn place(&self, root: VReg) -> ByteRange {
         let at = self.at[root];
         at..at + self.bytes(root)
     }
@@ -264,30 +268,30 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Where a bundle may be.
-    fn within(&self, root: VReg) -> Bytes {
+    /// Returns the bytes that a bundle may use.
+    fn within(&self, root: VReg) -> ByteRange {
         let file = self.code.grf.size();
-        if let Some(at) = self.kept[root] {
+        if let Some(at) = self.shared_places[root] {
             return at..at + self.bytes(root);
         }
         match self.code.vregs[root].place {
-            Place::Any if self.answers.contains(root) => 0..self.limit - self.code.grf.bytes,
+            Place::Any if self.responses.contains(root) => 0..self.limit - self.code.grf.bytes,
             Place::Any => 0..self.limit,
             Place::AtLeast(first) => first..file,
             Place::Fixed(at) => at..at + self.bytes(root),
         }
     }
 
-    /// Whether a bundle that lives may be moved before the instruction.
-    fn moves(&self, root: VReg) -> bool {
+    /// Returns true if a live bundle may move before the current instruction.
+    fn may_move(&self, root: VReg) -> bool {
         self.code.vregs[root].place == Place::Any
-            && self.kept[root].is_none()
+            && self.shared_places[root].is_none()
             && self.members[root].len() == 1
             && !self.pinned.contains(&root)
             && !self.fresh.contains(&root)
     }
 
-    /// Walks a block and what leads on to blocks that were walked before.
+    /// Scans a block, then its edges to blocks that were scanned before.
     fn block(&mut self, b: VBlock, out: &mut VCode) -> Option<()> {
         let code = self.code;
         let data = &code.blocks[b];
@@ -295,7 +299,7 @@ impl<'a> Scan<'a> {
         for i in data.start..data.end {
             self.inst(i as u32, out)?;
         }
-        let mut exit: Places = Vec::new();
+        let mut exit: BundlePlaces = Vec::new();
         let all: Vec<VReg> = self.covering.iter().copied().collect();
         for r in all.into_iter().filter(|&r| self.is_live(r)) {
             let root = self.root[r];
@@ -308,7 +312,7 @@ impl<'a> Scan<'a> {
             self.edge(b, &exit, s, &goals)?;
         }
         self.exits[b.index()] = Some(exit);
-        // Places that nobody asks for any more.
+        // Releases places that no later block needs.
         for p in data.preds.iter().chain([&b]) {
             if code.blocks[*p].succs.iter().all(|s| *s <= b) {
                 self.exits[p.index()] = None;
@@ -322,14 +326,15 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// Everything is where the block before has it that is in most loops; the other edges move it.
+    /// Enters a block with the places of the predecessor in the deepest loop. The other edges get
+    /// moves.
     fn enter(&mut self, b: VBlock) -> Option<()> {
         let code = self.code;
         let data = &code.blocks[b];
         let point = data.start as u32 * 2;
-        self.file = match &self.barred[self.routines[b.index()]] {
-            Some(barred) => barred.emptied(),
-            None => File::new(code.grf),
+        self.file = match &self.reserved[self.routines[b.index()]] {
+            Some(reserved) => reserved.without_bundles(),
+            None => Occupancy::new(code.grf),
         };
         for r in std::mem::take(&mut self.covering) {
             let root = self.root[r];
@@ -345,10 +350,10 @@ impl<'a> Scan<'a> {
         self.fresh.clear();
         self.dying.clear();
         self.leaving.clear();
-        let mut coming: Vec<VReg> = self.covering.iter().copied().collect();
-        let begin = self.begins.iter().skip(self.begun);
-        coming.extend(begin.take_while(|x| x.0 <= point).map(|x| x.1));
-        coming.retain(|&r| {
+        let mut live_into: Vec<VReg> = self.covering.iter().copied().collect();
+        let begin = self.begins.iter().skip(self.started);
+        live_into.extend(begin.take_while(|x| x.0 <= point).map(|x| x.1));
+        live_into.retain(|&r| {
             self.live
                 .lives_into(&self.occurrences, r, data.start as u32)
         });
@@ -359,17 +364,17 @@ impl<'a> Scan<'a> {
             .max_by_key(|p| (self.loops.depth(*p), Reverse(*p)));
         let known = from.and_then(|p| self.exits[p.index()].clone());
         let known = known.unwrap_or_default();
-        let mut homeless = Vec::new();
-        for r in coming {
+        let mut unplaced = Vec::new();
+        for r in live_into {
             match find(&known, self.root[r]) {
                 Some(at) => {
                     self.covering.insert(r);
                     self.put(r, at);
                 }
-                None => homeless.push(r),
+                None => unplaced.push(r),
             }
         }
-        homeless.sort_by_key(|&r| {
+        unplaced.sort_by_key(|&r| {
             let data = &code.vregs[r];
             (
                 data.place == Place::Any,
@@ -377,11 +382,11 @@ impl<'a> Scan<'a> {
                 r,
             )
         });
-        for r in homeless {
-            self.begin(r, None)?;
+        for r in unplaced {
+            self.place_register(r, None)?;
             self.covering.insert(r);
         }
-        let mut start: Places = Vec::new();
+        let mut start: BundlePlaces = Vec::new();
         for &r in &self.covering {
             let root = self.root[r];
             if !self.members[root].is_empty() {
@@ -399,14 +404,20 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// Moves, at the end of one block, what the next has elsewhere.
-    fn edge(&mut self, from: VBlock, exit: &Places, to: VBlock, start: &Places) -> Option<()> {
+    /// Inserts moves at the end of one block for bundles whose places in the next differ.
+    fn edge(
+        &mut self,
+        from: VBlock,
+        exit: &BundlePlaces,
+        to: VBlock,
+        start: &BundlePlaces,
+    ) -> Option<()> {
         let mut moves = Vec::new();
-        for &(who, to) in start {
-            let from = find(exit, who)?;
-            let bytes = self.bytes(who);
+        for &(bundle, to) in start {
+            let from = find(exit, bundle)?;
+            let bytes = self.bytes(bundle);
             moves.push(Move {
-                who,
+                bundle,
                 part: 0,
                 from,
                 to,
@@ -421,22 +432,22 @@ impl<'a> Scan<'a> {
             return None;
         }
         let (at, block) = (source.end as u32 - 1, to);
-        // What has left its place on the way leaves it to others.
-        let mut taken = self.file.emptied();
-        for &(who, at) in start {
-            taken.put(who, &(at..at + self.bytes(who)));
+        // Bundles that are not live on this edge leave their places free.
+        let mut taken = self.file.without_bundles();
+        for &(bundle, at) in start {
+            taken.put(bundle, &(at..at + self.bytes(bundle)));
         }
-        let moves = self.order(moves, &taken)?;
-        // Whoever of the bundle comes into the block.
-        self.copies(at, &moves, |s, who| s.coming(who, block))
+        let moves = self.sequence(moves, &taken)?;
+        // Moves the bundle's registers that are live into the block.
+        self.emit_moves(at, &moves, |s, bundle| s.live_into(bundle, block))
     }
 
-    /// The registers of a bundle that come with a value into a block.
-    fn coming(&self, who: VReg, block: VBlock) -> SmallVec<[VReg; 2]> {
+    /// Returns the registers of a bundle that are live into a block.
+    fn live_into(&self, bundle: VReg, block: VBlock) -> SmallVec<[VReg; 2]> {
         let start = self.code.blocks[block].start as u32;
         let members = self.covering.iter().copied();
         members
-            .filter(|&r| self.root[r] == who)
+            .filter(|&r| self.root[r] == bundle)
             .filter(|&r| self.live.lives_into(&self.occurrences, r, start))
             .collect()
     }
@@ -450,12 +461,12 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// Places a register that begins to live: at an instruction, or, without one, where a block
-    /// begins that nothing before leads to.
-    fn begin(&mut self, r: VReg, at: Option<u32>) -> Option<()> {
+    /// Places a register whose live range starts at an instruction. Without one, it starts at a
+    /// block without scanned predecessors.
+    fn place_register(&mut self, r: VReg, at: Option<u32>) -> Option<()> {
         let root = self.root[r];
         if !self.members[root].is_empty() {
-            // Laid over another of its bundle.
+            // Tied to another register of the bundle.
             self.members[root].push(r);
             return Some(());
         }
@@ -464,145 +475,145 @@ impl<'a> Scan<'a> {
         if let Place::Fixed(to) = self.code.vregs[root].place
             && at.is_none_or(|i| i == 0)
         {
-            // What is there when the thread starts may overlap: nobody writes it.
+            // Payload registers may overlap at the start of the thread, since nothing writes them.
             self.put(r, to);
             return Some(());
         }
         let place = |at: u32| at..at + bytes;
-        // What went over into it just now leaves its place to it.
+        // A tied source that ends here leaves its place to the result.
         let last = Some(self.at[root]).filter(|_| self.leaving.contains(&root));
         let found = last
             .into_iter()
             .chain(self.wanted[root])
             .find(|&at| self.file.is_free(&place(at)))
             .or_else(|| self.file.find((bytes, align), &within, &[]))
-            .or_else(|| self.aside(root, &within, at?))
-            .or_else(|| self.pack(root, &within, at?))?;
+            .or_else(|| self.make_room(root, &within, at?))
+            .or_else(|| self.repack(root, &within, at?))?;
         self.put(r, found);
         self.fresh.push(root);
         Some(())
     }
 
-    /// How hard a bundle is to place.
+    /// Returns a measure of how hard a bundle is to place.
     fn size(&self, root: VReg) -> u32 {
         self.bytes(root).max(self.align[root])
     }
 
-    /// What it costs to move everything out of some bytes, if all of it moves, and is smaller than
-    /// a bundle, where there is one.
-    fn cost(&self, file: &File, window: &Bytes, than: Option<VReg>) -> Option<u32> {
-        if file.is_barred(window) {
+    /// Returns the cost of moving everything out of some bytes. Returns `None` if not all of it may
+    /// move, or is not smaller than bundle `than`.
+    fn cost(&self, file: &Occupancy, window: &ByteRange, than: Option<VReg>) -> Option<u32> {
+        if file.is_reserved(window) {
             return None;
         }
         let mut cost = 0;
-        for who in file.who(window) {
-            if !self.moves(who) || than.is_some_and(|t| self.size(who) >= self.size(t)) {
+        for bundle in file.occupants(window) {
+            if !self.may_move(bundle) || than.is_some_and(|t| self.size(bundle) >= self.size(t)) {
                 return None;
             }
-            // A copy moves up to two GRFs.
-            cost += self.bytes(who).div_ceil(2 * self.code.grf.bytes);
+            // A copy instruction moves up to two GRFs.
+            cost += self.bytes(bundle).div_ceil(2 * self.code.grf.bytes);
         }
         Some(cost)
     }
 
-    /// Moves away, before an instruction, what is least in the way of a bundle; and, out of the way
-    /// of that, what is smaller.
-    fn aside(&mut self, root: VReg, within: &Bytes, i: u32) -> Option<u32> {
+    /// Frees a place for a bundle before an instruction by moving the bundles that cost least.
+    /// Smaller bundles may move in turn to make room for those.
+    fn make_room(&mut self, root: VReg, within: &ByteRange, i: u32) -> Option<u32> {
         let (bytes, align) = (self.bytes(root), self.align[root]);
-        let windows = places((bytes, align), within).map(|at| at..at + bytes);
+        let windows = candidate_addresses((bytes, align), within).map(|at| at..at + bytes);
         let mut windows: Vec<(u32, u32)> = windows
             .filter_map(|w| Some((self.cost(&self.file, &w, None)?, w.start)))
             .collect();
         windows.sort_unstable();
-        for (_, at) in windows.into_iter().take(WINDOWS) {
-            if let Some(moves) = self.clear(&(at..at + bytes)) {
-                self.carry_out(i, moves)?;
+        for (_, at) in windows.into_iter().take(MAX_WINDOWS) {
+            if let Some(moves) = self.clearing_moves(&(at..at + bytes)) {
+                self.apply_moves(i, moves)?;
                 return Some(at);
             }
         }
         None
     }
 
-    /// The moves that clear some bytes.
-    fn clear(&self, window: &Bytes) -> Option<Vec<Move>> {
+    /// Returns moves that clear some bytes.
+    fn clearing_moves(&self, window: &ByteRange) -> Option<Vec<Move>> {
         let mut file = self.file.clone();
-        let mut but = self.dying.to_vec();
-        but.push(window.clone());
+        let mut avoid = self.dying.to_vec();
+        avoid.push(window.clone());
         let mut goals: BTreeMap<VReg, u32> = BTreeMap::new();
-        // By size.
+        // Bundles without a place, by size.
         let mut out: BTreeSet<(u32, Reverse<VReg>)> = BTreeSet::new();
-        for who in file.who(window) {
-            file.take(who, &self.place(who));
-            out.insert((self.size(who), Reverse(who)));
+        for bundle in file.occupants(window) {
+            file.take(bundle, &self.place(bundle));
+            out.insert((self.size(bundle), Reverse(bundle)));
         }
-        while let Some((_, Reverse(who))) = out.pop_last() {
-            let (bytes, align) = (self.bytes(who), self.align[who]);
-            let within = self.within(who);
-            let free = file.find((bytes, align), &within, &but);
+        while let Some((_, Reverse(bundle))) = out.pop_last() {
+            let (bytes, align) = (self.bytes(bundle), self.align[bundle]);
+            let within = self.within(bundle);
+            let free = file.find((bytes, align), &within, &avoid);
             let to = free.or_else(|| {
-                let windows = places((bytes, align), &within).map(|at| at..at + bytes);
-                let windows = windows.filter(|w| !but.iter().any(|b| meet(b, w)));
+                let windows = candidate_addresses((bytes, align), &within).map(|at| at..at + bytes);
+                let windows = windows.filter(|w| !avoid.iter().any(|b| overlap(b, w)));
                 let best = windows
-                    .filter_map(|w| Some((self.cost(&file, &w, Some(who))?, w.start)))
+                    .filter_map(|w| Some((self.cost(&file, &w, Some(bundle))?, w.start)))
                     .min()?;
                 Some(best.1)
             })?;
             let place = to..to + bytes;
-            for smaller in file.who(&place) {
+            for smaller in file.occupants(&place) {
                 let at = goals.remove(&smaller).unwrap_or(self.at[smaller]);
                 file.take(smaller, &(at..at + self.bytes(smaller)));
                 out.insert((self.size(smaller), Reverse(smaller)));
             }
-            file.put(who, &place);
-            goals.insert(who, to);
+            file.put(bundle, &place);
+            goals.insert(bundle, to);
         }
-        self.ordered(goals)
+        self.sequence_goals(goals)
     }
 
-    /// Moves of bundles to their places, at once.
-    fn ordered(&self, goals: BTreeMap<VReg, u32>) -> Option<Vec<Move>> {
+    /// Returns parallel moves of bundles to their goals in order.
+    fn sequence_goals(&self, goals: BTreeMap<VReg, u32>) -> Option<Vec<Move>> {
         let mut taken = self.file.clone();
         let mut moves = Vec::new();
-        for &who in goals.keys() {
-            taken.take(who, &self.place(who));
+        for &bundle in goals.keys() {
+            taken.take(bundle, &self.place(bundle));
         }
-        for (who, to) in goals {
-            let bytes = self.bytes(who);
-            taken.put(who, &(to..to + bytes));
+        for (bundle, to) in goals {
+            let bytes = self.bytes(bundle);
+            taken.put(bundle, &(to..to + bytes));
             moves.push(Move {
-                who,
+                bundle,
                 part: 0,
-                from: self.at[who],
+                from: self.at[bundle],
                 to,
                 bytes,
             });
         }
-        // By way of what ends here nothing goes.
+        // No move goes through the place of a dying register.
         for d in &self.dying {
             taken.put(VReg::from_u32(0), d);
         }
-        self.order(moves, &taken)
+        self.sequence(moves, &taken)
     }
 
-    /// Packs everything anew before an instruction, so that a bundle has a place.
-    fn pack(&mut self, root: VReg, within: &Bytes, i: u32) -> Option<u32> {
+    /// Repacks all live bundles before an instruction, so that a bundle has a place.
+    fn repack(&mut self, root: VReg, within: &ByteRange, i: u32) -> Option<u32> {
         let (bytes, align) = (self.bytes(root), self.align[root]);
-        let mut fixed = self.file.emptied();
+        let mut fixed = self.file.without_bundles();
         let mut order: Vec<VReg> = Vec::new();
-        for w in self.file.who(&(0..self.code.grf.size())) {
-            if self.moves(w) {
+        for w in self.file.occupants(&(0..self.code.grf.size())) {
+            if self.may_move(w) {
                 order.push(w)
             } else {
                 fixed.put(w, &self.place(w))
             }
         }
         order.sort_by_key(|&w| (Reverse(self.size(w)), self.at[w], w));
-        // Where most of it is free behind the instruction alone.
-        let mut goals: Vec<(u32, u32)> = places((bytes, align), within)
+        // Prefers places that are mostly freed by the instruction itself.
+        let mut goals: Vec<(u32, u32)> = candidate_addresses((bytes, align), within)
             .map(|at| at..at + bytes)
             .filter(|place| fixed.is_free(place))
             .map(|place| {
-                let shared = |d: &Bytes| {
+                let shared = |d: &ByteRange| {
                     let end = d.end.min(place.end);
                     end.saturating_sub(d.start.max(place.start))
                 };
@@ -611,103 +622,114 @@ impl<'a> Scan<'a> {
             })
             .collect();
         goals.sort_unstable();
-        for (_, at) in goals.into_iter().take(WINDOWS) {
+        for (_, at) in goals.into_iter().take(MAX_WINDOWS) {
             let mut file = fixed.clone();
             file.put(root, &(at..at + bytes));
-            let place = |&who: &VReg| {
-                let shape = (self.bytes(who), self.align[who]);
-                let to = file.find(shape, &self.within(who), &self.dying)?;
-                file.put(who, &(to..to + shape.0));
-                Some((who, to))
+            let place = |&bundle: &VReg| {
+                let layout = (self.bytes(bundle), self.align[bundle]);
+                let to = file.find(layout, &self.within(bundle), &self.dying)?;
+                file.put(bundle, &(to..to + layout.0));
+                Some((bundle, to))
             };
             let all: Option<BTreeMap<VReg, u32>> = order.iter().map(place).collect();
-            if let Some(moves) = all.and_then(|all| self.ordered(all)) {
-                self.carry_out(i, moves)?;
+            if let Some(moves) = all.and_then(|all| self.sequence_goals(all)) {
+                self.apply_moves(i, moves)?;
                 return Some(at);
             }
         }
         None
     }
 
-    /// Before a call: what lives across it leaves the places that routines share which will run,
-    /// and is in the way of what they have of their own.
+    /// Prepares for a call. Values live across it leave the shared places of all routines that may
+    /// run. The places that these values then have are reserved in the routine.
     fn call(&mut self, routine: Routine, i: u32) -> Option<()> {
         let code = self.code;
-        let all: Vec<VReg> = self.file.who(&(0..code.grf.size())).into_iter().collect();
-        let shared = self.running[routine].iter().flat_map(|r| &self.own[*r]);
-        let but: Vec<Bytes> = shared.map(|&(r, at)| at..at + self.bytes(r)).collect();
-        // What moves does so before all that stands with the call, where what that names last still
-        // lives.
-        let with = together(code, i as usize, |_| false)..i as usize;
-        let last = code.insts.get(with).unwrap_or(&[]).iter();
+        let all: Vec<VReg> = self
+            .file
+            .occupants(&(0..code.grf.size()))
+            .into_iter()
+            .collect();
+        let shared = self.active[routine]
+            .iter()
+            .flat_map(|r| &self.named_shared[*r]);
+        let avoid: Vec<ByteRange> = shared.map(|&(r, at)| at..at + self.bytes(r)).collect();
+        // Moves come before all instructions tied to the call, where operands whose last touch is
+        // there are still live.
+        let tied = together(code, i as usize, |_| false)..i as usize;
+        let last = code.insts.get(tied).unwrap_or(&[]).iter();
         let last = last.filter_map(|m| match *m {
             MInst::Touch { reg, .. } if !self.is_live(reg) => Some(self.place(self.root[reg])),
             _ => None,
         });
-        let taken: Vec<Bytes> = but.iter().cloned().chain(last).collect();
+        let taken: Vec<ByteRange> = avoid.iter().cloned().chain(last).collect();
         let mut file = self.file.clone();
         let mut moves = Vec::new();
-        for who in all {
-            let place = self.place(who);
-            if !but.iter().any(|b| meet(b, &place)) || self.kept[who].is_some() {
+        for bundle in all {
+            let place = self.place(bundle);
+            if !avoid.iter().any(|b| overlap(b, &place)) || self.shared_places[bundle].is_some() {
                 continue;
             }
-            if !self.moves(who) {
+            if !self.may_move(bundle) {
                 return None;
             }
-            let shape = (self.bytes(who), self.align[who]);
-            let to = file.find(shape, &self.within(who), &taken)?;
-            file.put(who, &(to..to + shape.0));
+            let layout = (self.bytes(bundle), self.align[bundle]);
+            let to = file.find(layout, &self.within(bundle), &taken)?;
+            file.put(bundle, &(to..to + layout.0));
             moves.push(Move {
-                who,
+                bundle,
                 part: 0,
                 from: place.start,
                 to,
-                bytes: shape.0,
+                bytes: layout.0,
             });
         }
-        self.carry_out(i, moves)?;
-        // What the routine names lives in it too.
+        self.apply_moves(i, moves)?;
+        // Shared bundles that the routine names are live in it too.
         let mut file = self.file.clone();
-        for &(who, _) in &self.own[routine] {
-            if !self.members[who].is_empty() {
-                file.take(who, &self.place(who));
+        for &(bundle, _) in &self.named_shared[routine] {
+            if !self.members[bundle].is_empty() {
+                file.take(bundle, &self.place(bundle));
             }
         }
-        let barred = self.barred[routine].get_or_insert_with(|| File::new(code.grf));
-        barred.bar(&file);
+        let reserved = self.reserved[routine].get_or_insert_with(|| Occupancy::new(code.grf));
+        reserved.reserve(&file);
         Some(())
     }
 
-    /// Moves bundles before an instruction.
-    fn carry_out(&mut self, i: u32, moves: Vec<Move>) -> Option<()> {
-        // Between a call and what stands right behind it is the routine.
+    /// Inserts moves of bundles before an instruction and updates their places.
+    fn apply_moves(&mut self, i: u32, moves: Vec<Move>) -> Option<()> {
+        // The routine runs between a call and the instructions tied to it.
         let call = matches!(self.code.insts.get(i as usize), Some(MInst::Call { .. }));
         if !moves.is_empty()
             && !call
-            && together(self.code, i as usize, |r| self.kept[self.root[r]].is_some()) != i as usize
+            && together(self.code, i as usize, |r| {
+                self.shared_places[self.root[r]].is_some()
+            }) != i as usize
         {
             return None;
         }
-        // The last of a bundle's moves, or its parts', is to its place.
-        let to = moves.iter().map(|m| (m.who, m.to.wrapping_sub(m.part)));
+        // The last move of a bundle, or of its parts, is to its final place.
+        let to = moves.iter().map(|m| (m.bundle, m.to.wrapping_sub(m.part)));
         let places: BTreeMap<VReg, u32> = to.collect();
-        self.copies(i, &moves, |s, who| s.members[who].iter().copied().collect())?;
-        for &who in places.keys() {
-            let place = self.place(who);
-            self.file.take(who, &place);
+        self.emit_moves(i, &moves, |s, bundle| {
+            s.members[bundle].iter().copied().collect()
+        })?;
+        for &bundle in places.keys() {
+            let place = self.place(bundle);
+            self.file.take(bundle, &place);
         }
-        for (who, at) in places {
-            self.at[who] = at;
-            let place = self.place(who);
-            self.file.put(who, &place);
+        for (bundle, at) in places {
+            self.at[bundle] = at;
+            let place = self.place(bundle);
+            self.file.put(bundle, &place);
         }
         Some(())
     }
 
-    /// What lives to the end of the block before, but not on the way here, and is written while the
-    /// instruction reads, begins without a range that does.
-    fn begin_anew(&mut self, i: u32) -> Option<()> {
+    /// Starts registers that the instruction writes while it reads. They are live at the end of the
+    /// previous block in program order, but not on the path to this one. So no range of theirs
+    /// starts here.
+    fn place_written(&mut self, i: u32) -> Option<()> {
         let mut begin: SmallVec<[VReg; 2]> = SmallVec::new();
         if let Some(m) = self.code.insts.get(i as usize) {
             m.for_each_vreg(|r, access| {
@@ -717,13 +739,13 @@ impl<'a> Scan<'a> {
             });
         }
         for r in begin {
-            self.begin(r, Some(i))?;
+            self.place_register(r, Some(i))?;
             self.covering.insert(r);
         }
         Some(())
     }
 
-    /// Ends and begins what does at an instruction, and names its registers.
+    /// Processes live ranges that end or start at an instruction, and renames its operands.
     fn inst(&mut self, i: u32, out: &mut VCode) -> Option<()> {
         self.fresh.clear();
         self.dying.clear();
@@ -739,7 +761,7 @@ impl<'a> Scan<'a> {
                     continue;
                 }
                 if end == i * 2 + 1 {
-                    // It is read here still.
+                    // Still read by this instruction.
                     let root = self.root[r];
                     named.push((r, self.name(r, self.at[root])));
                     self.dying.push(self.place(root));
@@ -752,17 +774,17 @@ impl<'a> Scan<'a> {
             {
                 self.call(routine, i)?;
             }
-            while let Some(&(begin, r)) = self.begins.get(self.begun)
+            while let Some(&(begin, r)) = self.begins.get(self.started)
                 && begin <= point
             {
-                self.begun += 1;
+                self.started += 1;
                 if !self.is_live(r) {
-                    self.begin(r, Some(i))?;
+                    self.place_register(r, Some(i))?;
                 }
                 self.covering.insert(r);
             }
             if point % 2 == 0 {
-                self.begin_anew(i)?;
+                self.place_written(i)?;
             }
         }
         let Some(m) = out.insts.get_mut(i as usize) else {

@@ -1,14 +1,14 @@
-//! Moves of several values at once: what each place had before goes to another, in an order in
-//! which nothing is overwritten that is still to move.
+//! Sequentialization of parallel moves. All moves read their sources before any writes its goal.
+//! The sequence overwrites nothing that is still to move.
 
-use super::occupancy::{Bytes, meet};
+use super::occupancy::{ByteRange, overlap};
 use crate::mir::VReg;
 
-/// A value, a bundle's, or a part of it, goes from one place to another.
+/// Move of a bundle's value, or of a part of it, from one place to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Move {
-    pub(super) who: VReg,
-    /// The part's first byte in the value: 0 of a whole one.
+    pub(super) bundle: VReg,
+    /// First byte of the part in the value. 0 for a whole value.
     pub(super) part: u32,
     pub(super) from: u32,
     pub(super) to: u32,
@@ -16,54 +16,54 @@ pub(super) struct Move {
 }
 
 impl Move {
-    fn source(&self) -> Bytes {
+    fn source(&self) -> ByteRange {
         self.from..self.from + self.bytes
     }
 
-    fn goal(&self) -> Bytes {
+    fn goal(&self) -> ByteRange {
         self.to..self.to + self.bytes
     }
 
-    /// What moves.
-    fn what(&self) -> (VReg, u32) {
-        (self.who, self.part)
+    /// Returns the value and part that moves.
+    fn id(&self) -> (VReg, u32) {
+        (self.bundle, self.part)
     }
 }
 
-/// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a
-/// place that `free` finds, for a move, beside what the moves that are left, itself among them, are
-/// still to take away.
-pub(super) fn in_order(
+/// Puts parallel moves in order. If moves form a cycle, its smallest one goes through a place that
+/// `free` finds. `free` gets the move and all moves that are left, including it, whose sources are
+/// still occupied.
+pub(super) fn sequentialize(
     mut all: Vec<Move>,
     mut free: impl FnMut(&Move, &[Move]) -> Option<u32>,
 ) -> Option<Vec<Move>> {
     all.retain(|m| m.from != m.to);
     let mut out = Vec::with_capacity(all.len());
-    // Those that wait in a free place.
-    let mut waits: Vec<(VReg, u32)> = Vec::new();
+    // Values in temporary places.
+    let mut parked: Vec<(VReg, u32)> = Vec::new();
     while !all.is_empty() {
         let before = all.len();
         let mut n = 0;
         while n < all.len() {
             let goal = all[n].goal();
             let others = all.iter().enumerate().filter(|(k, _)| *k != n);
-            if others.into_iter().any(|(_, o)| meet(&o.source(), &goal)) {
+            if others.into_iter().any(|(_, o)| overlap(&o.source(), &goal)) {
                 n += 1;
             } else {
                 out.push(all.remove(n));
             }
         }
         if all.len() == before {
-            let in_way = |m: &Move| {
-                let others = all.iter().filter(|o| o.what() != m.what());
-                !waits.contains(&m.what())
-                    && others.into_iter().any(|o| meet(&o.goal(), &m.source()))
+            let in_cycle = |m: &Move| {
+                let others = all.iter().filter(|o| o.id() != m.id());
+                !parked.contains(&m.id())
+                    && others.into_iter().any(|o| overlap(&o.goal(), &m.source()))
             };
-            let ring = all.iter().enumerate().filter(|(_, m)| in_way(m));
-            let (n, m) = ring.min_by_key(|(_, m)| (m.bytes, m.from))?;
+            let cycle = all.iter().enumerate().filter(|(_, m)| in_cycle(m));
+            let (n, m) = cycle.min_by_key(|(_, m)| (m.bytes, m.from))?;
             let at = free(m, &all)?;
             out.push(Move { to: at, ..*m });
-            waits.push(m.what());
+            parked.push(m.id());
             all[n].from = at;
         }
     }
@@ -75,10 +75,10 @@ mod tests {
     use super::*;
     use crate::fuzzing::Rng;
 
-    fn mv(who: u32, from: u32, to: u32, bytes: u32) -> Move {
-        let who = VReg::from_u32(who);
+    fn mv(bundle: u32, from: u32, to: u32, bytes: u32) -> Move {
+        let bundle = VReg::from_u32(bundle);
         Move {
-            who,
+            bundle,
             part: 0,
             from,
             to,
@@ -87,26 +87,26 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_goes_by_a_free_place_once() {
+    fn a_cycle_breaks_at_one_free_place() {
         let all = vec![mv(0, 0, 64, 64), mv(1, 64, 128, 64), mv(2, 128, 0, 64)];
-        let out = in_order(all.clone(), |_, _| Some(512)).unwrap();
+        let out = sequentialize(all.clone(), |_, _| Some(512)).unwrap();
         assert_eq!(out.len(), 4);
-        assert_eq!(in_order(all, |_, _| None), None);
-        // A row of moves needs none.
-        let row = vec![mv(0, 0, 64, 64), mv(1, 64, 128, 64)];
+        assert_eq!(sequentialize(all, |_, _| None), None);
+        // A chain of moves needs none.
+        let chain = vec![mv(0, 0, 64, 64), mv(1, 64, 128, 64)];
         assert_eq!(
-            in_order(row, |_, _| None),
+            sequentialize(chain, |_, _| None),
             Some(vec![mv(1, 64, 128, 64), mv(0, 0, 64, 64)])
         );
     }
 
-    /// Values of all sizes from one packing to another, against a plain table.
+    /// Moves values of all sizes from one packing to another, and compares with a plain table.
     #[test]
     fn every_byte_arrives() {
         const SEED: u64 = 11;
         eprintln!("seed {SEED}");
         let mut rng = Rng::new(SEED);
-        let (mut rings, mut rows) = (0, 0);
+        let (mut cycles, mut moves) = (0, 0);
         for _ in 0..2000 {
             let pack = |rng: &mut Rng, sizes: &[(u32, u32)]| {
                 let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -136,13 +136,13 @@ mod tests {
             let mut file = vec![(u32::MAX, 0); 8192];
             for m in &all {
                 for k in 0..m.bytes {
-                    file[(m.from + k) as usize] = (m.who.as_u32(), k);
+                    file[(m.from + k) as usize] = (m.bundle.as_u32(), k);
                 }
             }
             let mut temp = a.max(b).next_multiple_of(64);
-            let out = in_order(all.clone(), |m, _| {
+            let out = sequentialize(all.clone(), |m, _| {
                 temp += m.bytes.next_multiple_of(64);
-                rings += 1;
+                cycles += 1;
                 Some(temp - m.bytes.next_multiple_of(64))
             });
             for m in out.unwrap() {
@@ -150,14 +150,14 @@ mod tests {
                 for (k, v) in was.into_iter().enumerate() {
                     file[m.to as usize + k] = v;
                 }
-                rows += 1;
+                moves += 1;
             }
             for m in &all {
                 for k in 0..m.bytes {
-                    assert_eq!(file[(m.to + k) as usize], (m.who.as_u32(), k));
+                    assert_eq!(file[(m.to + k) as usize], (m.bundle.as_u32(), k));
                 }
             }
         }
-        assert!(rings > 500 && rows > 5000, "{rings}, {rows}");
+        assert!(cycles > 500 && moves > 5000, "{cycles}, {moves}");
     }
 }

@@ -1,22 +1,22 @@
-//! Headers of messages to and from scratch: the thread's own, or a copy of it that says that
-//! scratch begins at a later window.
+//! Headers of scratch messages: the thread header, or a copy whose scratch base points to a later
+//! window.
 
-use super::state::{Set, State};
-use super::{Checker, Res};
+use super::state::{ByteState, ValueSet};
+use super::{CheckResult, Checker};
 use crate::isel::lower_sends::spill::Scratch;
 use crate::mir::{MInst, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src, SrcMods, Type};
 
-/// A header's base in the making: where to, where from, and how many windows behind it.
-struct Base {
+/// Computation of a header's scratch base: destination, source, and distance in windows.
+struct BaseUpdate {
     to: VReg,
     from: VReg,
     windows: u32,
 }
 
-/// The base that a new instruction makes.
-fn base(inst: &Inst<VirtReg>) -> Option<Base> {
+/// Returns the base that an inserted instruction computes.
+fn base(inst: &Inst<VirtReg>) -> Option<BaseUpdate> {
     let plain = inst.op == Op::Add
         && inst.exec.channels() == 1
         && inst.no_mask
@@ -46,14 +46,15 @@ fn base(inst: &Inst<VirtReg>) -> Option<Base> {
     };
     let at_base = u32::from(to.sub) == Scratch::BASE && u32::from(from.sub) == Scratch::BASE;
     let whole = bytes > 0 && bytes.is_multiple_of(Scratch::WINDOW);
-    (plain && at_base && whole && mods == SrcMods::default()).then_some(Base {
+    (plain && at_base && whole && mods == SrcMods::default()).then_some(BaseUpdate {
         to: t,
         from: f,
         windows: bytes / Scratch::WINDOW,
     })
 }
 
-/// Per register the window that new instructions make it a header of; 0 for those that are of none.
+/// Returns the window that inserted instructions make each register a header for. 0 for all other
+/// registers.
 pub(super) fn windows(code: &VCode, new: impl Fn(usize) -> bool) -> SecondaryMap<VReg, u32> {
     let mut out = SecondaryMap::new();
     let insts = code.insts.iter().enumerate().filter(|(i, _)| new(*i));
@@ -67,19 +68,19 @@ pub(super) fn windows(code: &VCode, new: impl Fn(usize) -> bool) -> SecondaryMap
     out
 }
 
-/// The thread's header, and its bytes. Code that spills reads it where the code as it was may not:
-/// in loops without end.
+/// Returns the thread header and its size in bytes. Spill code reads it even if the original code
+/// may not, as in endless loops.
 pub(super) fn header(code: &VCode) -> Option<(VReg, u32)> {
     code.header().map(|r| (r, code.vregs[r].bytes))
 }
 
 impl Checker<'_> {
-    /// What stands for a window's base: no register, nor a constant.
+    /// Returns the name of a window's base, beyond all registers and constants.
     fn base_of(&self, window: u32) -> VReg {
-        VReg::new(self.before.vregs.len() + self.names.len() + window as usize)
+        VReg::new(self.before.vregs.len() + self.constant_names.len() + window as usize)
     }
 
-    /// The window that a message goes to.
+    /// Returns the window that a message accesses.
     pub(super) fn window(&self, inst: &Inst<VirtReg>) -> u32 {
         match inst.srcs[0] {
             Src::Direct { at, .. } => at.reg.as_grf().map_or(0, |r| self.windows[r]),
@@ -87,19 +88,23 @@ impl Checker<'_> {
         }
     }
 
-    /// A new instruction makes a header's base, if it does.
-    pub(super) fn base_step(&self, inst: &Inst<VirtReg>, state: &mut State) -> bool {
+    /// Applies an inserted instruction that computes a header's base. Returns false for other
+    /// instructions.
+    pub(super) fn base_step(&self, inst: &Inst<VirtReg>, state: &mut ByteState) -> bool {
         let Some(b) = base(inst) else {
             return false;
         };
         let at = self.place(b.to) + Scratch::BASE;
         let name = self.base_of(b.windows);
-        state.put((at, at + 4), &Set::from_slice(&[(name, i64::from(at))]));
+        state.put(
+            (at, at + 4),
+            &ValueSet::from_slice(&[(name, i64::from(at))]),
+        );
         true
     }
 
-    /// What messages to scratch, and their headers, need.
-    pub(super) fn new_reads(&self, m: &MInst, state: &State) -> Res {
+    /// Checks the operands of scratch messages and of their headers.
+    pub(super) fn check_inserted_reads(&self, m: &MInst, state: &ByteState) -> CheckResult {
         let MInst::Op { inst, .. } = m else {
             return Ok(());
         };
@@ -110,7 +115,7 @@ impl Checker<'_> {
             return match self.header {
                 Some((header, _)) if is(at, header, base) => Ok(()),
                 _ => Err(format!(
-                    "has not where scratch begins at byte {at} of the file"
+                    "does not have the scratch base at byte {at} of the GRF file"
                 )),
             };
         }
@@ -136,7 +141,7 @@ impl Checker<'_> {
             Ok(())
         } else {
             Err(format!(
-                "has no thread header at byte {place} of the file for window {} of scratch",
+                "has no thread header at byte {place} of the GRF file for window {} of scratch",
                 self.window(inst)
             ))
         }

@@ -1,11 +1,11 @@
-//! The checker: follows every byte of the register file and of scratch through the code as it is
-//! allocated, and says where an instruction of the code as it was would read another value than it
-//! did.
+//! Symbolic checker of allocations. It tracks every byte of the GRF file and of scratch through the
+//! allocated code. It reports each instruction of the original code that would read another value
+//! than before.
 //!
-//! It knows nothing of ranges, bundles, slots or the map: only both codes, which instructions are
-//! new, and addresses. A byte holds a set of bytes of values: those of the register that was
-//! written there last, and, by copies, of others. New instructions move bytes, to and from scratch
-//! too, or make a constant again; they compute nothing.
+//! The checker does not use ranges, bundles, slots or the allocation map. It uses only both codes,
+//! the set of inserted instructions, and addresses. Each byte holds a set of bytes of values: those
+//! of the register last written there and, through copies, those of others. Inserted instructions
+//! move bytes, also to and from scratch, or rematerialize a constant. They compute nothing.
 
 mod headers;
 mod places;
@@ -24,76 +24,77 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src, perf};
-use state::{Bytes, State};
+use state::{ByteRange, ByteState};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where scratch begins among the bytes that are followed, behind any register file.
+/// Start of scratch among the tracked bytes, beyond any GRF file.
 const SCRATCH: u32 = 1 << 24;
-/// Where constants that are made again are, so many bytes apart: made again, they come from there.
+/// Start of the bytes that stand for rematerialized constants, and the distance between two
+/// constants. Rematerializing copies the constant from there.
 const CONSTANTS: u32 = 1 << 26;
 const CONSTANT: u32 = 512;
 
-/// Bytes of registers that are a constant's, from its first on, and that as a register that is
-/// none.
-type Constants = SecondaryMap<VReg, Vec<(Bytes, VReg)>>;
+/// Bytes of registers that always hold a constant, from its first byte on. A constant is named by a
+/// virtual register number beyond all registers.
+type Constants = SecondaryMap<VReg, Vec<(ByteRange, VReg)>>;
 
-/// What is checked, and what is known of it.
+/// State of the check.
 struct Checker<'a> {
     before: &'a VCode,
-    /// When values live in it: what is undefined and not live is forgotten.
+    /// Live ranges of the original code. Undefined values that are not live are dropped.
     live: &'a Liveness,
     after: &'a Allocated,
     target: &'a Target,
-    /// Bytes of scratch that the kernel has of its own.
+    /// Bytes of scratch that the kernel itself uses.
     own: u32,
-    /// Bytes of registers that are only ever one constant, and that constant, as a register that is
-    /// none; and those by what makes them.
+    /// Bytes of registers that only ever hold one constant, and the names of constants by the
+    /// instruction that defines them.
     constants: Constants,
-    names: BTreeMap<String, VReg>,
-    /// Where those constants are that new instructions make.
-    again: BTreeMap<VReg, u32>,
-    /// Instructions of the code as it was that make one of those.
-    makers: BTreeMap<usize, VReg>,
-    /// The window of scratch that registers are made headers of.
+    constant_names: BTreeMap<String, VReg>,
+    /// Bytes that stand for each rematerialized constant.
+    rematerialized: BTreeMap<VReg, u32>,
+    /// Instructions of the original code that define one of those constants.
+    constant_defs: BTreeMap<usize, VReg>,
+    /// Window of scratch that each register is a header for.
     windows: SecondaryMap<VReg, u32>,
-    /// The thread's header, and its bytes.
+    /// Thread header and its size in bytes.
     header: Option<(VReg, u32)>,
     /// Values that several routines name.
     shared: SecondaryMap<VReg, bool>,
-    of_blocks: Vec<Routine>,
-    /// What routines write: bytes of the file and of scratch, and values.
+    routine_of: Vec<Routine>,
+    /// Bytes of the GRF file and of scratch that each routine writes, and the values it writes.
     bytes: SecondaryMap<Routine, BTreeSet<(u32, u32)>>,
     values: SecondaryMap<Routine, BTreeSet<VReg>>,
-    /// What is where as a routine returns, if it is known to.
-    exits: SecondaryMap<Routine, Option<State>>,
+    /// State when each routine returns, if that was reached.
+    exits: SecondaryMap<Routine, Option<ByteState>>,
     callers: SecondaryMap<Routine, Vec<usize>>,
 }
 
-/// What happens at an instruction, for who asks.
-type Res = Result<(), String>;
+/// Result of a check, with a message about one instruction.
+type CheckResult = Result<(), String>;
 
-/// Checks an allocation of code that had these live ranges, and of a thread's scratch the first
-/// `own` bytes.
+/// Checks an allocation of code with these live ranges. The kernel itself uses the first `own`
+/// bytes of a thread's scratch.
 ///
 /// # Errors
-/// The first read of a byte that does not hold what is read, a register where it may not be, or a
-/// new instruction that does more than move.
+/// Returns the first read of a byte that does not hold the value, a misplaced register, or an
+/// inserted instruction that does more than move.
 pub(crate) fn check(
     before: &VCode,
     live: &Liveness,
     after: &Allocated,
     target: &Target,
     own: u32,
-) -> Res {
+) -> CheckResult {
     let mut c = Checker::new(before, live, after, target, own);
-    c.pairs()?;
-    c.places()?;
+    c.check_instructions()?;
+    c.check_places()?;
     let code = &after.code;
-    let mut entry: Vec<Option<State>> = vec![None; code.blocks.len()];
+    let mut entry: Vec<Option<ByteState>> = vec![None; code.blocks.len()];
     if let Some(first) = entry.first_mut() {
         *first = Some(c.start());
     }
-    // The blocks in order, so that most of what leads to one was looked at before it.
+    // Visits blocks in order, so that most predecessors come first.
     let mut work = BTreeSet::from([0usize]);
     while let Some(b) = work.pop_first() {
         let Some(mut state) = entry.get(b).cloned().flatten() else {
@@ -109,14 +110,14 @@ pub(crate) fn check(
                     if meet_into(&mut entry[first], &state) {
                         work.insert(first);
                     }
-                    let Some(after) = c.returned(*routine, &state) else {
+                    let Some(after) = c.state_after_call(*routine, &state) else {
                         returns = false;
                         break;
                     };
                     state = after;
                 }
                 MInst::Return { .. } => {
-                    let own = c.of_blocks[b];
+                    let own = c.routine_of[b];
                     if meet_into(&mut c.exits[own], &state) {
                         work.extend(&c.callers[own]);
                     }
@@ -124,7 +125,7 @@ pub(crate) fn check(
                 _ => {}
             }
         }
-        // Where a routine does not return yet, the block is looked at again when it does.
+        // If a called routine does not return yet, the block is visited again when it does.
         for s in code.blocks[block].succs.iter().filter(|_| returns) {
             if meet_into(&mut entry[s.index()], &state) {
                 work.insert(s.index());
@@ -136,11 +137,11 @@ pub(crate) fn check(
             continue;
         };
         for i in data.start..data.end {
-            c.reads(i, &state)
+            c.check_reads(i, &state)
                 .map_err(|e| format!("instruction {i} (`{}`) {e}", code.insts[i]))?;
             c.step(i, &mut state)?;
             if let MInst::Call { routine, .. } = &code.insts[i] {
-                match c.returned(*routine, &state) {
+                match c.state_after_call(*routine, &state) {
                     Some(after) => state = after,
                     None => break,
                 }
@@ -150,18 +151,19 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Meets a state into one that is perhaps not known yet; whether that changed.
-fn meet_into(slot: &mut Option<State>, state: &State) -> bool {
+/// Meets a state into an entry that may be unknown so far. Returns true if the entry changed.
+fn meet_into(slot: &mut Option<ByteState>, state: &ByteState) -> bool {
     match slot {
         None => {
             *slot = Some(state.clone());
             true
         }
-        Some(old) => old.meet(state),
+        Some(original) => original.meet(state),
     }
 }
 
-/// An instruction that only makes a constant, in all channels, as text without where to.
+/// Returns the text of an instruction that only defines a constant in all channels, without its
+/// destination.
 fn constant_of(m: &MInst) -> Option<String> {
     let MInst::Op { inst, .. } = m else {
         return None;
@@ -176,7 +178,7 @@ fn constant_of(m: &MInst) -> Option<String> {
         _ => return None,
     };
     let alone = inst.op == Op::Mov && inst.no_mask && inst.pred.is_none() && inst.cond.is_none();
-    // Rounding depends on where it happens.
+    // The result of rounding depends on the rounding mode in effect.
     let exact = match (inst.dst, inst.srcs[0]) {
         (Dst::Direct { ty, .. }, Src::Imm { ty: of, .. }) => {
             ty == of || !ty.is_float() && !of.is_float()
@@ -207,7 +209,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let (constants, names) = constants(before, target);
+        let (constants, constant_names) = constants(before, target);
         let mut c = Checker {
             before,
             live,
@@ -215,54 +217,57 @@ impl<'a> Checker<'a> {
             target,
             own,
             constants,
-            names,
-            again: BTreeMap::new(),
-            makers: BTreeMap::new(),
+            constant_names,
+            rematerialized: BTreeMap::new(),
+            constant_defs: BTreeMap::new(),
             windows: SecondaryMap::new(),
             header: headers::header(before),
             shared: routines::shared(before),
-            of_blocks: routines::of_blocks(code),
+            routine_of: routines::of_blocks(code),
             bytes: SecondaryMap::new(),
             values: SecondaryMap::new(),
             exits: SecondaryMap::new(),
             callers,
         };
         for i in 0..code.insts.len() {
-            if c.old(i).is_some() {
+            if c.original(i).is_some() {
                 continue;
             }
             let text = constant_of(&code.insts[i]);
-            let next = CONSTANTS + c.again.len() as u32 * CONSTANT;
-            if let Some(&constant) = text.and_then(|t| c.names.get(&t)) {
-                c.again.entry(constant).or_insert(next);
+            let next = CONSTANTS + c.rematerialized.len() as u32 * CONSTANT;
+            if let Some(&constant) = text.and_then(|t| c.constant_names.get(&t)) {
+                c.rematerialized.entry(constant).or_insert(next);
             }
         }
-        if !c.again.is_empty() {
+        if !c.rematerialized.is_empty() {
             let made = before.insts.iter().map(constant_of).enumerate();
-            let made = made.filter_map(|(i, text)| Some((i, *c.names.get(&text?)?)));
-            c.makers = made.filter(|m| c.again.contains_key(&m.1)).collect();
+            let made = made.filter_map(|(i, text)| Some((i, *c.constant_names.get(&text?)?)));
+            c.constant_defs = made
+                .filter(|m| c.rematerialized.contains_key(&m.1))
+                .collect();
         }
-        c.windows = headers::windows(code, |i| c.old(i).is_none());
-        c.effects();
+        c.windows = headers::windows(code, |i| c.original(i).is_none());
+        c.compute_effects();
         c
     }
 
-    /// Both codes have the same instructions in the same blocks, but for the new ones.
-    fn pairs(&self) -> Res {
+    /// Checks that both codes have the same instructions in the same blocks, except for inserted
+    /// ones.
+    fn check_instructions(&self) -> CheckResult {
         let code = &self.after.code;
         let mut next = 0;
         for (b, data) in &code.blocks {
             for i in data.start..data.end {
-                let (Some(m), from) = (code.insts.get(i), self.old(i)) else {
+                let (Some(m), from) = (code.insts.get(i), self.original(i)) else {
                     return Err(format!("{b} has no instruction {i}"));
                 };
-                let Some(old) = from else { continue };
-                let was = self.before.insts.get(old);
+                let Some(original) = from else { continue };
+                let was = self.before.insts.get(original);
                 let same = was.is_some_and(|w| match (w, m) {
                     (MInst::Op { inst: a, .. }, MInst::Op { inst: b, .. }) => a.op == b.op,
                     (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
                 });
-                if old != next || !same {
+                if original != next || !same {
                     return Err(format!("instruction {i} (`{m}`) is not what was there"));
                 }
                 next += 1;
@@ -274,8 +279,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The instruction that one was, if it is not new.
-    fn old(&self, i: usize) -> Option<usize> {
+    /// Returns the original index of an instruction, unless it is inserted.
+    fn original(&self, i: usize) -> Option<usize> {
         if self.after.origin.is_empty() {
             return Some(i);
         }
@@ -287,9 +292,10 @@ impl<'a> Checker<'a> {
         self.after.alloc.address[r]
     }
 
-    /// The thread's payload is in its registers; what else lives at the start is undefined.
-    fn start(&self) -> State {
-        let mut state = State::new();
+    /// Returns the state at the start. The payload is in its registers, and all other live values
+    /// are undefined.
+    fn start(&self) -> ByteState {
+        let mut state = ByteState::new();
         for (r, data) in &self.before.vregs {
             if let Place::Fixed(at) = data.place {
                 state.add((at, at + data.bytes), (r, i64::from(at)));
@@ -297,14 +303,14 @@ impl<'a> Checker<'a> {
                 state.forget(r, data.bytes);
             }
         }
-        for (&constant, &at) in &self.again {
+        for (&constant, &at) in &self.rematerialized {
             state.add((at, at + CONSTANT), (constant, i64::from(at)));
         }
         state
     }
 
-    /// What routines write.
-    fn effects(&mut self) {
+    /// Computes the bytes and values that routines write.
+    fn compute_effects(&mut self) {
         let code = &self.after.code;
         for routine in code.routines.keys().rev().filter(|r| r.index() > 0) {
             let (mut bytes, mut values) = (BTreeSet::new(), BTreeSet::new());
@@ -316,8 +322,8 @@ impl<'a> Checker<'a> {
                         bytes.insert((at, at + code.vregs[r].bytes));
                     }
                 });
-                match (m, self.old(i).and_then(|n| self.before.insts.get(n))) {
-                    (_, Some(old)) => old.for_each_vreg(|r, a| {
+                match (m, self.original(i).and_then(|n| self.before.insts.get(n))) {
+                    (_, Some(original)) => original.for_each_vreg(|r, a| {
                         if a != Access::Use {
                             values.insert(r);
                         }
@@ -339,9 +345,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is where after a call: what the routine writes is where it leaves it. None while it is
-    /// not known to return.
-    fn returned(&self, routine: Routine, state: &State) -> Option<State> {
+    /// Returns the state after a call: what the routine writes is as the routine leaves it. Returns
+    /// `None` while the routine is not known to return.
+    fn state_after_call(&self, routine: Routine, state: &ByteState) -> Option<ByteState> {
         let exit = self.exits[routine].as_ref()?;
         let mut out = state.clone();
         for &r in &self.values[routine] {
@@ -361,12 +367,12 @@ impl<'a> Checker<'a> {
         Some(out)
     }
 
-    /// Forgets values that do not live behind an instruction of the code as it was.
-    fn prune(&self, inst: usize, state: &mut State) {
+    /// Drops values that are not live after an instruction of the original code.
+    fn prune(&self, inst: usize, state: &mut ByteState) {
         let point = inst as u32 * 2 + 2;
         state.prune(|r| {
-            // What is no register is a constant; liveness knows each routine alone, and nothing of
-            // what spilling reads.
+            // Constants have numbers beyond all registers. Liveness covers each routine separately
+            // and does not know what spilling reads.
             let header = self.header.is_some_and(|h| h.0 == r);
             if header || r.index() >= self.before.vregs.len() || self.shared[r] {
                 return true;
@@ -377,7 +383,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// A message to or from scratch: where, and how many bytes.
+    /// Returns direction, address and size in bytes of a scratch message.
     fn scratch(&self, inst: &Inst<VirtReg>) -> Option<(Dir, u32, u32)> {
         let m = perf::message(self.target.platform(), inst)?;
         let (dir, at, bytes) = slot(&m)?;
@@ -394,26 +400,26 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The element of a region that a lane reads, if it is known.
+/// Returns the element of a region that a lane reads, if it is known.
 fn element(region: Region, n: u32) -> Option<u32> {
     element_offset(region, n, 1)
 }
 
-/// What is known of all of a register's values.
+/// Facts about all values of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Only {
-    /// Nothing was written.
+enum ConstantFact {
+    /// Nothing is written.
     #[default]
     Nothing,
-    /// Each is this constant.
+    /// Each value is this constant.
     Constant(VReg),
-    /// They differ.
+    /// Values differ.
     Several,
 }
 
-/// Makes what copies give constants, where all that a register is ever given is one. `only`: what
-/// is known of registers but for copies.
-fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
+/// Propagates constants through copies to registers that only ever hold one. `only` has the facts
+/// from all other instructions.
+fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, ConstantFact>) {
     let mut copies: SecondaryMap<VReg, Vec<VReg>> = SecondaryMap::new();
     for m in &code.insts {
         if let MInst::Copy { dst, src } = *m {
@@ -423,14 +429,14 @@ fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
     let mut work: Vec<VReg> = code
         .vregs
         .keys()
-        .filter(|r| only[*r] != Only::Nothing)
+        .filter(|r| only[*r] != ConstantFact::Nothing)
         .collect();
     while let Some(src) = work.pop() {
         for &dst in &copies[src] {
             let both = match (only[dst], only[src]) {
-                (Only::Nothing, from) => from,
+                (ConstantFact::Nothing, from) => from,
                 (to, from) if to == from => to,
-                _ => Only::Several,
+                _ => ConstantFact::Several,
             };
             if std::mem::replace(&mut only[dst], both) != both {
                 work.push(dst);
@@ -439,18 +445,19 @@ fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
     }
 }
 
-/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the
-/// same for all that are made alike. And registers that are only ever given one by copies.
+/// Returns the bytes of registers that exactly one instruction writes, with a constant, and the
+/// names of constants. Equal definitions have the same name. Also covers registers that hold a
+/// constant only through copies.
 fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg>) {
     let spans = Spans {
         platform: target.platform(),
         grf: code.grf.bytes,
         size: |r: VReg| code.vregs[r].bytes,
     };
-    let mut only: SecondaryMap<VReg, Only> = SecondaryMap::new();
-    // Copies to each.
+    let mut only: SecondaryMap<VReg, ConstantFact> = SecondaryMap::new();
+    // Number of copies to each register.
     let mut given: SecondaryMap<VReg, usize> = SecondaryMap::new();
-    let mut writes: SecondaryMap<VReg, Vec<Bytes>> = SecondaryMap::new();
+    let mut writes: SecondaryMap<VReg, Vec<ByteRange>> = SecondaryMap::new();
     for m in &code.insts {
         spans.each(m, |r, bytes, a| {
             if a == Access::Use || matches!(m, MInst::Start { .. }) {
@@ -459,16 +466,16 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
             writes[r].push((bytes.start, bytes.end));
             match m {
                 MInst::Copy { .. } => given[r] += 1,
-                _ => only[r] = Only::Several,
+                _ => only[r] = ConstantFact::Several,
             }
         });
     }
     for (r, data) in &code.vregs {
         if data.place != Place::Any {
-            only[r] = Only::Several;
+            only[r] = ConstantFact::Several;
         }
     }
-    let mut names: BTreeMap<String, VReg> = BTreeMap::new();
+    let mut constant_names: BTreeMap<String, VReg> = BTreeMap::new();
     let mut out = Constants::new();
     for m in &code.insts {
         let MInst::Op { inst, .. } = m else { continue };
@@ -477,27 +484,27 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
         {
             let from = u32::from(at.sub);
             let to = from + inst.exec.channels() * ty.bytes();
-            let over = |w: &&Bytes| w.0 < to && w.1 > from;
-            let next = VReg::new(code.vregs.len() + names.len());
-            let name = *names.entry(text).or_insert(next);
+            let over = |w: &&ByteRange| w.0 < to && w.1 > from;
+            let next = VReg::new(code.vregs.len() + constant_names.len());
+            let name = *constant_names.entry(text).or_insert(next);
             if writes[r].iter().filter(over).count() == 1 {
                 out[r].push(((from, to), name));
             }
-            // All of it, and but for copies nothing else.
+            // Writes all of the register, and every other write is a copy.
             let copies = writes[r].len() - 1;
             let all = (from, to) == (0, code.vregs[r].bytes) && code.vregs[r].place == Place::Any;
             if all && given[r] == copies {
-                only[r] = Only::Constant(name);
+                only[r] = ConstantFact::Constant(name);
             }
         }
     }
     through_copies(code, &mut only);
     for (r, data) in &code.vregs {
-        if let Only::Constant(name) = only[r]
+        if let ConstantFact::Constant(name) = only[r]
             && out[r].is_empty()
         {
             out[r].push(((0, data.bytes), name));
         }
     }
-    (out, names)
+    (out, constant_names)
 }

@@ -1,17 +1,17 @@
-//! Whether registers are where they may be: in the file, aligned, and in the places that they ask
-//! for.
+//! Checks that registers have valid places: within the GRF file, aligned, and as their constraints
+//! require.
 
-use super::{Checker, Res};
+use super::{CheckResult, Checker};
 use crate::mir::{MInst, Place, VReg, VirtReg};
 use gantry_isa_gen::{Dst, Op, Region, Src};
 
 impl Checker<'_> {
-    /// Looks at every register that an instruction names.
-    pub(super) fn places(&self) -> Res {
+    /// Checks every register that an instruction names.
+    pub(super) fn check_places(&self) -> CheckResult {
         let code = &self.after.code;
         let mut places: Vec<(VReg, u32)> = Vec::new();
         let mut spans: Vec<(u32, u32)> = Vec::new();
-        // Addresses that were loaded: of which register, and where it was then.
+        // Registers whose address was loaded, and their places at that time.
         let mut loaded: Vec<(VReg, u32)> = Vec::new();
         for (i, m) in code.insts.iter().enumerate() {
             let say = |e: String| format!("instruction {i} (`{m}`) {e}");
@@ -24,23 +24,23 @@ impl Checker<'_> {
                 spans.push((at + bytes.start, at + bytes.end));
                 let data = &code.vregs[r];
                 if wrong.is_none() && at.saturating_add(data.bytes) > code.grf.size() {
-                    wrong = Some(format!("has {r} at byte {at}, behind the file"));
-                } else if wrong.is_none() && !asked(data.place, data.align, at) {
+                    wrong = Some(format!("has {r} at byte {at}, beyond the GRF file"));
+                } else if wrong.is_none() && !is_valid(data.place, data.align, at) {
                     wrong = Some(format!("has {r} at byte {at}, where it may not be"));
                 }
             });
             if let Some(e) = wrong {
                 return Err(say(e));
             }
-            // The PRM's rule of r127 as the place of an answer.
-            if let (MInst::Op { inst, .. }, &[.., payload, answer]) = (m, &spans[..])
+            // The PRM does not allow a response in r127 to overlap the payload.
+            if let (MInst::Op { inst, .. }, &[.., payload, response]) = (m, &spans[..])
                 && matches!(inst.op, Op::Send | Op::Sendc)
                 && matches!(inst.dst, Dst::Direct { at, .. } if at.reg.is_grf())
-                && answer.1 == code.grf.size()
-                && payload.1 > answer.0
+                && response.1 == code.grf.size()
+                && payload.1 > response.0
             {
                 return Err(say(
-                    "has its answer in the last register and over its payload".to_owned(),
+                    "has its response in the last register and over its payload".to_owned(),
                 ));
             }
             if let MInst::Copy { dst, src } = m
@@ -48,7 +48,7 @@ impl Checker<'_> {
             {
                 return Err(say("copies between registers of two sizes".to_owned()));
             }
-            let Some(was) = self.old(i).and_then(|n| self.before.insts.get(n)) else {
+            let Some(was) = self.original(i).and_then(|n| self.before.insts.get(n)) else {
                 continue;
             };
             match (was, m) {
@@ -82,7 +82,7 @@ impl Checker<'_> {
                 let data = &self.before.vregs[r];
                 let start = place.wrapping_sub(bytes.start);
                 let of_place = match data.place {
-                    // Where it is later is for the state to say.
+                    // The state tracks where the value is later.
                     Place::Fixed(_) => Place::Any,
                     other => other,
                 };
@@ -94,7 +94,7 @@ impl Checker<'_> {
                     _ => data.align,
                 };
                 let named = matches!(was, MInst::Start { .. } | MInst::Touch { .. });
-                if !named && !asked(of_place, align, start) {
+                if !named && !is_valid(of_place, align, start) {
                     wrong = Some(format!(
                         "has {r} as {now} at byte {start}, where it may not be"
                     ));
@@ -108,8 +108,9 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an instruction only reads a register, from its start, and the same element in every
-/// channel: wherever that is by its own size will do, whatever brought it.
+/// Returns true if an instruction only reads a register from its start, with the same element in
+/// every channel. Such a read needs only the alignment of the element, wherever the value comes
+/// from.
 fn one_element(m: &MInst, r: VReg) -> bool {
     let MInst::Op { inst, .. } = m else {
         return false;
@@ -130,8 +131,8 @@ fn one_element(m: &MInst, r: VReg) -> bool {
         })
 }
 
-/// Whether an address is one that a register asks for.
-fn asked(place: Place, align: u32, at: u32) -> bool {
+/// Returns true if an address satisfies a constraint.
+fn is_valid(place: Place, align: u32, at: u32) -> bool {
     match place {
         Place::Any => at.is_multiple_of(align),
         Place::Fixed(fixed) => at == fixed,

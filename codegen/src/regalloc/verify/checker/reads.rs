@@ -1,16 +1,17 @@
-//! Whether what instructions read is where they read it.
+//! Checks that instructions read the values that they read before allocation.
 
-use super::state::State;
-use super::{Checker, Res, element};
+use super::state::ByteState;
+use super::{CheckResult, Checker, element};
 use crate::mir::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Op, RegRef, Src};
 
-/// A place that holds nothing.
+/// Address that holds nothing.
 const NOWHERE: u32 = 1 << 30;
 
-/// Whether an instruction, none with lanes, may leave some of the bytes that it names as written.
-fn keeps_some(m: &MInst) -> bool {
+/// Returns true if an instruction without lanes may leave some of the bytes that it names as
+/// written unchanged.
+fn may_keep_bytes(m: &MInst) -> bool {
     match m {
         MInst::Touch { .. } => true,
         MInst::Op { inst, .. } => inst.op.is_send() && (!inst.no_mask || inst.pred.is_some()),
@@ -18,7 +19,8 @@ fn keeps_some(m: &MInst) -> bool {
     }
 }
 
-/// Whether an instruction writes with its first half before the second one reads: more than a GRF.
+/// Returns true if the first half of an instruction writes before the second half reads. That is so
+/// if it writes more than a GRF.
 fn writes_early(inst: &Inst<VirtReg>, grf: u32) -> bool {
     match inst.dst {
         Dst::Direct { at, hs, ty } => {
@@ -30,23 +32,23 @@ fn writes_early(inst: &Inst<VirtReg>, grf: u32) -> bool {
 }
 
 impl Checker<'_> {
-    /// Whether what an instruction reads is where it reads it.
-    pub(super) fn reads(&self, i: usize, state: &State) -> Res {
+    /// Checks that the operands of an instruction hold their values.
+    pub(super) fn check_reads(&self, i: usize, state: &ByteState) -> CheckResult {
         let code = &self.after.code;
         let m = &code.insts[i];
-        let Some(old) = self.old(i) else {
-            return self.new_reads(m, state);
+        let Some(old) = self.original(i) else {
+            return self.check_inserted_reads(m, state);
         };
         let was = &self.before.insts[old];
         let mut wrong = None;
-        let mut look = |r: VReg, byte: u32, place: u32, bytes: u32| {
+        let mut check = |r: VReg, byte: u32, place: u32, bytes: u32| {
             if wrong.is_none()
                 && let Some(byte) =
                     state.missing(place, r, (byte, byte + bytes), &self.constants[r])
             {
                 let there: Vec<String> = state.at(place).iter().map(|v| v.0.to_string()).collect();
                 wrong = Some(format!(
-                    "reads byte {byte} of {r} at byte {place} of the file, which holds {}",
+                    "reads byte {byte} of {r} at byte {place} of the GRF file, which holds {}",
                     if there.is_empty() {
                         "nothing known".to_owned()
                     } else {
@@ -56,12 +58,12 @@ impl Checker<'_> {
             }
         };
         if let MInst::Op { inst, .. } = m
-            && let Some(e) = self.rows_overtaken(inst)
+            && let Some(e) = self.rows_overwritten(inst)
         {
             return Err(e);
         }
         match (was, m) {
-            // Its value goes on under another name wherever it is.
+            // A copy's value continues under another name wherever it is.
             (MInst::Copy { .. }, _) => {}
             (
                 MInst::Op {
@@ -70,15 +72,15 @@ impl Checker<'_> {
                 MInst::Op { inst, .. },
             ) if !inst.op.has_runs() => {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
-                    self.lanes(x, y, inst.exec.channels(), &mut look);
+                    self.check_lanes(x, y, inst.exec.channels(), &mut check);
                 }
-                // What begins a value keeps nothing, though it may be one of several in a register
-                // now.
+                // A definition keeps nothing, though its register may now be shared with other
+                // values.
                 if !starts {
-                    self.kept(was, inst, m, &mut look);
+                    self.check_kept_bytes(was, inst, m, &mut check);
                 }
                 if wrong.is_none() && writes_early(was, self.before.grf.bytes) {
-                    wrong = self.overtaken(was, inst, state);
+                    wrong = self.half_overwritten(was, inst, state);
                 }
             }
             _ => {
@@ -90,11 +92,11 @@ impl Checker<'_> {
                 self.spans(self.before).each(was, |r, bytes, a| {
                     let (place, access) = places.get(n).copied().unwrap_or((u32::MAX / 2, a));
                     n += 1;
-                    let kept = a == Access::Modify && keeps_some(was);
-                    // What begins a value reads none, if it is also one of several in a register.
+                    let kept = a == Access::Modify && may_keep_bytes(was);
+                    // A definition reads nothing, even if its register is shared with other values.
                     let other = a != Access::Def && access != a;
                     if a == Access::Use || kept || other {
-                        look(r, bytes.start, place, bytes.end - bytes.start);
+                        check(r, bytes.start, place, bytes.end - bytes.start);
                     }
                 });
             }
@@ -102,13 +104,13 @@ impl Checker<'_> {
         wrong.map_or(Ok(()), Err)
     }
 
-    /// The lanes of a source.
-    fn lanes(
+    /// Checks the lanes of a source.
+    fn check_lanes(
         &self,
         was: &Src<VirtReg>,
         now: &Src<VirtReg>,
         lanes: u32,
-        look: &mut impl FnMut(VReg, u32, u32, u32),
+        check: &mut impl FnMut(VReg, u32, u32, u32),
     ) {
         match (*was, *now) {
             (Src::Direct { at, region, ty, .. }, Src::Direct { at: new, .. }) => {
@@ -120,32 +122,37 @@ impl Checker<'_> {
                 let mut seen = None;
                 for lane in 0..lanes {
                     let Some(e) = element(region, lane) else {
-                        return look(r, 0, self.place(n), all);
+                        return check(r, 0, self.place(n), all);
                     };
                     if seen == Some(e) {
                         continue;
                     }
                     seen = Some(e);
                     let byte = u32::from(at.sub) + e * size;
-                    // What three-source instructions read of channels behind a register's end goes
-                    // nowhere.
+                    // Three-source instructions may read channels beyond a register's end, whose
+                    // results are not used.
                     if byte + size <= all {
-                        look(r, byte, place + e * size, size);
+                        check(r, byte, place + e * size, size);
                     }
                 }
             }
             (Src::Macro { at, .. }, Src::Macro { at: new, .. }) => {
                 if let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) {
-                    look(r, 0, self.place(n), self.before.vregs[r].bytes);
+                    check(r, 0, self.place(n), self.before.vregs[r].bytes);
                 }
             }
             _ => {}
         }
     }
 
-    /// Whether the first half of an instruction writes over what the second half reads of other
-    /// registers.
-    fn overtaken(&self, was: &Inst<VirtReg>, now: &Inst<VirtReg>, state: &State) -> Option<String> {
+    /// Returns a message if the first half of an instruction overwrites what the second half reads
+    /// from other registers.
+    fn half_overwritten(
+        &self,
+        was: &Inst<VirtReg>,
+        now: &Inst<VirtReg>,
+        state: &ByteState,
+    ) -> Option<String> {
         let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst) else {
             return None;
         };
@@ -165,7 +172,7 @@ impl Checker<'_> {
             let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
                 continue;
             };
-            // What the code itself says of one register is not allocation's.
+            // Overlap within one register is in the code itself, not from allocation.
             if r == own {
                 continue;
             }
@@ -180,7 +187,7 @@ impl Checker<'_> {
                     let inside = byte < self.before.vregs[r].bytes;
                     if inside && state.missing(NOWHERE, r, (byte, byte + 1), &[]).is_some() {
                         return Some(format!(
-                            "reads byte {byte} of {r} at byte {} of the file, which its first half writes",
+                            "reads byte {byte} of {r} at byte {} of the GRF file, which its first half writes",
                             place + k
                         ));
                     }
@@ -190,9 +197,10 @@ impl Checker<'_> {
         None
     }
 
-    /// What the systolic array reads where an earlier row of its result has been written: it may be
-    /// in the place of what it is added to, row over row, and of nothing else.
-    fn rows_overtaken(&self, inst: &Inst<VirtReg>) -> Option<String> {
+    /// Returns a message if the systolic array reads bytes that an earlier row of its result
+    /// overwrites. The result may have the place of the accumulator, row over row, and of nothing
+    /// else.
+    fn rows_overwritten(&self, inst: &Inst<VirtReg>) -> Option<String> {
         let [acc, columns, rows, sums] = Dpas::operand_bytes(inst, self.after.code.grf.bytes)?;
         let Dst::Direct { at, .. } = inst.dst else {
             return None;
@@ -210,20 +218,20 @@ impl Checker<'_> {
             let in_place = bytes == acc && from == to && acc == sums && *s == inst.srcs[0];
             if from < to + sums && to < from + bytes && !in_place {
                 return Some(format!(
-                    "reads byte {from} and on of the file, where an earlier row of its result is written"
+                    "reads byte {from} and on of the GRF file, where an earlier row of its result is written"
                 ));
             }
         }
         None
     }
 
-    /// What an instruction that writes only some channels leaves of its destination.
-    fn kept(
+    /// Checks the destination bytes that an instruction with inactive channels leaves unchanged.
+    fn check_kept_bytes(
         &self,
         was: &Inst<VirtReg>,
         now: &Inst<VirtReg>,
         m: &MInst,
-        look: &mut impl FnMut(VReg, u32, u32, u32),
+        check: &mut impl FnMut(VReg, u32, u32, u32),
     ) {
         let some = !now.no_mask || now.pred.is_some() && now.op != Op::Sel;
         if let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst)
@@ -234,7 +242,7 @@ impl Checker<'_> {
             for lane in 0..now.exec.channels() {
                 let byte = lane * u32::from(hs) * ty.bytes();
                 let place = self.place(n) + u32::from(new.sub) + byte;
-                look(r, u32::from(at.sub) + byte, place, ty.bytes());
+                check(r, u32::from(at.sub) + byte, place, ty.bytes());
             }
         }
     }

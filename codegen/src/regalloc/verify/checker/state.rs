@@ -1,55 +1,55 @@
-//! What every byte of the register file and of scratch holds: sets of values' bytes.
+//! Contents of every byte of the GRF file and of scratch, as sets of values' bytes.
 
 use crate::mir::VReg;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Values that a run of bytes holds, each with how far the run's bytes are behind its own: byte
-/// `at` holds the value's byte `at - delta`. In order.
-pub(super) type Set = SmallVec<[(VReg, i64); 2]>;
+/// Values that a run of bytes holds, in order. Each has the distance of the run's bytes from its
+/// own: byte `at` holds byte `at - delta` of the value.
+pub(super) type ValueSet = SmallVec<[(VReg, i64); 2]>;
 
-/// A stretch of bytes, up to, not including, the second.
-pub(super) type Bytes = (u32, u32);
+/// Range of bytes: start and exclusive end.
+pub(super) type ByteRange = (u32, u32);
 
-/// Where runs start, per value.
-type Starts = BTreeMap<VReg, SmallVec<[u32; 2]>>;
+/// Starts of runs per value.
+type RunIndex = BTreeMap<VReg, SmallVec<[u32; 2]>>;
 
-/// From so many runs on they are not looked through.
-const MANY: usize = 24;
+/// Number of runs from which on an index of values is kept.
+const INDEXED_RUNS: usize = 24;
 
-/// What is where, on every way to a place of the code.
+/// Contents that are the same on all paths to a program point.
 #[derive(Clone, Debug)]
-pub(super) struct State {
-    /// Runs of bytes that hold the same, by where they start; the first starts at 0.
-    runs: BTreeMap<u32, Set>,
-    /// Where there are many runs: per value where those start that hold bytes of it, and perhaps
-    /// others that did, so that nothing looks through all of them.
-    starts: Option<Starts>,
-    /// Bytes of values that are undefined, whatever lies in their place: stretches in order, not
-    /// touching.
-    undefined: BTreeMap<VReg, Vec<Bytes>>,
-    /// Runs after values were forgotten last.
+pub(super) struct ByteState {
+    /// Runs of bytes with equal contents, by their starts. The first starts at 0.
+    runs: BTreeMap<u32, ValueSet>,
+    /// Index of the runs that hold each value, if there are many runs. It may also have runs that
+    /// no longer hold the value.
+    run_index: Option<RunIndex>,
+    /// Undefined bytes of values, whatever their places hold. The ranges are in order and not
+    /// adjacent.
+    undefined: BTreeMap<VReg, Vec<ByteRange>>,
+    /// Number of runs after the last pruning.
     pruned: usize,
 }
 
-/// So few runs are never too many to look through.
-const GROWN: usize = 64;
+/// Number of runs below which pruning is not worth it.
+const PRUNED_RUNS: usize = 64;
 
-/// Takes bytes away from stretches in order.
-fn without(list: &mut Vec<Bytes>, (from, to): Bytes) {
+/// Removes bytes from ordered ranges.
+fn without(list: &mut Vec<ByteRange>, (from, to): ByteRange) {
     if !list.iter().any(|&(a, b)| a < to && b > from) {
         return;
     }
-    let cut = |&(a, b): &Bytes| {
+    let cut = |&(a, b): &ByteRange| {
         let parts = [(a, b.min(from)), (a.max(to), b)];
         parts.into_iter().filter(|(a, b)| a < b)
     };
     *list = list.iter().flat_map(cut).collect();
 }
 
-/// What is in both of two lists of stretches.
-fn common(a: &[Bytes], b: &[Bytes]) -> Vec<Bytes> {
-    let both = |&(x, y): &Bytes| {
+/// Returns the intersection of two lists of ranges.
+fn common(a: &[ByteRange], b: &[ByteRange]) -> Vec<ByteRange> {
+    let both = |&(x, y): &ByteRange| {
         b.iter()
             .map(move |&(p, q)| (x.max(p), y.min(q)))
             .filter(|(x, y)| x < y)
@@ -57,55 +57,55 @@ fn common(a: &[Bytes], b: &[Bytes]) -> Vec<Bytes> {
     a.iter().flat_map(both).collect()
 }
 
-impl State {
-    /// Nothing is known of any byte, and no value is undefined.
-    pub(super) fn new() -> State {
-        State {
-            runs: BTreeMap::from([(0, Set::new())]),
-            starts: None,
+impl ByteState {
+    /// Returns a state without known contents and without undefined values.
+    pub(super) fn new() -> ByteState {
+        ByteState {
+            runs: BTreeMap::from([(0, ValueSet::new())]),
+            run_index: None,
             undefined: BTreeMap::new(),
             pruned: 1,
         }
     }
 
-    /// Notes that a run holds values.
-    fn note(starts: &mut Option<Starts>, start: u32, set: &Set) {
-        let Some(starts) = starts else { return };
+    /// Adds a run's values to the index.
+    fn index_run(run_index: &mut Option<RunIndex>, start: u32, set: &ValueSet) {
+        let Some(run_index) = run_index else { return };
         for &(r, _) in set {
-            let list = starts.entry(r).or_default();
+            let list = run_index.entry(r).or_default();
             if !list.contains(&start) {
                 list.push(start);
             }
         }
     }
 
-    /// Notes of all runs what they hold, if they are many.
-    fn note_all(&mut self) {
-        self.starts = (self.runs.len() > MANY).then(Starts::new);
-        if self.starts.is_some() {
+    /// Rebuilds the index if there are many runs.
+    fn rebuild_index(&mut self) {
+        self.run_index = (self.runs.len() > INDEXED_RUNS).then(RunIndex::new);
+        if self.run_index.is_some() {
             for (start, set) in &self.runs {
-                State::note(&mut self.starts, *start, set);
+                ByteState::index_run(&mut self.run_index, *start, set);
             }
         }
     }
 
-    /// Runs that hold bytes of a value: from where to where, and how far they are behind its own.
-    fn places(&mut self, r: VReg) -> SmallVec<[(Bytes, i64); 2]> {
+    /// Returns the runs that hold bytes of a value, with their bytes and distances.
+    fn places(&mut self, r: VReg) -> SmallVec<[(ByteRange, i64); 2]> {
         let mut out = SmallVec::new();
         let runs = &self.runs;
         let end = |start: u32| runs.range(start + 1..).next().map_or(u32::MAX, |n| *n.0);
-        let mut each = |start: u32, set: &Set| {
+        let mut each = |start: u32, set: &ValueSet| {
             let before = out.len();
             let held = set.iter().filter(|v| v.0 == r);
             out.extend(held.map(|v| ((start, end(start)), v.1)));
             out.len() > before
         };
-        match &mut self.starts {
+        match &mut self.run_index {
             None => runs.iter().for_each(|(start, set)| {
                 each(*start, set);
             }),
-            Some(starts) => {
-                if let Some(list) = starts.get_mut(&r) {
+            Some(run_index) => {
+                if let Some(list) = run_index.get_mut(&r) {
                     list.retain(|start| runs.get(start).is_some_and(|set| each(*start, set)));
                 }
             }
@@ -113,7 +113,7 @@ impl State {
         out
     }
 
-    /// The run that a byte is in: where it ends, and what it holds.
+    /// Returns the end and the values of the run that contains a byte.
     fn run(&self, at: u32) -> (u32, &[(VReg, i64)]) {
         let set = self.runs.range(..=at).next_back();
         let set = set.map_or(&[][..], |r| &r.1[..]);
@@ -121,34 +121,34 @@ impl State {
         (next.map_or(u32::MAX, |n| *n.0), set)
     }
 
-    /// Makes a run begin at a byte.
-    fn cut(&mut self, at: u32) {
+    /// Splits the run that contains a byte so that a run starts there.
+    fn split_at(&mut self, at: u32) {
         if !self.runs.contains_key(&at) {
-            let set = Set::from_slice(self.run(at).1);
-            State::note(&mut self.starts, at, &set);
+            let set = ValueSet::from_slice(self.run(at).1);
+            ByteState::index_run(&mut self.run_index, at, &set);
             self.runs.insert(at, set);
-            if self.starts.is_none() && self.runs.len() > MANY {
-                self.note_all();
+            if self.run_index.is_none() && self.runs.len() > INDEXED_RUNS {
+                self.rebuild_index();
             }
         }
     }
 
-    /// Changes the sets of some bytes.
-    fn change(&mut self, (from, to): Bytes, mut f: impl FnMut(&mut Set)) {
+    /// Changes the values of a range of bytes.
+    fn change(&mut self, (from, to): ByteRange, mut f: impl FnMut(&mut ValueSet)) {
         if from >= to {
             return;
         }
-        self.cut(from);
-        self.cut(to);
+        self.split_at(from);
+        self.split_at(to);
         for (start, set) in self.runs.range_mut(from..to) {
             f(set);
-            State::note(&mut self.starts, *start, set);
+            ByteState::index_run(&mut self.run_index, *start, set);
         }
-        self.tidy((from, to));
+        self.merge_runs((from, to));
     }
 
-    /// Joins runs that hold the same, from the one before some bytes to the one behind them.
-    fn tidy(&mut self, (from, to): Bytes) {
+    /// Merges runs with equal values, from the one before a range to the one after it.
+    fn merge_runs(&mut self, (from, to): ByteRange) {
         let first = self.runs.range(..from).next_back();
         let first = first.map_or(from, |r| *r.0);
         let all = self.runs.range(first..=to);
@@ -160,13 +160,13 @@ impl State {
         }
     }
 
-    /// Bytes hold these values and nothing else.
-    pub(super) fn put(&mut self, bytes: Bytes, set: &Set) {
+    /// Sets the values of a range of bytes.
+    pub(super) fn put(&mut self, bytes: ByteRange, set: &ValueSet) {
         self.change(bytes, |s| s.clone_from(set));
     }
 
-    /// Bytes hold this value too.
-    pub(super) fn add(&mut self, bytes: Bytes, value: (VReg, i64)) {
+    /// Adds a value to a range of bytes.
+    pub(super) fn add(&mut self, bytes: ByteRange, value: (VReg, i64)) {
         self.change(bytes, |s| {
             if let Err(n) = s.binary_search(&value) {
                 s.insert(n, value);
@@ -174,8 +174,8 @@ impl State {
         });
     }
 
-    /// A value's bytes are new: what held the old ones holds them no more.
-    pub(super) fn kill(&mut self, r: VReg, (from, to): Bytes) {
+    /// Removes old bytes of a value that gets new ones.
+    pub(super) fn kill(&mut self, r: VReg, (from, to): ByteRange) {
         for ((start, end), delta) in self.places(r) {
             let (a, b) = (i64::from(from) + delta, i64::from(to) + delta);
             let (a, b) = (a.max(start.into()), b.min(end.into()));
@@ -191,7 +191,7 @@ impl State {
         }
     }
 
-    /// A value's bytes are undefined.
+    /// Makes all of a value undefined.
     pub(super) fn forget(&mut self, r: VReg, bytes: u32) {
         self.kill(r, (0, bytes));
         if bytes > 0 {
@@ -199,12 +199,12 @@ impl State {
         }
     }
 
-    /// A value's bytes are another's, wherever those are; `same`: bytes of that which are a
-    /// constant's.
-    pub(super) fn rename(&mut self, to: VReg, from: VReg, bytes: u32, same: &[(Bytes, VReg)]) {
+    /// Makes a value equal to another one, wherever that is held. `same` has the bytes of the other
+    /// value that hold constants.
+    pub(super) fn rename(&mut self, to: VReg, from: VReg, bytes: u32, same: &[(ByteRange, VReg)]) {
         let undefined = self.undefined.get(&from).cloned();
         self.kill(to, (0, bytes));
-        let mut constant: Vec<(Bytes, i64)> = Vec::new();
+        let mut constant: Vec<(ByteRange, i64)> = Vec::new();
         for &((a, b), c) in same {
             for ((start, end), delta) in self.places(c) {
                 let x = delta.max(start.into());
@@ -225,10 +225,10 @@ impl State {
         }
     }
 
-    /// Bytes are moved.
+    /// Copies a range of bytes.
     pub(super) fn copy(&mut self, to: u32, from: u32, bytes: u32) {
         let moved = i64::from(to) - i64::from(from);
-        let mut parts: Vec<(Bytes, Set)> = Vec::new();
+        let mut parts: Vec<(ByteRange, ValueSet)> = Vec::new();
         let mut at = from;
         while at < from + bytes {
             let (end, held) = self.run(at);
@@ -243,14 +243,14 @@ impl State {
         }
     }
 
-    /// The first of some bytes of a value that is not at a place; `same`: bytes of it that are a
-    /// constant's, from its first on.
+    /// Returns the first byte of part of a value that is not at `place`. `same` has the bytes of
+    /// the value that hold constants, from their first byte on.
     pub(super) fn missing(
         &self,
         place: u32,
         r: VReg,
-        (from, to): Bytes,
-        same: &[(Bytes, VReg)],
+        (from, to): ByteRange,
+        same: &[(ByteRange, VReg)],
     ) -> Option<u32> {
         let none = Vec::new();
         let undefined = self.undefined.get(&r).unwrap_or(&none);
@@ -278,20 +278,20 @@ impl State {
         None
     }
 
-    /// The values at a byte.
+    /// Returns the values at a byte.
     pub(super) fn at(&self, place: u32) -> &[(VReg, i64)] {
         self.run(place).1
     }
 
-    /// Whether there are twice as many runs as when values were forgotten last.
+    /// Returns true if there are twice as many runs as after the last pruning.
     pub(super) fn has_grown(&self) -> bool {
-        self.runs.len() > 2 * self.pruned + GROWN
+        self.runs.len() > 2 * self.pruned + PRUNED_RUNS
     }
 
-    /// Forgets values that nobody asks for.
+    /// Drops values that are not live.
     pub(super) fn prune(&mut self, lives: impl Fn(VReg) -> bool) {
         self.undefined.retain(|r, _| lives(*r));
-        let mut last: Option<Set> = None;
+        let mut last: Option<ValueSet> = None;
         self.runs.retain(|_, set| {
             set.retain(|v| lives(v.0));
             let new = last.as_ref() != Some(set);
@@ -301,38 +301,38 @@ impl State {
             new
         });
         self.pruned = self.runs.len();
-        self.note_all();
+        self.rebuild_index();
     }
 
-    /// The values with undefined bytes.
-    pub(super) fn undefined(&self) -> impl Iterator<Item = (VReg, &[Bytes])> {
+    /// Returns the values with undefined bytes.
+    pub(super) fn undefined(&self) -> impl Iterator<Item = (VReg, &[ByteRange])> {
         self.undefined.iter().map(|(r, list)| (*r, &list[..]))
     }
 
-    /// Says which bytes of a value are undefined.
-    pub(super) fn set_undefined(&mut self, r: VReg, list: Option<Vec<Bytes>>) {
+    /// Sets the undefined bytes of a value.
+    pub(super) fn set_undefined(&mut self, r: VReg, list: Option<Vec<ByteRange>>) {
         match list {
             Some(list) => self.undefined.insert(r, list),
             None => self.undefined.remove(&r),
         };
     }
 
-    /// What bytes hold becomes what they hold in another state.
-    pub(super) fn take_from(&mut self, other: &State, (from, to): Bytes) {
+    /// Takes over a range of bytes of another state.
+    pub(super) fn take_from(&mut self, other: &ByteState, (from, to): ByteRange) {
         let mut at = from;
         while at < to {
             let (end, set) = other.run(at);
             let end = end.min(to);
-            self.put((at, end), &Set::from_slice(set));
+            self.put((at, end), &ValueSet::from_slice(set));
             at = end;
         }
     }
 
-    /// Keeps what is true of another state too; whether anything was lost. A value that is
-    /// undefined in one of them is wherever it is in the other.
-    pub(super) fn meet(&mut self, other: &State) -> bool {
-        let mut out: Vec<(u32, Set)> = Vec::with_capacity(self.runs.len());
-        let none = Set::new();
+    /// Keeps what is also true of another state. Returns true if anything was lost. A value that is
+    /// undefined in one state keeps its places in the other.
+    pub(super) fn meet(&mut self, other: &ByteState) -> bool {
+        let mut out: Vec<(u32, ValueSet)> = Vec::with_capacity(self.runs.len());
+        let none = ValueSet::new();
         let (mut ours, mut theirs) = (self.runs.iter().peekable(), other.runs.iter().peekable());
         let (mut a, mut b, mut at) = (&none, &none, 0);
         loop {
@@ -345,10 +345,10 @@ impl State {
             let ends = [ours.peek(), theirs.peek()];
             let ends = ends.into_iter().flatten().map(|r| *r.0);
             let end = ends.min().unwrap_or(u32::MAX);
-            // Undefined bytes begin and end within runs.
+            // Undefined bytes may start and end within runs.
             let mut cuts: SmallVec<[u32; 4]> = SmallVec::new();
             cuts.push(at);
-            let mut ends = |values: &Set, lost: &BTreeMap<VReg, Vec<Bytes>>| {
+            let mut ends = |values: &ValueSet, lost: &BTreeMap<VReg, Vec<ByteRange>>| {
                 for &(r, delta) in values {
                     for &(x, y) in lost.get(&r).map_or(&[][..], |l| &l[..]) {
                         for edge in [x, y].map(|e| i64::from(e) + delta) {
@@ -364,7 +364,7 @@ impl State {
             cuts.sort_unstable();
             cuts.dedup();
             for &cut in &cuts {
-                let lost = |s: &State, &(r, delta): &(VReg, i64)| {
+                let lost = |s: &ByteState, &(r, delta): &(VReg, i64)| {
                     let byte = i64::from(cut) - delta;
                     let list = s.undefined.get(&r).map_or(&[][..], |l| &l[..]);
                     list.iter()
@@ -373,7 +373,7 @@ impl State {
                 let keep = a
                     .iter()
                     .filter(|v| b.binary_search(v).is_ok() || lost(other, v));
-                let mut set: Set = keep.copied().collect();
+                let mut set: ValueSet = keep.copied().collect();
                 for v in b {
                     if lost(self, v)
                         && let Err(n) = set.binary_search(v)
@@ -390,8 +390,8 @@ impl State {
             }
             at = end;
         }
-        let out: BTreeMap<u32, Set> = out.into_iter().collect();
-        let undefined: BTreeMap<VReg, Vec<Bytes>> = self
+        let out: BTreeMap<u32, ValueSet> = out.into_iter().collect();
+        let undefined: BTreeMap<VReg, Vec<ByteRange>> = self
             .undefined
             .iter()
             .filter_map(|(r, list)| {
@@ -402,7 +402,7 @@ impl State {
         let changed = out != self.runs || undefined != self.undefined;
         if changed {
             (self.runs, self.undefined) = (out, undefined);
-            self.note_all();
+            self.rebuild_index();
         }
         changed
     }
@@ -418,14 +418,14 @@ mod tests {
     const VALUES: u32 = 4;
     const SIZE: u32 = 8;
 
-    /// The same as a set of values' bytes for each byte, and of undefined ones.
+    /// Reference state with a set of values' bytes per byte, and a set of undefined bytes.
     #[derive(Clone, PartialEq, Debug, Default)]
-    struct Plain {
+    struct PlainState {
         holds: Vec<BTreeSet<(u32, u32)>>,
         undefined: BTreeSet<(u32, u32)>,
     }
 
-    impl Plain {
+    impl PlainState {
         fn kill(&mut self, r: u32, from: u32, to: u32) {
             let old = |v: &(u32, u32)| v.0 == r && (from..to).contains(&v.1);
             self.holds.iter_mut().for_each(|s| s.retain(|v| !old(v)));
@@ -433,7 +433,7 @@ mod tests {
         }
     }
 
-    fn plain(s: &State) -> Plain {
+    fn plain(s: &ByteState) -> PlainState {
         let byte = |at: u32, v: &(VReg, i64)| {
             let byte = u32::try_from(i64::from(at) - v.1).ok()?;
             (byte < SIZE).then_some((v.0.as_u32(), byte))
@@ -443,13 +443,13 @@ mod tests {
             let bytes = list.iter().flat_map(|&(a, b)| a..b);
             bytes.map(move |b| (r.as_u32(), b))
         });
-        Plain {
+        PlainState {
             holds: (0..BYTES).map(at).collect(),
             undefined: undefined.collect(),
         }
     }
 
-    fn random(rng: &mut Rng, s: &mut State, p: &mut Plain) {
+    fn random(rng: &mut Rng, s: &mut ByteState, p: &mut PlainState) {
         let number = rng.below(VALUES);
         let (r, from) = (VReg::from_u32(number), rng.below(SIZE));
         let len = 1 + rng.below(SIZE - from);
@@ -463,7 +463,7 @@ mod tests {
             1 => {
                 s.kill(r, (from, from + len));
                 let delta = i64::from(at) - i64::from(from);
-                s.put((at, at + len), &Set::from_slice(&[(r, delta)]));
+                s.put((at, at + len), &ValueSet::from_slice(&[(r, delta)]));
                 p.kill(number, from, from + len);
                 for k in 0..len {
                     p.holds[(at + k) as usize] = BTreeSet::from([(number, from + k)]);
@@ -503,11 +503,11 @@ mod tests {
         let mut rng = Rng::new(5);
         for _ in 0..3000 {
             let mut both = [(); 2].map(|()| {
-                let mut p = Plain {
+                let mut p = PlainState {
                     holds: vec![BTreeSet::new(); BYTES as usize],
-                    ..Plain::default()
+                    ..PlainState::default()
                 };
-                let mut s = State::new();
+                let mut s = ByteState::new();
                 for _ in 0..rng.below(10) {
                     random(&mut rng, &mut s, &mut p);
                     assert_eq!(plain(&s), p);
@@ -522,8 +522,8 @@ mod tests {
                 !there && !x.undefined.contains(&(r, *k))
             });
             assert_eq!(a.missing(at, VReg::from_u32(r), (0, SIZE), &[]), missing);
-            // A value that is undefined on one way is where it is on the other.
-            let met = Plain {
+            // A value that is undefined on one path keeps its places on the other.
+            let met = PlainState {
                 holds: (x.holds.iter().zip(&y.holds))
                     .map(|(p, q)| {
                         let all = p.union(q);

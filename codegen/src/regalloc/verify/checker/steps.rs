@@ -1,34 +1,34 @@
-//! What instructions do to the state: those that were there, and new ones, which move bytes or make
-//! constants.
+//! Effects of instructions on the state. Original instructions write values. Inserted instructions
+//! move bytes or rematerialize constants.
 
-use super::state::{Bytes, Set, State};
-use super::{Checker, Res, SCRATCH, constant_of, element};
+use super::state::{ByteRange, ByteState, ValueSet};
+use super::{CheckResult, Checker, SCRATCH, constant_of, element};
 use crate::isel::lower_sends::has_second;
 use crate::mir::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 
 impl Checker<'_> {
-    /// What an instruction does to the state.
-    pub(super) fn step(&self, i: usize, state: &mut State) -> Res {
+    /// Applies an instruction to the state.
+    pub(super) fn step(&self, i: usize, state: &mut ByteState) -> CheckResult {
         let m = &self.after.code.insts[i];
-        match self.old(i) {
-            Some(old) => {
-                let was = &self.before.insts[old];
-                self.old_step(was, m, state);
-                self.maker_step(old, was, state);
+        match self.original(i) {
+            Some(original) => {
+                let was = &self.before.insts[original];
+                self.step_original(was, m, state);
+                self.step_constant_def(original, was, state);
                 if was.is_terminator() || state.has_grown() {
-                    self.prune(old, state);
+                    self.prune(original, state);
                 }
                 Ok(())
             }
             None => self
-                .new_step(m, state)
+                .step_inserted(m, state)
                 .map_err(|e| format!("instruction {i} (`{m}`) {e}")),
         }
     }
 
-    fn old_step(&self, was: &MInst, m: &MInst, state: &mut State) {
+    fn step_original(&self, was: &MInst, m: &MInst, state: &mut ByteState) {
         match (was, m) {
             (&MInst::Copy { dst, src }, &MInst::Copy { dst: to, src: from }) => {
                 let bytes = self.before.vregs[dst].bytes;
@@ -38,11 +38,15 @@ impl Checker<'_> {
             }
             (MInst::Start { dst }, _) => state.forget(*dst, self.before.vregs[*dst].bytes),
             (MInst::Touch { reg, write: true }, MInst::Touch { reg: new, .. }) => {
-                // Somewhere in it: nothing else is there now, and it is nowhere else.
+                // Writes somewhere in the register. Its place holds nothing else, and the value is
+                // nowhere else.
                 let bytes = self.before.vregs[*reg].bytes;
                 let at = self.place(*new);
                 state.kill(*reg, (0, bytes));
-                state.put((at, at + bytes), &Set::from_slice(&[(*reg, i64::from(at))]));
+                state.put(
+                    (at, at + bytes),
+                    &ValueSet::from_slice(&[(*reg, i64::from(at))]),
+                );
             }
             (
                 MInst::Op {
@@ -52,7 +56,7 @@ impl Checker<'_> {
             ) if !a.op.has_runs() => {
                 let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (a.dst, b.dst)
                 else {
-                    return self.whole(was, m, state);
+                    return self.write_spans(was, m, state);
                 };
                 let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
                     return;
@@ -68,24 +72,28 @@ impl Checker<'_> {
                 for k in 0..runs {
                     self.write(state, r, sub + k * step, place + k * step, run);
                 }
-                let own = |c: &&(Bytes, VReg)| c.0 == (sub, sub + run);
+                let own = |c: &&(ByteRange, VReg)| c.0 == (sub, sub + run);
                 if step == size
                     && let Some((_, constant)) = self.constants[r].iter().find(own)
                 {
                     state.add((place, place + run), (*constant, i64::from(place)));
                 }
             }
-            _ => self.whole(was, m, state),
+            _ => self.write_spans(was, m, state),
         }
     }
 
-    /// What makes a constant that is made again elsewhere: there, too, is what it makes.
-    fn maker_step(&self, old: usize, was: &MInst, state: &mut State) {
+    /// Applies the definition of a constant that is rematerialized elsewhere: the bytes that stand
+    /// for the constant also hold the value.
+    fn step_constant_def(&self, original: usize, was: &MInst, state: &mut ByteState) {
         let MInst::Op { inst, .. } = was else { return };
         let Dst::Direct { at, hs: 1, ty } = inst.dst else {
             return;
         };
-        let from = self.makers.get(&old).and_then(|c| self.again.get(c));
+        let from = self
+            .constant_defs
+            .get(&original)
+            .and_then(|c| self.rematerialized.get(c));
         if let (Some(&from), Some(r)) = (from, at.reg.as_grf()) {
             let bytes = inst.exec.channels() * ty.bytes();
             let delta = i64::from(from) - i64::from(at.sub);
@@ -93,16 +101,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Bytes of a value are written, at a place.
-    fn write(&self, state: &mut State, r: VReg, byte: u32, place: u32, bytes: u32) {
+    /// Writes bytes of a value at an address.
+    fn write(&self, state: &mut ByteState, r: VReg, byte: u32, place: u32, bytes: u32) {
         let bytes = bytes.min(self.before.vregs[r].bytes.saturating_sub(byte));
         state.kill(r, (byte, byte + bytes));
         let delta = i64::from(place) - i64::from(byte);
-        state.put((place, place + bytes), &Set::from_slice(&[(r, delta)]));
+        state.put((place, place + bytes), &ValueSet::from_slice(&[(r, delta)]));
     }
 
-    /// What an instruction without lanes writes.
-    fn whole(&self, was: &MInst, m: &MInst, state: &mut State) {
+    /// Applies an instruction without lanes.
+    fn write_spans(&self, was: &MInst, m: &MInst, state: &mut ByteState) {
         let mut places = Vec::new();
         self.spans(&self.after.code).each(m, |r, bytes, a| {
             places.push((self.place(r) + bytes.start, a));
@@ -121,8 +129,8 @@ impl Checker<'_> {
         });
     }
 
-    /// A new instruction moves bytes, or makes a constant.
-    fn new_step(&self, m: &MInst, state: &mut State) -> Res {
+    /// Applies an inserted instruction, which moves bytes or rematerializes a constant.
+    fn step_inserted(&self, m: &MInst, state: &mut ByteState) -> CheckResult {
         let code = &self.after.code;
         match m {
             MInst::Start { .. } => Ok(()),
@@ -152,8 +160,8 @@ impl Checker<'_> {
         dir: Dir,
         at: u32,
         bytes: u32,
-        state: &mut State,
-    ) -> Res {
+        state: &mut ByteState,
+    ) -> CheckResult {
         let grf = self.after.code.grf.bytes;
         let slots = self.own..self.after.spilled.scratch;
         let (first, end) = (at - SCRATCH, at - SCRATCH + bytes);
@@ -171,12 +179,12 @@ impl Checker<'_> {
             (Dir::Write, _, _, Src::Direct { at, .. }) if has_second(inst, VirtReg::NULL) => {
                 place(at)?
             }
-            // Behind the header.
+            // After the header.
             (Dir::Write, _, Src::Direct { at, .. }, _) => place(at)? + grf,
             _ => return Err("has no data".to_owned()),
         };
         if !data.is_multiple_of(grf) {
-            return Err(format!("has its data at byte {data} of the file"));
+            return Err(format!("has its data at byte {data} of the GRF file"));
         }
         match dir {
             Dir::Read => state.copy(data, at, bytes),
@@ -185,7 +193,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn constant_step(&self, inst: &Inst<VirtReg>, text: &str, state: &mut State) -> Res {
+    fn constant_step(
+        &self,
+        inst: &Inst<VirtReg>,
+        text: &str,
+        state: &mut ByteState,
+    ) -> CheckResult {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return Err("has no destination".to_owned());
         };
@@ -194,14 +207,18 @@ impl Checker<'_> {
         };
         let place = self.place(r) + u32::from(at.sub);
         let bytes = inst.exec.channels() * u32::from(hs) * ty.bytes();
-        match self.names.get(text).and_then(|c| self.again.get(c)) {
+        match self
+            .constant_names
+            .get(text)
+            .and_then(|c| self.rematerialized.get(c))
+        {
             Some(&from) => state.copy(place, from, bytes),
-            None => state.put((place, place + bytes), &Set::new()),
+            None => state.put((place, place + bytes), &ValueSet::new()),
         }
         Ok(())
     }
 
-    fn mov_step(&self, inst: &Inst<VirtReg>, state: &mut State) -> Res {
+    fn mov_step(&self, inst: &Inst<VirtReg>, state: &mut ByteState) -> CheckResult {
         let (
             Dst::Direct { at: to, hs, ty },
             Src::Direct {

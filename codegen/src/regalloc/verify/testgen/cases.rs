@@ -1,4 +1,4 @@
-//! Small functions that were allocated wrong, as random ones showed.
+//! Minimal functions that were once allocated incorrectly, found by random testing.
 
 use crate::mir::liveness::liveness;
 use crate::mir::operand::begins;
@@ -7,15 +7,15 @@ use crate::mir::{
     routines, verify,
 };
 use crate::regalloc::verify::checker;
-use crate::regalloc::{Allocated, Room, allocate};
+use crate::regalloc::{AllocEnv, Allocated, allocate};
 use crate::target::Target;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{
     Desc, Dst, ExecSize, Inst, Op, RegRef, Region, SendDescs, Src, SrcMods, Type,
 };
 
-/// Code of registers and blocks, each block's successors with it; routines by how many blocks they
-/// have.
+/// Builds code from registers, blocks with their successors, and the number of blocks of each
+/// routine.
 fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
     let grf = Target::from_name("skl").unwrap().grf();
     let mut out = VCode {
@@ -61,11 +61,11 @@ fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32
     out
 }
 
-/// Allocated, if the checker has nothing against it.
+/// Allocates and checks code.
 fn allocated(code: &VCode) -> Result<Allocated, String> {
     let target = Target::from_name("skl").unwrap();
     let live = liveness("k", code).map_err(|e| e.to_string())?;
-    let room = Room {
+    let env = AllocEnv {
         target: &target,
         grfs: target.grf().count,
         scratch: 0,
@@ -75,7 +75,7 @@ fn allocated(code: &VCode) -> Result<Allocated, String> {
         "k",
         code.clone(),
         live.clone(),
-        room,
+        env,
         &mut Default::default(),
     );
     let out = out.map_err(|e| e.to_string())?;
@@ -87,7 +87,7 @@ fn r(n: usize) -> VReg {
     VReg::new(n)
 }
 
-/// Neighbours from a register's start, so many.
+/// Returns a source of contiguous lanes from a register's start.
 fn src(n: usize, lanes: ExecSize, ty: Type) -> Src<VirtReg> {
     Src::Direct {
         at: RegRef::new(VirtReg::grf(r(n)), 0),
@@ -97,7 +97,7 @@ fn src(n: usize, lanes: ExecSize, ty: Type) -> Src<VirtReg> {
     }
 }
 
-/// `dst = src`, of so many lanes of a type; without a destination where there is none.
+/// Builds `dst = src` with this exec size and type. Without `dst`, the destination is null.
 fn mov(dst: Option<usize>, from: Src<VirtReg>, exec: ExecSize, ty: Type) -> MInst {
     let mut inst = Inst::new(Op::Mov, exec);
     inst.no_mask = true;
@@ -117,10 +117,10 @@ const ZERO: Src<VirtReg> = Src::Imm {
     ty: Type::Ud,
 };
 
-/// A loop is the last of the kernel's code, and a routine begins behind it; both read the same of
-/// the payload.
+/// The kernel's code ends with a loop, and a routine follows it. Both read the same payload
+/// register.
 #[test]
-fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
+fn a_loop_keeps_payload_live_that_a_later_routine_reads() {
     const S8: ExecSize = ExecSize::S8;
     let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
     let vregs = [
@@ -160,10 +160,10 @@ fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
     assert_ne!(out.alloc.address[r(2)], 32);
 }
 
-/// The copy is changed while its source lives; later the register is made over the source, lane by
-/// lane.
+/// The copy is modified while its source is live. Later the register is written over the source,
+/// lane by lane.
 #[test]
-fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
+fn a_copy_that_interferes_with_its_source_is_not_merged() {
     const S8: ExecSize = ExecSize::S8;
     let read = |n| mov(None, src(n, S8, Type::Q), S8, Type::Q);
     let (dst, from) = (r(1), r(0));
@@ -184,7 +184,7 @@ fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
         )],
         &[1],
     );
-    // The third instruction keeps the rest.
+    // The third instruction keeps the other bytes.
     let mut code = code;
     if let MInst::Op { starts, .. } = &mut code.insts[2] {
         *starts = false;
@@ -193,10 +193,10 @@ fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
 }
 
-/// A register is made over the one that it follows round a loop, and made again, in the same lanes,
-/// of what was there.
+/// A loop-carried register is written over its predecessor, then again in the same lanes from what
+/// was there.
 #[test]
-fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
+fn a_source_read_after_being_overwritten_is_not_tied() {
     const S8: ExecSize = ExecSize::S8;
     let (dst, from) = (r(0), r(1));
     let mut again = mov(Some(1), src(0, S8, Type::Ud), S8, Type::Ud);
@@ -223,10 +223,10 @@ fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
 }
 
-/// All of the file is taken where a message's answer begins where its payload ends: in the last two
-/// registers, if it were not forbidden.
+/// The whole GRF file is occupied. Without the rule, a response would start where its payload ends,
+/// in the last two registers.
 #[test]
-fn an_answer_over_its_payload_is_not_in_the_last_register() {
+fn a_response_over_its_payload_avoids_the_last_register() {
     const S8: ExecSize = ExecSize::S8;
     const OTHERS: usize = 21;
     let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
@@ -239,7 +239,7 @@ fn an_answer_over_its_payload_is_not_in_the_last_register() {
         ty: Type::Ud,
     };
     send.srcs[0] = src(0, S8, Type::Ud);
-    // Two registers there, two back.
+    // Two registers of payload, two of response.
     send.send = Some(SendDescs {
         ex: Desc::Imm(0xc),
         desc: Desc::Imm(0x0424_02ff),
@@ -257,10 +257,10 @@ fn an_answer_over_its_payload_is_not_in_the_last_register() {
     assert_eq!(out.spilled.registers, 0);
 }
 
-/// An instruction of a routine names nearly all of the file: what the caller has across the call is
-/// in scratch meanwhile, though half of the file would hold it.
+/// An instruction of a routine names nearly the whole GRF file. The caller's values are spilled
+/// across the call, though half of the GRF file would hold them.
 #[test]
-fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
+fn values_across_a_call_leave_room_for_its_widest_instruction() {
     const S8: ExecSize = ExecSize::S8;
     const LONG: u32 = 31;
     let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
@@ -270,7 +270,7 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
         hs: 1,
         ty: Type::Ud,
     };
-    // One register there, so many back.
+    // One register of payload, `n` of response.
     let load = |n| {
         let mut send = Inst::new(Op::Send, S8);
         send.no_mask = true;
@@ -322,10 +322,10 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     assert!(out.spilled.registers > 0);
 }
 
-/// A call writes the way back while the routine's parameter is there; the routine never returns,
-/// and does not name it.
+/// A call writes the return address while the routine's parameter is live. The routine never
+/// returns and does not name the return address.
 #[test]
-fn the_way_back_of_what_never_returns_is_not_over_a_parameter() {
+fn a_return_address_without_return_is_not_over_a_parameter() {
     const S8: ExecSize = ExecSize::S8;
     let call = MInst::Call {
         routine: Routine::new(1),

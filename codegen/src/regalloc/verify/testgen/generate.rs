@@ -1,33 +1,33 @@
-//! Random machine functions: shapes, calls and places. What single instructions look like is in
-//! [`super::ops`].
+//! Random machine functions: control flow, calls and placement constraints. [`super::ops`]
+//! generates single instructions.
 
-use super::seen::{Feature, Seen};
+use super::seen::{Coverage, Feature};
 use crate::fuzzing::Rng;
 use crate::mir::liveness::{Liveness, liveness};
 use crate::mir::{
     BlockData, FlagTest, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData,
     VirtReg, routines,
 };
-use crate::regalloc::{Allocated, Room, allocate};
+use crate::regalloc::{AllocEnv, Allocated, allocate};
 use crate::target::{GrfFile, Target};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen::{Arf, ExecSize, Reg};
 use smallvec::{SmallVec, smallvec};
 
-/// A machine function, and the room that it is to have.
-pub(crate) struct Machine {
+/// Machine function with the resources that it may use.
+pub(crate) struct MachineFunction {
     pub(crate) code: VCode,
     pub(crate) target: Target,
-    /// GRFs that values may be in.
+    /// Number of GRFs that values may use.
     pub(crate) grfs: u32,
-    /// Bytes of scratch that the kernel has of its own.
+    /// Bytes of scratch that the kernel itself uses.
     pub(crate) scratch: u32,
 }
 
-impl Machine {
-    /// The registers and the scratch that its values may be in.
-    pub(crate) fn room(&self) -> Room<'_> {
-        Room {
+impl MachineFunction {
+    /// Returns the resources for allocation.
+    pub(crate) fn alloc_env(&self) -> AllocEnv<'_> {
+        AllocEnv {
             target: &self.target,
             grfs: self.grfs,
             scratch: self.scratch,
@@ -35,62 +35,62 @@ impl Machine {
         }
     }
 
-    /// What lives where in it, and places for all that, if there are some.
+    /// Computes liveness and allocates. Returns `None` if the code does not fit.
     pub(crate) fn allocated(&self) -> Option<(Liveness, Allocated)> {
         let live = liveness("k", &self.code).ok()?;
         let map = &mut Default::default();
-        let done = allocate("k", self.code.clone(), live.clone(), self.room(), map).ok()?;
+        let done = allocate("k", self.code.clone(), live.clone(), self.alloc_env(), map).ok()?;
         Some((live, done))
     }
 }
 
-/// How large registers are.
+/// Distribution of register sizes.
 #[derive(Clone, Copy)]
-enum Sizes {
+enum RegSizes {
     Small,
     Mixed,
     Wide,
 }
 
-/// What a routine takes, gives and returns by.
+/// Registers of a routine's parameters, results and return address.
 #[derive(Clone)]
-pub(super) struct Interface {
+pub(super) struct RoutineInterface {
     params: Vec<VReg>,
     results: Vec<VReg>,
     link: VReg,
 }
 
-/// A function in the making.
-pub(super) struct Gen<'a> {
+/// Generator of one function.
+pub(super) struct Generator<'a> {
     pub(super) rng: &'a mut Rng,
-    pub(super) seen: &'a mut Seen,
+    pub(super) seen: &'a mut Coverage,
     pub(super) grf: GrfFile,
     pub(super) splits: bool,
-    /// GRFs of the largest registers.
+    /// Size of the largest registers in GRFs.
     pub(super) largest: u32,
-    sizes: Sizes,
+    sizes: RegSizes,
     pub(super) vregs: PrimaryMap<VReg, VRegData>,
     pub(super) insts: Vec<MInst>,
     blocks: PrimaryMap<VBlock, BlockData>,
-    /// Where the block at hand begins.
+    /// Start of the current block.
     start: usize,
-    /// Registers with a value here, and their bytes.
+    /// Registers with a value at this point, and their bytes.
     pub(super) env: Vec<VReg>,
-    /// Registers that are not written.
+    /// Registers that may not be written.
     pub(super) frozen: SecondaryMap<VReg, bool>,
-    /// Bytes that should be live.
+    /// Target of live bytes.
     want: u32,
-    /// Instructions that are left to make.
+    /// Number of instructions left to generate.
     pub(super) left: i32,
     loops: u32,
-    interfaces: Vec<Interface>,
+    interfaces: Vec<RoutineInterface>,
     called: Vec<bool>,
-    /// The routine at hand.
+    /// Current routine.
     own: usize,
 }
 
-/// Other files than the target's: bytes of a register, and registers in units of 32.
-const FILES: [(u32, u32); 9] = [
+/// GRF files other than the target's: bytes of a GRF, and number of GRFs in units of 32.
+const GRF_FILES: [(u32, u32); 9] = [
     (64, 4),
     (64, 2),
     (64, 3),
@@ -102,15 +102,15 @@ const FILES: [(u32, u32); 9] = [
     (32, 8),
 ];
 
-/// The function of a seed.
-pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
+/// Generates the function of a seed.
+pub(crate) fn random_function(seed: u64, seen: &mut Coverage) -> MachineFunction {
     let rng = &mut Rng::new(seed);
     let n = rng.below(3) as usize;
     seen.add([Feature::Bdw, Feature::Skl, Feature::Icllp][n]);
     let name = ["bdw", "skl", "icllp"][n];
     let mut target = Target::from_name(name).unwrap();
     if rng.one_in(3) {
-        let (bytes, units) = rng.pick(&FILES).unwrap();
+        let (bytes, units) = rng.pick(&GRF_FILES).unwrap();
         let count = 32 * units;
         target = target.with_file(GrfFile { bytes, count });
         if bytes == 64 {
@@ -134,7 +134,7 @@ pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
         seen.add(Feature::Cut);
     }
     let scratch = match rng.below(60) {
-        // Slots are beyond the reach of the thread's own header, or in part.
+        // Slots are beyond the reach of the thread header, or some are.
         0 => rng.pick(&[130_000, 131_000, 270_000]).unwrap(),
         _ => rng.pick(&[0, 0, 64, 1000, 4000]).unwrap(),
     };
@@ -143,12 +143,12 @@ pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
         1..=9 => 60 + rng.below(120),
         _ => 5 + rng.below(55),
     };
-    let sizes = [Sizes::Small, Sizes::Mixed, Sizes::Wide][rng.below(3) as usize];
-    let room = grfs * grf.bytes;
-    // Sixteenths of the room.
-    let want = room * rng.pick(&[1, 2, 4, 8, 12, 16, 20, 28, 48]).unwrap() / 16;
+    let sizes = [RegSizes::Small, RegSizes::Mixed, RegSizes::Wide][rng.below(3) as usize];
+    let limit = grfs * grf.bytes;
+    // Sixteenths of the GRFs available.
+    let want = limit * rng.pick(&[1, 2, 4, 8, 12, 16, 20, 28, 48]).unwrap() / 16;
     let most = if rng.one_in(40) { 32 } else { grfs / 5 };
-    let mut g = Gen {
+    let mut g = Generator {
         splits: name != "bdw",
         grf,
         largest: most.clamp(1, 32),
@@ -169,7 +169,7 @@ pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
         seen,
     };
     let code = g.code();
-    Machine {
+    MachineFunction {
         code,
         target,
         grfs,
@@ -177,7 +177,7 @@ pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
     }
 }
 
-impl Gen<'_> {
+impl Generator<'_> {
     fn code(&mut self) -> VCode {
         let payload = self.thread_payload();
         let count = if self.rng.one_in(3) {
@@ -200,7 +200,7 @@ impl Gen<'_> {
             self.loops = 0;
             if n > 0 {
                 let params = self.interfaces[n as usize - 1].params.clone();
-                // A routine has registers for what it reads.
+                // A routine has registers for the values it reads.
                 for &r in &params {
                     self.read_all(r);
                 }
@@ -232,7 +232,7 @@ impl Gen<'_> {
         code
     }
 
-    /// What the thread begins with.
+    /// Creates the registers of the thread payload.
     fn thread_payload(&mut self) -> Vec<VReg> {
         let grf = self.grf.bytes;
         let mut out = vec![self.vregs.push(VRegData {
@@ -271,7 +271,7 @@ impl Gen<'_> {
         out
     }
 
-    fn interface(&mut self) -> Interface {
+    fn interface(&mut self) -> RoutineInterface {
         let some = |g: &mut Self| -> Vec<VReg> {
             let n = g.rng.below(4);
             (0..n).map(|_| g.some_reg()).collect()
@@ -286,18 +286,18 @@ impl Gen<'_> {
         for &r in params.iter().chain([&link]) {
             self.frozen[r] = true;
         }
-        Interface {
+        RoutineInterface {
             params,
             results,
             link,
         }
     }
 
-    /// A register of any size.
+    /// Creates a register of random size.
     pub(super) fn some_reg(&mut self) -> VReg {
         let grf = self.grf.bytes;
         let bytes = match (self.sizes, self.rng.below(8)) {
-            (Sizes::Small, 0..=6) | (Sizes::Mixed, 0..=2) | (Sizes::Wide, 0) => {
+            (RegSizes::Small, 0..=6) | (RegSizes::Mixed, 0..=2) | (RegSizes::Wide, 0) => {
                 match self.rng.below(6) {
                     0 => 1,
                     1 => 2 + self.rng.below(6),
@@ -305,21 +305,21 @@ impl Gen<'_> {
                     _ => 1 << self.rng.below(6),
                 }
             }
-            (Sizes::Wide, 4..) => grf * (1 + self.rng.below(self.largest)),
+            (RegSizes::Wide, 4..) => grf * (1 + self.rng.below(self.largest)),
             _ if self.rng.one_in(6) => grf + 1 + self.rng.below(2 * grf),
             _ => grf * (1 + self.rng.below(4)),
         };
         self.reg(bytes.min(grf * self.largest))
     }
 
-    /// A register of so many bytes.
+    /// Creates a register of a size.
     pub(super) fn reg(&mut self, bytes: u32) -> VReg {
         let grf = self.grf.bytes;
         let natural = self.grf.natural_align(bytes);
         let mut align = natural;
         match self.rng.below(8) {
             0 if natural < grf => align = natural << (1 + self.rng.below((grf / natural).ilog2())),
-            // Registers that messages take begin at a GRF's start.
+            // Registers of messages start at a GRF.
             1 if !bytes.is_multiple_of(grf) && natural > 1 => {
                 align = natural >> (1 + self.rng.below(natural.ilog2()));
             }
@@ -348,7 +348,7 @@ impl Gen<'_> {
         })
     }
 
-    /// Ends the block at hand; its number.
+    /// Ends the current block and returns it.
     fn end(&mut self, last: MInst, succs: &[VBlock]) -> VBlock {
         self.insts.push(last);
         let end = self.insts.len();
@@ -361,7 +361,7 @@ impl Gen<'_> {
         })
     }
 
-    /// The block that is made next, if none is begun.
+    /// Returns the next block if none is started.
     fn next(&self) -> VBlock {
         VBlock::new(self.blocks.len())
     }
@@ -381,7 +381,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Goes on behind a block that was ended: it jumps here.
+    /// Continues after blocks that jump here.
     fn join(&mut self, from: &[VBlock]) {
         let here = self.next();
         for &b in from {
@@ -391,13 +391,13 @@ impl Gen<'_> {
 
     fn routine(&mut self, n: usize) {
         if n == 0 && self.rng.one_in(2) {
-            // What must be there all along.
+            // Values that are live throughout.
             for _ in 0..self.rng.below(4) {
                 self.make();
             }
         }
         self.seq(0);
-        // Each routine is called at least by the one before it.
+        // Each routine is called at least by the previous one.
         if n < self.interfaces.len() && !self.called[n] {
             self.call(n);
         }
@@ -424,7 +424,7 @@ impl Gen<'_> {
         }
     }
 
-    /// A loop that nothing leaves.
+    /// Generates a loop without exit.
     fn endless(&mut self) {
         let head = self.next();
         let entry = self.end(MInst::Jump, &[]);
@@ -454,7 +454,7 @@ impl Gen<'_> {
     fn return_from(&mut self, n: usize) {
         let own = self.interfaces[n - 1].clone();
         for &dst in &own.results {
-            self.give(dst);
+            self.assign(dst);
         }
         for &reg in &own.results {
             self.insts.push(MInst::Touch { reg, write: false });
@@ -469,8 +469,8 @@ impl Gen<'_> {
         );
     }
 
-    /// A register gets a value: a copy of another, or one of its own.
-    fn give(&mut self, dst: VReg) {
+    /// Writes a register: a copy of another one, or a new value.
+    fn assign(&mut self, dst: VReg) {
         let bytes = self.vregs[dst].bytes;
         let same = |r: &&VReg| self.vregs[**r].bytes == bytes && **r != dst;
         let all: Vec<VReg> = self.env.iter().filter(same).copied().collect();
@@ -483,7 +483,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Instructions, and shapes among them, down to some depth.
+    /// Generates instructions and nested control flow up to a depth.
     fn seq(&mut self, depth: u32) {
         let share = if depth == 0 {
             self.left
@@ -518,14 +518,14 @@ impl Gen<'_> {
         self.op();
     }
 
-    /// A place in `env` of what may go.
+    /// Returns the index in `env` of a register that may be dropped.
     fn unfrozen(&mut self) -> Option<usize> {
         let n = self.rng.below(self.env.len() as u32) as usize;
         self.env.get(n).filter(|r| !self.frozen[**r]).map(|_| n)
     }
 
-    /// Reads what was begun in a scope, or some of it, and forgets it. `outer`: what was there
-    /// before it.
+    /// Reads some or all values of a scope and drops them. `outer` has the values from before the
+    /// scope.
     fn close(&mut self, outer: &[VReg]) {
         for r in std::mem::replace(&mut self.env, outer.to_vec()) {
             if !self.frozen[r] && !outer.contains(&r) && !self.rng.one_in(4) {
@@ -544,7 +544,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Registers that both sides of something give a value.
+    /// Creates registers that both sides of a branch write.
     fn phis(&mut self) -> Vec<VReg> {
         let n = self.rng.below(3);
         let all: Vec<u32> = (0..n)
@@ -565,7 +565,7 @@ impl Gen<'_> {
         self.seq(depth);
         let early = self.own == 0 && self.rng.one_in(10);
         let many = self.own > 0 && self.rng.one_in(4);
-        phis.iter().for_each(|r| self.give(*r));
+        phis.iter().for_each(|r| self.assign(*r));
         self.close(&scope);
         let mut from = Vec::new();
         if early {
@@ -583,7 +583,7 @@ impl Gen<'_> {
         }
         self.seen
             .add(if one { Feature::Arm } else { Feature::Diamond });
-        phis.iter().for_each(|r| self.give(*r));
+        phis.iter().for_each(|r| self.assign(*r));
         self.close(&scope);
         from.push(self.end(MInst::Jump, &[]));
         self.blocks[head].succs = if self.rng.one_in(2) {
@@ -595,12 +595,12 @@ impl Gen<'_> {
         self.env.extend(phis);
     }
 
-    /// Registers that go round a loop, with what they begin with.
+    /// Creates loop-carried registers with initial values.
     fn carried(&mut self) -> Vec<VReg> {
         let phis = self.phis();
         for &r in &phis {
             self.seen.add(Feature::Carried);
-            self.give(r);
+            self.assign(r);
         }
         phis
     }
@@ -621,11 +621,11 @@ impl Gen<'_> {
             self.seen.add(Feature::While);
             let last = self.branch();
             let test = self.end(last, &[]);
-            // What the test's block begins lives on behind the loop.
+            // Values of the test's block are live after the loop.
             let inner = self.env.clone();
             let body = self.next();
             self.seq(depth);
-            carried.iter().for_each(|r| self.give(*r));
+            carried.iter().for_each(|r| self.assign(*r));
             self.close(&inner);
             self.end(MInst::Jump, &[head]);
             let out = self.next();
@@ -635,7 +635,7 @@ impl Gen<'_> {
             let last = self.branch();
             let test = self.end(last, &[]);
             let back = self.next();
-            carried.iter().for_each(|r| self.give(*r));
+            carried.iter().for_each(|r| self.assign(*r));
             self.end(MInst::Jump, &[head]);
             let out = self.next();
             self.blocks[test].succs = if self.rng.one_in(2) {
@@ -650,7 +650,7 @@ impl Gen<'_> {
         }
     }
 
-    /// A loop that is left in its middle, too.
+    /// Generates a loop with another exit in its middle.
     fn left_loop(&mut self, depth: u32) {
         self.seen.add(Feature::Break);
         let (carried, phis) = (self.carried(), self.phis());
@@ -664,7 +664,7 @@ impl Gen<'_> {
         let last = self.branch();
         let middle = self.end(last, &[]);
         let left = self.next();
-        phis.iter().for_each(|r| self.give(*r));
+        phis.iter().for_each(|r| self.assign(*r));
         self.close(&scope);
         let left_end = self.end(MInst::Jump, &[]);
         let on = self.next();
@@ -673,10 +673,10 @@ impl Gen<'_> {
         let last = self.branch();
         let test = self.end(last, &[]);
         let back = self.next();
-        carried.iter().for_each(|r| self.give(*r));
+        carried.iter().for_each(|r| self.assign(*r));
         self.end(MInst::Jump, &[head]);
         let done = self.next();
-        phis.iter().for_each(|r| self.give(*r));
+        phis.iter().for_each(|r| self.assign(*r));
         self.close(&scope);
         let done_end = self.end(MInst::Jump, &[]);
         self.blocks[test].succs = smallvec![back, done];
@@ -700,12 +700,12 @@ impl Gen<'_> {
             self.seen.add(Feature::Across);
         }
         for &dst in &i.params {
-            self.give(dst);
+            self.assign(dst);
         }
         let env = self.env.clone();
         let placed = self.rng.pick(&env).filter(|_| self.rng.one_in(6));
         if let Some(base) = placed {
-            self.seen.add(Feature::Placed);
+            self.seen.add(Feature::InPlace);
             let dst = self.vregs.push(VRegData::anywhere(2, self.grf));
             self.insts.push(MInst::PlaceOf { dst, base });
             let (reg, write) = (dst, false);

@@ -1,26 +1,27 @@
-//! Liveness and demand, judged on random machine functions by what they mean: sets of registers per
-//! point, by data flow over the blocks.
+//! Tests liveness and demand on random machine functions against their definition: sets of live
+//! registers per point, computed by data flow over the blocks.
 
-use super::generate::machine;
-use super::number;
-use super::seen::Seen;
+use super::env_number;
+use super::generate::random_function;
+use super::seen::Coverage;
 use crate::mir::liveness::{Liveness, Occurrences, liveness};
 use crate::mir::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::Dst;
 use std::collections::BTreeSet;
 
-type Set = BTreeSet<VReg>;
+type RegSet = BTreeSet<VReg>;
 
-/// What lives before an instruction reads, while it has read and writes, and behind it.
-struct Points {
-    before: Set,
-    reading: Set,
-    writing: Set,
-    behind: Set,
+/// Live registers before an instruction reads, between its reads and writes, and after it.
+struct LivePoints {
+    before: RegSet,
+    reading: RegSet,
+    writing: RegSet,
+    after: RegSet,
 }
 
-/// Whether an instruction writes over more than a GRF, its first half before its second one reads.
+/// Returns true if an instruction writes more than a GRF, so that its first half writes before its
+/// second one reads.
 fn early(code: &VCode, m: &MInst) -> bool {
     match m {
         MInst::Op { inst, .. } if inst.op.is_systolic() => true,
@@ -34,9 +35,9 @@ fn early(code: &VCode, m: &MInst) -> bool {
     }
 }
 
-fn points(code: &VCode, m: &MInst, behind: &Set) -> Points {
+fn points(code: &VCode, m: &MInst, after: &RegSet) -> LivePoints {
     let of = |wanted: &dyn Fn(Access) -> bool| {
-        let mut out = Set::new();
+        let mut out = RegSet::new();
         m.for_each_vreg(|r, a| {
             if wanted(a) {
                 out.insert(r);
@@ -47,28 +48,28 @@ fn points(code: &VCode, m: &MInst, behind: &Set) -> Points {
     let begun = of(&|a| a == Access::Def);
     let read = of(&|a| a != Access::Def);
     let written = of(&|a| a != Access::Use);
-    let before: Set = behind.difference(&begun).chain(&read).copied().collect();
+    let before: RegSet = after.difference(&begun).chain(&read).copied().collect();
     let mut reading = before.clone();
     if early(code, m) {
         reading.extend(&begun);
     }
-    Points {
+    LivePoints {
         reading,
-        writing: behind.union(&written).copied().collect(),
+        writing: after.union(&written).copied().collect(),
         before,
-        behind: behind.clone(),
+        after: after.clone(),
     }
 }
 
-/// What lives at the end of each block.
-fn live_outs(code: &VCode) -> SecondaryMap<VBlock, Set> {
-    let mut ins: SecondaryMap<VBlock, Set> = SecondaryMap::new();
-    let mut outs: SecondaryMap<VBlock, Set> = SecondaryMap::new();
+/// Computes the live registers at the end of each block.
+fn live_outs(code: &VCode) -> SecondaryMap<VBlock, RegSet> {
+    let mut ins: SecondaryMap<VBlock, RegSet> = SecondaryMap::new();
+    let mut outs: SecondaryMap<VBlock, RegSet> = SecondaryMap::new();
     let mut again = true;
     while again {
         again = false;
         for (b, data) in code.blocks.iter().rev() {
-            let mut live = Set::new();
+            let mut live = RegSet::new();
             for s in &data.succs {
                 live.extend(&ins[*s]);
             }
@@ -83,19 +84,19 @@ fn live_outs(code: &VCode) -> SecondaryMap<VBlock, Set> {
     outs
 }
 
-/// Compares liveness with what it means; instructions that were looked at.
-fn judge(code: &VCode, live: &Liveness) -> Result<usize, String> {
+/// Compares liveness with its definition. Returns the number of instructions compared.
+fn check_liveness(code: &VCode, live: &Liveness) -> Result<usize, String> {
     let outs = live_outs(code);
     let occurrences = Occurrences::new(code);
-    let bytes = |set: &Set| set.iter().map(|r| code.vregs[*r].bytes).sum::<u32>();
+    let bytes = |set: &RegSet| set.iter().map(|r| code.vregs[*r].bytes).sum::<u32>();
     let kills: BTreeSet<(u32, VReg)> = live.kills().into_iter().collect();
     let mut looked = 0;
     for (b, data) in &code.blocks {
-        let mut behind = outs[b].clone();
+        let mut after = outs[b].clone();
         for i in (data.start..data.end).rev() {
-            let at = Points::of(code, i, &behind);
+            let at = LivePoints::of(code, i, &after);
             let say = |what: &str| format!("{what} of instruction {i} (`{}`)", code.insts[i]);
-            let mut begun = Set::new();
+            let mut begun = RegSet::new();
             code.insts[i].for_each_vreg(|r, a| {
                 if a == Access::Def {
                     begun.insert(r);
@@ -109,23 +110,23 @@ fn judge(code: &VCode, live: &Liveness) -> Result<usize, String> {
                 if live.lives_at(r, point + 1) != at.writing.contains(&r) {
                     return Err(say(&format!("{r} among the writes")));
                 }
-                // Killed: read, and behind it not there, or begun anew.
+                // Killed: read here, and dead or redefined after it.
                 let gone = begun.contains(&r) || !at.writing.contains(&r);
                 let killed = at.before.contains(&r) && gone;
                 if kills.contains(&(i as u32, r)) != killed {
                     return Err(say(&format!("{r} among the killed")));
                 }
             }
-            // What goes through is what is there before and behind and was not begun anew; with
-            // what dies or is begun here it is all there is.
+            // Registers that are live before and after and are not redefined here. Together with
+            // those that die or start here they are all.
             let d = live.demand[i];
-            let stays: Set = at.before.intersection(&at.writing).copied().collect();
-            let through: Set = stays.difference(&begun).copied().collect();
-            // What dies written and unread, and is begun again before the next instruction has
-            // read, never leaves.
-            let mut left = at.behind.clone();
+            let stays: RegSet = at.before.intersection(&at.writing).copied().collect();
+            let through: RegSet = stays.difference(&begun).copied().collect();
+            // A result without reads that is redefined before the next instruction has read stays
+            // in `left`.
+            let mut left = at.after.clone();
             if i + 1 < data.end {
-                let next = points(code, &code.insts[i + 1], &Set::new()).reading;
+                let next = points(code, &code.insts[i + 1], &RegSet::new()).reading;
                 left.extend(
                     at.writing
                         .intersection(&next)
@@ -149,12 +150,12 @@ fn judge(code: &VCode, live: &Liveness) -> Result<usize, String> {
                 return Err(say("the peak"));
             }
             looked += 1;
-            behind = at.before;
+            after = at.before;
         }
-        // Live in: what is read before it is written, or goes through.
+        // Live in: read before any write, or live through.
         for r in code.vregs.keys() {
             let is = live.lives_into(&occurrences, r, data.start as u32);
-            if is != behind.contains(&r) && data.start < data.end {
+            if is != after.contains(&r) && data.start < data.end {
                 return Err(format!("{r} at the start of {b}"));
             }
         }
@@ -162,24 +163,24 @@ fn judge(code: &VCode, live: &Liveness) -> Result<usize, String> {
     Ok(looked)
 }
 
-impl Points {
-    fn of(code: &VCode, i: usize, behind: &Set) -> Points {
-        points(code, &code.insts[i], behind)
+impl LivePoints {
+    fn of(code: &VCode, i: usize, after: &RegSet) -> LivePoints {
+        points(code, &code.insts[i], after)
     }
 }
 
 #[test]
-fn liveness_is_what_it_means() {
-    let first = number("GANTRY_SEED", 1);
-    let cases = number("GANTRY_CASES", 600);
+fn liveness_matches_its_definition() {
+    let first = env_number("GANTRY_SEED", 1);
+    let cases = env_number("GANTRY_CASES", 600);
     eprintln!(
         "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
         first + cases - 1
     );
     let (mut functions, mut looked) = (0, 0);
     for seed in first..first + cases {
-        let m = machine(seed, &mut Seen::default());
-        // Of routines each is known alone.
+        let m = random_function(seed, &mut Coverage::default());
+        // Liveness covers each routine separately.
         if !m.code.calls().is_empty() || m.code.insts.len() > 300 {
             continue;
         }
@@ -189,7 +190,7 @@ fn liveness_is_what_it_means() {
         if !live.abandoned.is_empty() {
             continue;
         }
-        match judge(&m.code, &live) {
+        match check_liveness(&m.code, &live) {
             Ok(n) => looked += n,
             Err(e) => panic!("seed {seed}: {e}\n{}", m.code),
         }

@@ -1,8 +1,8 @@
-//! Random machine functions, made without IR: every kind of operand, constraint and shape, at any
-//! pressure, for files of several shapes. What allocation makes of them the checker must accept,
-//! and the oracle ([`super::oracle`]) too.
+//! Random machine functions, generated without IR: every kind of operand, constraint and control
+//! flow, at any pressure, for GRF files of several sizes. The checker and the oracle
+//! ([`super::oracle`]) must accept their allocations.
 //!
-//! `GANTRY_CASES=2000000` takes so many, from the seed `GANTRY_SEED` on.
+//! `GANTRY_CASES=2000000` sets the number of functions, `GANTRY_SEED` the first seed.
 
 mod cases;
 mod generate;
@@ -10,11 +10,11 @@ mod lives;
 mod ops;
 mod seen;
 
-pub(crate) use generate::{Machine, machine};
-pub(crate) use seen::Seen;
+pub(crate) use generate::{MachineFunction, random_function};
+pub(crate) use seen::Coverage;
 
 use super::checker;
-use super::oracle::{Pair, Replay};
+use super::oracle::{AllocationPair, Replay};
 use crate::error::CodegenError;
 use crate::mir::liveness::{Liveness, liveness, within};
 use crate::mir::{MInst, Routine, VCode, VReg, routines, verify};
@@ -24,15 +24,16 @@ use gantry_isa_gen::Op;
 use seen::Feature;
 use std::collections::BTreeSet;
 
-/// A number from the environment.
-pub(crate) fn number(name: &str, default: u64) -> u64 {
+/// Returns a number from the environment.
+pub(crate) fn env_number(name: &str, default: u64) -> u64 {
     let value = std::env::var(name).ok();
     value.map_or(default, |s| s.parse().expect("a number"))
 }
 
-/// The bytes that are there for one instruction at least: what it names, and what is never spilled,
-/// which is what callers and routines share and the thread's header.
-fn need(code: &VCode) -> u32 {
+/// Returns the minimum demand of the code in bytes: the operands of one instruction and the
+/// registers that are never spilled. Those are shared between callers and routines, or the thread
+/// header.
+fn min_demand(code: &VCode) -> u32 {
     let shared = routines::shared(code);
     let bytes = |r: VReg| {
         let d = &code.vregs[r];
@@ -40,7 +41,7 @@ fn need(code: &VCode) -> u32 {
     };
     let stays = |r: VReg| shared[r] || r.index() == 0;
     let kept: u32 = code.vregs.keys().filter(|r| stays(*r)).map(bytes).sum();
-    // What an address is of stays from where that is made to where it is used last.
+    // A register whose address is loaded is live up to the last use of the address.
     let mut pinned: BTreeSet<VReg> = BTreeSet::new();
     let mut most = 0;
     for m in &code.insts {
@@ -61,20 +62,25 @@ fn need(code: &VCode) -> u32 {
     kept + most
 }
 
-/// GRFs that spilling wants for itself: the longest message of a store with its header, and one to
-/// move a part of a GRF through.
-const NEAR: u32 = 6;
+/// GRFs that spilling needs itself: the longest spill message with its header, and one for parts of
+/// a GRF.
+const SPILL_GRFS: u32 = 6;
 
-/// What became of an allocation, for the table.
-fn note(m: &Machine, live: &Liveness, done: &Result<Allocated, CodegenError>, seen: &mut Seen) {
-    let room = m.grfs * m.code.grf.bytes;
+/// Records the outcome of an allocation.
+fn record_outcome(
+    m: &MachineFunction,
+    live: &Liveness,
+    done: &Result<Allocated, CodegenError>,
+    seen: &mut Coverage,
+) {
+    let limit = m.grfs * m.code.grf.bytes;
     let peak = live.peak().1;
     let share = [
-        (room / 4, Feature::Peak25),
-        (room / 2, Feature::Peak50),
-        (room / 4 * 3, Feature::Peak75),
-        (room, Feature::Peak100),
-        (room * 2, Feature::Peak200),
+        (limit / 4, Feature::Peak25),
+        (limit / 2, Feature::Peak50),
+        (limit / 4 * 3, Feature::Peak75),
+        (limit, Feature::Peak100),
+        (limit * 2, Feature::Peak200),
     ];
     let found = share.iter().find(|s| peak <= s.0);
     seen.add(found.map_or(Feature::PeakMore, |s| s.1));
@@ -113,26 +119,26 @@ fn note(m: &Machine, live: &Liveness, done: &Result<Allocated, CodegenError>, se
                 }
             }
             if a.spilled.remats > 0 {
-                seen.add(Feature::Remade);
+                seen.add(Feature::Rematerialized);
             }
         }
         Err(CodegenError::OutOfRegisters { .. }) => {
-            let need = need(&m.code);
-            seen.add(match need {
-                n if n > room => Feature::Refused,
-                n if n + NEAR * m.code.grf.bytes > room => Feature::RefusedNear,
-                _ => Feature::RefusedHoles,
+            let min_demand = min_demand(&m.code);
+            seen.add(match min_demand {
+                n if n > limit => Feature::Refused,
+                n if n + SPILL_GRFS * m.code.grf.bytes > limit => Feature::RefusedNear,
+                _ => Feature::RefusedFragmentation,
             });
         }
         Err(_) => seen.add(Feature::RefusedReach),
     }
 }
 
-/// Does all with one function.
-fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
-    let m = machine(seed, seen);
+/// Generates, allocates and checks one function.
+fn run(seed: u64, replay: &mut Replay, seen: &mut Coverage) -> Result<(), String> {
+    let m = random_function(seed, seen);
     verify::code(&m.code, false).map_err(|e| format!("it does not verify: {e}"))?;
-    // Sometimes hardly anything may live long.
+    // Sometimes liveness analysis abandons almost all registers.
     let live = match seed % 16 {
         0 => within("k", &m.code, m.grfs * m.code.grf.bytes / 8),
         _ => liveness("k", &m.code),
@@ -142,17 +148,22 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         return Ok(());
     };
     let map = &mut Default::default();
-    let done = allocate("k", m.code.clone(), live.clone(), m.room(), map);
-    let holes = seen.of(Feature::RefusedHoles);
-    note(&m, &live, &done, seen);
-    if seen.of(Feature::RefusedHoles) > holes {
-        eprintln!("seed {seed} is refused for lack of a hole");
+    let done = allocate("k", m.code.clone(), live.clone(), m.alloc_env(), map);
+    let refused = seen.of(Feature::RefusedFragmentation);
+    record_outcome(&m, &live, &done, seen);
+    if seen.of(Feature::RefusedFragmentation) > refused {
+        eprintln!("seed {seed} is refused for fragmentation");
     }
     let after = match done {
         Ok(after) => after,
         Err(e) => {
             if std::env::var_os("GANTRY_SHOW").is_some() {
-                eprintln!("{}\n{} GRFs, {} needed: {e}", m.code, m.grfs, need(&m.code));
+                eprintln!(
+                    "{}\n{} GRFs, {} needed: {e}",
+                    m.code,
+                    m.grfs,
+                    min_demand(&m.code)
+                );
             }
             return Ok(());
         }
@@ -178,17 +189,17 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         return Err("liveness is not that of the code".to_owned());
     }
     let checked = checker::check(&m.code, &live, &after, &m.target, m.scratch);
-    let pair = Pair {
+    let pair = AllocationPair {
         before: &m.code,
         after: &after,
         target: &m.target,
         own: m.scratch,
     };
-    // A refusal is looked at longer.
-    let ways = if checked.is_ok() { 2 } else { 200 };
+    // Allocations that the checker rejects are run on more paths.
+    let paths = if checked.is_ok() { 2 } else { 200 };
     let most = 2 * after.code.insts.len() + 200;
-    let mut walks = (0..ways).map(|way| replay.walk(pair, seed ^ way << 50, most));
-    match (checked, walks.find_map(Result::err)) {
+    let mut runs = (0..paths).map(|path| replay.run_path(pair, seed ^ path << 50, most));
+    match (checked, runs.find_map(Result::err)) {
         (Ok(()), None) => Ok(()),
         (Ok(()), Some(e)) => Err(format!("only the oracle: {e}")),
         (Err(e), None) => Err(format!("only the checker: {e}")),
@@ -198,18 +209,18 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
 
 #[test]
 fn random_machine_functions_are_allocated_right() {
-    let first = number("GANTRY_SEED", 1);
+    let first = env_number("GANTRY_SEED", 1);
     let some = if cfg!(debug_assertions) {
         6_000
     } else {
         20_000
     };
-    let cases = number("GANTRY_CASES", some);
+    let cases = env_number("GANTRY_CASES", some);
     eprintln!(
         "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
         first + cases - 1
     );
-    let (mut seen, mut replay) = (Seen::default(), Replay::default());
+    let (mut seen, mut replay) = (Coverage::default(), Replay::default());
     let mut bad = Vec::new();
     for seed in first..first + cases {
         if let Err(e) = run(seed, &mut replay, &mut seen) {
@@ -222,7 +233,7 @@ fn random_machine_functions_are_allocated_right() {
     }
     eprint!("{seen}");
     assert!(bad.is_empty(), "{bad:?}");
-    assert_eq!(seen.of(Feature::RefusedHoles), 0);
+    assert_eq!(seen.of(Feature::RefusedFragmentation), 0);
     if cases >= 5_000 {
         assert_eq!(seen.missing(), Vec::<&str>::new(), "never seen");
     }

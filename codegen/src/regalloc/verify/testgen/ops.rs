@@ -1,6 +1,6 @@
 //! Random machine instructions.
 
-use super::generate::Gen;
+use super::generate::Generator;
 use super::seen::Feature;
 use crate::ir::DataRef;
 use crate::mir::operand::imm;
@@ -15,7 +15,7 @@ use gantry_isa_gen::{
 const FLAG: VirtReg = VirtReg::phys(Reg::Arf(Arf::Flag, 0));
 const ADDRESS: Reg = Reg::Arf(Arf::Address, 0);
 
-/// Types of so many bytes.
+/// Returns the types of a size in bytes.
 fn types(bytes: u32) -> &'static [Type] {
     match bytes {
         1 => &[Type::Ub, Type::B],
@@ -38,8 +38,8 @@ fn exec(lanes: u32) -> ExecSize {
     ExecSize::new(lanes).unwrap_or(ExecSize::S1)
 }
 
-impl Gen<'_> {
-    /// A size of elements that a register's place allows.
+impl Generator<'_> {
+    /// Returns an element size that a register's alignment allows.
     fn element(&mut self, r: VReg) -> u32 {
         let most = self.vregs[r].bytes.min(self.vregs[r].align).min(8);
         let sizes = most.max(1).ilog2() + 1;
@@ -59,13 +59,13 @@ impl Gen<'_> {
         self.rng.pick(&self.env).unwrap_or(VReg::from_u32(0))
     }
 
-    /// A place of elements in a register where so many bytes have room.
+    /// Returns a byte offset of elements in a register such that `span` bytes fit.
     fn sub(&mut self, r: VReg, span: u32, element: u32) -> u32 {
         let rest = self.vregs[r].bytes.saturating_sub(span);
         self.rng.below(rest / element + 1) * element
     }
 
-    /// A source of so many lanes.
+    /// Generates a source of a number of lanes.
     fn src(&mut self, lanes: u32) -> Src<VirtReg> {
         let r = self.some();
         self.src_of(r, lanes)
@@ -119,7 +119,7 @@ impl Gen<'_> {
         self.src(lanes)
     }
 
-    /// Masks and predicates, sometimes.
+    /// Sometimes adds the execution mask or a predicate.
     fn mask(&mut self, inst: &mut Inst<VirtReg>) {
         inst.no_mask = !self.rng.one_in(4);
         if !inst.no_mask {
@@ -135,7 +135,7 @@ impl Gen<'_> {
         }
     }
 
-    /// An operation over some sources, without a destination.
+    /// Generates an operation with sources but no destination.
     fn operation(&mut self, lanes: u32) -> Inst<VirtReg> {
         let mut inst = Inst::new(Op::Mov, exec(lanes));
         match self.rng.below(9) {
@@ -196,8 +196,8 @@ impl Gen<'_> {
         });
     }
 
-    /// An operation that writes so many bytes of a register, or somewhat less, from one on; how
-    /// many.
+    /// Generates an operation that writes up to `bytes` bytes of a register from a byte on. Returns
+    /// the number of bytes.
     fn write(&mut self, dst: VReg, from: u32, bytes: u32, starts: bool) -> u32 {
         let data = self.vregs[dst];
         let mut size = self.element(dst);
@@ -219,7 +219,7 @@ impl Gen<'_> {
         let span = dst_span_bytes(hs, exec(lanes), size);
         let early = lanes * hs * size > grf;
         let mut inst = self.operation(lanes);
-        // What is written early is not read by the same instruction elsewhere.
+        // Operands written early are not read elsewhere by the same instruction.
         if early {
             self.seen.add(Feature::Early);
             for s in &mut inst.srcs {
@@ -262,7 +262,7 @@ impl Gen<'_> {
         lanes * hs * size
     }
 
-    /// Begins a value of a register, in one or several instructions; some of its bytes may stay
+    /// Starts a value of a register by one or several instructions. Some of its bytes may stay
     /// undefined.
     pub(super) fn begin(&mut self, dst: VReg) {
         let bytes = self.vregs[dst].bytes;
@@ -291,8 +291,8 @@ impl Gen<'_> {
         }
     }
 
-    /// A product of matrices that fills a register, if there are registers that hold its factors.
-    /// The allocator asks no platform whether it has an array.
+    /// Generates a matrix product that fills a register, if there are registers for its factors.
+    /// The allocator does not check that the platform has a systolic array.
     fn product(&mut self, dst: VReg) -> bool {
         let grf = self.grf.bytes;
         let data = self.vregs[dst];
@@ -361,7 +361,7 @@ impl Gen<'_> {
         true
     }
 
-    /// A constant, if one instruction makes it.
+    /// Generates a constant if one instruction can define it.
     fn constant(&mut self, dst: VReg) -> bool {
         let bytes = self.vregs[dst].bytes;
         let size = self.element(dst);
@@ -387,7 +387,7 @@ impl Gen<'_> {
         true
     }
 
-    /// A new value.
+    /// Generates a new value.
     pub(super) fn make(&mut self) {
         let dst = self.some_reg();
         match self.rng.below(24) {
@@ -407,7 +407,7 @@ impl Gen<'_> {
                 return;
             }
             5 => {
-                // Nobody reads it.
+                // Without readers.
                 self.seen.add(Feature::Dead);
                 return self.begin(dst);
             }
@@ -442,7 +442,7 @@ impl Gen<'_> {
         self.env.push(dst);
     }
 
-    /// An instruction that writes nothing new: a part of something, or nothing at all.
+    /// Generates an instruction that starts no value: a partial write, or none.
     pub(super) fn op(&mut self) {
         match self.rng.below(16) {
             0..=2 => self.message(None),
@@ -473,7 +473,7 @@ impl Gen<'_> {
         all.filter(|r| !self.frozen[*r]).collect()
     }
 
-    /// Writes nothing in the file.
+    /// Generates an instruction that writes no GRF.
     fn silent(&mut self) {
         let lanes = 1 << self.rng.below(6);
         let mut inst = self.operation(lanes);
@@ -489,7 +489,7 @@ impl Gen<'_> {
         self.emit(inst, false);
     }
 
-    /// Reads a register, mostly all of it.
+    /// Generates reads of most or all of a register.
     pub(super) fn read_all(&mut self, r: VReg) {
         let data = self.vregs[r];
         let grf = self.grf.bytes;
@@ -505,7 +505,7 @@ impl Gen<'_> {
         self.emit(inst, false);
     }
 
-    /// GRFs of some register that a message can take: from one of its own on, so many.
+    /// Returns GRFs of some register for a message: the first one and their number.
     fn payload(&mut self) -> ((VReg, u32), u32) {
         let grf = self.grf.bytes;
         let whole = |r: &&VReg| {
@@ -532,7 +532,7 @@ impl Gen<'_> {
         &mut self,
         src: (VReg, u32),
         grfs: u32,
-        answer: Option<((VReg, u32), u32)>,
+        response: Option<((VReg, u32), u32)>,
     ) -> Inst<VirtReg> {
         let place = |(r, at): (VReg, u32)| RegRef::new(VirtReg::grf(r), at as u16);
         let src_at = |at| direct(at, 0, Region::SCALAR, Type::Ud);
@@ -558,7 +558,7 @@ impl Gen<'_> {
             second = n.min(15);
             inst.srcs[1] = direct(r, at, Region::SCALAR, Type::Ud);
         }
-        inst.dst = match answer {
+        inst.dst = match response {
             Some((at, _)) => Dst::Direct {
                 at: place(at),
                 hs: 1,
@@ -569,7 +569,7 @@ impl Gen<'_> {
                 Dst::null(VirtReg::NULL, Type::Ud)
             }
         };
-        let response = answer.map_or(0, |a| a.1);
+        let response = response.map_or(0, |a| a.1);
         let known = grfs <= 15 && response <= 31 && !self.rng.one_in(12);
         let descs = if known {
             (
@@ -589,7 +589,7 @@ impl Gen<'_> {
         inst
     }
 
-    /// A message. `dst`: the register that its answer fills, and whether it begins that.
+    /// Generates a message. `dst` is the register of its response, and true if that starts there.
     fn message(&mut self, dst: Option<(VReg, bool)>) {
         let grf = self.grf.bytes;
         let (src, n) = self.payload();
@@ -633,7 +633,7 @@ impl Gen<'_> {
         self.emit(inst, starts);
     }
 
-    /// An index register: words.
+    /// Returns an index register of words.
     fn index(&mut self) -> Option<(VReg, u32)> {
         if self.rng.one_in(4) {
             return None;
@@ -644,7 +644,7 @@ impl Gen<'_> {
         Some((r, self.sub(r, 2, 2)))
     }
 
-    /// An instruction that reaches one of its operands by addresses.
+    /// Generates an instruction with an indirect operand.
     fn indirect(&mut self) {
         let write = self.rng.one_in(3);
         let all = if write {
@@ -692,7 +692,7 @@ impl Gen<'_> {
                 hs: 1,
                 ty,
             };
-            // What is written anywhere in a register is not read there.
+            // The base of an indirect destination is not read.
             for s in &mut inst.srcs {
                 if matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::grf(base)) {
                     *s = imm(3, Type::Ud);
@@ -726,7 +726,7 @@ impl Gen<'_> {
         self.insts.push(MInst::Touch { reg: base, write });
     }
 
-    /// A math macro over whole registers.
+    /// Generates a math macro over whole registers.
     fn begin_macro(&mut self) {
         let grf = self.grf.bytes;
         let whole = |r: &&VReg| self.vregs[**r].bytes == grf && self.vregs[**r].align == grf;

@@ -1,10 +1,10 @@
-//! What random machine functions were made of, and what became of them.
+//! Features of random machine functions, and outcomes of their allocation.
 
 use std::fmt;
 
 macro_rules! features {
     ($($name:ident = $text:literal,)*) => {
-        /// Something that random machine functions must show.
+        /// Feature that random machine functions must cover.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum Feature {
             $($name,)*
@@ -16,36 +16,36 @@ macro_rules! features {
 
 features! {
     Scalar = "source: one element",
-    Packed = "source: neighbours",
-    Strided = "source: with strides",
-    Overlapping = "source: rows over each other",
+    Packed = "source: contiguous",
+    Strided = "source: strided",
+    Overlapping = "source: overlapping rows",
     Ternary = "source: of three-source instructions",
-    Behind = "source: three-source, behind the register's end",
+    Behind = "source: three-source, beyond the register's end",
     Imm = "source: immediate",
-    Indirect = "source: by one address",
-    Rows = "source: by an address a row",
+    Indirect = "source: indirect, one address",
+    Rows = "source: indirect, an address per row",
     MacroSrc = "source: of a math macro",
     NullDst = "destination: none",
-    PackedDst = "destination: neighbours",
-    StridedDst = "destination: with a stride",
-    Begins = "destination: begins a value, all of it",
-    BeginsPart = "destination: begins a value, a part of it",
-    Partial = "destination: a part, the rest stays",
+    PackedDst = "destination: contiguous",
+    StridedDst = "destination: strided",
+    Begins = "destination: starts a value, all of it",
+    BeginsPart = "destination: starts a value, part of it",
+    Partial = "destination: partial write",
     Early = "destination: over a GRF, written early",
-    IndirectDst = "destination: by an address",
+    IndirectDst = "destination: indirect",
     MacroDst = "destination: of a math macro",
     Tied = "destination: also read (two addresses)",
-    Dead = "destination: read by nobody",
+    Dead = "destination: without readers",
     Masked = "under the execution mask",
     Predicated = "predicated",
     Select = "select",
     Send = "message of one payload",
     SendBoth = "message of two payloads",
-    SendUnknown = "message of lengths that are not known",
-    SendPart = "message under a mask, into a register that is there",
-    SendOver = "message that begins a register again",
-    SendSilent = "message without answer",
-    Product = "product of matrices",
+    SendUnknown = "message of unknown lengths",
+    SendPart = "message under a mask, into a live register",
+    SendOver = "message that redefines a register",
+    SendSilent = "message without response",
+    Product = "matrix product",
     Start = "undefined value",
     Copy = "copy",
     Constant = "constant",
@@ -80,8 +80,8 @@ features! {
     CallInLoop = "call in a loop",
     CallOfCall = "call in a routine",
     Across = "value across a call",
-    Placed = "value passed by where it is",
-    Returns = "routine of several returns",
+    InPlace = "value passed in its place",
+    Returns = "routine with several returns",
     NeverReturns = "routine that never returns",
     Bdw = "target: bdw",
     Skl = "target: skl",
@@ -91,40 +91,40 @@ features! {
     Files96 = "file: of 96 registers",
     Files160 = "file: of 160 registers",
     Files256 = "file: of 256 registers",
-    Cut = "file: cut",
-    Peak25 = "demand: up to 1/4 of the room",
-    Peak50 = "demand: up to 1/2 of the room",
-    Peak75 = "demand: up to 3/4 of the room",
-    Peak100 = "demand: up to all of the room",
-    Peak200 = "demand: up to twice the room",
-    PeakMore = "demand: more than twice the room",
-    Pieces = "allocated: in pieces",
-    Moved = "allocated: values moved aside",
-    MovedUnspilled = "allocated: values moved aside, nothing spilled",
-    MovedCalls = "allocated: values moved aside, with calls",
+    Cut = "file: limited",
+    Peak25 = "demand: up to 1/4 of the limit",
+    Peak50 = "demand: up to 1/2 of the limit",
+    Peak75 = "demand: up to 3/4 of the limit",
+    Peak100 = "demand: up to the limit",
+    Peak200 = "demand: up to twice the limit",
+    PeakMore = "demand: more than twice the limit",
+    Pieces = "allocated: wide registers split",
+    Moved = "allocated: live ranges split",
+    MovedUnspilled = "allocated: live ranges split, nothing spilled",
+    MovedCalls = "allocated: live ranges split, with calls",
     Spilled = "allocated: with scratch",
     SpilledWide = "allocated: with scratch, GRFs of 64 bytes",
-    Abandoned = "allocated: kept in scratch, since it lives too long to be followed",
+    Abandoned = "allocated: spilled because liveness abandoned it",
     SpilledWindows = "allocated: spilled beyond the reach of the thread's header",
     SpilledCalls = "allocated: with scratch, in a routine",
-    Remade = "allocated: constants made again",
-    RefusedLoad = "refused: too much lives of what stays",
+    Rematerialized = "allocated: constants rematerialized",
+    RefusedLoad = "refused: liveness exceeds its limit",
     Refused = "refused: one instruction needs more",
     RefusedNear = "refused: one instruction needs nearly all",
-    RefusedHoles = "refused: for lack of a hole",
+    RefusedFragmentation = "refused: fragmentation",
     RefusedReach = "refused: scratch beyond reach",
 }
 
-/// How often each feature was there.
-pub(crate) struct Seen([u64; NAMES.len()]);
+/// Number of occurrences of each feature.
+pub(crate) struct Coverage([u64; NAMES.len()]);
 
-impl Default for Seen {
+impl Default for Coverage {
     fn default() -> Self {
-        Seen([0; NAMES.len()])
+        Coverage([0; NAMES.len()])
     }
 }
 
-impl Seen {
+impl Coverage {
     pub(super) fn add(&mut self, f: Feature) {
         self.0[f as usize] += 1;
     }
@@ -133,7 +133,7 @@ impl Seen {
         self.0[f as usize]
     }
 
-    /// What was never there. Refusals need not be.
+    /// Returns the features that never occurred. Refusals are optional.
     pub(super) fn missing(&self) -> Vec<&'static str> {
         let all = NAMES.iter().zip(self.0);
         all.filter(|x| x.1 == 0 && !x.0.starts_with("refused"))
@@ -142,7 +142,7 @@ impl Seen {
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, n) in NAMES.iter().zip(self.0) {
             writeln!(f, "{name:<52} {n:>10}")?;
