@@ -11,7 +11,7 @@ mod block_local;
 
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert};
-use crate::mir::liveness::Load;
+use crate::mir::liveness::LiveOutLoad;
 use crate::mir::operand::{begins, dst, scalar, uniform};
 use crate::mir::{
     EdgeFlags, MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg, routines,
@@ -372,11 +372,11 @@ fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
 
 /// Checks that the flags which live at once have room as dwords in the register file, all but a
 /// few. Each is followed from its uses to its definition.
-fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
+fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<LiveOutLoad> {
     if view.count * 4 <= file as usize {
         return None;
     }
-    let mut load = Load::new(code, file + 4 * 4);
+    let mut load = LiveOutLoad::new(code, file + 4 * 4);
     // By register: the block that defines it, and those that use it, in any order.
     let nowhere = u32::MAX;
     let mut defined = vec![nowhere; view.count];
