@@ -59,8 +59,8 @@ impl Lower<'_> {
             self.code.clear();
             let mut succs = SmallVec::new();
             let mut args: SmallVec<[Flags; 2]> = SmallVec::new();
-            let behind = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
-            self.terminator(last, behind);
+            let comes_later = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
+            self.terminator(last, comes_later);
             let calls = self.destinations(b);
             if let [call] = calls[..] {
                 let term = self.code.pop();
@@ -283,13 +283,13 @@ impl Lower<'_> {
         flags
     }
 
-    /// Emits a terminator. `behind` returns true if a block comes later in emission order.
-    fn terminator(&mut self, inst: Inst, behind: impl Fn(Block) -> bool) {
+    /// Emits a terminator. `comes_later` returns true if a block comes later in emission order.
+    fn terminator(&mut self, inst: Inst, comes_later: impl Fn(Block) -> bool) {
         match *self.func.dfg.data(inst) {
             InstData::Jump { .. } => self.emit(MInst::Jump),
             InstData::Brif { cond, dests, .. } => {
                 if let Some(none_first) = self.tests_exec(inst, cond) {
-                    let [first, second] = dests.map(|d| behind(d.block));
+                    let [first, second] = dests.map(|d| comes_later(d.block));
                     if if none_first { first } else { second } {
                         return self.branch_exec(none_first);
                     }

@@ -194,8 +194,8 @@ struct Payloads {
 }
 
 impl SendLowering<'_> {
-    /// Lowers a logical send. `behind` is the rest of the block, in `out.code`.
-    fn logical(&mut self, l: &Logical, behind: Range<u32>) {
+    /// Lowers a logical send. `rest` is the rest of the block, in `out.code`.
+    fn logical(&mut self, l: &Logical, rest: Range<u32>) {
         match l {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
@@ -207,7 +207,7 @@ impl SendLowering<'_> {
             Logical::Barrier { header, named } => self.barrier(*header, *named),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => {
-                let next = self.next_send(behind);
+                let next = self.next_send(rest);
                 let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));
                 self.fence(*header, *spaces, before_barrier);
             }

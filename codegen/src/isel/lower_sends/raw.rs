@@ -113,10 +113,10 @@ impl SendLowering<'_> {
         if r.reply.is_some() {
             inst.dst = dst(first(1), Type::Ud);
         }
-        let behind = 1 + u32::from(message.response_grfs);
-        inst.srcs[0] = scalar(first(behind), Type::Ud);
+        let after = 1 + u32::from(message.response_grfs);
+        inst.srcs[0] = scalar(first(after), Type::Ud);
         if second {
-            inst.srcs[1] = scalar(first(behind + u32::from(message.src0_grfs)), Type::Ud);
+            inst.srcs[1] = scalar(first(after + u32::from(message.src0_grfs)), Type::Ud);
         }
         match isa::legal::check(platform, &inst).first() {
             Some(finding) => Err(finding.to_string()),

@@ -306,10 +306,10 @@ impl Scratch<'_> {
         let grf = self.target.grf().bytes;
         let mut done = 0;
         while done < bytes {
-            let room = |at: u32| grf - at % grf;
+            let left = |at: u32| grf - at % grf;
             let n = (bytes - done)
-                .min(room(to.1 + done))
-                .min(room(from.1 + done));
+                .min(left(to.1 + done))
+                .min(left(from.1 + done));
             let (t, f) = ((to.0, to.1 + done), (from.0, from.1 + done));
             self.move_bytes(t, f, n, done == 0);
             done += n;

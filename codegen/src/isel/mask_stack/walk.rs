@@ -428,12 +428,12 @@ impl MaskWalk<'_> {
                     _ => continue,
                 };
                 let here = self.number[block];
-                let behind = match self.out.roles[inst] {
+                let after = match self.out.roles[inst] {
                     // In one block, the join may come after it.
                     Some(Role::Leave(Some(p))) if to == here => self.joins_after(block, inst, p),
                     _ => to > here || to == end && to == here,
                 };
-                if !behind {
+                if !after {
                     let value = self.func.dfg.first_result(inst);
                     let rule = Rule::Forward;
                     return Err((Finding { rule, block, value }, Some(inst)));

@@ -34,7 +34,7 @@ use smallvec::SmallVec;
 /// Number of instructions up to which unused memory is not given back.
 const FEW: usize = 4 << 10;
 
-/// Splits every bale of a lowered function. `room` is memory for the instructions, with any
+/// Splits every bale of a lowered function. `memory` is memory for the instructions, with any
 /// contents.
 ///
 /// # Errors
@@ -43,18 +43,18 @@ pub fn legalize(
     name: &str,
     mut f: LoweredFunction,
     target: &Target,
-    mut room: Vec<MInst>,
+    mut memory: Vec<MInst>,
 ) -> Result<VCode, CodegenError> {
-    room.clear();
+    memory.clear();
     // Most bales become one instruction.
-    room.reserve_exact(f.code.len() + f.code.len() / 4);
+    memory.reserve_exact(f.code.len() + f.code.len() / 4);
     let mut l = Legalizer {
         target,
         grf: f.grf,
         vregs: std::mem::take(&mut f.vregs),
         flags: std::mem::take(&mut f.flags),
         fired: std::mem::take(&mut f.fired),
-        out: room,
+        out: memory,
         error: None,
     };
     let mut blocks = PrimaryMap::with_capacity(f.blocks.len());

@@ -448,11 +448,11 @@ impl Legalizer<'_> {
         let f = self.target.features();
         if f.regioning_in_step {
             let narrows = o.op == Op::Mov && b.is_mixed_float();
-            return o.ty.is_float() && !narrows || b.has_quadwords();
+            return o.ty.is_float() && !narrows || b.has_qwords();
         }
         let dword = |s: &BaleSrc| s.ty().is_int() && s.ty().bytes() == 4;
         let product = o.op == Op::Mul && o.srcs.iter().flatten().all(dword);
-        f.restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
+        f.restricted_64bit && !b.is_ternary() && (product || b.has_qwords())
     }
 
     /// Returns the unit in bytes of the distances of lanes in step. It is a qword on platforms that

@@ -44,7 +44,7 @@ impl Bale {
     }
 
     /// Returns true if an operand has qwords.
-    pub(super) fn has_quadwords(&self) -> bool {
+    pub(super) fn has_qwords(&self) -> bool {
         let o = &self.operation;
         o.ty.bytes() == 8 || o.srcs.iter().flatten().any(|s| s.ty().bytes() == 8)
     }
@@ -75,7 +75,7 @@ impl Legalizer<'_> {
         // A plain qword is moved as one on platforms with sums of qwords.
         let whole = sums && o.op == Op::Mov;
         if b.is_bitwise() && (lacks && !whole || !in_step) {
-            match Self::as_doublewords(b) {
+            match Self::as_dwords(b) {
                 Some(twice) => self.bale(&twice),
                 None => self.by_halves(b),
             }
@@ -99,7 +99,7 @@ impl Legalizer<'_> {
 
     /// Returns a move to consecutive qwords as a move of twice as many dwords, if a region has both
     /// halves of each.
-    fn as_doublewords(b: &Bale) -> Option<Bale> {
+    fn as_dwords(b: &Bale) -> Option<Bale> {
         let o = &b.operation;
         let (Some(BaleSrc::View(src, m)), None) = (o.srcs[0], b.mask) else {
             return None;
