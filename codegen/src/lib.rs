@@ -1,22 +1,22 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
 //!
-//! The public API is for hosts and stays compatible from one minor version to the next: the IR with
-//! its [text](mod@text), its [builder], its [verifier] and its [interpreter](interp); [`compile()`]
-//! with its [`CompileOptions`] and results; [`CacheKey`]. The stages in between are private;
-//! `docs/pipeline.md` describes them.
+//! The public API is for hosts and stays compatible from one minor version to the next. It is the
+//! IR with its [text](mod@text), its [builder], its [verifier] and its [interpreter](interp),
+//! [`compile()`] with its [`CompileOptions`] and results, and [`CacheKey`]. The stages in between
+//! are private; `docs/pipeline.md` describes them.
 //!
 //! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
-//! below; `tests/suite/house/rooms.rs` holds the tree to it.
+//! below; `tests/suite/house/rooms.rs` checks it.
 //!
 //! | room | holds |
 //! |---|---|
-//! | `graph` | graph algorithms that know nothing of code |
+//! | `graph` | graph algorithms, independent of code |
 //! | `entity_set` | maps and sets keyed by entities |
 //! | `ir` | the IR: types, data flow graph, text, builder, verifier, interpreter |
 //! | `error` | errors of compilation |
 //! | `fuzzing` | random valid IR, for tests |
-//! | `target` | products, what their platforms can do, ABIs, errata |
-//! | `rule_coverage` | rules and repairs that had a part in a kernel |
+//! | `target` | products, features of their platforms, ABIs, errata |
+//! | `rule_coverage` | rules and repairs that a kernel used |
 //! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
 //! | `passes` | names and levels of passes |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |

@@ -1,82 +1,82 @@
-//! Which rules of the optimizer and of lowering, and which repairs of the legalizer had a part in a
-//! compiled kernel: what a test generator is measured by.
+//! Rule coverage: the rules of the optimizer and of lowering, and the repairs of the legalizer,
+//! that a compiled kernel used. Test generators are measured by it.
 
 include!(concat!(env!("OUT_DIR"), "/lower_rules.rs"));
 include!(concat!(env!("OUT_DIR"), "/opt_rules.rs"));
 
-/// Words of a set of rules.
+/// Number of words in a set of lowering rules.
 const WORDS: usize = RULES.len().div_ceil(64);
-/// Words of a set of the optimizer's.
+/// Number of words in a set of optimizer rules.
 const OPT_WORDS: usize = OPT_RULES.len().div_ceil(64);
 
-/// What the legalizer did to a bale that no width can execute as it is.
+/// Repair of a bale by the legalizer, which no exec size can execute as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Repair {
-    /// An operation in another floating-point mode than the function's.
+    /// Operation in another floating-point mode than the function's.
     Mode,
-    /// An indirect source beside half and single floats, copied.
+    /// Indirect source beside half and single floats, copied.
     DirectMixedFloat,
     /// Half floats rounded as singles.
     HalfRounding,
-    /// A conversion by way of a middle type.
+    /// Conversion in two steps.
     TwoSteps,
-    /// A byte widened beside 64-bit operands.
+    /// Byte beside 64-bit operands, widened.
     ByteBesideWide,
     /// Factors exchanged, so that the dword comes first.
     FactorOrder,
-    /// A narrow factor widened beside an immediate of a dword.
+    /// Narrow factor beside an immediate dword, widened.
     FactorWidened,
-    /// A narrow factor's modifier taken off it.
+    /// Modifier of a narrow factor removed.
     FactorPlain,
-    /// A product of bytes, made in words.
+    /// Product of bytes, computed in words.
     ByteProduct,
-    /// A byte as source 1, widened.
+    /// Byte as source 1, widened.
     ByteSource1,
-    /// A byte as the first factor, widened.
+    /// Byte as the first factor, widened.
     ByteFactor,
-    /// A product of dwords by an immediate of a word.
+    /// Product of dwords by an immediate word.
     DwordByWord,
-    /// A product of dwords by both words of the second factor.
+    /// Product of dwords by both words of the second factor.
     DwordProduct,
-    /// The second factor's modifier applied before its words are taken.
+    /// Modifier of the second factor applied before its words are taken.
     DwordModified,
-    /// A source of a three-source instruction, copied.
+    /// Source of a three-source instruction, copied.
     TernarySource,
-    /// The result of a three-source instruction, through a temporary.
+    /// Result of a three-source instruction, through a temporary.
     TernaryDestination,
-    /// The result of `mach`, through a temporary.
+    /// Result of `mach`, through a temporary.
     MachDestination,
-    /// A source of a math instruction, copied.
+    /// Source of a math instruction, copied.
     MathSource,
-    /// The result of a math instruction, through a temporary.
+    /// Result of a math instruction, through a temporary.
     MathDestination,
-    /// A destination with the distance that the execution type wants, through a temporary.
+    /// Destination with the stride of the execution type, through a temporary.
     DestinationStride,
-    /// A result whose lanes are not in step with quadwords, through a temporary.
+    /// Result whose lanes are not in step with qwords, through a temporary.
     StepDestination,
-    /// A source whose lanes are not in step with quadwords, copied.
+    /// Source whose lanes are not in step with qwords, copied.
     StepSource,
-    /// Quadwords by their halves.
+    /// Qwords by their halves.
     Halves,
-    /// A sum of quadwords by doublewords with carry.
+    /// Sum of qwords by dwords with carry.
     WideSum,
-    /// The same of two negated summands.
+    /// Sum of two negated qwords by dwords.
     WideSumNegated,
-    /// The same under a mask.
+    /// Sum of qwords by dwords, under a mask.
     WideSumMasked,
-    /// An extension to quadwords by doublewords.
+    /// Extension to qwords by dwords.
     WideExtension,
-    /// The same, negated.
+    /// Extension to qwords by dwords, negated.
     WideExtensionNegated,
     /// Predicate bits that no channel offset reaches, moved to a flag of their own.
     FlagPart,
-    /// Results of a compare that no channel offset reaches, put into their flag.
+    /// Results of a compare that no channel offset reaches, merged into their flag.
     FlagMerge,
 }
 
 impl Repair {
-    /// Every repair, in order.
+    /// All repairs, in order.
     pub const ALL: [Repair; 30] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
@@ -111,7 +111,7 @@ impl Repair {
     ];
 }
 
-/// A set of rules and repairs.
+/// Set of rules and repairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fired {
     rules: [u64; WORDS],
@@ -130,14 +130,14 @@ impl Default for Fired {
 }
 
 impl Fired {
-    /// Adds a rule by its place in [`RULES`].
+    /// Adds a rule by its index in [`RULES`].
     pub(crate) fn rule(&mut self, n: u32) {
         if let Some(word) = self.rules.get_mut(n as usize / 64) {
             *word |= 1 << (n % 64);
         }
     }
 
-    /// Adds a rule of the optimizer by its place in [`OPT_RULES`].
+    /// Adds a rule of the optimizer by its index in [`OPT_RULES`].
     pub(crate) fn opt_rule(&mut self, n: u32) {
         if let Some(word) = self.opt.get_mut(n as usize / 64) {
             *word |= 1 << (n % 64);
@@ -158,17 +158,17 @@ impl Fired {
         self.repairs |= other.repairs;
     }
 
-    /// Whether a lowering rule is in the set, by its place in [`RULES`].
+    /// Returns true if a lowering rule is in the set, by its index in [`RULES`].
     pub fn has_rule(&self, n: usize) -> bool {
         has(&self.rules, n)
     }
 
-    /// Whether a rule of the optimizer is in the set, by its place in [`OPT_RULES`].
+    /// Returns true if a rule of the optimizer is in the set, by its index in [`OPT_RULES`].
     pub fn has_opt_rule(&self, n: usize) -> bool {
         has(&self.opt, n)
     }
 
-    /// Whether a repair is in the set.
+    /// Returns true if a repair is in the set.
     pub fn has_repair(&self, r: Repair) -> bool {
         self.repairs >> r as u8 & 1 == 1
     }

@@ -1,8 +1,8 @@
-//! Keys under which compiled modules are kept.
+//! Cache keys of compiled modules.
 //!
 //! A key is the SHA-256 of a canonical serialization of the compiler's version, the options and the
-//! module: fields one after the other, integers little-endian, lists and names behind their
-//! lengths, options behind a flag. Nothing of a process, a host or a build goes in.
+//! module. Fields follow each other, integers are little-endian, lists and names come after their
+//! lengths, and options after a flag. Nothing of a process, a host or a build is included.
 
 use crate::driver::options::CompileOptions;
 use crate::ir::instructions::ValueList;
@@ -17,22 +17,21 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The compiler's version: that of the package, and a fingerprint of the sources that it was built
-/// of.
+/// Compiler version: that of the package, and a fingerprint of its sources.
 pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "+",
     env!("GANTRY_CODEGEN_SOURCES")
 );
 
-/// What a module compiled with some options is known by: the same in every process, on every host,
+/// Key of a module compiled with some options. It is the same in every process, on every host, and
 /// in every build of one version.
 ///
-/// Two modules have one key if they compile alike: numbers of values and blocks do not count, nor
-/// what no instruction names. Names of functions and of data do, since loaders ask for them, and so
-/// do source locations, which become debug information, but not names of values. Of the options
-/// everything counts but [`CompileOptions::dump`], which changes no code. The module need not be
-/// valid.
+/// Two modules have the same key if they compile to the same result. Numbers of values and blocks
+/// do not count, nor do entities that no instruction names. Names of functions and data do, since
+/// loaders look them up. So do source locations, which become debug information, but not names of
+/// values. All options count except [`CompileOptions::dump`], which changes no code. The module
+/// need not be valid.
 ///
 /// ```
 /// use gantry_codegen::{CacheKey, CompileOptions, text};
@@ -50,43 +49,43 @@ pub const VERSION: &str = concat!(
 pub struct CacheKey([u8; 32]);
 
 impl CacheKey {
-    /// The key of a front end's source and of options. `front_end` is its name and version; `parts`
-    /// are its own options and its source, as bytes. What is in a cache under it is found without
-    /// the front end.
+    /// Returns the key of a front end's source and options. `front_end` is its name and version.
+    /// `parts` are its own options and its source, as bytes. A cache lookup with such a key does
+    /// not need to run the front end.
     pub fn of_source(front_end: &str, parts: &[&[u8]], options: &CompileOptions) -> CacheKey {
-        let mut w = Writer::new(options);
+        let mut w = KeyWriter::new(options);
         w.u8(1);
         w.str(front_end);
         w.len(parts.len());
         for part in parts {
             w.len(part.len());
-            // Many bytes at once need no copy.
+            // Large inputs need no copy.
             w.flush();
             w.hash.update(part);
         }
         w.key()
     }
 
-    /// The key of a module and options, by this version of the compiler.
+    /// Returns the key of a module and options, by this version of the compiler.
     pub fn new(module: &Module, options: &CompileOptions) -> CacheKey {
-        let mut w = Writer::new(options);
+        let mut w = KeyWriter::new(options);
         w.u8(0);
         w.len(module.data.len());
         module.data.values().for_each(|d| w.data(d));
         w.len(module.functions.len());
         for f in module.functions.values() {
-            Body::new(&mut w, f).function(module);
+            FunctionWriter::new(&mut w, f).function(module);
         }
         w.key()
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// As hexadecimal digits: a name for a file.
+/// Hexadecimal digits, usable as a file name.
 impl fmt::Display for CacheKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
@@ -99,21 +98,21 @@ impl fmt::Debug for CacheKey {
     }
 }
 
-/// Bytes that are hashed at once.
+/// Number of bytes that are hashed at once.
 const ROOM: usize = 4 << 10;
 
-struct Writer {
+struct KeyWriter {
     hash: Sha256,
     buffer: Vec<u8>,
-    /// Numbers of the source files that locations name, from 1, in the order in which they are met.
+    /// Numbers of the source files of locations, from 1, in order of occurrence.
     files: SecondaryMap<SourceFile, u32>,
     met_files: u32,
 }
 
-impl Writer {
-    /// What all keys begin with.
-    fn new(options: &CompileOptions) -> Writer {
-        let mut w = Writer {
+impl KeyWriter {
+    /// Returns a writer with the prefix of all keys.
+    fn new(options: &CompileOptions) -> KeyWriter {
+        let mut w = KeyWriter {
             hash: Sha256::new(),
             buffer: Vec::with_capacity(ROOM + 64),
             files: SecondaryMap::new(),
@@ -168,7 +167,7 @@ impl Writer {
     }
 
     fn options(&mut self, options: &CompileOptions) {
-        // All by name: a new one must say here what it means.
+        // Destructured in full, so that a new option must be handled here.
         let CompileOptions {
             target,
             dump: _,
@@ -188,7 +187,7 @@ impl Writer {
         self.u32(target.family());
         self.str(simd_cf.name());
         self.str(inline.name());
-        // Of levels, and of what buffers are, nothing but the passes that run.
+        // Levels and buffer sizes count only by the passes that run.
         let passes: Vec<Pass> = options.passes().iter().collect();
         self.len(passes.len());
         for pass in passes {
@@ -198,7 +197,8 @@ impl Writer {
         self.str(grf_mode.name());
         self.str(allocator.name());
         self.u8(u8::from(*by_channel));
-        // Changes no code; but what was not checked is not given to who asks for checks.
+        // Checks change no code. But a result that was not checked must not serve a request with
+        // checks.
         self.u8(u8::from(*check));
     }
 
@@ -313,7 +313,7 @@ impl Writer {
         }
     }
 
-    /// A location: its file's number, which the name follows the first time.
+    /// Writes a location: the number of its file, followed by the name the first time.
     fn srcloc(&mut self, module: &Module, loc: SourceLoc) {
         self.u32(loc.line());
         if loc.is_none() {
@@ -367,10 +367,9 @@ impl Writer {
     }
 }
 
-/// A function being written. Values and blocks are numbered from 1 in the order in which they are
-/// met.
-struct Body<'a> {
-    w: &'a mut Writer,
+/// Function being written. Values and blocks are numbered from 1 in order of occurrence.
+struct FunctionWriter<'a> {
+    w: &'a mut KeyWriter,
     func: &'a Function,
     values: SecondaryMap<Value, u32>,
     met: u32,
@@ -378,9 +377,9 @@ struct Body<'a> {
     met_blocks: u32,
 }
 
-impl<'a> Body<'a> {
-    fn new(w: &'a mut Writer, func: &'a Function) -> Body<'a> {
-        Body {
+impl<'a> FunctionWriter<'a> {
+    fn new(w: &'a mut KeyWriter, func: &'a Function) -> FunctionWriter<'a> {
+        FunctionWriter {
             w,
             func,
             values: SecondaryMap::with_capacity(func.dfg.num_values()),
@@ -398,7 +397,7 @@ impl<'a> Body<'a> {
             dfg: _,
             layout: _,
             srclocs,
-            // In no zebin.
+            // Not in a zebin.
             labels: _,
             samplers,
             reflection,
@@ -448,7 +447,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Entities that do not exist have the number 0: nothing with them is ever compiled.
+    /// Invalid entities have the number 0: nothing with them is ever compiled.
     fn value(&mut self, v: Value) {
         if !self.func.dfg.has_value(v) {
             return self.w.u32(0);
@@ -471,7 +470,7 @@ impl<'a> Body<'a> {
         self.w.u32(self.blocks[b]);
     }
 
-    /// Values with their types.
+    /// Writes values with their types.
     fn defined(&mut self, values: &[Value]) {
         self.w.len(values.len());
         for &v in values {
@@ -525,7 +524,7 @@ impl<'a> Body<'a> {
         self.operands(data);
     }
 
-    /// The format's number, then everything in it.
+    /// Writes the format's number, then all operands.
     fn operands(&mut self, data: &InstData) {
         match *data {
             InstData::Nullary { opcode: _ } => self.w.u8(0),

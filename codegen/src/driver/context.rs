@@ -11,10 +11,10 @@ use crate::sched;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Compiles one module after the other in the same memory: that of machine instructions, of flag
-/// allocation, of scheduling and of the map of the register file. What a compile gives does not
-/// depend on what was compiled before, even where that failed. A host that compiles often has one
-/// for each of its threads; it holds as much as its largest module took, until it is dropped.
+/// Compiler context: compiles one module after the other with the same memory for machine
+/// instructions, flag allocation, scheduling and the map of the GRF file. The result of a compile
+/// does not depend on earlier ones, even failed ones. A host that compiles often has one context
+/// per thread. It holds as much memory as its largest module took, until it is dropped.
 ///
 /// ```
 /// use gantry_codegen::{CompileOptions, Context, text};
@@ -30,7 +30,7 @@ use std::fmt;
 /// ```
 #[derive(Default)]
 pub struct Context {
-    /// Room for machine instructions.
+    /// Memory for machine instructions.
     pub(crate) insts: Vec<MInst>,
     pub(crate) flags: regalloc2::Ctx,
     pub(crate) map: AllocationMap,
@@ -38,7 +38,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// One that holds nothing yet.
+    /// Returns an empty context.
     pub fn new() -> Context {
         Context::default()
     }
@@ -68,12 +68,11 @@ impl Context {
         kernel_in(self, module, func, options)
     }
 
-    /// What a kernel's values ask of the register file: the compiler's way as far as it must go to
-    /// know, about two thirds of it.
+    /// Returns the demand of a kernel's values on the GRF file. This runs the stages that are
+    /// needed to know it, about two thirds of a compile.
     ///
     /// # Errors
-    /// As [`compile_kernel`](crate::driver::options::compile_kernel), but that registers do not run
-    /// out.
+    /// As [`compile_kernel`](crate::driver::options::compile_kernel), but registers do not run out.
     pub fn demand(
         &mut self,
         module: &Module,

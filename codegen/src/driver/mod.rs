@@ -1,4 +1,4 @@
-//! The driver: options, the pipeline of stages, what is kept between compiles, cache keys.
+//! Driver: options, the pipeline of stages, contexts, cache keys.
 
 pub(crate) mod cache_key;
 pub(crate) mod context;

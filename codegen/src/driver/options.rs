@@ -1,4 +1,4 @@
-//! What an embedder gives and gets: options, modules, compiled kernels and their figures.
+//! Public API of compilation: options, modules, compiled kernels and their statistics.
 
 use crate::driver::context::Context;
 use crate::driver::pipeline;
@@ -27,45 +27,45 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What to compile for, and how.
+/// Target and options of a compile.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
-    /// The product.
+    /// Product.
     pub target: Target,
-    /// Stages whose result is wanted as text.
+    /// Stages whose output is returned as text.
     pub dump: Vec<Stage>,
-    /// How SIMD control flow is lowered.
+    /// Lowering of SIMD control flow.
     pub simd_cf: SimdCf,
-    /// Which calls of subroutines are replaced by what they call.
+    /// Inlining of subroutines.
     pub inline: Inline,
-    /// How much is done to make code better.
+    /// Optimization level.
     pub opt: OptLevel,
-    /// Passes of that level that are left out: for comparisons, and to find what is at fault.
+    /// Passes of that level that are left out: for comparisons, and to find a faulty one.
     pub without: PassSet,
-    /// Buffers may be larger than 4 GiB, or accesses through a `ptr` argument go outside of its
-    /// buffer: then none becomes a surface (`-cl-intel-greater-than-4GB-buffer-required` of Intel's
+    /// True if buffers may be larger than 4 GiB, or accesses through a `ptr` argument may leave its
+    /// buffer. Then none becomes a surface (`-cl-intel-greater-than-4GB-buffer-required` of Intel's
     /// compiler).
     pub large_buffers: bool,
-    /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for
-    /// tests of spilling, and for code of which more threads fit. Without room for all values, the
-    /// others are in scratch.
+    /// Number of GRFs that values may be allocated to, from 0 on, if not all of the target's. For
+    /// tests of spilling, and for code of which more threads fit. Values that do not fit are in
+    /// scratch.
     pub grfs: Option<u32>,
-    /// How many registers threads have, where the platform leaves that to the kernel.
+    /// Number of GRFs of a thread, on platforms where the kernel chooses.
     pub grf_mode: GrfMode,
-    /// Whether [`KernelStats::report`] is made.
+    /// True if [`KernelStats::report`] is computed.
     pub report: bool,
-    /// How registers get their places: anything but the default is for comparisons.
+    /// Register allocator. Other than the default is for comparisons.
     pub allocator: Allocator,
-    /// Whether values that different channels hold may be in one place, where there are too many
-    /// for the file: without it, for comparisons.
+    /// True if values of disjoint channels may share a register when there are too many for the GRF
+    /// file. Without it, for comparisons.
     pub by_channel: bool,
-    /// Verify what each stage makes: machine code, the places that registers have (by a symbolic
-    /// checker), and by the legality rules what is emitted. (The IR verifier always runs.)
+    /// True to verify the output of each stage: machine code, the allocation (by a symbolic
+    /// checker), and emitted instructions against the legality rules. The IR verifier always runs.
     pub check: bool,
 }
 
 impl CompileOptions {
-    /// Options for a target.
+    /// Returns the options for a target.
     pub fn new(target: Target) -> CompileOptions {
         CompileOptions {
             target,
@@ -84,7 +84,7 @@ impl CompileOptions {
         }
     }
 
-    /// The passes of the optimizer that these options come to.
+    /// Returns the passes of the optimizer that these options enable.
     pub(crate) fn passes(&self) -> PassSet {
         let passes = PassSet::of(self.opt).without(self.without);
         if self.large_buffers {
@@ -94,78 +94,79 @@ impl CompileOptions {
         }
     }
 
-    /// Options for a product's short name (`skl`).
+    /// Returns the options for a product's short name (`skl`).
     ///
     /// # Errors
-    /// There is no code generator for it.
+    /// No code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
         Ok(CompileOptions::new(Target::from_name(name)?))
     }
 
-    /// Options for a device, as it describes itself (`device.info()` of `gantry-runtime`).
+    /// Returns the options for a device, as it describes itself (`device.info()` of
+    /// `gantry-runtime`).
     ///
     /// # Errors
-    /// There is no code generator for it.
+    /// No code generator for it.
     pub fn for_device(device: &DeviceInfo) -> Result<CompileOptions, CodegenError> {
         Ok(CompileOptions::new(Target::of_device(device)?))
     }
 }
 
-/// What a kernel's values ask of the register file.
+/// Demand of a kernel's values on the GRF file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Demand {
-    /// The most bytes of GRFs live at once.
+    /// Maximum of live bytes in GRFs.
     pub bytes: u32,
-    /// Bytes of the GRFs that values may be in.
+    /// Bytes of the GRFs that values may be allocated to.
     pub available: u32,
-    /// Bytes of the thread's scratch that is private memory: what the optimizer left there.
+    /// Bytes of the thread's scratch that the optimizer left as private memory.
     pub scratch: u32,
 }
 
 impl Demand {
-    /// Whether nothing has to be spilled.
+    /// Returns true if nothing has to be spilled.
     pub fn fits(&self) -> bool {
         self.bytes <= self.available
     }
 }
 
-/// Figures of one compiled kernel.
+/// Statistics of one compiled kernel.
 #[derive(Clone, Debug, Default)]
 pub struct KernelStats {
     /// Time per stage.
     pub stages: Vec<(&'static str, Duration)>,
-    /// Time per phase of allocation, of [`Stage::Regalloc`]'s.
+    /// Time per phase of allocation, within [`Stage::Regalloc`].
     pub phases: Phases,
-    /// Instructions emitted.
+    /// Number of emitted instructions.
     pub instructions: usize,
     /// Bytes of code.
     pub bytes: usize,
-    /// The most bytes of GRFs live at once.
+    /// Maximum of live bytes in GRFs.
     pub grf_bytes_demand: u32,
-    /// What was spilled.
+    /// Spilled values.
     pub spilled: Spilled,
-    /// Registers that went since their values and another's are never in one channel at once.
+    /// Number of registers that were saved by lane sharing.
     pub shared: u32,
-    /// Copies between registers of different places.
+    /// Number of copies between registers at different positions.
     pub moves: usize,
-    /// Values that were in several places of the file because they made room for others.
+    /// Number of values whose live ranges were split to make space for others.
     pub splits: u32,
-    /// What allocation came to, if that was asked for.
+    /// Report of allocation, if requested.
     pub report: Option<Box<AllocationReport>>,
-    /// Modelled time, if a report was asked for.
+    /// Modelled time, if a report was requested.
     pub cycles: Option<Cycles>,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
-    /// The lowering rules and repairs that had a part in it.
+    /// Lowering rules and repairs that were used.
     pub fired: Fired,
-    /// What each pass of the optimizer did.
+    /// Statistics of each pass of the optimizer.
     pub passes: Vec<PassStats>,
-    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None
-    /// where all is on it, or was not asked to be.
+    /// Violated rules that keep SIMD control flow off the mask stack, and their positions. Empty if
+    /// all of it is there, or was not requested to be.
     pub simd_cf: Vec<Finding>,
 }
 
-/// One compiled kernel.
+/// Compiled kernel.
 #[derive(Clone, Debug)]
 pub struct CompiledKernel {
     /// Name.
@@ -174,27 +175,28 @@ pub struct CompiledKernel {
     pub code: Code,
     /// Payload layout.
     pub payload: Payload,
-    /// Barriers of a group, its own among them: none where its threads do not wait for each other.
+    /// Number of barriers of a group, its own included. 0 if its threads do not wait for each
+    /// other.
     pub barriers: u32,
-    /// Registers of a thread.
+    /// Number of GRFs of a thread.
     pub grf_count: u32,
-    /// Figures.
+    /// Statistics.
     pub stats: KernelStats,
-    /// The dumps asked for, in pipeline order.
+    /// Requested dumps, in pipeline order.
     pub dumps: Vec<(Stage, String)>,
 }
 
-/// A compiled module.
+/// Compiled module.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Kernels in module order.
     pub kernels: Vec<CompiledKernel>,
-    /// The zebin that holds them.
+    /// Zebin of all kernels.
     pub zebin: Vec<u8>,
 }
 
 impl Compiled {
-    /// The dump of a stage, kernel after kernel.
+    /// Returns the dump of a stage, kernel after kernel.
     pub fn dump(&self, stage: Stage) -> String {
         let mut out = String::new();
         for k in &self.kernels {
@@ -208,7 +210,7 @@ impl Compiled {
     }
 }
 
-/// Verifies a kernel and every function that it calls, at any depth; gives those.
+/// Verifies a kernel and every function that it calls, at any depth. Returns the called functions.
 fn verify_with_callees(module: &Module, func: &Function) -> Result<Vec<FuncRef>, CodegenError> {
     let verifier = ModuleVerifier::new(module);
     let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
@@ -231,7 +233,7 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<Vec<FuncRef>,
     found.map_err(CodegenError::Verifier).map(|()| called)
 }
 
-/// Code in IGA syntax. Source locations are comments where they change.
+/// Returns code in IGA syntax. Source locations are comments where they change.
 pub fn listing(module: &Module, code: &Code, target: &Target) -> String {
     let mut next = code.locations.iter().peekable();
     text::disassemble_with(target.platform(), &code.bytes, |offset| {
@@ -247,7 +249,7 @@ pub fn listing(module: &Module, code: &Code, target: &Target) -> String {
 /// Compiles one kernel to code.
 ///
 /// # Errors
-/// The IR does not verify, something has no lowering, or registers run out.
+/// Invalid IR, an operation without a lowering, or too few registers.
 pub fn compile_kernel(
     module: &Module,
     func: &Function,
@@ -256,7 +258,7 @@ pub fn compile_kernel(
     Context::new().compile_kernel(module, func, options)
 }
 
-/// One kernel, with a context's memory.
+/// Compiles one kernel, with a context's memory.
 pub(crate) fn kernel_in(
     context: &mut Context,
     module: &Module,
@@ -267,7 +269,7 @@ pub(crate) fn kernel_in(
     pipeline::run(context, module, func, options, verify).map_err(|e| e.in_module(module))
 }
 
-/// What one kernel asks of the file, with a context's memory.
+/// Returns the demand of one kernel on the GRF file, with a context's memory.
 pub(crate) fn demand_in(
     context: &mut Context,
     module: &Module,
@@ -275,7 +277,7 @@ pub(crate) fn demand_in(
     options: &CompileOptions,
 ) -> Result<Demand, CodegenError> {
     let verify = || verify_with_callees(module, func).map(|_| ());
-    // The order of loads does not change whether all values fit.
+    // The order of loads does not affect if all values fit.
     let schedule = PassSet::from_iter([Pass::PreRaSchedule]);
     let passes = options.passes().without(schedule);
     let begun = pipeline::begin(context, module, func, options, passes, verify);
@@ -285,24 +287,23 @@ pub(crate) fn demand_in(
     Ok(demand)
 }
 
-/// Kernels of a module whose first stages are done, up to where registers get their places: it is
-/// known what they ask of the register file, and what was done for that is not done again where
-/// they are compiled. They hold their machine code until then.
+/// Kernels of a module compiled up to register allocation. Their demand on the GRF file is known,
+/// and the work is not repeated when they are compiled. They hold their machine code until then.
 #[derive(Clone)]
 pub struct Begun<'o> {
     options: &'o CompileOptions,
-    kernels: BTreeMap<FuncRef, Kernel>,
+    kernels: BTreeMap<FuncRef, BegunKernel>,
 }
 
-/// One of them, and the functions that it calls at any depth, which were verified with it.
+/// One of these kernels, and the functions that it calls at any depth, which were verified with it.
 #[derive(Clone)]
-pub(crate) struct Kernel {
+pub(crate) struct BegunKernel {
     begun: pipeline::Begun,
     calls: Vec<FuncRef>,
 }
 
 impl<'o> Begun<'o> {
-    /// None, of a module that is to be compiled with these options.
+    /// Returns an empty set, for a module that will be compiled with these options.
     pub fn new(options: &'o CompileOptions) -> Begun<'o> {
         Begun {
             options,
@@ -310,10 +311,10 @@ impl<'o> Begun<'o> {
         }
     }
 
-    /// Begins a kernel, and says what it asks of the register file.
+    /// Compiles a kernel up to register allocation, and returns its demand on the GRF file.
     ///
     /// # Errors
-    /// As [`compile_kernel`], but that registers do not run out.
+    /// As [`compile_kernel`], but registers do not run out.
     pub fn begin(
         &mut self,
         context: &mut Context,
@@ -339,11 +340,11 @@ impl<'o> Begun<'o> {
         let begun = begun.map_err(|e| e.in_module(module))?;
         let demand = begun.demand();
         self.forget(context, kernel);
-        self.kernels.insert(kernel, Kernel { begun, calls });
+        self.kernels.insert(kernel, BegunKernel { begun, calls });
         Ok(demand)
     }
 
-    /// Drops what was done of a kernel: it is taken out of the module, or changed.
+    /// Drops the state of a kernel that is removed from the module, or changed.
     pub fn forget(&mut self, context: &mut Context, kernel: FuncRef) {
         if let Some(kernel) = self.kernels.remove(&kernel) {
             kernel.begun.give_back(context);
@@ -351,8 +352,8 @@ impl<'o> Begun<'o> {
     }
 
     /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the
-    /// module since kernels were begun; those that were begun, what they call and the data that
-    /// they name are as they were. They are not verified again.
+    /// module since kernels were begun. Begun kernels, their callees and the data that they name
+    /// must be unchanged, and are not verified again.
     ///
     /// # Errors
     /// As [`compile`].
@@ -370,17 +371,17 @@ impl fmt::Debug for Begun<'_> {
 /// Compiles every kernel of a module and writes a zebin.
 ///
 /// # Errors
-/// As [`compile_kernel`]; of IR that does not verify, every error of the module.
+/// As [`compile_kernel`]. For invalid IR, every error of the module.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, CodegenError> {
     Context::new().compile(module, options)
 }
 
-/// A module, with a context's memory. `begun`: those of its kernels whose first stages are done.
+/// Compiles a module, with a context's memory. `begun` has the kernels whose first stages are done.
 pub(crate) fn module_in(
     context: &mut Context,
     module: &Module,
     options: &CompileOptions,
-    mut begun: BTreeMap<FuncRef, Kernel>,
+    mut begun: BTreeMap<FuncRef, BegunKernel>,
 ) -> Result<Compiled, CodegenError> {
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
@@ -389,7 +390,7 @@ pub(crate) fn module_in(
         let calls = kernel.calls.iter().copied();
         calls.chain([*name]).for_each(|f| known[f] = true);
     }
-    // The whole module is verified with the first kernel, but for what was before.
+    // The whole module is verified with the first kernel, without what was verified before.
     let mut verified = false;
     for (name, func) in &module.functions {
         if matches!(func.kind, FuncKind::Kernel { .. }) {

@@ -1,15 +1,15 @@
-//! Policy: what is tried for a kernel, and which result is taken.
+//! Policy: attempts that are made for a kernel, and the result that is taken.
 //!
 //! - Passes that cost registers are left out in a second attempt, if demand exceeds the GRF file.
-//! - Where the platform lets kernels choose, 256 registers are tried for a kernel that spills.
+//! - If the platform lets kernels choose, 256 GRFs are tried for a kernel that spills.
 
 use crate::driver::options::{CompileOptions, CompiledKernel};
 use crate::error::CodegenError;
 use crate::passes::{Pass, PassSet, PassStats};
 use std::borrow::Cow;
 
-/// Passes that may cost registers: loops stay, loads stay in them, and payloads are filled where
-/// they are sent, if the alternative is to spill.
+/// Passes that may cost registers. Without them loops stay rolled, loads stay in loops, and
+/// payloads are filled where they are sent, if the alternative is to spill.
 const COSTLY: [Pass; 4] = [
     Pass::Unroll,
     Pass::CopyCoalescing,
@@ -17,30 +17,30 @@ const COSTLY: [Pass; 4] = [
     Pass::PassByReference,
 ];
 
-/// Passes that cost registers and changed something.
+/// Returns the passes that cost registers and changed something.
 pub(super) fn costly(passes: &[PassStats]) -> PassSet {
     let did = |pass: &Pass| passes.iter().any(|p| p.pass == *pass && p.changes > 0);
     COSTLY.into_iter().filter(did).collect()
 }
 
-/// How many registers a kernel's threads have.
+/// Number of GRFs of a kernel's threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GrfMode {
     /// 128, as on all platforms.
     #[default]
     Standard,
-    /// 256, which platforms have from Xe-HP on; half as many threads run at a time.
+    /// 256, which platforms have from Xe-HP on. Half as many threads run at a time.
     Large,
-    /// 256 where 128 are too few for a kernel's values and that many threads with all values in
-    /// registers are faster by the model of cycles; else 128.
+    /// 256 if 128 are too few for a kernel's values, and if the cycle model says that threads with
+    /// all values in registers are faster. Else 128.
     Auto,
 }
 
 impl GrfMode {
-    /// Every mode.
+    /// All modes.
     pub const ALL: [GrfMode; 3] = [GrfMode::Standard, GrfMode::Large, GrfMode::Auto];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             GrfMode::Standard => "128",
@@ -49,17 +49,17 @@ impl GrfMode {
         }
     }
 
-    /// The mode of a name.
+    /// Returns the mode of a name.
     pub fn from_name(name: &str) -> Option<GrfMode> {
         GrfMode::ALL.into_iter().find(|m| m.name() == name)
     }
 }
 
-/// The options with the register file that they ask for at once: that of [`GrfMode::Auto`] is the
-/// standard one first.
+/// Returns the options with the GRF file of the first attempt. For [`GrfMode::Auto`] it is the
+/// standard one.
 ///
 /// # Errors
-/// The platform has no other.
+/// The platform has no larger one.
 pub(crate) fn first(options: &CompileOptions) -> Result<Cow<'_, CompileOptions>, CodegenError> {
     match options.grf_mode {
         GrfMode::Standard | GrfMode::Auto => Ok(Cow::Borrowed(options)),
@@ -72,8 +72,8 @@ pub(crate) fn first(options: &CompileOptions) -> Result<Cow<'_, CompileOptions>,
     }
 }
 
-/// The options with the large file, for a kernel that spilled with the standard one and may have
-/// either.
+/// Returns the options with the large GRF file, for a kernel that spilled with the standard one and
+/// may have either.
 pub(crate) fn second(options: &CompileOptions, kernel: &CompiledKernel) -> Option<CompileOptions> {
     let spilled = &kernel.stats.spilled;
     let asked = options.grf_mode == GrfMode::Auto && options.grfs.is_none();
@@ -92,8 +92,7 @@ fn large(options: &CompileOptions) -> Option<CompileOptions> {
     })
 }
 
-/// Which of the same kernel's two is faster, by what one thread's share of an EU takes when all
-/// that fit run.
+/// Returns the faster of two results for a kernel, by the cycles of one thread when an EU is full.
 pub(crate) fn faster(
     options: &CompileOptions,
     standard: CompiledKernel,

@@ -1,5 +1,4 @@
-//! What routines are passed by where it is: where the registers are that a word may be the place
-//! of.
+//! Arguments passed by reference: the registers whose address a word may be.
 
 use crate::mir::{MInst, VCode, VReg};
 use crate::regalloc::Allocation;
@@ -7,16 +6,16 @@ use gantry_isa_gen::{Inst, Reg, Src};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Whether an instruction reads something by an address register.
+/// Returns true if an instruction reads through an address register.
 pub(super) fn reads_by_address(inst: &Inst<Reg>) -> bool {
     inst.srcs.iter().any(|s| matches!(s, Src::Indirect { .. }))
 }
 
-/// The most places that a routine's parameter is told to be in one by one.
+/// Largest number of separate positions for a routine's parameter.
 const MOST_PASSED: usize = 8;
 
-/// By the word that a routine is passed, where the registers are that it may be the place of; what
-/// lies between them too, where there are many.
+/// Returns the bytes of the registers whose address each word may be. Many of them are merged into
+/// one range, with the bytes between them.
 pub(super) fn places(code: &VCode, alloc: &Allocation) -> HashMap<VReg, Vec<Range<u32>>> {
     let mut out: HashMap<VReg, Vec<Range<u32>>> = HashMap::new();
     if code.routines.len() < 2 {

@@ -1,23 +1,22 @@
-//! Instructions as bytes: each in its compact form where it has one, branches by the distances that
-//! come of it.
+//! Encoding of instructions: compact where possible, with the branch distances that result.
 
 use super::NATIVE;
 use crate::error::CodegenError;
 use gantry_isa_gen::{self as isa, Inst, InstOpts, Platform, Reg, Src, Target};
 
-/// Bytes of an instruction in its compact form.
+/// Bytes of a compact instruction.
 const COMPACT: u32 = 8;
 
-/// Code as bytes.
-pub(super) struct Encoded {
+/// Encoded code.
+pub(super) struct EncodedCode {
     pub(super) bytes: Vec<u8>,
-    /// Where each instruction begins, and behind the last where the code ends.
+    /// Offset of each instruction, and the end of the code.
     pub(super) offsets: Vec<u32>,
-    /// How many are compact.
+    /// Number of compact instructions.
     pub(super) compacted: u32,
 }
 
-/// The bytes of an instruction.
+/// Returns the bytes of an instruction.
 pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
     if inst.opts.contains(InstOpts::COMPACTED) {
         COMPACT
@@ -26,19 +25,20 @@ pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
     }
 }
 
-/// Whether control may go elsewhere. Such instructions stay as they are, as Intel's assembler has
-/// them: how far they go depends on how long others are.
+/// Returns true for branches. They are never compacted, as in Intel's assembler: their distance
+/// depends on the size of other instructions.
 fn goes_elsewhere(inst: &Inst<Reg>) -> bool {
     inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
 }
 
-/// Encodes instructions whose targets are as far as if none were compact, and says in their options
-/// which are. `compact`: where an instruction has a compact form, but for those at `fixed`, in
-/// order, in which the loader writes. `check`: every instruction also passes the legality rules.
+/// Encodes instructions whose branch distances assume that none is compact. Sets the option of
+/// those that become compact.
+///
+/// With `compact`, instructions are compacted if possible, except those at `fixed`, in order, which
+/// the loader patches. With `check`, every instruction also passes the legality rules.
 ///
 /// # Errors
-/// An instruction that the encoder or the legality check refuses, which is a bug of the stages
-/// before.
+/// Instruction that the encoder or the legality check rejects, which is a bug of earlier stages.
 pub(super) fn encode(
     name: &str,
     platform: Platform,
@@ -46,8 +46,8 @@ pub(super) fn encode(
     fixed: &[usize],
     compact: bool,
     check: bool,
-) -> Result<Encoded, CodegenError> {
-    let mut out = Encoded {
+) -> Result<EncodedCode, CodegenError> {
+    let mut out = EncodedCode {
         bytes: Vec::with_capacity(insts.len() * NATIVE as usize),
         offsets: Vec::with_capacity(insts.len() + 1),
         compacted: 0,
@@ -99,7 +99,7 @@ pub(super) fn encode(
     Ok(out)
 }
 
-/// An instruction's own form.
+/// Encodes an instruction in its native form.
 fn native(
     name: &str,
     platform: Platform,

@@ -1,5 +1,5 @@
-//! What is done about what hardware does wrong ([`crate::target::errata`] has the table), where it
-//! is done: before instructions whose places are known.
+//! Remedies for hardware errata (the table is in [`crate::target::errata`]), applied before
+//! physical instructions.
 
 use super::Physical;
 use crate::isel::lower_sends;
@@ -12,9 +12,9 @@ use gantry_isa_gen::{
     SrcMods, Type,
 };
 
-type Found = Vec<(usize, Inst<Reg>)>;
+type Insertions = Vec<(usize, Inst<Reg>)>;
 
-/// Applies what the target's platform needs.
+/// Applies the remedies that the target's platform needs.
 ///
 /// # Errors
 /// The platform lacks a message.
@@ -29,12 +29,12 @@ pub(super) fn apply(physical: &mut Physical, target: &Target) -> Result<(), Mess
     Ok(())
 }
 
-/// Which memories code writes that others see: global memory, and local.
+/// Returns true for each memory that code writes and others read: global memory, and local.
 fn writes(insts: &[Inst<Reg>], target: &Target) -> [bool; 2] {
     let mut out = [false; 2];
     for inst in insts.iter().filter(|i| i.op.is_send()) {
         let message = perf::message(target.platform(), inst);
-        // What a message does that is not known may be a write.
+        // An unknown message may be a write.
         let known = message.is_some_and(|m| !matches!(m.op, MsgOp::Raw { .. }));
         out[0] |= !known;
         perf::accesses(
@@ -59,11 +59,12 @@ fn writes(insts: &[Inst<Reg>], target: &Target) -> [bool; 2] {
     out
 }
 
-/// A fence and what waits for it, for each memory that is written, before each end of the thread.
-/// Nothing lives there but the payload of the last message, which is the thread header.
-fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
+/// Returns a fence, and the instruction that waits for it, for each written memory before each end
+/// of the thread. No value is live there but the payload of the last message, which is the thread
+/// header.
+fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Insertions, MessageError> {
     let [global, slm] = writes(insts, target);
-    let mut out = Found::new();
+    let mut out = Insertions::new();
     let spaces = [(global, Surface::Stateless), (slm, Surface::Slm)];
     for (n, inst) in insts.iter().enumerate() {
         let Src::Direct { at: header, .. } = inst.srcs[0] else {
@@ -75,7 +76,7 @@ fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
         let Reg::Grf(payload) = header.reg else {
             continue;
         };
-        // Beside the payload, where values seldom are.
+        // GRFs next to the payload, where values seldom are.
         let beside = |n: u8| payload.checked_sub(n).unwrap_or(payload + n);
         let wanted = spaces.iter().filter(|s| s.0);
         for (answer, (_, space)) in (1u8..).zip(wanted) {
@@ -87,7 +88,7 @@ fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
     Ok(out)
 }
 
-/// A selection of the first four words of a register among themselves. It has a condition, and
+/// Returns a `csel` of the first four words of a register from themselves. It has a condition, but
 /// writes no flag.
 fn read_again() -> Inst<Reg> {
     let at = RegRef::new(Reg::Grf(0), 0);
@@ -111,7 +112,7 @@ fn read_again() -> Inst<Reg> {
     csel
 }
 
-/// Whether channels may stay behind.
+/// Returns true if an instruction may disable channels.
 fn diverges(inst: &Inst<Reg>) -> bool {
     let branch = matches!(
         inst.op,
@@ -121,7 +122,7 @@ fn diverges(inst: &Inst<Reg>) -> bool {
     branch || answers
 }
 
-fn reads(insts: &[Inst<Reg>]) -> Found {
+fn reads(insts: &[Inst<Reg>]) -> Insertions {
     let all = insts.iter().enumerate().filter(|(_, i)| diverges(i));
     all.map(|(n, _)| (n, read_again())).collect()
 }

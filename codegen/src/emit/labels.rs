@@ -1,31 +1,32 @@
-//! Where labelled values are in compiled code: what a debugger asks for.
+//! Positions of labelled values in compiled code, for debuggers.
 
 use crate::ir::Type;
 use crate::mir::VCode;
 use crate::mir::liveness::Liveness;
 use crate::regalloc::Allocation;
 
-/// A value with a name is in these registers while this code runs.
+/// Position of a labelled value while a range of code runs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LabelRange {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// Its type.
+    /// Type.
     pub ty: Type,
-    /// Where it begins in the register file, in bytes.
+    /// Byte address in the GRF file.
     pub address: u32,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// The first instruction that finds it there, in bytes from the code's start. Where several
-    /// instructions write it, it is what comes after the first: it may not be whole yet.
+    /// First instruction that finds it there, in bytes from the code's start. If several
+    /// instructions write the value, this is the one after the first write, and the value may not
+    /// be complete yet.
     pub start: u64,
-    /// One past the last instruction that does.
+    /// End of the range: one past the last such instruction.
     pub end: u64,
 }
 
-/// Where the labelled values of a function are, by name and place. A value that is folded into its
-/// users, or a predicate in a flag, is nowhere. `places`: where the code of each machine
-/// instruction begins, and at the end all of it ends, in bytes.
+/// Returns the positions of a function's labelled values, by name and position. A value that is
+/// folded into its users, or a predicate in a flag, has none. `places` is the offset of each
+/// machine instruction's code in bytes, and the end of the code.
 pub(crate) fn ranges(
     code: &VCode,
     live: &Liveness,
@@ -38,7 +39,7 @@ pub(crate) fn ranges(
             continue;
         };
         for range in &live.ranges[*r] {
-            // Instruction i reads at point 2i: who reads at a point inside finds the value.
+            // Instruction i reads at point 2i: reads at a point inside the range find the value.
             let first = range.start.div_ceil(2) as usize;
             let end = range.end.div_ceil(2) as usize;
             let place = |i: usize| places.get(i.min(code.insts.len())).copied();
@@ -57,7 +58,7 @@ pub(crate) fn ranges(
         }
     }
     out.sort_unstable();
-    // Of copies in one place, the ranges that touch are one.
+    // Ranges of copies at the same position that touch are merged.
     let mut merged: Vec<LabelRange> = Vec::with_capacity(out.len());
     for r in out {
         match merged.last_mut() {

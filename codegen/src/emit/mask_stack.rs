@@ -1,11 +1,15 @@
-//! Emission of the mask stack: channels that leave, points where they wait, branches that ask
-//! whether any runs.
+//! Emission of the mask stack: channels that leave, join points, and branches on an empty execution
+//! mask.
 //!
-//! Channels leave by `goto`, for good by `halt`. Where the place that control goes to when nobody
-//! is left is the point itself, that is `if` and `endif`; a first side's `goto` of all channels is
-//! `else`; what leads out of a loop, or to its end, is `break` and `cont`. Only here are addresses
-//! known, so that a form is chosen from what was emitted: by [`Masks::join`] and [`Masks::again`]
-//! where that saves an instruction, the others in [`Masks::finish`].
+//! Channels leave by `goto`, or by `halt` if they do not resume. Other forms are chosen if they
+//! save an instruction:
+//!
+//! - `if` and `endif`, if control goes to the join point itself when no channel is left.
+//! - `else`, for a `goto` of all channels at the end of a then side.
+//! - `break` and `cont`, for channels that leave a loop, or go to its end.
+//!
+//! Addresses are known only here, so a form is chosen from the code emitted so far. [`MaskStackInsts::join`]
+//! and [`MaskStackInsts::again`] choose some forms, and [`MaskStackInsts::finish`] the others.
 
 use super::{Emitter, NATIVE};
 use crate::mir::JoinPoint;
@@ -14,18 +18,18 @@ use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{ExecSize, Inst, Op, Predicate, Reg, Src, Target as BranchTarget};
 use smallvec::SmallVec;
 
-/// Where control goes when no channel runs.
+/// Jump target if no channel runs (JIP).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Jip {
     Next,
     Block(VBlock),
 }
 
-/// How channels leave.
+/// Instruction by which channels leave.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum LeaveForm {
     Goto,
-    /// Before an `else`, which is the leaving of this number.
+    /// Before an `else`, which is the leave of this number.
     If(usize),
     Else,
     /// Out of the loop whose `while` is this instruction.
@@ -34,64 +38,64 @@ enum Form {
     Halt,
 }
 
-struct Leaving {
+struct Leave {
     inst: usize,
     to: Option<JoinPoint>,
     jip: Jip,
-    /// The channels that leave; without it, all.
+    /// Channels that leave. `None` is all.
     by: Option<Predicate<Reg>>,
-    form: Form,
+    form: LeaveForm,
 }
 
-struct Joining {
+struct JoinInst {
     inst: usize,
     at: Option<JoinPoint>,
     jip: Jip,
 }
 
-/// An instruction whose JIP may still be said.
+/// Instruction whose JIP may still change.
 #[derive(Clone, Copy)]
-enum Open {
-    Leaving(usize),
-    Joining(usize),
+enum OpenInst {
+    Leave(usize),
+    JoinInst(usize),
 }
 
-/// The mask stack's instructions of a function, as far as emitted.
+/// Instructions of the mask stack emitted so far.
 #[derive(Default)]
-pub(super) struct Masks {
-    leaves: Vec<Leaving>,
-    joins: Vec<Joining>,
-    /// Who leaves for a point.
+pub(super) struct MaskStackInsts {
+    leaves: Vec<Leave>,
+    joins: Vec<JoinInst>,
+    /// Leaves per join point.
     of_point: SecondaryMap<JoinPoint, SmallVec<[usize; 2]>>,
-    /// Where channels wait, as the number of an instruction.
+    /// Instruction of each join point.
     at: SecondaryMap<JoinPoint, usize>,
-    /// The last `while`, and the instruction it goes back to.
+    /// Last `while`, and the instruction that it goes back to.
     last_while: Option<(usize, usize)>,
-    /// The last instruction, of a block that is still being emitted.
-    open: Option<(usize, Open)>,
-    /// Where the thread ends.
+    /// Last instruction, while its block is still being emitted.
+    open: Option<(usize, OpenInst)>,
+    /// Instruction that ends the thread.
     pub(super) end: usize,
 }
 
-impl Masks {
-    /// What is open at the end of so many instructions.
-    fn open(&self, len: usize) -> Option<Open> {
+impl MaskStackInsts {
+    /// Returns the open instruction if it is the last of `len` instructions.
+    fn open(&self, len: usize) -> Option<OpenInst> {
         self.open.filter(|(i, _)| i + 1 == len).map(|(_, o)| o)
     }
 
-    /// Nothing that follows belongs to the block that was emitted.
+    /// Ends the emitted block: its last instruction no longer changes.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
 
-    /// Whether all that leave for a point are of one kind.
-    fn all(&self, at: JoinPoint, is: impl Fn(&Leaving) -> bool) -> bool {
+    /// Returns true if all leaves for a join point satisfy a condition.
+    fn all(&self, at: JoinPoint, is: impl Fn(&Leave) -> bool) -> bool {
         self.of_point[at]
             .iter()
             .all(|&l| self.leaves.get(l).is_some_and(&is))
     }
 
-    fn turn(&mut self, at: JoinPoint, form: Form) {
+    fn turn(&mut self, at: JoinPoint, form: LeaveForm) {
         for &l in &self.of_point[at] {
             if let Some(l) = self.leaves.get_mut(l) {
                 l.form = form;
@@ -99,7 +103,7 @@ impl Masks {
         }
     }
 
-    /// Puts targets in place and chooses the forms that are left to choose.
+    /// Sets targets, and chooses the remaining forms.
     pub(super) fn finish(
         mut self,
         insts: &mut [Inst<Reg>],
@@ -110,24 +114,24 @@ impl Masks {
             Jip::Next => inst + 1,
             Jip::Block(b) => starts.get(b.as_u32() as usize).map_or(0, |s| *s as usize),
         };
-        // Points that an `if` alone leads to.
+        // Join points that only an `if` leads to.
         for n in 0..self.joins.len() {
             let Some((at, inst)) = self.joins.get(n).map(|j| (j.at, j.inst)) else {
                 continue;
             };
             let ends_if = at.is_some_and(|at| {
                 self.all(at, |l| match l.form {
-                    Form::Else => true,
-                    Form::Goto => place(l.jip, l.inst) == self.at[at] && l.by.is_some(),
+                    LeaveForm::Else => true,
+                    LeaveForm::Goto => place(l.jip, l.inst) == self.at[at] && l.by.is_some(),
                     _ => false,
                 })
             });
             if let (true, Some(i), Some(at)) = (ends_if, insts.get_mut(inst), at) {
                 i.op = Op::Endif;
                 for &l in &self.of_point[at] {
-                    if let Some(l) = self.leaves.get_mut(l).filter(|l| l.form == Form::Goto) {
-                        // Its own: no `else`.
-                        l.form = Form::If(usize::MAX);
+                    if let Some(l) = self.leaves.get_mut(l).filter(|l| l.form == LeaveForm::Goto) {
+                        // An `if` of its own, without `else`.
+                        l.form = LeaveForm::If(usize::MAX);
                     }
                 }
             }
@@ -139,15 +143,15 @@ impl Masks {
             let at = |p: Option<JoinPoint>| p.map_or(self.end, |p| self.at[p]);
             let (jip, own) = (place(l.jip, l.inst), at(l.to));
             let (op, stays, [jip, uip]) = match l.form {
-                Form::Goto => (Op::Goto, !goto_on_true, [jip, own]),
-                Form::If(other) => {
+                LeaveForm::Goto => (Op::Goto, !goto_on_true, [jip, own]),
+                LeaveForm::If(other) => {
                     let end = self.leaves.get(other).map_or(own, |e| at(e.to));
                     (Op::If, true, [own, end])
                 }
-                Form::Else => (Op::Else, false, [jip, own]),
-                Form::Break(end) => (Op::Break, false, [jip, end]),
-                Form::Cont(end) => (Op::Cont, false, [jip, end]),
-                Form::Halt => (Op::Halt, false, [jip, own]),
+                LeaveForm::Else => (Op::Else, false, [jip, own]),
+                LeaveForm::Break(end) => (Op::Break, false, [jip, end]),
+                LeaveForm::Cont(end) => (Op::Cont, false, [jip, end]),
+                LeaveForm::Halt => (Op::Halt, false, [jip, own]),
             };
             let Some(i) = insts.get_mut(l.inst) else {
                 continue;
@@ -178,7 +182,7 @@ impl Emitter<'_> {
         self.out.len() - 1
     }
 
-    /// Channels leave.
+    /// Emits a leave.
     pub(super) fn leave(
         &mut self,
         by: Option<Predicate<Reg>>,
@@ -186,13 +190,13 @@ impl Emitter<'_> {
         exec: ExecSize,
     ) {
         let form = match (to, by) {
-            (None, _) => Form::Halt,
-            (Some(_), None) => Form::Else,
-            (Some(_), Some(_)) => Form::Goto,
+            (None, _) => LeaveForm::Halt,
+            (Some(_), None) => LeaveForm::Else,
+            (Some(_), Some(_)) => LeaveForm::Goto,
         };
         let inst = self.push(Op::Goto, exec);
         let n = self.masks.leaves.len();
-        self.masks.leaves.push(Leaving {
+        self.masks.leaves.push(Leave {
             inst,
             to,
             jip: Jip::Next,
@@ -202,33 +206,35 @@ impl Emitter<'_> {
         if let Some(to) = to {
             self.masks.of_point[to].push(n);
         }
-        self.masks.open = Some((inst, Open::Leaving(n)));
+        self.masks.open = Some((inst, OpenInst::Leave(n)));
     }
 
-    /// Channels that wait come back. `start`: the block's first instruction.
+    /// Emits a join point. `start` is the block's first instruction.
     pub(super) fn join(&mut self, block: VBlock, start: usize, at: JoinPoint, exec: ExecSize) {
         let here = self.out.len();
         let m = &mut self.masks;
         m.at[at] = here;
-        // All others have left just before: an `else`, if that begins the block that those who come
-        // back were sent to.
-        if let Some(Open::Leaving(n)) = m.open(here)
-            && m.leaves.get(n).is_some_and(|l| l.form == Form::Else)
+        // All other channels have left just before: the leave becomes an `else`, if it starts the
+        // block that the resumed channels jump to.
+        if let Some(OpenInst::Leave(n)) = m.open(here)
+            && m.leaves.get(n).is_some_and(|l| l.form == LeaveForm::Else)
             && here == start + 1
-            && m.all(at, |l| l.form == Form::Goto && l.jip == Jip::Block(block))
+            && m.all(at, |l| {
+                l.form == LeaveForm::Goto && l.jip == Jip::Block(block)
+            })
         {
-            m.turn(at, Form::If(n));
+            m.turn(at, LeaveForm::If(n));
             return;
         }
-        // Behind a loop, for those who come from it.
+        // Join point after a loop, for channels that left the loop.
         if let Some((end, head)) = m.last_while
             && end + 1 == here
             && here == start
             && m.all(at, |l| {
-                l.form == Form::Goto && (head..end).contains(&l.inst)
+                l.form == LeaveForm::Goto && (head..end).contains(&l.inst)
             })
         {
-            m.turn(at, Form::Break(end));
+            m.turn(at, LeaveForm::Break(end));
             return;
         }
         self.join_instruction(Some(at), Jip::Next, exec);
@@ -237,11 +243,11 @@ impl Emitter<'_> {
     fn join_instruction(&mut self, at: Option<JoinPoint>, jip: Jip, exec: ExecSize) {
         let inst = self.push(Op::Join, exec);
         let n = self.masks.joins.len();
-        self.masks.joins.push(Joining { inst, at, jip });
-        self.masks.open = Some((inst, Open::Joining(n)));
+        self.masks.joins.push(JoinInst { inst, at, jip });
+        self.masks.open = Some((inst, OpenInst::JoinInst(n)));
     }
 
-    /// To a successor where no channel runs, to the other where any does.
+    /// Emits a branch to one successor if no channel runs, and to the other if any does.
     pub(super) fn branch_exec(
         &mut self,
         block: VBlock,
@@ -265,20 +271,19 @@ impl Emitter<'_> {
         }
         let jip = Jip::Block(none);
         match self.masks.open(self.out.len()) {
-            Some(Open::Leaving(n)) if self.masks.leaves.get(n).is_some() => {
+            Some(OpenInst::Leave(n)) if self.masks.leaves.get(n).is_some() => {
                 if let Some(l) = self.masks.leaves.get_mut(n) {
                     l.jip = jip;
                 }
             }
-            Some(Open::Joining(n)) if self.masks.joins.get(n).is_some() => {
+            Some(OpenInst::JoinInst(n)) if self.masks.joins.get(n).is_some() => {
                 if let Some(j) = self.masks.joins.get_mut(n) {
                     j.jip = jip;
                 }
             }
             _ => self.join_instruction(None, jip, exec),
         }
-        // Channels that wait at the very next instruction would keep control from going where it
-        // shall.
+        // Channels that wait at the very next instruction would keep control from jumping.
         let waited = self.begins_with_join(some) && self.follows(block, some);
         if waited {
             self.jump_to(some, None)
@@ -288,26 +293,26 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The end of a loop.
+    /// Emits the end of a loop.
     fn again(&mut self, head: VBlock, exec: ExecSize) {
         let first = self
             .starts
             .get(head.as_u32() as usize)
             .map_or(0, |s| *s as usize);
         let here = self.out.len();
-        // Who waits just before the end may wait at it.
-        if let Some(Open::Joining(n)) = self.masks.open(here)
+        // Channels that wait just before the end may wait at the end itself.
+        if let Some(OpenInst::JoinInst(n)) = self.masks.open(here)
             && n + 1 == self.masks.joins.len()
             && let Some(at) = self.masks.joins.get(n).and_then(|j| j.at)
             && self.masks.all(at, |l| {
-                l.form == Form::Goto && (first..here).contains(&l.inst)
+                l.form == LeaveForm::Goto && (first..here).contains(&l.inst)
             })
         {
             self.masks.joins.pop();
             self.out.pop();
             let end = self.out.len();
             self.masks.at[at] = end;
-            self.masks.turn(at, Form::Cont(end));
+            self.masks.turn(at, LeaveForm::Cont(end));
         }
         let inst = self.push(Op::While, exec);
         if let Some(i) = self.out.last_mut() {

@@ -1,9 +1,9 @@
-//! The first instructions of a kernel whose payload is in memory: they load it to the registers
-//! that it is in where the hardware puts it there itself.
+//! Prologue of a kernel whose payload is in memory: it loads the payload to the registers where the
+//! hardware puts it on other platforms.
 //!
-//! `r0.0` holds where it begins, as a 32-bit offset of general state base: cross-thread data, then
-//! the ids of one thread after the other, by the number of the thread in its group (`r0.2`). The
-//! last register is free then, and has the offset that is loaded from.
+//! `r0.0` has its address, as a 32-bit offset of general state base. Cross-thread data comes first,
+//! then the ids of one thread after the other, by the thread's number in its group (`r0.2`). The
+//! last GRF is free there, and holds the offset to load from.
 
 use super::Physical;
 use crate::isel::lower_sends;
@@ -13,18 +13,18 @@ use crate::target::abi::Payload;
 use gantry_isa_gen::message::MessageError;
 use gantry_isa_gen::{Inst, Op, Reg, RegRef, Type};
 
-/// The bits of `r0.0` that are the offset: it is a multiple of 64 bytes.
+/// Bits of `r0.0` with the offset, a multiple of 64 bytes.
 const OFFSET: u64 = 0xffff_ffc0;
-/// The bits of `r0.2` that are the number of the thread in its group.
+/// Bits of `r0.2` with the thread's number in its group.
 const THREAD: u64 = 0xff;
-/// Bytes to which the host rounds cross-thread data up in memory.
+/// Unit in bytes to which the host rounds up the size of cross-thread data in memory.
 const CROSS_UNIT: u32 = 32;
-/// Where in the thread header the number of the thread is, in bytes.
+/// Byte of the thread header with the thread's number.
 const THREAD_PLACE: u16 = 8;
-/// Dwords that one message loads, the most first.
+/// Numbers of dwords that one message can load, the largest first.
 const DWORDS: [u32; 4] = [64, 32, 16, 8];
 
-/// Puts the prologue before a kernel's instructions, where its target wants one.
+/// Inserts the prologue before a kernel's instructions, if its target needs one.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -45,7 +45,7 @@ pub(super) fn add(
         base: RegRef::new(last, 4),
         step: 0,
     };
-    // What is no cross-thread data is one entry all the same.
+    // Empty cross-thread data still takes one entry.
     let used = if payload.cross_is_empty() {
         crate::target::abi::NO_CROSS_BYTES
     } else {
@@ -72,9 +72,9 @@ pub(super) fn add(
 struct Prologue<'a> {
     target: &'a Target,
     out: Vec<Inst<Reg>>,
-    /// Where the offset is that is loaded from.
+    /// Register with the offset to load from.
     offset: RegRef<Reg>,
-    /// Where the payload's own offset is kept.
+    /// Register with the payload's own offset.
     base: RegRef<Reg>,
     /// Bytes that the last message loaded.
     step: u32,
@@ -85,7 +85,7 @@ impl Prologue<'_> {
         self.out.push(uniform(op, dst(to, Type::Ud), srcs));
     }
 
-    /// The offset of the thread's own ids, of so many bytes, behind the cross-thread data.
+    /// Computes the offset of the thread's own ids, of `ids` bytes, after the cross-thread data.
     fn thread(&mut self, cross: u32, ids: u32) {
         let header = |at| scalar(RegRef::new(Reg::Grf(0), at), Type::Ud);
         let (offset, base) = (self.offset, self.base);
@@ -101,8 +101,8 @@ impl Prologue<'_> {
         self.push(Op::Add, offset, [own(offset), own(base)]);
     }
 
-    /// Loads so many bytes, from the offset on, to a byte address of the file that begins a
-    /// register.
+    /// Loads `bytes` bytes, from the offset on, to a byte address of the GRF file that is the start
+    /// of a GRF.
     fn load(&mut self, to: u32, bytes: u32) -> Result<(), MessageError> {
         let file = self.target.grf();
         let mut done = 0;

@@ -1,5 +1,5 @@
-//! What of the address register has to outlast messages to and from scratch: those of the
-//! load/store cache say in it where the surface is, which no stage before emission knows of.
+//! Values of the address register that must survive messages to and from scratch. Such messages of
+//! the load/store cache write the surface's state there, which no stage before emission knows.
 
 use crate::isel::lower_sends::spill;
 use crate::isel::lower_sends::spill::STATE;
@@ -10,14 +10,14 @@ use gantry_isa_gen::perf::{self, Store};
 use gantry_isa_gen::{Desc, Type};
 use std::collections::HashSet;
 
-/// The bytes of the address register from one up to another, as bits.
+/// Returns the bytes of the address register from `start` up to `end`, as bits.
 fn bits(start: u32, end: u32) -> u32 {
     let below = |n: u32| 1u32.checked_shl(n).map_or(u32::MAX, |b| b - 1);
     below(end) & !below(start)
 }
 
-/// The instructions that are messages to or from scratch behind which something reads what was
-/// where they write. Addresses are loaded in the block that they are read in.
+/// Returns the messages to or from scratch that overwrite a value of the address register that is
+/// read later. Addresses are loaded in the block where they are used.
 pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !target.features().lsc {

@@ -1,11 +1,11 @@
-//! Copies between places that overlap, as the bytes that they move.
+//! Copies between overlapping positions, checked as the bytes that they move.
 
 use super::*;
 use crate::mir::liveness::liveness;
 use crate::mir::{BlockData, Place, Routine, RoutineData, VRegData};
 use cranelift_entity::PrimaryMap;
 
-/// The moves of a copy of so many bytes between two addresses.
+/// Returns the moves of a copy of `bytes` bytes between two addresses.
 fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
     let target = Target::from_name("skl").unwrap();
     let grf = target.grf();

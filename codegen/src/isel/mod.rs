@@ -1,8 +1,8 @@
-//! Instruction selection: from the IR to machine instructions over virtual registers.
+//! Instruction selection: IR to machine instructions over virtual registers.
 //!
-//! In order: [`lower`] makes bales and logical sends, [`lower_sends`] makes payloads and
-//! descriptors, [`split_regions`] splits bales until the hardware takes them. [`mask_stack`]
-//! decides whether SIMD control flow is the hardware's own.
+//! The order is as follows. [`lower`] creates bales and logical sends. [`lower_sends`] creates
+//! payloads and descriptors. [`split_regions`] splits bales until the hardware takes them.
+//! [`mask_stack`] decides if SIMD control flow uses the hardware's mask stack.
 
 pub(crate) mod lower;
 pub(crate) mod lower_sends;

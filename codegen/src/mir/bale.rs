@@ -1,21 +1,22 @@
-//! Bales: what one Gen instruction does for several IR instructions.
+//! Bales: IR instructions that one Gen instruction executes together.
 //!
-//! Lowering builds them with operands of any lane count and any region; legalization cuts them to
-//! what the hardware takes. A bale's every operand limits the cut, which is why they are cut whole.
+//! Lowering builds them with operands of any number of lanes and any region. Legalization splits
+//! them into what the hardware takes. Bales are split as a whole, because every operand limits the
+//! split.
 
 use crate::ir;
 use crate::mir::{VFlag, VReg, VirtReg};
 use gantry_isa_gen::{Cond, Op, Reg, SrcMods, Subfn, Type};
 use std::fmt;
 
-/// A variable index of an operand: a word in a register, in bytes, added to the region's offset.
+/// Variable index of an operand: a word in a register, in bytes, added to the region's offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Index {
-    /// The register that holds it.
+    /// Register that holds the index.
     pub reg: VReg,
-    /// Words, one per row for multi-indirect access; 1 for one index.
+    /// Number of words: one per row for multi-indirect access, 1 for a single index.
     pub rows: u32,
-    /// Whether it is known to be a multiple of a GRF's bytes.
+    /// True if the index is known to be a multiple of the GRF size.
     pub aligned: bool,
 }
 
@@ -23,9 +24,9 @@ pub struct Index {
 /// hs)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// The register; [`View::FILE`] where the variable index is where in the file.
+    /// Register, or [`View::FILE`] if the variable index is an address in the GRF file.
     pub reg: VirtReg,
-    /// Start in bytes.
+    /// Offset of the first lane in bytes.
     pub offset: u32,
     /// Vertical stride in elements.
     pub vs: u32,
@@ -40,10 +41,10 @@ pub struct View {
 }
 
 impl View {
-    /// What a view is of that is at a place of the file that its variable index says.
+    /// Register of a view whose variable index is an address in the GRF file.
     pub const FILE: VirtReg = VirtReg::phys(Reg::Grf(0));
 
-    /// `lanes` neighbours from the register's start.
+    /// Returns `lanes` consecutive elements from the register's start.
     pub fn contiguous(reg: VirtReg, lanes: u32, ty: Type) -> View {
         View {
             reg,
@@ -56,7 +57,7 @@ impl View {
         }
     }
 
-    /// One element for every lane.
+    /// Returns one element, broadcast to every lane.
     pub fn scalar(reg: VirtReg, offset: u32, ty: Type) -> View {
         View {
             reg,
@@ -69,7 +70,7 @@ impl View {
         }
     }
 
-    /// The view of a region of a register.
+    /// Returns the view of a region of a register.
     pub fn region(reg: VirtReg, r: &ir::Region, ty: Type) -> View {
         View {
             reg,
@@ -82,7 +83,7 @@ impl View {
         }
     }
 
-    /// Byte offset of a lane from the register's start, without the variable index.
+    /// Returns the byte offset of a lane from the register's start, without the variable index.
     pub fn byte(&self, lane: u32) -> u32 {
         let element = if lane < self.w || self.vs == self.w * self.hs {
             lane * self.hs
@@ -92,8 +93,8 @@ impl View {
         self.offset + element * self.ty.bytes()
     }
 
-    /// The elements from each of lanes `first..first + lanes` to the next, where that is the same
-    /// number all the way.
+    /// Returns the distance in elements between neighbours among lanes `first..first + lanes`, if
+    /// it is the same for all.
     pub fn step(&self, first: u32, lanes: u32) -> Option<u32> {
         match self.w {
             1 => Some(self.vs),
@@ -103,12 +104,12 @@ impl View {
         }
     }
 
-    /// The view as a source without modifiers.
+    /// Returns the view as a source without modifiers.
     pub fn plain(self) -> BaleSrc {
         BaleSrc::View(self, SrcMods::default())
     }
 
-    /// The same lanes, each seen as its low part of another type.
+    /// Returns the same lanes, each as its low part of another type.
     pub fn narrowed(self, ty: Type) -> View {
         let ratio = (self.ty.bytes() / ty.bytes()).max(1);
         View {
@@ -120,17 +121,17 @@ impl View {
     }
 }
 
-/// A source of a bale.
+/// Source of a bale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BaleSrc {
     /// Elements of a register.
     View(View, SrcMods),
-    /// One immediate for every lane: element bits, zero-extended.
+    /// Immediate for every lane: element bits, zero-extended.
     Imm(u64, Type),
 }
 
 impl BaleSrc {
-    /// The element type.
+    /// Returns the element type.
     pub fn ty(&self) -> Type {
         match self {
             BaleSrc::View(v, _) => v.ty,
@@ -139,7 +140,7 @@ impl BaleSrc {
     }
 }
 
-/// An operation without its destination: what ISLE's `operation` builds.
+/// Operation without its destination, as ISLE's `operation` builds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// Opcode.
@@ -152,17 +153,17 @@ pub struct Operation {
     pub srcs: [Option<BaleSrc>; 3],
     /// Saturation.
     pub sat: bool,
-    /// The bits of `cr0.0` that are inverted for it: those of the rounding mode, where it is not
-    /// the function's.
+    /// Bits of `cr0.0` that are inverted for the operation: those of the rounding mode, if it is
+    /// not the function's.
     pub mode: u32,
-    /// The selecting flag of `sel`.
+    /// Flag by which `sel` selects.
     pub select: Option<VFlag>,
-    /// `sel`'s condition: minimum and maximum.
+    /// Condition of `sel`: minimum or maximum.
     pub cond: Option<Cond>,
 }
 
 impl Operation {
-    /// An operation of up to three sources.
+    /// Returns an operation of up to three sources.
     pub fn new(op: Op, ty: Type, srcs: &[BaleSrc]) -> Operation {
         let mut out = [None; 3];
         for (o, s) in out.iter_mut().zip(srcs) {
@@ -181,35 +182,36 @@ impl Operation {
     }
 }
 
-/// A bale: an operation on so many lanes, its destination and its mask.
+/// Bale: an operation on a number of lanes, its destination and its mask.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bale {
-    /// Lanes, any number.
+    /// Number of lanes, any.
     pub lanes: u32,
-    /// The operation.
+    /// Operation.
     pub operation: Operation,
-    /// Destination; the null register for compares.
+    /// Destination. The null register for compares.
     pub dst: View,
-    /// Whether the write begins a new value of the destination register.
+    /// True if the write starts a new value of the destination register.
     pub starts: bool,
-    /// Lanes that write, where not all: a flag's, or those that run ([`VFlag::EXEC`]).
+    /// Mask of the lanes that are written: a flag, or the execution mask ([`VFlag::EXEC`]). `None`
+    /// is all lanes.
     pub mask: Option<VFlag>,
-    /// Of a mask that is a flag: whether only those of its lanes write that run.
+    /// True if a mask that is a flag is combined with the execution mask.
     pub running: bool,
-    /// The channel that lane 0 is, of a mask.
+    /// Channel of lane 0, under a mask.
     pub channel: u32,
-    /// The flag that a compare writes.
+    /// Condition and the flag that a compare writes.
     pub flag: Option<(Cond, VFlag)>,
-    /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's
-    /// own bit in the flag.
+    /// Mask of a compare, and true if it is inverted. Lanes that it disables keep the mask's own
+    /// bit in the flag.
     pub under: Option<(VFlag, bool)>,
-    /// Where the carry or borrow of `addc` and `subb` goes, a doubleword a lane.
+    /// Destination of the carry or borrow of `addc` and `subb`, a dword per lane.
     pub carry: Option<View>,
 }
 
 impl Bale {
-    /// An operation on so many lanes without a mask. `starts`: it begins a new value of the
-    /// destination register.
+    /// Returns an operation on `lanes` lanes without a mask. `starts` is set if it starts a new
+    /// value of the destination register.
     pub fn new(lanes: u32, operation: Operation, dst: View, starts: bool) -> Bale {
         Bale {
             lanes,

@@ -1,5 +1,5 @@
-//! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with
-//! virtual registers and byte offsets.
+//! Text of machine code before allocation, for dumps and filetests. The syntax is close to IGA's,
+//! with virtual registers and byte offsets.
 
 use crate::ir::{BlockLayout, SourceLoc};
 use crate::mir::bale::Bale;
@@ -222,7 +222,7 @@ impl fmt::Display for MInst {
     }
 }
 
-/// Before the first block of a subroutine.
+/// Writes the name of a subroutine before its first block.
 fn routine_header(out: &mut String, routines: &PrimaryMap<Routine, RoutineData>, block: usize) {
     let found = routines
         .iter()
@@ -414,16 +414,16 @@ impl fmt::Display for Logical {
     }
 }
 
-/// Notes source locations where they change.
-struct Lines<'a> {
+/// Writes source locations where they change.
+struct LocNotes<'a> {
     from: Cursor<'a>,
     last: SourceLoc,
 }
 
-impl<'a> Lines<'a> {
-    fn new(from: Cursor<'a>) -> Lines<'a> {
+impl<'a> LocNotes<'a> {
+    fn new(from: Cursor<'a>) -> LocNotes<'a> {
         let last = SourceLoc::NONE;
-        Lines { from, last }
+        LocNotes { from, last }
     }
 
     fn note(&mut self, out: &mut String, at: usize) {
@@ -444,7 +444,7 @@ impl fmt::Display for LoweredFunction {
         for (n, b) in self.blocks.iter().enumerate() {
             routine_header(&mut out, &self.routines, n);
             block_header(&mut out, n, b.flags.params());
-            let mut from = Lines::new(b.locs.cursor());
+            let mut from = LocNotes::new(b.locs.cursor());
             for (n, c) in self.items(b) {
                 from.note(&mut out, n);
                 let _ = match c {
@@ -464,7 +464,7 @@ impl fmt::Display for LoweredFunction {
 
 pub(crate) fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut out = String::new();
-    let mut from = Lines::new(v.locs.cursor());
+    let mut from = LocNotes::new(v.locs.cursor());
     for (b, data) in &v.blocks {
         routine_header(&mut out, &v.routines, b.index());
         block_header(&mut out, b.index(), data.flags.params());
@@ -492,14 +492,16 @@ impl fmt::Display for VCode {
     }
 }
 
-/// A point as people count: an instruction, with `+` behind it.
+/// Formats a program point as the number of its instruction, with `+` for the write point.
 fn point(p: u32) -> String {
     format!("{}{}", p / 2, if p.is_multiple_of(2) { "" } else { "+" })
 }
 
-/// Every register with its size, the value that it is of, and its live ranges, from one point to
-/// before another, as instructions (`7+`: behind 7); then the code with each instruction's number,
-/// demand in bytes before, across and behind it, and the registers that it kills.
+/// Formats code with its liveness.
+///
+/// First comes every register with its size, its IR value and its live ranges. Ranges are half
+/// open, in instructions (`7+`: after 7). The code follows, with each instruction's number, its
+/// demand in bytes before, across and after it, and the registers that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
     let all = live.kills();
     let mut out = String::new();

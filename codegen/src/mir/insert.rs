@@ -1,32 +1,35 @@
-//! New instructions among those of machine code.
+//! Insertion of instructions into machine code and their removal.
 
 use super::{MInst, VCode, VReg};
 
-/// The origin of an instruction that was not there.
+/// Origin of an instruction that was inserted.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// An instruction to be put between two others.
+/// Instruction to insert between two others.
 pub(crate) struct Inserted {
-    /// The instruction that comes behind it.
+    /// Index of the instruction that follows it.
     pub(crate) at: usize,
-    /// Whether it belongs to the instruction before it: comes from the same place of a source text,
-    /// and stands in its block.
+    /// True if it belongs to the instruction before it: it has the same source location and is in
+    /// the same block.
     pub(crate) after: bool,
     /// The instruction.
     pub(crate) inst: MInst,
 }
 
 impl Inserted {
-    /// Whether it comes before what begins at a place: a block, a run of one location.
+    /// Returns true if it comes before what begins at an index: a block, or a run of one source
+    /// location.
     fn precedes(&self, place: usize) -> bool {
         self.at < place || self.at == place && self.after
     }
 }
 
-/// The start of what an instruction must follow at once: what a call's arguments are kept by up to
-/// it, the call, and what its results begin with live in registers of the routine, which liveness
-/// knows nothing of in between. `stays`: whether a register is one of those; what else begins there
-/// is no call's.
+/// Returns the start of the sequence around a call at `at` that nothing may be inserted into, or
+/// `at`.
+///
+/// The sequence is the reads that keep the call's arguments, the call, and the starts of its
+/// results. Between them values are in registers of the routine, which liveness does not know.
+/// `stays` returns true for such registers: a start of any other register is not part of the call.
 pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) -> usize {
     let inst = |n: usize| code.insts.get(n);
     let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if stays(*dst));
@@ -43,23 +46,23 @@ pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) ->
     n
 }
 
-/// What is said before a call of the registers that its routine reads stands right before it: new
-/// instructions come before that.
+/// Moves insertions at a call to before the reads that mark the registers of its routine. These
+/// reads must stay right before the call.
 fn before_calls(code: &VCode, new: &mut [Inserted]) {
     for m in new.iter_mut().filter(|m| !m.after) {
         m.at = together(code, m.at, |_| false);
     }
 }
 
-/// Puts instructions, in order, between those that are there. `origin`: a number for each that is
-/// there; the new ones get [`NEW`].
+/// Inserts instructions, in order. `origin` has a number for each old instruction. New ones get
+/// [`NEW`].
 pub(crate) fn insert_into(code: &mut VCode, mut new: Vec<Inserted>, origin: &mut Vec<u32>) {
     before_calls(code, &mut new);
     number(&new, origin);
     put(code, &new);
 }
 
-/// Gives the new ones among instructions with a number each [`NEW`].
+/// Extends the numbers of instructions by [`NEW`] for each inserted one.
 fn number(new: &[Inserted], origin: &mut Vec<u32>) {
     let old = origin.len();
     origin.resize(old + new.len(), NEW);
@@ -72,14 +75,14 @@ fn number(new: &[Inserted], origin: &mut Vec<u32>) {
     }
 }
 
-/// Puts instructions, in order, between those that are there.
+/// Inserts instructions, in order.
 pub(crate) fn insert(code: &mut VCode, mut new: Vec<Inserted>) {
     before_calls(code, &mut new);
     put(code, &new);
 }
 
-/// Code with instructions, in order, put between those that are there, as [`insert_into`] does; and
-/// what number each has now that was there.
+/// Returns a copy of the code with instructions inserted, in order, as [`insert_into`] does, and
+/// the new index of each old instruction.
 pub(crate) fn with(
     code: &VCode,
     mut new: Vec<Inserted>,
@@ -120,10 +123,10 @@ fn put(code: &mut VCode, new: &[Inserted]) {
         return;
     };
     let old = code.insts.len();
-    // Lists are large, and most grow once or twice.
+    // The lists are large, and most grow only once or twice.
     code.insts.reserve_exact(new.len());
     code.insts.resize(old + new.len(), some);
-    // From the last to the first: what is behind each goes to its place.
+    // Moves code from the last insertion to the first.
     let (mut from, mut to) = (old, code.insts.len());
     for m in new.iter().rev() {
         to -= from - m.at;
@@ -134,9 +137,9 @@ fn put(code: &mut VCode, new: &[Inserted]) {
     shift(code, new);
 }
 
-/// Puts blocks and runs of locations where their instructions have come to be.
+/// Moves the bounds of blocks and of location runs to the new indices of their instructions.
 fn shift(code: &mut VCode, new: &[Inserted]) {
-    // What stands before a block's first instruction is the block's.
+    // Instructions inserted before a block's first one belong to the block.
     let mut before = 0;
     for b in code.blocks.values_mut() {
         let mut moved = |place: usize| {
@@ -157,7 +160,7 @@ fn shift(code: &mut VCode, new: &[Inserted]) {
     }
 }
 
-/// Takes instructions out, by their places. A block keeps what ends it.
+/// Removes instructions by index. The caller keeps terminators.
 pub(crate) fn remove(code: &mut VCode, mut gone: impl FnMut(usize) -> bool) {
     let mut kept = Vec::with_capacity(code.insts.len() + 1);
     let mut count = 0;
@@ -243,8 +246,8 @@ mod tests {
         assert_eq!(lines, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
     }
 
-    /// What must be before a call stands before what is said of the registers that its routine
-    /// reads, and behind what was written by an address.
+    /// Instructions inserted at a call go before the reads that mark its routine's registers, and
+    /// after writes through an address.
     #[test]
     fn what_is_written_before_a_call_is_written_before_what_is_new() {
         let touch = |n, write| MInst::Touch {

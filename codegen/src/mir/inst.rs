@@ -1,4 +1,4 @@
-//! The machine instruction before allocation.
+//! Machine instruction before allocation.
 
 use super::{JoinPoint, Routine, VFlag, VReg, VirtReg};
 use crate::ir::DataRef;
@@ -6,12 +6,12 @@ use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen as isa;
 
-/// What a branch asks of a flag.
+/// Test of a flag by a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlagTest {
-    /// How its bits combine: bit 0 alone, any or all of so many.
+    /// Combination of the flag's bits: bit 0 alone, or any or all of a number of bits.
     pub ctrl: isa::PredCtrl,
-    /// Whether the answer is turned round.
+    /// True if the result is inverted.
     pub inverse: bool,
 }
 
@@ -22,7 +22,8 @@ impl FlagTest {
         inverse: false,
     };
 
-    /// Whether any (or all) of a flag's bits are set, for as many lanes as the hardware combines.
+    /// Returns the test for any (or all) bits of a flag of `lanes` lanes. `None` if the hardware
+    /// does not combine that many.
     pub fn of_lanes(target: &Target, lanes: u32, all: bool) -> Option<FlagTest> {
         if !target.features().flag_groups || !matches!(lanes, 2 | 4 | 8 | 16 | 32) {
             return None;
@@ -40,147 +41,146 @@ impl FlagTest {
     }
 }
 
-/// A machine instruction, or what becomes some once places are known.
+/// Machine instruction, or an operation that becomes some once registers are allocated.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MInst {
-    /// An instruction.
+    /// Instruction of the ISA.
     Op {
-        /// The instruction.
+        /// Instruction.
         inst: isa::Inst<VirtReg>,
-        /// Whether this write begins a new value of the destination: what was there before is dead,
-        /// though bytes may stay unwritten. Without it a destination is a partial write that keeps
-        /// the rest.
+        /// True if the write starts a new value of the destination: the old value is dead, though
+        /// some bytes may stay unwritten. Otherwise the write is partial and keeps the other bytes.
         starts: bool,
-        /// For a flag modifier that writes only some of its flag's bits: the flag whose other bits
-        /// it keeps.
+        /// Flag whose other bits are kept, for a condition modifier that writes only some bits of
+        /// its flag.
         keeps: PackedOption<VFlag>,
     },
-    /// Begins a value of a register that later writes fill in part; the bytes they leave are
-    /// undefined. No instruction.
+    /// Starts a value of a register that later writes define in parts. Bytes that they do not write
+    /// are undefined. Emits no instruction.
     Start {
-        /// The register.
+        /// Register.
         dst: VReg,
     },
-    /// All bytes of one virtual register from another of the same size. Vanishes when both get the
-    /// same place.
+    /// Copy of all bytes of one virtual register to another of the same size. Emits nothing if both
+    /// are allocated to the same bytes.
     Copy {
         /// Destination.
         dst: VReg,
         /// Source.
         src: VReg,
     },
-    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand; as many
-    /// words as it has rows with an index each.
+    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand. Loads one
+    /// word per row of the operand, each with its own index.
     LoadAddress {
         /// Word of `a0`.
         sub: u16,
-        /// Words, a power of two.
+        /// Number of words, a power of two.
         count: isa::ExecSize,
-        /// The register whose place is meant; none where the index says where in the file.
+        /// Register whose address is loaded. `None` if the index is itself an address in the GRF
+        /// file.
         base: Option<VReg>,
-        /// Constant bytes added.
+        /// Constant number of bytes that is added.
         offset: u32,
-        /// Indices in bytes, unsigned words from a byte offset of a register on.
+        /// Indices in bytes: unsigned words of a register, from a byte offset.
         index: Option<(VReg, u32)>,
     },
-    /// The byte of the file where a register is, as a word: what a routine reaches it by. The
-    /// register keeps its place; [`MInst::Touch`] behind the call says until when the routine reads
-    /// it.
+    /// Byte address of a register in the GRF file, as a word, by which a routine accesses the
+    /// register. The register must not move until the [`MInst::Touch`] after the call.
     PlaceOf {
-        /// Where to.
+        /// Destination.
         dst: VReg,
-        /// The register whose place is meant.
+        /// Register whose address is taken.
         base: VReg,
     },
-    /// A part of the address of constant data, which the loader fills in.
+    /// Part of the address of constant data, which the loader fills in.
     Symbol {
-        /// Where to.
+        /// Destination.
         dst: VReg,
-        /// The data.
+        /// Constant data.
         data: DataRef,
-        /// Which part.
+        /// Part of the address.
         part: SymbolPart,
     },
-    /// Stands behind an instruction with indirect operands: the register is read, or partly
-    /// written, through an address that was loaded before. No instruction.
+    /// Follows an instruction with indirect operands: marks a register as read, or partly written,
+    /// through an address that was loaded before. Emits no instruction.
     Touch {
-        /// The register.
+        /// Register.
         reg: VReg,
-        /// Whether it is written.
+        /// True if it is written.
         write: bool,
     },
-    /// To the only successor.
+    /// Jump to the only successor.
     Jump,
-    /// To the first successor where the flag's bits are as `test` wants them, else to the second.
+    /// Branch to the first successor if `test` of the flag is true, else to the second.
     Branch {
-        /// The condition.
+        /// Flag.
         flag: VirtReg,
         /// Byte offset of the sub-register, once physical.
         sub: u16,
-        /// What is asked of the flag.
+        /// Test of the flag.
         test: FlagTest,
     },
-    /// Channels leave: they wait at a point, or run nothing any more.
+    /// Disables channels: they wait at a join point, or never run again.
     Leave {
-        /// The channels that leave, where its bits are set (or, inverted, where they are not);
-        /// without it all that run.
+        /// Channels that leave: those whose bit is set, or, if inverted, is clear. `None` is all
+        /// channels that run.
         flag: Option<(VirtReg, u16, bool)>,
-        /// Where they wait, if they come back.
+        /// Join point where they wait. `None` if they do not run again.
         to: Option<JoinPoint>,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
-    /// The channels that wait at a point run again.
+    /// Enables the channels that wait at a join point.
     Join {
-        /// The point.
+        /// Join point.
         at: JoinPoint,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
-    /// To one successor where no channel runs, to the other where any does.
+    /// Branch on the execution mask: to one successor if it is empty, to the other if not.
     BranchExec {
-        /// Whether the first is the one where none does.
+        /// True if the first successor is the one for the empty mask.
         none_first: bool,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
-    /// Runs a routine. Its parameters and results are in registers of its own, to and from which
-    /// there are copies around this.
+    /// Call of a routine. Parameters and results are in registers that belong to the routine.
+    /// Copies around the call fill and read them.
     Call {
-        /// The routine.
+        /// Routine.
         routine: Routine,
-        /// Where the hardware puts what it returns by: the routine's own.
+        /// Register of the routine that the hardware writes the return address to.
         link: VReg,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
-    /// Back to behind the call.
+    /// Return to the instruction after the call.
     Return {
-        /// What the call left.
+        /// Return address that the call wrote.
         link: VReg,
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
     /// End of the thread. The payload is a copy of the thread header.
     EndThread {
-        /// The thread header's copy, in the upper registers.
+        /// Copy of the thread header, in the upper registers.
         payload: VReg,
     },
 }
 
-/// The bits of an address that one instruction moves.
+/// Bits of an address that one instruction moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SymbolPart {
-    /// All 64: begins the register's value.
+    /// All 64 bits. Starts the register's value.
     Whole,
-    /// The lower 32: begins the register's value.
+    /// Lower 32 bits. Starts the register's value.
     Low,
-    /// The upper 32, behind the lower.
+    /// Upper 32 bits, after the lower ones.
     High,
 }
 
 impl SymbolPart {
-    /// The name in dumps.
+    /// Name in dumps.
     pub const fn name(self) -> &'static str {
         match self {
             SymbolPart::Whole => "whole",
@@ -190,12 +190,12 @@ impl SymbolPart {
     }
 }
 
-/// How an instruction uses a virtual register.
+/// Kind of access of an instruction to a virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     /// Reads some bytes.
     Use,
-    /// Begins a new value.
+    /// Starts a new value.
     Def,
     /// Writes some bytes and keeps the others.
     Modify,
@@ -224,7 +224,7 @@ impl MInst {
             }
             MInst::Start { dst } => f(dst, Access::Def),
             MInst::Touch { reg, write } => f(reg, if write { Access::Modify } else { Access::Use }),
-            // To itself, it does nothing.
+            // A copy to itself does nothing.
             MInst::Copy { dst, src } if dst == src => {}
             MInst::Copy { dst, src } => {
                 f(src, Access::Use);
@@ -317,7 +317,7 @@ impl MInst {
         }
     }
 
-    /// Whether this ends a block.
+    /// Returns true if this ends a block.
     pub fn is_terminator(&self) -> bool {
         matches!(
             self,
@@ -334,7 +334,7 @@ impl MInst {
 mod tests {
     use super::*;
 
-    /// Two lines of a cache, and what is copied without a call.
+    /// Two cache lines, and the largest size that is copied without a call.
     #[test]
     fn instructions_are_small() {
         assert!(size_of::<MInst>() <= 128);

@@ -1,8 +1,8 @@
 //! Logical sends: accesses before their payloads and descriptors exist.
 //!
-//! Lowering says what is accessed, by which lanes, under which mask. `isel::lower_sends` turns that
+//! Lowering states the memory, the lanes and the mask of an access. `isel::lower_sends` turns that
 //! into payloads, descriptors and `send` instructions. Operands of the systolic array are whole
-//! GRFs as payloads are, so its products are logical sends too.
+//! GRFs as payloads are, so `dpas` is a logical send too.
 //!
 //! Addresses are as wide as those of their memory: 64 bits for A64, 32 bits otherwise. A mask of
 //! `None` means all lanes.
@@ -56,7 +56,7 @@ pub enum Logical {
 pub struct Scattered {
     /// Read or write.
     pub dir: Dir,
-    /// Address space, alignment and what is promised.
+    /// Address space, alignment and promises about the access.
     pub mem: MemFlags,
     /// Number of lanes, any.
     pub lanes: u32,
@@ -89,11 +89,11 @@ pub struct Scattered {
 pub struct Atomic {
     /// Operation.
     pub op: AtomicOp,
-    /// Address space and what is promised.
+    /// Address space and promises about the access.
     pub mem: MemFlags,
     /// Number of lanes, any.
     pub lanes: u32,
-    /// Element type: dword, qword, or word on platforms with atomics of words. A word has a dword
+    /// Element type: dword, qword, or word on platforms with atomics of words. A word takes a dword
     /// of the payload.
     pub ty: Type,
     /// Addresses, one per lane.
@@ -116,7 +116,7 @@ pub struct Atomic {
 pub struct Block {
     /// Read or write.
     pub dir: Dir,
-    /// Address space, alignment and what is promised.
+    /// Address space, alignment and promises about the access.
     pub mem: MemFlags,
     /// Thread header.
     pub header: VReg,
@@ -185,7 +185,7 @@ pub struct Texels {
     /// Texels: the first components of all lanes from the start of the register, then the second.
     pub texels: VReg,
     /// True if a read keeps the old value in lanes that take no part. Otherwise the read starts the
-    /// live range of `data`.
+    /// live range of `texels`.
     pub keeps: bool,
 }
 

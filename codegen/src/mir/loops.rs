@@ -1,27 +1,27 @@
-//! Loops of machine code, as stretches of blocks in the order of emission.
+//! Loops of machine code, as runs of blocks in emission order.
 
 use crate::mir::{VBlock, VCode};
 use cranelift_entity::EntityRef;
 
-/// A loop: what a branch back to its first block goes round, from there to the last such branch.
+/// Loop: blocks from the target of a back edge up to the last block that ends in one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Loop {
-    /// The first block, to which control comes back.
+    /// Header: the first block, the target of back edges.
     pub(crate) first: u32,
-    /// The last block.
+    /// Last block.
     pub(crate) last: u32,
-    /// The loop around it.
+    /// Enclosing loop.
     pub(crate) outer: Option<u32>,
-    /// How many loops a block of it is in, this one included.
+    /// Nesting depth, 1 for an outermost loop.
     pub(crate) depth: u32,
 }
 
-/// All loops of a function. One is in the other or they share nothing.
+/// All loops of a function. Two loops are nested or disjoint.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
-    /// By their first blocks, outer ones first.
+    /// Loops by their first blocks, outer ones first.
     all: Vec<Loop>,
-    /// Per block, the innermost one.
+    /// Innermost loop per block.
     of: Vec<Option<u32>>,
 }
 
@@ -30,7 +30,7 @@ impl Loops {
         let mut last = vec![None; code.blocks.len()];
         for (b, data) in &code.blocks {
             for head in data.succs.iter().filter(|s| **s <= b) {
-                // Blocks come in order: the last one stays.
+                // Blocks come in order, so the last back edge remains.
                 last[head.index()] = Some(b.as_u32());
             }
         }
@@ -49,7 +49,7 @@ impl Loops {
             }
             if let &Some(last) = ends {
                 let outer = inside.last().copied();
-                // What reaches out of the loop around it makes that longer.
+                // An enclosing loop that ends before this one is extended.
                 for &l in inside.iter().rev() {
                     let around = &mut loops.all[l as usize];
                     if around.last >= last {
@@ -71,10 +71,10 @@ impl Loops {
         loops
     }
 
-    /// Takes blocks out of the loops that they only stand in: no way leads from them back to the
-    /// first block, as none does from where a kernel ends.
+    /// Takes blocks out of loops in which they are only placed: no path leads from them back to the
+    /// header. The end of a kernel is such a block.
     fn leave_out(&mut self, code: &VCode) {
-        // Per block the first one that a branch back leads to on some way ahead.
+        // First block per block that a back edge on some forward path leads to.
         let mut back = vec![u32::MAX; code.blocks.len()];
         for (b, data) in code.blocks.iter().rev() {
             let ahead = data
@@ -92,23 +92,23 @@ impl Loops {
         }
     }
 
-    /// The innermost loop of a block.
+    /// Returns the innermost loop of a block.
     pub(crate) fn of(&self, block: VBlock) -> Option<Loop> {
         let l = self.of.get(block.index()).copied().flatten()?;
         self.all.get(l as usize).copied()
     }
 
-    /// The loop that begins at a block.
+    /// Returns the loop whose header is a block.
     pub(crate) fn at(&self, block: VBlock) -> Option<Loop> {
         self.of(block).filter(|l| l.first == block.as_u32())
     }
 
-    /// The loop around another.
+    /// Returns the enclosing loop of another.
     pub(crate) fn outer(&self, of: &Loop) -> Option<Loop> {
         self.all.get(of.outer? as usize).copied()
     }
 
-    /// How many loops a block is in.
+    /// Returns the nesting depth of a block, 0 outside loops.
     pub(crate) fn depth(&self, block: VBlock) -> u32 {
         self.of(block).map_or(0, |l| l.depth)
     }
@@ -121,7 +121,7 @@ mod tests {
     use crate::target::Target;
     use cranelift_entity::PrimaryMap;
 
-    /// Blocks by their successors.
+    /// Builds blocks from their successors.
     fn loops(succs: &[&[usize]]) -> Loops {
         let block = |list: &&[usize]| BlockData {
             succs: list.iter().map(|&s| VBlock::new(s)).collect(),
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn loops_are_in_each_other_or_apart() {
-        // 1..=4 round 2..=3, then 5 alone; 6 is in none.
+        // Loop 1..=4 around 2..=3, then 5 alone. 6 is in none.
         let l = loops(&[&[1], &[2], &[3, 4], &[2], &[1, 5], &[5, 6], &[]]);
         let depth = |b| l.depth(VBlock::new(b));
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(depth), [0, 1, 2, 2, 1, 1, 0]);
@@ -153,8 +153,8 @@ mod tests {
             [of(1), of(3), of(5)],
             [Some((1, 4)), Some((2, 3)), Some((5, 5))]
         );
-        // A block that stands in a loop, and leaves it for good, is not in it; one that goes on
-        // round the loop around is in that.
+        // A block placed in a loop that never goes back to its header is not in it. A block that
+        // goes back to the header of the enclosing loop is in that loop.
         let l = loops(&[&[1], &[2, 4], &[3, 5], &[], &[6], &[1], &[]]);
         let depth = |b| l.depth(VBlock::new(b));
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(depth), [0, 1, 1, 0, 0, 1, 0]);

@@ -1,5 +1,7 @@
-//! The form between lowering and legalization: blocks of bales, logical sends and instructions that
-//! are legal as they are, over virtual registers; and the buffer that stages write it through.
+//! Form between lowering and legalization, and the buffer through which stages write it.
+//!
+//! Blocks hold bales, logical sends and instructions that are legal already, over virtual
+//! registers.
 
 use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::mir::logical::Logical;
@@ -13,30 +15,30 @@ use gantry_isa_gen as isa;
 use isa::{Op, Type};
 use smallvec::SmallVec;
 
-/// A piece of lowered code.
+/// Item of lowered code.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Lowered {
-    /// A bale.
+    /// Bale.
     Bale(Bale),
-    /// An access to memory or another thread, without payloads yet.
+    /// Access to memory or message to another thread, without payloads yet.
     Send(Logical),
-    /// What an access became: other code, as a part of this.
+    /// Range of other code that a logical send was lowered to.
     Sent(CodeRange),
-    /// An instruction, copy or terminator.
+    /// Instruction, copy or terminator.
     Inst(MInst),
 }
 
-/// A piece of a function's code: from `start` up to, not including, `end`.
+/// Range of a function's code: from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CodeRange {
-    /// The first item.
+    /// First item.
     pub start: u32,
     /// One past the last.
     pub end: u32,
 }
 
 impl CodeRange {
-    /// What was appended to code since it had so many items.
+    /// Returns the range that was appended since `code` had `start` items.
     pub(crate) fn since(start: usize, code: &[Lowered]) -> CodeRange {
         CodeRange {
             start: start as u32,
@@ -44,7 +46,7 @@ impl CodeRange {
         }
     }
 
-    /// The same piece once the code between two places is turned round.
+    /// Returns the same items' range after the code between two positions is reversed.
     pub(crate) fn turned(self, from: usize, to: usize) -> CodeRange {
         let ends = (from + to) as u32;
         CodeRange {
@@ -54,95 +56,95 @@ impl CodeRange {
     }
 }
 
-/// Flags that go by value along an edge: mostly a mask or two.
+/// Flags that are passed along an edge: mostly one or two masks.
 pub type Flags = SmallVec<[VFlag; 4]>;
 
-/// The flags that go by value along a block's edges. Of most blocks there are none, which takes one
-/// word of what every pass over blocks reads.
+/// Flags that are passed along a block's edges. Most blocks have none, for which this takes one
+/// word: every pass over blocks reads it.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeFlags(pub(super) Option<Box<ByValue>>);
 
-/// Flags by value, where there are any.
+/// Block parameters and arguments that are flags, if there are any.
 #[derive(Clone, Debug)]
 pub(super) struct ByValue {
-    /// Those that come in.
+    /// Parameters of the block.
     pub(super) params: Flags,
-    /// Per successor those for its parameters.
+    /// Arguments per successor, for its parameters.
     pub(super) args: SmallVec<[Flags; 2]>,
 }
 
 impl EdgeFlags {
-    /// `params`: those that come in; `args`: per successor those for its parameters.
+    /// Returns the flags of a block: its parameters, and the arguments per successor.
     pub fn new(params: Flags, args: SmallVec<[Flags; 2]>) -> EdgeFlags {
         let none = params.is_empty() && args.iter().all(|a| a.is_empty());
         EdgeFlags((!none).then(|| Box::new(ByValue { params, args })))
     }
 
-    /// Whether none goes along any edge.
+    /// Returns true if no flag is passed along any edge.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Those that come in.
+    /// Returns the block's parameters.
     pub fn params(&self) -> &[VFlag] {
         self.0.as_ref().map_or(&[], |f| &f.params)
     }
 
-    /// Those for the parameters of the n-th successor.
+    /// Returns the arguments for the parameters of the n-th successor.
     pub fn args(&self, n: usize) -> &[VFlag] {
         let args = self.0.as_ref().and_then(|f| f.args.get(n));
         args.map_or(&[], |a| a)
     }
 }
 
-/// A lowered block.
+/// Lowered block.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredBlock {
-    /// Which of the function's code is its own; the terminator is last.
+    /// Range of the block in the function's code. The terminator is last.
     pub code: CodeRange,
-    /// Where that comes from.
+    /// Source locations of the code.
     pub locs: SrcLocs,
     /// Successors in the terminator's order.
     pub succs: SmallVec<[VBlock; 2]>,
-    /// What goes by value along its edges.
+    /// Flags that are passed along its edges.
     pub flags: EdgeFlags,
 }
 
-/// A lowered function.
+/// Lowered function.
 #[derive(Clone, Debug)]
 pub struct LoweredFunction {
-    /// The register file that registers will be placed in.
+    /// GRF file in which registers will be allocated.
     pub grf: GrfFile,
-    /// The code of all blocks, in any order; there may be some of none.
+    /// Code of all blocks, in any order. Some of it may belong to no block.
     pub code: Vec<Lowered>,
     /// Blocks in emission order.
     pub blocks: Vec<LoweredBlock>,
-    /// The kernel and the subroutines that are compiled with it.
+    /// Kernel and the subroutines that are compiled with it.
     pub routines: PrimaryMap<Routine, RoutineData>,
     /// Virtual registers.
     pub vregs: PrimaryMap<VReg, VRegData>,
-    /// Lanes of each virtual flag.
+    /// Number of lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
-    /// What a debugger would call what is in registers.
+    /// Debug names of registers.
     pub labels: Vec<(String, VReg)>,
-    /// The types that values of these names have, each of its first.
+    /// Type of each name: that of the first value with the name.
     pub label_types: LabelTypes,
-    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached
-    /// by its number alone.
+    /// Bit per surface that is `noalias`, for the first 63 surfaces. Memory of such a surface is
+    /// accessed only through its own number.
     pub lone_surfaces: u64,
-    /// The rules that made it.
+    /// Rules that created the code.
     pub fired: Fired,
 }
 
 impl LoweredFunction {
-    /// A piece of the code.
+    /// Returns a range of the code.
     pub fn code(&self, at: CodeRange) -> &[Lowered] {
         let CodeRange { start, end } = at;
         self.code.get(start as usize..end as usize).unwrap_or(&[])
     }
 
-    /// A block's code, each item with its number there, which is that of the access for what an
-    /// access became.
+    /// Returns a block's items, each with its index in the block. Code of a lowered access has the
+    /// index of the access.
     pub fn items(&self, block: &LoweredBlock) -> impl Iterator<Item = (usize, &Lowered)> {
         let code = self.code(block.code).iter().enumerate();
         code.flat_map(|(n, item)| {
@@ -155,7 +157,7 @@ impl LoweredFunction {
     }
 }
 
-/// Code being written: what was emitted since it was last taken, and the registers made so far.
+/// Code being written: items emitted since it was last taken, and the registers created so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     pub(crate) grf: GrfFile,
@@ -174,12 +176,12 @@ impl Buffer {
         }
     }
 
-    /// A fresh register.
+    /// Returns a new register of `bytes` bytes.
     pub(crate) fn temp(&mut self, bytes: u32) -> VReg {
         self.vregs.push(VRegData::anywhere(bytes, self.grf))
     }
 
-    /// A fresh register of whole GRFs.
+    /// Returns a new register of whole GRFs.
     pub(crate) fn temp_grfs(&mut self, grfs: u32) -> VReg {
         self.temp(grfs.max(1) * self.grf.bytes)
     }
@@ -192,12 +194,12 @@ impl Buffer {
         self.code.push(Lowered::Inst(m));
     }
 
-    /// An instruction that begins a new value of its destination.
+    /// Emits an instruction that starts a new value of its destination.
     pub(crate) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
         self.emit(begins(inst));
     }
 
-    /// Emits a bale that writes `lanes` neighbours from the start of a register.
+    /// Emits a bale that writes `lanes` consecutive elements from the start of a register.
     pub(crate) fn bale(&mut self, dst: VReg, lanes: u32, operation: Operation) {
         let ty = operation.ty;
         self.bale_at(
@@ -213,7 +215,7 @@ impl Buffer {
         self.code.push(Lowered::Bale(bale));
     }
 
-    /// A source in a register, for operations that take no immediate where this stands.
+    /// Returns a source in a register, for operands that cannot be immediates.
     pub(crate) fn force_reg(&mut self, src: BaleSrc) -> BaleSrc {
         let BaleSrc::Imm(..) = src else { return src };
         // One lane serves all.
@@ -223,7 +225,7 @@ impl Buffer {
         View::scalar(VirtReg::grf(r), 0, ty).plain()
     }
 
-    /// Eight words of a packed vector, of which Intel's compilers make no other type.
+    /// Returns eight words of a packed vector. Intel's compilers use no other type for it.
     pub(crate) fn packed(&mut self, nibbles: u64) -> View {
         let r = self.temp(8 * Type::W.bytes());
         let v = Operation::new(Op::Mov, Type::W, &[BaleSrc::Imm(nibbles, Type::V)]);
@@ -231,8 +233,8 @@ impl Buffer {
         View::contiguous(VirtReg::grf(r), 8, Type::W)
     }
 
-    /// The channels that run, of so many, as a flag: a compare that is always true, under the
-    /// execution mask, into a flag that was clear. `zero` is any doubleword.
+    /// Writes the channels that run, among the first `lanes`, to a flag. A compare that is always
+    /// true runs under the execution mask into a flag that was clear. `zero` is any dword.
     pub(crate) fn exec_to_flag(&mut self, out: VFlag, lanes: u32, zero: VReg) {
         let mut before = self.temp_flag(lanes);
         self.const_flag(before, lanes, 0);
@@ -245,7 +247,7 @@ impl Buffer {
         }
     }
 
-    /// A flag of so many lanes with these bits.
+    /// Writes constant bits to a flag of `lanes` lanes.
     pub(crate) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
         let ty = flag_type(lanes);
         let src = imm(bits & lane_mask(lanes), ty);
@@ -253,8 +255,8 @@ impl Buffer {
     }
 }
 
-/// A compare that is always true, of the channels from `first` that run, into `next`; its other
-/// bits are those of `before`.
+/// Returns a compare that is always true, of the running channels from `first`, into `next`. The
+/// other bits of `next` are those of `before`.
 pub(crate) fn exec_compare(
     first: u32,
     lanes: u32,
@@ -281,7 +283,7 @@ pub(crate) fn exec_compare(
     })
 }
 
-/// `lanes` neighbours of a register from a byte offset.
+/// Returns `lanes` consecutive elements of a register from a byte offset.
 pub(crate) fn at(reg: VReg, offset: u32, lanes: u32, ty: Type) -> View {
     View {
         offset,

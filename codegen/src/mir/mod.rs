@@ -1,10 +1,10 @@
 //! Machine code before allocation: blocks of [`isa_gen::Inst`](gantry_isa_gen::Inst) over virtual
-//! registers ([`VCode`]), and, up to legalization, of bales and logical sends among them
+//! registers ([`VCode`]). Up to legalization there are bales and logical sends among them
 //! ([`lowered`]).
 //!
-//! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the
-//! register type, plus the few things that are not instructions until places are known (copies,
-//! terminators, the address of a register).
+//! There is no second machine IR. Instructions are the ISA crate's own, with [`VirtReg`] as the
+//! register type. [`MInst`] adds the few operations that become instructions once registers are
+//! allocated: copies, terminators, the address of a register.
 
 pub mod bale;
 pub mod display;
@@ -37,28 +37,28 @@ pub use lowered::EdgeFlags;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// A virtual register in the GRF file: so many bytes, written any number of times.
+/// Virtual register in the GRF file: a number of bytes, written any number of times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VReg(u32);
 entity_impl!(VReg, "%r");
 
-/// A virtual flag register, in SSA form.
+/// Virtual flag register, in SSA form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VFlag(u32);
 entity_impl!(VFlag, "%f");
 
 impl VFlag {
-    /// Not a flag: the execution mask, where a mask is asked for.
+    /// Not a flag: the execution mask, as an operand that is a mask.
     pub const EXEC: VFlag = VFlag(virt_reg::MAX_FLAGS);
 }
 
-/// A block of machine code.
+/// Block of machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VBlock(u32);
 entity_impl!(VBlock, "L");
 
-/// A part of a kernel's code that is entered at its first block alone: the kernel itself, which is
-/// the first, or a subroutine.
+/// Part of a kernel's code that is entered only at its first block. The first routine is the kernel
+/// itself, the others are its subroutines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Routine(u32);
 entity_impl!(Routine, "routine");
@@ -68,25 +68,25 @@ entity_impl!(Routine, "routine");
 pub struct JoinPoint(u32);
 entity_impl!(JoinPoint, "J");
 
-/// What a routine is. Routines come before those that they call.
+/// Name and blocks of a routine. Routines come before those that they call.
 #[derive(Clone, Debug, Default)]
 pub struct RoutineData {
-    /// The function's name.
+    /// Name of the function.
     pub name: String,
-    /// The first block: where it is entered.
+    /// First block, where it is entered.
     pub first: u32,
     /// One past the last block.
     pub end: u32,
 }
 
-/// Where in the GRF file a virtual register must be.
+/// Constraint on the position of a virtual register in the GRF file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Anywhere that its alignment allows.
+    /// No constraint but the alignment.
     Any,
-    /// At this byte address for its whole life: the thread payload.
+    /// Fixed byte address for the whole live range: the thread payload.
     Fixed(u32),
-    /// At or above this byte address: the end-of-thread payload.
+    /// Byte address or a higher one: the end-of-thread payload.
     AtLeast(u32),
 }
 
@@ -99,13 +99,13 @@ pub struct VRegData {
     pub align: u32,
     /// Constraint.
     pub place: Place,
-    /// The value of the IR (as it is after inlining and expansion, which keep the numbers of what
-    /// was there) that it was made for.
+    /// IR value that the register was created for. Value numbers are those after inlining and
+    /// expansion, which keep the numbers of earlier values.
     pub value: PackedOption<Value>,
 }
 
 impl VRegData {
-    /// A register of so many bytes wherever its natural alignment allows.
+    /// Returns a register of `bytes` bytes with its natural alignment and no constraint.
     pub fn anywhere(bytes: u32, grf: GrfFile) -> VRegData {
         VRegData {
             bytes: bytes.max(1),
@@ -116,7 +116,7 @@ impl VRegData {
     }
 }
 
-/// A block: its instructions are `insts[start..end]` and end in one terminator.
+/// Block: its instructions are `insts[start..end]`, the last of which is its one terminator.
 #[derive(Clone, Debug, Default)]
 pub struct BlockData {
     /// First instruction.
@@ -127,43 +127,43 @@ pub struct BlockData {
     pub succs: SmallVec<[VBlock; 2]>,
     /// Predecessors.
     pub preds: SmallVec<[VBlock; 2]>,
-    /// What goes by value along its edges: nothing once flags have their places.
+    /// Flags that are passed along its edges. Empty once flags are allocated.
     pub flags: EdgeFlags,
 }
 
-/// What values are that have names, by name.
+/// Types of named values, by name.
 pub type LabelTypes = BTreeMap<String, Type>;
 
-/// A kernel in machine code before allocation.
+/// Kernel in machine code before allocation.
 #[derive(Clone, Debug)]
 pub struct VCode {
-    /// The register file.
+    /// GRF file.
     pub grf: GrfFile,
-    /// Every instruction, block after block.
+    /// Instructions of all blocks, block after block.
     pub insts: Vec<MInst>,
-    /// Where they come from.
+    /// Source locations of the instructions.
     pub locs: SrcLocs,
     /// Blocks in emission order, the entry first.
     pub blocks: PrimaryMap<VBlock, BlockData>,
-    /// The kernel and the subroutines that are compiled with it.
+    /// Kernel and the subroutines that are compiled with it.
     pub routines: PrimaryMap<Routine, RoutineData>,
     /// Virtual registers.
     pub vregs: PrimaryMap<VReg, VRegData>,
-    /// Lanes of each virtual flag.
+    /// Number of lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
-    /// What a debugger would call what is in registers.
+    /// Debug names of registers.
     pub labels: Vec<(String, VReg)>,
-    /// The types that values of these names have, each of its first.
+    /// Type of each name: that of the first value with the name.
     pub label_types: LabelTypes,
-    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached
-    /// by its number alone.
+    /// Bit per surface that is `noalias`, for the first 63 surfaces. Memory of such a surface is
+    /// accessed only through its own number.
     pub lone_surfaces: u64,
-    /// The rules and repairs that made it.
+    /// Rules and repairs that created the code.
     pub fired: Fired,
 }
 
 impl VCode {
-    /// The number of each instruction's block.
+    /// Returns the number of each instruction's block.
     pub(crate) fn block_of(&self) -> Vec<u32> {
         let mut out = vec![0; self.insts.len()];
         for (b, data) in &self.blocks {
@@ -174,13 +174,13 @@ impl VCode {
         out
     }
 
-    /// The instructions of a block.
+    /// Returns the instructions of a block.
     pub fn block_insts(&self, block: VBlock) -> &[MInst] {
         let b = &self.blocks[block];
         self.insts.get(b.start..b.end).unwrap_or(&[])
     }
 
-    /// The instructions of a routine: the first, and one past the last.
+    /// Returns the instructions of a routine: from the first up to, not including, the end.
     pub fn routine_insts(&self, routine: Routine) -> std::ops::Range<usize> {
         let data = &self.routines[routine];
         let at = |n: u32| self.blocks.get(VBlock::from_u32(n));
@@ -189,14 +189,14 @@ impl VCode {
         start..last.map_or(start, |b| b.end).max(start)
     }
 
-    /// The thread's header, whole, if a register is it.
+    /// Returns the register that is the whole thread header, if there is one.
     pub(crate) fn header(&self) -> Option<VReg> {
         let mut all = self.vregs.iter();
         let is = |d: &VRegData| d.place == Place::Fixed(0) && d.bytes == self.grf.bytes;
         all.find(|(_, d)| is(d)).map(|(r, _)| r)
     }
 
-    /// The calls, in order: the instruction's place, and what is called.
+    /// Returns the calls, in order: the number of the instruction and the routine that it calls.
     pub fn calls(&self) -> Vec<(usize, Routine)> {
         if self.routines.len() < 2 {
             return Vec::new();
@@ -210,7 +210,7 @@ impl VCode {
             .collect()
     }
 
-    /// Fills in predecessors from successors.
+    /// Computes predecessors from successors.
     pub fn compute_preds(&mut self) {
         for b in self.blocks.values_mut() {
             b.preds.clear();

@@ -1,4 +1,4 @@
-//! Short ways to write operands and one-channel instructions, for every stage that makes some.
+//! Constructors of operands and of one-channel instructions, for all stages.
 
 use crate::mir::{MInst, VFlag, VReg, VirtReg};
 use crate::target::Target;
@@ -6,22 +6,22 @@ use gantry_isa_gen::{
     Arf, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Subfn, SyncFn, Type,
 };
 
-/// The bits of a predicate's lanes.
+/// Returns the mask of a predicate of `lanes` lanes.
 pub(crate) fn lane_mask(lanes: u32) -> u64 {
     u64::MAX >> (64 - lanes.clamp(1, 64))
 }
 
-/// The element type of a flag of so many lanes.
+/// Returns the element type of a flag of `lanes` lanes.
 pub(crate) fn flag_type(lanes: u32) -> Type {
     if lanes > 16 { Type::Ud } else { Type::Uw }
 }
 
-/// An immediate source.
+/// Returns an immediate source.
 pub(crate) fn imm<R>(bits: u64, ty: Type) -> Src<R> {
     Src::Imm { bits, ty }
 }
 
-/// One element as a source.
+/// Returns one element as a source.
 pub(crate) fn scalar<R>(at: RegRef<R>, ty: Type) -> Src<R> {
     Src::Direct {
         at,
@@ -31,17 +31,17 @@ pub(crate) fn scalar<R>(at: RegRef<R>, ty: Type) -> Src<R> {
     }
 }
 
-/// The element at a byte of a register as a source.
+/// Returns the element at byte `sub` of a register as a source.
 pub(crate) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
     scalar(RegRef::new(VirtReg::grf(r), sub), ty)
 }
 
-/// A flag as a source.
+/// Returns a flag as a source.
 pub(crate) fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
     scalar(RegRef::new(VirtReg::flag(f), 0), ty)
 }
 
-/// A source of a logic operation, inverted.
+/// Returns a source of a logic operation, inverted.
 pub(crate) fn inverted(mut src: Src<VirtReg>) -> Src<VirtReg> {
     if let Src::Direct { mods, .. } = &mut src {
         mods.neg = !mods.neg;
@@ -49,17 +49,17 @@ pub(crate) fn inverted(mut src: Src<VirtReg>) -> Src<VirtReg> {
     src
 }
 
-/// Neighbours from a place as a destination.
+/// Returns consecutive elements from `at` as a destination.
 pub(crate) fn dst<R>(at: RegRef<R>, ty: Type) -> Dst<R> {
     Dst::Direct { at, hs: 1, ty }
 }
 
-/// Neighbours from the start of a register as a destination.
+/// Returns consecutive elements from the start of a register as a destination.
 pub(crate) fn grf_dst(r: VReg, ty: Type) -> Dst<VirtReg> {
     dst(RegRef::new(VirtReg::grf(r), 0), ty)
 }
 
-/// A flag as a destination.
+/// Returns a flag as a destination.
 pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
     dst(RegRef::new(VirtReg::flag(f), 0), ty)
 }
@@ -75,8 +75,8 @@ pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R
     inst
 }
 
-/// The option of an instruction behind which a thread lets others run, where hardware tracks what
-/// instructions wait for; none where code says it.
+/// Returns the option that makes the EU switch to another thread after an instruction. It is empty
+/// on platforms with SWSB, where code and not hardware tracks dependencies.
 pub(crate) fn thread_switch(target: &Target) -> InstOpts {
     if target.features().swsb {
         InstOpts::default()
@@ -85,7 +85,7 @@ pub(crate) fn thread_switch(target: &Target) -> InstOpts {
     }
 }
 
-/// A `sync`.
+/// Returns a `sync`.
 pub(crate) fn synchronize<R: Copy>(function: SyncFn, null: R) -> Inst<R> {
     let mut inst = Inst::new(Op::Sync, ExecSize::S1);
     inst.subfn = Subfn::Sync(function);
@@ -93,7 +93,8 @@ pub(crate) fn synchronize<R: Copy>(function: SyncFn, null: R) -> Inst<R> {
     inst
 }
 
-/// A change of the control register: what of floating-point modes is in it takes effect at once.
+/// Returns a change of the control register. A change of the floating-point modes in it takes
+/// effect at once.
 pub(crate) fn control(target: &Target, op: Op, bits: u32) -> MInst {
     let at = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Control, 0)), 0);
     let ty = if bits >> 16 == 0 { Type::Uw } else { Type::Ud };
@@ -103,7 +104,7 @@ pub(crate) fn control(target: &Target, op: Op, bits: u32) -> MInst {
     begins(inst)
 }
 
-/// An instruction that begins a new value of its destination.
+/// Returns an instruction that starts a new value of its destination.
 pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
     MInst::Op {
         inst,
@@ -112,7 +113,8 @@ pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
     }
 }
 
-/// A move of doublewords in all channels, which may begin the destination's value.
+/// Returns a move of dwords in all channels. `starts` is set if it starts a new value of the
+/// destination.
 pub(crate) fn whole_move(
     exec: ExecSize,
     to: (VReg, u32),

@@ -1,4 +1,4 @@
-//! Copies that happen at once, as copies one after the other.
+//! Sequentialization of parallel copies.
 
 use crate::mir::VReg;
 use smallvec::SmallVec;
@@ -7,15 +7,15 @@ use std::collections::VecDeque;
 /// Copies, each `(to, from)`.
 pub(crate) type Copies = SmallVec<[(VReg, VReg); 8]>;
 
-/// How many copies are compared each with each.
+/// Number of copies up to which each is compared with each.
 const FEW: usize = 8;
 
-/// The same effect by copies `(to, from)` in order. No register is copied to twice. Where copies go
-/// round in a ring, `save` gives a register like the one it is asked for, which takes its value
-/// first.
+/// Returns copies `(to, from)` in an order with the effect of all at once. No register is copied to
+/// twice. For a cycle of copies, `save` returns a temporary like its argument, which is copied
+/// there first.
 pub(crate) fn sequence(copies: &[(VReg, VReg)], mut save: impl FnMut(VReg) -> VReg) -> Copies {
     let mut copies: Copies = copies.iter().copied().filter(|(t, f)| t != f).collect();
-    // Mostly none is in another's way.
+    // Mostly no copy overwrites the source of another.
     let reads = |r: VReg| copies.iter().any(|(_, from)| *from == r);
     if copies.len() <= FEW && !copies.iter().any(|(to, _)| reads(*to)) {
         return copies;
@@ -28,7 +28,7 @@ pub(crate) fn sequence(copies: &[(VReg, VReg)], mut save: impl FnMut(VReg) -> VR
         let n = writes.binary_search_by_key(&r, |w| w.0).ok()?;
         writes.get(n).map(|w| w.1)
     };
-    // Per copy, how many others still read what it overwrites.
+    // Number of copies left that read what a copy overwrites.
     let mut readers = vec![0u32; copies.len()];
     for (_, from) in &copies {
         if let Some(n) = writer(*from) {
@@ -52,7 +52,7 @@ pub(crate) fn sequence(copies: &[(VReg, VReg)], mut save: impl FnMut(VReg) -> VR
         if done[first] {
             continue;
         }
-        // What is left are rings: each register is read by one copy, the one before it in the ring.
+        // Only cycles are left: each register is read by one copy, the one before it in the cycle.
         let saved = save(copies[first].0);
         out.push((saved, copies[first].0));
         let mut n = first;
@@ -99,7 +99,7 @@ mod tests {
                 want[to.index()] = from.index();
             }
             assert_eq!(state[..regs], want[..], "{copies:?} {made:?}");
-            // A copy more for each ring alone.
+            // One more copy per cycle only.
             let moving = copies.iter().filter(|c| c.0 != c.1).count();
             assert!(made.len() <= moving + moving / 2);
             assert_eq!(made.len() - moving, next - regs);

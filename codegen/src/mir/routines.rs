@@ -1,4 +1,4 @@
-//! The routines of a kernel: what its subroutines need of it, and what of its values lives while
+//! Routines of a kernel: payload registers that subroutines read, and registers that are live while
 //! they run.
 
 use crate::mir::insert::{Inserted, insert};
@@ -6,15 +6,17 @@ use crate::mir::{MInst, Place, Routine, VCode, VReg};
 use crate::target::abi::MAX_ROUTINES;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// Marks what subroutines read of the thread's payload as read where they are called, so that it is
-/// kept up to there; and the thread's header always: spilling may come to read it, and where a call
-/// is in a loop without end, nothing behind the loop does.
+/// Marks payload registers that a subroutine reads as read at its calls, so that they are kept up
+/// to there.
+///
+/// The thread header is always marked: spill code may read it later. If a call is in an endless
+/// loop, no instruction after the loop reads it.
 pub(crate) fn keep_payload(code: &mut VCode) {
     let calls = code.calls();
     if calls.is_empty() {
         return;
     }
-    // Those called come behind their callers: the last ones need what they need themselves.
+    // Callees come after their callers. In reverse order, the needs of callees are known first.
     let mut needs: SecondaryMap<Routine, Vec<VReg>> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
         let mut seen: EntitySet<VReg> = EntitySet::new();
@@ -52,8 +54,8 @@ pub(crate) fn keep_payload(code: &mut VCode) {
     insert(code, new);
 }
 
-/// Marks the way back as read where a routine begins that never returns. A call writes it where the
-/// routine's parameters live already; nothing else of the routine would say so.
+/// Marks the return address as read at the start of a routine that never returns. A call writes it
+/// while the routine's parameters are live already. Nothing else in the routine would show that.
 pub(crate) fn keep_links(code: &mut VCode) {
     let calls = code.calls();
     if calls.is_empty() {
@@ -81,13 +83,13 @@ pub(crate) fn keep_links(code: &mut VCode) {
             });
         }
     }
-    // Callees come behind their callers, but not in the order of their calls.
+    // Callees come after their callers, but not in the order of their calls.
     new.sort_by_key(|n| n.at);
     insert(code, new);
 }
 
-/// For each routine those that run while it runs: itself, and what it calls, at any depth; in
-/// order.
+/// Returns for each routine those that run while it runs, in order: itself and its callees, at any
+/// depth.
 pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     let mut out: SecondaryMap<Routine, Vec<Routine>> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
@@ -96,7 +98,7 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
         for m in code.insts.get(insts).unwrap_or(&[]) {
             if let MInst::Call { routine, .. } = m {
                 all.extend_from_slice(&out[*routine]);
-                // Many calls of many: not one list of all of them.
+                // Limits the list if there are many calls of routines with many callees.
                 if all.len() > 4 * MAX_ROUTINES {
                     all.sort_unstable();
                     all.dedup();
@@ -110,8 +112,8 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     out
 }
 
-/// The registers that stay where they are: those that instructions of several routines name, and
-/// those that are passed by where they are.
+/// Returns the registers that must keep their position: those that instructions of several routines
+/// name, and those whose address is passed.
 pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = SecondaryMap::new();
     if code.routines.len() < 2 {
@@ -133,7 +135,7 @@ pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// The routine of each block.
+/// Returns the routine of each block.
 pub(crate) fn of_blocks(code: &VCode) -> Vec<Routine> {
     let mut out = vec![Routine::new(0); code.blocks.len()];
     for (r, d) in &code.routines {

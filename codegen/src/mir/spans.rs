@@ -1,4 +1,4 @@
-//! Which bytes of its registers an instruction reads and writes.
+//! Bytes of its registers that an instruction reads and writes.
 
 use super::{Access, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
@@ -6,18 +6,18 @@ use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Platform, Src, Type, perf};
 use std::ops::Range;
 
-/// What an instruction names of a register that has so many bytes, for a platform with GRFs of so
-/// many.
+/// Computes the bytes that an instruction accesses of each register, for a platform and its GRF
+/// size.
 pub(crate) struct Spans<F> {
     pub(crate) platform: Platform,
     pub(crate) grf: u32,
-    /// Bytes of a register.
+    /// Size of a register in bytes.
     pub(crate) size: F,
 }
 
-/// Bytes of the sources and of the destination of an instruction whose operands are runs of GRFs: a
-/// message's payloads and its response, what the systolic array takes and gives; within, `None` if
-/// they are not known. `None` for other instructions.
+/// Returns bytes of the sources and of the destination of an instruction whose operands are runs of
+/// GRFs. These are payloads and response of a message, or operands of the systolic array. The inner
+/// `None` is for unknown sizes, the outer one for other instructions.
 fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[u32; 4]>> {
     if !inst.op.has_runs() {
         return None;
@@ -32,8 +32,8 @@ fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[
 }
 
 impl<F: Fn(VReg) -> u32> Spans<F> {
-    /// Calls `f` with every register and the bytes of it, from its start, from the first to the
-    /// last one that count; uses first.
+    /// Calls `f` with every register and the range of its bytes, from the register's start, that
+    /// the instruction accesses. Uses come first.
     pub(crate) fn each(&self, m: &MInst, mut f: impl FnMut(VReg, Range<u32>, Access)) {
         let MInst::Op { inst, starts, .. } = m else {
             return m.for_each_vreg(|r, a| {
@@ -49,7 +49,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                 }
             });
         };
-        // Bytes of sources and destination where regions do not say them.
+        // Bytes of sources and destination, where regions do not give them.
         let blocks = blocks(self.platform, inst, self.grf);
         let mut span = |r: VReg, sub: u16, bytes: Option<u32>, a: Access| {
             let (sub, size) = (u32::from(sub), (self.size)(r));
@@ -101,8 +101,8 @@ mod tests {
     use cranelift_entity::EntityRef;
     use gantry_isa_gen::{ExecSize, Op, RegRef, Subfn};
 
-    /// The systolic array reads and writes rows, of which regions and the number of channels say
-    /// nothing.
+    /// The systolic array reads and writes rows, whose number does not follow from regions and exec
+    /// size.
     #[test]
     fn products_name_all_their_rows() {
         let at = |n| RegRef::new(VirtReg::grf(VReg::new(n)), 0);

@@ -1,18 +1,18 @@
-//! Source locations beside code: by runs, so that code without locations has nothing beside it and
-//! code with them little.
+//! Source locations beside code, by runs: code without locations takes no space for them and code
+//! with them takes little.
 
 use crate::ir::SourceLoc;
 
-/// The locations of a sequence of items: which each run of them is from.
+/// Source locations of a sequence of items, as runs of items with the same location.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SrcLocs {
-    /// The first item of each run, and where it is from, which is not where the run before is from.
-    /// Before the first there is no location.
+    /// First item of each run and its location, which differs from that of the run before. Items
+    /// before the first run have no location.
     runs: Vec<(u32, SourceLoc)>,
 }
 
 impl SrcLocs {
-    /// Says where the items from `at` on are from. What was said of later ones is forgotten.
+    /// Sets the location of the items from `at` on. Forgets locations of later items.
     pub(crate) fn push(&mut self, at: usize, loc: SourceLoc) {
         let at = at as u32;
         while self.runs.last().is_some_and(|r| r.0 >= at) {
@@ -23,19 +23,19 @@ impl SrcLocs {
         }
     }
 
-    /// Where an item is from.
+    /// Returns the location of an item.
     pub fn get(&self, at: usize) -> SourceLoc {
         let after = self.runs.partition_point(|r| r.0 as usize <= at);
         let run = after.checked_sub(1).and_then(|n| self.runs.get(n));
         run.map_or(SourceLoc::NONE, |r| r.1)
     }
 
-    /// The first item of each run, and where the run is from.
+    /// Returns the first item of each run, and the location of the run.
     pub fn runs(&self) -> impl Iterator<Item = (usize, SourceLoc)> + '_ {
         self.runs.iter().map(|&(at, loc)| (at as usize, loc))
     }
 
-    /// For reading in order.
+    /// Returns a cursor, for reading in order.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         Cursor {
             runs: &self.runs,
@@ -44,16 +44,16 @@ impl SrcLocs {
     }
 }
 
-/// Reads locations of items that are asked for in order.
+/// Reads locations of items in order.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
-    /// Those that begin later.
+    /// Runs that begin later.
     runs: &'a [(u32, SourceLoc)],
     loc: SourceLoc,
 }
 
 impl Cursor<'_> {
-    /// Where an item is from: not before the last one asked for.
+    /// Returns the location of an item, which must not be before the last one read.
     pub(crate) fn at(&mut self, at: usize) -> SourceLoc {
         while let Some(((first, loc), rest)) = self.runs.split_first()
             && *first as usize <= at

@@ -1,5 +1,5 @@
-//! What machine code must keep to between stages, whatever stage made it: run on what each stage
-//! makes, in tests and with [`CompileOptions::check`](crate::CompileOptions::check).
+//! Verifier of machine code between stages. It runs on the output of each stage, in tests and with
+//! [`CompileOptions::check`](crate::CompileOptions::check).
 
 use super::bale::{Bale, BaleSrc, View};
 use super::lowered::{Lowered, LoweredFunction};
@@ -13,20 +13,20 @@ use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src, Type};
 use std::fmt::Display;
 
-/// What instructions refer to.
+/// Entities that instructions may refer to.
 struct Verifier<'a> {
     grf: GrfFile,
     vregs: &'a PrimaryMap<VReg, VRegData>,
     flags: &'a PrimaryMap<VFlag, u8>,
     routines: &'a PrimaryMap<Routine, RoutineData>,
-    /// Whether flags may still be virtual.
+    /// True while flags may be virtual.
     virtual_flags: bool,
 }
 
 /// Checks a function between lowering and legalization.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// Violated rule and its position.
 pub(crate) fn lowered(f: &LoweredFunction) -> Result<(), String> {
     let v = Verifier {
         grf: f.grf,
@@ -61,10 +61,10 @@ pub(crate) fn lowered(f: &LoweredFunction) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks machine code before allocation; `virtual_flags`: of flags too.
+/// Checks machine code before allocation. `virtual_flags` is set before flags are allocated.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// Violated rule and its position.
 pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
     let v = Verifier {
         grf: c.grf,
@@ -89,7 +89,7 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
         };
         let only = !before.iter().any(MInst::is_terminator);
         v.terminator(name, last, only, block.succs.len())?;
-        // Once flags have their places they go along no edge.
+        // Allocated flags are not passed along edges.
         if let Some(along) = &block.flags.0
             && (!virtual_flags || along.args.len() != block.succs.len())
         {
@@ -136,7 +136,7 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether predecessors are the successors turned round.
+/// Returns true if predecessors are the reverse of successors.
 fn preds_are_right(c: &VCode) -> bool {
     let succs = c
         .blocks
@@ -161,8 +161,8 @@ impl Verifier<'_> {
         let file = self.grf.size();
         for (r, d) in self.vregs {
             let fits = match d.place {
-                // One that is larger than the file is refused by allocation, in a sentence about
-                // the IR.
+                // A register larger than the GRF file is rejected by allocation, with an error
+                // about the IR.
                 Place::Any => true,
                 Place::Fixed(at) | Place::AtLeast(at) => {
                     at.checked_add(d.bytes).is_some_and(|end| end <= file)
@@ -176,7 +176,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Routines are runs of blocks, one behind the other.
+    /// Checks that routines are consecutive runs of blocks.
     fn blocks(&self, blocks: usize) -> Result<(), String> {
         let mut next = 0;
         for (r, d) in self.routines {
@@ -253,7 +253,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Bytes of a register.
+    /// Checks an access to bytes of a register.
     fn bytes(&self, reg: VirtReg, start: u32, end: u32) -> Result<(), String> {
         let r = match reg.kind() {
             RegKind::Phys(_) => return Ok(()),
@@ -366,7 +366,7 @@ impl Verifier<'_> {
             let start = u32::from(at.sub);
             let bytes = if message { 0 } else { element * size + size };
             match at.reg.as_flag() {
-                // Bits of flags are looked at by allocation.
+                // Allocation checks bits of flags.
                 Some(f) => self.flag(f),
                 None => self.bytes(at.reg, start, start + bytes),
             }
@@ -387,8 +387,8 @@ impl Verifier<'_> {
                     let row = (last / w).saturating_sub(1) * vs + (w - 1) * hs;
                     if last >= w { whole.max(row) } else { whole }
                 }
-                // What three-source instructions read of channels behind a register's end goes
-                // nowhere.
+                // Three-source instructions may read channels past a register's end, which are not
+                // used.
                 Region::Ternary { .. } | Region::Scalar3 { .. } | Region::VxH { .. } => 0,
             };
             run(at, reached, ty.bytes())?;
@@ -411,7 +411,7 @@ mod tests {
     use gantry_isa_gen::{ExecSize, Op, Type};
     use smallvec::smallvec;
 
-    /// A branch on a flag to one of two blocks; the second gets the flag.
+    /// Branch on a flag to one of two blocks. The second gets the flag.
     fn good() -> VCode {
         let (a, b, f, g) = (VReg::new(0), VReg::new(1), VFlag::new(0), VFlag::new(1));
         let mov = uniform(Op::Mov, grf_dst(a, Type::Ud), [imm(1, Type::Ud)]);
@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(code(&good(), true), Ok(()));
     }
 
-    /// What is wrong with the code once it is changed.
+    /// Returns the error of the code after a change.
     fn fault(change: impl FnOnce(&mut VCode)) -> String {
         let mut c = good();
         change(&mut c);

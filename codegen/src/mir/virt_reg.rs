@@ -1,63 +1,63 @@
-//! The register of an instruction before allocation, in 32 bits: instructions have many of them,
-//! and are copied a lot.
+//! Register of an instruction before allocation, in 32 bits: instructions have many of them and are
+//! copied a lot.
 
 use super::{VCode, VFlag, VReg};
 use gantry_isa_gen as isa;
 use std::fmt;
 
-/// How many virtual registers a [`VirtReg`] has bits for.
+/// Number of virtual registers that a [`VirtReg`] has bits for.
 const MAX_REGS: u32 = 1 << 31;
 
-/// How many flags a [`VirtReg`] has bits for. The number behind them is [`VFlag::EXEC`]'s.
+/// Number of flags that a [`VirtReg`] has bits for. The next number is that of [`VFlag::EXEC`].
 pub(super) const MAX_FLAGS: u32 = (1 << 30) - 1;
 
 /// Set for all but virtual registers in the GRF file.
 const NOT_GRF: u32 = 1 << 31;
 
-/// Set, where [`NOT_GRF`] is, for physical registers.
+/// Set, together with [`NOT_GRF`], for physical registers.
 const PHYS: u32 = 1 << 30;
 
-/// A register of an instruction before allocation: a [`RegKind`], packed.
+/// Register of an instruction before allocation: a [`RegKind`], packed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtReg(u32);
 
-/// What a [`VirtReg`] is.
+/// Kinds of register that a [`VirtReg`] can be.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegKind {
-    /// In the GRF file.
+    /// Virtual register in the GRF file.
     Grf(VReg),
-    /// A flag.
+    /// Virtual flag.
     Flag(VFlag),
-    /// A physical register: null, accumulators, address and state registers, and flags after their
+    /// Physical register: null, accumulators, address and state registers, and flags after their
     /// allocation.
     Phys(isa::Reg),
 }
 
 impl VirtReg {
-    /// The null register.
+    /// Null register.
     pub const NULL: VirtReg = VirtReg::phys(isa::Reg::NULL);
 
-    /// A register in the GRF file. There are bits for numbers below 2^31; emission fails on code
-    /// that has more.
+    /// Returns a register in the GRF file. There are bits for numbers below 2^31. Emission fails on
+    /// code that has more.
     #[inline]
     pub const fn grf(r: VReg) -> VirtReg {
         VirtReg(r.0 & !NOT_GRF)
     }
 
-    /// A flag, or [`VFlag::EXEC`]. There are bits for numbers below 2^30; emission fails on code
-    /// that has more.
+    /// Returns a flag, or [`VFlag::EXEC`]. There are bits for numbers below 2^30. Emission fails on
+    /// code that has more.
     #[inline]
     pub const fn flag(f: VFlag) -> VirtReg {
         VirtReg(f.0 & !PHYS | NOT_GRF)
     }
 
-    /// A physical register.
+    /// Returns a physical register.
     #[inline]
     pub const fn phys(r: isa::Reg) -> VirtReg {
         VirtReg(r.to_bits() as u32 | PHYS | NOT_GRF)
     }
 
-    /// What it is.
+    /// Returns the kind of register, unpacked.
     #[inline]
     pub const fn kind(self) -> RegKind {
         if self.0 & NOT_GRF == 0 {
@@ -69,7 +69,7 @@ impl VirtReg {
         }
     }
 
-    /// The virtual register in the GRF file, where this is one.
+    /// Returns the virtual register in the GRF file, if this is one.
     #[inline]
     pub const fn as_grf(self) -> Option<VReg> {
         match self.kind() {
@@ -78,7 +78,7 @@ impl VirtReg {
         }
     }
 
-    /// The virtual flag, where this is one.
+    /// Returns the virtual flag, if this is one.
     #[inline]
     pub const fn as_flag(self) -> Option<VFlag> {
         match self.kind() {
@@ -87,13 +87,13 @@ impl VirtReg {
         }
     }
 
-    /// Whether this is a virtual register in the GRF file.
+    /// Returns true for a virtual register in the GRF file.
     #[inline]
     pub const fn is_grf(self) -> bool {
         self.as_grf().is_some()
     }
 
-    /// Whether this is a virtual flag.
+    /// Returns true for a virtual flag.
     #[inline]
     pub const fn is_flag(self) -> bool {
         self.as_flag().is_some()
@@ -126,8 +126,11 @@ impl fmt::Debug for VirtReg {
     }
 }
 
-/// Fails where code has a register or a flag whose number a [`VirtReg`] has no bits for. Memory
-/// ends long before.
+/// Checks that all numbers of registers and flags fit into a [`VirtReg`]. No real code exceeds
+/// them, since memory runs out first.
+///
+/// # Errors
+/// Numbers of registers and flags, and their limits.
 pub(crate) fn check_counts(code: &VCode) -> Result<(), String> {
     if code.vregs.len() <= MAX_REGS as usize && code.flags.len() <= MAX_FLAGS as usize {
         Ok(())

@@ -1,13 +1,13 @@
-//! A walk over code as it was and as it is: what each instruction reads must have been written by
-//! the same ones, in the same order, and so must be what a block leaves behind.
+//! Checker of schedules: it walks the code before and after. Each instruction must read what the
+//! same instructions wrote in the same order, and blocks must leave the same state.
 //!
-//! It knows nothing of dependences. Each byte of each register has a history, a number that every
-//! write makes another one; an instruction's reads, folded together, must be the same number before
-//! and after. Which bytes of the register file an instruction names it asks [`Spans`], which
-//! scheduling does not.
+//! The checker does not use dependences. Each byte of each register has a history: a number that
+//! every write changes. The reads of an instruction, folded together, must be the same number
+//! before and after. The bytes of the GRF file that an instruction names come from [`Spans`], which
+//! scheduling does not use.
 
-use super::Order;
-use super::space::{Space, Touch};
+use super::Schedule;
+use super::space::{ChunkAccess, StateSpace};
 use crate::mir::spans::Spans;
 use crate::mir::{Access as Named, MInst, VCode, VReg};
 use crate::target::Target;
@@ -15,12 +15,12 @@ use gantry_isa_gen::perf::{Freedom, Store};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What has happened to everything that has a state, in a block.
+/// Histories of everything that has a state, in a block.
 #[derive(Default, PartialEq, Eq)]
-struct History {
-    /// By byte of the register file.
+struct Histories {
+    /// By byte of the GRF file.
     file: HashMap<u32, u64>,
-    /// By chunk and unit of all else.
+    /// By chunk and unit of everything else.
     other: HashMap<(u32, u32), u64>,
 }
 
@@ -29,21 +29,20 @@ fn mix(a: u64, b: u64) -> u64 {
     x ^ x >> 31
 }
 
-struct Walk<'a, A, S> {
-    space: &'a Space<A, S>,
-    history: History,
+struct HistoryWalk<'a, A, S> {
+    space: &'a StateSpace<A, S>,
+    history: Histories,
 }
 
-impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
-    /// Runs an instruction, whose number in the code as it was is `id`: what it has read, as a
-    /// number.
+impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> HistoryWalk<'_, A, S> {
+    /// Runs an instruction, whose number in the old code is `id`. Returns its reads as a number.
     fn step(&mut self, m: &MInst, id: u32) -> u64 {
         let spans = Spans {
             platform: self.space.platform,
             grf: self.space.grf,
             size: self.space.size,
         };
-        // What is no instruction then says nothing.
+        // Operations that emit no instruction say nothing then.
         let says = match *m {
             MInst::Start { .. } => self.space.values,
             MInst::Copy { dst, src } => {
@@ -54,7 +53,7 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
         let mut read = 0;
         let mut writes: Vec<Range<u32>> = Vec::new();
         spans.each(m, |r, bytes, named| {
-            // Of the base only the place is asked for.
+            // Only the address of the base is used.
             let address = match m {
                 MInst::LoadAddress { base, index, .. } => {
                     *base == Some(r) && index.is_none_or(|(i, _)| i != r)
@@ -87,7 +86,7 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
                 self.space.touches(a, &mut touches);
             }
         });
-        let units = |t: &Touch| {
+        let units = |t: &ChunkAccess| {
             let (chunk, mask) = (t.chunk, t.mask);
             let bits = (0..u64::BITS).filter(move |b| mask >> b & 1 == 1);
             bits.map(move |b| (chunk, b))
@@ -114,19 +113,19 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
     }
 }
 
-/// Checks that an order keeps what code means, in which registers are where `address` says.
-/// `values`: and what lives in them.
+/// Checks that an order keeps the meaning of code whose registers are at `address`. With `values`,
+/// liveness must be kept too.
 ///
 /// # Errors
-/// The instruction that does not read what it read.
+/// Instruction with different reads.
 pub(crate) fn verify(
     code: &VCode,
-    order: &Order,
+    order: &Schedule,
     target: &Target,
     address: impl Fn(VReg) -> u32 + Copy,
     values: bool,
 ) -> Result<(), String> {
-    let space = Space {
+    let space = StateSpace {
         platform: target.platform(),
         grf: target.grf().bytes,
         address,
@@ -138,9 +137,9 @@ pub(crate) fn verify(
         return Err("instructions are missing".to_owned());
     }
     for (block, data) in &code.blocks {
-        let walk = || Walk {
+        let walk = || HistoryWalk {
             space: &space,
-            history: History::default(),
+            history: Histories::default(),
         };
         let inst = |n: usize| code.insts.get(n).copied();
         let (mut was, mut is) = (walk(), walk());
@@ -150,7 +149,7 @@ pub(crate) fn verify(
                 reads.insert(n as u32, was.step(&m, n as u32));
             }
         }
-        // The last place up to which all stood before that stand now.
+        // Last index before which the same instructions have run in both orders.
         let mut most = data.start;
         for to in data.start..data.end {
             let n = order.from[to];

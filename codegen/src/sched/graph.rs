@@ -1,43 +1,43 @@
-//! Who must run before whom.
+//! Dependence graph of a segment.
 
-use super::space::Touch;
-use super::units::Units;
+use super::space::ChunkAccess;
+use super::units::SegmentUnits;
 
-/// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no
+/// Bytes of a chunk, the unit that accessed them, and the next entry of the list, which has no
 /// order.
-struct Entry {
+struct AccessEntry {
     mask: u64,
     unit: u32,
     next: u32,
 }
 
-/// The end of a list of entries.
-const NOBODY: u32 = u32::MAX;
+/// End of a list of entries.
+const NO_ENTRY: u32 = u32::MAX;
 
-/// Lists of who last wrote the bytes of a chunk, and of who has read them since.
+/// Lists of the last writers of the bytes of a chunk, and of their readers since.
 #[derive(Clone, Copy)]
-struct Chunk {
+struct ChunkAccesses {
     writes: u32,
     reads: u32,
 }
 
-impl Chunk {
-    const NONE: Chunk = Chunk {
-        writes: NOBODY,
-        reads: NOBODY,
+impl ChunkAccesses {
+    const NONE: ChunkAccesses = ChunkAccesses {
+        writes: NO_ENTRY,
+        reads: NO_ENTRY,
     };
 }
 
-/// Takes bytes from all entries of a list but one's own, and calls `f` with those who had some of
-/// them; gives the list of those that have others.
+/// Removes bytes from all entries of a list but one's own, and calls `f` with the units that had
+/// some of them. Returns the list of entries with other bytes.
 #[inline]
 fn without(
-    entries: &mut [Entry],
+    entries: &mut [AccessEntry],
     mut at: u32,
     (own, bytes): (u32, u64),
     mut f: impl FnMut(u32),
 ) -> u32 {
-    let mut kept = NOBODY;
+    let mut kept = NO_ENTRY;
     while let Some(e) = entries.get_mut(at as usize) {
         let next = e.next;
         if e.mask & bytes != 0 && e.unit != own {
@@ -53,9 +53,9 @@ fn without(
     kept
 }
 
-/// One waits for another, for so many cycles from when that is issued.
+/// Dependence: `to` waits for `from`, for a number of cycles from its issue.
 #[derive(Clone, Copy)]
-struct Edge {
+struct Dependence {
     from: u32,
     to: u32,
     cycles: u32,
@@ -63,44 +63,43 @@ struct Edge {
 
 /// Dependences within a segment. All go from an earlier unit to a later one.
 ///
-/// Each byte of a chunk has one last writer, and whoever writes it takes from the readers what they
-/// read of it: so there are at most as many edges as touches, times the bytes of a chunk, and
-/// mostly one for each.
+/// Each byte of a chunk has one last writer, and a write removes the readers of its bytes. So there
+/// are at most as many edges as touches, times the bytes of a chunk. Mostly there is one per touch.
 #[derive(Default)]
-pub(super) struct Graph {
-    chunks: Vec<Chunk>,
-    entries: Vec<Entry>,
+pub(super) struct DependenceGraph {
+    chunks: Vec<ChunkAccesses>,
+    entries: Vec<AccessEntry>,
     /// Chunks that may not be empty.
     used: Vec<u32>,
-    /// Per unit, cycles until its sources have been read, and until its results are there.
+    /// Cycles per unit until its sources have been read, and until its results are available.
     times: Vec<[u32; 2]>,
-    /// In the order of those that wait.
-    edges: Vec<Edge>,
-    /// Per unit, the last edge from it.
+    /// Edges, ordered by waiting unit.
+    edges: Vec<Dependence>,
+    /// Last edge from each unit.
     last: Vec<u32>,
-    /// Edges in the order of those that are waited for.
-    sorted: Vec<Edge>,
-    /// Per unit, where its edges start in that order; one more at the end.
+    /// Edges, ordered by the unit waited for.
+    sorted: Vec<Dependence>,
+    /// Start of each unit's edges in that order, and the end of the last.
     starts: Vec<u32>,
-    /// Per unit, on how many edges it waits.
+    /// Number of edges that each unit waits on.
     waits: Vec<u32>,
-    /// Per unit, cycles until all that waits for it has been done.
-    way: Vec<u32>,
+    /// Cycles per unit until all units that wait for it are done: its critical path.
+    critical_path: Vec<u32>,
 }
 
-impl Graph {
-    /// Makes room for so many chunks.
+impl DependenceGraph {
+    /// Makes space for a number of chunks.
     pub(super) fn reserve(&mut self, chunks: usize) {
         if self.chunks.len() < chunks {
-            self.chunks.resize(chunks, Chunk::NONE);
+            self.chunks.resize(chunks, ChunkAccesses::NONE);
         }
     }
 
-    /// Of the units of a segment.
-    pub(super) fn build(&mut self, units: &Units) {
+    /// Builds the graph of a segment's units.
+    pub(super) fn build(&mut self, units: &SegmentUnits) {
         for c in self.used.drain(..) {
             if let Some(chunk) = self.chunks.get_mut(c as usize) {
-                *chunk = Chunk::NONE;
+                *chunk = ChunkAccesses::NONE;
             }
         }
         self.entries.clear();
@@ -114,8 +113,8 @@ impl Graph {
         self.index(units);
     }
 
-    /// Finds edges by where they start, and how far it is from each unit.
-    fn index(&mut self, units: &Units) {
+    /// Sorts edges by start, and computes the critical path from each unit.
+    fn index(&mut self, units: &SegmentUnits) {
         self.starts.clear();
         self.starts.resize(units.len() + 1, 0);
         self.waits.clear();
@@ -131,72 +130,74 @@ impl Graph {
         }
         self.sorted.clear();
         self.sorted.extend_from_slice(&self.edges);
-        // From the last: those from one unit end where those of the next one start, and each start
-        // moves to where the first of them is.
+        // Goes from the last edge to the first. The edges of a unit end where the next unit's
+        // start, and each start moves to its first edge.
         for e in self.edges.iter().rev() {
             let end = &mut self.starts[e.from as usize];
             *end -= 1;
             self.sorted[*end as usize] = *e;
         }
-        self.way.clear();
-        self.way.resize(units.len(), 0);
+        self.critical_path.clear();
+        self.critical_path.resize(units.len(), 0);
         for n in (0..units.len()).rev() {
             let own = units.timing(n).map_or(0, |t| t.issue);
-            let behind = self
+            let dependents = self
                 .after(n)
-                .map(|(to, cycles)| cycles.saturating_add(self.way(to)));
-            self.way[n] = behind.max().unwrap_or(0).max(own);
+                .map(|(to, cycles)| cycles.saturating_add(self.critical_path(to)));
+            self.critical_path[n] = dependents.max().unwrap_or(0).max(own);
         }
     }
 
-    /// How many dependences there are.
+    /// Returns the number of dependences.
     #[cfg(test)]
     pub(super) fn edges(&self) -> usize {
         self.edges.len()
     }
 
-    /// Forgets one dependence: who waited for whom.
+    /// Removes one dependence, and returns its waiting unit and the unit waited for.
     #[cfg(test)]
-    pub(super) fn forget(&mut self, n: usize, units: &Units) -> (usize, usize) {
+    pub(super) fn forget(&mut self, n: usize, units: &SegmentUnits) -> (usize, usize) {
         let e = self.edges.remove(n);
         self.index(units);
         (e.from as usize, e.to as usize)
     }
 
-    /// Adds what a unit waits for.
-    fn unit(&mut self, units: &Units, n: usize) {
+    /// Adds the dependences of a unit.
+    fn unit(&mut self, units: &SegmentUnits, n: usize) {
         let to = n as u32;
         let (edges, last) = (&mut self.edges, &mut self.last);
-        // What is no instruction takes no time; a reader is in the way until it has read.
+        // Operations that emit no instruction take no time. A reader blocks writers until it has
+        // read.
         self.times.push(units.timing(n).map_or([0; 2], |t| {
             [t.read, t.result].map(|cycles| t.issue + cycles)
         }));
         let times = &self.times;
         let mut edge = |from: u32, wrote: bool| {
             let cycles = times[from as usize][usize::from(wrote)];
-            // One for each that it waits for.
+            // One edge per unit waited for.
             let last = &mut last[from as usize];
             match edges.get_mut(*last as usize).filter(|e| e.to == to) {
                 Some(e) => e.cycles = e.cycles.max(cycles),
                 None => {
                     *last = edges.len() as u32;
-                    edges.push(Edge { from, to, cycles });
+                    edges.push(Dependence { from, to, cycles });
                 }
             }
         };
         let touches = units.touches(n);
         let (chunks, entries, used) = (&mut self.chunks, &mut self.entries, &mut self.used);
-        let mut add = |entries: &mut Vec<Entry>, t: &Touch, chunk: Chunk, first: u32| {
-            if chunk.reads == NOBODY && chunk.writes == NOBODY {
-                used.push(t.chunk);
-            }
-            entries.push(Entry {
-                mask: t.mask,
-                unit: to,
-                next: first,
-            });
-            entries.len() as u32 - 1
-        };
+        let mut add =
+            |entries: &mut Vec<AccessEntry>, t: &ChunkAccess, chunk: ChunkAccesses, first: u32| {
+                if chunk.reads == NO_ENTRY && chunk.writes == NO_ENTRY {
+                    used.push(t.chunk);
+                }
+                entries.push(AccessEntry {
+                    mask: t.mask,
+                    unit: to,
+                    next: first,
+                });
+                entries.len() as u32 - 1
+            };
         for t in touches.iter().filter(|t| !t.write) {
             let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
                 continue;
@@ -210,7 +211,7 @@ impl Graph {
             }
             chunk.reads = add(entries, t, *chunk, chunk.reads);
         }
-        // What it writes is what later ones find, also where it reads the same.
+        // Later units find its writes, also where it reads the same bytes.
         for t in touches.iter().filter(|t| t.write) {
             let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
                 continue;
@@ -219,11 +220,11 @@ impl Graph {
             let reads = without(entries, chunk.reads, others, |who| edge(who, false));
             let writes = without(entries, chunk.writes, others, |who| edge(who, true));
             let writes = add(entries, t, *chunk, writes);
-            *chunk = Chunk { writes, reads };
+            *chunk = ChunkAccesses { writes, reads };
         }
     }
 
-    /// Who waits for a unit, and for how long.
+    /// Returns the units that wait for a unit, and their cycles.
     pub(super) fn after(&self, n: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let range = match self.starts.get(n..n + 2) {
             Some(&[from, to]) => from as usize..to as usize,
@@ -233,14 +234,15 @@ impl Graph {
         edges.map(|e| (e.to as usize, e.cycles))
     }
 
-    /// For how many others each unit waits.
+    /// Returns the number of units that each unit waits for.
     pub(super) fn waits(&self) -> &[u32] {
         &self.waits
     }
 
-    /// Cycles from when a unit is issued until all is done that waits for it, in the segment.
-    pub(super) fn way(&self, n: usize) -> u32 {
-        self.way.get(n).copied().unwrap_or(0)
+    /// Returns the cycles from a unit's issue until everything in the segment that waits for it is
+    /// done.
+    pub(super) fn critical_path(&self, n: usize) -> u32 {
+        self.critical_path.get(n).copied().unwrap_or(0)
     }
 
     /// Marks units of a kind, and all that they wait for.

@@ -1,41 +1,43 @@
-//! The list scheduler.
+//! List scheduler.
 
-use super::Order;
-use super::graph::Graph;
-use super::units::Units;
+use super::Schedule;
+use super::graph::DependenceGraph;
+use super::units::SegmentUnits;
 use gantry_isa_gen::perf::Clock;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Who goes first.
+/// Priority of units.
 pub(super) trait Policy {
-    /// Those with a rank go before others, the lowest first; all others as they came.
-    fn rank(&self, graph: &Graph, n: usize) -> Option<u32>;
+    /// Returns the rank of a unit. Units with a rank go first, the lowest before others. The rest
+    /// keep their order.
+    fn rank(&self, graph: &DependenceGraph, n: usize) -> Option<u32>;
 
-    /// Whether there is room for one with a rank. If not, others go before it, as they came.
+    /// Returns true if there is space for a unit with a rank. If not, others go before it, in their
+    /// order.
     fn fits(&self, _n: usize) -> bool {
         true
     }
 
-    /// It was put in order.
+    /// Called when a unit was issued.
     fn issued(&mut self, _n: usize) {}
 }
 
-/// An order of the units of a segment.
+/// Order of the units of a segment.
 #[derive(Default)]
-pub(super) struct List {
+pub(super) struct ListScheduler {
     waits: Vec<u32>,
     done: Vec<bool>,
-    /// Those that only wait for a cycle to come.
+    /// Units that only wait for a cycle.
     later: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Those that can run, by rank.
+    /// Ready units, by rank.
     ranked: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Those that can run, and have no rank or no room, as they came.
+    /// Ready units without a rank or space, in their order.
     others: BinaryHeap<Reverse<u32>>,
     order: Vec<u32>,
 }
 
-/// Takes from a heap those that have been put in order already.
+/// Drops units that were issued already from the top of a heap, and returns its first other one.
 fn top<T: Ord + Copy>(heap: &mut BinaryHeap<Reverse<T>>, done: impl Fn(T) -> bool) -> Option<T> {
     while let Some(Reverse(t)) = heap.peek() {
         if !done(*t) {
@@ -46,12 +48,12 @@ fn top<T: Ord + Copy>(heap: &mut BinaryHeap<Reverse<T>>, done: impl Fn(T) -> boo
     None
 }
 
-impl List {
-    /// Puts the units of a segment in order, and issues them.
+impl ListScheduler {
+    /// Orders and issues the units of a segment.
     pub(super) fn run(
         &mut self,
-        units: &Units,
-        graph: &Graph,
+        units: &SegmentUnits,
+        graph: &DependenceGraph,
         clock: &mut Clock,
         policy: &mut impl Policy,
     ) {
@@ -82,13 +84,18 @@ impl List {
         }
     }
 
-    /// All that it waits for has been issued.
-    fn wait(&mut self, units: &Units, n: usize, clock: &Clock) {
+    /// Queues a unit whose dependences have all been issued.
+    fn wait(&mut self, units: &SegmentUnits, n: usize, clock: &Clock) {
         self.later
             .push(Reverse((units.earliest(n, clock), n as u32)));
     }
 
-    fn next(&mut self, graph: &Graph, clock: &Clock, policy: &impl Policy) -> Option<usize> {
+    fn next(
+        &mut self,
+        graph: &DependenceGraph,
+        clock: &Clock,
+        policy: &impl Policy,
+    ) -> Option<usize> {
         let done = |n: u32| self.done.get(n as usize).copied().unwrap_or(false);
         while let Some((cycle, n)) = top(&mut self.later, |t| done(t.1))
             && cycle <= clock.now()
@@ -110,7 +117,7 @@ impl List {
             self.others.pop();
             return Some(n as usize);
         }
-        // Nobody can run, or nobody has room: who waits least, or came first.
+        // No unit is ready, or none has space: takes the one that waits least, or the first.
         let soonest = top(&mut self.later, |t| done(t.1)).map(|t| t.1);
         let n = match (first, soonest) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -119,8 +126,8 @@ impl List {
         n.map(|n| n as usize)
     }
 
-    /// Adds the units as they were put in order.
-    pub(super) fn order(&self, units: &Units, out: &mut Order) {
+    /// Appends the units in the order found.
+    pub(super) fn order(&self, units: &SegmentUnits, out: &mut Schedule) {
         for &n in &self.order {
             units.places(n as usize).for_each(|at| out.push(at));
         }

@@ -1,24 +1,23 @@
 //! Scheduling: the order of instructions within their blocks.
 //!
-//! A thread issues its instructions in order, and waits where one needs what is not there yet: some
-//! cycles for a result of the ALU, hundreds for a load. Two passes move what may be moved so that
-//! there is something else to do meanwhile:
+//! A thread issues its instructions in order, and stalls if one needs a result that is not
+//! available yet. An ALU result takes some cycles, a load hundreds. Two passes reorder instructions
+//! to hide these latencies:
 //!
-//! - [`raise`], before allocation: loads, and what they need, come first, as long as what lives
-//!   stays below a limit; what reads them comes as late as it came. Registers that copies join
-//!   count as one, so that no copy becomes a move.
-//! - [`schedule`], after allocation: a list scheduler over the bytes of the register file. Of the
-//!   instructions that need not wait it takes the one with the longest way to the end of the block.
+//! - [`raise`], before allocation: loads and what they need come first, as long as demand stays
+//!   below a limit. Users of loaded values keep their order. Registers joined by copies count as
+//!   one, so that no copy becomes a move.
+//! - [`schedule`], after allocation: a list scheduler over the bytes of the GRF file. Of the
+//!   instructions that need not wait, it takes the one with the longest critical path.
 //!
-//! Both need code whose flags have their places, and keep its meaning: what reads a byte of a
-//! register, a flag, an accumulator or of memory reads what the same instruction wrote as before,
-//! and blocks begin and end with the same. Nothing passes what is fixed: control flow, the mask
-//! stack, calls, barriers, fences, changes of modes, clocks. Source locations move with their
-//! instructions. With [`check`](crate::CompileOptions::check) a walk over the code as it was and as
-//! it is looks at that.
+//! Both need code whose flags are allocated, and keep its meaning. Every read of a register, a
+//! flag, an accumulator or of memory gets the same write as before. Blocks begin and end with the
+//! same state. Some instructions are fixed: control flow, the mask stack, calls, barriers, fences,
+//! changes of modes, clocks. No instruction moves across them. Source locations move with their
+//! instructions. With [`check`](crate::CompileOptions::check), a walk over the code before and
+//! after checks all this.
 //!
-//! How long instructions take is in [`isa::perf`]. A block of `n` instructions takes `n` times its
-//! logarithm.
+//! Latencies are in [`isa::perf`]. A block of `n` instructions takes `n log n` time.
 
 mod check;
 mod graph;
@@ -37,33 +36,33 @@ use crate::sized;
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen as isa;
-use graph::Graph;
+use graph::DependenceGraph;
 use isa::perf::Clock;
-use list::{List, Policy};
-use space::Space;
-use units::Units;
+use list::{ListScheduler, Policy};
+use space::StateSpace;
+use units::SegmentUnits;
 
 /// Memory that is kept from one function to the next.
 #[derive(Default)]
 pub(crate) struct Memory {
-    units: Units,
-    graph: Graph,
+    units: SegmentUnits,
+    graph: DependenceGraph,
     clock: Clock,
-    list: List,
+    list: ListScheduler,
     needed: Vec<bool>,
 }
 
-/// An order of all instructions: for each place, who stands there now.
-pub(crate) struct Order {
-    /// By place, the instruction's place before.
+/// Order of all instructions: the old index of the instruction at each new index.
+pub(crate) struct Schedule {
+    /// Old index by new index.
     from: Vec<u32>,
-    /// How many stand elsewhere.
+    /// Number of instructions that moved.
     pub(crate) moved: u32,
 }
 
-impl Order {
-    fn new(code: &VCode) -> Order {
-        Order {
+impl Schedule {
+    fn new(code: &VCode) -> Schedule {
+        Schedule {
             from: Vec::with_capacity(code.insts.len()),
             moved: 0,
         }
@@ -74,7 +73,7 @@ impl Order {
         self.from.push(at as u32);
     }
 
-    /// Puts code in this order.
+    /// Puts code into this order.
     pub(crate) fn apply(&self, code: &mut VCode) {
         if self.moved == 0 {
             return;
@@ -86,7 +85,7 @@ impl Order {
             }
             code.locs = locs;
         }
-        // In place, ring by ring: each takes what the next one has.
+        // Moves in place, cycle by cycle of the permutation.
         let mut done = vec![false; self.from.len()];
         let next = |n: usize| self.from.get(n).map_or(n, |f| *f as usize);
         for first in 0..self.from.len() {
@@ -107,16 +106,16 @@ impl Order {
         }
     }
 
-    /// Takes it back.
+    /// Undoes the order.
     pub(crate) fn undo(&self, code: &mut VCode) {
-        let back = Order {
+        let back = Schedule {
             from: self.places(),
             moved: self.moved,
         };
         back.apply(code);
     }
 
-    /// By the place of each before, its place now.
+    /// Returns the new index by old index.
     fn places(&self) -> Vec<u32> {
         let mut out = vec![0; self.from.len()];
         for (to, &from) in (0u32..).zip(&self.from) {
@@ -128,23 +127,23 @@ impl Order {
     }
 }
 
-/// Instructions with the longest way to the end of their block first.
-struct Longest;
+/// Policy that takes instructions with the longest critical path first.
+struct CriticalPath;
 
-impl Policy for Longest {
-    fn rank(&self, graph: &Graph, n: usize) -> Option<u32> {
-        Some(u32::MAX - graph.way(n))
+impl Policy for CriticalPath {
+    fn rank(&self, graph: &DependenceGraph, n: usize) -> Option<u32> {
+        Some(u32::MAX - graph.critical_path(n))
     }
 }
 
-/// An order for allocated code that hides latencies. Needs places for all registers.
+/// Returns an order for allocated code that hides latencies. All registers must be allocated.
 pub(crate) fn schedule(
     code: &VCode,
     alloc: &Allocation,
     target: &Target,
     memory: &mut Memory,
-) -> Order {
-    let space = Space {
+) -> Schedule {
+    let space = StateSpace {
         platform: target.platform(),
         grf: target.grf().bytes,
         address: |r: VReg| alloc.address[r],
@@ -152,19 +151,19 @@ pub(crate) fn schedule(
         values: !code.labels.is_empty(),
         lone: code.lone_surfaces,
     };
-    ordered(code, &space, &mut Longest, memory, |_, _| {})
+    ordered(code, &space, &mut CriticalPath, memory, |_, _| {})
 }
 
-/// An order of allocated code by a policy. `edit`: what is done to the dependences of each segment
-/// before.
+/// Returns an order of allocated code by a policy. `edit` changes the dependences of each segment
+/// before it is ordered.
 fn ordered<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
     code: &VCode,
-    space: &Space<A, S>,
+    space: &StateSpace<A, S>,
     policy: &mut impl Policy,
     memory: &mut Memory,
-    mut edit: impl FnMut(&mut Graph, &Units),
-) -> Order {
-    let mut order = Order::new(code);
+    mut edit: impl FnMut(&mut DependenceGraph, &SegmentUnits),
+) -> Schedule {
+    let mut order = Schedule::new(code);
     let Memory {
         units,
         graph,
@@ -189,14 +188,14 @@ fn ordered<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
     order
 }
 
-/// Where the registers of code are before they have a place: those that copies join are in one.
-struct Joined {
+/// Addresses of registers before allocation. Registers joined by copies have the same.
+struct CopyClasses {
     address: SecondaryMap<VReg, u32>,
     end: u32,
 }
 
-impl Joined {
-    fn new(code: &VCode) -> Joined {
+impl CopyClasses {
+    fn new(code: &VCode) -> CopyClasses {
         let file = code.grf;
         let mut up: SecondaryMap<VReg, u32> =
             (0..code.vregs.len() as u32).collect::<Vec<u32>>().into();
@@ -219,7 +218,7 @@ impl Joined {
         for (r, data) in &code.vregs {
             let to = root(r, &mut up);
             address[r] = match (data.place, to == r) {
-                // Payload registers may lie over each other: nobody writes them.
+                // Payload registers may overlap: none is written.
                 (crate::mir::Place::Fixed(at), true) => at,
                 (_, false) => address[to],
                 _ => {
@@ -229,39 +228,38 @@ impl Joined {
                 }
             };
         }
-        Joined { address, end }
+        CopyClasses { address, end }
     }
 }
 
-/// How it stands with a register.
+/// State of a register.
 #[derive(Clone, Copy, Default)]
-struct State {
-    /// How often the rest of the block names it.
+struct RegisterState {
+    /// Number of times that the rest of the block names it.
     left: u32,
-    /// Whether it lives now.
+    /// True if it is live now.
     lives: bool,
 }
 
-/// What lives, as instructions are put in order: bytes, and registers that the block has still to
-/// name.
+/// Live bytes during scheduling of a block, and the registers that the rest of it names.
 struct Pressure<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    of: SecondaryMap<VReg, State>,
+    of: SecondaryMap<VReg, RegisterState>,
     now: u32,
     limit: u32,
     end: u32,
 }
 
 impl Pressure<'_> {
-    /// Begins a block.
+    /// Starts a block.
     fn block(&mut self, insts: std::ops::Range<usize>) {
         let code = self.code;
         let (start, end) = (insts.start as u32 * 2, insts.end as u32 * 2);
         self.end = end;
         let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
         for m in inside {
-            m.for_each_vreg(|r, _| self.of[r] = State::default());
+            m.for_each_vreg(|r, _| self.of[r] = RegisterState::default());
         }
         for m in inside {
             m.for_each_vreg(|r, _| {
@@ -269,8 +267,8 @@ impl Pressure<'_> {
                 if state.left == 0 {
                     let ranges: &[Range] = &self.live.ranges[r];
                     let n = ranges.partition_point(|x| x.end <= start);
-                    // What begins with the block's first instruction lives from the point behind,
-                    // or from its own.
+                    // A register that the first instruction starts becomes live at the next point,
+                    // or at its own.
                     state.lives = ranges.get(n).is_some_and(|x| x.start < start)
                         || start == 0 && ranges.get(n).is_some_and(|x| x.start == 0);
                 }
@@ -280,7 +278,7 @@ impl Pressure<'_> {
         self.now = self.live.demand.get(insts.start).map_or(0, |d| d.before);
     }
 
-    /// Whether a register lives behind the block.
+    /// Returns true if a register is live out of the block.
     fn leaves(&self, r: VReg) -> bool {
         let ranges: &[Range] = &self.live.ranges[r];
         let n = ranges.partition_point(|x| x.end < self.end);
@@ -289,7 +287,7 @@ impl Pressure<'_> {
             .is_some_and(|x| x.start < self.end && x.end >= self.end)
     }
 
-    /// The most bytes that live while an instruction runs, if it runs now.
+    /// Returns the maximum of live bytes while instructions run, if they run now.
     fn peak(&self, insts: &[MInst]) -> u32 {
         let mut more = 0;
         for m in insts {
@@ -302,7 +300,7 @@ impl Pressure<'_> {
         self.now + more
     }
 
-    /// Instructions run.
+    /// Updates the state for instructions that run.
     fn run(&mut self, insts: &[MInst]) {
         let mut last = false;
         for m in insts {
@@ -320,7 +318,7 @@ impl Pressure<'_> {
         }
         for m in insts {
             m.for_each_vreg(|r, _| {
-                let State { left, lives } = self.of[r];
+                let RegisterState { left, lives } = self.of[r];
                 if left == 0 && lives && !self.leaves(r) {
                     self.of[r].lives = false;
                     self.now = self.now.saturating_sub(self.code.vregs[r].bytes);
@@ -330,16 +328,16 @@ impl Pressure<'_> {
     }
 }
 
-/// Loads and what they need first, in the order in which they are, while there is room.
-struct Raise<'a, 'b> {
-    units: &'a Units,
+/// Policy that takes loads and what they need first, in their order, while there is space.
+struct RaiseLoads<'a, 'b> {
+    units: &'a SegmentUnits,
     pressure: &'a mut Pressure<'b>,
-    /// Whether some load needs it.
+    /// True for units that some load needs.
     needed: &'a [bool],
 }
 
-impl Policy for Raise<'_, '_> {
-    fn rank(&self, _: &Graph, n: usize) -> Option<u32> {
+impl Policy for RaiseLoads<'_, '_> {
+    fn rank(&self, _: &DependenceGraph, n: usize) -> Option<u32> {
         let needed = self.needed.get(n).copied().unwrap_or(false);
         needed.then_some(n as u32)
     }
@@ -355,17 +353,17 @@ impl Policy for Raise<'_, '_> {
     }
 }
 
-/// An order for code before its allocation in which loads come early, while no more than `limit`
-/// bytes live. Needs code whose flags have their places.
+/// Returns an order for code before allocation with early loads and at most `limit` bytes live.
+/// Flags must be allocated.
 pub(crate) fn raise(
     code: &VCode,
     live: &Liveness,
     target: &Target,
     limit: u32,
     memory: &mut Memory,
-) -> Order {
-    let joined = Joined::new(code);
-    let space = Space {
+) -> Schedule {
+    let joined = CopyClasses::new(code);
+    let space = StateSpace {
         platform: target.platform(),
         grf: target.grf().bytes,
         address: |r: VReg| joined.address[r],
@@ -373,7 +371,7 @@ pub(crate) fn raise(
         values: true,
         lone: code.lone_surfaces,
     };
-    let mut order = Order::new(code);
+    let mut order = Schedule::new(code);
     let Memory {
         units,
         graph,
@@ -396,7 +394,7 @@ pub(crate) fn raise(
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
         let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
         let loads = inside.iter().filter(|m| units::is_message(m)).count();
-        // What is behind the last load stays.
+        // Instructions after the last load stay.
         let last = match inside.iter().rposition(units::may_load) {
             Some(n) if loads >= LOADS && peak <= limit => data.start + n,
             _ => {
@@ -413,7 +411,7 @@ pub(crate) fn raise(
             if (0..units.len()).any(|n| units.loads(n)) {
                 graph.build(units);
                 graph.needed(|n| units.loads(n), needed);
-                let policy = &mut Raise {
+                let policy = &mut RaiseLoads {
                     units,
                     pressure: &mut pressure,
                     needed,
@@ -435,24 +433,23 @@ pub(crate) fn raise(
     order
 }
 
-/// Messages of a block from which on loads are raised in it.
+/// Number of messages in a block from which on its loads are raised.
 pub(crate) const LOADS: usize = 2;
 
-/// Whether raising loads may change anything.
+/// Returns true if raising loads may change anything.
 pub(crate) fn has_loads(code: &VCode) -> bool {
     let mut messages = code.insts.iter().filter(|m| units::is_message(m));
     messages.nth(LOADS - 1).is_some()
 }
 
-/// The part of the file that raised loads may fill: in quarters. The rest is for what does not fit
-/// into the holes between them.
+/// Part of the GRF file that raised loads may fill, in quarters. The rest is for fragmentation.
 const QUARTERS: u32 = 3;
 
-/// Code with its loads early, what lives in it, and how many instructions were moved. What lives at
-/// once is no more than `file` bytes, or than it was.
+/// Raises the loads of code. Returns its liveness and the number of moved instructions. Demand does
+/// not exceed `file` bytes, or what it was.
 ///
 /// # Errors
-/// As those of [`liveness`]. With `check`, an order that does not keep what code means.
+/// As those of [`liveness`]. With `check`, an order that does not keep the meaning of code.
 pub(crate) fn raise_loads(
     name: &str,
     mut code: VCode,
@@ -468,7 +465,7 @@ pub(crate) fn raise_loads(
         return Ok((code, live, 0));
     }
     if check {
-        let joined = Joined::new(&code);
+        let joined = CopyClasses::new(&code);
         let place = |r: VReg| joined.address[r];
         check::verify(&code, &order, target, place, true)
             .map_err(|e| CodegenError::internal(name, format!("raise: {e}")))?;
@@ -483,10 +480,10 @@ pub(crate) fn raise_loads(
     Ok((code, after, order.moved))
 }
 
-/// Allocated code in its last order, and how many instructions were moved.
+/// Returns allocated code in its final order, and the number of moved instructions.
 ///
 /// # Errors
-/// With `check`, an order that does not keep what code means.
+/// With `check`, an order that does not keep the meaning of code.
 pub(crate) fn reorder(
     name: &str,
     mut code: VCode,

@@ -1,23 +1,23 @@
-//! What instructions read and write, in chunks of everything that has a state.
+//! Reads and writes of instructions, in chunks of everything that has a state.
 
 use crate::mir::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::message::Message;
 use gantry_isa_gen::perf::{self, Access, Freedom, Store};
 use gantry_isa_gen::{Dst, Platform, Src, Type};
 
-/// Some bytes (or units) of a chunk, read or written.
+/// Read or written bytes (or units) of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Touch {
-    /// Which chunk.
+pub(super) struct ChunkAccess {
+    /// Chunk.
     pub(super) chunk: u32,
-    /// A bit for each of its bytes.
+    /// Bit per byte.
     pub(super) mask: u64,
-    /// Written, perhaps in part only; else read.
+    /// True for a write, which may be partial. Otherwise a read.
     pub(super) write: bool,
 }
 
-/// Bits of a mask: what a chunk has, bytes of the file, of a flag or the address register, or units
-/// of all else. A GRF is no more.
+/// Bits of a mask. A chunk has this many bytes of the GRF file, of flags or of the address
+/// register, or units of everything else. A GRF is no larger.
 const BITS: u32 = u64::BITS;
 const ACC: u32 = 0;
 const ADDRESS: u32 = 1;
@@ -25,42 +25,42 @@ const FLAG: u32 = 2;
 const GLOBAL: u32 = 3;
 const SLM: u32 = 4;
 const SCRATCH: u32 = 5;
-/// Chunks of scratch, of 64 hwords each, that messages reach: 12 bits of hwords.
+/// Number of chunks of scratch that messages reach, of 64 hwords each: 12 bits of hwords.
 const SCRATCHES: u32 = (1 << 12) / BITS;
 const FILE: u32 = SCRATCH + SCRATCHES;
 
-/// Where registers are, and what instructions do to them.
-pub(super) struct Space<A, S> {
+/// Addresses of registers, and the effects of instructions on them.
+pub(super) struct StateSpace<A, S> {
     pub(super) platform: Platform,
     /// Bytes of a GRF.
     pub(super) grf: u32,
     /// Byte address of a register.
     pub(super) address: A,
-    /// Bytes of a register.
+    /// Size of a register in bytes.
     pub(super) size: S,
-    /// Whether what begins a register's value comes before all else that writes it: where somebody
-    /// still asks what lives.
+    /// True if an instruction that starts a register's value must stay before its other writes.
+    /// This is so while liveness is still used.
     pub(super) values: bool,
-    /// Surfaces that are written by their numbers alone: a bit each.
+    /// Bit per `noalias` surface.
     pub(super) lone: u64,
 }
 
-/// Whether an access is of general registers that an address register names.
+/// Returns true for an access to GRFs through an address register.
 fn is_anywhere(a: &Access) -> bool {
     a.store == Store::Grf && a.end == u32::MAX
 }
 
-impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
-    /// How many chunks there are, for a file of so many bytes.
+impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
+    /// Returns the number of chunks, for a GRF file of `file` bytes.
     pub(super) fn chunks(&self, file: u32) -> usize {
         (FILE + file.div_ceil(BITS)) as usize
     }
 
-    /// Calls `f` with what an access is of.
-    fn split(&self, a: &Access, mut f: impl FnMut(Touch)) {
+    /// Calls `f` with the chunks of an access.
+    fn split(&self, a: &Access, mut f: impl FnMut(ChunkAccess)) {
         if a.store == Store::Global {
             let one = (a.end == a.start + 1).then(|| 1 << a.start & self.lone);
-            return f(Touch {
+            return f(ChunkAccess {
                 chunk: GLOBAL,
                 mask: one.filter(|m| *m != 0).unwrap_or(!self.lone),
                 write: a.write,
@@ -80,7 +80,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         let mut left = a.end.saturating_sub(a.start);
         while left > 0 {
             let here = left.min(BITS - first);
-            f(Touch {
+            f(ChunkAccess {
                 chunk,
                 mask: u64::MAX >> (BITS - here) << first,
                 write: a.write,
@@ -100,7 +100,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// The message of a send whose descriptors are known.
+    /// Returns the message of a send whose descriptors are known.
     pub(super) fn message(&self, m: &MInst) -> Option<Message> {
         match m {
             MInst::Op { inst, .. } => perf::message(self.platform, inst),
@@ -108,8 +108,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// Calls `f` with all that an instruction with this message reads and writes. `told`: what it
-    /// reaches by an address register is told by others.
+    /// Calls `f` with everything that an instruction with this message reads and writes. `told` is
+    /// set if other instructions state its accesses through an address register.
     pub(super) fn each(
         &self,
         m: &MInst,
@@ -126,7 +126,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                     let start = (self.address)(r);
                     Some(start..start + (self.size)(r))
                 };
-                // What a macro leaves of its registers is nobody's.
+                // A macro leaves undefined values in its registers.
                 for s in &inst.srcs {
                     if let Src::Macro { at, .. } = s
                         && let Some(r) = at.reg.as_grf()
@@ -145,8 +145,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                         return;
                     }
                     f(&a);
-                    // The thread's header is another's register from here on: what it says of
-                    // scratch is no more what it said.
+                    // A write to the thread header's register invalidates the base of scratch in
+                    // it.
                     if a.store == Store::Grf && a.write && a.start < self.grf {
                         f(&Access {
                             store: Store::Scratch,
@@ -228,8 +228,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// Calls `f` with the registers that an instruction names for the sake of what lives, as if it
-    /// read or wrote all of them.
+    /// Calls `f` with the registers that an instruction names for liveness, as reads or writes of
+    /// all their bytes.
     pub(super) fn named(&self, m: &MInst, mut f: impl FnMut(&Access)) {
         if !self.values || matches!(m, MInst::Op { starts: false, .. }) {
             return;
@@ -243,8 +243,8 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         });
     }
 
-    /// Adds what an access is of.
-    pub(super) fn touches(&self, a: &Access, out: &mut Vec<Touch>) {
+    /// Adds the chunks of an access.
+    pub(super) fn touches(&self, a: &Access, out: &mut Vec<ChunkAccess>) {
         self.split(a, |t| out.push(t));
     }
 }

@@ -1,16 +1,16 @@
-//! Orders of random machine functions, by any policy, keep what code means; and what does not, the
-//! check finds.
+//! Random orders of random machine functions keep the meaning of code, and the checker finds those
+//! that do not.
 
 use super::*;
 use crate::fuzzing::Rng;
 use crate::regalloc::Allocated;
 use crate::regalloc::verify::testgen::{Coverage, MachineFunction, env_number, random_function};
 
-/// Any order that dependences allow, one as likely as another.
+/// Policy that takes any order that dependences allow with equal probability.
 struct Any(Vec<u32>);
 
 impl Policy for Any {
-    fn rank(&self, _: &Graph, n: usize) -> Option<u32> {
+    fn rank(&self, _: &DependenceGraph, n: usize) -> Option<u32> {
         Some(self.0[n % self.0.len()])
     }
 }
@@ -22,13 +22,14 @@ impl Any {
     }
 }
 
-/// A machine function, for a file as its platform has it: what messages say of GRFs is of those.
+/// Returns a random machine function with its platform's own GRF size, which message lengths
+/// assume.
 fn function(seed: u64) -> Option<MachineFunction> {
     let m = random_function(seed, &mut Coverage::default());
     (m.code.grf.bytes == m.target.features().grf_bytes).then_some(m)
 }
 
-/// A machine function and its places, if it has some.
+/// Returns a random machine function and its allocation, if it has one.
 fn allocated(seed: u64) -> Option<(MachineFunction, Allocated)> {
     let m = function(seed)?;
     let (_, done) = m.allocated()?;
@@ -63,8 +64,8 @@ fn random_machine_functions_keep_what_they_mean() {
     assert!(moved > 1000);
 }
 
-/// Any order goes that dependences allow; one dependence less, and if what waited for it comes
-/// before it, the check finds it.
+/// All orders that dependences allow are valid. If one dependence is removed and the order violates
+/// it, the checker finds it.
 #[test]
 fn every_dependence_is_needed_and_every_broken_one_found() {
     let (mut kept, mut broken) = (0, 0);
@@ -74,7 +75,7 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
             continue;
         };
         let code = &done.code;
-        let space = Space {
+        let space = StateSpace {
             platform: m.target.platform(),
             grf: m.target.grf().bytes,
             address: |r: VReg| done.alloc.address[r],
@@ -82,8 +83,9 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
             values: false,
             lone: code.lone_surfaces,
         };
-        let check =
-            |order: &Order| check::verify(code, order, &m.target, |r| done.alloc.address[r], false);
+        let check = |order: &Schedule| {
+            check::verify(code, order, &m.target, |r| done.alloc.address[r], false)
+        };
         let mut edges = 0;
         let any = &mut Any::new(seed);
         let order = ordered(code, &space, any, &mut memory, |g, _| edges += g.edges());

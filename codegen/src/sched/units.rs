@@ -1,49 +1,49 @@
-//! What is moved as one: an instruction, with what belongs to it.
+//! Units of scheduling: an instruction with everything that must stay with it.
 
-use super::Order;
-use super::space::{Space, Touch};
+use super::Schedule;
+use super::space::{ChunkAccess, StateSpace};
 use crate::mir::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::perf::{self, Clock, Freedom, Slot, Timing, Unit};
 use gantry_isa_gen::{Dst, Inst};
 use std::ops::Range;
 
-/// The most pieces of an instruction that was cut that stay together.
+/// Largest number of pieces of a split instruction that stay together.
 const PIECES: usize = 8;
 
-/// Units up to which all are looked at at once: in longer blocks nothing passes from one such part
-/// to the next, and what is known of them stays in the caches.
+/// Largest number of units in a segment. Longer blocks are split, and no instruction moves between
+/// their segments, so that a segment's data stays in the caches.
 const WINDOW: usize = 4 << 10;
 
-struct Node {
+struct UnitNode {
     insts: Range<usize>,
     touches: Range<usize>,
     /// Registers that the hardware waits for.
     reads: Range<usize>,
     writes: Range<usize>,
-    /// None for what is no instruction.
+    /// Timing. `None` for operations that emit no instruction.
     timing: Option<Timing>,
     loads: bool,
 }
 
-/// The instructions up to one that stays where it is, and that one.
+/// Segment: the instructions up to one that is fixed, and that one.
 #[derive(Default)]
-pub(super) struct Units {
-    nodes: Vec<Node>,
-    touches: Vec<Touch>,
+pub(super) struct SegmentUnits {
+    nodes: Vec<UnitNode>,
+    touches: Vec<ChunkAccess>,
     /// Registers that are read, node after node, and those that are written.
     read: Vec<Slot>,
     written: Vec<Slot>,
-    fixed: Option<Node>,
-    /// Whether the fixed one is a call, or stands behind one for its sake.
-    behind_call: bool,
+    fixed: Option<UnitNode>,
+    /// True if the fixed instruction is a call, or belongs to one and follows it.
+    after_call: bool,
 }
 
-/// Whether an instruction is a message.
+/// Returns true for messages.
 pub(super) fn is_message(m: &MInst) -> bool {
     matches!(m, MInst::Op { inst, .. } if inst.op.is_send())
 }
 
-/// The register that an instruction writes.
+/// Returns the register that an instruction writes.
 fn written(inst: &Inst<VirtReg>) -> Option<VReg> {
     match inst.dst {
         Dst::Direct { at, .. } => at.reg.as_grf(),
@@ -51,12 +51,12 @@ fn written(inst: &Inst<VirtReg>) -> Option<VReg> {
     }
 }
 
-/// Whether an instruction is a message that may bring something from memory.
+/// Returns true for messages that may load from memory.
 pub(super) fn may_load(m: &MInst) -> bool {
     matches!(m, MInst::Op { inst, .. } if inst.op.is_send() && written(inst).is_some())
 }
 
-/// Whether an instruction is a further piece of the one before it, which was cut.
+/// Returns true if an instruction is another piece of the same bale as the one before it.
 fn continues(before: &MInst, m: &MInst) -> bool {
     match (before, m) {
         (
@@ -71,8 +71,8 @@ fn continues(before: &MInst, m: &MInst) -> bool {
     }
 }
 
-/// The instructions that belong together from one on, and whether they stay where they are for the
-/// sake of a call.
+/// Returns the instructions that belong together from index `at` on, and true if they are fixed
+/// because of a call.
 fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>, bool) {
     let inst = |n: usize| code.insts.get(n).filter(|_| n < end);
     let mut to = at + 1;
@@ -81,7 +81,7 @@ fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>,
     {
         to += 1;
     }
-    // What is said before a call of the registers that its routine reads stands right before it.
+    // The reads before a call that mark its routine's registers stay right before it.
     if to > at + 1 && matches!(inst(to), Some(MInst::Call { .. })) {
         return (at..at + 1, true);
     }
@@ -97,7 +97,8 @@ fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>,
     (at..to, false)
 }
 
-/// What copies and other things take that become instructions of the ALU, of so many bytes.
+/// Returns the timing of copies and other operations that become ALU instructions on a number of
+/// GRFs.
 fn simple(platform: gantry_isa_gen::Platform, grfs: u32) -> Timing {
     let exec = gantry_isa_gen::ExecSize::S1;
     let one = perf::timing(
@@ -111,19 +112,19 @@ fn simple(platform: gantry_isa_gen::Platform, grfs: u32) -> Timing {
     }
 }
 
-impl Units {
-    /// Begins where nothing stands before.
+impl SegmentUnits {
+    /// Starts a block.
     pub(super) fn begin(&mut self) {
-        self.behind_call = false;
+        self.after_call = false;
     }
 
-    /// Takes the instructions from the start of a range up to one that stays where it is, that one
-    /// included, or as many as are looked at at once, and says where the next one is. `pieces`:
-    /// those of an instruction that was cut stay together.
+    /// Collects units from the start of a range up to a fixed one, which is included, or up to the
+    /// limit. Returns the start of the next segment. With `pieces`, those of a split instruction
+    /// stay together.
     pub(super) fn segment<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
         &mut self,
         code: &VCode,
-        space: &Space<A, S>,
+        space: &StateSpace<A, S>,
         range: Range<usize>,
         pieces: bool,
     ) -> usize {
@@ -133,16 +134,16 @@ impl Units {
         self.written.clear();
         self.fixed = None;
         let mut at = range.start;
-        let results = std::mem::take(&mut self.behind_call);
+        let results = std::mem::take(&mut self.after_call);
         while at < range.end && self.nodes.len() < WINDOW {
             let (insts, stays) = together(code, at, range.end, pieces);
             let first = code.insts.get(at);
-            // Behind a call stands what its results begin with.
+            // The starts of a call's results follow it.
             let result = results && at == range.start && matches!(first, Some(MInst::Start { .. }));
             at = insts.end;
             let (node, freedom) = self.node(code, space, insts);
             if freedom == Freedom::Fixed || stays || result {
-                self.behind_call = result || matches!(first, Some(MInst::Call { .. }));
+                self.after_call = result || matches!(first, Some(MInst::Call { .. }));
                 self.fixed = Some(node);
                 return at;
             }
@@ -154,16 +155,16 @@ impl Units {
     fn node<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
         &mut self,
         code: &VCode,
-        space: &Space<A, S>,
+        space: &StateSpace<A, S>,
         insts: Range<usize>,
-    ) -> (Node, Freedom) {
+    ) -> (UnitNode, Freedom) {
         let (touches, read, written) = (self.touches.len(), self.read.len(), self.written.len());
         let mut freedom = Freedom::Free;
         let mut timing: Option<Timing> = None;
         let mut loads = false;
         let all = code.insts.get(insts.clone()).unwrap_or(&[]);
         let told = all.iter().any(|m| matches!(m, MInst::Touch { .. }));
-        // A word on a register that belongs to no instruction.
+        // A touch that belongs to no instruction.
         if matches!(all.first(), Some(MInst::Touch { .. })) {
             freedom = Freedom::Fixed;
         }
@@ -173,17 +174,17 @@ impl Units {
             let message = space.message(m);
             let sends = is_message(m);
             let touch = matches!(m, MInst::Touch { .. });
-            // Then all bytes of the register that it writes are named below.
+            // Then all bytes of the destination are named below.
             let begins = space.values && matches!(m, MInst::Op { starts: true, .. });
             let one = space.each(m, message.as_ref(), told, |a| {
                 let register = a.store == perf::Store::Grf;
                 if !(begins && register && a.write) {
                     space.touches(a, &mut self.touches);
                 }
-                match a.write {
-                    _ if touch => {}
-                    true => self.written.extend(Slot::of(a, space.grf)),
-                    false => self.read.extend(Slot::of(a, space.grf)),
+                if a.write && !touch {
+                    self.written.extend(Slot::of(a, space.grf));
+                } else if !touch {
+                    self.read.extend(Slot::of(a, space.grf));
                 }
                 reads_memory |= !register && !a.write && sends;
                 writes_file |= register && a.write;
@@ -220,7 +221,7 @@ impl Units {
                 (a, b) => a.or(b),
             };
         }
-        let node = Node {
+        let node = UnitNode {
             insts,
             touches: touches..self.touches.len(),
             reads: read..self.read.len(),
@@ -231,48 +232,48 @@ impl Units {
         (node, freedom)
     }
 
-    /// How many may move.
+    /// Returns the number of units that may move.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// What one reads and writes.
-    pub(super) fn touches(&self, n: usize) -> &[Touch] {
+    /// Returns the reads and writes of a unit.
+    pub(super) fn touches(&self, n: usize) -> &[ChunkAccess] {
         let node = self.nodes.get(n);
         node.and_then(|n| self.touches.get(n.touches.clone()))
             .unwrap_or(&[])
     }
 
-    /// The instructions of one.
+    /// Returns the instructions of a unit.
     pub(super) fn insts<'c>(&self, code: &'c VCode, n: usize) -> &'c [MInst] {
         let node = self.nodes.get(n);
         node.and_then(|n| code.insts.get(n.insts.clone()))
             .unwrap_or(&[])
     }
 
-    /// Where the instructions of one are.
+    /// Returns the indices of the instructions of a unit.
     pub(super) fn places(&self, n: usize) -> Range<usize> {
         self.nodes.get(n).map_or(0..0, |n| n.insts.clone())
     }
 
-    /// What one takes; none for what is no instruction.
+    /// Returns the timing of a unit. `None` for operations that emit no instruction.
     pub(super) fn timing(&self, n: usize) -> Option<&Timing> {
         self.nodes.get(n).and_then(|n| n.timing.as_ref())
     }
 
-    /// Whether it is a message that brings something from memory.
+    /// Returns true for a message that loads from memory.
     pub(super) fn loads(&self, n: usize) -> bool {
         self.nodes.get(n).is_some_and(|n| n.loads)
     }
 
-    /// What one reads and what it writes, of the registers that the hardware waits for.
-    fn slots(&self, node: &Node) -> (&[Slot], &[Slot]) {
+    /// Returns the registers of a unit that the hardware waits for: reads and writes.
+    fn slots(&self, node: &UnitNode) -> (&[Slot], &[Slot]) {
         let reads = self.read.get(node.reads.clone()).unwrap_or(&[]);
         let writes = self.written.get(node.writes.clone()).unwrap_or(&[]);
         (reads, writes)
     }
 
-    /// From which cycle on one waits for nothing that was issued.
+    /// Returns the first cycle at which a unit waits for nothing that was issued.
     pub(super) fn earliest(&self, n: usize, clock: &Clock) -> u32 {
         match self.nodes.get(n) {
             Some(node) if node.timing.is_some() => {
@@ -283,29 +284,29 @@ impl Units {
         }
     }
 
-    fn issue_node(&self, node: &Node, clock: &mut Clock) {
+    fn issue_node(&self, node: &UnitNode, clock: &mut Clock) {
         if let Some(timing) = &node.timing {
             let (reads, writes) = self.slots(node);
             clock.issue(timing, reads.iter().copied(), writes.iter().copied());
         }
     }
 
-    /// Issues one.
+    /// Issues a unit.
     pub(super) fn issue(&self, n: usize, clock: &mut Clock) {
         if let Some(node) = self.nodes.get(n) {
             self.issue_node(node, clock);
         }
     }
 
-    /// The instruction that stays where it is.
+    /// Returns the fixed instruction.
     pub(super) fn fixed_inst<'c>(&self, code: &'c VCode) -> &'c [MInst] {
         let node = self.fixed.as_ref();
         node.and_then(|n| code.insts.get(n.insts.clone()))
             .unwrap_or(&[])
     }
 
-    /// Issues the instruction that stays where it is.
-    pub(super) fn fixed(&self, clock: &mut Clock, order: &mut Order) {
+    /// Issues the fixed instruction.
+    pub(super) fn fixed(&self, clock: &mut Clock, order: &mut Schedule) {
         if let Some(node) = &self.fixed {
             self.issue_node(node, clock);
             node.insts.clone().for_each(|n| order.push(n));

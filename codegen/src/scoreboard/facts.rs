@@ -1,5 +1,5 @@
-//! What the scoreboard must know of each instruction, computed once: who executes it, and which
-//! bytes it reads and writes.
+//! Facts of each instruction for the scoreboard, computed once: its execution unit, and the bytes
+//! that it reads and writes.
 
 use crate::emit::Reach;
 use gantry_isa_gen::exec_unit::{ExecUnit, Function};
@@ -8,21 +8,21 @@ use gantry_isa_gen::swsb::Pipe;
 use gantry_isa_gen::{Arf, Dst, Features, Inst, InstOpts, Platform, Reg, Src, Type};
 use std::ops::Range;
 
-/// Some bytes of a chunk, read or written.
+/// Read or written bytes of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Touch {
-    /// A register of the file, or what stands behind it: flags, accumulators, address registers.
+pub(super) struct ChunkAccess {
+    /// GRF, or a chunk after the GRF file: flags, accumulators, address registers.
     pub(super) chunk: u16,
-    /// A bit for each byte.
+    /// Bit per byte.
     pub(super) mask: u64,
-    /// Written, perhaps in part only; else read.
+    /// True for a write, which may be partial. Otherwise a read.
     pub(super) write: bool,
 }
 
-/// Pipes as indices.
+/// Number of pipes that have an index.
 pub(super) const PIPES: usize = 4;
 
-/// The index of a pipe.
+/// Returns the index of a pipe.
 const fn index(pipe: Pipe) -> u8 {
     match pipe {
         Pipe::Int | Pipe::Own | Pipe::All => 0,
@@ -32,7 +32,7 @@ const fn index(pipe: Pipe) -> u8 {
     }
 }
 
-/// The pipe of an index.
+/// Returns the pipe of an index.
 pub(super) const fn pipe(index: u8) -> Pipe {
     match index {
         0 => Pipe::Int,
@@ -42,64 +42,64 @@ pub(super) const fn pipe(index: u8) -> Pipe {
     }
 }
 
-/// Who executes an instruction.
+/// Execution unit of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum By {
-    /// A pipe, by its index.
+pub(super) enum ExecutedBy {
+    /// In-order pipe, by its index.
     Pipe(u8),
-    /// What runs out of order, each function with a number of its own.
+    /// Out-of-order function, by a number of its own.
     OutOfOrder(u8),
-    /// Nobody: it is neither waited for nor counted.
+    /// None: the instruction is neither waited for nor counted.
     Nobody,
 }
 
-/// Of one instruction.
+/// Facts of one instruction.
 #[derive(Clone, Debug)]
-pub(super) struct Fact {
+pub(super) struct InstFacts {
     touches: Range<u32>,
-    pub(super) by: By,
-    /// It waits for all that is in the pipes: it reads or writes how the thread runs.
+    pub(super) by: ExecutedBy,
+    /// True if it waits for all pipes, since it reads or writes the thread's state.
     pub(super) serial: bool,
-    /// What follows waits for it: it changes how the thread runs.
+    /// True if the next instruction waits for it, since it changes the thread's state.
     pub(super) serializes: bool,
-    /// Which pipes its operands are of, a bit for each.
+    /// Pipes of its operand types, a bit each.
     pub(super) own: u8,
-    /// It ends the thread.
+    /// True if it ends the thread.
     pub(super) ends: bool,
-    /// It surely executes: whatever channels run.
+    /// True if it executes whatever channels run.
     pub(super) sure: bool,
 }
 
-/// Of all instructions.
+/// Facts of all instructions.
 pub(super) struct Facts {
-    touches: Vec<Touch>,
-    pub(super) insts: Vec<Fact>,
-    /// Chunks that there are.
+    touches: Vec<ChunkAccess>,
+    pub(super) insts: Vec<InstFacts>,
+    /// Number of chunks.
     pub(super) chunks: usize,
-    /// The first chunk behind the file.
+    /// First chunk after the GRF file.
     pub(super) file: u16,
 }
 
-/// Chunks behind the file.
+/// Chunks after the GRF file.
 const FLAGS: u16 = 0;
 const ACC: u16 = 1;
 const ADDRESS: u16 = 2;
-const BEHIND: u16 = 3;
-/// Bits of a mask: bytes of the longest register.
+const CHUNKS_AFTER_FILE: u16 = 3;
+/// Bits of a mask: bytes of the largest register.
 const BITS: u32 = u64::BITS;
 
 const SYSTOLIC: u8 = 17;
 const MATH: u8 = 16;
 
 impl Facts {
-    /// Of instructions; `reaches` in the order of their instructions.
+    /// Computes the facts of instructions. `reaches` is in the order of its instructions.
     pub(super) fn of(platform: Platform, insts: &[Inst<Reg>], reaches: &[Reach]) -> Facts {
         let f = platform.features();
         let file = f.grf_count_large as u16;
         let mut out = Facts {
             touches: Vec::with_capacity(insts.len() * 4),
             insts: Vec::with_capacity(insts.len()),
-            chunks: usize::from(file + BEHIND),
+            chunks: usize::from(file + CHUNKS_AFTER_FILE),
             file,
         };
         let mut reaches = reaches.iter().peekable();
@@ -117,8 +117,8 @@ impl Facts {
         out
     }
 
-    /// What an instruction reads and writes.
-    pub(super) fn touches(&self, fact: &Fact) -> &[Touch] {
+    /// Returns the reads and writes of an instruction.
+    pub(super) fn touches(&self, fact: &InstFacts) -> &[ChunkAccess] {
         let Range { start, end } = fact.touches;
         self.touches
             .get(start as usize..end as usize)
@@ -150,21 +150,21 @@ impl Facts {
                     }
                 }
                 Store::Grf => self.operand(f, inst, start..end, write),
-                Store::Acc => self.behind(ACC, 0..1, write),
-                Store::Flag => self.behind(FLAGS, start..end, write),
-                Store::Address => self.behind(ADDRESS, start..end, write),
-                // Whose order messages see to.
+                Store::Acc => self.after_file(ACC, 0..1, write),
+                Store::Flag => self.after_file(FLAGS, start..end, write),
+                Store::Address => self.after_file(ADDRESS, start..end, write),
+                // Messages order these accesses themselves.
                 Store::Global | Store::Slm | Store::Scratch => {}
             }
         }
     }
 
-    fn behind(&mut self, chunk: u16, bytes: Range<u32>, write: bool) {
+    fn after_file(&mut self, chunk: u16, bytes: Range<u32>, write: bool) {
         self.push(self.file + chunk, bytes.start, bytes.end, write);
     }
 
-    /// Bytes of the file that are an operand. Where bytes are written by reading and writing their
-    /// words, that is what is read and written.
+    /// Adds the bytes of an operand in the GRF file. If the hardware writes bytes by reading and
+    /// writing their words, these are read and written.
     fn operand(&mut self, f: &Features, inst: &Inst<Reg>, bytes: Range<u32>, write: bool) {
         let Range { mut start, mut end } = bytes;
         let byte = inst.dst.ty().is_some_and(|t| t.bytes() == 1);
@@ -175,7 +175,7 @@ impl Facts {
         self.bytes(f, start, end, write);
     }
 
-    /// Bytes of the file.
+    /// Adds bytes of the GRF file.
     fn bytes(&mut self, f: &Features, start: u32, end: u32, write: bool) {
         let grf = f.grf_bytes;
         let mut at = start;
@@ -189,7 +189,7 @@ impl Facts {
 
     fn push(&mut self, chunk: u16, first: u32, last: u32, write: bool) {
         let count = last.saturating_sub(first).clamp(1, BITS);
-        self.touches.push(Touch {
+        self.touches.push(ChunkAccess {
             chunk,
             mask: u64::MAX >> (BITS - count) << first.min(BITS - 1),
             write,
@@ -197,16 +197,16 @@ impl Facts {
     }
 }
 
-fn fact(platform: Platform, inst: &Inst<Reg>, touches: Range<u32>) -> Fact {
+fn fact(platform: Platform, inst: &Inst<Reg>, touches: Range<u32>) -> InstFacts {
     let f = platform.features();
     let unit = ExecUnit::of(platform, inst);
     let by = match unit {
-        ExecUnit::InOrder(_) if f.swsb_pipes.len() == 1 => By::Pipe(0),
-        ExecUnit::InOrder(p) => By::Pipe(index(p)),
-        ExecUnit::OutOfOrder(Function::Shared(sfid)) => By::OutOfOrder(sfid.number()),
-        ExecUnit::OutOfOrder(Function::Math) => By::OutOfOrder(MATH),
-        ExecUnit::OutOfOrder(Function::Systolic) => By::OutOfOrder(SYSTOLIC),
-        ExecUnit::Uncounted => By::Nobody,
+        ExecUnit::InOrder(_) if f.swsb_pipes.len() == 1 => ExecutedBy::Pipe(0),
+        ExecUnit::InOrder(p) => ExecutedBy::Pipe(index(p)),
+        ExecUnit::OutOfOrder(Function::Shared(sfid)) => ExecutedBy::OutOfOrder(sfid.number()),
+        ExecUnit::OutOfOrder(Function::Math) => ExecutedBy::OutOfOrder(MATH),
+        ExecUnit::OutOfOrder(Function::Systolic) => ExecutedBy::OutOfOrder(SYSTOLIC),
+        ExecUnit::Uncounted => ExecutedBy::Nobody,
     };
     let state = |at: Reg| match at {
         Reg::Arf(arf, _) => !matches!(
@@ -222,10 +222,10 @@ fn fact(platform: Platform, inst: &Inst<Reg>, touches: Range<u32>) -> Fact {
     let serializes = matches!(inst.dst, Dst::Direct { at, .. } if state(at.reg));
     let types = inst.srcs.iter().filter_map(Src::ty).chain(inst.dst.ty());
     let bit = |t: Type| 1u8 << index(Pipe::of_type(f, t));
-    Fact {
+    InstFacts {
         touches,
         by,
-        serial: (reads || serializes) && by != By::Nobody,
+        serial: (reads || serializes) && by != ExecutedBy::Nobody,
         serializes,
         own: types.fold(0, |all, t| all | bit(t)),
         ends: inst.opts.contains(InstOpts::EOT),

@@ -1,4 +1,4 @@
-//! Control flow of physical instructions: where each may go on.
+//! Control flow graph of physical instructions.
 
 use super::facts::Facts;
 use super::order::falls_through;
@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Blocks, and the edges between them.
-pub(super) struct Flow {
+pub(super) struct FlowGraph {
     pub(super) blocks: Vec<Range<usize>>,
     pub(super) succs: Vec<SmallVec<[u32; 2]>>,
 }
 
-/// The instructions that one names as targets.
+/// Returns the branch targets of an instruction.
 fn targets(n: usize, inst: &Inst<Reg>) -> impl Iterator<Item = usize> + '_ {
     inst.srcs.iter().filter_map(move |s| match *s {
         Src::Target(Target::Rel(by)) => usize::try_from(n as i64 + i64::from(by / NATIVE)).ok(),
@@ -21,8 +21,8 @@ fn targets(n: usize, inst: &Inst<Reg>) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-impl Flow {
-    pub(super) fn of(insts: &[Inst<Reg>], facts: &Facts) -> Flow {
+impl FlowGraph {
+    pub(super) fn of(insts: &[Inst<Reg>], facts: &Facts) -> FlowGraph {
         let len = insts.len();
         let mut leads = vec![false; len + 1];
         for (n, inst) in insts.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Flow {
                 leads[n + 1] = true;
             }
         }
-        // The block of each instruction.
+        // Block of each instruction.
         let mut of = Vec::with_capacity(len);
         let mut blocks: Vec<Range<usize>> = Vec::new();
         for (n, lead) in leads.iter().take(len).enumerate() {
@@ -47,7 +47,7 @@ impl Flow {
             }
             of.push(blocks.len() as u32 - 1);
         }
-        let mut flow = Flow {
+        let mut flow = FlowGraph {
             succs: vec![SmallVec::new(); blocks.len()],
             blocks,
         };
@@ -83,8 +83,8 @@ impl Flow {
         }
     }
 
-    /// Edges from where routines end to behind the calls of them. `calls`: the routine's first
-    /// block, and the block behind the call.
+    /// Adds edges from the returns of routines to the instructions after their calls. `calls` has
+    /// the routine's first block and the block after the call.
     fn returns(&mut self, insts: &[Inst<Reg>], calls: &[(u32, u32)]) {
         let mut calls = calls.to_vec();
         calls.sort_unstable();
@@ -107,14 +107,14 @@ impl Flow {
                 }
                 match range.end.checked_sub(1).and_then(|l| insts.get(l)) {
                     Some(last) if last.op == Op::Ret => ends.push(b),
-                    // What is called comes back.
+                    // The walk continues after a call within the routine.
                     Some(last) if last.op == Op::Call => work.push(b + 1),
                     _ => work.extend(self.succs.get(b as usize).into_iter().flatten()),
                 }
             }
             for end in ends {
-                for (_, behind) in group {
-                    self.edge(end as usize, *behind);
+                for (_, after) in group {
+                    self.edge(end as usize, *after);
                 }
             }
         }

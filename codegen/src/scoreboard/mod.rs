@@ -1,24 +1,28 @@
-//! The software scoreboard: what each instruction waits for, said in its annotation or in a `sync`
-//! before it.
+//! Software scoreboard: computes the SWSB annotation of each instruction, and inserts `sync`
+//! instructions for waits that do not fit.
 //!
-//! The hardware of these platforms does not track who reads and writes general registers. In-order
-//! pipes are waited for by distances ([`order`]); what runs out of order, which is messages, the
-//! math box and the systolic array, gets a token, and others wait until its instruction has ended
-//! (`$3.dst`) or has read (`$3.src`).
+//! The hardware of these platforms does not track dependences through GRFs. Instructions in
+//! in-order pipes are waited for by distance ([`order`]). Messages, the math box and the systolic
+//! array run out of order. Each such instruction gets a token, and others wait until it has ended
+//! (`$3.dst`) or has read its sources (`$3.src`).
 //!
-//! What is open, that is, what bytes each token's instruction may still have to write or to read,
-//! flows over the edges of control flow ([`flow`], [`state`]) until nothing new comes; what waits
-//! closes it. A token is set again where nothing of it is open, least recently set first; else for
-//! an instruction that waits for its last one anyway, which needs no other annotation then; else
-//! the one that was set first. So reuse waits for nobody as long as tokens last.
+//! An access is open while a token's instruction may still have to do it. Open accesses are
+//! propagated along control flow ([`flow`], [`state`]) to a fixed point, and waits close them. A
+//! token is chosen in this order:
 //!
-//! Facts of an instruction are computed once ([`facts`]). A block is looked at again when more is
-//! open at its start; after [`VISITS`] of it a token that is open there is open everywhere, so that
-//! there is an end to that. Within a block all is bounded by what tokens and windows hold: the
-//! stage is linear in instructions.
+//! 1. The token that the instruction waits for anyway, which then needs no other annotation.
+//! 2. The least recently set one that has nothing open.
+//! 3. The one that was set first.
 //!
-//! Needs: physical instructions whose targets are known. Makes: the same with annotations, and
-//! instructions to put before some.
+//! So reuse waits for nothing as long as there are free tokens.
+//!
+//! Facts of an instruction are computed once ([`facts`]). A block is visited again if more is open
+//! at its start. After [`VISITS`] visits, a token that is open there counts as open everywhere,
+//! which bounds the iteration. Within a block, all work is bounded by the number of tokens and the
+//! windows: the stage is linear in instructions.
+//!
+//! Input: physical instructions with known targets. Output: the same with annotations, and
+//! instructions to insert before some.
 
 mod facts;
 mod flow;
@@ -30,38 +34,38 @@ mod tests;
 use crate::emit::{Physical, Reach};
 use crate::mir::operand::synchronize;
 use crate::target::Target;
-use facts::{By, Fact, Facts, PIPES, pipe};
-use flow::Flow;
+use facts::{ExecutedBy, Facts, InstFacts, PIPES, pipe};
+use flow::FlowGraph;
 use gantry_isa_gen::exec_unit::pairs;
 use gantry_isa_gen::swsb::{Distance, Pipe, Token, TokenKind};
 use gantry_isa_gen::{Inst, Platform, Reg, Src, Swsb, SyncFn, Type};
 use order::{Distances, distances};
 use smallvec::SmallVec;
-use state::{Open, Opens, State, Tokens, bits, join};
+use state::{OpenAccess, OpenAccesses, ScoreboardState, Tokens, bits, join};
 
-/// How often a block is looked at with what is open byte by byte.
+/// Number of visits of a block with open accesses kept byte by byte.
 const VISITS: u32 = 12;
 /// No token.
 const NONE: u8 = u8::MAX;
 
-/// What an instruction waits for out of order, and the token that is set for it.
+/// Tokens that an instruction waits for, and the token that it sets.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Waits {
+struct TokenWaits {
     /// Tokens whose instructions must have ended.
     ended: Tokens,
-    /// ... must have read.
+    /// Tokens whose instructions must have read.
     read: Tokens,
 }
 
-/// Physical instructions, annotated where the platform wants it.
+/// Returns physical instructions, annotated if the platform has SWSB.
 pub(crate) fn annotated(mut physical: Physical, target: &Target) -> Physical {
     let syncs = annotate(target.platform(), &mut physical.insts, &physical.reaches);
     physical.insert(syncs);
     physical
 }
 
-/// Annotates code; what comes back stands before the instructions of these numbers, in their order.
-/// `reaches` in the order of their instructions.
+/// Annotates code. Returns instructions to insert before those of the given numbers, in their
+/// order. `reaches` is in the order of its instructions.
 pub(crate) fn annotate(
     platform: Platform,
     insts: &mut [Inst<Reg>],
@@ -73,8 +77,8 @@ pub(crate) fn annotate(
     }
     let facts = Facts::of(platform, insts, reaches);
     let distances = distances(f, insts, &facts);
-    let flow = Flow::of(insts, &facts);
-    let mut tokens = Assigned::new(&facts, f.sb_tokens as usize, f.swsb_pipes.len() == 1);
+    let flow = FlowGraph::of(insts, &facts);
+    let mut tokens = TokenAssignment::new(&facts, f.sb_tokens as usize, f.swsb_pipes.len() == 1);
     let waits = tokens.solve(&flow);
     let mut syncs = Vec::new();
     for (n, inst) in insts.iter_mut().enumerate() {
@@ -90,39 +94,39 @@ pub(crate) fn annotate(
     syncs
 }
 
-/// Which token is set for each instruction.
-struct Assigned<'a> {
+/// Tokens that instructions set.
+struct TokenAssignment<'a> {
     facts: &'a Facts,
     of: Vec<u8>,
-    state: State,
-    /// When each token was set last, by the order in which they were given.
+    state: ScoreboardState,
+    /// Time at which each token was set last, counted in assignments.
     last: Vec<u32>,
     given: u32,
-    /// The first chunk that hardware tracks.
+    /// First chunk that hardware tracks.
     tracked: u16,
 }
 
-impl<'a> Assigned<'a> {
-    fn new(facts: &'a Facts, tokens: usize, one_pipe: bool) -> Assigned<'a> {
-        Assigned {
+impl<'a> TokenAssignment<'a> {
+    fn new(facts: &'a Facts, tokens: usize, one_pipe: bool) -> TokenAssignment<'a> {
+        TokenAssignment {
             facts,
             of: vec![NONE; facts.insts.len()],
-            state: State::new(facts.chunks, tokens),
+            state: ScoreboardState::new(facts.chunks, tokens),
             last: vec![0; tokens],
             given: 0,
             tracked: if one_pipe { facts.file } else { u16::MAX },
         }
     }
 
-    /// Follows what is open through the code until nothing new comes: what each instruction waits
-    /// for.
-    fn solve(&mut self, flow: &Flow) -> Vec<Waits> {
-        let mut waits = vec![Waits::default(); self.of.len()];
+    /// Propagates open accesses through the code to a fixed point. Returns the waits of each
+    /// instruction.
+    fn solve(&mut self, flow: &FlowGraph) -> Vec<TokenWaits> {
+        let mut waits = vec![TokenWaits::default(); self.of.len()];
         let blocks = flow.blocks.len();
-        let mut open: Vec<Opens> = vec![Opens::new(); blocks];
+        let mut open: Vec<OpenAccesses> = vec![OpenAccesses::new(); blocks];
         let mut visits = vec![0u32; blocks];
         let mut dirty = vec![true; blocks];
-        // By turns in the order of the code, in which most is before what it leads to.
+        // Rounds over blocks in code order, in which most predecessors come first.
         let mut again = true;
         while std::mem::take(&mut again) {
             for b in 0..blocks {
@@ -150,21 +154,21 @@ impl<'a> Assigned<'a> {
         waits
     }
 
-    /// One instruction: what it waits for, and what is open behind it.
-    fn step(&mut self, n: usize) -> Waits {
+    /// Processes one instruction: returns its waits and updates the open accesses.
+    fn step(&mut self, n: usize) -> TokenWaits {
         let facts = self.facts;
         let Some(fact) = facts.insts.get(n) else {
-            return Waits::default();
+            return TokenWaits::default();
         };
         let touches = facts.touches(fact);
         let function = match fact.by {
-            By::OutOfOrder(f) => Some(f),
-            By::Pipe(_) => None,
-            By::Nobody => return Waits::default(),
+            ExecutedBy::OutOfOrder(f) => Some(f),
+            ExecutedBy::Pipe(_) => None,
+            ExecutedBy::Nobody => return TokenWaits::default(),
         };
         let sets = function.filter(|_| !fact.ends);
         let own = sets.map(|_| self.token(n, function));
-        let mut out = Waits::default();
+        let mut out = TokenWaits::default();
         if let Some(t) = own {
             self.state.wait(t, TokenKind::Dst);
         }
@@ -173,7 +177,7 @@ impl<'a> Assigned<'a> {
             self.state.wait(t, TokenKind::Dst);
         }
         out.ended = ended;
-        // The latest first: those before it of the same function have read then.
+        // The latest token first: earlier instructions of the same function have then read too.
         while let Some(t) = self.state.latest(self.state.needs(touches, function)[1]) {
             self.state.wait(t, TokenKind::Src);
             out.read |= 1 << t;
@@ -184,7 +188,7 @@ impl<'a> Assigned<'a> {
         out
     }
 
-    /// The token of an instruction: as before, or one that nobody waits for.
+    /// Returns the token of an instruction: the same as before, or a newly chosen one.
     fn token(&mut self, n: usize, function: Option<u8>) -> u8 {
         if let Some(&t) = self.of.get(n).filter(|t| **t != NONE) {
             return t;
@@ -208,13 +212,13 @@ impl<'a> Assigned<'a> {
     }
 }
 
-/// So many tokens.
+/// Returns the set of all tokens.
 fn every(tokens: usize) -> Tokens {
     u32::MAX >> (u32::BITS - (tokens as u32).clamp(1, u32::BITS))
 }
 
-/// What is open of a token is open everywhere.
-fn widen(opens: &mut Opens, chunks: usize) {
+/// Makes a token's open accesses cover everything.
+fn widen(opens: &mut OpenAccesses, chunks: usize) {
     let mut kinds: Vec<(u8, bool, u8)> = opens
         .iter()
         .map(|o| (o.token, o.write, o.function))
@@ -223,7 +227,7 @@ fn widen(opens: &mut Opens, chunks: usize) {
     kinds.dedup();
     opens.clear();
     for (token, write, function) in kinds {
-        opens.extend((0..chunks as u16).map(|chunk| Open {
+        opens.extend((0..chunks as u16).map(|chunk| OpenAccess {
             token,
             write,
             chunk,
@@ -234,14 +238,14 @@ fn widen(opens: &mut Opens, chunks: usize) {
     opens.sort_unstable();
 }
 
-/// Says in an instruction what it waits for, as far as there is room; what comes back says the rest
-/// before it.
+/// Writes an instruction's waits into its annotation, as far as they fit. Emits `sync` instructions
+/// for the rest.
 fn annotation(
     platform: Platform,
     inst: &mut Inst<Reg>,
-    fact: &Fact,
+    fact: &InstFacts,
     distances: &Distances,
-    waits: Waits,
+    waits: TokenWaits,
     set: Option<u8>,
 ) -> SmallVec<[Inst<Reg>; 2]> {
     let mut before = SmallVec::new();
@@ -258,12 +262,12 @@ fn annotation(
     };
     let one_pipe = platform.features().swsb_pipes.len() == 1;
     let mut distance = distance(distances, one_pipe);
-    let room: SmallVec<[(Pipe, TokenKind); 4]> = pairs(platform, inst.op).collect();
-    // The names that a distance has: its pipe's own; where it is the instruction's only one, none;
-    // and all pipes'.
+    let pairings: SmallVec<[(Pipe, TokenKind); 4]> = pairs(platform, inst.op).collect();
+    // Encodings of a distance: by its pipe, by no pipe if it is the instruction's only one, and by
+    // all pipes.
     let own = |d: Distance| one_pipe || matches!(d.pipe, p if fact.own == 1 << index_of(p));
     let beside = |d: Distance, kind| {
-        let has = |p| room.contains(&(p, kind));
+        let has = |p| pairings.contains(&(p, kind));
         if has(d.pipe) {
             Some(d)
         } else if has(Pipe::Own) && own(d) {
@@ -280,7 +284,7 @@ fn annotation(
             None
         }
     };
-    let Waits {
+    let TokenWaits {
         mut ended,
         mut read,
     } = waits;
@@ -289,7 +293,7 @@ fn annotation(
         kind: TokenKind::Set,
     });
     if token.is_none() {
-        // The one that fits beside the distance, or the only annotation.
+        // Wait that fits beside the distance, or the only annotation.
         let mut wanted = bits(ended)
             .map(|t| (t, TokenKind::Dst))
             .chain(bits(read).map(|t| (t, TokenKind::Src)));
@@ -336,7 +340,7 @@ fn index_of(p: Pipe) -> u8 {
         .unwrap_or(u8::MAX >> 5)
 }
 
-/// The one distance that waits for all of these.
+/// Returns the one distance that waits for all of these.
 fn distance(distances: &Distances, one_pipe: bool) -> Option<Distance> {
     let mut wanted = (0u8..).zip(distances).filter(|(_, d)| **d > 0);
     let (first, &n) = wanted.next()?;

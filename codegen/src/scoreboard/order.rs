@@ -1,42 +1,43 @@
-//! What runs in order: for each instruction, how far back in each pipe stands what it must wait
-//! for.
+//! Distances: for each instruction, the number of instructions back in each in-order pipe that it
+//! must wait for.
 //!
-//! An in-order pipe ends its instructions in their order, [`depth`] of them later at the latest,
-//! and a branch that is taken finds the pipes empty. So this is one walk over the code as it
-//! stands, with a window of a pipe's last instructions: where control does not fall through,
-//! nothing is in the pipes.
+//! A pipe ends its instructions in order, the last at most [`depth`] instructions later. A taken
+//! branch finds the pipes empty. So one walk over the code in its order is enough, with a window of
+//! each pipe's last instructions. After an instruction that does not fall through, the pipes are
+//! empty.
 
-use super::facts::{By, Fact, Facts, PIPES, Touch, pipe};
+use super::facts::{ChunkAccess, ExecutedBy, Facts, InstFacts, PIPES, pipe};
 use crate::emit::NATIVE;
 use gantry_isa_gen::exec_unit::depth;
 use gantry_isa_gen::{Features, Inst, Op, Reg, Src, Target};
 use smallvec::SmallVec;
 
-/// How far back an instruction waits in each pipe, 1 to 7; 0: not at all.
+/// Distance that an instruction waits for in each pipe, 1 to 7. 0 is no wait.
 pub(super) type Distances = [u8; PIPES];
 
-/// The longest distance that can be said.
+/// Largest distance that can be encoded.
 const FARTHEST: u32 = 7;
 
-/// Why an instruction waits for one in a pipe.
-struct Rules {
-    /// All distances count one pipe.
+/// Rules for waits on in-order pipes.
+struct PipeRules {
+    /// True if all distances count one pipe.
     one_pipe: bool,
-    /// The first chunk behind the file.
+    /// First chunk after the GRF file.
     file: u16,
     address: u16,
 }
 
-impl Rules {
-    /// Whether `now` waits for `earlier`, which is in a pipe.
+impl PipeRules {
+    /// Returns true if `now` waits for `earlier`, which is in a pipe.
     ///
-    /// Within a pipe what comes later neither writes nor is read before what came earlier, but a
-    /// result is not there yet. The hardware itself waits for flags, accumulators and addresses
-    /// that are written before it reads them, but for those that describe a message.
-    fn waits(&self, facts: &Facts, earlier: &Fact, now: &Fact) -> bool {
-        let same = matches!(now.by, By::Pipe(_)) && (self.one_pipe || earlier.by == now.by);
-        let message = matches!(now.by, By::OutOfOrder(_));
-        let counts = |e: &Touch, n: &Touch| {
+    /// Within a pipe, a later instruction neither overtakes writes nor reads of an earlier one, but
+    /// its result may not be available yet. The hardware itself waits for flags, accumulators and
+    /// addresses that are written before they are read. Those that describe a message are an
+    /// exception.
+    fn waits(&self, facts: &Facts, earlier: &InstFacts, now: &InstFacts) -> bool {
+        let same = matches!(now.by, ExecutedBy::Pipe(_)) && (self.one_pipe || earlier.by == now.by);
+        let message = matches!(now.by, ExecutedBy::OutOfOrder(_));
+        let counts = |e: &ChunkAccess, n: &ChunkAccess| {
             if e.chunk != n.chunk || e.mask & n.mask == 0 {
                 return false;
             }
@@ -53,35 +54,35 @@ impl Rules {
     }
 }
 
-/// Whether control may go on behind an instruction, as it does behind a jump to what is there: no
-/// branch is taken, and the pipes are as they were.
-pub(super) fn falls_through(inst: &Inst<Reg>, fact: &Fact) -> bool {
+/// Returns true if control may continue after an instruction, as after a jump to the next one. No
+/// branch is taken then, and the pipes are as they were.
+pub(super) fn falls_through(inst: &Inst<Reg>, fact: &InstFacts) -> bool {
     let always = matches!(inst.op, Op::Jmpi | Op::Call | Op::Ret) && inst.pred.is_none();
     let next = Src::Target(Target::Rel(NATIVE));
     let nowhere = inst.op == Op::Jmpi && inst.srcs.contains(&next);
     !(always || fact.ends) || nowhere
 }
 
-/// The window of a pipe.
+/// Window of a pipe.
 #[derive(Default)]
-struct Window {
-    /// Instructions that entered it.
+struct PipeWindow {
+    /// Number of instructions that entered it.
     issued: u32,
-    /// How many of them have surely ended.
+    /// Number of them that have certainly ended.
     ended: u32,
-    /// The last of them, the latest last.
+    /// Last of them, the latest at the end.
     last: SmallVec<[u32; 20]>,
 }
 
-impl Window {
-    /// The distance to the latest instruction that is waited for, if any.
+impl PipeWindow {
+    /// Returns the distance to the latest instruction that is waited for, if there is one.
     fn distance(&self, deep: u32, waits: impl Fn(u32) -> bool) -> Option<u32> {
         let open = (self.issued - self.ended).min(deep);
         let mut latest = self.last.iter().rev().zip(1..=open);
         latest.find(|(n, _)| waits(**n)).map(|(_, d)| d)
     }
 
-    /// All but the last `n - 1` have ended.
+    /// Marks all but the last `n - 1` as ended.
     fn wait(&mut self, n: u32) {
         self.ended = self.ended.max((self.issued + 1).saturating_sub(n));
     }
@@ -95,22 +96,22 @@ impl Window {
     }
 }
 
-/// How far back each instruction waits.
+/// Returns the distances of each instruction.
 pub(super) fn distances(f: &Features, insts: &[Inst<Reg>], facts: &Facts) -> Vec<Distances> {
-    let rules = Rules {
+    let rules = PipeRules {
         one_pipe: f.swsb_pipes.len() == 1,
         file: facts.file,
         address: facts.chunks as u16 - 1,
     };
-    let mut windows: [Window; PIPES] = Default::default();
+    let mut windows: [PipeWindow; PIPES] = Default::default();
     let mut out = Vec::with_capacity(insts.len());
-    // The instruction before changed how the thread runs.
+    // True if the previous instruction changed the thread's state.
     let mut serialized = false;
     for (n, (inst, fact)) in insts.iter().zip(&facts.insts).enumerate() {
         let mut distances = Distances::default();
-        if fact.by != By::Nobody {
-            let behind = std::mem::replace(&mut serialized, fact.serializes);
-            let all = fact.serial || behind;
+        if fact.by != ExecutedBy::Nobody {
+            let after_state_change = std::mem::replace(&mut serialized, fact.serializes);
+            let all = fact.serial || after_state_change;
             for (p, (w, d)) in windows.iter_mut().zip(&mut distances).enumerate() {
                 let deep = depth(pipe(p as u8)) as u32;
                 let found = if all {
@@ -127,7 +128,7 @@ pub(super) fn distances(f: &Features, insts: &[Inst<Reg>], facts: &Facts) -> Vec
                     *d = back as u8;
                 }
             }
-            if let By::Pipe(p) = fact.by
+            if let ExecutedBy::Pipe(p) = fact.by
                 && let Some(w) = windows.get_mut(usize::from(p))
             {
                 w.enter(n as u32, depth(pipe(p)) as u32);

@@ -1,32 +1,32 @@
-//! What runs out of order and may not have ended, as tokens know it.
+//! Open accesses of out-of-order instructions, by token.
 
-use super::facts::Touch;
+use super::facts::ChunkAccess;
 use gantry_isa_gen::swsb::TokenKind;
 use smallvec::SmallVec;
 
-/// Bytes that an instruction with a token may still have to write, or to read.
+/// Bytes that an instruction with a token may still have to write or to read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenAccess {
     pub(super) token: u8,
     pub(super) write: bool,
     pub(super) chunk: u16,
-    /// Who executes the instruction.
+    /// Function that executes the instruction.
     pub(super) function: u8,
     pub(super) mask: u64,
 }
 
-impl Open {
-    /// The same but for its bytes.
+impl OpenAccess {
+    /// Returns everything but the bytes.
     fn key(&self) -> (u8, bool, u16, u8) {
         (self.token, self.write, self.chunk, self.function)
     }
 }
 
-/// What is open, sorted; each key once.
-pub(super) type Opens = Vec<Open>;
+/// Open accesses, sorted. Each key occurs once.
+pub(super) type OpenAccesses = Vec<OpenAccess>;
 
-/// Adds what is open elsewhere; whether anything is new.
-pub(super) fn join(to: &mut Opens, more: &[Open]) -> bool {
+/// Merges other open accesses. Returns true if any is new.
+pub(super) fn join(to: &mut OpenAccesses, more: &[OpenAccess]) -> bool {
     let mut out = Vec::with_capacity(to.len().max(more.len()));
     let mut new = false;
     let (mut a, mut b) = (to.iter().peekable(), more.iter().peekable());
@@ -34,7 +34,7 @@ pub(super) fn join(to: &mut Opens, more: &[Open]) -> bool {
         match (a.peek(), b.peek()) {
             (Some(x), Some(y)) if x.key() == y.key() => {
                 new |= y.mask & !x.mask != 0;
-                out.push(Open {
+                out.push(OpenAccess {
                     mask: x.mask | y.mask,
                     ..**x
                 });
@@ -57,25 +57,25 @@ pub(super) fn join(to: &mut Opens, more: &[Open]) -> bool {
     new
 }
 
-/// Tokens as bits.
+/// Set of tokens, as bits.
 pub(super) type Tokens = u32;
 
-/// What is open at a point of a block.
-pub(super) struct State {
-    by_chunk: Vec<SmallVec<[Open; 2]>>,
-    /// Where each token has something open; chunks may stand there twice.
+/// Open accesses at a point of a block.
+pub(super) struct ScoreboardState {
+    by_chunk: Vec<SmallVec<[OpenAccess; 2]>>,
+    /// Chunks in which each token has open accesses, possibly with duplicates.
     of_token: Vec<Vec<u16>>,
-    /// When in this block a token was set, from 1; 0: before it.
+    /// Time at which a token was set in this block, from 1. 0 is before it.
     age: Vec<u32>,
-    /// For which function a token was set in this block, if its instruction surely executes: one
-    /// that no channel runs tells nothing of those before it.
+    /// Function for which a token was set in this block, if its instruction certainly executes. An
+    /// instruction without running channels implies nothing about those before it.
     function: Vec<Option<u8>>,
     now: u32,
 }
 
-impl State {
-    pub(super) fn new(chunks: usize, tokens: usize) -> State {
-        State {
+impl ScoreboardState {
+    pub(super) fn new(chunks: usize, tokens: usize) -> ScoreboardState {
+        ScoreboardState {
             by_chunk: vec![SmallVec::new(); chunks],
             of_token: vec![Vec::new(); tokens],
             age: vec![0; tokens],
@@ -84,8 +84,8 @@ impl State {
         }
     }
 
-    /// Begins a block.
-    pub(super) fn enter(&mut self, opens: &[Open]) {
+    /// Starts a block.
+    pub(super) fn enter(&mut self, opens: &[OpenAccess]) {
         for token in 0..self.of_token.len() {
             self.end(token as u8, TokenKind::Dst);
             self.age[token] = 0;
@@ -96,9 +96,9 @@ impl State {
         }
     }
 
-    /// What is open now.
-    pub(super) fn leave(&self) -> Opens {
-        let mut out = Opens::new();
+    /// Returns the open accesses.
+    pub(super) fn leave(&self) -> OpenAccesses {
+        let mut out = OpenAccesses::new();
         for (token, chunks) in self.of_token.iter().enumerate() {
             let mut chunks = chunks.clone();
             chunks.sort_unstable();
@@ -112,7 +112,7 @@ impl State {
         out
     }
 
-    fn add(&mut self, open: Open) {
+    fn add(&mut self, open: OpenAccess) {
         let Some(here) = self.by_chunk.get_mut(usize::from(open.chunk)) else {
             return;
         };
@@ -126,9 +126,9 @@ impl State {
         }
     }
 
-    /// The tokens whose instructions must have ended, and those that must have read, before one
-    /// touches these bytes. What one function executes reads in order.
-    pub(super) fn needs(&self, touches: &[Touch], function: Option<u8>) -> [Tokens; 2] {
+    /// Returns the tokens whose instructions must have ended, and those whose instructions must
+    /// have read, before an access to these bytes. Instructions of one function read in order.
+    pub(super) fn needs(&self, touches: &[ChunkAccess], function: Option<u8>) -> [Tokens; 2] {
         let (mut ended, mut read) = (0, 0);
         for t in touches {
             let here = self
@@ -147,24 +147,24 @@ impl State {
         [ended, read & !ended]
     }
 
-    /// The tokens with nothing open.
+    /// Returns the tokens with nothing open.
     pub(super) fn free(&self) -> Tokens {
         let free = |(n, c): (usize, &Vec<u16>)| u32::from(c.is_empty()) << n;
         self.of_token.iter().enumerate().map(free).sum()
     }
 
-    /// The latest set of some tokens.
+    /// Returns the last set of some tokens.
     pub(super) fn latest(&self, tokens: Tokens) -> Option<u8> {
         bits(tokens).max_by_key(|t| self.age.get(usize::from(*t)))
     }
 
-    /// The first set of some tokens.
+    /// Returns the first set of some tokens.
     pub(super) fn earliest(&self, tokens: Tokens) -> Option<u8> {
         bits(tokens).min_by_key(|t| self.age.get(usize::from(*t)))
     }
 
-    /// A token's instruction has ended, or has read. Then so have read those that its function got
-    /// before.
+    /// Marks a token's instruction as ended, or as having read. Earlier instructions of the same
+    /// function have then read too.
     pub(super) fn wait(&mut self, token: u8, kind: TokenKind) {
         let at = usize::from(token);
         let (Some(&age), Some(&function)) = (self.age.get(at), self.function.get(at)) else {
@@ -185,8 +185,8 @@ impl State {
         self.close(usize::from(token), |o| kind != TokenKind::Src || !o.write);
     }
 
-    /// Closes what is open of a token.
-    fn close(&mut self, token: usize, closes: impl Fn(&Open) -> bool) {
+    /// Closes accesses of a token.
+    fn close(&mut self, token: usize, closes: impl Fn(&OpenAccess) -> bool) {
         let Some(chunks) = self.of_token.get_mut(token) else {
             return;
         };
@@ -200,13 +200,13 @@ impl State {
         });
     }
 
-    /// A token is set for an instruction, which waits until its last one has ended. `file`: the
-    /// first chunk that hardware tracks.
+    /// Sets a token for an instruction, which waits until the token's last one has ended. `file` is
+    /// the first chunk that hardware tracks.
     pub(super) fn set(
         &mut self,
         token: u8,
         (function, sure): (u8, bool),
-        touches: &[Touch],
+        touches: &[ChunkAccess],
         file: u16,
     ) {
         self.wait(token, TokenKind::Dst);
@@ -216,7 +216,7 @@ impl State {
             (*age, *f) = (self.now, sure.then_some(function));
         }
         for t in touches.iter().filter(|t| t.chunk < file) {
-            self.add(Open {
+            self.add(OpenAccess {
                 token,
                 write: t.write,
                 chunk: t.chunk,
@@ -227,7 +227,7 @@ impl State {
     }
 }
 
-/// Tokens one by one.
+/// Iterates over tokens.
 pub(super) fn bits(tokens: Tokens) -> impl Iterator<Item = u8> {
     (0..u32::BITS as u8).filter(move |t| tokens >> t & 1 == 1)
 }

@@ -3,8 +3,7 @@
 use super::*;
 use gantry_isa_gen::{Target as Goal, text};
 
-/// Assembles code, annotates it and prints it: an instruction a line, those that were put in with
-/// no number.
+/// Assembles code, annotates it and prints one instruction per line. Inserted ones have no number.
 fn annotated(platform: Platform, source: &str) -> Vec<String> {
     let program = text::assemble(platform, source).unwrap();
     let mut insts: Vec<Inst<Reg>> = program.insts.iter().map(|i| i.inst).collect();
@@ -30,7 +29,7 @@ fn annotated(platform: Platform, source: &str) -> Vec<String> {
     out
 }
 
-/// What stands in braces, or that nothing does.
+/// Returns the annotation in braces, or `-` if there is none.
 fn waits(platform: Platform, source: &str) -> Vec<String> {
     let braces = |l: String| match l.split_once('{') {
         Some((_, rest)) => rest.split('}').next().unwrap_or_default().to_owned(),
@@ -60,7 +59,7 @@ fn a_jump_to_what_is_next_leaves_the_pipes_as_they_are() {
         waits(Platform::XeHpg, &code).pop()
     };
     assert_eq!(over("").as_deref(), Some("F@1"));
-    // A branch that is taken finds them empty.
+    // A taken branch finds them empty.
     let taken = over("mov (1|M0) r9.0<1>:ud 0x1:ud");
     assert_eq!(taken.as_deref(), Some("-"));
 }
@@ -163,8 +162,7 @@ fn pipes_beside_each_other_wait_for_reads_and_writes() {
     assert_eq!(waits(Platform::XeHpg, code), ["-", "I@1", "-", "F@1"]);
 }
 
-/// Any number of instructions, blocks and tokens: the walk ends, and takes no more turns than it
-/// may.
+/// Any number of instructions, blocks and tokens: the walk ends within its limit of visits.
 #[test]
 fn a_ladder_of_loops_comes_to_an_end() {
     let mut code = String::new();

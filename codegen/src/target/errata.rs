@@ -1,35 +1,35 @@
-//! What hardware does wrong, as far as it matters to compute, and on which platforms: one table.
-//! What is done about each is in `emit::errata`, by one pass over physical instructions.
+//! Table of hardware errata that matter to compute, and their platforms. One pass over physical
+//! instructions, `emit::errata`, applies the remedies.
 //!
-//! Source: Intel's open compiler, `visa/SWWA.cpp` and `visa/PrologEpilog.cpp`, and what it was seen
-//! to emit for each platform.
+//! Source: Intel's open compiler, `visa/SWWA.cpp` and `visa/PrologEpilog.cpp`, and its output for
+//! each platform.
 
 use gantry_isa_gen::Platform;
 
-/// What is done about an erratum.
+/// Remedy for an erratum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remedy {
-    /// The thread waits, before it ends, until what it wrote through a data port is where others
-    /// see it.
+    /// A fence before the end of a thread: it waits until the thread's writes through a data port
+    /// are visible to others.
     FenceBeforeEnd,
-    /// An instruction that reads and writes, and changes nothing, before what makes channels stay
-    /// behind: a divergent branch or a message under a predicate that answers. It keeps the ALU
-    /// from taking a source for the one that it read last.
+    /// An instruction that reads and writes a register without a change, before instructions that
+    /// may disable channels. These are divergent branches and messages with a response under a
+    /// predicate. It keeps the ALU from mistaking a source for the one that it read last.
     ReadAgain,
 }
 
-/// An erratum.
+/// Erratum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Erratum {
-    /// Its numbers in Intel's tables of workarounds.
+    /// Numbers in Intel's tables of workarounds.
     pub(crate) names: &'static str,
-    /// Which platforms have it.
+    /// Platforms that have it.
     pub(crate) platforms: &'static [Platform],
-    /// What is done about it.
+    /// Remedy.
     pub(crate) remedy: Remedy,
 }
 
-/// All of them.
+/// All errata.
 pub(crate) static ERRATA: [Erratum; 2] = [
     Erratum {
         names: "Wa_1807084924, Wa_22013689345",
@@ -43,7 +43,7 @@ pub(crate) static ERRATA: [Erratum; 2] = [
     },
 ];
 
-/// What is to be done on a platform.
+/// Returns the remedies for a platform.
 pub(crate) fn remedies(platform: Platform) -> impl Iterator<Item = Remedy> {
     let of = ERRATA
         .iter()

@@ -1,10 +1,10 @@
-//! What code is made for: a product, what its platform can do, the register file, and how threads
-//! begin and end.
+//! Compilation targets: a product, the features of its platform, the GRF file, and the ABI of
+//! threads.
 //!
-//! A [`Target`] is made once, from a product's name, and given to every stage. Stages ask it by the
-//! name of a fact, never for a generation number; what differs between platforms is data:
+//! A [`Target`] is created once, from a product's name, and passed to every stage. Stages ask for a
+//! feature by name, never for a generation number. Differences between platforms are data:
 //! `isa-gen`'s [`Features`] and legality rules, the [`Abi`] of a platform family, and the message
-//! forms of `sends`.
+//! forms of `isel::lower_sends`.
 
 pub mod abi;
 pub(crate) mod errata;
@@ -13,39 +13,39 @@ use crate::error::CodegenError;
 use abi::Abi;
 use gantry_isa_gen::{DeviceInfo, Features, PRODUCTS, Platform, Product};
 
-/// The shape of a thread's register file.
+/// Shape of a thread's GRF file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GrfFile {
-    /// Bytes of a register.
+    /// Bytes of a GRF.
     pub bytes: u32,
-    /// Registers of a thread.
+    /// Number of GRFs of a thread.
     pub count: u32,
 }
 
 impl GrfFile {
-    /// Bytes of the whole file.
+    /// Returns the bytes of the whole GRF file.
     pub const fn size(self) -> u32 {
         self.bytes * self.count
     }
 
-    /// The register that holds a byte address.
+    /// Returns the GRF of a byte address.
     pub const fn of(self, address: u32) -> u32 {
         address / self.bytes
     }
 
-    /// How many whole registers so many bytes take.
+    /// Returns the number of GRFs that `bytes` bytes take.
     pub const fn hold(self, bytes: u32) -> u32 {
         bytes.div_ceil(self.bytes)
     }
 
-    /// Alignment of a value of so many bytes: it never crosses into a register that it would not
-    /// need.
+    /// Returns the alignment of a value of `bytes` bytes, such that it never touches one GRF more
+    /// than it needs.
     pub fn natural_align(self, bytes: u32) -> u32 {
         bytes.next_power_of_two().clamp(1, self.bytes)
     }
 }
 
-/// What code is made for.
+/// Target of compilation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
     product: &'static Product,
@@ -56,23 +56,23 @@ pub struct Target {
 }
 
 impl Target {
-    /// The target of a product's short name (`skl`), as `ocloc -device` takes it.
+    /// Returns the target of a product's short name (`skl`), as `ocloc -device` takes it.
     ///
     /// # Errors
-    /// There is no such product, or no code generator for it: the error lists those that there are.
+    /// Unknown product, or one without a code generator. The error lists the known ones.
     pub fn from_name(name: &str) -> Result<Target, CodegenError> {
         Product::from_name(name)
             .and_then(Target::of)
             .ok_or_else(|| Target::unknown(name))
     }
 
-    /// The target of a product, if there is a code generator for its platform.
+    /// Returns the target of a product, if there is a code generator for its platform.
     pub fn of(product: &'static Product) -> Option<Target> {
         Target::of_any(product).filter(|t| t.abi.whole)
     }
 
-    /// The target of a product's name, whose code generator may lack some of what kernels ask for:
-    /// for tests of what there is.
+    /// Returns the target of a product whose code generator may lack some features that kernels
+    /// use. For tests of existing features.
     #[doc(hidden)]
     pub fn unfinished(name: &str) -> Option<Target> {
         Product::from_name(name).and_then(Target::of_any)
@@ -93,11 +93,11 @@ impl Target {
         })
     }
 
-    /// The target of a device: its product, or, where it is none, as a simulator, the first of its
-    /// platform.
+    /// Returns the target of a device: its product, or, for a simulator without one, the first
+    /// product of its platform.
     ///
     /// # Errors
-    /// There is no code generator for it: the error lists those that there are.
+    /// No code generator for the device. The error lists the known products.
     pub fn of_device(device: &DeviceInfo) -> Result<Target, CodegenError> {
         let of_platform = |p| Target::all().find(|t| t.platform == p);
         let found = match device.product {
@@ -114,52 +114,53 @@ impl Target {
         }
     }
 
-    /// A target of every product with a code generator.
+    /// Returns a target for every product with a code generator.
     pub fn all() -> impl Iterator<Item = Target> {
         PRODUCTS.iter().filter_map(Target::of)
     }
 
-    /// The first name of every product with a code generator.
+    /// Returns the first name of every product with a code generator.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Target::all().map(|t| t.name())
     }
 
-    /// The product.
+    /// Returns the product.
     pub fn product(&self) -> &'static Product {
         self.product
     }
 
-    /// The product's first name.
+    /// Returns the product's first name.
     pub fn name(&self) -> &'static str {
         self.product.name()
     }
 
-    /// The product family number, as the notes of a zebin have it.
+    /// Returns the product family number, as in the notes of a zebin.
     pub fn family(&self) -> u32 {
         self.product.families.first().copied().unwrap_or(0)
     }
 
-    /// The platform, whose encodings and messages are used.
+    /// Returns the platform, whose encodings and messages are used.
     pub fn platform(&self) -> Platform {
         self.platform
     }
 
-    /// What the platform can do.
+    /// Returns the features of the platform.
     pub fn features(&self) -> &Features {
         &self.features
     }
 
-    /// Whether a send takes two payloads, addresses in the one and data in the other.
+    /// Returns true if a send takes two payloads: addresses in the first and data in the second.
     pub fn split_sends(&self) -> bool {
         self.features.split_send || self.features.unified_send
     }
 
-    /// The register file.
+    /// Returns the GRF file.
     pub fn grf(&self) -> GrfFile {
         self.grf
     }
 
-    /// The same with the larger register file that kernels may ask for, if the platform has one.
+    /// Returns the target with the larger GRF file that kernels may ask for, if the platform has
+    /// one.
     pub fn with_large_file(&self) -> Option<Target> {
         let count = self.features.grf_count_large;
         let grf = GrfFile { count, ..self.grf };
@@ -169,13 +170,13 @@ impl Target {
         })
     }
 
-    /// The same with another register file, for tests of what takes its shape from here.
+    /// Returns the target with another GRF file, for tests that depend on its shape.
     #[cfg(test)]
     pub(crate) fn with_file(self, grf: GrfFile) -> Target {
         Target { grf, ..self }
     }
 
-    /// How threads begin, meet and end.
+    /// Returns the ABI of threads: how they start, synchronize and end.
     pub fn abi(&self) -> &'static Abi {
         self.abi
     }

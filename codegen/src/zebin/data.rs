@@ -1,8 +1,8 @@
-//! The sections of a module's data: constants, strings, which the host reads, and variables, which
-//! kernels write to.
+//! Sections of a module's data: constants, strings, which the host reads, and variables, which
+//! kernels write.
 //!
-//! As `ocloc` writes them: an address in data is a relocation without an addend of its own
-//! (`SHT_REL`), to which the loader adds what stands in its place.
+//! The form is that of `ocloc`: an address in data is a relocation without an explicit addend
+//! (`SHT_REL`). The loader adds the contents at its position.
 
 use crate::emit::Relocation;
 use crate::ir::data::ADDRESS_BYTES;
@@ -10,10 +10,10 @@ use crate::ir::{Data, DataRef};
 use crate::mir::SymbolPart;
 use cranelift_entity::PrimaryMap;
 
-/// The sections, in their order in a zebin.
+/// Sections, in their order in a zebin.
 const NAMES: [&str; 3] = [".data.const", ".data.const.string", ".data.global"];
 
-/// Which of them a piece of data is in.
+/// Returns the index of the section for a piece of data.
 fn kind(d: &Data) -> usize {
     match (d.string, d.written) {
         (false, false) => 0,
@@ -22,38 +22,38 @@ fn kind(d: &Data) -> usize {
     }
 }
 
-/// A section of data.
+/// Section of data.
 pub(super) struct DataSection {
-    /// The name.
+    /// Name.
     pub(super) name: &'static str,
-    /// Whether kernels write to it.
+    /// True if kernels write to it.
     pub(super) written: bool,
-    /// The largest alignment of what is in it, in bytes.
+    /// Largest alignment of its contents, in bytes.
     pub(super) align: u64,
-    /// Contents, the addends of addresses among them.
+    /// Contents, with the addends of addresses.
     pub(super) bytes: Vec<u8>,
-    /// The addresses in it.
+    /// Addresses in it.
     pub(super) relocations: Vec<Relocation>,
 }
 
-/// Where a piece of data is.
+/// Position of a piece of data.
 pub(super) struct DataPlace {
-    /// The section, of those that there are.
+    /// Index of the section, among those written.
     pub(super) section: usize,
     /// Bytes from its start.
     pub(super) offset: u64,
 }
 
-/// The data of a module, in sections.
+/// Data of a module, in sections.
 pub(super) struct DataSections {
-    /// Those that something is in.
+    /// Sections that are not empty.
     pub(super) sections: Vec<DataSection>,
-    /// By data.
+    /// Positions by data.
     pub(super) places: Vec<DataPlace>,
 }
 
 impl DataSections {
-    /// Of a module's data.
+    /// Lays out a module's data.
     pub(super) fn new(data: &PrimaryMap<DataRef, Data>) -> DataSections {
         let mut sections = Vec::new();
         let mut numbers = [0; NAMES.len()];
@@ -82,7 +82,7 @@ impl DataSections {
 }
 
 impl DataSection {
-    /// Adds a piece of data; gives where it begins.
+    /// Adds a piece of data, and returns its offset.
     fn add(&mut self, d: &Data) -> u64 {
         let out = &mut self.bytes;
         let start = out.len().next_multiple_of(d.align.max(1) as usize);

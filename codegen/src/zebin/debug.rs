@@ -1,7 +1,8 @@
-//! Debug information: DWARF 4 in the form that Intel's compiler gives it, a compilation unit a
-//! kernel: its lines, and where its labelled values are (registers by the numbers that `ocloc -g`
-//! has for them). Its sections stand in the zebin beside the code; addresses of code are
-//! relocations by the kernels' symbols.
+//! Debug information: DWARF 4 in the form of Intel's compiler.
+//!
+//! Each kernel has a compilation unit with its lines and the positions of its labelled values
+//! (registers have the numbers of `ocloc -g`). The sections are in the zebin with the code.
+//! Addresses of code are relocations by the kernels' symbols.
 
 use crate::emit::{LabelRange, Located};
 use crate::error::CodegenError;
@@ -14,53 +15,53 @@ use gimli::write::{
 use gimli::{Encoding, Format, LineEncoding, LittleEndian, Register, SectionId};
 use std::collections::{BTreeMap, HashMap};
 
-/// What stands in each unit as its producer.
+/// Producer of each unit.
 const PRODUCER: &str = concat!("Gantry ", env!("CARGO_PKG_VERSION"));
 
-/// A kernel that debug information is about.
+/// Kernel with debug information.
 pub(crate) struct DebugKernel<'a> {
-    /// Its name.
+    /// Name.
     pub(crate) name: &'a str,
     /// Bytes of its code.
     pub(crate) bytes: u64,
-    /// Where its code comes from; empty: nothing is said of it.
+    /// Source locations of its code. May be empty.
     pub(crate) locations: &'a [Located],
-    /// Where values with names are.
+    /// Positions of labelled values.
     pub(crate) labels: &'a [LabelRange],
     /// Bytes of a GRF.
     pub(crate) grf_bytes: u32,
 }
 
-/// An address that a reader fills in.
+/// Address that a reader fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AddressAt {
     /// Bytes from the section's start.
     pub(crate) offset: u64,
-    /// The kernel whose code it is in, by number.
+    /// Number of the kernel whose code it is in.
     pub(crate) kernel: usize,
     /// Bytes from the kernel's start.
     pub(crate) addend: i64,
 }
 
-/// A section of debug information.
+/// Section of debug information.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct DebugSection {
-    /// The name, `.debug_line` for example.
+    /// Name, `.debug_line` for example.
     pub(crate) name: &'static str,
     /// Contents.
     pub(crate) data: Vec<u8>,
-    /// Addresses in it, zeros so far.
+    /// Addresses in it, which are zero so far.
     pub(crate) addresses: Vec<AddressAt>,
 }
 
-/// A section being written.
+/// Section being written.
 #[derive(Clone)]
-struct Section {
+struct SectionWriter {
     out: EndianVec<LittleEndian>,
     addresses: Vec<AddressAt>,
 }
 
-impl Writer for Section {
+impl Writer for SectionWriter {
     type Endian = LittleEndian;
 
     fn endian(&self) -> LittleEndian {
@@ -94,16 +95,16 @@ impl Writer for Section {
     }
 }
 
-/// Whether there is nothing to say of a kernel.
+/// Returns true if a kernel has no debug information.
 fn is_bare(k: &DebugKernel<'_>) -> bool {
     k.locations.is_empty() && k.labels.is_empty()
 }
 
-/// Debug information of kernels; nothing where none of them has source locations or values with
-/// names.
+/// Returns the debug information of kernels. It is empty if none has source locations or labelled
+/// values.
 ///
 /// # Errors
-/// DWARF cannot say it: sections of 4 GiB.
+/// Sections of 4 GiB, which DWARF cannot represent.
 pub(crate) fn sections(
     files: &PrimaryMap<SourceFile, String>,
     kernels: &[DebugKernel<'_>],
@@ -124,13 +125,13 @@ fn write(
             dwarf.units.add(unit(files, n, k));
         }
     }
-    let mut all = Sections::new(Section {
+    let mut all = Sections::new(SectionWriter {
         out: EndianVec::new(LittleEndian),
         addresses: Vec::new(),
     });
     dwarf.write(&mut all)?;
     let mut out = Vec::new();
-    all.for_each_mut(|id: SectionId, s: &mut Section| {
+    all.for_each_mut(|id: SectionId, s: &mut SectionWriter| {
         if s.len() > 0 {
             out.push(DebugSection {
                 name: id.name(),
@@ -143,13 +144,13 @@ fn write(
     Ok(out)
 }
 
-/// A name as DWARF 4 can have it. The verifier knows no other ones.
+/// Returns a name that DWARF 4 can represent. The verifier allows no others.
 fn name(text: Option<&str>) -> LineString {
     let good = text.filter(|t| !t.is_empty() && !t.contains('\0'));
     LineString::String(good.unwrap_or("?").as_bytes().to_vec())
 }
 
-/// The unit of a kernel: its lines, and that it is a function.
+/// Returns the unit of a kernel: its lines, and its function.
 fn unit(files: &PrimaryMap<SourceFile, String>, kernel: usize, k: &DebugKernel<'_>) -> Unit {
     let encoding = Encoding {
         format: Format::Dwarf32,
@@ -166,13 +167,13 @@ fn unit(files: &PrimaryMap<SourceFile, String>, kernel: usize, k: &DebugKernel<'
         symbol: kernel,
         addend: offset as i64,
     };
-    // The directory is not known: names are as the module has them.
+    // The directory is not known: names are those of the module.
     let here = LineString::String(Vec::new());
     let mut lines = LineProgram::new(encoding, LineEncoding::default(), here, None, first, None);
     let directory = lines.default_directory();
     let mut ids: HashMap<SourceFile, FileId> = HashMap::new();
     lines.begin_sequence(Some(at(0)));
-    // What comes before the first location is of no line, which is line 0.
+    // Code before the first location has no line, which is line 0.
     let start = k.locations.first().filter(|l| l.offset > 0);
     let start = start.map(|_| Located {
         offset: 0,
@@ -217,7 +218,7 @@ fn unit(files: &PrimaryMap<SourceFile, String>, kernel: usize, k: &DebugKernel<'
     unit
 }
 
-/// The name and encoding that DWARF has for what lanes are.
+/// Returns name and encoding of a lane's type in DWARF.
 fn base(scalar: Scalar) -> (&'static str, gimli::DwAte) {
     use gimli::{DW_ATE_boolean, DW_ATE_float, DW_ATE_signed};
     match scalar {
@@ -232,7 +233,8 @@ fn base(scalar: Scalar) -> (&'static str, gimli::DwAte) {
     }
 }
 
-/// Bytes of the register file, GRF after GRF, as Intel's compiler names them: r0 is register 16.
+/// Returns bytes of the GRF file, GRF by GRF, with the numbers of Intel's compiler: r0 is register
+/// 16.
 fn registers(address: u32, bytes: u32, grf: u32) -> Expression {
     const R0: u32 = 16;
     let mut out = Expression::new();
@@ -250,13 +252,13 @@ fn registers(address: u32, bytes: u32, grf: u32) -> Expression {
     out
 }
 
-/// The variables of a function: each is an array of lanes, and where it is when.
+/// Adds the variables of a function: each is an array of lanes with positions by code range.
 fn variables(unit: &mut Unit, function: UnitEntryId, k: &DebugKernel<'_>) {
     let root = unit.root();
     let mut bases: HashMap<Scalar, UnitEntryId> = HashMap::new();
     let mut arrays: HashMap<Type, UnitEntryId> = HashMap::new();
     let mut named: BTreeMap<&str, Vec<&LabelRange>> = BTreeMap::new();
-    // Where a value fell into pieces, nothing says which is which.
+    // A value in several pieces is left out, since it is not known which piece is which.
     let whole = |l: &&LabelRange| l.bytes >= l.ty.bytes() && !l.name.contains('\0');
     for l in k.labels.iter().filter(whole) {
         named.entry(&l.name).or_default().push(l);

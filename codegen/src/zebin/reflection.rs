@@ -1,6 +1,6 @@
-//! What a zebin says of kernels' parameters beyond what a launch needs: names, in `.ze_info` as
-//! Intel's compiler writes them, and places among a shader's resources, in a note of Gantry's own.
-//! Loaders pass over both.
+//! Reflection in a zebin: facts about kernels' parameters that a launch does not need. Names are in
+//! `.ze_info` as Intel's compiler writes them. Bindings of shader resources are in a note of
+//! Gantry's own. Loaders ignore both.
 //!
 //! The note, `.note.gantry.bindings`, has one entry of type 1 whose owner is `Gantry`. Its text is
 //! YAML as `.ze_info` is:
@@ -28,13 +28,13 @@ use super::{KernelImage, access_type, image_type};
 use crate::ir::{ArgKind, Function, Param, ParamRole, Resource, Scalar};
 use std::fmt::Write as _;
 
-/// The note's section.
+/// Section of the note.
 pub(super) const SECTION: &str = ".note.gantry.bindings";
-/// The note's owner and type.
+/// Owner and type of the note.
 pub(super) const OWNER: &[u8] = b"Gantry\0";
 pub(super) const NOTE: u32 = 1;
 
-/// `kernels_misc_info` of `.ze_info`, or nothing.
+/// Returns `kernels_misc_info` of `.ze_info`, or nothing.
 pub(super) fn misc_info(kernels: &[KernelImage<'_>]) -> String {
     let mut s = String::new();
     for k in kernels {
@@ -69,7 +69,7 @@ pub(super) fn misc_info(kernels: &[KernelImage<'_>]) -> String {
     s
 }
 
-/// The text of the note; none where no kernel has resources.
+/// Returns the text of the note. `None` if no kernel has resources.
 pub(super) fn bindings(kernels: &[KernelImage<'_>]) -> Option<String> {
     let mut s = String::new();
     for k in kernels {
@@ -121,11 +121,11 @@ fn kernel(s: &mut String, func: &Function) {
     }
 }
 
-/// The type of an argument as Intel's compiler names it: the type, then its bytes. The IR has no
-/// signs: integers are signed ones.
+/// Returns the type of an argument as Intel's compiler names it: the type, then its bytes. The IR
+/// has no signs, so integers are signed.
 fn type_name(param: &Param) -> String {
     match param.kind {
-        // What it points to is not known.
+        // The pointee type is not known.
         ArgKind::Ptr | ArgKind::Surface => "char*;8".to_owned(),
         ArgKind::Slm => "char*;4".to_owned(),
         ArgKind::Image(shape, _) => {
@@ -160,7 +160,7 @@ fn type_name(param: &Param) -> String {
     }
 }
 
-/// A name as a scalar of YAML: as it is if nothing in it means something there, else in quotes.
+/// Returns a name as a YAML scalar: unchanged if it has no special characters, else in quotes.
 fn scalar(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name

@@ -1,4 +1,4 @@
-//! 2D blocks: logical sends.
+//! Lowering of 2D block messages to logical sends.
 
 use super::Lower;
 use crate::ir::{Inst, InstData, Opcode, Value};
@@ -30,7 +30,7 @@ impl Lower<'_> {
         self.send(Logical::Block2d(logical));
     }
 
-    /// A number as it is known, or where it is.
+    /// Returns a uniform number: a constant, or the register that holds it.
     pub(super) fn one_lane(&mut self, v: Value) -> Lane {
         let def = self.func.dfg.def_inst(v);
         match def.map(|i| self.func.dfg.data(i)) {

@@ -1,10 +1,10 @@
-//! Subroutines: their parameters and results, and calls of them.
+//! Parameters and results of subroutines, and calls.
 //!
-//! Each subroutine has registers of its own for what it takes and gives. A caller copies to them
-//! before the call and from them after it; where nothing is in the way, both are one place.
-//! Predicates go as doublewords.
+//! Each subroutine has registers of its own for parameters and results. A caller copies to them
+//! before the call and from them after it. If they do not interfere, copy coalescing removes the
+//! copies. Predicates are passed as dwords.
 
-use super::{Interface, Lower};
+use super::{Lower, RoutineInterface};
 use crate::ir::instructions::ValueList;
 use crate::ir::{FuncRef, Function, Inst, Value};
 use crate::mir::lowered::Buffer;
@@ -12,14 +12,14 @@ use crate::mir::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, un
 use crate::mir::{MInst, Routine, VFlag, VReg, VRegData};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
-/// Bytes of what a call leaves to return by: an address and a mask, doublewords each (PRM Vol. 2a,
-/// `call`).
+/// Bytes of the return address that a call writes: an address and a mask, a dword each (PRM Vol.
+/// 2a, `call`).
 const LINK_BYTES: u32 = 8;
-/// The fewest channels of a `call`; in those that do not run it does nothing.
+/// Smallest number of channels of a `call`. Disabled ones do nothing.
 const LEAST_EXEC: u32 = 8;
 
-impl Interface {
-    pub(super) fn new(func: &Function, routine: Routine, out: &mut Buffer) -> Interface {
+impl RoutineInterface {
+    pub(super) fn new(func: &Function, routine: Routine, out: &mut Buffer) -> RoutineInterface {
         let params = func
             .layout
             .entry()
@@ -29,7 +29,7 @@ impl Interface {
             ..VRegData::anywhere(LINK_BYTES, out.grf)
         };
         let results = func.sig.results.iter();
-        Interface {
+        RoutineInterface {
             routine,
             params: vec![None; params],
             results: results
@@ -47,7 +47,7 @@ impl Interface {
 }
 
 impl Lower<'_> {
-    /// The register of a subroutine's parameter.
+    /// Returns the register of a subroutine's parameter.
     pub(super) fn own_param(&mut self, n: u16, bytes: u32) -> Option<VReg> {
         let known = *self.own.as_ref()?.params.get(usize::from(n))?;
         let r = known.unwrap_or_else(|| self.temp(bytes));
@@ -61,7 +61,7 @@ impl Lower<'_> {
         Some(r)
     }
 
-    fn calling(&self) -> Option<ExecSize> {
+    fn call_exec_size(&self) -> Option<ExecSize> {
         ExecSize::new(self.payload.simd.max(LEAST_EXEC))
     }
 
@@ -79,7 +79,7 @@ impl Lower<'_> {
         ));
     }
 
-    /// At a subroutine's start: parameters that are predicates.
+    /// Emits the flags of parameters that are predicates, at a subroutine's start.
     pub(super) fn flags_of_params(&mut self) {
         let entry = self.func.layout.entry();
         let params = entry
@@ -94,10 +94,10 @@ impl Lower<'_> {
         }
     }
 
-    /// The end of a subroutine: what it gives, and the way back.
+    /// Emits the end of a subroutine: its results and the return.
     pub(super) fn lower_return(&mut self, args: ValueList) {
         let args = args.as_slice(&self.func.dfg.pool).to_vec();
-        let (Some(own), Some(exec)) = (&self.own, self.calling()) else {
+        let (Some(own), Some(exec)) = (&self.own, self.call_exec_size()) else {
             return;
         };
         let (results, link) = (own.results.clone(), own.link);
@@ -118,7 +118,7 @@ impl Lower<'_> {
 
     pub(super) fn lower_call(&mut self, inst: Inst, func: FuncRef, args: ValueList) {
         let interfaces = self.interfaces;
-        let (Some(callee), Some(exec)) = (&interfaces[func], self.calling()) else {
+        let (Some(callee), Some(exec)) = (&interfaces[func], self.call_exec_size()) else {
             return self.fail(Some(inst), "a call of a function that is not there");
         };
         let args = args.as_slice(&self.func.dfg.pool).to_vec();

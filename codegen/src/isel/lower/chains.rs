@@ -1,25 +1,26 @@
-//! Chains of operations that fold into their user one through the other. Rules follow them by
-//! recursion, from each user anew: so that a long chain takes neither the stack nor quadratic time,
-//! every sixteenth link gets a register of its own.
+//! Chains of operations, each of which folds into its user.
+//!
+//! Rules follow them by recursion, anew from each user. Every sixteenth link gets a register of its
+//! own, so that a long chain takes neither much stack nor quadratic time.
 
 use crate::ir::{Function, InstData, Opcode, Value};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// How many links fold.
+/// Number of links that fold.
 const LINKS: u8 = 16;
 
-/// The chains of a function.
+/// Chains of a function.
 #[derive(Default)]
 pub(super) struct Chains {
-    /// Values that a chain is cut at: their definition is not looked at.
+    /// Values at which a chain is cut: rules do not look at their definitions.
     pub(super) cut: EntitySet<Value>,
-    /// Of the results of `bitcast`: the value that has the same bytes and is none.
+    /// Value with the same bytes, for results of `bitcast`, that is no such result itself.
     pub(super) bytes_of: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// The value before in a chain, and whether it has the same bytes.
+/// Returns the previous value in a chain, and true if it has the same bytes.
 fn link(func: &Function, v: Value) -> Option<(Value, bool)> {
     match *func.dfg.data(func.dfg.def_inst(v)?) {
         InstData::Unary { opcode, arg } => match opcode {
@@ -34,7 +35,7 @@ fn link(func: &Function, v: Value) -> Option<(Value, bool)> {
 impl Chains {
     pub(super) fn new(func: &Function) -> Chains {
         let mut out = Chains::default();
-        // Links up to a value, from 1; 0 where that is not known yet.
+        // Links up to a value, from 1. 0 is not known yet.
         let mut links: SecondaryMap<Value, u8> = sized(func.dfg.num_values());
         let mut path = Vec::new();
         let insts = func.layout.blocks().iter();
@@ -46,7 +47,7 @@ impl Chains {
             while links[at] == 0
                 && let Some((before, same)) = link(func, at)
             {
-                // In code that nothing reaches, chains may be rings.
+                // Chains in unreachable code may be cycles.
                 links[at] = 1;
                 path.push((at, before, same));
                 at = before;
@@ -75,7 +76,7 @@ mod tests {
     use crate::ir::builder::FunctionBuilder;
     use crate::ir::{FloatCC, Function, Module, scalars::*};
 
-    /// Chains of 20,000 links, with uses in between, take no stack and little code.
+    /// A chain of 20,000 links, with uses in between, takes little stack and little code.
     #[test]
     fn long_chains() {
         for kind in 0..4 {

@@ -1,4 +1,5 @@
-//! What the rules call: views, sources, operations, and the emission of bales.
+//! Constructors and extractors that the rules call: views, sources, operations, and the emission of
+//! bales.
 
 use super::facts::{fits_word, negated, ones, sign_extend, view_src};
 use super::flags::Compare;
@@ -247,7 +248,7 @@ impl Context for Lower<'_> {
         Operation::new(*op, ty, &[a, b])
     }
 
-    /// Sources 0 and 2 may be immediates of 16 bits, where there are such.
+    /// Sources 0 and 2 may be 16-bit immediates, on platforms that have these.
     fn op3(&mut self, ty: GenType, op: &Op, a: BaleSrc, b: BaleSrc, c: BaleSrc) -> Operation {
         let imm = self.target.features().ternary_imm;
         let place = |l: &mut Self, s: BaleSrc| match s {
@@ -288,7 +289,7 @@ impl Context for Lower<'_> {
     }
 
     fn minmax(&mut self, ty: GenType, cond: &Cond, a: BaleSrc, b: BaleSrc) -> Operation {
-        // Of two zeros of different signs, which one it is depends on the order.
+        // The order decides which of two zeros of different signs is the result.
         let zero = |bits: u64, t: GenType| t.is_float() && bits << (64 - 8 * t.bytes() + 1) == 0;
         let (a, b) = match (a, b) {
             (BaleSrc::Imm(bits, t), BaleSrc::View(..)) if !zero(bits, t) => (b, a),
@@ -359,13 +360,13 @@ impl Context for Lower<'_> {
     }
 
     fn under_exec(&mut self, inst: Inst) -> Option<()> {
-        let mask = self.chooses_by(inst)?;
+        let mask = self.select_mask(inst)?;
         self.is_active(inst, mask).then_some(())
     }
 
     fn under_exec_and_flag(&mut self, inst: Inst) -> Option<()> {
-        let mask = self.chooses_by(inst)?;
-        self.is_parted(inst, mask).then_some(())
+        let mask = self.select_mask(inst)?;
+        self.is_flag_under_exec(inst, mask).then_some(())
     }
 
     fn merge_under_exec(&mut self, inst: Inst, old: Value, operation: Operation) -> Unit {
@@ -373,7 +374,7 @@ impl Context for Lower<'_> {
     }
 
     fn result(&mut self, inst: Inst) -> Value {
-        // Rules ask this only of instructions with a result, which the verifier has seen to.
+        // Rules call this only for instructions with a result, which the verifier has checked.
         self.first_result(inst).unwrap_or(Value::from_u32(0))
     }
 
@@ -630,7 +631,7 @@ impl Context for Lower<'_> {
     }
 
     fn launch_value(&mut self, _: Inst) -> Unit {
-        // It is in the payload: see `Lower::reg`.
+        // The value is in the payload: see `Lower::reg`.
     }
 
     fn gather(

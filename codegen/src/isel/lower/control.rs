@@ -1,4 +1,4 @@
-//! Blocks, terminators and the copies on edges.
+//! Lowering of blocks, terminators and copies on edges.
 
 use super::Lower;
 use crate::error::CodegenError;
@@ -20,29 +20,29 @@ use gantry_isa_gen::{Op, Type};
 use smallvec::{SmallVec, smallvec};
 
 impl Lower<'_> {
-    /// Every block lowered, in emission order; their code is put behind what `code` has.
+    /// Lowers all blocks, in emission order. Their code is appended to `code`.
     pub(super) fn blocks(
         &mut self,
         order: &[Block],
         code: &mut Vec<Lowered>,
     ) -> Result<Vec<LoweredBlock>, CodegenError> {
-        let mut number: SecondaryMap<Block, PackedOption<Number>> =
+        let mut number: SecondaryMap<Block, PackedOption<BlockIndex>> =
             sized(self.func.dfg.num_blocks());
         let mut preds: SecondaryMap<Block, u32> = sized(self.func.dfg.num_blocks());
         for (n, &b) in order.iter().enumerate() {
-            number[b] = Number::from_u32(n as u32).into();
+            number[b] = BlockIndex::from_u32(n as u32).into();
             for call in self.destinations(b) {
                 preds[call.block] += 1;
             }
         }
         let mut blocks = vec![LoweredBlock::default(); order.len()];
-        // Everything is put there from its end, the last block first, and turned round as a whole:
-        // then it lies as it is read.
-        let body = code.len();
-        // Edge blocks are numbered after the others while lowering, and put behind their block at
+        // Code is appended in reverse, from the end of the last block, and reversed as a whole at
         // the end.
+        let body = code.len();
+        // Edge blocks get the numbers after all others during lowering. At the end they move to
+        // after their predecessor.
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
-        // Where that comes from: up to which place of it.
+        // Source locations of the code, each with the end of its range.
         let mut from: Vec<(usize, SourceLoc)> = Vec::new();
         let located = self.func.has_srclocs();
         for (n, &b) in order.iter().enumerate().rev() {
@@ -59,8 +59,8 @@ impl Lower<'_> {
             self.code.clear();
             let mut succs = SmallVec::new();
             let mut args: SmallVec<[Flags; 2]> = SmallVec::new();
-            let behind = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
-            self.terminator(last, behind);
+            let comes_later = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
+            self.terminator(last, comes_later);
             let calls = self.destinations(b);
             if let [call] = calls[..] {
                 let term = self.code.pop();
@@ -124,7 +124,7 @@ impl Lower<'_> {
             let params = self.flag_params(b);
             let out = &mut blocks[n];
             out.code = CodeRange::since(start, code);
-            // What is no instruction's stands before them.
+            // Code at the block's start, which belongs to no instruction, has no location.
             for &(end, loc) in from.iter().rev() {
                 out.locs.push(code.len() - start - end, loc);
             }
@@ -144,7 +144,7 @@ impl Lower<'_> {
 
     fn target(
         &self,
-        number: &SecondaryMap<Block, PackedOption<Number>>,
+        number: &SecondaryMap<Block, PackedOption<BlockIndex>>,
         block: Block,
     ) -> Result<VBlock, CodegenError> {
         number[block]
@@ -163,8 +163,9 @@ impl Lower<'_> {
             .unwrap_or_default()
     }
 
-    /// Whether a block ends in a branch that is taken where a `goto` or `join` leaves no channel.
-    fn asks_for_none(&self, block: Block) -> bool {
+    /// Returns true if a block ends in a branch that is taken if a `goto` or `join` leaves no
+    /// channel.
+    fn branches_on_empty_mask(&self, block: Block) -> bool {
         let dfg = &self.func.dfg;
         let last = self.func.layout.terminator(block);
         let Some(InstData::Brif { cond, .. }) = last.map(|t| *dfg.data(t)) else {
@@ -180,8 +181,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The reachable blocks in their order of emission. `none_falls`: where a branch asks whether
-    /// no channel is left, what follows is where some are.
+    /// Returns the reachable blocks in emission order. If `none_falls` is set, a branch on an empty
+    /// mask is followed by the destination for a non-empty one.
     pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
         let mut seen: SecondaryMap<Block, bool> = sized(self.func.dfg.num_blocks());
         let mut post = Vec::new();
@@ -191,9 +192,9 @@ impl Lower<'_> {
             stack.push((entry, 0));
         }
         while let Some((b, next)) = stack.pop() {
-            // The last destination first, so that the first one follows its block.
+            // The last destination comes first, so that the first one follows its block.
             let dests = self.destinations(b);
-            let turned = none_falls && self.asks_for_none(b);
+            let turned = none_falls && self.branches_on_empty_mask(b);
             let n = dests.len().checked_sub(next + 1);
             match n.and_then(|i| dests.get(if turned { next } else { i })) {
                 Some(call) => {
@@ -225,9 +226,8 @@ impl Lower<'_> {
         flags
     }
 
-    /// The copies that give a block's parameters their values, all at once; the flags go by value.
-    /// Which copies are in each other's way is a matter of registers: different values may be in
-    /// one.
+    /// Emits parallel copies that define a block's parameters, and returns the arguments that are
+    /// flags. The copies are ordered by register, since different values may share one.
     fn edge_copies(&mut self, call: &BlockCall) -> Flags {
         let func = self.func;
         let params = func.dfg.block_params(call.block);
@@ -283,13 +283,13 @@ impl Lower<'_> {
         flags
     }
 
-    /// `behind`: whether a block comes later in the order of emission.
-    fn terminator(&mut self, inst: Inst, behind: impl Fn(Block) -> bool) {
+    /// Emits a terminator. `comes_later` returns true if a block comes later in emission order.
+    fn terminator(&mut self, inst: Inst, comes_later: impl Fn(Block) -> bool) {
         match *self.func.dfg.data(inst) {
             InstData::Jump { .. } => self.emit(MInst::Jump),
             InstData::Brif { cond, dests, .. } => {
-                if let Some(none_first) = self.asks_exec(inst, cond) {
-                    let [first, second] = dests.map(|d| behind(d.block));
+                if let Some(none_first) = self.tests_exec(inst, cond) {
+                    let [first, second] = dests.map(|d| comes_later(d.block));
                     if if none_first { first } else { second } {
                         return self.branch_exec(none_first);
                     }
@@ -319,8 +319,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The flag that a branch looks at, and what it asks of it: `any`, `all` and the last results
-    /// of `goto` and `join` are what the branch itself can ask, where the hardware combines as many
+    /// Returns the flag that a branch reads, and its test. Tests of `any`, `all` and the last
+    /// results of `goto` and `join` are part of the branch, if the hardware combines that many
     /// bits.
     fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
         let mut inverse = false;
@@ -337,7 +337,7 @@ impl Lower<'_> {
                     Opcode::All => (arg, true),
                     _ => break,
                 },
-                // Whether none is left.
+                // True if no channel is left.
                 (data, n)
                     if data.opcode() == Opcode::Goto && n == 2
                         || data.opcode() == Opcode::Join && n == 1 =>
@@ -360,8 +360,7 @@ impl Lower<'_> {
         (self.flag(v), test)
     }
 
-    /// Denormals are kept or flushed and results rounded as the function says, whatever the driver
-    /// set.
+    /// Sets the mode of denormals and rounding to the function's, whatever the driver set.
     fn prologue(&mut self) {
         let float = self.float;
         let bits = self.target.abi().denormals;
@@ -399,8 +398,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The driver counts local memory that the host sizes from 0: the kernel's own part lies before
-    /// it.
+    /// Adds the size of the kernel's own local memory to pointers to local memory that the host
+    /// sizes. The driver counts the latter from 0, but the former is placed before it.
     fn place_local_pointers(&mut self) {
         let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
             return;
@@ -418,7 +417,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The thread header has other things below the offset of the thread's scratch.
+    /// Extracts the offset of the thread's scratch: the thread header has other bits below it.
     fn place_scratch_base(&mut self) {
         let Some(base) = self.scratch_base.take() else {
             return;
@@ -444,7 +443,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Predicates of `undef`: any bits will do, but the flag allocator wants a definition.
+    /// Returns predicates that are `undef`. Any bits will do, but the flag allocator needs a
+    /// definition.
     fn undefined_flags(&self) -> Vec<Value> {
         let mut out = Vec::new();
         for &b in self.func.layout.blocks() {
@@ -459,12 +459,12 @@ impl Lower<'_> {
     }
 }
 
-/// A block's place in the order.
+/// Position of a block in emission order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Number(u32);
-cranelift_entity::entity_impl!(Number);
+struct BlockIndex(u32);
+cranelift_entity::entity_impl!(BlockIndex);
 
-/// Puts each edge block behind the block it leaves, and renumbers.
+/// Moves each edge block to after its predecessor, and renumbers.
 fn with_edges(
     blocks: Vec<LoweredBlock>,
     mut edges: Vec<(usize, LoweredBlock)>,
@@ -475,7 +475,7 @@ fn with_edges(
     for (b, block) in blocks.into_iter().enumerate() {
         new_index[b] = out.len();
         out.push(block);
-        // Edges were made from the last block to the first, those of one block in order.
+        // Edge blocks were created from the last block to the first, those of one block in order.
         let first = edges
             .iter()
             .rposition(|(owner, _)| *owner != b)

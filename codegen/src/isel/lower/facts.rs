@@ -1,4 +1,5 @@
-//! What rules ask of opcodes, conditions, types and views, whatever function is lowered.
+//! Properties of opcodes, conditions, types and views that rules ask for. They do not depend on the
+//! function.
 
 use crate::ir::{FloatCC, IntCC, Opcode};
 use crate::mir::VirtReg;
@@ -7,8 +8,8 @@ use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
 
 include!(concat!(env!("OUT_DIR"), "/operations.rs"));
 
-/// Opcodes that are one instruction on their lanes, and so can write straight into a region or
-/// saturate. (Constants are immediates.)
+/// Returns true for opcodes that are one instruction on their lanes, and so can write a region
+/// directly or saturate. Constants are not: they are immediates.
 pub(super) fn is_operation(op: Opcode) -> bool {
     has_operation(op) && !matches!(op, Opcode::Iconst | Opcode::Fconst)
 }
@@ -17,7 +18,7 @@ pub(super) fn fits_word(x: i64) -> bool {
     i16::try_from(x).is_ok()
 }
 
-/// The hardware's condition, and the one for swapped operands.
+/// Returns the hardware's condition, and the one for swapped operands.
 pub(super) fn int_conditions(cc: IntCC) -> (Cond, Cond) {
     match cc {
         IntCC::Equal => (Cond::Eq, Cond::Eq),
@@ -29,7 +30,7 @@ pub(super) fn int_conditions(cc: IntCC) -> (Cond, Cond) {
     }
 }
 
-/// The hardware's condition, and the one for swapped operands.
+/// Returns the hardware's condition, and the one for swapped operands.
 pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
     match cc {
         FloatCC::Equal => (Cond::Eq, Cond::Eq),
@@ -41,7 +42,7 @@ pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
     }
 }
 
-/// The operation with sources in `old` that are exactly the lanes of `dst` read from `dst` instead.
+/// Replaces sources in `old` that are exactly the lanes of `dst` by a read of `dst`.
 pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
@@ -57,12 +58,12 @@ pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u
     o
 }
 
-/// A view read as a type, without modifiers.
+/// Returns a view read as a type, without modifiers.
 pub(super) fn view_src(view: View, ty: GenType) -> BaleSrc {
     BaleSrc::View(View { ty, ..view }, SrcMods::default())
 }
 
-/// All bits of an element.
+/// Returns all bits of an element set.
 pub(super) fn ones(ty: GenType) -> u64 {
     u64::MAX >> (64 - 8 * ty.bytes().clamp(1, 8))
 }
@@ -75,7 +76,7 @@ pub(super) fn negated(bits: u64, ty: GenType) -> u64 {
     }
 }
 
-/// The value of the low `bits` bits, signed.
+/// Sign-extends the low `bits` bits.
 pub(super) fn sign_extend(x: u64, bits: u32) -> i64 {
     let s = 64 - bits.clamp(1, 64);
     ((x << s) as i64) >> s

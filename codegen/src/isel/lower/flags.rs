@@ -1,4 +1,4 @@
-//! Predicates: compares, logic on flags, tests, and the values of `goto` and `join`.
+//! Lowering of predicates: compares, logic on flags, tests, and the results of `goto` and `join`.
 //!
 //! A predicate of up to 16 lanes is a 16-bit flag sub-register, a longer one a whole flag register.
 //! Bits above the lanes are undefined, so tests mask them.
@@ -14,17 +14,17 @@ use crate::mir::operand::{
 use crate::mir::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
-/// A compare's condition.
+/// Condition of a compare.
 #[derive(Clone, Copy)]
 pub(super) enum Compare {
     Int(IntCC),
     Float(FloatCC),
-    /// Of the common bits with zero, for equality.
+    /// Test of the common bits against zero, for equality or inequality.
     Bits(IntCC),
 }
 
 impl Compare {
-    /// The hardware's condition, and the one for swapped operands.
+    /// Returns the hardware's condition, and the one for swapped operands.
     fn conditions(self) -> (Cond, Cond) {
         match self {
             Compare::Int(cc) | Compare::Bits(cc) => int_conditions(cc),
@@ -32,8 +32,8 @@ impl Compare {
         }
     }
 
-    /// The one that is true where this is false: NaNs make an order and its opposite both false,
-    /// but not equal and unequal.
+    /// Returns the condition that is true if this one is false. For floats there is one only for
+    /// equal and unequal: with a NaN, an order and its opposite are both false.
     fn inverse(self) -> Option<Compare> {
         Some(match self {
             Compare::Int(cc) => Compare::Int(cc.inverse()),
@@ -51,7 +51,7 @@ impl Lower<'_> {
         Some((self.flag(v), self.ty(v).lanes()))
     }
 
-    /// A flag cannot be a second source: it goes through a GRF.
+    /// Emits logic on flags. A flag cannot be a second source: it is copied to a GRF.
     pub(super) fn flag_op(
         &mut self,
         op: Op,
@@ -73,7 +73,7 @@ impl Lower<'_> {
         self.emit_op(uniform(op, flag_dst(out, ty), [a, b, Src::None]));
     }
 
-    /// `out = (x & lanes) cond 0`, in bit 0.
+    /// Emits `out = (x & lanes) cond 0`, in bit 0.
     pub(super) fn test(&mut self, out: VFlag, x: Src<VirtReg>, lanes: u32, cond: Cond) {
         let ty = flag_type(lanes);
         let mut i = uniform(
@@ -88,9 +88,9 @@ impl Lower<'_> {
         self.emit_op(i);
     }
 
-    /// A compare into the flag of an instruction's result. Under a mask (inverted or not) its bits
-    /// of disabled lanes stay: so `mask & compare` and, inverted, `mask | compare` are one
-    /// instruction.
+    /// Emits a compare into the flag of an instruction's result. Under a mask, which may be
+    /// inverted, disabled lanes keep the mask's bits. So `mask & compare` and, inverted, `mask |
+    /// compare` are one instruction.
     pub(super) fn compare(
         &mut self,
         inst: Inst,
@@ -120,7 +120,7 @@ impl Lower<'_> {
             (BaleSrc::Imm(..), _) => (cond, self.force_reg(a), b),
             _ => (cond, a, b),
         };
-        // The null destination has the type that the comparison is made in; bytes compare as words.
+        // The null destination has the type of the comparison. Bytes are compared as words.
         let wide = if b.ty().bytes() > a.ty().bytes() {
             b.ty()
         } else {
@@ -175,7 +175,7 @@ impl Lower<'_> {
         if let Some((out, _)) = self.result_flag(inst, 0) {
             let lanes = self.ty(x).lanes();
             let x = self.flag(x);
-            // All: no lane whose inverse is set.
+            // All: no lane has its inverse set.
             let cond = if any { Cond::Ne } else { Cond::Eq };
             let x = flag_src(x, flag_type(lanes));
             self.test(out, if any { x } else { inverted(x) }, lanes, cond);
@@ -225,7 +225,8 @@ impl Lower<'_> {
         );
     }
 
-    /// `out = (old & ~m) | ((new << offset) & m)` for the mask `m` of the lanes written.
+    /// Emits `out = (old & ~m) | ((new << offset) & m)`, where `m` is the mask of the lanes
+    /// written.
     pub(super) fn lower_flag_write(&mut self, inst: Inst, old: Value, new: Value, offset: u8) {
         let Some((out, lanes)) = self.result_flag(inst, 0) else {
             return;
@@ -299,14 +300,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a predicate is known to have no lane set.
+    /// Returns true if a predicate is known to have no lane set.
     fn is_empty(&self, v: Value) -> bool {
         let inst = self.func.dfg.def_inst(v);
         let data = inst.map(|i| *self.func.dfg.data(i));
         matches!(data, Some(InstData::Imm { bits: 0, .. }))
     }
 
-    /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
+    /// Emits `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
     pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
         if self.controls(inst) {
             return self.leave_by(inst, cond);
@@ -319,7 +320,7 @@ impl Lower<'_> {
         let ty = flag_type(lanes);
         let (em, cond) = (self.flag(em), self.flag(cond));
         let new_em = self.flag(results[0]);
-        // A flag cannot be a second source: the condition goes through a GRF, once.
+        // A flag cannot be a second source: the condition is copied to a GRF, once.
         let c = self.temp(4);
         let none = Src::None;
         self.emit_op(uniform(
@@ -348,8 +349,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A `goto` by a compare that only it looks at, or, where channels stay where that is true, by
-    /// its opposite.
+    /// Emits a `goto` by a compare that has no other use, or by its inverse if channels stay where
+    /// the compare is true.
     pub(super) fn lower_goto_compare(
         &mut self,
         inst: Inst,
@@ -370,10 +371,10 @@ impl Lower<'_> {
             Some(by) => self.compare(inst, by, a, b, Some((em, false))),
             None => self.lower_goto_staying(inst, em, by, a, b),
         }
-        self.lower_goto_rest(inst, em, rm);
+        self.lower_goto_results(inst, em, rm);
     }
 
-    /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
+    /// Emits `new_em = em ^ (em & compare)`, for a compare that has no inverse.
     fn lower_goto_staying(&mut self, inst: Inst, em: Value, by: Compare, a: BaleSrc, b: BaleSrc) {
         let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
             return;
@@ -386,9 +387,9 @@ impl Lower<'_> {
         self.flag_op(Op::Xor, new_em, lanes, em, leaving);
     }
 
-    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`,
-    /// and `none`.
-    fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+    /// Emits the results of a `goto` that follow from its new execution mask: `new_rm = rm | (em ^
+    /// new_em)`, and `none`.
+    fn lower_goto_results(&mut self, inst: Inst, em: Value, rm: Value) {
         let results: [Value; 3] = match self.func.dfg.results(inst) {
             &[a, b, c] => [a, b, c],
             _ => return,
@@ -425,7 +426,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `new_em = em | rm`, `none = !any(new_em)`.
+    /// Emits `new_em = em | rm`, `none = !any(new_em)`.
     pub(super) fn lower_join(&mut self, inst: Inst, em: Value, rm: Value) {
         if self.controls(inst) {
             return self.join_point(inst);

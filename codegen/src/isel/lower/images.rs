@@ -1,4 +1,4 @@
-//! Images: logical sends.
+//! Lowering of image accesses to logical sends.
 
 use super::{Lower, gen_signed};
 use crate::ir::{ImageAccess, Inst, InstData, Opcode, Value};
@@ -19,7 +19,7 @@ impl Lower<'_> {
             return;
         };
         let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
-        // Subroutines say nothing of the kernel's images.
+        // Subroutines do not declare the kernel's images.
         let image = self.payload.image(at.image);
         let Some((shape, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
             let n = given.len();
@@ -56,7 +56,7 @@ impl Lower<'_> {
         let op = match opcode {
             Opcode::ImageStore => ImageOp::Store { lod },
             Opcode::ImageLoad if shape.is_msaa() => ImageOp::LoadSample,
-            // What is stored too may not be in the sampler's cache.
+            // The sampler's cache may not have texels that are also stored.
             Opcode::ImageLoad if access.writes() => ImageOp::LoadTyped { lod },
             Opcode::ImageLoad => ImageOp::Load { lod },
             _ => ImageOp::Sample {
@@ -64,7 +64,7 @@ impl Lower<'_> {
                 lod,
             },
         };
-        let keeps = stored || self.lanes_off(texels, old);
+        let keeps = stored || self.copy_old_lanes(texels, old);
         let logical = Texels {
             op,
             surface: self.payload.image_index(at.image),

@@ -1,4 +1,4 @@
-//! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with
+//! Lowering of launch values (ids, sizes, the dispatch mask), vector constants, and additions with
 //! carry.
 
 use super::{Lower, gen_signed};
@@ -10,8 +10,8 @@ use crate::target::abi::{LaunchFact, group_id_address};
 use gantry_isa_gen::{Arf, ExecSize, Op, Reg, RegRef, Region, Src, SrcMods, Type};
 
 impl Lower<'_> {
-    /// Where in the register file the thread finds a value of the launch at its start, if this is
-    /// one. Such a value needs no code.
+    /// Returns the byte address in the GRF file of a launch value at thread start, if this is one.
+    /// Such a value needs no code.
     pub(super) fn launch_address(&self, inst: Inst) -> Option<u32> {
         let (opcode, dim) = match *self.func.dfg.data(inst) {
             InstData::Launch { opcode, dim } => (opcode, dim),
@@ -36,7 +36,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Where the thread runs: bits of the thread header or of the state register.
+    /// Emits the position of the thread on the GPU: bits of the thread header or of the state
+    /// register.
     pub(super) fn lower_thread_place(&mut self, inst: Inst) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -70,7 +71,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Both halves of the time stamp at once: the lower one may overflow at any time.
+    /// Reads both halves of the time stamp at once: the lower one may overflow at any time.
     pub(super) fn lower_time_stamp(&mut self, inst: Inst) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -88,9 +89,9 @@ impl Lower<'_> {
         self.emit(operand::begins(mov));
     }
 
-    /// The enabled channels at the thread's start: all, where the kernel requires groups that fill
-    /// their threads; else a compare that is always true, under the execution mask, into a flag
-    /// that was clear.
+    /// Emits the enabled channels at thread start. All are enabled if the kernel requires groups
+    /// that fill their threads. Otherwise a compare that is always true runs under the execution
+    /// mask into a flag that was clear.
     pub(super) fn lower_dispatch_mask(&mut self, inst: Inst) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -112,8 +113,8 @@ impl Lower<'_> {
         self.exec_to_flag(out, lanes, zero);
     }
 
-    /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an
-    /// arithmetic sequence by addition, else one move a lane.
+    /// Emits a constant per lane. Groups of eight lanes that fit in nibbles are packed immediates,
+    /// and steps of an arithmetic sequence are additions. The rest is one move per lane.
     pub(super) fn lower_constant_vector(&mut self, inst: Inst, c: Constant) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
@@ -138,7 +139,7 @@ impl Lower<'_> {
             if ty.is_int()
                 && ty.bytes() >= 2
                 && n > 1
-                && let Some(Nibbles { steps, shift, base }) = Nibbles::of(chunk)
+                && let Some(NibbleSequence { steps, shift, base }) = NibbleSequence::of(chunk)
             {
                 let words = self.packed(pack_nibbles(&steps)).plain();
                 let mut ops: Vec<(Op, BaleSrc)> = Vec::new();
@@ -148,8 +149,8 @@ impl Lower<'_> {
                 if base != 0 {
                     ops.push((Op::Add, BaleSrc::Imm(base as u64 & 0xffff, Type::W)));
                 }
-                // What comes before the last is of words, and so are shifts for quadwords, which
-                // not all platforms shift.
+                // Operations before the last are on words. So are shifts for qwords, which not all
+                // platforms have.
                 let widens = ty.bytes() == 8 && base == 0;
                 let last = ops.pop_if(|_| !widens);
                 let mut words = words;
@@ -183,7 +184,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `addc` and `subb` leave the carry in the accumulator; they know unsigned doublewords alone.
+    /// Emits `addc` or `subb`, which write the carry to the accumulator and exist only for unsigned
+    /// dwords.
     pub(super) fn lower_carry(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
         let results: [Value; 2] = match self.func.dfg.results(inst) {
             &[s, c] => [s, c],
@@ -204,21 +206,21 @@ impl Lower<'_> {
     }
 }
 
-/// Numbers that are nibbles, times a power of two, from a base on, all within words.
-struct Nibbles {
-    /// From -8 to 7.
+/// Numbers that are nibbles times a power of two, plus a base, all within words.
+struct NibbleSequence {
+    /// Nibbles, from -8 to 7.
     steps: Vec<i64>,
     shift: u32,
     base: i64,
 }
 
-impl Nibbles {
-    fn of(xs: &[i64]) -> Option<Nibbles> {
+impl NibbleSequence {
+    fn of(xs: &[i64]) -> Option<NibbleSequence> {
         let nibble = |x: &i64| (-8..8).contains(x);
         let word = |x: i64| i16::try_from(x).is_ok();
         let (least, most) = (*xs.iter().min()?, *xs.iter().max()?);
         if xs.iter().all(nibble) {
-            return Some(Nibbles {
+            return Some(NibbleSequence {
                 steps: xs.to_vec(),
                 shift: 0,
                 base: 0,
@@ -230,8 +232,8 @@ impl Nibbles {
         let first = *xs.first()?;
         let all = xs.iter().fold(0, |all, x| all | (x - least));
         let shift = all.trailing_zeros().min(15);
-        // From the first one on where that will do, so that like groups are alike; else from the
-        // middle.
+        // The first number is preferred as base, so that similar groups become equal. The next
+        // choice is the middle.
         let bases = [0, first, least + (8 << shift)];
         bases.into_iter().find_map(|base| {
             let unit = 1 << shift;
@@ -240,7 +242,7 @@ impl Nibbles {
                 step % unit == 0 && word(step) && nibble(&(step >> shift))
             };
             let all = word(base) && xs.iter().filter(fits).count() == xs.len();
-            all.then(|| Nibbles {
+            all.then(|| NibbleSequence {
                 steps: xs.iter().map(|x| (x - base) >> shift).collect(),
                 shift,
                 base,

@@ -1,5 +1,5 @@
-//! Which values anything depends on that the kernel does: stores, messages and branches are the
-//! roots. A value that only feeds itself around a loop is not needed, however many uses it has.
+//! Values that the kernel's effects depend on. Stores, messages and branches are the roots. A value
+//! that only feeds itself around a loop is not needed, however many uses it has.
 
 use crate::entity_set::Marks;
 use crate::ir::instructions::ValueList;
@@ -8,12 +8,12 @@ use crate::sized;
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-/// The needed values of a function.
+/// Returns the needed values of a function.
 pub(super) fn needed(func: &Function) -> Marks<Value> {
     let dfg = &func.dfg;
     let mut out = Marks::sized(dfg.num_values());
     let mut work: Vec<Value> = Vec::new();
-    // Arguments that each block's branches give it.
+    // Arguments for each block's parameters, per edge.
     let mut edges: SecondaryMap<Block, SmallVec<[ValueList; 2]>> = sized(dfg.num_blocks());
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
@@ -45,10 +45,10 @@ pub(super) fn needed(func: &Function) -> Marks<Value> {
     out
 }
 
-/// The operands that the n-th result of an instruction depends on.
+/// Calls `f` for the operands that the n-th result of an instruction depends on.
 fn operands(func: &Function, inst: Inst, n: u16, mut f: impl FnMut(Value)) {
     match func.dfg.data(inst) {
-        // The resume mask matters only to the resume mask.
+        // Only the new resume mask depends on the old one.
         InstData::Ternary {
             opcode: Opcode::Goto,
             args: [em, _, cond],

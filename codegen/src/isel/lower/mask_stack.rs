@@ -1,9 +1,9 @@
-//! `goto`, `join` and masks where SIMD control flow is the hardware's own: see
+//! Lowering of `goto`, `join` and masks if SIMD control flow uses the hardware's mask stack: see
 //! [`crate::isel::mask_stack`].
 //!
-//! What a mask masks runs under the execution mask where the mask is the one that channels run
-//! under; everything else runs in all channels. A mask that is wanted elsewhere becomes a flag
-//! where it comes to be the execution mask.
+//! An instruction whose mask is the active one runs under the execution mask. Everything else runs
+//! in all channels. A mask with other uses is copied to a flag at the point where it becomes the
+//! execution mask.
 
 use super::Lower;
 use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
@@ -15,23 +15,23 @@ use crate::mir::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, ExecSize, Op};
 
 impl Lower<'_> {
-    /// What a `goto` or `join` is on the mask stack, if that is used.
+    /// Returns the role of a `goto` or `join` on the mask stack, if that is used.
     pub(super) fn role(&self, inst: Inst) -> Option<Role> {
         self.masks.as_ref()?.role(inst)
     }
 
-    /// Whether an instruction has code though nobody asked for its results as flags.
+    /// Returns true if an instruction has code even if its results are not used as flags.
     pub(super) fn controls(&self, inst: Inst) -> bool {
         matches!(self.role(inst), Some(Role::Leave(_) | Role::Join(_)))
     }
 
-    /// Whether a mask is the one that channels run under at an instruction.
+    /// Returns true if a mask is the active one at an instruction.
     pub(super) fn is_active(&self, inst: Inst, mask: Value) -> bool {
         let masks = self.masks.as_ref();
         masks.is_some_and(|m| m.is_active(inst, mask))
     }
 
-    /// The mask of an instruction: the execution mask, or a flag.
+    /// Returns the mask of an instruction: the execution mask, or a flag.
     pub(super) fn mask(&mut self, inst: Inst, mask: Value) -> VFlag {
         if self.is_active(inst, mask) {
             VFlag::EXEC
@@ -40,19 +40,19 @@ impl Lower<'_> {
         }
     }
 
-    /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its
-    /// lanes take part that run, where the mask is what those and the flag have in common.
+    /// Returns the lanes of an access: the execution mask or a flag. The second is true if the mask
+    /// is the intersection of that flag and the execution mask.
     pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
         if !self.is_active(inst, mask)
-            && let Some(of) = self.parted(inst, mask)
+            && let Some(of) = self.flag_under_exec(inst, mask)
         {
             return (self.flag(of), true);
         }
         (self.mask(inst, mask), false)
     }
 
-    /// The mask of a choice.
-    pub(super) fn chooses_by(&self, inst: Inst) -> Option<Value> {
+    /// Returns the mask of a select.
+    pub(super) fn select_mask(&self, inst: Inst) -> Option<Value> {
         match *self.func.dfg.data(inst) {
             InstData::Ternary {
                 opcode: Opcode::Select,
@@ -62,15 +62,16 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a mask is those lanes of a flag that run, and nobody has it as a flag.
-    pub(super) fn is_parted(&self, inst: Inst, mask: Value) -> bool {
+    /// Returns true if a mask is the intersection of a flag and the execution mask, and has no flag
+    /// of its own.
+    pub(super) fn is_flag_under_exec(&self, inst: Inst, mask: Value) -> bool {
         self.value_flags[mask].is_none()
             && !self.is_active(inst, mask)
-            && self.parted(inst, mask).is_some()
+            && self.flag_under_exec(inst, mask).is_some()
     }
 
-    /// The flag of whose lanes a mask is those that run.
-    fn parted(&self, inst: Inst, mask: Value) -> Option<Value> {
+    /// Returns the flag whose intersection with the execution mask a mask is.
+    fn flag_under_exec(&self, inst: Inst, mask: Value) -> Option<Value> {
         let def = self.func.dfg.def_inst(mask);
         let def = def.filter(|_| !self.chains.cut.contains(mask))?;
         let InstData::Binary {
@@ -89,14 +90,14 @@ impl Lower<'_> {
         ExecSize::new(self.payload.simd)
     }
 
-    /// Whether every lane of a mask is known to be set.
+    /// Returns true if every lane of a mask is known to be set.
     fn is_all(&self, v: Value) -> bool {
         let inst = self.func.dfg.def_inst(v);
         let all = lane_mask(self.ty(v).lanes());
         matches!(inst.map(|i| *self.func.dfg.data(i)), Some(InstData::Imm { bits, .. }) if bits & all == all)
     }
 
-    /// A `goto` by any condition.
+    /// Emits a `goto` by any condition.
     pub(super) fn leave_by(&mut self, inst: Inst, cond: Value) {
         if self.is_all(cond) {
             return self.leave(inst, None);
@@ -115,7 +116,8 @@ impl Lower<'_> {
         self.leave(inst, Some((flag, inverse)));
     }
 
-    /// Channels leave where a flag is set, or, inverted, is not; without one, all that run.
+    /// Disables channels whose bit in a flag is set, or, if inverted, is clear. `None` disables all
+    /// that run.
     pub(super) fn leave(&mut self, inst: Inst, leaving: Option<(VFlag, bool)>) {
         let (Some(Role::Leave(to)), Some(exec)) = (self.role(inst), self.exec_size()) else {
             return;
@@ -147,7 +149,7 @@ impl Lower<'_> {
         self.emit(MInst::Leave { flag, to, exec });
     }
 
-    /// A `join` on the mask stack.
+    /// Emits a `join` on the mask stack.
     pub(super) fn join_point(&mut self, inst: Inst) {
         let (Some(Role::Join(at)), Some(exec)) = (self.role(inst), self.exec_size()) else {
             return;
@@ -168,7 +170,7 @@ impl Lower<'_> {
         }
     }
 
-    /// At a block's start: its mask as a flag, where that is a parameter that somebody wants as
+    /// Copies the active mask to a flag at a block's start, if it is a parameter that is used as
     /// one.
     pub(super) fn mask_param(&mut self, block: Block) {
         let Some(p) = self.masks.as_ref().and_then(|m| m.active_in(block)) else {
@@ -181,14 +183,15 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a parameter needs no flag.
+    /// Returns true if a parameter needs no flag.
     pub(super) fn keeps_param(&self, block: Block, param: Value) -> bool {
         let masks = self.masks.as_ref();
         masks.is_some_and(|m| m.keeps_param(block, param))
     }
 
-    /// A branch that asks whether any channel runs: whether its first destination is that of none.
-    pub(super) fn asks_exec(&self, inst: Inst, cond: Value) -> Option<bool> {
+    /// Returns `Some` for a branch on an empty execution mask: true if the first destination is the
+    /// one for an empty mask.
+    pub(super) fn tests_exec(&self, inst: Inst, cond: Value) -> Option<bool> {
         let mut none_first = false;
         let mut v = cond;
         let dfg = &self.func.dfg;
@@ -228,10 +231,10 @@ impl Lower<'_> {
         }
     }
 
-    /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`]
-    /// says, an old value in the others.
+    /// Emits an operation whose result goes to the lanes of a select's mask, as [`Lower::lanes_of`]
+    /// returns them. Other lanes keep an old value.
     pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
-        let (Some(mask), Some(v)) = (self.chooses_by(inst), self.func.dfg.first_result(inst))
+        let (Some(mask), Some(v)) = (self.select_mask(inst), self.func.dfg.first_result(inst))
         else {
             return;
         };

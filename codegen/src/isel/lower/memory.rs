@@ -1,4 +1,4 @@
-//! Memory and synchronization: logical sends.
+//! Lowering of memory accesses and synchronization to logical sends.
 
 use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
@@ -25,17 +25,17 @@ impl Lower<'_> {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
-        let keeps = self.lanes_off(v, old);
+        let keeps = self.copy_old_lanes(v, old);
         let mask = mask.expand().map(|m| self.lanes_of(inst, m));
-        let slots = self.asked_slots(v);
+        let slots = self.used_slots(v);
         self.scattered(Dir::Read, mem, v, slots, (addr, offset), mask, keeps);
         if let Some(slots) = slots {
-            self.out_of_slots(v, slots);
+            self.unpack_slots(v, slots);
         }
     }
 
-    /// An access to a value's lanes, in slots or in its own register. `mask`: as
-    /// [`Lower::lanes_of`] gives it.
+    /// Emits an access to a value's lanes, in slots or in its own register. `mask` is as
+    /// [`Lower::lanes_of`] returns it.
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     pub(super) fn scattered(
         &mut self,
@@ -67,12 +67,12 @@ impl Lower<'_> {
         self.send(Logical::Scattered(access));
     }
 
-    /// What is added to every address of a space.
+    /// Returns the register that is added to every address of a space.
     fn base_of(&mut self, mem: MemFlags) -> Option<VReg> {
         if mem.space != Space::Scratch {
             return None;
         }
-        // Subroutines say nothing of the kernel's scratch.
+        // Subroutines do not declare the kernel's scratch.
         if self.payload.scratch_bytes == 0 {
             self.fail(None, "scratch in a kernel that has none");
         }
@@ -84,8 +84,8 @@ impl Lower<'_> {
         Some(base)
     }
 
-    /// Puts what lanes that are off keep where the result goes; whether there is anything.
-    pub(super) fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
+    /// Copies the old value of disabled lanes to the result. Returns true if there is one.
+    pub(super) fn copy_old_lanes(&mut self, v: Value, old: PackedOption<Value>) -> bool {
         let Some(old) = old.expand().filter(|&o| !self.func.dfg.is_undef(o)) else {
             return false;
         };
@@ -104,7 +104,7 @@ impl Lower<'_> {
         mask: PackedOption<Value>,
     ) {
         let mask = mask.expand().map(|m| self.lanes_of(inst, m));
-        // What a load brought in slots is taken from there.
+        // A value that a load returned in slots is stored from there.
         let slots = if self.has_slots(mem, v, addr) {
             self.slots(v)
         } else {
@@ -184,9 +184,9 @@ impl Lower<'_> {
             return;
         };
         let ty = self.ty(v);
-        // Nobody asked for what was there before: then nothing comes back.
+        // Without a use of the old value, no response is requested.
         let wanted = self.value_regs[v].is_some();
-        let keeps = wanted && self.lanes_off(v, old);
+        let keeps = wanted && self.copy_old_lanes(v, old);
         let atomic = Atomic {
             op,
             mem,
@@ -202,8 +202,8 @@ impl Lower<'_> {
         self.send(Logical::Atomic(atomic));
     }
 
-    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else
-    /// as two doublewords.
+    /// Emits an address that the loader fills in: as a qword if the ALU moves qwords in any region,
+    /// else as two dwords.
     pub(super) fn lower_symbol(&mut self, inst: Inst, data: DataRef) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;

@@ -1,11 +1,11 @@
-//! Lowering: from IR to bales, by the ISLE rules in `isle/`.
+//! Lowering: IR to bales, by the ISLE rules in `isle/`.
 //!
-//! Blocks are walked from the last to the first and each block upwards, so that when an instruction
-//! is met, everything that uses it has been lowered. What a rule folds into its user is then simply
-//! never asked for as a register, and no code is made for it.
+//! Blocks are walked from the last to the first and each block backward. When an instruction is
+//! reached, all its users have been lowered. If a rule folded it into its users, none asked for its
+//! register, and no code is emitted for it.
 //!
-//! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA
-//! form; critical edges are split; block parameters in GRFs have become copies.
+//! Input: verified IR. Output: blocks of bales and machine instructions whose flags are in SSA
+//! form. Critical edges are split, and block parameters in GRFs have become copies.
 
 mod block2d;
 mod calls;
@@ -44,7 +44,7 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
 use std::ops::{Deref, DerefMut};
 
-/// The rules, compiled.
+/// Compiled rules.
 #[allow(
     dead_code,
     unreachable_patterns,
@@ -82,66 +82,66 @@ mod generated {
     }
 }
 
-/// The state of lowering one function.
+/// State of the lowering of one function.
 pub(crate) struct Lower<'a> {
     func: &'a Function,
     target: &'a Target,
     payload: &'a Payload,
-    /// How floats round and treat denormals: as the kernel says.
+    /// Rounding and denormal modes of the kernel.
     float: FloatControls,
     /// Registers, and the code of the instruction being lowered, in order.
     out: Buffer,
-    /// The subroutines that may be called.
-    interfaces: &'a SecondaryMap<FuncRef, Option<Interface>>,
-    /// Of a subroutine, its own.
-    own: Option<Interface>,
+    /// Subroutines that may be called.
+    interfaces: &'a SecondaryMap<FuncRef, Option<RoutineInterface>>,
+    /// Interface of the function itself, if it is a subroutine.
+    own: Option<RoutineInterface>,
     value_regs: SecondaryMap<Value, PackedOption<VReg>>,
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
-    /// Slots of values that a message brings, where somebody reads them there.
+    /// Slots of loaded values that are read in slots.
     value_slots: SecondaryMap<Value, PackedOption<VReg>>,
     /// Values that the kernel's effects depend on.
     needed: Marks<Value>,
     chains: chains::Chains,
-    /// Uses of each value by instructions that are needed.
+    /// Number of uses of each value by needed instructions.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
-    /// Where in its block each instruction is, and the one that is being lowered.
+    /// Index of each instruction in its block, and of the one being lowered.
     places: SecondaryMap<Inst, u32>,
     place: u32,
-    /// SIMD control flow on the mask stack, where that is used.
+    /// SIMD control flow on the mask stack, if that is used.
     masks: Option<MaskStack>,
     header: VReg,
-    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts
-    /// its offset.
+    /// Pointers to local memory that the host sizes: register, and address of the driver's offset
+    /// in the payload.
     local_pointers: Vec<(VReg, u32)>,
-    /// Values of arguments that are in tables: zeros.
+    /// Registers of arguments that are table entries (images and samplers): zeros.
     table_args: Vec<VReg>,
-    /// Where the thread's scratch begins, if anybody asks.
+    /// Start of the thread's scratch, if used.
     scratch_base: Option<VReg>,
-    /// The block being lowered.
+    /// Block being lowered.
     block: Block,
-    /// The rules that matched.
+    /// Rules that matched.
     fired: Fired,
-    /// The first thing that had no lowering.
+    /// First error.
     failed: Option<CodegenError>,
 }
 
-/// A subroutine as its callers see it.
+/// Subroutine as its callers see it.
 #[derive(Clone)]
-struct Interface {
+struct RoutineInterface {
     routine: Routine,
-    /// Per parameter its register, if the body wants it; a predicate's is a doubleword.
+    /// Register per parameter, if the body uses it. A predicate's is a dword.
     params: Vec<Option<VReg>>,
     results: Vec<VReg>,
-    /// Where the hardware puts what it returns by.
+    /// Register that the hardware writes the return address to.
     link: VReg,
 }
 
-/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the
-/// mask stack, if that was wanted and some do.
+/// Lowers a kernel and its subroutines. Also returns the rules that keep its SIMD control flow off
+/// the mask stack, if that was requested and some do.
 ///
 /// # Errors
-/// An instruction without a lowering.
+/// Instruction without a lowering.
 pub fn lower(
     group: &Group<'_>,
     target: &Target,
@@ -163,14 +163,14 @@ pub fn lower(
         place: Place::Fixed(0),
         value: None.into(),
     });
-    let mut interfaces: SecondaryMap<FuncRef, Option<Interface>> = SecondaryMap::new();
+    let mut interfaces: SecondaryMap<FuncRef, Option<RoutineInterface>> = SecondaryMap::new();
     let mut fired = Fired::default();
     let mut findings = Vec::new();
-    // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
+    // Bodies, callees before callers. The kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
     let count: usize = group.functions().map(|f| f.layout.num_insts()).sum();
     let mut code = Vec::with_capacity(2 * count);
-    // Most values have one.
+    // Most values have a register.
     out.vregs
         .reserve(group.functions().map(|f| f.dfg.num_values()).sum());
     let mut labels = Vec::new();
@@ -185,7 +185,8 @@ pub fn lower(
                 "a function without blocks",
             ));
         };
-        let own = name.map(|(_, number)| Interface::new(func, Routine::new(number), &mut out));
+        let own =
+            name.map(|(_, number)| RoutineInterface::new(func, Routine::new(number), &mut out));
         let mut l = Lower {
             func,
             target,
@@ -299,7 +300,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Records that something has no lowering; the first such error is what the caller gets.
+    /// Records an error. The caller gets the first one.
     fn fail(&mut self, inst: Option<Inst>, what: impl ToString) {
         if self.failed.is_none() {
             self.failed = Some(CodegenError::Unsupported {
@@ -313,7 +314,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The registers of labelled values, of those that have one.
+    /// Collects the registers of labelled values that have one.
     fn labels(&self, out: &mut Vec<(String, VReg)>, types: &mut LabelTypes) {
         for (name, values) in self.func.labels.iter() {
             for v in values {
@@ -329,8 +330,8 @@ impl Lower<'_> {
         self.func.dfg.ty(v)
     }
 
-    /// Lowers one instruction if it does something or somebody asked for its result. The code is
-    /// left in `self.code`.
+    /// Lowers one instruction if it has an effect or its result is used. The code is left in
+    /// `self.code`.
     fn lower_inst(&mut self, inst: Inst) {
         self.code.clear();
         self.place = self.places[inst];
@@ -358,9 +359,9 @@ impl Lower<'_> {
         }
     }
 
-    /// The register of a value, which makes its definition needed.
+    /// Returns the register of a value, whose definition becomes needed.
     fn reg(&mut self, v: Value) -> VReg {
-        // The same bytes by another type.
+        // The same bytes with another type.
         let v = self.chains.bytes_of[v].expand().unwrap_or(v);
         if let Some(r) = self.value_regs[v].expand() {
             return r;
@@ -400,8 +401,8 @@ impl Lower<'_> {
         r
     }
 
-    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the
-    /// kernel's own part lies before it.
+    /// Returns the payload address of the offset of local memory that the host sizes. `None` if the
+    /// value is no such pointer, or if the kernel has no local memory of its own before it.
     fn local_pointer(&self, v: Value) -> Option<u32> {
         let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
             return None;
@@ -414,7 +415,7 @@ impl Lower<'_> {
         (local && slm_bytes > 0).then_some(self.payload.cross_address() + slot.offset)
     }
 
-    /// Whether a value is an image or a sampler of the kernel.
+    /// Returns true if a value is an image or a sampler of the kernel.
     fn is_table_arg(&self, v: Value) -> bool {
         let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
             return false;
@@ -426,7 +427,7 @@ impl Lower<'_> {
             && matches!(kind, Some(ArgKind::Image(..) | ArgKind::Sampler))
     }
 
-    /// The flag of a predicate value, which makes its definition needed.
+    /// Returns the flag of a predicate value, whose definition becomes needed.
     fn flag(&mut self, v: Value) -> VFlag {
         let v = self.masks.as_ref().map_or(v, |m| m.canonical(v));
         if let Some(f) = self.value_flags[v].expand() {
@@ -439,7 +440,7 @@ impl Lower<'_> {
     }
 }
 
-/// The Gen type of a lane, integers signed.
+/// Returns the Gen type of a lane, signed for integers.
 pub(crate) fn gen_signed(s: ir::Scalar) -> isa::Type {
     match s {
         ir::Scalar::I8 => isa::Type::B,
@@ -453,7 +454,7 @@ pub(crate) fn gen_signed(s: ir::Scalar) -> isa::Type {
     }
 }
 
-/// The unsigned integer type of the same size.
+/// Returns the unsigned integer type of the same size.
 pub(crate) fn to_unsigned(t: isa::Type) -> isa::Type {
     match t {
         isa::Type::B => isa::Type::Ub,
@@ -464,7 +465,7 @@ pub(crate) fn to_unsigned(t: isa::Type) -> isa::Type {
     }
 }
 
-/// The signed integer type of the same size.
+/// Returns the signed integer type of the same size.
 pub(crate) fn to_signed(t: isa::Type) -> isa::Type {
     match t {
         isa::Type::Ub => isa::Type::B,

@@ -1,4 +1,4 @@
-//! Products of more bits than the multiplier takes or gives in one instruction.
+//! Lowering of products with more bits than the multiplier takes or returns in one instruction.
 
 use super::Lower;
 use super::facts::view_src;
@@ -9,7 +9,8 @@ use crate::mir::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Op, SrcMods, Type as GenType};
 
 impl Lower<'_> {
-    /// Low 64 bits of a 64-bit product, from 32-bit halves: `lo*lo + ((lo*hi + hi*lo) << 32)`.
+    /// Emits the low 64 bits of a 64-bit product, from 32-bit halves: `lo*lo + ((lo*hi + hi*lo) <<
+    /// 32)`.
     pub(super) fn lower_mul_64(&mut self, inst: Inst, a: Value, b: Value) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
         let half = |l: &mut Self, v: Value, high: u32| {
@@ -56,7 +57,7 @@ impl Lower<'_> {
         Operation::new(Op::Mov, GenType::Q, &[plain(p, GenType::Q)])
     }
 
-    /// `a * b + c`, low bits: Gen9's `mad` takes no dword factors.
+    /// Emits the low bits of `a * b + c`: Gen9's `mad` takes no dword factors.
     pub(super) fn lower_mul_add(&mut self, inst: Inst, a: Value, b: Value, c: Value) -> Operation {
         let ty = self.result_type(inst);
         let lanes = self.ty(c).lanes();
@@ -83,8 +84,8 @@ impl Lower<'_> {
         )
     }
 
-    /// The size of a work-group as a word, which it fits, where a product of doublewords is several
-    /// instructions and one by a word is one.
+    /// Returns the size of a work-group as a word, if a product of dwords takes several
+    /// instructions. The size fits a word, and a product by a word is one instruction.
     pub(super) fn size_as_word(&mut self, v: Value) -> Option<BaleSrc> {
         if self.target.features().mul_32x32 {
             return None;
@@ -98,8 +99,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where
-    /// those are none or restricted.
+    /// Emits the upper half of the 64-bit product of dwords: by qwords, or by the accumulator if
+    /// qwords are missing or restricted.
     pub(super) fn lower_mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
         let (wide, narrow) = if a.ty().is_signed() {

@@ -1,6 +1,5 @@
-//! What becomes part of the instruction that uses it, and where results go: whether an operation
-//! may be computed at its use, so that rules see through it, and the bales that write a value or a
-//! part of one.
+//! Sinking of operations into their users, so that rules see through them, and the bales that write
+//! a value or a part of one.
 
 use super::Lower;
 use super::facts::{is_operation, read_in_place};
@@ -11,7 +10,8 @@ use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, VirtReg};
 
 impl Lower<'_> {
-    /// The operation that a value is, if its only use is in its block and it has no register yet.
+    /// Returns the definition of a value whose only use is in its block and that has no register
+    /// yet.
     pub(super) fn sinks(&self, v: Value) -> Option<Inst> {
         let inst = self.func.dfg.def_inst(v)?;
         let data = self.func.dfg.data(inst);
@@ -24,7 +24,7 @@ impl Lower<'_> {
         .then_some(inst)
     }
 
-    /// The same where a predicate selects what is written.
+    /// Like [`Lower::sinks`], for an operation that must leave predication free.
     pub(super) fn sinks_under_mask(&self, v: Value) -> Option<Inst> {
         let inst = self.sinks(v)?;
         let mut operation = inst;
@@ -39,7 +39,7 @@ impl Lower<'_> {
                 None => break,
             }
         }
-        // `sel` takes a predicate or a condition, as what it selects by.
+        // `sel` needs its predicate or condition for itself.
         let sel = matches!(
             self.func.dfg.data(operation).opcode(),
             Opcode::Select
@@ -53,14 +53,14 @@ impl Lower<'_> {
         (!sel).then_some(inst)
     }
 
-    /// The same where the result is saturated.
+    /// Like [`Lower::sinks`], for an operation whose result is saturated.
     pub(super) fn sinks_under_saturation(&self, v: Value) -> Option<Inst> {
         let inst = self.sinks(v)?;
         // `frc` has no saturation.
         (self.func.dfg.data(inst).opcode() != Opcode::Ffrac).then_some(inst)
     }
 
-    /// The instruction that a condition is, if it may be part of the branch that uses it.
+    /// Returns the definition of a condition that may become part of the branch that uses it.
     pub(super) fn sinks_into_branch(
         &self,
         v: Value,
@@ -75,7 +75,7 @@ impl Lower<'_> {
         .then_some(inst)
     }
 
-    /// The bale of an operation that is an instruction's result.
+    /// Emits the bale of an operation that is an instruction's result.
     pub(super) fn define_result(&mut self, inst: Inst, operation: Operation) {
         if let Some(v) = self.first_result(inst) {
             let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
@@ -83,7 +83,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The bale of an operation that is a part of a vector, whose rest is the old one's.
+    /// Emits the bale of an operation that writes a part of a vector. The rest is the old vector's.
     pub(super) fn define_part(
         &mut self,
         inst: Inst,
@@ -107,7 +107,8 @@ impl Lower<'_> {
             .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef);
         if !fresh {
             let src = self.reg(old);
-            // Before whatever the operation needed, so that it stands in front of the write.
+            // Comes before code that the operation needs, which is emitted after this and so
+            // precedes the copy.
             self.emit(MInst::Copy { dst, src });
         }
         let ty = operation.ty;
@@ -116,8 +117,9 @@ impl Lower<'_> {
             index,
             ..View::region(VirtReg::grf(dst), &region, ty)
         };
-        // Lanes of the old vector that are read where they are written are the new vector's too,
-        // after the copy. The old one may then end at the copy, which makes the copy vanish.
+        // Lanes of the old vector that are read where they are written are the same in the new one
+        // after the copy. Reading the new one may end the old live range at the copy, so that the
+        // copy vanishes.
         let operation = if fresh {
             operation
         } else {
@@ -125,8 +127,8 @@ impl Lower<'_> {
             read_in_place(operation, old, &view, lanes)
         };
         let mask = mask.expand().map(|m| self.mask(inst, m));
-        // The address of an indirect destination is taken before the write that would begin its
-        // value.
+        // The address of an indirect destination is taken before the write, which must then not
+        // start the value.
         let starts = fresh && index.is_none();
         if fresh && !starts {
             self.emit(MInst::Start { dst });

@@ -1,9 +1,9 @@
-//! Bytes and words in the slots of a scattered message: a doubleword a lane, of which the lowest
-//! bytes are the lane's.
+//! Bytes and words in the slots of a scattered message: a dword per lane, whose lowest bytes are
+//! the lane's.
 //!
-//! A message brings and takes them so. What reads a value that a load brings reads the slots
-//! themselves, as a region, where that is in the load's own block, since slots take up to four
-//! times the room; and what computes a value for a store alone writes them.
+//! Messages return and take data in this form. Users of a loaded value in the load's block read the
+//! slots themselves, as a region. Elsewhere the value is packed, since slots take up to four times
+//! the space. An operation whose only use is a store writes the slots.
 
 use super::{Lower, gen_signed};
 use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
@@ -13,16 +13,16 @@ use crate::mir::logical::Dir;
 use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::{Op, Type as GenType};
 
-/// Reads of slots of more than two registers, each of which is an instruction more, that cost as
-/// much as packing them.
+/// Number of reads of slots of more than two GRFs that costs as much as packing them. Each takes
+/// one more instruction.
 const MANY: u32 = 2;
 
-/// Instructions of the IR from a load to what reads its slots, the last first.
+/// Greatest distance, in IR instructions, from a load to its last user that reads the slots.
 const NEAR: u32 = 16;
 
 impl Lower<'_> {
-    /// The slots of a value that a load brings as such, in the block being lowered: makes that the
-    /// load is needed.
+    /// Returns the slots of a loaded value, if it may be read there in the current block. The load
+    /// becomes needed.
     pub(super) fn slots(&mut self, v: Value) -> Option<VReg> {
         if let Some(r) = self.value_slots[v].expand() {
             return Some(r);
@@ -40,18 +40,18 @@ impl Lower<'_> {
         };
         let free = old.expand().is_none_or(|o| self.func.dfg.is_undef(o));
         let here = self.inst_block[inst].expand() == Some(self.block);
-        // An instruction reads no more than two registers: of more slots, what is read often is
-        // worth packing.
+        // An instruction reads no more than two GRFs. With more slots, packing pays off for several
+        // reads.
         let two = 2 * self.grf.bytes;
         let (ty, f) = (self.ty(v), self.target.features());
-        // Halves that are apart are put together for each instruction where floats are read in step
-        // with what is written.
+        // Strided half-floats are packed again for each instruction if float sources must have the
+        // stride of the destination.
         let cheap = if ty.scalar() == Scalar::F16 && f.regioning_in_step {
             self.uses[v] == 1
         } else {
             ty.lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY
         };
-        // What is read far behind its load has less room packed.
+        // A live range far beyond the load takes less space packed.
         let near = self.place.saturating_sub(self.places[inst]) <= NEAR;
         if !free || !here || !cheap || !near || !self.has_slots(mem, v, addr) {
             return None;
@@ -61,7 +61,7 @@ impl Lower<'_> {
         Some(r)
     }
 
-    /// Whether an access moves a value's lanes in slots.
+    /// Returns true if an access moves a value's lanes in slots.
     pub(super) fn has_slots(&self, mem: MemFlags, v: Value, addr: Value) -> bool {
         let (ty, lanes) = (self.ty(v), self.ty(addr).lanes());
         let bytes = ty.scalar().bytes();
@@ -73,7 +73,7 @@ impl Lower<'_> {
         self.temp(lanes * GenType::Ud.bytes())
     }
 
-    /// A value's lanes in slots.
+    /// Returns the view of a value's lanes in slots.
     pub(super) fn view_of_slots(&self, v: Value, slots: VReg) -> View {
         let (ty, reg) = (self.ty(v), VirtReg::grf(slots));
         let view = match ty.lanes() {
@@ -83,7 +83,7 @@ impl Lower<'_> {
         view.narrowed(gen_signed(ty.scalar()))
     }
 
-    /// A store of what nothing else needs: it is computed in slots.
+    /// Emits a store of an operation without other uses: its result is computed in slots.
     pub(super) fn scatter_in_slots(&mut self, store: Inst, operation: Operation) {
         let InstData::Store {
             mem,
@@ -103,7 +103,7 @@ impl Lower<'_> {
         self.scattered(Dir::Write, mem, v, Some(data), (addr, offset), mask, true);
     }
 
-    /// Whether a store moves its value's lanes in slots.
+    /// Returns true if a store moves its value's lanes in slots.
     pub(super) fn stores_slots(&self, store: Inst) -> bool {
         match *self.func.dfg.data(store) {
             InstData::Store {
@@ -116,8 +116,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What is loaded is wanted in its own register too.
-    pub(super) fn out_of_slots(&mut self, v: Value, slots: VReg) {
+    /// Packs a loaded value into its own register, if that is used too.
+    pub(super) fn unpack_slots(&mut self, v: Value, slots: VReg) {
         let Some(dst) = self.value_regs[v].expand() else {
             return;
         };
@@ -127,8 +127,8 @@ impl Lower<'_> {
         self.bale(dst, lanes, o);
     }
 
-    /// The slots that somebody asked for.
-    pub(super) fn asked_slots(&self, v: Value) -> Option<VReg> {
+    /// Returns the slots of a value, if they are used.
+    pub(super) fn used_slots(&self, v: Value) -> Option<VReg> {
         self.value_slots[v].expand()
     }
 }

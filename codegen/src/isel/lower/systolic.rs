@@ -1,4 +1,4 @@
-//! Products of matrices: what the systolic array is asked for.
+//! Lowering of matrix products to the systolic array.
 
 use super::Lower;
 use crate::ir::{DpasTypes, Inst, InstData, Value};
@@ -41,7 +41,7 @@ impl Lower<'_> {
         self.send(Logical::Systolic(logical));
     }
 
-    /// Whether a value is a constant whose bits are zeros.
+    /// Returns true if a value is a constant whose bits are zero.
     fn is_zero(&self, v: Value) -> bool {
         let def = self.func.dfg.def_inst(v);
         def.is_some_and(|i| matches!(self.func.dfg.data(i), InstData::Imm { bits: 0, .. }))

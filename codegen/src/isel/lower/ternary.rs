@@ -1,9 +1,9 @@
-//! Trees of operations that are one instruction of three sources: sums of three, and what logic
-//! makes of three values.
+//! Folding of trees of operations into one instruction of three sources: sums of three (`add3`) and
+//! logic of three values (`bfn`).
 //!
-//! What is folded is read by the root alone, in its block. A source is read as it stands: a
-//! register's lanes in order, one lane for all, or a constant of a word; what would have to be
-//! copied to be one stays an instruction of its own.
+//! Folded operations are used only by the root, in its block. Sources are read without a copy: a
+//! register's lanes in order, one lane for all, or a constant word. Any other value stays an
+//! instruction of its own.
 
 use super::Lower;
 use super::context::generated_view;
@@ -14,28 +14,29 @@ use crate::mir::bale::{BaleSrc, Operation};
 use gantry_isa_gen::{Op, SrcMods, Subfn, Type as GenType};
 use smallvec::SmallVec;
 
-/// Lanes from which on a tree is folded: what has fewer is rarely where three sources can be read.
+/// Smallest number of lanes for folding. Narrower values rarely are where three sources can read
+/// them.
 const LEAST_LANES: u32 = 8;
-/// The most logic operations of a tree.
+/// Largest number of logic operations in a tree.
 const LOGIC: usize = 12;
-/// The truth tables of sources 0, 1 and 2.
+/// Truth tables of sources 0, 1 and 2.
 const SOURCES: [u8; 3] = [0xAA, 0xCC, 0xF0];
 
-/// Values that a tree has as leaves.
+/// Leaves of a tree.
 type Leaves = SmallVec<[Value; 3]>;
 
-/// Operations of a tree that are folded, by their results.
+/// Folded operations of a tree, as their results.
 type Folded = SmallVec<[Value; LOGIC]>;
 
-/// What a leaf comes to if it is folded.
+/// Result of folding a leaf.
 #[derive(Default)]
-struct Opened {
-    /// The leaves in its stead.
+struct FoldedLeaf {
+    /// Leaves that replace it.
     leaves: Leaves,
     folded: Folded,
 }
 
-impl Opened {
+impl FoldedLeaf {
     fn leaf(&mut self, v: Value) {
         if !self.leaves.contains(&v) {
             self.leaves.push(v);
@@ -43,23 +44,23 @@ impl Opened {
     }
 }
 
-/// A part of a tree of logic.
+/// Logic operation in a tree.
 #[derive(Clone, Copy)]
-enum Logic {
+enum LogicOp {
     Not(Value),
     Two(Opcode, Value, Value),
 }
 
 impl Lower<'_> {
-    /// The scalar of an instruction's result, if it is one of words or doublewords of which trees
-    /// are folded.
+    /// Returns the scalar type of an instruction's result, if trees of it are folded: words or
+    /// dwords.
     fn folds(&self, inst: Inst) -> Option<Scalar> {
         let ty = self.ty(self.first_result(inst)?);
         let wide = ty.lanes() >= LEAST_LANES;
         (wide && matches!(ty.scalar(), Scalar::I16 | Scalar::I32)).then_some(ty.scalar())
     }
 
-    /// The constant that a value is, as a signed number.
+    /// Returns the value as a signed constant, if it is one.
     fn small_constant(&self, v: Value) -> Option<i64> {
         match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
             InstData::Imm { bits, .. } => Some(sign_extend(bits, self.ty(v).scalar().bits())),
@@ -67,8 +68,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether an instruction of three sources reads a value where it is.
-    fn is_read_as_it_is(&self, mut v: Value) -> bool {
+    /// Returns true if an instruction of three sources can read a value without a copy.
+    fn is_direct_source(&self, mut v: Value) -> bool {
         for _ in 0..4 {
             if let Some(k) = self.small_constant(v) {
                 return fits_word(k);
@@ -102,7 +103,7 @@ impl Lower<'_> {
         false
     }
 
-    /// A source of a type. Constants are words, whose signs the type of the word says.
+    /// Returns a source of a type. Constants are signed words.
     fn third(&mut self, v: Value, ty: GenType, negative: bool) -> BaleSrc {
         if let Some(k) = self.small_constant(v) {
             let k = if negative { k.wrapping_neg() } else { k };
@@ -115,8 +116,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Leaves in the order of sources, of which the one in the middle is no constant: none where
-    /// two and more are constants.
+    /// Reorders leaves so that the source in the middle is no constant. `None` if more than one is.
     fn around<T: Copy>(&self, terms: [(Value, T); 3]) -> Option<[(Value, T); 3]> {
         let constant = |t: &(Value, T)| self.small_constant(t.0).is_some();
         let [a, b, c] = terms;
@@ -128,12 +128,12 @@ impl Lower<'_> {
         }
     }
 
-    /// A sum or difference, one of whose operands is one that nothing else needs.
+    /// Folds a sum or difference with one operand that is a sum without other uses.
     pub(super) fn fold_sum(&mut self, inst: Inst) -> Option<Operation> {
         self.target.features().add3.then_some(())?;
         let scalar = self.folds(inst)?;
         let (outer, [x, y]) = self.sum(inst)?;
-        // The sum within is the first operand, or the second.
+        // The inner sum is the first operand, or the second.
         for (within, other, first) in [(x, y, true), (y, x, false)] {
             let Some(inner) = self.sinkable(within) else {
                 continue;
@@ -148,7 +148,7 @@ impl Lower<'_> {
                 (a, sign),
                 (b, sign != (op == Opcode::Isub)),
             ];
-            let there = terms.iter().all(|t| self.is_read_as_it_is(t.0));
+            let there = terms.iter().all(|t| self.is_direct_source(t.0));
             let least = |t: &(Value, bool)| self.small_constant(t.0) != Some(i16::MIN.into());
             if !there || !terms.iter().all(least) {
                 continue;
@@ -175,32 +175,32 @@ impl Lower<'_> {
         }
     }
 
-    fn logic(&self, inst: Inst) -> Option<Logic> {
+    fn logic(&self, inst: Inst) -> Option<LogicOp> {
         match *self.func.dfg.data(inst) {
             InstData::Unary {
                 opcode: Opcode::Bnot,
                 arg,
-            } => Some(Logic::Not(arg)),
+            } => Some(LogicOp::Not(arg)),
             InstData::Binary {
                 opcode: opcode @ (Opcode::Band | Opcode::Bor | Opcode::Bxor),
                 args: [a, b],
-            } => Some(Logic::Two(opcode, a, b)),
+            } => Some(LogicOp::Two(opcode, a, b)),
             _ => None,
         }
     }
 
-    /// A tree of logic with three leaves at most, in which at least one operation of two operands
-    /// is folded.
+    /// Folds a tree of logic with at most three leaves. At least one operation of two operands must
+    /// be folded.
     pub(super) fn fold_logic(&mut self, inst: Inst) -> Option<Operation> {
         self.target.features().bfn.then_some(())?;
         let scalar = self.folds(inst)?;
         let root = self.logic(inst)?;
-        // What is folded: the root's operands first, as far as leaves stay few.
+        // Operands of the root are folded first, as long as there are few leaves.
         let mut leaves = Leaves::new();
         let mut folded = Folded::new();
         match root {
-            Logic::Not(a) => leaves.push(a),
-            Logic::Two(_, a, b) => {
+            LogicOp::Not(a) => leaves.push(a),
+            LogicOp::Two(_, a, b) => {
                 leaves.push(a);
                 if a != b {
                     leaves.push(b);
@@ -216,13 +216,13 @@ impl Lower<'_> {
                 }
             }
         }
-        // `not` alone is none: instructions have it on their sources.
+        // `not` alone does not count: instructions have it as a source modifier.
         let two = |v: &&Value| {
             let inst = self.func.dfg.def_inst(**v);
-            matches!(inst.and_then(|i| self.logic(i)), Some(Logic::Two(..)))
+            matches!(inst.and_then(|i| self.logic(i)), Some(LogicOp::Two(..)))
         };
         folded.iter().find(two)?;
-        if !leaves.iter().all(|v| self.is_read_as_it_is(*v)) {
+        if !leaves.iter().all(|v| self.is_direct_source(*v)) {
             return None;
         }
         let first = *leaves.first()?;
@@ -240,11 +240,11 @@ impl Lower<'_> {
         })
     }
 
-    /// A leaf that can be folded, and what that comes to: of all that is below it, or of it alone.
-    fn next_fold(&mut self, leaves: &Leaves, folded: &Folded) -> Option<(Value, Opened)> {
+    /// Returns a leaf that can be folded, and the result: of its whole tree, or of itself alone.
+    fn next_fold(&mut self, leaves: &Leaves, folded: &Folded) -> Option<(Value, FoldedLeaf)> {
         for &leaf in leaves {
             for deep in [true, false] {
-                let mut opened = Opened::default();
+                let mut opened = FoldedLeaf::default();
                 self.open(leaf, deep, &mut opened);
                 let others = leaves.iter().filter(|l| **l != leaf);
                 let more = others.filter(|l| !opened.leaves.contains(l)).count();
@@ -257,14 +257,14 @@ impl Lower<'_> {
         None
     }
 
-    /// Opens a value: if it is logic that nothing else needs, its operands are leaves, or opened in
-    /// their turn; else it is a leaf.
-    fn open(&mut self, v: Value, deep: bool, to: &mut Opened) {
+    /// Folds a value. Operands of logic without other uses become leaves, or, if `deep`, are folded
+    /// in turn. Any other value is a leaf.
+    fn open(&mut self, v: Value, deep: bool, to: &mut FoldedLeaf) {
         let more = to.folded.len() < LOGIC && to.leaves.len() <= SOURCES.len();
         let inst = if more { self.sinkable(v) } else { None };
         let operands: SmallVec<[Value; 2]> = match inst.and_then(|i| self.logic(i)) {
-            Some(Logic::Not(a)) => SmallVec::from_slice(&[a]),
-            Some(Logic::Two(_, a, b)) => SmallVec::from_slice(&[a, b]),
+            Some(LogicOp::Not(a)) => SmallVec::from_slice(&[a]),
+            Some(LogicOp::Two(_, a, b)) => SmallVec::from_slice(&[a, b]),
             None => return to.leaf(v),
         };
         to.folded.push(v);
@@ -277,7 +277,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The truth table of a tree.
+    /// Returns the truth table of a tree.
     fn table(&self, inst: Inst, leaves: &[Value; 3], folded: &Folded, depth: usize) -> Option<u8> {
         let of = |v: Value| -> Option<u8> {
             if let Some(n) = leaves.iter().position(|l| *l == v) {
@@ -290,10 +290,10 @@ impl Lower<'_> {
                 .flatten()
         };
         Some(match self.logic(inst)? {
-            Logic::Not(a) => !of(a)?,
-            Logic::Two(Opcode::Band, a, b) => of(a)? & of(b)?,
-            Logic::Two(Opcode::Bor, a, b) => of(a)? | of(b)?,
-            Logic::Two(_, a, b) => of(a)? ^ of(b)?,
+            LogicOp::Not(a) => !of(a)?,
+            LogicOp::Two(Opcode::Band, a, b) => of(a)? & of(b)?,
+            LogicOp::Two(Opcode::Bor, a, b) => of(a)? | of(b)?,
+            LogicOp::Two(_, a, b) => of(a)? ^ of(b)?,
         })
     }
 }

@@ -1,7 +1,7 @@
-//! Atomics: an operation on an element a lane.
+//! Atomics: an operation on one element per lane.
 
 use super::scattered::model;
-use super::{Part, Payloads, Place, Sends, forms, lsc};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering, forms, lsc};
 use crate::ir::AtomicOp;
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::Atomic;
@@ -11,7 +11,7 @@ use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
 use gantry_isa_gen::{Op, Type};
 
 impl Atomic {
-    /// The types of an element in a register and in a payload.
+    /// Returns the types of an element in a register and in a payload.
     fn moved(&self) -> (Type, Type) {
         match self.ty.bytes() {
             2 => (Type::Uw, Type::Ud),
@@ -19,7 +19,7 @@ impl Atomic {
         }
     }
 
-    fn message(&self, part: &Part) -> MsgOp {
+    fn message(&self, part: &MessagePart) -> MsgOp {
         use message::AtomicOp as Int;
         let (addr, _) = model(self.mem.space);
         let returns = self.result.is_some();
@@ -79,7 +79,7 @@ impl Atomic {
     }
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn atomic(&mut self, a: &Atomic) {
         let mut starts = !a.keeps;
         let (addr, _) = model(a.mem.space);
@@ -124,8 +124,13 @@ impl Sends<'_> {
         }
     }
 
-    /// Addresses and operands: two payloads where sends are split and there are operands, else one.
-    fn atomic_payload(&mut self, a: &Atomic, part: &Part) -> (Place, Option<Place>) {
+    /// Emits addresses and operands. These are two payloads if sends are split and there are
+    /// operands, else one.
+    fn atomic_payload(
+        &mut self,
+        a: &Atomic,
+        part: &MessagePart,
+    ) -> (PayloadStart, Option<PayloadStart>) {
         let grf = self.out.grf;
         let channels = part.channels;
         let (_, ty) = model(a.mem.space);

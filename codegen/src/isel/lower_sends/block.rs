@@ -1,7 +1,7 @@
 //! Block access: consecutive elements at one address.
 
 use super::scattered::model;
-use super::{Part, Payloads, Sends, lsc};
+use super::{MessagePart, Payloads, SendLowering, lsc};
 use crate::ir::Space;
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::{Block, Dir, Scattered};
@@ -15,19 +15,19 @@ use gantry_isa_gen::{ExecSize, Op, Type};
 const OWORD: u32 = 16;
 /// Owords of the longest block message.
 const LONGEST: u32 = 8;
-/// Where in the header of an oword message its 32-bit offset is, in bytes.
+/// Byte of an oword message's header with the 32-bit offset.
 const OFFSET_PLACE: u32 = 8;
-/// Bytes of a hword, in which scratch is counted.
+/// Bytes of a hword, the unit of scratch messages.
 pub(super) const HWORD: u32 = 32;
 /// Hwords of the longest scratch message (PRM, "Scratch Block").
 pub(super) fn most_hwords(target: &Target) -> u32 {
     if target.split_sends() { 8 } else { 4 }
 }
-/// The offset field of a scratch message has 12 bits.
+/// Number of offsets of a scratch message, whose field has 12 bits.
 pub(super) const HWORD_OFFSETS: u64 = 4096;
 
-/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message of so many
-/// reaches them.
+/// Returns the hword in scratch of a block's bytes from `done` on. `None` if no scratch message of
+/// `hwords` reaches it.
 fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
     let at = b.known.filter(|_| b.mem.space == Space::Scratch)?;
     let at = at.wrapping_add_signed(i64::from(b.offset)) & 0xffff_ffff;
@@ -37,10 +37,10 @@ fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
     fits.then_some(hword as u16)
 }
 
-impl Sends<'_> {
-    /// Runs of owords come as blocks where the address is aligned as those want it, to dwords for
-    /// reads and to owords for writes; the rest element by element. Whole registers at a constant
-    /// place of scratch have a message of their own.
+impl SendLowering<'_> {
+    /// Emits block messages for runs of owords, and scattered messages for the rest. The address of
+    /// a block must be aligned to dwords for reads and to owords for writes. Whole GRFs at a
+    /// constant address in scratch have a message of their own.
     pub(super) fn block(&mut self, b: &Block) {
         let size = b.ty.bytes();
         let wanted = match b.dir {
@@ -79,8 +79,8 @@ impl Sends<'_> {
         }
     }
 
-    /// The same by the load/store cache: runs of dwords where the address is aligned to them, in
-    /// all spaces.
+    /// Emits messages of the load/store cache, in all spaces: runs of dwords, if the address is
+    /// aligned to them.
     fn runs(&mut self, b: &Block, align: u32) {
         let size = b.ty.bytes();
         let (dword, all) = (Type::Ud.bytes(), b.lanes * size);
@@ -107,7 +107,7 @@ impl Sends<'_> {
         }
     }
 
-    /// A register that begins with the address of what is `done` bytes behind a block's beginning.
+    /// Returns a register that starts with the address `done` bytes after the start of a block.
     fn run_address(&mut self, b: &Block, done: u32) -> VReg {
         let (_, ty) = model(b.mem.space);
         let to = self.out.temp_grfs(1);
@@ -130,10 +130,12 @@ impl Sends<'_> {
         to
     }
 
-    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in
-    /// bytes for reads, in owords for writes; where it is no surface's, where the thread's scratch
-    /// begins is in dword 5, as in the thread header. (The rest of a surface's header is not looked
-    /// at: Intel's compiler, `translateVISAOwordLoadInst`, writes that dword alone.)
+    /// Emits the header of an oword message, with the address.
+    ///
+    /// A 32-bit address is in dword 2, in bytes for reads and in owords for writes. If it is no
+    /// offset in a surface, the base of the thread's scratch is in dword 5, as in the thread
+    /// header. The rest of a header for a surface is ignored: Intel's compiler,
+    /// `translateVISAOwordLoadInst`, writes only that dword.
     fn oword_header(&mut self, b: &Block, done: u32, to: VReg) {
         let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
         let (_, ty) = model(b.mem.space);
@@ -166,8 +168,8 @@ impl Sends<'_> {
         }
     }
 
-    /// One block message. A run shorter than a register, or one that does not start at a register,
-    /// goes through a temporary.
+    /// Emits one block message. A run shorter than a GRF, or one that does not start at a GRF, goes
+    /// through a temporary.
     fn owords(&mut self, b: &Block, done: u32, owords: u32, starts: bool) {
         let (addr, _) = model(b.mem.space);
         let op = MsgOp::Block {
@@ -186,7 +188,7 @@ impl Sends<'_> {
         self.block_message(b, op, exec, header, done, owords * OWORD, starts);
     }
 
-    /// One message of whole registers, for which the thread header is the header.
+    /// Emits one message of whole GRFs, with the thread header as its header.
     fn scratch(&mut self, b: &Block, done: u32, hwords: u32, at: u16, starts: bool) {
         let op = MsgOp::Scratch {
             dir: b.dir,
@@ -198,7 +200,7 @@ impl Sends<'_> {
         self.block_message(b, op, exec, b.header, done, hwords * HWORD, starts);
     }
 
-    /// Channels of the `send` of a block of so many bytes.
+    /// Returns the exec size of the `send` of a block of `bytes` bytes.
     fn block_exec(&self, bytes: u32) -> ExecSize {
         if bytes > self.out.grf.bytes {
             ExecSize::S16
@@ -207,7 +209,7 @@ impl Sends<'_> {
         }
     }
 
-    /// A message of so many bytes of the data from a place on.
+    /// Emits a message of `bytes` bytes of the data from a position on.
     #[allow(
         clippy::too_many_arguments,
         reason = "a message and what of the data it moves"
@@ -223,7 +225,7 @@ impl Sends<'_> {
         starts: bool,
     ) {
         let grf = self.out.grf;
-        let part = Part::whole(exec);
+        let part = MessagePart::whole(exec);
         let dwords = bytes / Type::Ud.bytes();
         let own = at(b.data, done, dwords, Type::Ud);
         let direct = bytes >= grf.bytes && done.is_multiple_of(grf.bytes);
@@ -265,7 +267,7 @@ impl Sends<'_> {
                 self.send(op, &part, p, false);
             }
             (Dir::Write, _) => {
-                // Header and data in one payload.
+                // Header and data are one payload.
                 let t = self.out.temp_grfs(1 + grf.hold(bytes));
                 let (from, head, n) = match b.mem.space {
                     Space::Global => {
@@ -296,7 +298,7 @@ impl Sends<'_> {
         }
     }
 
-    /// The elements from `first` on by their own addresses: `base + size * element`.
+    /// Accesses the elements from `first` on at addresses of their own: `base + size * element`.
     fn elements(&mut self, b: &Block, first: u32, starts: bool) {
         let lanes = b.lanes - first;
         let size = b.ty.bytes();
@@ -308,7 +310,7 @@ impl Sends<'_> {
             return self.fail(format!("an offset of {offset} bytes"));
         };
         self.element_addresses(b, lanes, addr);
-        // The rest as a value of its own, where it is not the whole.
+        // The rest is a value of its own, unless it is all elements.
         let whole = first == 0;
         let data = if whole {
             b.data

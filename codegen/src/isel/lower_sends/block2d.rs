@@ -1,7 +1,7 @@
 //! 2D blocks: rectangles of a surface that the payload describes, which Xe-HPC's load/store cache
 //! moves (XeHPC PRM, A2DBLOCK_PAYLOAD).
 
-use super::{Part, Payloads, Place, Sends};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering};
 use crate::ir::{Block2dShape, BlockLayout, Opcode};
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::{Block2d, Dir, Lane};
@@ -10,37 +10,37 @@ use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::message::{LscCaching, LscData, LscPort, LscSurface, Message, MsgOp};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
-/// The most registers that an answer can say it has (five bits of the descriptor).
+/// Largest response length in GRFs (five bits of the descriptor).
 const MOST_GRFS: u32 = 31;
-/// Where in the payload the surface's sizes and the place begin, in bytes; the address is at its
-/// start.
+/// Byte of the payload with the surface's sizes and the position. The address is at its start.
 const SIZES: u32 = 8;
 
-/// What one message moves of an access: blocks or rows from a first one on.
+/// Part of an access that one message moves: a range of its blocks or rows.
 #[derive(Clone, Copy)]
-struct Share {
+struct Block2dPart {
     shape: Block2dShape,
-    /// The first column and row, from the access's own.
+    /// First column and row, relative to the access.
     first: [u32; 2],
-    /// Where in the value it is, in bytes.
+    /// Position in the value, in bytes.
     at: u32,
 }
 
-/// How a message lays out a block: bytes from a run's start to the next one's, and registers.
+/// Returns the layout of a block in a message: bytes from one run's start to the next one's, and
+/// GRFs.
 fn message_block(s: &Block2dShape, grf: u32) -> (u32, u32) {
     let (run, runs) = s.runs();
     let element = match s.layout {
         BlockLayout::Packed => Type::Ud.bytes(),
         _ => s.bytes.into(),
     };
-    // Runs are apart by a power of two of elements.
+    // Runs are a power of two of elements apart.
     let step = (run / element).next_power_of_two() * element;
     (step, (step * runs).div_ceil(grf))
 }
 
-/// The messages of an access: halves of the blocks, or of the rows of one, where there are too many
-/// registers for an answer.
-fn shares(all: Share, grf: u32, out: &mut Vec<Share>) {
+/// Splits an access into messages. It halves the blocks, or the rows of a single block, as long as
+/// the response is too long.
+fn shares(all: Block2dPart, grf: u32, out: &mut Vec<Block2dPart>) {
     let s = all.shape;
     let (_, grfs) = message_block(&s, grf);
     if grfs * u32::from(s.blocks) <= MOST_GRFS {
@@ -62,7 +62,7 @@ fn shares(all: Share, grf: u32, out: &mut Vec<Share>) {
         .into_iter()
         .enumerate()
     {
-        let share = Share {
+        let share = Block2dPart {
             shape: half,
             first,
             at: all.at + n as u32 * half.value_bytes(),
@@ -71,13 +71,13 @@ fn shares(all: Share, grf: u32, out: &mut Vec<Share>) {
     }
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn block2d(&mut self, b: &Block2d) {
         if !self.target.features().block2d {
             return self.fail("a 2D block where there are none");
         }
         let mut all = Vec::new();
-        let whole = Share {
+        let whole = Block2dPart {
             shape: b.shape,
             first: [0; 2],
             at: 0,
@@ -89,8 +89,8 @@ impl Sends<'_> {
         }
     }
 
-    /// One message.
-    fn block2d_message(&mut self, b: &Block2d, share: &Share, starts: &mut bool) {
+    /// Emits one message.
+    fn block2d_message(&mut self, b: &Block2d, share: &Block2dPart, starts: &mut bool) {
         let grf = self.out.grf;
         let s = share.shape;
         let (step, block_grfs) = message_block(&s, grf.bytes);
@@ -114,7 +114,7 @@ impl Sends<'_> {
             surface: LscSurface::Flat,
             caching: LscCaching::DEFAULT,
         };
-        let part = Part::whole(ExecSize::S1);
+        let part = MessagePart::whole(ExecSize::S1);
         let platform = self.target.platform();
         let mut p = Payloads {
             dst: None,
@@ -124,8 +124,8 @@ impl Sends<'_> {
         let Some(data) = b.data else {
             return self.send_message(Message::new(platform, op), &part, p, false);
         };
-        // Blocks that lie in the value as they do in the message need no copy, if the message's
-        // last register is all the value's.
+        // Blocks with the same layout in the value and in the message need no copy. The message's
+        // last GRF must belong to the value.
         let (run, runs) = s.runs();
         let whole = step == run && (step * runs).is_multiple_of(grf.bytes);
         let alike = whole || s.blocks == 1 && step == run && share.at == 0;
@@ -156,7 +156,7 @@ impl Sends<'_> {
                 }
             }
             Dir::Write => {
-                let from: Place = if alike {
+                let from: PayloadStart = if alike {
                     self.at_grf(data);
                     (data, share.at)
                 } else {
@@ -182,8 +182,8 @@ impl Sends<'_> {
         }
     }
 
-    /// Runs of doublewords: where in the value, where in the message's registers, in bytes, and how
-    /// many.
+    /// Returns runs of dwords: their byte in the value, their byte in the message's GRFs, and their
+    /// number of dwords.
     fn block2d_runs(&self, s: &Block2dShape, start: u32) -> Vec<(u32, u32, u32)> {
         let grf = self.out.grf.bytes;
         let (step, grfs) = message_block(s, grf);
@@ -204,8 +204,9 @@ impl Sends<'_> {
         out
     }
 
-    /// The payload: the surface, its sizes less one, where in it, and of what size.
-    fn block2d_header(&mut self, b: &Block2d, share: &Share) -> VReg {
+    /// Emits the payload: the surface's address, its sizes less one, the position and the block
+    /// size.
+    fn block2d_header(&mut self, b: &Block2d, share: &Block2dPart) -> VReg {
         let to = self.out.temp_grfs(1);
         let base = View::scalar(VirtReg::grf(b.base), 0, Type::Uq).plain();
         let place = View::scalar(VirtReg::grf(to), 0, Type::Uq);

@@ -1,5 +1,4 @@
-//! What differs between platforms in how memory is reached: how many channels one message takes,
-//! whether data travels apart from addresses, which fences order what.
+//! Differences between platforms in memory access: channels of a message, split sends, fences.
 
 use crate::ir::FenceSpaces;
 use crate::target::Target;
@@ -10,8 +9,8 @@ use gantry_isa_gen::message::{
 use gantry_isa_gen::{ExecSize, Platform};
 use smallvec::SmallVec;
 
-/// The most channels of a scattered message. With 64-bit addresses, before split sends, a message
-/// of 16 would not leave room for the data beside the addresses (Intel's compiler takes 8 on Gen8).
+/// Returns the largest number of channels of a scattered message. Before split sends, a message of
+/// 16 with 64-bit addresses would leave no space for data. (Intel's compiler takes 8 on Gen8.)
 pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
     if addr.is_a64() && !target.split_sends() {
         8
@@ -20,7 +19,7 @@ pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
     }
 }
 
-/// The most channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
+/// Returns the largest number of channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
 pub(super) fn atomic_channels(target: &Target, addr: AddrModel) -> u32 {
     if addr.is_a64() && !target.features().lsc {
         8
@@ -29,28 +28,29 @@ pub(super) fn atomic_channels(target: &Target, addr: AddrModel) -> u32 {
     }
 }
 
-/// Whether messages of the sampler have a header: on Gen9 alone Intel's compiler gives them one.
+/// Returns true if sampler messages have a header: Intel's compiler gives them one only on Gen9.
 pub(super) fn sampler_header(target: &Target) -> bool {
     matches!(target.platform(), Platform::Gen9 | Platform::Gen9Lp)
 }
 
-/// Whether the sampler has messages for level 0 of their own. Without them the level is a
-/// parameter, which for loads stands behind the first coordinate.
+/// Returns true if the sampler has separate messages for level 0. Without them the level is a
+/// parameter, which for loads comes after the first coordinate.
 pub(super) fn level_zero(target: &Target) -> bool {
     target.split_sends()
 }
 
-/// Whether loads of samples take 64 bits of where those are; else 32.
+/// Returns true if loads of samples take a position of 64 bits, and false for 32.
 pub(super) fn wide_samples(target: &Target) -> bool {
     target.split_sends()
 }
 
-/// Whether typed messages have a header, whose last dword says which slots count.
+/// Returns true if typed messages have a header, whose last dword is the mask of enabled slots.
 pub(super) fn typed_header(target: &Target) -> bool {
     !target.split_sends()
 }
 
-/// The message that ends a thread: to the thread spawner, or, where that is gone, to the gateway.
+/// Returns the message that ends a thread: to the thread spawner, or to the gateway on platforms
+/// without one.
 pub(super) fn thread_end(target: &Target) -> MsgOp {
     let no_dereference = true;
     if target.features().lsc {
@@ -60,11 +60,11 @@ pub(super) fn thread_end(target: &Target) -> MsgOp {
     }
 }
 
-/// The fences that order accesses to some memories, and the channels of each. Where local memory
-/// lies in the L3 cache, one orders both; the load/store cache has one for each port (what Intel's
-/// compiler asks for).
+/// Returns the fences that order accesses to some memories, and the channels of each. If local
+/// memory is in the L3 cache, one fence orders both. The load/store cache has one fence per port,
+/// as Intel's compiler emits them.
 ///
-/// Before a barrier local memory there needs none: Intel's compiler emits none for Gen8 and Gen9
+/// Before a barrier there, local memory needs none. Intel's compiler emits none for Gen8 and Gen9
 /// (`barrier(CLK_LOCAL_MEM_FENCE)` for bdw, skl and bxt), and one from Gen11 on.
 pub(super) fn fences(
     target: &Target,
@@ -108,7 +108,7 @@ pub(super) fn fences(
     out
 }
 
-/// The fence after which what a thread wrote to a memory outlives it.
+/// Returns the fence that makes a thread's writes to a memory outlive the thread.
 pub(super) fn end_fence(target: &Target, slm: bool) -> (MsgOp, ExecSize) {
     if !target.features().lsc {
         let op = MsgOp::Fence {
@@ -128,8 +128,8 @@ pub(super) fn end_fence(target: &Target, slm: bool) -> (MsgOp, ExecSize) {
     (op, ExecSize::S1)
 }
 
-/// A run of `n` dwords at a 32-bit offset of general state base, from registers' starts on; the
-/// offset is the payload's first dword.
+/// Returns a load of `n` dwords at a 32-bit offset in general state base, to whole GRFs. The offset
+/// is the payload's first dword.
 pub(crate) fn payload_load(n: u8) -> MsgOp {
     MsgOp::Lsc(LscAccess {
         port: LscPort::Ugm,
@@ -148,5 +148,5 @@ pub(crate) fn payload_load(n: u8) -> MsgOp {
     })
 }
 
-/// The entry of binding tables that is no surface.
+/// Binding table index that is no surface.
 const STATELESS: u8 = 255;

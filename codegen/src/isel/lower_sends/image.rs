@@ -1,7 +1,7 @@
-//! Texels of images: the sampler's messages for what is only read, typed messages of the data port
-//! for the rest.
+//! Texels of images: sampler messages for images that are only read, typed messages of the data
+//! port for the rest.
 
-use super::{Part, Payloads, Place, Sends, forms};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering, forms};
 use crate::mir::bale::{BaleSrc, Operation};
 use crate::mir::logical::{ImageOp, Texels};
 use crate::mir::lowered::at;
@@ -11,12 +11,12 @@ use gantry_isa_gen::{Op, Type};
 
 /// Components of a texel.
 const COMPONENTS: u32 = 4;
-/// The most channels of a sampler message, and of a typed one.
+/// Largest number of channels of a sampler message, and of a typed one.
 const SAMPLED: u32 = 16;
 const TYPED: u32 = 8;
 
 impl ImageOp {
-    /// The name in dumps.
+    /// Returns the name in dumps.
     pub const fn name(self) -> &'static str {
         match self {
             ImageOp::Load { .. } => "image load",
@@ -28,18 +28,18 @@ impl ImageOp {
     }
 }
 
-/// A row of a payload.
+/// Row of a payload.
 #[derive(Clone, Copy)]
-enum Row {
-    /// The lanes of a register, from a byte offset.
+enum PayloadRow {
+    /// Lanes of a register, from a byte offset.
     Lanes(VReg, u32),
-    /// The lanes of a part alone.
+    /// Lanes of this part only.
     Part(VReg, u32),
     /// Zeros.
     Zero,
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn texels(&mut self, t: &Texels) {
         if !self.target.features().sampler {
             return self.fail("an image where there is no sampler");
@@ -60,16 +60,16 @@ impl Sends<'_> {
         }
     }
 
-    fn sampled(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
-        let coords = t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0));
-        let mut rows: Vec<Row> = coords.collect();
+    fn sampled(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
+        let coords = t.coords.iter().flatten().map(|&r| PayloadRow::Lanes(r, 0));
+        let mut rows: Vec<PayloadRow> = coords.collect();
         let zero = forms::level_zero(self.target);
         let (op, sampler) = match t.op {
             ImageOp::Sample { sampler, lod } => {
                 let op = match lod {
                     None if zero => SampleOp::SampleLz,
                     lod => {
-                        rows.insert(0, lod.map_or(Row::Zero, |l| Row::Lanes(l, 0)));
+                        rows.insert(0, lod.map_or(PayloadRow::Zero, |l| PayloadRow::Lanes(l, 0)));
                         SampleOp::SampleL
                     }
                 };
@@ -78,12 +78,12 @@ impl Sends<'_> {
             ImageOp::Load { lod: None } if zero => (SampleOp::LdLz, 0),
             _ => {
                 let lod = match t.op {
-                    ImageOp::Load { lod: Some(lod) } => Row::Lanes(lod, 0),
-                    _ => Row::Zero,
+                    ImageOp::Load { lod: Some(lod) } => PayloadRow::Lanes(lod, 0),
+                    _ => PayloadRow::Zero,
                 };
-                // Behind two coordinates, or behind one.
+                // The level comes after two coordinates, or after one.
                 let place = if zero { 2 } else { 1 };
-                rows.resize(rows.len().max(place), Row::Zero);
+                rows.resize(rows.len().max(place), PayloadRow::Zero);
                 rows.insert(place, lod);
                 (SampleOp::Ld, 0)
             }
@@ -91,14 +91,17 @@ impl Sends<'_> {
         self.sampler_message(t, part, (op, sampler), &rows, starts);
     }
 
-    /// A sample: where it is in the texel's memory first (PRM, "Multisample Control Surface"), then
-    /// itself.
-    fn sample_of(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+    /// Emits a load of one sample. Its position in the texel's memory is read first (PRM,
+    /// "Multisample Control Surface").
+    fn sample_of(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
         let mut coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
         let Some(number) = coords.pop() else {
             return;
         };
-        let coords: Vec<Row> = coords.into_iter().map(|r| Row::Lanes(r, 0)).collect();
+        let coords: Vec<PayloadRow> = coords
+            .into_iter()
+            .map(|r| PayloadRow::Lanes(r, 0))
+            .collect();
         let lanes = part.simd.channels();
         let size = t.ty.bytes();
         let grfs = COMPONENTS * self.out.grf.hold(lanes * size);
@@ -119,8 +122,8 @@ impl Sends<'_> {
         } else {
             SampleOp::Ld2dms
         };
-        let mut rows = vec![Row::Lanes(number, 0)];
-        rows.extend((0..dwords).map(|n| Row::Part(places, n * lanes * size)));
+        let mut rows = vec![PayloadRow::Lanes(number, 0)];
+        rows.extend((0..dwords).map(|n| PayloadRow::Part(places, n * lanes * size)));
         rows.extend(coords);
         self.sampler_message(t, part, (op, 0), &rows, starts);
     }
@@ -128,9 +131,9 @@ impl Sends<'_> {
     fn sampler_message(
         &mut self,
         t: &Texels,
-        part: &Part,
+        part: &MessagePart,
         (op, sampler): (SampleOp, u8),
-        rows: &[Row],
+        rows: &[PayloadRow],
         starts: &mut bool,
     ) {
         let op = MsgOp::Sample(Sample {
@@ -147,18 +150,18 @@ impl Sends<'_> {
         self.texel_message(t, part, op, rows, header, starts);
     }
 
-    fn typed(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
-        let mut rows: Vec<Row> = Vec::new();
-        rows.extend(t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0)));
+    fn typed(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
+        let mut rows: Vec<PayloadRow> = Vec::new();
+        rows.extend(t.coords.iter().flatten().map(|&r| PayloadRow::Lanes(r, 0)));
         let stored = matches!(t.op, ImageOp::Store { .. });
         if let ImageOp::Store { lod: Some(lod) } | ImageOp::LoadTyped { lod: Some(lod) } = t.op {
-            // Behind all three coordinates.
-            rows.resize(3, Row::Zero);
-            rows.push(Row::Lanes(lod, 0));
+            // The level comes after all three coordinates.
+            rows.resize(3, PayloadRow::Zero);
+            rows.push(PayloadRow::Lanes(lod, 0));
         }
         if stored {
             let size = t.ty.bytes();
-            rows.extend((0..COMPONENTS).map(|c| Row::Lanes(t.texels, c * t.lanes * size)));
+            rows.extend((0..COMPONENTS).map(|c| PayloadRow::Lanes(t.texels, c * t.lanes * size)));
         }
         let Some(rgba) = Rgba::first(COMPONENTS) else {
             return;
@@ -174,26 +177,27 @@ impl Sends<'_> {
         self.texel_message(t, part, op, &rows, header, starts);
     }
 
-    /// A message of rows of dwords, with all components of its texels as the response of one that
-    /// reads.
+    /// Emits a message of rows of dwords. The response of a read is all components of its texels.
     fn texel_message(
         &mut self,
         t: &Texels,
-        part: &Part,
+        part: &MessagePart,
         op: MsgOp,
-        rows: &[Row],
+        rows: &[PayloadRow],
         header: bool,
         starts: &mut bool,
     ) {
         let grf = self.out.grf;
         let size = t.ty.bytes();
         let row = grf.hold(part.simd.channels() * size);
-        // Of split sends the first payload is the header, which messages of a block share, or the
-        // first row where it is.
-        let (first, rows) = match header {
-            true if self.target.split_sends() => (Some((self.shared_header(t), 0)), rows),
-            false => self.row_in_place(part, row, rows),
-            true => (None, rows),
+        // With split sends, the first payload is the header, which the messages of a block share.
+        // Without a header, it is the first row in place.
+        let (first, rows) = if !header {
+            self.row_in_place(part, row, rows)
+        } else if self.target.split_sends() {
+            (Some((self.shared_header(t), 0)), rows)
+        } else {
+            (None, rows)
         };
         let own_header = header && first.is_none();
         let grfs = u32::from(own_header) + rows.len() as u32 * row;
@@ -205,11 +209,11 @@ impl Sends<'_> {
             let place = (u32::from(own_header) + n as u32 * row) * grf.bytes;
             let to = at(payload, place, part.lanes, Type::Ud);
             let src = match *r {
-                Row::Lanes(reg, from) => {
+                PayloadRow::Lanes(reg, from) => {
                     at(reg, from + part.first * size, part.lanes, Type::Ud).plain()
                 }
-                Row::Part(reg, from) => at(reg, from, part.lanes, Type::Ud).plain(),
-                Row::Zero => BaleSrc::Imm(0, Type::Ud),
+                PayloadRow::Part(reg, from) => at(reg, from, part.lanes, Type::Ud).plain(),
+                PayloadRow::Zero => BaleSrc::Imm(0, Type::Ud),
             };
             let mov = Operation::new(Op::Mov, Type::Ud, &[src]);
             self.out.bale_at(to, place == 0, part.lanes, mov);
@@ -233,9 +237,9 @@ impl Sends<'_> {
             Some(first) => (first, Some((payload, 0))),
             None => ((payload, 0), None),
         };
-        let dst: Option<Place> = match t.op {
+        let dst: Option<PayloadStart> = match t.op {
             ImageOp::Store { .. } => None,
-            // The message has all lanes: what comes back lies as the value does.
+            // The message has all lanes, so the response has the layout of the value.
             _ if t.lanes == part.simd.channels() => {
                 self.at_grf(t.texels);
                 let begins = std::mem::replace(starts, false);
@@ -276,7 +280,7 @@ impl Sends<'_> {
         }
     }
 
-    /// The header of messages like this one, made once a block.
+    /// Returns the header of messages like this one, emitted once per block.
     fn shared_header(&mut self, t: &Texels) -> VReg {
         let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
         let known = self.texel_headers[usize::from(typed)];
@@ -289,16 +293,18 @@ impl Sends<'_> {
         header
     }
 
-    /// The first row where it lies, if a message can take it from there, and the others.
+    /// Returns the first row in place, if a message can take it from there, and the other rows.
     fn row_in_place<'r>(
         &mut self,
-        part: &Part,
+        part: &MessagePart,
         grfs: u32,
-        rows: &'r [Row],
-    ) -> (Option<Place>, &'r [Row]) {
+        rows: &'r [PayloadRow],
+    ) -> (Option<PayloadStart>, &'r [PayloadRow]) {
         let grf = self.out.grf.bytes;
         match rows {
-            [Row::Lanes(reg, from), rest @ ..] if self.target.split_sends() && !rest.is_empty() => {
+            [PayloadRow::Lanes(reg, from), rest @ ..]
+                if self.target.split_sends() && !rest.is_empty() =>
+            {
                 let at = from + part.first * Type::Ud.bytes();
                 let whole = part.lanes * Type::Ud.bytes() == grfs * grf;
                 if !whole || !at.is_multiple_of(grf) {
@@ -311,8 +317,8 @@ impl Sends<'_> {
         }
     }
 
-    /// Of the sampler: the thread's own, which says where the samplers are, asking for all
-    /// components without offsets. Of typed messages: all slots.
+    /// Emits a header. The sampler's is the thread header, which has the address of the samplers,
+    /// with all components enabled and no offsets. That of typed messages enables all slots.
     fn texel_header(&mut self, t: &Texels, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });

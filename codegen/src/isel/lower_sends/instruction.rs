@@ -1,5 +1,5 @@
-//! The `send` of a message, in the form that the platform has: with payloads in one register run or
-//! in two, descriptors that say everything or a shared function of its own.
+//! The `send` of a message in the form of the platform. It has one payload or two, and its SFID in
+//! a descriptor or in a field of its own.
 
 use crate::mir::operand::scalar;
 use crate::target::Target;
@@ -8,8 +8,9 @@ use gantry_isa_gen::{
     Desc, Dst, ExecSize, Inst, InstOpts, Op, RegRef, Register, SendDescs, Src, Subfn, Type,
 };
 
-/// A `send` without a mask that says `bits`, its destination and second payload null, its first not
-/// there yet. `null`: the null register. `split`: it gets a second payload.
+/// Returns a `send` without a mask with descriptors `bits`. Destination and second payload are
+/// null, the first payload is missing. `null` is the null register. `split` is set if it will get a
+/// second payload.
 pub(super) fn of_bits<R: Register>(
     target: &Target,
     bits: SendBits,
@@ -39,7 +40,7 @@ pub(super) fn of_bits<R: Register>(
     send
 }
 
-/// The same of a message.
+/// Returns a `send` of a message.
 ///
 /// # Errors
 /// The platform lacks it.
@@ -54,7 +55,7 @@ pub(super) fn of_message<R: Register>(
     Ok(of_bits(target, bits, exec, null, split))
 }
 
-/// Whether an instruction has a second payload.
+/// Returns true if an instruction has a second payload.
 pub(crate) fn has_second<R: Copy + PartialEq>(inst: &Inst<R>, null: R) -> bool {
     matches!(inst.srcs[1], Src::Direct { at, .. } if at.reg != null)
 }

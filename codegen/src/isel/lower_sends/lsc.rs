@@ -1,12 +1,12 @@
-//! Messages of the load/store cache, which Xe-HPG has beside the data port of before, and Xe-HPC in
-//! its stead.
+//! Messages of the load/store cache, which Xe-HPG has beside the older data port and Xe-HPC instead
+//! of it.
 //!
-//! An access says through which port it goes, how long an address is, of which surface it is if of
-//! any, and what caches do with its lines. Elements of a lane follow each other row by row, as in
-//! messages of the data port; a run at one address is "transposed". (XeHPG and XeHPC PRMs, "Shared
-//! Functions - Data Port"; policies as Intel's compiler asks for.)
+//! An access gives its port, its address size, its surface if there is one, and its cache policy.
+//! Elements of a lane follow each other row by row, as in messages of the data port. A run at one
+//! address is "transposed". (XeHPG and XeHPC PRMs, "Shared Functions - Data Port". Policies are
+//! those of Intel's compiler.)
 
-use super::scattered::Unit;
+use super::scattered::LaneUnit;
 use crate::ir::{AtomicOp, MemFlags, Space};
 use crate::mir::logical::Dir;
 use gantry_isa_gen::Type;
@@ -14,11 +14,11 @@ use gantry_isa_gen::message::{
     CacheOpt, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector, MsgOp,
 };
 
-/// The most dwords, and the most qwords, of one run.
+/// Largest number of dwords, and of qwords, of one run.
 const LONGEST: u32 = 64;
 
-/// A load, store or atomic of a space. Scratch is a surface, whose state is named beside the
-/// message.
+/// Returns a load, store or atomic in a space. Scratch is a surface, whose state is given outside
+/// the message.
 fn access(mem: MemFlags, op: LscOp, data: LscData, vector: LscVector) -> MsgOp {
     let (port, addr, surface) = match mem.space {
         Space::Global => (LscPort::Ugm, LscAddr::A64, LscSurface::Flat),
@@ -37,8 +37,8 @@ fn access(mem: MemFlags, op: LscOp, data: LscData, vector: LscVector) -> MsgOp {
     })
 }
 
-/// What caches do with the lines of an access: what nobody writes is kept in both; what is volatile
-/// goes by the first, which is a core's own.
+/// Returns the cache policy of an access. Read-only memory is cached in both levels. Volatile
+/// accesses bypass the first level, which is private to a core.
 fn caching(mem: MemFlags, op: LscOp) -> LscCaching {
     let both = |l1, l3| LscCaching { l1, l3 };
     match op {
@@ -57,21 +57,21 @@ fn moves(dir: Dir) -> LscOp {
     }
 }
 
-/// An access of what a message moves of each lane.
-pub(super) fn lanes(dir: Dir, mem: MemFlags, unit: Unit) -> MsgOp {
+/// Returns an access to the elements of one message per lane.
+pub(super) fn lanes(dir: Dir, mem: MemFlags, unit: LaneUnit) -> MsgOp {
     let (data, n) = match unit {
-        Unit::Bytes(1) => (LscData::D8U32, 1),
-        Unit::Bytes(2) => (LscData::D16U32, 1),
-        Unit::Bytes(_) => (LscData::D32, 1),
-        Unit::Dwords(n) => (LscData::D32, n),
-        Unit::Qwords(n) => (LscData::D64, n),
+        LaneUnit::Bytes(1) => (LscData::D8U32, 1),
+        LaneUnit::Bytes(2) => (LscData::D16U32, 1),
+        LaneUnit::Bytes(_) => (LscData::D32, 1),
+        LaneUnit::Dwords(n) => (LscData::D32, n),
+        LaneUnit::Qwords(n) => (LscData::D64, n),
     };
     let (n, transposed) = (n as u8, false);
     access(mem, moves(dir), data, LscVector::Count { n, transposed })
 }
 
-/// An access of a run of so many bytes at most, a multiple of four, at an address that is a
-/// multiple of `align`; and how many bytes it moves.
+/// Returns an access to a run of up to `bytes` bytes, a multiple of four, and the number of bytes
+/// that it moves. The address is a multiple of `align`.
 pub(super) fn run(dir: Dir, mem: MemFlags, bytes: u32, align: u32) -> (MsgOp, u32) {
     let (qword, dword) = (Type::Uq.bytes(), Type::Ud.bytes());
     let (data, size) = if align >= qword && bytes >= LONGEST * qword {
@@ -87,7 +87,7 @@ pub(super) fn run(dir: Dir, mem: MemFlags, bytes: u32, align: u32) -> (MsgOp, u3
     (access(mem, moves(dir), data, vector), n * size)
 }
 
-/// An atomic on an element a lane.
+/// Returns an atomic on one element per lane.
 pub(super) fn atomic(op: AtomicOp, mem: MemFlags, ty: Type) -> MsgOp {
     let op = match op {
         AtomicOp::Fmin => LscOp::AtomicFmin,

@@ -1,6 +1,6 @@
 //! Rectangles of an image's bytes: the data port's media blocks.
 
-use super::{Part, Payloads, Sends};
+use super::{MessagePart, Payloads, SendLowering};
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::{Dir, Media};
 use crate::mir::lowered::at;
@@ -8,13 +8,13 @@ use crate::mir::{VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Surface};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
-/// The most bytes of a message, and of its rows (PRM, "Media Block Read/Write").
+/// Largest number of bytes of a message, and of rows (PRM, "Media Block Read/Write").
 const MOST: u32 = 256;
 const MOST_ROWS: u32 = 64;
-/// Rows are apart by a power of two of bytes, this at least.
+/// Smallest pitch of rows in bytes. A pitch is a power of two.
 const LEAST_PITCH: u32 = 4;
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn media(&mut self, m: &Media) {
         if !self.target.features().sampler {
             return self.fail("an image where there is no sampler");
@@ -31,13 +31,13 @@ impl Sends<'_> {
         }
     }
 
-    /// One message.
+    /// Emits one message.
     fn media_rows(&mut self, m: &Media, first: u32, rows: u32, pitch: u32, starts: &mut bool) {
         let grf = self.out.grf;
         let grfs = grf.hold(rows * pitch);
         let place = first * m.width;
-        // Rows that lie in the value as they do in the message need no copy, if the message's last
-        // register is all the value's.
+        // Rows with the same layout in the value and in the message need no copy. The message's
+        // last GRF must belong to the value.
         let whole = self.holds(m.data, place, grfs * grf.bytes);
         let alike = pitch == m.width && whole;
         let op = MsgOp::MediaBlock {
@@ -49,7 +49,7 @@ impl Sends<'_> {
             1 => ExecSize::S8,
             _ => ExecSize::S16,
         };
-        let part = Part::whole(exec);
+        let part = MessagePart::whole(exec);
         let lengths = Message::new(self.target.platform(), op);
         match m.dir {
             Dir::Read => {
@@ -106,7 +106,7 @@ impl Sends<'_> {
         }
     }
 
-    /// Runs of dwords: where in the value, how many, and where in the rows of a message.
+    /// Returns runs of dwords: each run in the value, its length, and its view in a message's rows.
     #[allow(clippy::type_complexity, reason = "named where it is used")]
     fn media_places(
         &self,
@@ -131,7 +131,7 @@ impl Sends<'_> {
         places.collect()
     }
 
-    /// The place and the size, in a copy of the thread's own header.
+    /// Emits the header: position and size, in a copy of the thread header.
     fn media_header(&mut self, m: &Media, first: u32, rows: u32, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let copy = at(m.header, 0, dwords, Type::Ud).plain();

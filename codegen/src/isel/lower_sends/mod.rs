@@ -1,13 +1,13 @@
-//! Messages: logical sends become payloads, descriptors and `send` instructions. Nothing else in
-//! the compiler knows a descriptor.
+//! Send lowering: logical sends become payloads, descriptors and `send` instructions. No other
+//! module of the compiler knows descriptors.
 //!
-//! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut
-//! into what one message takes, addresses and data are laid out as payloads of whole GRFs, by bales
-//! that the legalizer cuts afterwards, and the message is made from `isa-gen`'s typed operations
-//! for the target's platform. What differs between platforms is in `forms`. Operands of the
-//! systolic array are whole GRFs as payloads are, so that they are made here too.
+//! Lowering states the memory, the lanes and the mask of an access ([`Logical`]). This stage splits
+//! the access into messages and lays out addresses and data as payloads of whole GRFs. It does so
+//! by bales, which are legalized later. Messages are built from `isa-gen`'s typed operations for
+//! the target's platform. Differences between platforms are in `forms`. Operands of the systolic
+//! array are whole GRFs as payloads are, so `dpas` is lowered here too.
 //!
-//! Needs: lowered blocks. Makes: the same without logical sends.
+//! Input: lowered blocks. Output: the same without logical sends.
 
 mod atomic;
 mod block;
@@ -43,7 +43,7 @@ use gantry_isa_gen::{
 };
 use std::ops::Range;
 
-/// Turns every logical send of a function into payloads and messages.
+/// Lowers every logical send of a function to payloads and messages.
 ///
 /// # Errors
 /// The platform lacks a message.
@@ -64,7 +64,7 @@ pub fn expand(
         lone_surfaces,
         fired,
     } = f;
-    let mut s = Sends {
+    let mut s = SendLowering {
         target,
         out: Buffer {
             grf,
@@ -113,41 +113,42 @@ pub fn expand(
     })
 }
 
-/// The state of the stage.
-struct Sends<'a> {
+/// State of the stage.
+struct SendLowering<'a> {
     target: &'a Target,
-    /// The headers of the block's sampler messages, and of its typed ones, where they have one of
-    /// their own.
+    /// Headers of the block's sampler messages and of its typed ones, if they have one of their
+    /// own.
     texel_headers: [Option<VReg>; 2],
     out: Buffer,
-    /// Where the item at hand comes from.
+    /// Source location of the current item.
     loc: SourceLoc,
     failed: Option<(String, SourceLoc)>,
-    /// Where the state of the surface is, as an offset, that the messages at hand are of.
+    /// Register with the offset of the state of the current access's surface.
     surface: Option<VReg>,
 }
 
-/// One message's share of an access by lanes.
+/// Lanes of an access that one message moves.
 #[derive(Clone, Copy)]
-struct Part {
-    /// The first lane.
+struct MessagePart {
+    /// First lane.
     first: u32,
-    /// Lanes.
+    /// Number of lanes.
     lanes: u32,
-    /// Channels of the message, where it is one that says them.
+    /// Channels of the message, if its descriptor has them.
     simd: Simd,
-    /// Channels that payloads have room for: those of half a full message at least.
+    /// Channels that payloads have space for: at least those of half a full message.
     channels: u32,
-    /// Channels of the instruction.
+    /// Exec size of the instruction.
     exec: ExecSize,
-    /// The lanes that take part, where not all channels do.
+    /// Lanes that take part, if not all channels do.
     pred: Option<VFlag>,
-    /// Whether only those of them do that run: the flag has a bit for every channel of the thread.
+    /// True if `pred` is combined with the execution mask. It then has a bit for every channel of
+    /// the thread.
     running: bool,
 }
 
-impl Part {
-    /// The channel that a bale's first lane is, of the part's mask.
+impl MessagePart {
+    /// Returns the channel of a bale's first lane, in the part's mask.
     fn channel(&self) -> u32 {
         match self.pred {
             Some(VFlag::EXEC) => self.first,
@@ -156,8 +157,8 @@ impl Part {
         }
     }
 
-    /// The bale that moves what the message gave its lanes to where it belongs: lanes that take no
-    /// part keep what is there.
+    /// Returns the bale that moves the response to its destination. Lanes that take no part keep
+    /// the old value.
     fn given(&self, mov: Operation, to: View, begins: bool) -> Lowered {
         Lowered::Bale(Bale {
             mask: self.pred,
@@ -167,9 +168,9 @@ impl Part {
         })
     }
 
-    /// A message of the whole thread.
-    const fn whole(exec: ExecSize) -> Part {
-        Part {
+    /// Returns the lanes of a message of the whole thread.
+    const fn whole(exec: ExecSize) -> MessagePart {
+        MessagePart {
             first: 0,
             lanes: exec.channels(),
             simd: Simd::S8,
@@ -181,20 +182,20 @@ impl Part {
     }
 }
 
-/// A place in a register, in bytes, at a GRF's start.
-type Place = (VReg, u32);
+/// GRF-aligned byte position in a register.
+type PayloadStart = (VReg, u32);
 
-/// A send's operands.
+/// Operands of a send.
 #[derive(Clone, Copy)]
 struct Payloads {
-    dst: Option<Place>,
-    src0: Place,
-    src1: Option<Place>,
+    dst: Option<PayloadStart>,
+    src0: PayloadStart,
+    src1: Option<PayloadStart>,
 }
 
-impl Sends<'_> {
-    /// `behind`: the rest of the block, in `out.code`.
-    fn logical(&mut self, l: &Logical, behind: Range<u32>) {
+impl SendLowering<'_> {
+    /// Lowers a logical send. `rest` is the rest of the block, in `out.code`.
+    fn logical(&mut self, l: &Logical, rest: Range<u32>) {
         match l {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
@@ -206,7 +207,7 @@ impl Sends<'_> {
             Logical::Barrier { header, named } => self.barrier(*header, *named),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => {
-                let next = self.next_send(behind);
+                let next = self.next_send(rest);
                 let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));
                 self.fence(*header, *spaces, before_barrier);
             }
@@ -226,10 +227,16 @@ impl Sends<'_> {
         }
     }
 
-    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a
-    /// constant predicate. `running`: of a mask's lanes, those that run; there are as many as
-    /// channels then.
-    fn parts(&mut self, lanes: u32, mask: Option<VFlag>, running: bool, most: u32) -> Vec<Part> {
+    /// Splits lanes into messages of at most `most` channels. A rest that is no power of two gets a
+    /// constant predicate. With `running`, only lanes under the execution mask take part, and the
+    /// mask has a bit for every channel.
+    fn parts(
+        &mut self,
+        lanes: u32,
+        mask: Option<VFlag>,
+        running: bool,
+        most: u32,
+    ) -> Vec<MessagePart> {
         let mut out = Vec::new();
         let mut first = 0;
         while first < lanes {
@@ -251,7 +258,7 @@ impl Sends<'_> {
                 Some(m) if running => Some(m),
                 Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
             };
-            out.push(Part {
+            out.push(MessagePart {
                 first,
                 lanes: n,
                 simd,
@@ -267,7 +274,7 @@ impl Sends<'_> {
         out
     }
 
-    /// Lanes `first..first + n` of a mask as a flag of its own, clear above them.
+    /// Returns lanes `first..first + n` of a mask as a flag of its own, clear above them.
     fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
         if mask == VFlag::EXEC || first == 0 && whole && (lanes <= 16 || lanes == n) {
             return mask;
@@ -289,8 +296,9 @@ impl Sends<'_> {
         f
     }
 
-    /// Emits the `send` of a message. `starts`: what comes back begins the destination's value.
-    fn send(&mut self, op: MsgOp, part: &Part, p: Payloads, starts: bool) {
+    /// Emits the `send` of a message. `starts` is set if the response starts a value of the
+    /// destination.
+    fn send(&mut self, op: MsgOp, part: &MessagePart, p: Payloads, starts: bool) {
         let platform = self.target.platform();
         let split = p.src1.is_some();
         let message = if let MsgOp::Lsc(_) = op {
@@ -303,9 +311,9 @@ impl Sends<'_> {
         self.send_message(message, part, p, starts);
     }
 
-    /// The same with lengths of its own.
-    fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
-        // Without a destination nothing comes back.
+    /// Emits the `send` of a message with lengths of its own.
+    fn send_message(&mut self, message: Message, part: &MessagePart, p: Payloads, starts: bool) {
+        // Without a destination there is no response.
         let message = match p.dst {
             Some(_) => message,
             None => Message {
@@ -319,9 +327,9 @@ impl Sends<'_> {
         }
     }
 
-    /// The same with descriptors as they are.
-    fn send_bits(&mut self, bits: SendBits, part: &Part, p: Payloads, starts: bool) {
-        let place = |(r, at): Place| RegRef::new(VirtReg::grf(r), at as u16);
+    /// Emits a `send` with given descriptors.
+    fn send_bits(&mut self, bits: SendBits, part: &MessagePart, p: Payloads, starts: bool) {
+        let place = |(r, at): PayloadStart| RegRef::new(VirtReg::grf(r), at as u16);
         let null = VirtReg::NULL;
         let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);

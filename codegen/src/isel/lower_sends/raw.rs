@@ -1,7 +1,7 @@
-//! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by
-//! the rules of legality.
+//! Messages with descriptors given by the IR. Lengths are checked against the descriptors, and the
+//! instruction against the legality rules.
 
-use super::{Part, Payloads, Place, Sends, instruction};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering, instruction};
 use crate::mir::bale::Operation;
 use crate::mir::logical::Raw;
 use crate::mir::lowered::at;
@@ -10,7 +10,7 @@ use crate::mir::{MInst, VReg};
 use gantry_isa_gen::message::{Message, SendBits, Simd};
 use gantry_isa_gen::{self as isa, ExecSize, Op, Reg, RegRef, Type};
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn raw(&mut self, r: &Raw) {
         let Some(exec) = ExecSize::new(r.exec) else {
             return self.fail(format!("a message of {} channels", r.exec));
@@ -22,7 +22,7 @@ impl Sends<'_> {
             ));
         }
         let bits = SendBits::of_descs(r.descs[0], r.descs[1]);
-        let part = Part {
+        let part = MessagePart {
             first: 0,
             lanes: r.exec,
             simd: Simd::S8,
@@ -42,7 +42,7 @@ impl Sends<'_> {
             };
             return self.send_bits(bits, &part, p, false);
         };
-        // Whole registers come back.
+        // The response is whole GRFs.
         let t = if self.holds(reply, 0, grf.hold(bytes) * grf.bytes) {
             self.at_grf(reply);
             reply
@@ -65,8 +65,8 @@ impl Sends<'_> {
         }
     }
 
-    /// A value as a payload of whole registers.
-    fn raw_payload(&mut self, (reg, bytes): (VReg, u32)) -> Place {
+    /// Returns a value as a payload of whole GRFs.
+    fn raw_payload(&mut self, (reg, bytes): (VReg, u32)) -> PayloadStart {
         let grf = self.out.grf;
         if self.holds(reg, 0, grf.hold(bytes) * grf.bytes) {
             self.at_grf(reg);
@@ -79,8 +79,8 @@ impl Sends<'_> {
         (t, 0)
     }
 
-    /// Whether the payloads are as long as the descriptors say, and the instruction is one that the
-    /// platform has.
+    /// Checks that payload lengths match the descriptors, and that the platform has the
+    /// instruction.
     fn raw_fits(&self, r: &Raw, exec: ExecSize) -> Result<(), String> {
         let [ex, desc] = r.descs;
         let platform = self.target.platform();
@@ -105,7 +105,7 @@ impl Sends<'_> {
         if r.second.is_some() && !self.target.split_sends() {
             return Err("no message here has two payloads".to_owned());
         }
-        // Any places that do not overlap.
+        // Any registers that do not overlap.
         let first = |n: u32| RegRef::new(Reg::Grf(n.min(self.out.grf.count - 1) as u8), 0);
         let bits = SendBits::of_descs(ex, desc);
         let second = r.second.is_some();
@@ -113,10 +113,10 @@ impl Sends<'_> {
         if r.reply.is_some() {
             inst.dst = dst(first(1), Type::Ud);
         }
-        let behind = 1 + u32::from(message.response_grfs);
-        inst.srcs[0] = scalar(first(behind), Type::Ud);
+        let after = 1 + u32::from(message.response_grfs);
+        inst.srcs[0] = scalar(first(after), Type::Ud);
         if second {
-            inst.srcs[1] = scalar(first(behind + u32::from(message.src0_grfs)), Type::Ud);
+            inst.srcs[1] = scalar(first(after + u32::from(message.src0_grfs)), Type::Ud);
         }
         match isa::legal::check(platform, &inst).first() {
             Some(finding) => Err(finding.to_string()),

@@ -1,6 +1,6 @@
-//! Scattered access: an address a lane, and one to four elements at each.
+//! Scattered access: an address per lane, with one to four elements each.
 
-use super::{Part, Payloads, Place, Sends, forms, lsc};
+use super::{MessagePart, PayloadStart, Payloads, SendLowering, forms, lsc};
 use crate::ir::{MemFlags, Space};
 use crate::mir;
 use crate::mir::bale::{BaleSrc, Operation, View};
@@ -12,50 +12,50 @@ use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};
 use smallvec::SmallVec;
 
-/// What one message moves of each lane.
+/// Elements that one message moves per lane.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Unit {
-    /// 1, 2 or 4 bytes, wherever they are, in a dword each.
+pub(super) enum LaneUnit {
+    /// 1, 2 or 4 bytes at any address, in a dword of the payload.
     Bytes(u32),
-    /// So many aligned dwords, one after the other in memory, all lanes' first ones first in the
-    /// payload.
+    /// A number of aligned dwords, consecutive in memory. The payload has the first ones of all
+    /// lanes, then the second ones.
     Dwords(u32),
-    /// So many aligned qwords, one after the other in memory.
+    /// A number of aligned qwords, consecutive in memory.
     Qwords(u32),
 }
 
-impl Unit {
-    /// Bytes of a lane in memory.
+impl LaneUnit {
+    /// Returns the bytes of a lane in memory.
     fn bytes(self) -> u32 {
         match self {
-            Unit::Bytes(n) => n,
-            Unit::Dwords(n) => 4 * n,
-            Unit::Qwords(n) => 8 * n,
+            LaneUnit::Bytes(n) => n,
+            LaneUnit::Dwords(n) => 4 * n,
+            LaneUnit::Qwords(n) => 8 * n,
         }
     }
 
-    /// Bytes of what is in a slot of a payload.
+    /// Returns the bytes of data in a slot of a payload.
     fn piece(self) -> u32 {
         match self {
-            Unit::Bytes(n) => n,
-            Unit::Dwords(_) => Type::Ud.bytes(),
-            Unit::Qwords(_) => Type::Uq.bytes(),
+            LaneUnit::Bytes(n) => n,
+            LaneUnit::Dwords(_) => Type::Ud.bytes(),
+            LaneUnit::Qwords(_) => Type::Uq.bytes(),
         }
     }
 
-    /// Bytes of a lane in a payload.
+    /// Returns the bytes of a lane in a payload.
     fn slots(self) -> u32 {
         match self {
-            Unit::Bytes(_) => 4,
+            LaneUnit::Bytes(_) => 4,
             other => other.bytes(),
         }
     }
 }
 
-/// The most dwords of a lane in one message.
+/// Largest number of dwords per lane in one message.
 const MOST_DWORDS: u32 = 4;
 
-/// The address model of a space, and the type of an address.
+/// Returns the address model of a space, and the type of an address.
 pub(super) fn model(space: Space) -> (AddrModel, Type) {
     match space {
         Space::Global => (AddrModel::FLAT, Type::Q),
@@ -66,26 +66,26 @@ pub(super) fn model(space: Space) -> (AddrModel, Type) {
 }
 
 impl Scattered {
-    /// The messages of a lane's elements, each with the bytes before it.
-    fn units(&self, target: &Target) -> SmallVec<[(Unit, u32); 4]> {
+    /// Returns the messages for a lane's elements, each with its byte offset in the lane.
+    fn units(&self, target: &Target) -> SmallVec<[(LaneUnit, u32); 4]> {
         let size = self.memory;
         let align = self.mem.alignment(size);
         let all = size * self.count;
         let (slm, cache) = (self.mem.space == Space::Slm, target.features().lsc);
         let step = match size {
-            8 if cache && align >= 8 => Unit::Qwords(MOST_DWORDS / 2),
-            8 if self.mem.space == Space::Global && align >= 8 => Unit::Qwords(1),
-            4 | 8 if align >= 4 => Unit::Dwords(MOST_DWORDS),
-            // In local memory elements of the load/store cache are aligned.
-            n if slm && cache => Unit::Bytes(n.min(align)),
-            n => Unit::Bytes(n.min(4)),
+            8 if cache && align >= 8 => LaneUnit::Qwords(MOST_DWORDS / 2),
+            8 if self.mem.space == Space::Global && align >= 8 => LaneUnit::Qwords(1),
+            4 | 8 if align >= 4 => LaneUnit::Dwords(MOST_DWORDS),
+            // In local memory, the load/store cache accesses aligned elements only.
+            n if slm && cache => LaneUnit::Bytes(n.min(align)),
+            n => LaneUnit::Bytes(n.min(4)),
         };
         let mut out = SmallVec::new();
         let mut done = 0;
         while done < all {
             let unit = match step {
-                Unit::Dwords(n) => Unit::Dwords(n.min((all - done) / 4)),
-                Unit::Qwords(n) => Unit::Qwords(n.min((all - done) / 8)),
+                LaneUnit::Dwords(n) => LaneUnit::Dwords(n.min((all - done) / 4)),
+                LaneUnit::Qwords(n) => LaneUnit::Qwords(n.min((all - done) / 8)),
                 unit => unit,
             };
             out.push((unit, done));
@@ -94,9 +94,9 @@ impl Scattered {
         out
     }
 
-    /// The lanes of a part, of the dword (or what is smaller, or the qword) that lies `within`
-    /// bytes behind each address.
-    fn column(&self, part: &Part, within: u32, unit: Unit) -> View {
+    /// Returns the lanes of a part: the dword, or the smaller element or qword, that is `within`
+    /// bytes after each address.
+    fn column(&self, part: &MessagePart, within: u32, unit: LaneUnit) -> View {
         let size = self.ty.bytes();
         let element = within / self.memory;
         let place = (element * self.lanes + part.first) * size;
@@ -113,8 +113,8 @@ impl Scattered {
     }
 }
 
-/// Whether scattered accesses to elements of so many bytes have a slot of a doubleword for each,
-/// whose other bytes are nobody's.
+/// Returns true if scattered accesses to elements of `bytes` bytes have a dword slot for each,
+/// whose other bytes are undefined.
 pub fn moves_slots(mem: MemFlags, bytes: u32, target: &Target) -> bool {
     let whole = mem.space != Space::Slm || !target.features().lsc || mem.alignment(bytes) >= bytes;
     bytes < Type::Ud.bytes() && whole
@@ -129,7 +129,7 @@ fn unsigned(bytes: u32) -> Type {
     }
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn scattered(&mut self, s: &Scattered) {
         let mut starts = !s.keeps;
         let (addr, _) = model(s.mem.space);
@@ -153,7 +153,7 @@ impl Sends<'_> {
                     Dir::Write if self.target.split_sends() => {
                         let mut src0 = self.addresses(s, &part, within);
                         let data = self.data_payload(s, &part, unit, within);
-                        // What is stored at its own address is two payloads all the same.
+                        // A value that is stored at its own address is two payloads all the same.
                         if src0.0 == data.0 {
                             let bytes = self.out.vregs[src0.0].bytes;
                             src0 = (self.out.temp_grfs(self.out.grf.hold(bytes)), 0);
@@ -173,8 +173,8 @@ impl Sends<'_> {
         self.surface = None;
     }
 
-    /// The message of a unit.
-    fn message_of(&self, s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
+    /// Returns the message of a unit.
+    fn message_of(&self, s: &Scattered, unit: LaneUnit, simd: Simd) -> Option<MsgOp> {
         if self.target.features().lsc {
             Some(lsc::lanes(s.dir, s.mem, unit))
         } else {
@@ -182,30 +182,30 @@ impl Sends<'_> {
         }
     }
 
-    fn message(s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
+    fn message(s: &Scattered, unit: LaneUnit, simd: Simd) -> Option<MsgOp> {
         let (addr, _) = model(s.mem.space);
         let dir = s.dir;
         Some(match unit {
-            Unit::Qwords(_) => MsgOp::QwordScattered {
+            LaneUnit::Qwords(_) => MsgOp::QwordScattered {
                 dir,
                 addr,
                 count: 1,
                 simd,
             },
-            Unit::Dwords(1) if addr.is_a64() => MsgOp::DwordScattered {
+            LaneUnit::Dwords(1) if addr.is_a64() => MsgOp::DwordScattered {
                 dir,
                 addr,
                 count: 1,
                 simd,
                 cache: Cache::Data,
             },
-            Unit::Dwords(n) => MsgOp::Untyped {
+            LaneUnit::Dwords(n) => MsgOp::Untyped {
                 dir,
                 addr,
                 rgba: Rgba::first(n)?,
                 simd,
             },
-            Unit::Bytes(n) => MsgOp::ByteScattered {
+            LaneUnit::Bytes(n) => MsgOp::ByteScattered {
                 dir,
                 addr,
                 bytes: n as u8,
@@ -214,8 +214,8 @@ impl Sends<'_> {
         })
     }
 
-    /// A part's addresses as a payload: the value's own register where it already is one.
-    fn addresses(&mut self, s: &Scattered, part: &Part, within: u32) -> Place {
+    /// Returns a part's addresses as a payload: the value's own register if it has that layout.
+    fn addresses(&mut self, s: &Scattered, part: &MessagePart, within: u32) -> PayloadStart {
         let (_, ty) = model(s.mem.space);
         let needed = part.channels * ty.bytes();
         let start = part.first * ty.bytes();
@@ -227,12 +227,12 @@ impl Sends<'_> {
         to
     }
 
-    /// Whether a register has so many bytes from a byte offset that a payload may start at.
+    /// Returns true if a register has `bytes` bytes from a GRF-aligned offset on.
     pub(super) fn holds(&self, reg: VReg, start: u32, bytes: u32) -> bool {
         start.is_multiple_of(self.out.grf.bytes) && self.out.vregs[reg].bytes >= start + bytes
     }
 
-    /// Sees to it that a register starts at a GRF, if it may be anywhere.
+    /// Aligns a register to a GRF if it has no other constraint.
     pub(super) fn at_grf(&mut self, reg: VReg) {
         let grf = self.out.grf.bytes;
         let data = &mut self.out.vregs[reg];
@@ -241,7 +241,7 @@ impl Sends<'_> {
         }
     }
 
-    fn addresses_to(&mut self, s: &Scattered, part: &Part, within: u32, to: Place) {
+    fn addresses_to(&mut self, s: &Scattered, part: &MessagePart, within: u32, to: PayloadStart) {
         let (_, ty) = model(s.mem.space);
         let mut src = at(s.addr, part.first * ty.bytes(), part.lanes, ty).plain();
         let add = i64::from(s.offset) + i64::from(within);
@@ -271,13 +271,13 @@ impl Sends<'_> {
         self.out.bale_at(view, starts, part.lanes, o);
     }
 
-    /// One register for addresses and, behind them, `slots` bytes of data a lane.
+    /// Returns one register for addresses and, after them, `slots` bytes of data per lane.
     pub(super) fn joint_payload(
         &mut self,
         space: Space,
-        part: &Part,
+        part: &MessagePart,
         slots: u32,
-    ) -> (Place, Place) {
+    ) -> (PayloadStart, PayloadStart) {
         let (_, ty) = model(space);
         let grf = self.out.grf;
         let channels = part.channels;
@@ -287,36 +287,43 @@ impl Sends<'_> {
         ((r, 0), (r, addr * grf.bytes))
     }
 
-    /// Whether as many registers as hold so many bytes are a register's own from a place on: others
-    /// may be the file's end.
-    fn has_room(&self, (reg, place): Place, bytes: u32) -> bool {
+    /// Returns true if all GRFs of a response of `bytes` bytes belong to the register. GRFs after
+    /// it may be past the end of the GRF file.
+    fn has_room(&self, (reg, place): PayloadStart, bytes: u32) -> bool {
         let grf = self.out.grf;
         let own = self.out.vregs[reg].bytes.saturating_sub(place);
         grf.hold(own) >= grf.hold(bytes)
     }
 
-    /// Where in the value's own register a message's data is, as it stands, a payload.
-    fn in_place(&self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Option<Place> {
+    /// Returns the position of a message's data in the value's register, if it is a payload as it
+    /// is.
+    fn in_place(
+        &self,
+        s: &Scattered,
+        part: &MessagePart,
+        unit: LaneUnit,
+        within: u32,
+    ) -> Option<PayloadStart> {
         let whole = match unit {
-            Unit::Bytes(n) => n == s.memory && s.ty.bytes() == 4,
-            Unit::Dwords(1) => s.ty.bytes() == 4,
-            // Several dwords a lane lie one behind the other only where one message has all lanes.
-            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.channels,
-            Unit::Qwords(n) => n == 1 || s.lanes == part.channels,
+            LaneUnit::Bytes(n) => n == s.memory && s.ty.bytes() == 4,
+            LaneUnit::Dwords(1) => s.ty.bytes() == 4,
+            // Several dwords per lane are consecutive only if one message has all lanes.
+            LaneUnit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.channels,
+            LaneUnit::Qwords(n) => n == 1 || s.lanes == part.channels,
         };
         let place = s.column(part, within, unit).offset;
         let aligned = place.is_multiple_of(self.out.grf.bytes);
         (whole && aligned).then_some((s.data, place))
     }
 
-    /// One scattered read into its lanes of the value.
+    /// Emits one scattered read into its lanes of the value.
     fn read(
         &mut self,
         s: &Scattered,
-        part: &Part,
-        unit: Unit,
+        part: &MessagePart,
+        unit: LaneUnit,
         within: u32,
-        src0: Place,
+        src0: PayloadStart,
         starts: &mut bool,
     ) {
         let Some(op) = self.message_of(s, unit, part.simd) else {
@@ -326,7 +333,8 @@ impl Sends<'_> {
         if let Some(place) = self.in_place(s, part, unit, within)
             && self.has_room(place, channels * unit.slots())
         {
-            // Channels that take no part are not written, whoever's bytes are there.
+            // Channels that take no part are not written, so their bytes may belong to another
+            // part.
             self.at_grf(s.data);
             let p = Payloads {
                 dst: Some(place),
@@ -334,7 +342,7 @@ impl Sends<'_> {
                 src1: None,
             };
             let begins = std::mem::replace(starts, false);
-            // Disabled lanes keep what they had, unless there was nothing.
+            // Disabled lanes keep their value, unless it was undefined.
             if begins && part.pred.is_some() {
                 self.out.emit(MInst::Start { dst: s.data });
             }
@@ -366,22 +374,28 @@ impl Sends<'_> {
         }
     }
 
-    /// The lanes of each slot of a payload.
-    fn slots(reg: VReg, start: u32, part: &Part, unit: Unit) -> SmallVec<[View; 4]> {
+    /// Returns the lanes of each slot of a payload.
+    fn slots(reg: VReg, start: u32, part: &MessagePart, unit: LaneUnit) -> SmallVec<[View; 4]> {
         let channels = part.channels;
         match unit {
-            Unit::Qwords(n) => (0..n)
+            LaneUnit::Qwords(n) => (0..n)
                 .map(|i| at(reg, start + i * channels * 8, part.lanes, Type::Uq))
                 .collect(),
-            Unit::Bytes(_) => SmallVec::from_elem(at(reg, start, part.lanes, Type::Ud), 1),
-            Unit::Dwords(n) => (0..n)
+            LaneUnit::Bytes(_) => SmallVec::from_elem(at(reg, start, part.lanes, Type::Ud), 1),
+            LaneUnit::Dwords(n) => (0..n)
                 .map(|i| at(reg, start + i * channels * 4, part.lanes, Type::Ud))
                 .collect(),
         }
     }
 
-    /// A part's data as a payload: the value's own register where it already is one.
-    fn data_payload(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Place {
+    /// Returns a part's data as a payload: the value's own register if it has that layout.
+    fn data_payload(
+        &mut self,
+        s: &Scattered,
+        part: &MessagePart,
+        unit: LaneUnit,
+        within: u32,
+    ) -> PayloadStart {
         let needed = part.channels * unit.slots();
         if let Some((reg, place)) = self.in_place(s, part, unit, within)
             && self.holds(reg, place, needed)
@@ -393,8 +407,15 @@ impl Sends<'_> {
         to
     }
 
-    /// A part's data, each element in a slot of a dword at least.
-    fn data_to(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32, to: Place) {
+    /// Writes a part's data to a payload, each element in a slot of at least a dword.
+    fn data_to(
+        &mut self,
+        s: &Scattered,
+        part: &MessagePart,
+        unit: LaneUnit,
+        within: u32,
+        to: PayloadStart,
+    ) {
         for (n, slot) in Self::slots(to.0, to.1, part, unit).into_iter().enumerate() {
             let from = s.column(part, within + unit.piece() * n as u32, unit);
             let o = Operation::new(Op::Mov, slot.ty, &[from.plain()]);
@@ -402,8 +423,15 @@ impl Sends<'_> {
         }
     }
 
-    /// One scattered write; the data is in a payload of its own or behind the addresses.
-    fn write(&mut self, s: &Scattered, part: &Part, unit: Unit, addr: Place, data: Option<Place>) {
+    /// Emits one scattered write. The data is a payload of its own or follows the addresses.
+    fn write(
+        &mut self,
+        s: &Scattered,
+        part: &MessagePart,
+        unit: LaneUnit,
+        addr: PayloadStart,
+        data: Option<PayloadStart>,
+    ) {
         let Some(op) = self.message_of(s, unit, part.simd) else {
             return self.fail("a message of more than four dwords");
         };

@@ -1,5 +1,5 @@
-//! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the
-//! thread header is the header.
+//! Spills and fills: whole GRFs to and from the thread's scratch, by block messages with the thread
+//! header as their header.
 
 use super::block::{HWORD, HWORD_OFFSETS, most_hwords};
 use super::instruction;
@@ -17,16 +17,16 @@ use gantry_isa_gen::{
     perf,
 };
 
-/// Writes the messages of spills and fills.
+/// Emits the messages of spills and fills.
 pub(crate) struct Scratch<'a> {
     pub(crate) target: &'a Target,
-    /// The thread header.
+    /// Thread header.
     pub(crate) header: VReg,
     pub(crate) vregs: &'a mut PrimaryMap<VReg, VRegData>,
     pub(crate) out: &'a mut Vec<MInst>,
 }
 
-/// The slot of a message to or from scratch: which way, where it begins, and its bytes.
+/// Returns the slot of a message to or from scratch: direction, first byte, and number of bytes.
 pub(crate) fn slot(message: &Message) -> Option<(Dir, u32, u32)> {
     match message.op {
         MsgOp::Scratch {
@@ -47,11 +47,12 @@ pub(crate) fn slot(message: &Message) -> Option<(Dir, u32, u32)> {
     }
 }
 
-/// Until its place is known, a message of the load/store cache has the thread header as its
-/// payload, and its slot in hwords where the offset of a surface's state goes, above so many bits.
+/// Position of the slot in a spill message of the load/store cache before its final form. The
+/// message then has the thread header as its payload. Its slot, in hwords, is in the field of the
+/// surface state's offset, above this many bits.
 const SLOT_SHIFT: u32 = 6;
 
-/// The same message of the load/store cache.
+/// Returns a spill message of the load/store cache in that form.
 fn slot_message(dir: Dir, at: u32, bytes: u32) -> MsgOp {
     MsgOp::Lsc(LscAccess {
         port: LscPort::Ugm,
@@ -70,8 +71,9 @@ fn slot_message(dir: Dir, at: u32, bytes: u32) -> MsgOp {
     })
 }
 
-/// What such a message becomes: where the state of the surface is that is the thread's scratch goes
-/// to `a0.2`, the offset in that to the last register, which values are never in.
+/// Returns the final form of a spill message of the load/store cache. The offset of the scratch
+/// surface's state goes to `a0.2`. The offset in scratch goes to the last GRF, which values are
+/// never allocated to.
 pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]> {
     let descs = inst
         .send
@@ -119,8 +121,9 @@ pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]
     ])
 }
 
-/// What goes before and behind such a message where what it writes of `a0` is something else's that
-/// is read behind it: that is in the last register meanwhile.
+/// Returns the instructions before and after such a message that save and restore the part of `a0`
+/// it writes. They are needed if another value there is read later. The last GRF keeps it
+/// meanwhile.
 pub(crate) fn around(target: &Target) -> [Inst<Reg>; 2] {
     let state = RegRef::new(Reg::Arf(Arf::Address, 0), STATE);
     let last = Reg::Grf((target.grf().count - 1) as u8);
@@ -129,27 +132,26 @@ pub(crate) fn around(target: &Target) -> [Inst<Reg>; 2] {
     [mov(kept, state), mov(state, kept)]
 }
 
-/// The byte of `a0` where the offset of a surface's state is for a message.
+/// Byte of `a0` with the offset of a surface's state for a message.
 pub(crate) const STATE: u16 = 8;
 
 impl Scratch<'_> {
-    /// Bytes in which messages count scratch.
+    /// Bytes of the unit in which messages count scratch.
     #[cfg(test)]
     pub(crate) const UNIT: u32 = HWORD;
-    /// Bytes of scratch that messages reach from where their header says that it begins; behind
-    /// them is the next window, which has a header of its own.
+    /// Bytes of scratch that messages reach from the base in their header. The next window follows
+    /// and needs its own header.
     pub(crate) const WINDOW: u32 = HWORD * HWORD_OFFSETS as u32;
-    /// The byte of the header's doubleword that says where scratch begins (PRM, "Scratch Block
-    /// Read/Write", M0.5).
+    /// Byte of the header's dword with the base of scratch (PRM, "Scratch Block Read/Write", M0.5).
     pub(crate) const BASE: u32 = 20;
 
-    /// Bytes that one message moves at most.
+    /// Returns the largest number of bytes that one message moves.
     pub(crate) fn most(target: &Target) -> u32 {
         most_hwords(target) * HWORD
     }
 
-    /// Moves GRFs between a register, from a byte offset on, and scratch, from a byte on: both at a
-    /// GRF's start. What is read begins the register's value if `starts`.
+    /// Moves GRFs between a register, from a byte offset on, and scratch, from a byte on. Both are
+    /// multiples of a GRF. `starts` is set if a read starts the register's value.
     ///
     /// # Errors
     /// The platform lacks the message.
@@ -189,7 +191,7 @@ impl Scratch<'_> {
         Ok(())
     }
 
-    /// A message in the window that begins at byte `base` of scratch.
+    /// Emits a message in the window that starts at byte `base` of scratch.
     fn message(
         &mut self,
         (dir, op): (Dir, MsgOp),
@@ -236,7 +238,7 @@ impl Scratch<'_> {
         Ok(())
     }
 
-    /// Makes a register begin with a header for the window at byte `base` of scratch.
+    /// Starts a register with a header for the window at byte `base` of scratch.
     fn head(&mut self, to: VReg, base: u32) {
         let file = self.target.grf();
         self.move_bytes((to, 0), (self.header, 0), file.bytes, true);
@@ -258,7 +260,7 @@ impl Scratch<'_> {
         });
     }
 
-    /// Header and data, one behind the other.
+    /// Returns a register with header and data, one after the other.
     fn payload(&mut self, (reg, offset): (VReg, u32), base: u32, grfs: u32) -> VReg {
         let file = self.target.grf();
         let payload = self
@@ -277,8 +279,8 @@ impl Scratch<'_> {
         payload
     }
 
-    /// Moves so many bytes, of one GRF on both sides, in as few instructions as their alignment
-    /// allows. `starts`: the first begins a value.
+    /// Moves bytes within one GRF on each side, in as few instructions as their alignment allows.
+    /// `starts` is set if the first starts a value.
     pub(crate) fn move_bytes(
         &mut self,
         to: (VReg, u32),
@@ -298,16 +300,16 @@ impl Scratch<'_> {
         }
     }
 
-    /// Moves bytes that may be of several GRFs, both from a GRF's start or within one GRF; the
-    /// first begins a value.
+    /// Moves bytes that may span GRFs. Both start at a GRF, or are within one GRF. The first move
+    /// starts a value.
     pub(crate) fn move_between(&mut self, to: (VReg, u32), from: (VReg, u32), bytes: u32) {
         let grf = self.target.grf().bytes;
         let mut done = 0;
         while done < bytes {
-            let room = |at: u32| grf - at % grf;
+            let left = |at: u32| grf - at % grf;
             let n = (bytes - done)
-                .min(room(to.1 + done))
-                .min(room(from.1 + done));
+                .min(left(to.1 + done))
+                .min(left(from.1 + done));
             let (t, f) = ((to.0, to.1 + done), (from.0, from.1 + done));
             self.move_bytes(t, f, n, done == 0);
             done += n;

@@ -1,6 +1,6 @@
 //! Barriers, fences and the end of the thread.
 
-use super::{Part, Payloads, Sends, forms, instruction};
+use super::{MessagePart, Payloads, SendLowering, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::mir::bale::{BaleSrc, Operation};
 use crate::mir::logical::Lane;
@@ -12,7 +12,7 @@ use gantry_isa_gen::message::{Message, MessageError, MsgOp};
 use gantry_isa_gen::{self as isa, Arf, Dst, ExecSize, Op, Reg, RegRef, Src, SyncFn, Type};
 use smallvec::{SmallVec, smallvec};
 
-/// The last instruction of a thread, with a copy of the thread header as its payload.
+/// Returns the last instruction of a thread, with a copy of the thread header as its payload.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -26,8 +26,8 @@ pub(crate) fn end_thread(
     Ok(send)
 }
 
-/// A load of `n` dwords of the thread's payload to registers from `to` on; `offset` is where it has
-/// the offset in general state.
+/// Returns a load of `n` dwords of the thread payload to registers from `to` on. `offset` is the
+/// register with the offset in general state.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -46,8 +46,8 @@ pub(crate) fn load_payload(
     Ok(send)
 }
 
-/// A fence of one kind of memory before the thread ends, and the instruction that waits for it. The
-/// thread header is its payload; the answer comes to a register that nobody else needs.
+/// Returns a fence of one kind of memory before the thread ends, and the instruction that waits for
+/// it. The thread header is its payload, and an unused register takes the response.
 ///
 /// # Errors
 /// The platform lacks the message.
@@ -66,7 +66,7 @@ pub(crate) fn end_fence(
     Ok([send, uniform(Op::Mov, null, [scalar(answer, Type::Ud)])])
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn barrier(&mut self, header: VReg, named: Option<(u8, Lane)>) {
         if named.is_some() && !self.target.features().named_barriers {
             return self.fail("a named barrier where the hardware has none");
@@ -76,7 +76,7 @@ impl Sends<'_> {
         let zero = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(0, Type::Ud)]);
         self.out.bale(t, dwords, zero);
         let to = |at, ty| dst(RegRef::new(VirtReg::grf(t), at), ty);
-        // Producers and consumers are as many.
+        // There are as many producers as consumers.
         let counts = |from| {
             let mut mov = uniform(Op::Mov, to(10, Type::Ub), [from]);
             mov.exec = ExecSize::S2;
@@ -110,7 +110,7 @@ impl Sends<'_> {
             src0: (t, 0),
             src1: None,
         };
-        self.send(MsgOp::Barrier, &Part::whole(ExecSize::S1), p, false);
+        self.send(MsgOp::Barrier, &MessagePart::whole(ExecSize::S1), p, false);
         self.out.emit_op(if self.target.features().swsb {
             let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
             if let Some((number, _)) = named {
@@ -123,8 +123,8 @@ impl Sends<'_> {
         });
     }
 
-    /// Fences with a commit, and for each an instruction that waits for it. `before_barrier`: no
-    /// message is between this and a barrier.
+    /// Emits fences with a commit, and for each an instruction that waits for it. `before_barrier`
+    /// is set if no message comes between this and a barrier.
     pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces, before_barrier: bool) {
         for (op, exec) in forms::fences(self.target, spaces, before_barrier) {
             self.fence_of(header, op, exec);
@@ -138,7 +138,7 @@ impl Sends<'_> {
             src0: (header, 0),
             src1: None,
         };
-        self.send(op, &Part::whole(exec), p, true);
+        self.send(op, &MessagePart::whole(exec), p, true);
         let null = Dst::null(VirtReg::NULL, Type::Ud);
         let mut mov: isa::Inst<VirtReg> =
             uniform(Op::Mov, null, [scalar_src(t, 0, Type::Ud), Src::None]);

@@ -1,7 +1,6 @@
-//! The systolic array: its operands are whole GRFs one after another, and no regions, as payloads
-//! are.
+//! Systolic array: its operands are runs of whole GRFs, as payloads are, without regions.
 
-use super::Sends;
+use super::SendLowering;
 use crate::mir::bale::Operation;
 use crate::mir::logical::Systolic;
 use crate::mir::lowered::at;
@@ -12,10 +11,10 @@ use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{self as isa, ExecSize, Inst, Op, Reg, RegRef, Subfn, Type};
 
 impl Systolic {
-    /// Whether the target's array has an operation.
+    /// Checks that the target's array has an operation.
     ///
     /// # Errors
-    /// It has not: a sentence that says why.
+    /// Sentence that says why it has not.
     pub fn check(target: &Target, op: &Dpas) -> Result<(), String> {
         let f = target.features();
         if !f.dpas {
@@ -37,7 +36,7 @@ impl Systolic {
     }
 }
 
-/// The instruction of an operation, of registers from their starts.
+/// Returns the instruction of an operation, on registers from their starts.
 fn instruction<R: Copy>(op: &Dpas, to: R, acc: R, [columns, rows]: [R; 2]) -> Option<Inst<R>> {
     let mut inst = Inst::new(Op::Dpas, ExecSize::new(op.channels.into())?);
     inst.subfn = Subfn::Dpas {
@@ -55,7 +54,7 @@ fn instruction<R: Copy>(op: &Dpas, to: R, acc: R, [columns, rows]: [R; 2]) -> Op
     Some(inst)
 }
 
-impl Sends<'_> {
+impl SendLowering<'_> {
     pub(super) fn systolic(&mut self, s: &Systolic) {
         let op = s.op;
         let columns = self.systolic_operand(s.columns, op.src1_bytes());
@@ -72,7 +71,7 @@ impl Sends<'_> {
         }
     }
 
-    /// A register that begins at a GRF and holds what one does.
+    /// Returns a GRF-aligned register with the same value.
     fn systolic_operand(&mut self, reg: VReg, bytes: u32) -> VReg {
         let grf = self.out.grf;
         match self.out.vregs[reg].place {

@@ -1,18 +1,18 @@
-//! SIMD control flow on the hardware's mask stack: whether a kernel keeps to its rules, and what it
-//! then is.
+//! Analysis of SIMD control flow for the hardware's mask stack: it checks a kernel against the
+//! rules and finds the masks that the hardware keeps.
 //!
-//! The hardware has one execution mask, and a place for each channel where it waits. `goto` and
-//! `join` in the IR are values. They can be the hardware's own where, at each of them, the mask
-//! that goes in is the one that channels run under there, and the resume mask that goes in is
-//! exactly the channels that wait at the `join` it ends in. Both are followed through the function
-//! once, block by block in the order of emission, as the hardware would run it in `walk`; channels
-//! that wait are kept in a map that shares what does not change (`waiting`), so that nests cost no
-//! more than sequences. A `goto` that breaks a rule is left to flags, with all that share its
-//! resume mask, and the rest is looked at again.
+//! The hardware has one execution mask, and a join point per channel where it waits. `goto` and
+//! `join` in the IR are operations on values. They can use the hardware's masks under two
+//! conditions. The execution mask operand must be the mask that is active there. The resume mask
+//! operand must be exactly the channels that wait at the `join` it ends in.
 //!
-//! Needs: IR that verifies, inlined. Makes: for each instruction with a mask the mask that channels
-//! run under, for each `goto` the place where its channels wait; and the rules that are broken, and
-//! where.
+//! `walk` follows both through the function once, block by block in emission order, as the hardware
+//! would run it. Waiting channels are kept in a persistent map (`waiting`), so that nested code
+//! costs no more than a sequence. A `goto` that breaks a rule is lowered with flags, as are all
+//! that share its resume mask, and the rest is analysed again.
+//!
+//! Input: verified IR after inlining. Output: the active mask of each instruction with a mask, and
+//! the join point of each `goto`. Violated rules are returned with their position.
 
 mod normal;
 mod waiting;
@@ -28,23 +28,23 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::fmt;
 
-/// How SIMD control flow is lowered.
+/// Lowering of SIMD control flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SimdCf {
-    /// On the mask stack where it keeps to its rules, else with flags.
+    /// Mask stack where the rules allow it, else flags.
     #[default]
     Auto,
-    /// With flags, always.
+    /// Always flags.
     Flags,
-    /// On the mask stack; what breaks a rule is an error.
+    /// Mask stack. A violated rule is an error.
     MaskStack,
 }
 
 impl SimdCf {
-    /// Every way.
+    /// All variants.
     pub const ALL: [SimdCf; 3] = [SimdCf::Auto, SimdCf::Flags, SimdCf::MaskStack];
 
-    /// The name, as `--simd-cf` takes it.
+    /// Returns the name that `--simd-cf` takes.
     pub const fn name(self) -> &'static str {
         match self {
             SimdCf::Auto => "auto",
@@ -53,39 +53,38 @@ impl SimdCf {
         }
     }
 
-    /// The way of a name.
+    /// Returns the variant of a name.
     pub fn from_name(name: &str) -> Option<SimdCf> {
         SimdCf::ALL.into_iter().find(|s| s.name() == name)
     }
 }
 
-/// What a kernel must keep to, for the mask stack to be used.
+/// Rules that a kernel must keep for the mask stack to be used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Rule {
-    /// Subroutines are part of the kernel: none is called in hardware.
+    /// The kernel has no calls of subroutines.
     Subroutines,
-    /// The kernel's SIMD width is one that control flow has.
+    /// The SIMD width is one that SIMD control flow has.
     Width,
-    /// The dispatch mask is asked for before any control flow of channels.
+    /// The dispatch mask is read before any SIMD control flow.
     DispatchMask,
-    /// The mask that goes into a `goto` or `join` is the one that channels run under.
+    /// The execution mask of a `goto` or `join` is the active one.
     CurrentMask,
-    /// The resume mask that goes into a `goto` or `join` is exactly the channels that wait at the
-    /// join point.
+    /// The resume mask of a `goto` or `join` is exactly the channels that wait at the join point.
     WaitingChannels,
-    /// A resume mask is made by `goto` alone, and is no execution mask.
+    /// A resume mask is defined only by `goto`, and is no execution mask.
     ResumeMask,
-    /// A resume mask is used by `goto` and `join` alone.
+    /// A resume mask is used only by `goto` and `join`.
     ResumeData,
-    /// The channels of a resume mask come back at one `join`.
+    /// The channels of a resume mask resume at one `join`.
     OneJoin,
-    /// Channels wait ahead: a join point, or the thread's end, is behind each `goto` in the order
-    /// of emission.
+    /// Channels wait ahead: the join point, or the thread's end, comes after each `goto` in
+    /// emission order.
     Forward,
 }
 
 impl Rule {
-    /// Every rule.
+    /// All rules.
     pub const ALL: [Rule; 9] = [
         Rule::Subroutines,
         Rule::Width,
@@ -98,7 +97,7 @@ impl Rule {
         Rule::Forward,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Rule::Subroutines => "subroutines",
@@ -113,7 +112,7 @@ impl Rule {
         }
     }
 
-    /// What it says.
+    /// Returns the rule as a sentence.
     pub const fn says(self) -> &'static str {
         match self {
             Rule::Subroutines => "the kernel calls subroutines in hardware",
@@ -131,20 +130,20 @@ impl Rule {
     }
 }
 
-/// A rule that is broken, and where.
+/// Violated rule and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The rule.
+    /// Violated rule.
     pub rule: Rule,
-    /// The block.
+    /// Block of the violation.
     pub block: Block,
-    /// The value that breaks it, if it is one's fault.
+    /// Value that violates it, if there is one.
     pub value: Option<Value>,
 }
 
 impl Finding {
-    /// Where in a source text this is from: the value's definition, or the block's first
-    /// instruction that has a location.
+    /// Returns the source location: that of the value's definition, or of the block's first
+    /// instruction with a location.
     pub(crate) fn origin(&self, func: &Function) -> SourceLoc {
         let by_value = self.value.and_then(|v| func.dfg.def_inst(v));
         let insts = func.layout.insts(self.block).iter().copied();
@@ -163,16 +162,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A broken rule, and what is left to flags for it: those of one web, or, if there are none,
-/// everything.
+/// Violated rule, and the instructions that are lowered with flags because of it: those of one web,
+/// or, if there are none, all.
 #[derive(Debug)]
-struct Fault {
+struct RuleViolation {
     finding: Finding,
     insts: Vec<Inst>,
 }
 
-/// Says that a kernel's subroutines keep a function off the mask stack, if it has SIMD control
-/// flow.
+/// Returns a finding for a function with SIMD control flow in a kernel with subroutines.
 pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
     let blocks = func.layout.blocks().iter();
     let of = |b: &Block| {
@@ -189,12 +187,12 @@ pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
     })
 }
 
-/// How often what breaks a rule is left out before everything is.
+/// Number of times that instructions which break rules are left out before all are.
 const TRIES: usize = 8;
 
-/// What SIMD control flow of a kernel is on the mask stack, where `order` is the blocks' order of
-/// emission and `needed` the values that anything depends on; and the rules that keep some of it,
-/// or, without the first, all from it.
+/// Analyses SIMD control flow for the mask stack. `order` is the emission order, and `needed` are
+/// the values with an effect. Also returns the rules that keep some of it off the mask stack, or
+/// all if the result is `None`.
 pub(crate) fn analyse(
     func: &Function,
     order: &[Block],
@@ -221,37 +219,37 @@ pub(crate) fn analyse(
     (None, findings)
 }
 
-/// What a `goto` or `join` is on the mask stack.
+/// Role of a `goto` or `join` on the mask stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// Channels leave for a join, or for good.
+    /// Channels leave for a join point, or for good.
     Leave(Option<JoinPoint>),
-    /// Channels that wait come back.
+    /// Waiting channels resume.
     Join(JoinPoint),
-    /// Nobody waits: the mask stays.
+    /// No channel waits: the mask stays.
     Nothing,
 }
 
-/// SIMD control flow as the hardware's own.
+/// SIMD control flow that uses the mask stack.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MaskStack {
-    /// Of `goto` and `join`.
+    /// Roles of `goto` and `join`.
     roles: SecondaryMap<Inst, Option<Role>>,
-    /// The mask that channels run under wherever nothing else is said: everywhere, where none
-    /// leave.
+    /// Mask that is active at instructions and blocks without an entry of their own. Without SIMD
+    /// control flow these are all.
     everywhere: PackedOption<Value>,
-    /// Of instructions with a mask, and of branches: the mask that channels run under.
+    /// Active mask of instructions with a mask, and of branches.
     active_at: SecondaryMap<Inst, PackedOption<Value>>,
-    /// At the start of each block.
+    /// Active mask at the start of each block.
     active_in: SecondaryMap<Block, PackedOption<Value>>,
-    /// Masks that are another one.
+    /// Canonical mask of masks that equal another one.
     same: SecondaryMap<Value, PackedOption<Value>>,
     /// Parameters that are resume masks.
     resume_params: SecondaryMap<Value, bool>,
 }
 
 impl MaskStack {
-    /// The first of the values that are this mask.
+    /// Returns the first of the values that equal this mask.
     pub(crate) fn canonical(&self, v: Value) -> Value {
         self.same[v].expand().unwrap_or(v)
     }
@@ -260,19 +258,19 @@ impl MaskStack {
         self.roles[inst]
     }
 
-    /// Whether a mask is the one that channels run under at an instruction.
+    /// Returns true if a mask is the active one at an instruction.
     pub(crate) fn is_active(&self, inst: Inst, mask: Value) -> bool {
         let active = self.active_at[inst].expand();
         active.or(self.everywhere.expand()) == Some(self.canonical(mask))
     }
 
-    /// The mask that channels run under at a block's start.
+    /// Returns the active mask at a block's start.
     pub(crate) fn active_in(&self, block: Block) -> Option<Value> {
         let active = self.active_in[block].expand();
         active.or(self.everywhere.expand())
     }
 
-    /// Whether a block's parameter is kept by the hardware.
+    /// Returns true if the hardware keeps a block's parameter.
     pub(crate) fn keeps_param(&self, block: Block, param: Value) -> bool {
         self.active_in(block) == Some(param) || self.resume_params[param]
     }

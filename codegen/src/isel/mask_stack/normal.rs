@@ -1,6 +1,8 @@
-//! A shorter form of an else: the second side's mask is taken to be the channels that wait, by
-//! `join` of none with them, and those of the first side come back by `join` with their mask. Here
-//! they leave by a `goto` of their own, as they do on the mask stack.
+//! Normalization of a shorter form of if-else.
+//!
+//! In that form, the mask of the else side is the waiting channels, by a `join` of the empty mask
+//! with them. The channels of the then side resume by a `join` with their own mask. Here a `goto`
+//! is inserted by which they leave, as on the mask stack.
 
 use super::webs::{is_empty, split};
 use crate::ir::cfg::ControlFlow;
@@ -9,14 +11,15 @@ use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-/// A function where every first side leaves; none if it already is one.
+/// Returns a function where channels leave at the end of every then side. `None` if this already is
+/// one.
 pub(crate) fn normal(func: &Function) -> Option<Function> {
     let dfg = &func.dfg;
     let insts = || {
         let blocks = func.layout.blocks().iter();
         blocks.flat_map(|&b| func.layout.insts(b).iter().map(move |&i| (b, i)))
     };
-    // Joins of nobody with the channels that left at a `goto`: which stayed there.
+    // Joins of the empty mask with channels that left at a `goto`, and the mask that stayed there.
     let mut found: Vec<(Block, Inst, Value)> = Vec::new();
     for (block, inst) in insts() {
         if let Some(s) = split(func, inst)
@@ -33,7 +36,7 @@ pub(crate) fn normal(func: &Function) -> Option<Function> {
     if found.is_empty() {
         return None;
     }
-    // Who comes back by that mask.
+    // Joins that resume the channels of each mask.
     let mut back: SecondaryMap<Value, PackedOption<Inst>> = sized(func.dfg.num_values());
     let mut place: SecondaryMap<Inst, PackedOption<Block>> = sized(func.dfg.num_insts());
     for (block, inst) in insts() {

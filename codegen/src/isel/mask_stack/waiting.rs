@@ -1,18 +1,18 @@
-//! Which channels wait at each point: maps that share all that is equal, as trees of two ways whose
-//! nodes are never changed.
+//! Persistent maps of the channels that wait at each join point: binary trees that share equal
+//! parts. Nodes never change.
 
 use crate::ir::Value;
 use crate::mir::JoinPoint;
 use cranelift_entity::EntityRef;
 
-/// The channels that wait at a point.
+/// Channels that wait at a join point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Waiting {
-    /// None.
+    /// No channel.
     Nobody,
-    /// Some that no value holds.
+    /// Channels that no value holds.
     Unknown,
-    /// Those of a resume mask.
+    /// Channels of a resume mask.
     Mask(Value),
 }
 
@@ -34,23 +34,23 @@ impl Waiting {
     }
 }
 
-/// A map: the number of its root, or of what its one point holds. 0 is the map where nobody waits.
+/// Map: the number of its root node, or of its only entry. In map 0 no channel waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Map(u32);
+pub(super) struct WaitMap(u32);
 
 /// All maps of a function.
 #[derive(Debug)]
-pub(super) struct Maps {
-    /// Node 0 stands for all that is empty.
+pub(super) struct WaitMaps {
+    /// Nodes. Node 0 is the empty tree.
     nodes: Vec<[u32; 2]>,
-    /// Levels of nodes above what points hold.
+    /// Levels of nodes above the entries.
     levels: u32,
 }
 
-impl Maps {
-    /// For so many points.
-    pub(super) fn new(points: usize) -> Maps {
-        Maps {
+impl WaitMaps {
+    /// Returns storage for maps of a number of join points.
+    pub(super) fn new(points: usize) -> WaitMaps {
+        WaitMaps {
             nodes: vec![[0; 2]],
             levels: usize::BITS - points.saturating_sub(1).leading_zeros(),
         }
@@ -60,7 +60,7 @@ impl Maps {
         self.nodes.get(n as usize).copied().unwrap_or_default()
     }
 
-    pub(super) fn get(&self, map: Map, at: JoinPoint) -> Waiting {
+    pub(super) fn get(&self, map: WaitMap, at: JoinPoint) -> Waiting {
         let key = at.index();
         let mut n = map.0;
         for level in (0..self.levels).rev() {
@@ -69,7 +69,7 @@ impl Maps {
         Waiting::of(n)
     }
 
-    pub(super) fn set(&mut self, map: Map, at: JoinPoint, to: Waiting) -> Map {
+    pub(super) fn set(&mut self, map: WaitMap, at: JoinPoint, to: Waiting) -> WaitMap {
         let key = at.index();
         let mut path = [[0; 2]; usize::BITS as usize];
         let mut n = map.0;
@@ -87,11 +87,11 @@ impl Maps {
                 self.nodes.push(node);
             }
         }
-        Map(n)
+        WaitMap(n)
     }
 
-    /// The points that two maps say different things of.
-    pub(super) fn differing(&self, a: Map, b: Map) -> Vec<JoinPoint> {
+    /// Returns the join points at which two maps differ.
+    pub(super) fn differing(&self, a: WaitMap, b: WaitMap) -> Vec<JoinPoint> {
         let mut out = Vec::new();
         let mut work = vec![(a.0, b.0, self.levels, 0)];
         while let Some((a, b, level, key)) = work.pop() {
@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn maps_hold_what_was_put_and_share_the_rest() {
         for points in [1, 2, 3, 8, 100] {
-            let mut maps = Maps::new(points);
-            let mut map = Map::default();
+            let mut maps = WaitMaps::new(points);
+            let mut map = WaitMap::default();
             let mask = |n: usize| Waiting::Mask(Value::from_u32(n as u32));
             for n in 0..points {
                 map = maps.set(map, JoinPoint::new(n), mask(n));
@@ -134,7 +134,7 @@ mod tests {
             for n in 0..points {
                 map = maps.set(map, JoinPoint::new(n), Waiting::Nobody);
             }
-            assert_eq!(map, Map::default());
+            assert_eq!(map, WaitMap::default());
         }
     }
 }

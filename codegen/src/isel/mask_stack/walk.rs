@@ -1,8 +1,9 @@
-//! The function as the hardware would run it: which mask channels run under, and who waits where.
+//! Walk of a function as the hardware would run it: the active mask and the waiting channels at
+//! each point.
 
-use super::waiting::{Map, Maps, Waiting};
+use super::waiting::{WaitMap, WaitMaps, Waiting};
 use super::webs::{Gotos, Webs, is_empty, split};
-use super::{Fault, Finding, MaskStack, Role, Rule};
+use super::{Finding, MaskStack, Role, Rule, RuleViolation};
 use crate::entity_set::Marks;
 use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
@@ -13,46 +14,46 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-/// What the hardware holds at a place of the function.
+/// State of the hardware's masks at a point of the function.
 #[derive(Clone, Copy, Default)]
-struct State {
-    /// The mask that channels run under; none if no value is it.
+struct MaskState {
+    /// Active mask. `None` if no value equals it.
     active: PackedOption<Value>,
-    waiting: Map,
+    waiting: WaitMap,
 }
 
-struct Walk<'a> {
+struct MaskWalk<'a> {
     func: &'a Function,
     of: &'a Gotos<'a>,
     mask: Type,
     webs: Webs,
-    maps: Maps,
+    maps: WaitMaps,
     out: MaskStack,
-    /// Position in the order of emission, from 1.
+    /// Position in emission order, from 1.
     number: SecondaryMap<Block, u32>,
-    starts: SecondaryMap<Block, State>,
-    ends: SecondaryMap<Block, State>,
-    /// Of each point: the block, and its `join`.
+    starts: SecondaryMap<Block, MaskState>,
+    ends: SecondaryMap<Block, MaskState>,
+    /// Block and `join` of each join point.
     joins: Vec<(Block, Inst)>,
     joined: SecondaryMap<JoinPoint, PackedOption<Inst>>,
 }
 
-/// The edges into a block: from where, and as which branch.
+/// Edges into a block: predecessor and branch.
 type Edges = SmallVec<[(Block, BlockCall); 2]>;
 
-/// A broken rule, and the `goto` or `join` that is at fault, if one is.
-type Broken = (Finding, Option<Inst>);
+/// Violated rule, and the `goto` or `join` at fault, if there is one.
+type FirstViolation = (Finding, Option<Inst>);
 
-/// What SIMD control flow is on the mask stack, but for what is left out.
+/// Computes the roles on the mask stack, without the instructions left out.
 ///
 /// # Errors
-/// Rules that are broken.
+/// Violated rules.
 pub(super) fn attempt(
     func: &Function,
     order: &[Block],
     needed: &Marks<Value>,
     left_out: &EntitySet<Inst>,
-) -> Result<MaskStack, Vec<Fault>> {
+) -> Result<MaskStack, Vec<RuleViolation>> {
     let Some(&block) = order.first() else {
         return Ok(MaskStack::default());
     };
@@ -68,7 +69,7 @@ pub(super) fn attempt(
         }
         let (rule, value, insts) = (Rule::Width, None, Vec::new());
         let finding = Finding { rule, block, value };
-        return Err(vec![Fault { finding, insts }]);
+        return Err(vec![RuleViolation { finding, insts }]);
     }
     let of = Gotos {
         func,
@@ -88,11 +89,11 @@ pub(super) fn attempt(
     for (n, &b) in order.iter().enumerate() {
         number[b] = n as u32 + 1;
     }
-    let mut w = Walk {
+    let mut w = MaskWalk {
         func,
         of: &of,
         mask,
-        maps: Maps::new(webs.points),
+        maps: WaitMaps::new(webs.points),
         webs,
         out: MaskStack::default(),
         number,
@@ -125,13 +126,13 @@ pub(super) fn attempt(
         Err((finding, Some(inst))) => Err(vec![w.webs.fault(&of, finding, inst)]),
         Err((finding, None)) => {
             let insts = Vec::new();
-            Err(vec![Fault { finding, insts }])
+            Err(vec![RuleViolation { finding, insts }])
         }
     }
 }
 
-impl Walk<'_> {
-    fn function(&mut self, order: &[Block]) -> Result<(), Broken> {
+impl MaskWalk<'_> {
+    fn function(&mut self, order: &[Block]) -> Result<(), FirstViolation> {
         let mut into: SecondaryMap<Block, Edges> = sized(self.func.dfg.num_blocks());
         for &b in order {
             for call in self.destinations(b) {
@@ -155,24 +156,25 @@ impl Walk<'_> {
             .unwrap_or_default()
     }
 
-    fn fail(&self, rule: Rule, block: Block, value: Value, inst: Option<Inst>) -> Broken {
+    fn fail(&self, rule: Rule, block: Block, value: Value, inst: Option<Inst>) -> FirstViolation {
         let value = Some(value);
         (Finding { rule, block, value }, inst)
     }
 
-    /// The `goto` or `join` that made a mask.
+    /// Returns the `goto` or `join` that defined a mask.
     fn maker(&self, v: Option<Value>) -> Option<Inst> {
         let inst = self.func.dfg.def_inst(v?)?;
         self.of.split(inst).map(|_| inst)
     }
 
-    /// The `join` of a web.
+    /// Returns the `join` of a web.
     fn join_of(&self, point: JoinPoint) -> Option<Inst> {
         self.joined[point].expand()
     }
 
-    /// Every read of the dispatch mask is the first one, in the entry block: which.
-    fn dispatch_mask(&mut self, order: &[Block]) -> Result<Option<Value>, Broken> {
+    /// Returns the first read of the dispatch mask. All reads must be in the entry block, before
+    /// channels leave.
+    fn dispatch_mask(&mut self, order: &[Block]) -> Result<Option<Value>, FirstViolation> {
         let mut first: Option<Value> = None;
         for (n, &b) in order.iter().enumerate() {
             let mut left = false;
@@ -198,7 +200,7 @@ impl Walk<'_> {
         Ok(first)
     }
 
-    /// Parameters of a block that are masks, with their numbers.
+    /// Returns the parameters of a block that are masks, with their numbers.
     fn mask_params(&self, block: Block) -> SmallVec<[(usize, Value); 4]> {
         let params = self.func.dfg.block_params(block).iter().enumerate();
         params
@@ -211,12 +213,12 @@ impl Walk<'_> {
         call.args.get(n, &self.func.dfg.pool)
     }
 
-    fn is_active(&self, at: State, v: Value) -> bool {
+    fn is_active(&self, at: MaskState, v: Value) -> bool {
         at.active.expand() == Some(self.out.canonical(v))
     }
 
-    /// Whether a resume mask is who waits at its point.
-    fn waits(&self, at: State, point: JoinPoint, v: Value) -> bool {
+    /// Returns true if a resume mask is the waiting channels of its join point.
+    fn waits(&self, at: MaskState, point: JoinPoint, v: Value) -> bool {
         match self.maps.get(at.waiting, point) {
             Waiting::Nobody => is_empty(self.func, v),
             Waiting::Unknown => false,
@@ -224,15 +226,16 @@ impl Walk<'_> {
         }
     }
 
-    /// A resume mask that comes along an edge into a parameter.
+    /// Returns true if the argument of a parameter is the waiting channels at the end of the
+    /// predecessor.
     fn edge_waits(&self, from: Block, call: &BlockCall, n: usize, point: JoinPoint) -> bool {
         let arg = self.arg(call, n);
         arg.is_some_and(|a| self.waits(self.ends[from], point, a))
     }
 
-    /// The state at a block's start, by the edges from blocks before it; the others are looked at
-    /// where they leave.
-    fn start(&mut self, block: Block, edges: &Edges) -> Result<(), Broken> {
+    /// Computes the state at a block's start from the edges of earlier blocks. Back edges are
+    /// checked at their source.
+    fn start(&mut self, block: Block, edges: &Edges) -> Result<(), FirstViolation> {
         let before: Edges = edges
             .iter()
             .filter(|(from, _)| self.number[*from] < self.number[block])
@@ -286,7 +289,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn block(&mut self, block: Block) -> Result<(), Broken> {
+    fn block(&mut self, block: Block) -> Result<(), FirstViolation> {
         let mut state = self.starts[block];
         for &inst in self.func.layout.insts(block) {
             if self.of.split(inst).is_some() {
@@ -315,7 +318,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn control(&mut self, block: Block, inst: Inst, state: &mut State) -> Result<(), Broken> {
+    fn control(
+        &mut self,
+        block: Block,
+        inst: Inst,
+        state: &mut MaskState,
+    ) -> Result<(), FirstViolation> {
         let Some(s) = self.of.split(inst) else {
             return Ok(());
         };
@@ -335,7 +343,8 @@ impl Walk<'_> {
                 Role::Leave(point)
             }
             None if is_empty(self.func, s.rm) => {
-                // Channels that the empty mask leaves out wait for another join, or nobody waits.
+                // The empty mask leaves channels out that wait for another join, or no channel
+                // waits.
                 self.out.same[s.new_em] = self.out.canonical(s.em).into();
                 Role::Nothing
             }
@@ -356,8 +365,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What a block's start was taken for is true of an edge back to it.
-    fn back(&mut self, from: Block, call: &BlockCall) -> Result<(), Broken> {
+    /// Checks that the state assumed at a block's start holds along a back edge.
+    fn back(&mut self, from: Block, call: &BlockCall) -> Result<(), FirstViolation> {
         let to = call.block;
         let (start, end) = (self.starts[to], self.ends[from]);
         let params = self.mask_params(to);
@@ -368,7 +377,7 @@ impl Walk<'_> {
             None => active.is_none() || start.active == end.active,
         };
         if !carried {
-            // Who changed it in the loop, or the next who asks.
+            // The instruction that changed it in the loop, or the next one that reads it.
             let at_fault = self.maker(end.active.expand()).or(self.maker(active));
             let value = active.or(end.active.expand());
             let rule = Rule::CurrentMask;
@@ -385,7 +394,7 @@ impl Walk<'_> {
         }
         for point in self.maps.differing(start.waiting, end.waiting) {
             match self.maps.get(start.waiting, point) {
-                // A parameter of the block, looked at above.
+                // A parameter of the block, checked above.
                 Waiting::Mask(v) if params.iter().any(|(_, p)| *p == v) => {}
                 Waiting::Unknown => {}
                 Waiting::Mask(_) | Waiting::Nobody => {
@@ -397,8 +406,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Every point is behind the channels that leave for it.
-    fn forward(&self, order: &[Block]) -> Result<(), Broken> {
+    /// Checks that every join point comes after the `goto`s whose channels wait there.
+    fn forward(&self, order: &[Block]) -> Result<(), FirstViolation> {
         let mut at: SecondaryMap<JoinPoint, u32> = SecondaryMap::new();
         for &(block, inst) in &self.joins {
             if let Some(Role::Join(p)) = self.out.roles[inst] {
@@ -419,12 +428,12 @@ impl Walk<'_> {
                     _ => continue,
                 };
                 let here = self.number[block];
-                let behind = match self.out.roles[inst] {
-                    // In one block, the join may stand after it.
+                let after = match self.out.roles[inst] {
+                    // In one block, the join may come after it.
                     Some(Role::Leave(Some(p))) if to == here => self.joins_after(block, inst, p),
                     _ => to > here || to == end && to == here,
                 };
-                if !behind {
+                if !after {
                     let value = self.func.dfg.first_result(inst);
                     let rule = Rule::Forward;
                     return Err((Finding { rule, block, value }, Some(inst)));

@@ -1,27 +1,27 @@
-//! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the
-//! `join` where their channels come back.
+//! Webs of resume masks: values connected by `goto` and block parameters, up to the `join` where
+//! their channels resume.
 
-use super::{Fault, Finding, Rule};
+use super::{Finding, Rule, RuleViolation};
 use crate::entity_set::Marks;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
 use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// A `goto` or `join`, taken apart.
+/// Operands and results of a `goto` or `join`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Split {
+pub(super) struct SimdBranch {
     pub(super) em: Value,
     pub(super) rm: Value,
-    /// The new execution mask, and a `goto`'s new resume mask.
+    /// New execution mask, and the new resume mask of a `goto`.
     pub(super) new_em: Value,
     pub(super) new_rm: Option<Value>,
 }
 
-/// An instruction as `goto` or `join`.
-pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
+/// Returns the operands of a `goto` or `join`. `None` for other instructions.
+pub(super) fn split(func: &Function, inst: Inst) -> Option<SimdBranch> {
     let data = func.dfg.data(inst);
-    // Few are, and many are asked.
+    // Most instructions are neither.
     if !matches!(data.opcode(), Opcode::Goto | Opcode::Join) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
                 args: [em, rm, _],
             },
             &[new_em, new_rm, _],
-        ) => Some(Split {
+        ) => Some(SimdBranch {
             em,
             rm,
             new_em,
@@ -44,7 +44,7 @@ pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
                 args: [em, rm],
             },
             &[new_em, _],
-        ) => Some(Split {
+        ) => Some(SimdBranch {
             em,
             rm,
             new_em,
@@ -54,21 +54,21 @@ pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
     }
 }
 
-/// Whether a mask is the constant without channels.
+/// Returns true if a mask is the constant without channels.
 pub(super) fn is_empty(func: &Function, v: Value) -> bool {
     let inst = func.dfg.def_inst(v);
     inst.is_some_and(|i| matches!(func.dfg.data(i), InstData::Imm { bits: 0, .. }))
 }
 
-/// Classes of masks, by parameters and resume masks.
+/// Classes of masks, connected by parameters and resume masks.
 #[derive(Default)]
 pub(super) struct Webs {
     above: SecondaryMap<Value, PackedOption<Value>>,
-    /// By the class's first value.
+    /// Join point per class, by its first value.
     point: SecondaryMap<Value, PackedOption<JoinPoint>>,
     pub(super) is_rm: SecondaryMap<Value, bool>,
     pub(super) is_em: SecondaryMap<Value, bool>,
-    /// How many points there are.
+    /// Number of join points.
     pub(super) points: usize,
 }
 
@@ -93,14 +93,14 @@ impl Webs {
         }
     }
 
-    /// Where the channels of a resume mask come back, if they do.
+    /// Returns the join point where the channels of a resume mask resume, if they do.
     pub(super) fn point(&mut self, v: Value) -> Option<JoinPoint> {
         let v = self.find(v);
         self.point[v].expand()
     }
 
-    /// The class that a `goto` or `join` belongs to.
-    fn class(&mut self, func: &Function, s: &Split) -> Option<Value> {
+    /// Returns the class of a `goto` or `join`.
+    fn class(&mut self, func: &Function, s: &SimdBranch) -> Option<Value> {
         match s.new_rm {
             Some(rm) => Some(self.find(rm)),
             None if is_empty(func, s.rm) => None,
@@ -108,9 +108,8 @@ impl Webs {
         }
     }
 
-    /// A fault of one of the `goto`s and `join`s of a function: they and all that share its resume
-    /// mask are left out.
-    pub(super) fn fault(&mut self, of: &Gotos<'_>, finding: Finding, inst: Inst) -> Fault {
+    /// Returns a fault of a `goto` or `join`. It and all that share its resume mask are left out.
+    pub(super) fn fault(&mut self, of: &Gotos<'_>, finding: Finding, inst: Inst) -> RuleViolation {
         let mut insts = vec![inst];
         let class = of.split(inst).and_then(|s| self.class(of.func, &s));
         if let Some(class) = class {
@@ -123,11 +122,14 @@ impl Webs {
                 }
             }
         }
-        Fault { finding, insts }
+        RuleViolation { finding, insts }
     }
 
-    /// The webs of the needed values, or the rules that they break.
-    pub(super) fn new(of: &Gotos<'_>, mask: Type) -> Result<Webs, Vec<Fault>> {
+    /// Returns the webs of the needed values.
+    ///
+    /// # Errors
+    /// Violated rules.
+    pub(super) fn new(of: &Gotos<'_>, mask: Type) -> Result<Webs, Vec<RuleViolation>> {
         let mut w = Webs::default();
         let func = of.func;
         let dfg = &func.dfg;
@@ -163,7 +165,7 @@ impl Webs {
                 let value = Some(value);
                 found.push((Finding { rule, block, value }, inst));
             };
-            // What no mask of channels that run can be.
+            // Any other value cannot be an active mask.
             let em = match dfg.def(s.em) {
                 ValueDef::Param(..) => true,
                 ValueDef::Result(i, n) => {
@@ -178,7 +180,7 @@ impl Webs {
                 fault(Rule::ResumeMask, s.rm);
             }
         }
-        // What is a resume mask, what an execution mask.
+        // Classes are resume masks or execution masks.
         for (block, inst) in insts() {
             let Some(s) = of.split(inst) else { continue };
             for em in [s.em, s.new_em] {
@@ -198,7 +200,8 @@ impl Webs {
                 w.points += 1;
             }
         }
-        // Other uses: by the class, since who breaks the rule is not who is left out.
+        // Other uses are collected by class: the instruction that breaks the rule is not the one
+        // left out.
         let mut spoiled: SecondaryMap<Value, Option<(Rule, Block, PackedOption<Value>)>> =
             SecondaryMap::new();
         for (block, inst) in insts() {
@@ -241,9 +244,9 @@ impl Webs {
         if found.is_empty() {
             return Ok(w);
         }
-        // Each web once.
+        // Each web is left out once.
         let mut seen = EntitySet::new();
-        let mut out: Vec<Fault> = Vec::new();
+        let mut out: Vec<RuleViolation> = Vec::new();
         for (finding, inst) in found {
             if !seen.contains(inst) {
                 let fault = w.fault(of, finding, inst);
@@ -257,8 +260,8 @@ impl Webs {
     }
 }
 
-/// The `goto`s and `join`s of a function that are looked at: those that anything depends on, but
-/// for those left out.
+/// The `goto`s and `join`s of a function that are analysed: those with needed results, without
+/// those left out.
 pub(super) struct Gotos<'a> {
     pub(super) func: &'a Function,
     pub(super) order: &'a [Block],
@@ -267,8 +270,8 @@ pub(super) struct Gotos<'a> {
 }
 
 impl Gotos<'_> {
-    /// An instruction as one of them.
-    pub(super) fn split(&self, inst: Inst) -> Option<Split> {
+    /// Returns the operands of an instruction that is one of them.
+    pub(super) fn split(&self, inst: Inst) -> Option<SimdBranch> {
         let s = split(self.func, inst)?;
         let results = self.func.dfg.results(inst);
         let needed = results.iter().any(|&v| self.needed.contains(v));

@@ -1,15 +1,15 @@
-//! Which part of a view one instruction can reach, and the region that says so.
+//! Regions: the part of a view that one instruction can access, and the region for it.
 //!
-//! PRM Vol. 7, "Register Region Restrictions": widths and strides are powers of two of limited
-//! size, a row never crosses a GRF, no operand touches more than two GRFs, and a destination in two
-//! GRFs has half of its elements in each.
+//! The limits are those of PRM Vol. 7, "Register Region Restrictions". Widths and strides are
+//! powers of two of limited size. A row never crosses a GRF, and no operand touches more than two
+//! GRFs. A destination in two GRFs has half of its elements in each.
 
 use crate::mir::bale::View;
 use gantry_isa_gen::Region;
 
-/// Where in a GRF a register starts.
+/// Position of a register's start in a GRF.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Base {
+pub struct GrfPosition {
     /// Bytes of a GRF.
     pub grf: u32,
     /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does
@@ -17,10 +17,10 @@ pub struct Base {
     pub grf_offset: u32,
 }
 
-impl Base {
-    /// The GRF of a byte, counted from the one that the register starts in.
+impl GrfPosition {
+    /// Returns the GRF of a byte, counted from the one that the register starts in.
     fn grf_of(self, at: u32) -> u32 {
-        // A power of two, of which the compiler does not know.
+        // A shift: the Rust compiler does not know that it is a power of two.
         at >> self.grf.trailing_zeros()
     }
 
@@ -29,8 +29,8 @@ impl Base {
     }
 }
 
-/// The destination stride of `lanes` channels from `first`, if they are evenly spaced by one that
-/// can be encoded.
+/// Returns the destination stride of `lanes` channels from `first`, if they are evenly spaced and
+/// the stride can be encoded.
 pub fn dst_stride(v: &View, first: u32, lanes: u32) -> Option<u8> {
     if lanes == 1 {
         return Some(1);
@@ -47,8 +47,8 @@ pub fn dst_stride(v: &View, first: u32, lanes: u32) -> Option<u8> {
     }
 }
 
-/// Byte offset and horizontal stride of a destination of `lanes` channels from `first`.
-pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
+/// Returns byte offset and horizontal stride of a destination of `lanes` channels from `first`.
+pub fn dst(v: &View, first: u32, lanes: u32, base: GrfPosition) -> Option<(u32, u8)> {
     let hs = dst_stride(v, first, lanes)?;
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
     let end = at(lanes - 1) + v.ty.bytes() - 1;
@@ -65,8 +65,8 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
     Some((v.byte(first), hs))
 }
 
-/// Byte offset and region of a source of `lanes` channels from `first`.
-pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)> {
+/// Returns byte offset and region of a source of `lanes` channels from `first`.
+pub fn src(v: &View, first: u32, lanes: u32, base: GrfPosition) -> Option<(u32, Region)> {
     let size = v.ty.bytes();
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
     let start = at(0);
@@ -86,7 +86,7 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
         // One element, for all channels or for the only one.
         _ if lanes == 1 || step == Some(0) => (grfs == 0).then_some(Region::SCALAR),
         Some(step) => {
-            // Rows stay in their GRF: the next one begins with a row, or between two.
+            // Rows do not cross a GRF: the next GRF starts with a row, or between two.
             let next = (base.grf_of(start) + 1) * base.grf - start;
             let stays = |w: u32| {
                 let row = w * step * size;
@@ -109,21 +109,21 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
     region.map(|region| (v.byte(first), region))
 }
 
-/// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF:
-/// then they lie in two at most.
+/// Returns true if the channels of an indirect operand, whose position is not known, span at most a
+/// GRF. Then they are in at most two.
 pub fn within_grf(v: &View, first: u32, lanes: u32, grf: u32) -> bool {
     v.byte(first + lanes - 1)
         .checked_sub(v.byte(first))
         .is_some_and(|span| span + v.ty.bytes() <= grf)
 }
 
-/// Whether a row of a region can be one of those that have an address each.
+/// Returns true if a row of a region can be one of several rows with an address each.
 pub fn row_is_encodable(v: &View, grf: u32) -> bool {
     let most = v.w <= 16 && matches!(v.hs, 0 | 1 | 2 | 4);
     most && within_grf(v, 0, v.w, grf)
 }
 
-/// The region of an indirect source, whose place is not known.
+/// Returns the region of an indirect source, whose position is not known.
 pub fn indirect(v: &View, first: u32, lanes: u32, grf: u32) -> Option<Region> {
     if !within_grf(v, first, lanes, grf) {
         return None;
@@ -134,12 +134,13 @@ pub fn indirect(v: &View, first: u32, lanes: u32, grf: u32) -> Option<Region> {
     }
 }
 
-/// The widths that rows of so many channels can have, from the widest on.
+/// Returns possible widths of rows of `lanes` channels, from the widest on.
 fn widths(lanes: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(lanes.min(16)), |w| (*w > 1).then_some(w / 2))
 }
 
-/// The region of rows of `w` channels that are all `step` elements apart, if it can be encoded.
+/// Returns the region of rows of `w` channels that are all `step` elements apart, if it can be
+/// encoded.
 fn even(step: u32, lanes: u32, w: u32) -> Option<Region> {
     match w {
         1 if lanes == 1 => encoded(0, 1, 0),
@@ -148,7 +149,7 @@ fn even(step: u32, lanes: u32, w: u32) -> Option<Region> {
     }
 }
 
-/// The region of rows of `w` channels that reaches exactly those of a view, whatever their
+/// Returns the region of rows of `w` channels that is exactly those of a view, whatever their
 /// distances are.
 fn uneven(v: &View, first: u32, lanes: u32, w: u32) -> Option<Region> {
     let size = v.ty.bytes();
@@ -164,12 +165,12 @@ fn uneven(v: &View, first: u32, lanes: u32, w: u32) -> Option<Region> {
     encoded(vs, w, hs).filter(|_| reached)
 }
 
-/// A region, where strides and width are such as instructions have.
+/// Returns a region if its strides and width can be encoded.
 fn encoded(vs: u32, w: u32, hs: u32) -> Option<Region> {
     let encodable = matches!(hs, 0 | 1 | 2 | 4) && vs <= 32 && (vs == 0 || vs.is_power_of_two());
     match (vs, hs) {
         _ if !encodable => None,
-        // One element for all channels has one spelling.
+        // One element for all channels has a single encoding.
         (0, 0) => (w == 1).then_some(Region::SCALAR),
         _ => Some(Region::rect(vs as u8, w as u8, hs as u8)),
     }
@@ -181,7 +182,7 @@ mod tests {
     use crate::mir::VirtReg;
     use gantry_isa_gen::Type;
 
-    const ALIGNED: Base = Base {
+    const ALIGNED: GrfPosition = GrfPosition {
         grf: 32,
         grf_offset: 0,
     };
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_misaligned_row_is_read_one_element_a_row() {
-        // Eight floats from byte 12 cross a GRF; rows of one element never do.
+        // Eight floats from byte 12 cross a GRF. Rows of one element never do.
         let v = view(12, 8, 8, 1, Type::F);
         assert_eq!(src(&v, 0, 8, ALIGNED), Some((12, Region::rect(1, 1, 0))));
         // Sixteen would touch three GRFs.
@@ -224,12 +225,12 @@ mod tests {
 
     #[test]
     fn a_wide_horizontal_stride_is_a_vertical_one() {
-        // Low bytes of quadwords: stride 8.
+        // Low bytes of qwords: stride 8.
         let v = view(0, 0, 64, 8, Type::Ub);
         assert_eq!(src(&v, 0, 4, ALIGNED), Some((0, Region::rect(8, 1, 0))));
     }
 
-    /// Every region found names exactly the bytes of the view, over all small views.
+    /// Every region found is exactly the bytes of the view, over all small views.
     #[test]
     fn regions_reach_what_the_view_says() {
         for ty in [Type::Ub, Type::W, Type::F, Type::Q] {

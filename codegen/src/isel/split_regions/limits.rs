@@ -1,6 +1,6 @@
-//! Whether one instruction can execute a piece of a bale: what each operand allows of channels.
+//! Limits on the channels of one instruction by each operand of a bale.
 
-use super::{Legalizer, Operands, Piece, cut};
+use super::{BalePiece, Legalizer, PieceOperands, cut};
 use crate::mir::VirtReg;
 use crate::mir::bale::{Bale, BaleSrc, View};
 use gantry_isa_gen::{Op, Region, Type};
@@ -9,8 +9,8 @@ use gantry_isa_gen::{Op, Region, Type};
 const ADDRESSES: u32 = 16;
 
 impl Legalizer<'_> {
-    /// Whether a bale is one of the many that need no repair (`repair.rs`): all of its operands are
-    /// words, or all doublewords, and nothing of its operation asks where they lie.
+    /// Returns true if a bale needs no repair (`repair.rs`), as most do not. All of its operands
+    /// must be words, or all dwords, and its operation must not restrict their positions.
     pub(super) fn is_plain(&self, b: &Bale) -> bool {
         let o = &b.operation;
         let placed = self.target.features().regioning_in_step;
@@ -21,7 +21,7 @@ impl Legalizer<'_> {
         };
         let plain = match o.op {
             Op::Math | Op::Mach => false,
-            // Of integers the factors are of limited size.
+            // Integer factors are of limited size.
             Op::Mul => o.ty.is_float(),
             _ => !b.is_ternary(),
         };
@@ -30,9 +30,9 @@ impl Legalizer<'_> {
         plain && b.lanes > 0 && matches!(o.ty.bytes(), 2 | 4) && types.all(alike)
     }
 
-    /// Where the operands of these channels are, if they are all encodable in one instruction.
-    pub(super) fn fits(&self, bale: &Bale, p: Piece) -> Option<Operands> {
-        let mut out = Operands::default();
+    /// Returns the operands of these channels, if all are encodable in one instruction.
+    pub(super) fn fits(&self, bale: &Bale, p: BalePiece) -> Option<PieceOperands> {
+        let mut out = PieceOperands::default();
         match bale.dst.index {
             Some(_) if !self.dst_fits(&bale.dst, p) => return None,
             Some(_) => {}
@@ -67,9 +67,9 @@ impl Legalizer<'_> {
         self.halves_fit(bale, p).then_some(out)
     }
 
-    /// The region of an indirect source, if one instruction can reach these channels. Where it is
-    /// known how it lies in GRFs, it is that of a direct one.
-    pub(super) fn indirect(&self, v: &View, p: Piece) -> Option<Region> {
+    /// Returns the region of an indirect source, if one instruction can access these channels. An
+    /// aligned index gives the same region as a direct source.
+    pub(super) fn indirect(&self, v: &View, p: BalePiece) -> Option<Region> {
         let grf = self.grf.bytes;
         if !v.index.is_some_and(|i| i.aligned) {
             let region = cut::indirect(v, p.first, p.lanes, grf);
@@ -81,23 +81,25 @@ impl Legalizer<'_> {
         (one || self.target.features().indirect_grf_crossing).then_some(region)
     }
 
-    /// One index serves one row, or all rows where there is only one index; and where an indirect
-    /// operand cannot cross registers, one channel alone surely does not.
-    fn index_fits(&self, v: &View, p: Piece) -> bool {
+    /// Returns true if one index serves the channels: those of one row, or all rows if there is
+    /// only one index. If an indirect operand cannot cross GRFs, only a single channel is sure not
+    /// to.
+    fn index_fits(&self, v: &View, p: BalePiece) -> bool {
         v.index
             .is_none_or(|i| i.rows == 1 || p.first % v.w + p.lanes <= v.w)
             && (p.lanes == 1 || self.target.features().indirect_grf_crossing)
     }
 
-    /// Whether these channels are of several rows, each with an index of its own.
-    pub(super) fn spans_rows(v: &View, p: Piece) -> bool {
+    /// Returns true if these channels are of several rows, each with an index of its own.
+    pub(super) fn spans_rows(v: &View, p: BalePiece) -> bool {
         v.index
             .is_some_and(|i| i.rows > 1 && p.first % v.w + p.lanes > v.w)
     }
 
-    /// Source 0 can have an address for each row, where no other operand needs one. Rows lie in one
-    /// register each: sure of single elements, else as for any indirect operand.
-    fn rows_fit(&self, bale: &Bale, n: usize, v: &View, p: Piece) -> bool {
+    /// Returns true if source 0 can have an address per row, which no other operand may need. Rows
+    /// must not cross a GRF. This is certain for single elements. Others are checked like any
+    /// indirect operand.
+    fn rows_fit(&self, bale: &Bale, n: usize, v: &View, p: BalePiece) -> bool {
         let sources = bale.operation.srcs.iter().skip(1).flatten();
         let mut others = sources.filter_map(|s| match s {
             BaleSrc::View(v, _) => Some(v),
@@ -110,7 +112,7 @@ impl Legalizer<'_> {
         n == 0 && alone && whole && row && !bale.is_ternary() && p.lanes / v.w <= ADDRESSES
     }
 
-    fn dst_fits(&self, v: &View, p: Piece) -> bool {
+    fn dst_fits(&self, v: &View, p: BalePiece) -> bool {
         match v.index {
             Some(_) => {
                 self.index_fits(v, p)
@@ -121,15 +123,15 @@ impl Legalizer<'_> {
         }
     }
 
-    fn src_fits(&self, v: &View, p: Piece) -> bool {
+    fn src_fits(&self, v: &View, p: BalePiece) -> bool {
         match v.index {
             Some(_) => self.indirect(v, p).is_some(),
             None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
         }
     }
 
-    /// `mach` comes with a product by the low words of its second factor.
-    fn low_words_fit(&self, bale: &Bale, p: Piece) -> bool {
+    /// Checks the product by the low words of the second factor that `mach` needs.
+    fn low_words_fit(&self, bale: &Bale, p: BalePiece) -> bool {
         match bale.operation.srcs[1] {
             Some(BaleSrc::View(v, _)) if bale.operation.op == Op::Mach => {
                 self.src_fits(&v.narrowed(Type::Uw), p)
@@ -138,16 +140,16 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where results are split evenly: of a source in two registers, a result in one lies in one
-    /// half of it, or evenly in both.
-    fn halves_fit(&self, bale: &Bale, p: Piece) -> bool {
+    /// Checks destinations on platforms that split them evenly. If a source is in two GRFs, a
+    /// destination in one GRF must be in one half of it, or evenly in both.
+    fn halves_fit(&self, bale: &Bale, p: BalePiece) -> bool {
         if !self.target.features().even_split
             || bale.dst.reg == VirtReg::NULL
             || bale.dst.index.is_some()
         {
             return true;
         }
-        // A power of two, of which the compiler does not know.
+        // Shifts: the Rust compiler does not know that it is a power of two.
         let half = self.grf.bytes / 2;
         let grf_of = |at: u32| at >> self.grf.bytes.trailing_zeros();
         let start = self.base(bale.dst.reg).grf_offset;
@@ -159,7 +161,7 @@ impl Legalizer<'_> {
         if lower == 0 || lower == p.lanes || 2 * lower == p.lanes {
             return true;
         }
-        // Neither: then no source may reach into a second register.
+        // Otherwise no source may reach a second GRF.
         bale.operation.srcs.iter().flatten().all(|s| match s {
             BaleSrc::View(v, _) if v.index.is_none() => {
                 let start = self.base(v.reg).grf_offset;

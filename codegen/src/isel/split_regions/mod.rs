@@ -1,12 +1,12 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a shape that some width can execute (`repair.rs`, `wide.rs`):
-//! operands that no width can take go through a temporary. Then it is cut (`cut.rs`) into the
-//! widest pieces whose every operand is encodable: a power of two of channels, at most two GRFs an
-//! operand, strides that fit, and flag bits at legal channel offsets.
+//! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`).
+//! Operands that no exec size allows go through a temporary. Then it is split (`cut.rs`) into the
+//! widest pieces whose operands are all encodable. A piece has a power of two of channels, at most
+//! two GRFs per operand, encodable strides, and flag bits at legal channel offsets.
 //!
-//! Needs: lowered blocks. Makes: [`VCode`] in which every instruction passes `isa_gen::legal` once
-//! registers are placed as aligned as they ask.
+//! Input: lowered blocks. Output: [`VCode`] in which every instruction passes `isa_gen::legal` once
+//! registers are allocated with their alignment.
 
 pub mod cut;
 mod limits;
@@ -24,36 +24,37 @@ use crate::mir::{BlockData, MInst, Place, VCode, VFlag, VReg, VRegData, VirtReg,
 use crate::rule_coverage::{Fired, Repair};
 use crate::target::{GrfFile, Target};
 use cranelift_entity::PrimaryMap;
-use cut::Base;
+use cut::GrfPosition;
 use gantry_isa_gen::{
     self as isa, ChannelOffset, CondMod, Dst, ExecSize, InstOpts, Op, PredCtrl, Predicate, RegRef,
     Region, Src, SrcMods, Type,
 };
 use smallvec::SmallVec;
 
-/// Instructions up to which their memory is not cut down to what they take.
+/// Number of instructions up to which unused memory is not given back.
 const FEW: usize = 4 << 10;
 
-/// Cuts every bale of a lowered function. `room`: memory for the instructions, whatever is in it.
+/// Splits every bale of a lowered function. `memory` is memory for the instructions, with any
+/// contents.
 ///
 /// # Errors
-/// A bale that no sequence of instructions can execute.
+/// Bale that no sequence of instructions can execute.
 pub fn legalize(
     name: &str,
     mut f: LoweredFunction,
     target: &Target,
-    mut room: Vec<MInst>,
+    mut memory: Vec<MInst>,
 ) -> Result<VCode, CodegenError> {
-    room.clear();
-    // Most become one instruction.
-    room.reserve_exact(f.code.len() + f.code.len() / 4);
+    memory.clear();
+    // Most bales become one instruction.
+    memory.reserve_exact(f.code.len() + f.code.len() / 4);
     let mut l = Legalizer {
         target,
         grf: f.grf,
         vregs: std::mem::take(&mut f.vregs),
         flags: std::mem::take(&mut f.flags),
         fired: std::mem::take(&mut f.fired),
-        out: room,
+        out: memory,
         error: None,
     };
     let mut blocks = PrimaryMap::with_capacity(f.blocks.len());
@@ -103,11 +104,11 @@ pub fn legalize(
     Ok(code)
 }
 
-/// Counts what bales become.
+/// Counts the instructions of legalized bales.
 pub(crate) struct Counter<'a>(Legalizer<'a>);
 
 impl<'a> Counter<'a> {
-    /// For bales of a function.
+    /// Returns a counter for bales of a function.
     pub(crate) fn new(f: &LoweredFunction, target: &'a Target) -> Counter<'a> {
         Counter(Legalizer {
             target,
@@ -120,13 +121,13 @@ impl<'a> Counter<'a> {
         })
     }
 
-    /// A fresh register of a word.
+    /// Returns a new register of a word.
     pub(crate) fn word(&mut self) -> VReg {
         self.0.temp(Type::Uw.bytes())
     }
 
-    /// The instructions that a bale becomes, if it can be executed, but for addresses; `f` is
-    /// called with the offsets of those that are loaded of places in the file.
+    /// Returns the number of instructions of a bale without address loads, if it can be executed.
+    /// `f` is called with the constant offset of each address load without a base register.
     pub(crate) fn count(&mut self, bale: &Bale, mut f: impl FnMut(u32)) -> Option<u32> {
         self.0.out.clear();
         self.0.bale(bale);
@@ -159,14 +160,14 @@ struct Legalizer<'a> {
 
 /// Channels `first..first + lanes` of a bale.
 #[derive(Clone, Copy)]
-struct Piece {
+struct BalePiece {
     first: u32,
     lanes: u32,
 }
 
-/// Where a piece's operands are, those that are named directly.
+/// Direct operands of a piece.
 #[derive(Clone, Copy, Default)]
-struct Operands {
+struct PieceOperands {
     /// Byte offset from the register's start, and stride.
     dst: Option<(u32, u8)>,
     /// Byte offsets, and regions.
@@ -174,7 +175,7 @@ struct Operands {
 }
 
 impl Legalizer<'_> {
-    /// Records the first thing that cannot be done.
+    /// Records an error. The first one counts.
     fn fail(&mut self, what: String) {
         self.error.get_or_insert(what);
     }
@@ -187,14 +188,14 @@ impl Legalizer<'_> {
         self.flags.push(lanes as u8)
     }
 
-    /// Where in a GRF a register starts, as far as that is known.
-    fn base(&self, reg: VirtReg) -> Base {
+    /// Returns the position of a register in a GRF, as far as it is known.
+    fn base(&self, reg: VirtReg) -> GrfPosition {
         let grf = self.grf.bytes;
         let grf_offset = match reg.as_grf().map(|r| self.vregs[r].place) {
             Some(Place::Fixed(at)) => at % grf,
             _ => 0,
         };
-        Base { grf, grf_offset }
+        GrfPosition { grf, grf_offset }
     }
 
     fn bale(&mut self, bale: &Bale) {
@@ -211,20 +212,24 @@ impl Legalizer<'_> {
         };
         let pieces = self.pieces(bale);
         let masked = self.reachable_mask(bale, &pieces);
-        // What is moved there has other operands.
+        // The move to the destination has other operands.
         let same = masked.is_none();
         let bale = masked.as_ref().unwrap_or(bale);
-        // The bits of a compare's mask that it keeps are there before the first piece.
+        // The bits of a compare's mask that are kept exist before the first piece.
         let mut previous = bale.under.map(|(mask, _)| mask);
         for (n, (piece, operands)) in pieces.iter().enumerate() {
             let last = n + 1 == pieces.len();
-            let operands = if same { *operands } else { Operands::default() };
+            let operands = if same {
+                *operands
+            } else {
+                PieceOperands::default()
+            };
             self.piece(bale, *piece, &operands, last, &mut previous);
             self.touch_indirect(bale);
         }
     }
 
-    /// A bale in another floating-point mode than the function's.
+    /// Emits a bale in another floating-point mode than the function's.
     fn in_mode(&mut self, bale: &Bale) {
         self.fired.repair(Repair::Mode);
         let mut plain = *bale;
@@ -234,9 +239,13 @@ impl Legalizer<'_> {
         self.out.push(control(self.target, Op::Xor, mode));
     }
 
-    /// Where a piece is off the grid of channel offsets, the bale with the execution mask, and the
-    /// flag that it has beside that, as a flag.
-    fn reachable_mask(&mut self, bale: &Bale, pieces: &[(Piece, Operands)]) -> Option<Bale> {
+    /// Returns the bale with its execution mask, and its flag, combined into a flag. `None` if all
+    /// pieces are at legal channel offsets, so that none is needed.
+    fn reachable_mask(
+        &mut self,
+        bale: &Bale,
+        pieces: &[(BalePiece, PieceOperands)],
+    ) -> Option<Bale> {
         let flag = bale.mask?;
         if !(flag == VFlag::EXEC || bale.running)
             || pieces
@@ -247,8 +256,8 @@ impl Legalizer<'_> {
         }
         let mut bale = *bale;
         if bale.operation.select.is_some() || bale.operation.cond.is_some() {
-            // There is one predicate, and none of minima and maxima: what is chosen is written
-            // elsewhere, and moved.
+            // There is only one predicate, and a minimum or maximum has none. The result is written
+            // to a temporary and moved.
             let bytes = bale.lanes * bale.dst.ty.bytes();
             let chosen = View::contiguous(VirtReg::grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
             self.bale(&Bale {
@@ -288,7 +297,7 @@ impl Legalizer<'_> {
         })
     }
 
-    /// Keeps registers that a piece reaches through addresses alive up to it.
+    /// Keeps registers that a piece accesses through addresses live up to it.
     fn touch_indirect(&mut self, bale: &Bale) {
         let views = bale
             .operation
@@ -301,33 +310,33 @@ impl Legalizer<'_> {
             });
         for (v, write) in views.chain([(&bale.dst, true)]) {
             if let Some(index) = v.index {
-                // What lies somewhere in the file goes by the name of the word that says where.
+                // An operand without a base register is represented by the register of its index.
                 let reg = v.reg.as_grf().unwrap_or(index.reg);
                 self.out.push(MInst::Touch { reg, write });
             }
         }
     }
 
-    /// Cuts a bale: at each channel the widest piece that every operand allows.
-    fn pieces(&mut self, bale: &Bale) -> SmallVec<[(Piece, Operands); 4]> {
+    /// Splits a bale: at each channel, takes the widest piece that every operand allows.
+    fn pieces(&mut self, bale: &Bale) -> SmallVec<[(BalePiece, PieceOperands); 4]> {
         let mut out = SmallVec::new();
         let mut first = 0;
         let most = bale.max_exec(self.grf.bytes);
         while first < bale.lanes {
             let mut lanes = 1 << (bale.lanes - first).min(most).ilog2();
             let operands = loop {
-                match self.fits(bale, Piece { first, lanes }) {
+                match self.fits(bale, BalePiece { first, lanes }) {
                     Some(operands) => break operands,
                     None if lanes > 1 => lanes /= 2,
                     None => {
                         if self.error.is_none() {
                             self.error = Some(format!("no width can execute `{bale}`"));
                         }
-                        break Operands::default();
+                        break PieceOperands::default();
                     }
                 }
             };
-            out.push((Piece { first, lanes }, operands));
+            out.push((BalePiece { first, lanes }, operands));
             first += lanes;
         }
         out
@@ -336,8 +345,8 @@ impl Legalizer<'_> {
     fn piece(
         &mut self,
         bale: &Bale,
-        p: Piece,
-        operands: &Operands,
+        p: BalePiece,
+        operands: &PieceOperands,
         last: bool,
         previous: &mut Option<VFlag>,
     ) {
@@ -377,7 +386,7 @@ impl Legalizer<'_> {
                 None => {
                     let first = bale.channel + p.first;
                     (
-                        self.flag_part(mask, Piece { first, ..p }),
+                        self.flag_part(mask, BalePiece { first, ..p }),
                         ChannelOffset::M0,
                     )
                 }
@@ -390,7 +399,7 @@ impl Legalizer<'_> {
             });
         }
         if let Some(cond) = o.cond {
-            // `sel` names a flag that it does not touch.
+            // `sel` names a flag that it does not write.
             inst.cond = Some(CondMod {
                 cond,
                 flag: RegRef::new(VirtReg::phys(isa::Reg::Arf(isa::Arf::Flag, 0)), 0),
@@ -399,8 +408,8 @@ impl Legalizer<'_> {
         let starts = first && bale.starts;
         let Some((cond, out)) = bale.flag else {
             self.before(bale, p, &inst);
-            // `mach` gives the upper half where it writes the accumulator. From Xe-HPC on those
-            // that write it say no more of it.
+            // `mach` gives the upper half if it writes the accumulator. From Xe-HPC on this is
+            // implicit.
             let says = inst.op.info(self.target.platform()).is_some_and(|i| i.acc);
             if says && (bale.carry.is_some() || inst.op == Op::Mach) {
                 inst.opts |= InstOpts::ACC_WR_EN;
@@ -417,7 +426,7 @@ impl Legalizer<'_> {
         let target = if last { out } else { self.temp_flag(lanes) };
         let keeps = *previous;
         if let (Some((mask, inverse)), Some(kept)) = (bale.under, keeps) {
-            // The predicate is the flag written: what earlier pieces wrote are other lanes.
+            // The predicate is the flag that is written: earlier pieces wrote other lanes.
             let flag = if offset.is_some() {
                 kept
             } else {
@@ -443,7 +452,7 @@ impl Legalizer<'_> {
             inst,
             starts,
             keeps: match (bale.under, &inst.pred) {
-                // Off the grid, the part of the mask is what is kept.
+                // Off the grid of channel offsets, the part of the mask is kept.
                 (Some(_), Some(p)) => p.flag.reg.as_flag(),
                 _ => keeps.filter(|_| offset.is_some()),
             }
@@ -455,9 +464,9 @@ impl Legalizer<'_> {
         *previous = Some(target);
     }
 
-    /// What the accumulator must hold before an instruction: of `mach` the product of the first
+    /// Emits the accumulator's value before an instruction: for `mach`, the product of the first
     /// factor and the second's low words.
-    fn before(&mut self, bale: &Bale, p: Piece, inst: &isa::Inst<VirtReg>) {
+    fn before(&mut self, bale: &Bale, p: BalePiece, inst: &isa::Inst<VirtReg>) {
         let (Op::Mach, Some(BaleSrc::View(v, m))) = (bale.operation.op, bale.operation.srcs[1])
         else {
             return;
@@ -470,8 +479,8 @@ impl Legalizer<'_> {
         self.out.push(begins(mul));
     }
 
-    /// What the accumulator holds after an instruction: the carry.
-    fn after(&mut self, bale: &Bale, p: Piece, first: bool) {
+    /// Moves the carry from the accumulator after an instruction.
+    fn after(&mut self, bale: &Bale, p: BalePiece, first: bool) {
         let (Some(carry), Some(exec)) = (bale.carry, ExecSize::new(p.lanes)) else {
             return;
         };
@@ -496,15 +505,15 @@ impl Legalizer<'_> {
     }
 
     /// The channel offset of a piece. It has steps; bits between need a flag of their own.
-    fn channel_offset(&self, bale: &Bale, p: Piece) -> Option<ChannelOffset> {
+    fn channel_offset(&self, bale: &Bale, p: BalePiece) -> Option<ChannelOffset> {
         let first = bale.channel + p.first;
         let step = self.target.features().channel_step;
         let reachable = first.is_multiple_of(step.max(p.lanes.min(32)));
         ChannelOffset::new(first).filter(|_| reachable)
     }
 
-    /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
-    fn flag_part(&mut self, flag: VFlag, p: Piece) -> VFlag {
+    /// Returns a piece's bits of a flag, moved to bit 0 of a flag of their own.
+    fn flag_part(&mut self, flag: VFlag, p: BalePiece) -> VFlag {
         self.fired.repair(Repair::FlagPart);
         let ty = flag_type(u32::from(self.flags[flag]));
         let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
@@ -522,8 +531,8 @@ impl Legalizer<'_> {
         out
     }
 
-    /// `target = previous with a piece's bits from `bits``.
-    fn merge_flag(&mut self, target: VFlag, previous: Option<VFlag>, bits: VFlag, p: Piece) {
+    /// Emits `target = previous`, with a piece's bits from `bits`.
+    fn merge_flag(&mut self, target: VFlag, previous: Option<VFlag>, bits: VFlag, p: BalePiece) {
         self.fired.repair(Repair::FlagMerge);
         let ty = flag_type(u32::from(self.flags[target]));
         let mask = ((1u64 << p.lanes) - 1) << p.first;
@@ -575,12 +584,12 @@ impl Legalizer<'_> {
         );
     }
 
-    fn load_address(&mut self, v: &View, p: Piece, sub: u16) {
+    fn load_address(&mut self, v: &View, p: BalePiece, sub: u16) {
         let Some(i) = v.index else {
             return;
         };
         let row = if i.rows > 1 { p.first / v.w } else { 0 };
-        // With an index per row, rows start where their own index says.
+        // With an index per row, each row starts at its own index.
         let offset = if i.rows > 1 {
             v.offset + (p.first % v.w) * v.hs * v.ty.bytes()
         } else {
@@ -595,8 +604,8 @@ impl Legalizer<'_> {
         });
     }
 
-    /// Source 0 by an address for each of its rows.
-    fn rows(&mut self, v: &View, p: Piece, mods: SrcMods) -> Option<Src<VirtReg>> {
+    /// Returns source 0 with an address for each of its rows.
+    fn rows(&mut self, v: &View, p: BalePiece, mods: SrcMods) -> Option<Src<VirtReg>> {
         let i = v.index?;
         self.out.push(MInst::LoadAddress {
             sub: 0,
@@ -617,10 +626,10 @@ impl Legalizer<'_> {
         })
     }
 
-    /// A piece of a destination, which is `at` a place if that is known.
-    fn dst(&mut self, v: &View, p: Piece, at: Option<(u32, u8)>) -> Dst<VirtReg> {
+    /// Returns a piece of a destination. `at` is its position, if known.
+    fn dst(&mut self, v: &View, p: BalePiece, at: Option<(u32, u8)>) -> Dst<VirtReg> {
         if v.index.is_some() {
-            // Words 0 to 2 of a0 are the sources'.
+            // Words 0 to 2 of a0 are for the sources.
             self.load_address(v, p, 3);
             return Dst::Indirect {
                 addr: RegRef::new(address(), 6),
@@ -639,10 +648,16 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A piece of source `n`, which is `at` a place if that is known.
-    fn src(&mut self, s: &BaleSrc, p: Piece, n: u16, at: Option<(u32, Region)>) -> Src<VirtReg> {
+    /// Returns a piece of source `n`. `at` is its position, if known.
+    fn src(
+        &mut self,
+        s: &BaleSrc,
+        p: BalePiece,
+        n: u16,
+        at: Option<(u32, Region)>,
+    ) -> Src<VirtReg> {
         match *s {
-            // A packed vector's lanes are nibbles: the piece's own come first.
+            // Lanes of a packed vector are nibbles: the piece's own are shifted to the start.
             BaleSrc::Imm(bits, ty) if ty.is_packed_imm() => Src::Imm {
                 bits: bits >> (4 * p.first.min(7)),
                 ty,
@@ -675,8 +690,8 @@ impl Legalizer<'_> {
     }
 }
 
-/// A region as three-source instructions spell it: all neighbours or one element. `single`: rows of
-/// one element step by one.
+/// Returns a region as three-source instructions encode it: consecutive elements or one element.
+/// With `single`, rows of one element have a vertical stride of one.
 fn ternary_region(source: usize, region: Region, single: bool) -> Region {
     let step = u8::from(region != Region::SCALAR);
     match source {
@@ -689,12 +704,12 @@ fn ternary_region(source: usize, region: Region, single: bool) -> Region {
     }
 }
 
-/// `acc0`.
+/// Returns `acc0`.
 fn accumulator() -> VirtReg {
     VirtReg::phys(isa::Reg::Arf(isa::Arf::Acc, 0))
 }
 
-/// `a0`.
+/// Returns `a0`.
 fn address() -> isa::Reg {
     isa::Reg::Arf(isa::Arf::Address, 0)
 }

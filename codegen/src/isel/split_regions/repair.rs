@@ -1,10 +1,9 @@
-//! Bringing a bale into a shape that some width can execute: operands that none can take go through
-//! a temporary.
+//! Repairs of bales that no exec size can execute: operands go through a temporary.
 //!
-//! The repairs, each a function: what the execution type asks of the destination's stride, what
-//! three-source and math instructions ask of their operands, conversions that do not exist in one
-//! step, factors of a product, operands in step. What is asked of a bale depends on the target's
-//! features.
+//! Each repair is a function. They handle the destination's stride for the execution type, operands
+//! of three-source and math instructions, and conversions that need two steps. Others handle
+//! factors of a product and operands in step (see `in_step`). The target's features decide which
+//! ones a bale needs.
 
 use super::Legalizer;
 use crate::mir::bale::{Bale, BaleSrc, Index, Operation, View};
@@ -14,19 +13,19 @@ use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
-/// Bytes of a doubleword.
+/// Bytes of a dword.
 const DWORD: u32 = 4;
 /// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its
-/// place are in the instruction.
+/// address are encoded.
 const TERNARY_DST: u32 = 8;
 
 impl Bale {
-    /// The widest execution size that the operation has, with registers of so many bytes.
+    /// Returns the largest exec size of the operation, for GRFs of `grf_bytes` bytes.
     pub(super) fn max_exec(&self, grf_bytes: u32) -> u32 {
         match self.operation.subfn {
             // Integer division runs on eight channels (PRM Vol. 2a, math).
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
-            // As many as two registers hold of doublewords, or one.
+            // The number of dwords in two GRFs, or in one.
             Subfn::Math(_) => grf_bytes / 2,
             _ if matches!(self.operation.op, Op::Addc | Op::Subb | Op::Mach) => grf_bytes / 4,
             _ if self.is_ternary() => grf_bytes / 2,
@@ -35,7 +34,8 @@ impl Bale {
         }
     }
 
-    /// Whether half and single floats meet: eight channels at most.
+    /// Returns true for operations on both half and single floats, which have at most eight
+    /// channels.
     fn is_mixed_float(&self) -> bool {
         let o = &self.operation;
         let has = |ty: Type| o.ty == ty || o.srcs.iter().flatten().any(|s| s.ty() == ty);
@@ -46,7 +46,8 @@ impl Bale {
         self.operation.srcs[2].is_some()
     }
 
-    /// Size in bytes of the execution type: the widest source; bytes are computed in words.
+    /// Returns the size in bytes of the execution type: the widest source. Bytes are computed in
+    /// words.
     fn exec_bytes(&self) -> u32 {
         let widest = self
             .operation
@@ -58,7 +59,7 @@ impl Bale {
         widest.unwrap_or(4).max(2)
     }
 
-    /// A move that copies bits: no conversion, no modifier.
+    /// Returns true for a move that copies bits, without conversion or modifier.
     pub(super) fn is_raw_move(&self) -> bool {
         let o = &self.operation;
         o.op == Op::Mov
@@ -67,8 +68,8 @@ impl Bale {
                 if v.ty.bytes() == o.ty.bytes() && v.ty.is_float() == o.ty.is_float() && m == SrcMods::default())
     }
 
-    /// The distance in bytes that the destination's elements must have, if any: that of the
-    /// execution type where it is wider, and a dword where half floats and integers convert.
+    /// Returns the distance in bytes that the destination's elements must have, if any. It is that
+    /// of a wider execution type, and a dword for conversions between half floats and integers.
     fn dst_step(&self) -> Option<u32> {
         if self.dst.reg == VirtReg::NULL || self.is_raw_move() {
             return None;
@@ -87,7 +88,7 @@ impl Bale {
 }
 
 impl Legalizer<'_> {
-    /// The bale, or what is left of it after its operands went through temporaries. `None` if
+    /// Returns the bale, or the rest of it after its operands went through temporaries. `None` if
     /// nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
@@ -140,8 +141,8 @@ impl Legalizer<'_> {
         Some(b)
     }
 
-    /// A source copied to a fresh register as neighbours of its own (or another) type; modifiers
-    /// stay with the operation.
+    /// Copies a source to a new register as consecutive elements of its own or another type.
+    /// Modifiers stay with the operation.
     pub(super) fn copied(&mut self, v: View, lanes: u32, ty: Type, padded: u32) -> View {
         let bytes = padded * ty.bytes();
         let r = self.temp(bytes.max(ALIGN16));
@@ -151,7 +152,7 @@ impl Legalizer<'_> {
         dst
     }
 
-    /// The operation to a fresh register, and the move from there that is left.
+    /// Emits the operation to a new register, and returns the move from there.
     fn through_temporary(&mut self, b: Bale) -> Bale {
         let ty = b.operation.ty;
         let r = self.temp(b.lanes * ty.bytes());
@@ -166,8 +167,7 @@ impl Legalizer<'_> {
         self.moved(&b, view)
     }
 
-    /// Where floats lie in step, what copies their bits is a move of integers, which may lie
-    /// anywhere.
+    /// Turns a copy of float bits into a move of integers, which need not be in step.
     fn as_integers(&self, b: &mut Bale) {
         let o = &mut b.operation;
         let moves = o.op == Op::Mov && !o.sat && b.flag.is_none();
@@ -187,7 +187,7 @@ impl Legalizer<'_> {
         (o.ty, b.dst.ty) = (ty, ty);
     }
 
-    /// Where half and single floats meet, sources are direct.
+    /// Copies indirect sources if half and single floats are mixed.
     fn direct_mixed_floats(&mut self, b: &mut Bale) {
         if !b.is_mixed_float() {
             return;
@@ -203,7 +203,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Half floats are rounded as singles.
+    /// Rounds half floats as singles.
     fn in_singles(&mut self, b: &mut Bale) {
         let o = b.operation;
         let rounds = matches!(o.op, Op::Frc | Op::Rndu | Op::Rndd | Op::Rnde | Op::Rndz);
@@ -228,7 +228,7 @@ impl Legalizer<'_> {
         b.operation = Operation::new(Op::Mov, Type::Hf, &[plain(rounded)]);
     }
 
-    /// There is no conversion between bytes or half floats and 64-bit types in one step.
+    /// Splits a conversion between bytes or half floats and 64-bit types into two steps.
     fn in_two_steps(&mut self, b: &mut Bale) {
         let o = &b.operation;
         let Some(src) = o.srcs[0] else {
@@ -246,14 +246,14 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::TwoSteps);
         let middle = match (from, to) {
             (Type::Hf, _) | (_, Type::Hf) => Type::F,
-            // What the smaller side can hold, a dword can.
+            // A dword holds any value of the smaller side.
             (t, _) if t.bytes() == 1 => dword(t),
             (_, t) => dword(t),
         };
         let r = self.temp(b.lanes * middle.bytes());
         let dst = View::contiguous(VirtReg::grf(r), b.lanes, middle);
         let first = Operation {
-            // Between floats it would clamp to 0 .. 1.
+            // A saturated float would be clamped to 0 .. 1.
             sat: o.sat && !middle.is_float(),
             ..Operation::new(Op::Mov, middle, &[src])
         };
@@ -261,7 +261,7 @@ impl Legalizer<'_> {
         b.operation.srcs[0] = Some(BaleSrc::View(dst, SrcMods::default()));
     }
 
-    /// Bytes do not stand beside 64-bit operands.
+    /// Widens bytes beside 64-bit operands.
     fn widen_bytes(&mut self, b: &mut Bale) {
         let wide = b.operation.ty.bytes() == 8 || b.exec_bytes() == 8;
         if !wide || b.operation.op == Op::Mov {
@@ -279,7 +279,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// In a product of a dword and something narrower, the dword comes first.
+    /// Puts the dword first in a product of a dword and something narrower.
     fn order_factors(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
         if let (Op::Mul, Some(x), Some(y)) = (o.op, o.srcs[0], o.srcs[1])
@@ -301,8 +301,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where the narrower factor beside a dword takes no modifiers, the dword is negated in its
-    /// stead, or a dword is made of it.
+    /// Removes modifiers from the narrower factor beside a dword, on platforms that allow none. The
+    /// dword is negated instead, or the narrower factor is widened.
     fn plain_factor(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
         let (Op::Mul, Some(x), Some(BaleSrc::View(v, m))) = (o.op, o.srcs[0], o.srcs[1]) else {
@@ -314,7 +314,7 @@ impl Legalizer<'_> {
         }
         self.fired.repair(Repair::FactorPlain);
         match x {
-            // Of the low half it is all one which factor is negative.
+            // For the low half it does not matter which factor is negative.
             BaleSrc::View(w, n) if !m.abs && o.ty.bytes() <= 4 => {
                 let n = SrcMods { neg: !n.neg, ..n };
                 o.srcs[0] = Some(BaleSrc::View(w, n));
@@ -327,7 +327,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where factors, or source 1, cannot be of bytes, they are widened to words.
+    /// Widens byte factors, or source 1, to words on platforms that allow no bytes there.
     fn byte_source1(&mut self, b: &mut Bale) {
         if b.operation.op == Op::Mul
             && !self.target.features().byte_factors
@@ -350,7 +350,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// The low half of a product of doublewords where the multiplier takes only words as the second
+    /// Emits the low half of a product of dwords if the multiplier takes only words as the second
     /// factor: `a * b.low + ((a * b.high) << 16)`.
     fn dword_product(&mut self, b: &Bale) -> bool {
         let o = &b.operation;
@@ -429,7 +429,7 @@ impl Legalizer<'_> {
         true
     }
 
-    /// The distance in bytes from lane to lane, where it is one.
+    /// Returns the distance in bytes from lane to lane, if it is constant.
     fn step(v: &View, lanes: u32) -> Option<u32> {
         match lanes {
             0 | 1 => Some(v.ty.bytes()),
@@ -437,26 +437,26 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Offset in its GRF of a direct view's first lane.
+    /// Returns the offset in its GRF of a direct view's first lane.
     fn grf_offset(&self, v: &View) -> u32 {
         (self.base(v.reg).grf_offset + v.offset) % self.grf.bytes
     }
 
-    /// Whether the platform wants a bale's operands in step.
+    /// Returns true if the platform requires a bale's operands in step.
     fn steps(&self, b: &Bale) -> bool {
         let o = &b.operation;
         let f = self.target.features();
         if f.regioning_in_step {
             let narrows = o.op == Op::Mov && b.is_mixed_float();
-            return o.ty.is_float() && !narrows || b.has_quadwords();
+            return o.ty.is_float() && !narrows || b.has_qwords();
         }
         let dword = |s: &BaleSrc| s.ty().is_int() && s.ty().bytes() == 4;
         let product = o.op == Op::Mul && o.srcs.iter().flatten().all(dword);
-        f.restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
+        f.restricted_64bit && !b.is_ternary() && (product || b.has_qwords())
     }
 
-    /// Of what the distances of lanes in step are multiples, in bytes: of quadwords where those and
-    /// products of doublewords alone are restricted.
+    /// Returns the unit in bytes of the distances of lanes in step. It is a qword on platforms that
+    /// restrict only qwords and products of dwords.
     fn step_unit(&self, b: &Bale) -> u32 {
         if self.target.features().regioning_in_step {
             b.operation.ty.bytes()
@@ -465,10 +465,12 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Whether the operands lie as the platform wants them of quadwords and products of
-    /// doublewords, or of floats and quadwords: direct, a multiple of [`Self::step_unit`] apart,
-    /// sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton,
-    /// and of Xe-HP).
+    /// Returns true if the operands are in step, or need not be. This applies to qwords and
+    /// products of dwords, or to floats and qwords.
+    ///
+    /// In step means that operands are direct, that their lanes are a multiple of
+    /// [`Self::step_unit`] apart, and that sources are at the destination's positions. See PRM,
+    /// "Register Region Restrictions" of Cherryview and Broxton, and of Xe-HP.
     fn in_step(&self, b: &Bale) -> bool {
         if !self.steps(b) {
             return true;
@@ -483,8 +485,8 @@ impl Legalizer<'_> {
             })
     }
 
-    /// The distance of the destination's lanes in bytes, and where in its GRF the first one is;
-    /// none where quadwords do not lie so.
+    /// Returns the distance of the destination's lanes in bytes, and the position of the first in
+    /// its GRF. `None` if that distance is not allowed.
     fn destination_step(&self, b: &Bale) -> Option<(u32, u32)> {
         let unit = self.step_unit(b);
         if b.dst.reg == VirtReg::NULL {
@@ -494,8 +496,8 @@ impl Legalizer<'_> {
         (b.lanes == 1 || to.is_multiple_of(unit)).then(|| (to, self.grf_offset(&b.dst)))
     }
 
-    /// Whether a source's lanes are `to` bytes apart from byte `at` of a GRF on, as the
-    /// destination's, or are one.
+    /// Returns true if a source is one element, or has lanes `to` bytes apart from byte `at` of a
+    /// GRF on, as the destination has.
     fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
         let null = b.dst.reg == VirtReg::NULL;
         let free = null && self.target.features().regioning_in_step;
@@ -507,7 +509,7 @@ impl Legalizer<'_> {
                 || Self::step(v, b.lanes) == Some(to) && (null || self.grf_offset(v) == at))
     }
 
-    /// Sees to it that registers whose lanes must be in step are not placed out of it.
+    /// Aligns registers whose lanes must be in step.
     fn keep_in_step(&mut self, b: &Bale) {
         if b.lanes == 1 || !self.steps(b) {
             return;
@@ -525,11 +527,11 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Copies operands to where they are in step.
+    /// Copies operands to positions in step.
     fn put_in_step(&mut self, mut b: Bale) -> Option<Bale> {
         let null = b.dst.reg == VirtReg::NULL;
         let step = self.destination_step(&b).filter(|_| b.dst.index.is_none());
-        // As far apart as an element is that any source has, or its stride cannot be said.
+        // The distance is at least the largest source element, or no stride encodes it.
         let widest = b
             .operation
             .srcs
@@ -568,7 +570,7 @@ impl Legalizer<'_> {
                 continue;
             }
             self.fired.repair(Repair::StepSource);
-            // One lane may be anywhere, and has a size of its own.
+            // One lane may be anywhere, and has its own size.
             let (at, hs) = match b.lanes {
                 1 => (0, 1),
                 _ => (at, to / v.ty.bytes()),
@@ -590,7 +592,7 @@ impl Legalizer<'_> {
         Some(b)
     }
 
-    /// A product of bytes is made in words; its low bytes are the result.
+    /// Computes a product of bytes in words, whose low bytes are the result.
     fn byte_product(&mut self, b: &mut Bale) {
         if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
             return;
@@ -611,8 +613,8 @@ impl Legalizer<'_> {
         *b = self.moved(b, words.narrowed(b.operation.ty));
     }
 
-    /// Whether a view is one element for all, or neighbours at an aligned place that reach `lanes`
-    /// channels.
+    /// Returns true if a view is one element for all lanes, or aligned consecutive elements for
+    /// `lanes` channels.
     fn is_packed(&self, v: &View, lanes: u32, align: u32) -> bool {
         let Some(r) = v.reg.as_grf() else {
             return false;
@@ -634,7 +636,7 @@ impl Legalizer<'_> {
         v.index.is_none() && (lanes <= 1 || v.step(0, lanes) == Some(0))
     }
 
-    /// Math instructions read neighbours or one element.
+    /// Copies a source of a math instruction that is neither consecutive elements nor one element.
     fn pack_source(&mut self, b: &mut Bale, n: usize) {
         if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
             && (v.ty != b.operation.ty
@@ -646,20 +648,20 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Sources of three-source instructions are as wide as the destination, and neighbours or one
-    /// element. Those in Align16 have four channels at least, and operands at multiples of 16
-    /// bytes.
+    /// Repairs a three-source instruction. Its sources are as wide as the destination, and
+    /// consecutive elements or one element. Those in Align16 have at least four channels, and
+    /// operands at multiples of 16 bytes.
     fn ternary(&mut self, mut b: Bale) -> Option<Bale> {
         let bytes = b.operation.ty.bytes();
-        let (lanes, align) = match self.target.features().ternary_align16 {
-            true => {
-                let group = ALIGN16 / bytes.min(ALIGN16);
-                (b.lanes.next_multiple_of(group.max(4)), ALIGN16)
-            }
-            // The destination is named in units of 8 bytes, to which even pieces of what is cut add
-            // up.
-            false if b.lanes > 1 => (b.lanes.next_multiple_of(4 / bytes.min(4)), bytes),
-            false => (b.lanes, bytes),
+        let (lanes, align) = if self.target.features().ternary_align16 {
+            let group = ALIGN16 / bytes.min(ALIGN16);
+            (b.lanes.next_multiple_of(group.max(4)), ALIGN16)
+        } else if b.lanes > 1 {
+            // The destination is encoded in units of 8 bytes, which the pieces of an even number
+            // of lanes fill.
+            (b.lanes.next_multiple_of(4 / bytes.min(4)), bytes)
+        } else {
+            (b.lanes, bytes)
         };
         let unit = align.max(TERNARY_DST);
         self.align_destination(&b.dst, unit);
@@ -684,7 +686,7 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
             } else {
                 self.fired.repair(Repair::TernarySource);
-                // One of the same size has a sign of its own.
+                // A source of the same size keeps its own sign.
                 let ty = if same { v.ty } else { b.operation.ty };
                 let mut v = self.copied(v, b.lanes, ty, lanes);
                 (v.vs, v.w) = (lanes, lanes);
@@ -710,7 +712,7 @@ impl Legalizer<'_> {
         None
     }
 
-    /// Whether one element is where a three-source instruction can name it.
+    /// Returns true if a three-source instruction can encode the position of one element.
     fn ternary_scalar(&mut self, v: &View) -> bool {
         let f = self.target.features();
         if !f.ternary_align16 || f.ternary_words {
@@ -720,7 +722,7 @@ impl Legalizer<'_> {
         (self.base(v.reg).grf_offset + v.offset).is_multiple_of(DWORD)
     }
 
-    /// Sees to it that a register that may be anywhere starts at a multiple of `unit` bytes.
+    /// Aligns a register without a constraint to `unit` bytes.
     fn align_destination(&mut self, v: &View, unit: u32) {
         if let Some(r) = v.reg.as_grf()
             && self.vregs[r].place == Place::Any
@@ -730,9 +732,9 @@ impl Legalizer<'_> {
         }
     }
 
-    /// The rest of a bale whose operation wrote a temporary: a move under its mask.
+    /// Returns the rest of a bale whose operation wrote a temporary: a move under its mask.
     pub(super) fn moved(&self, b: &Bale, from: View) -> Bale {
-        // There is no move of bfloats as such: their bits are words.
+        // There is no raw move of bfloats: their bits are moved as words.
         let ty = match from.ty {
             Type::Bf => Type::Uw,
             ty => ty,
@@ -749,13 +751,13 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Where the execution type is wider than the destination's, elements are as far apart as its;
-    /// packed ones are made from those by a raw move.
+    /// Gives the destination the element distance of a wider execution type. Packed elements are
+    /// written by a raw move from there.
     fn stride_destination(&mut self, b: Bale) -> Option<Bale> {
         let Some(step) = b.dst_step() else {
             return Some(b);
         };
-        // Eight bfloats are made at once, packed from a 16-byte boundary on.
+        // Eight bfloats are written at once, packed from a 16-byte boundary on.
         if b.operation.ty == Type::Bf && b.lanes.is_multiple_of(8) {
             self.align_destination(&b.dst, ALIGN16);
             if self.is_packed(&b.dst, b.lanes, ALIGN16) {
@@ -767,7 +769,7 @@ impl Legalizer<'_> {
         let base = self.base(b.dst.reg).grf_offset;
         let spaced = b.lanes == 1 || Self::step(&b.dst, b.lanes) == Some(step);
         if b.dst.index.is_none() && spaced && (base + b.dst.offset).is_multiple_of(step) {
-            // One lane has no stride, but its instruction must name the right one.
+            // One lane has no stride, but its instruction must encode a legal one.
             return Some(b);
         }
         if hs > 4 {
@@ -797,12 +799,12 @@ impl Legalizer<'_> {
     }
 }
 
-/// The dword type of a type's sign.
+/// Returns the dword type of the same sign.
 fn dword(t: Type) -> Type {
     if t.is_signed() { Type::D } else { Type::Ud }
 }
 
-/// The word type of a type's sign.
+/// Returns the word type of the same sign.
 fn word(t: Type) -> Type {
     if t.is_signed() { Type::W } else { Type::Uw }
 }

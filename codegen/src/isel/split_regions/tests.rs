@@ -1,4 +1,4 @@
-//! Bales that lowering does not make: legalization refuses them, and says which.
+//! Legalization of bales that lowering does not emit: it rejects them with an error.
 
 use super::*;
 use crate::mir::bale::Operation;
@@ -6,7 +6,7 @@ use crate::mir::lowered::{CodeRange, LoweredBlock};
 use crate::mir::{Routine, RoutineData};
 use crate::rule_coverage::Fired;
 
-/// A function of one bale, made for a register of so many bytes.
+/// Legalizes a function of one bale, which is built for a register of `bytes` bytes.
 fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Result<VCode, String> {
     let target = Target::from_name(product).unwrap();
     let grf = target.grf();
@@ -34,7 +34,7 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
     legalize("k", f, &target, Vec::new()).map_err(|e| e.to_string())
 }
 
-/// `mov` of a type between two places of one register.
+/// Returns a `mov` between two positions of one register.
 fn mov(r: VReg, lanes: u32, ty: Type, to: u32) -> Bale {
     let from = View::contiguous(VirtReg::grf(r), lanes, ty);
     let place = View { offset: to, ..from };
@@ -53,8 +53,8 @@ fn what_can_be_done_is_done() {
     assert_eq!(code.insts.iter().filter(movs).count(), 2);
 }
 
-/// Four doublewords to a register of which its lower half gets three: only where results are split
-/// evenly, and if they come from two registers, does it take more than one instruction.
+/// Four dwords, three of which go to the lower half of a GRF. They take more than one instruction
+/// only if results are split evenly and the source is in two GRFs.
 #[test]
 fn results_are_split_evenly_where_they_must() {
     for (target, from) in Target::all().flat_map(|t| [(t.clone(), 8), (t, 24)]) {

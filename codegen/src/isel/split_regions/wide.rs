@@ -1,9 +1,9 @@
-//! 64-bit operations where the ALU has no quadwords, or none in these regions: by doublewords.
+//! 64-bit operations by dwords, if the ALU has no qwords, or none in these regions.
 //!
-//! A bale of which every bit of a result comes from the same bit of its operands (moves, selects,
-//! logic) becomes two, of the lower and of the upper doublewords; a move to neighbours one of twice
-//! as many doublewords. A sum becomes a sum with carry. All else that a platform lacks was
-//! rewritten in the IR (`expand`).
+//! In a bitwise bale (moves, selects, logic), every bit of a result comes from the same bit of its
+//! operands. It becomes two bales, of the lower and of the upper dwords. A move to consecutive
+//! qwords becomes one of twice as many dwords. A sum becomes a sum with carry. Everything else that
+//! a platform lacks was rewritten in the IR (`expand`).
 
 use super::Legalizer;
 use crate::mir::VirtReg;
@@ -11,16 +11,16 @@ use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::rule_coverage::Repair;
 use gantry_isa_gen::{Op, SrcMods, Type};
 
-/// A source as two doublewords, of which the whole may have to be negated.
+/// Source as two dwords, and true if the whole must be negated.
 #[derive(Clone, Copy)]
-struct Halves {
+struct DwordHalves {
     low: BaleSrc,
     high: BaleSrc,
     negated: bool,
 }
 
 impl Bale {
-    /// Whether every bit of a result comes from the same bit of its operands.
+    /// Returns true if every bit of a result comes from the same bit of its operands.
     fn is_bitwise(&self) -> bool {
         let o = &self.operation;
         let views = || {
@@ -43,15 +43,15 @@ impl Bale {
         }
     }
 
-    /// Whether an operand has quadwords.
-    pub(super) fn has_quadwords(&self) -> bool {
+    /// Returns true if an operand has qwords.
+    pub(super) fn has_qwords(&self) -> bool {
         let o = &self.operation;
         o.ty.bytes() == 8 || o.srcs.iter().flatten().any(|s| s.ty().bytes() == 8)
     }
 }
 
 impl Legalizer<'_> {
-    /// Whether the ALU has no operations of an element type.
+    /// Returns true if the ALU has no operations on an element type.
     fn lacks(&self, ty: Type) -> bool {
         let f = self.target.features();
         match ty {
@@ -61,8 +61,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Takes a bale of quadwords apart, if it must be. `in_step`: whether its operands lie as the
-    /// platform wants them.
+    /// Splits a bale of qwords into dwords if needed. `in_step` is set if its operands are in step.
     pub(super) fn wide(&mut self, b: &Bale, in_step: bool) -> bool {
         let o = &b.operation;
         if o.ty.bytes() != 8 {
@@ -73,10 +72,10 @@ impl Legalizer<'_> {
             Type::Df => !lacks,
             _ => self.target.features().i64_sums,
         };
-        // A quadword as it is moves as one where sums are.
+        // A plain qword is moved as one on platforms with sums of qwords.
         let whole = sums && o.op == Op::Mov;
         if b.is_bitwise() && (lacks && !whole || !in_step) {
-            match Self::as_doublewords(b) {
+            match Self::as_dwords(b) {
                 Some(twice) => self.bale(&twice),
                 None => self.by_halves(b),
             }
@@ -98,9 +97,9 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A move of quadwords to neighbours as one of twice as many doublewords, where a region has
-    /// both halves of each.
-    fn as_doublewords(b: &Bale) -> Option<Bale> {
+    /// Returns a move to consecutive qwords as a move of twice as many dwords, if a region has both
+    /// halves of each.
+    fn as_dwords(b: &Bale) -> Option<Bale> {
         let o = &b.operation;
         let (Some(BaleSrc::View(src, m)), None) = (o.srcs[0], b.mask) else {
             return None;
@@ -140,13 +139,13 @@ impl Legalizer<'_> {
         })
     }
 
-    /// An operation on the lower and one on the upper doublewords.
+    /// Emits one operation on the lower and one on the upper dwords.
     fn by_halves(&mut self, b: &Bale) {
         self.fired.repair(Repair::Halves);
         let mut srcs = [None; 3];
         for (to, s) in srcs.iter_mut().zip(&b.operation.srcs) {
             *to = s.map(|s| match s {
-                // Here a modifier inverts bits.
+                // On logic, the modifier inverts bits.
                 BaleSrc::View(v, m) if v.ty.bytes() == 8 => [
                     BaleSrc::View(Self::half(&v, 0), m),
                     BaleSrc::View(Self::half(&v, 1), m),
@@ -173,7 +172,7 @@ impl Legalizer<'_> {
                 ..b.operation
             };
             operation.srcs = srcs.map(|s| s.map(|s: [BaleSrc; 2]| s[high as usize]));
-            // Immediates stand last.
+            // Immediates come last.
             if let (Some(BaleSrc::Imm(..)), Some(BaleSrc::View(..))) =
                 (operation.srcs[0], operation.srcs[1])
                 && operation.op != Op::Sel
@@ -193,9 +192,9 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A source of a 64-bit operation as two doublewords: narrower ones are extended by their
-    /// type's sign.
-    fn halves(&mut self, s: BaleSrc, lanes: u32) -> Halves {
+    /// Returns a source of a 64-bit operation as two dwords. Narrower ones are sign- or
+    /// zero-extended by their type.
+    fn halves(&mut self, s: BaleSrc, lanes: u32) -> DwordHalves {
         let ud = |x: u64| BaleSrc::Imm(x & 0xffff_ffff, Type::Ud);
         match s {
             BaleSrc::Imm(bits, ty) => {
@@ -204,13 +203,13 @@ impl Legalizer<'_> {
                     Type::D => i64::from(bits as u32 as i32),
                     _ => bits as i64,
                 } as u64;
-                Halves {
+                DwordHalves {
                     low: ud(x),
                     high: ud(x >> 32),
                     negated: false,
                 }
             }
-            BaleSrc::View(v, m) if v.ty.bytes() == 8 => Halves {
+            BaleSrc::View(v, m) if v.ty.bytes() == 8 => DwordHalves {
                 low: Self::half(&v, 0).plain(),
                 high: Self::half(&v, 1).plain(),
                 negated: m.neg,
@@ -250,7 +249,7 @@ impl Legalizer<'_> {
                 } else {
                     ud(0)
                 };
-                Halves {
+                DwordHalves {
                     low: View {
                         ty: Type::Ud,
                         ..low
@@ -263,7 +262,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A source in a register: one element serves all lanes.
+    /// Returns a source in a register: one element serves all lanes.
     fn force_reg(&mut self, s: BaleSrc) -> BaleSrc {
         let BaleSrc::Imm(_, ty) = s else { return s };
         let r = self.temp(ty.bytes());
@@ -272,13 +271,13 @@ impl Legalizer<'_> {
         one.plain()
     }
 
-    /// A bale that begins a temporary.
+    /// Emits a bale that starts a temporary.
     pub(super) fn plain_bale(&mut self, lanes: u32, operation: Operation, dst: View) {
         self.bale(&Bale::new(lanes, operation, dst, true));
     }
 
-    /// `low = a.low + b.low` with carry, `high = a.high + b.high + carry`; or differences with
-    /// borrow.
+    /// Emits `low = a.low + b.low` with carry, `high = a.high + b.high + carry`, or differences
+    /// with borrow.
     fn sum(&mut self, b: &Bale) {
         self.fired.repair(Repair::WideSum);
         let zero = BaleSrc::Imm(0, Type::Ud);
@@ -294,13 +293,13 @@ impl Legalizer<'_> {
             // -x - y is (0 - x) - y.
             let r = self.temp(b.lanes * 8);
             let t = View::contiguous(VirtReg::grf(r), b.lanes, Type::Uq);
-            let nothing = Halves {
+            let nothing = DwordHalves {
                 low: zero,
                 high: zero,
                 negated: false,
             };
             self.sum_of(b, nothing, x, t, true);
-            x = Halves {
+            x = DwordHalves {
                 low: Self::half(&t, 0).plain(),
                 high: Self::half(&t, 1).plain(),
                 negated: false,
@@ -310,7 +309,7 @@ impl Legalizer<'_> {
             return self.sum_of(b, x, y, b.dst, b.starts);
         }
         self.fired.repair(Repair::WideSumMasked);
-        // The upper half is made in two steps: under a mask, elsewhere.
+        // The upper half takes two steps, so under a mask it is computed in a temporary.
         let r = self.temp(b.lanes * 8);
         let t = View::contiguous(VirtReg::grf(r), b.lanes, Type::Uq);
         self.sum_of(b, x, y, t, true);
@@ -318,7 +317,7 @@ impl Legalizer<'_> {
         self.by_halves(&mov);
     }
 
-    fn sum_of(&mut self, b: &Bale, x: Halves, y: Halves, dst: View, starts: bool) {
+    fn sum_of(&mut self, b: &Bale, x: DwordHalves, y: DwordHalves, dst: View, starts: bool) {
         let (low_op, high_y) = match (y.negated, y.high) {
             (false, h) => (Op::Addc, h),
             (true, BaleSrc::View(v, m)) => (
@@ -337,7 +336,7 @@ impl Legalizer<'_> {
         let (r, s) = (self.temp(lanes * 4), self.temp(lanes * 4));
         let carry = View::contiguous(VirtReg::grf(r), lanes, Type::Ud);
         let partial = View::contiguous(VirtReg::grf(s), lanes, Type::D);
-        // The upper sum first: the destination may be where a source is.
+        // The upper sum comes first: the destination may be a source.
         let (a, c) = ordered(signed(x.high), signed(high_y));
         let a = self.force_reg(a);
         self.plain_bale(lanes, Operation::new(Op::Add, Type::D, &[a, c]), partial);
@@ -369,7 +368,7 @@ impl Legalizer<'_> {
         self.bale(&Bale::new(lanes, high, to, false));
     }
 
-    /// A move of something to quadwords: extended, perhaps negated.
+    /// Emits a move of a narrower type to qwords: extended, and negated if needed.
     fn extension(&mut self, b: &Bale) {
         let Some(src) = b.operation.srcs[0] else {
             return;
@@ -398,7 +397,7 @@ impl Legalizer<'_> {
     }
 }
 
-/// Summands with an immediate last.
+/// Returns summands with an immediate last.
 fn ordered(a: BaleSrc, b: BaleSrc) -> (BaleSrc, BaleSrc) {
     match (a, b) {
         (BaleSrc::Imm(..), BaleSrc::View(..)) => (b, a),

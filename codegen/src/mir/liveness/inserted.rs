@@ -1,44 +1,50 @@
-//! Liveness of code in which instructions were put between those that were there: registers that
-//! only those name that were there live where they lived.
+//! Liveness of code after insertion. Live ranges of registers that only old instructions name are
+//! shifted, not computed again.
 
 use super::{
-    Demand, Liveness, Load, Marks, Occurrences, Range, Ranges, Stop, Walk, demand, within,
+    BlockMarks, Demand, GiveUp, LiveOutLoad, Liveness, Occurrences, Range, RangeBuilder, Ranges,
+    demand, within,
 };
 use crate::error::CodegenError;
 use crate::mir::{Access, VCode, VReg};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// What following some registers came to.
-struct Followed {
-    /// Of each of them.
+/// Result of following some registers.
+struct FollowedRanges {
+    /// Ranges of each of them.
     ranges: Vec<Ranges>,
-    /// Instructions and the registers whose value ends there.
+    /// Instructions and the registers that they kill.
     kills: Vec<(u32, VReg)>,
-    load: Load,
+    load: LiveOutLoad,
 }
 
-/// Where registers of `of` live. `None`: too much lives.
-fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> Option<Followed> {
-    let mut walk = Walk {
+/// Computes the live ranges of registers `of`. Returns `None` if too much is live.
+fn follow(
+    code: &VCode,
+    occurrences: &Occurrences,
+    of: &[VReg],
+    bytes: u32,
+) -> Option<FollowedRanges> {
+    let mut walk = RangeBuilder {
         code,
         block_of: code.block_of(),
-        marks: vec![Marks::default(); code.blocks.len()],
+        marks: vec![BlockMarks::default(); code.blocks.len()],
         work: Vec::new(),
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::new(),
-        load: Load::new(code, bytes),
+        load: LiveOutLoad::new(code, bytes),
         most: code.blocks.len(),
     };
     let mut ranges = Vec::with_capacity(of.len());
     for (&r, mark) in of.iter().zip(1..) {
         match walk.register(r, mark, false, occurrences.of(r)) {
             Ok(_) => ranges.push(Ranges::from_slice(&walk.ranges)),
-            Err(Stop::Load | Stop::Long) => return None,
+            Err(GiveUp::Capacity | GiveUp::Long) => return None,
         }
     }
     let (kills, load) = (walk.kills, walk.load);
-    Some(Followed {
+    Some(FollowedRanges {
         ranges,
         kills,
         load,
@@ -46,9 +52,9 @@ fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> O
 }
 
 impl Liveness {
-    /// Liveness of `code`, which is `before`, of which this is, with more instructions, and more
-    /// registers. `moved`: per instruction that was there the number that it has now. `named`: the
-    /// registers that the new ones name, and all that are new.
+    /// Returns the liveness of `code`, which is `before` with more instructions and more registers.
+    /// `self` is the liveness of `before`. `moved` is the new index of each old instruction.
+    /// `named` are the registers that new instructions name, and all new registers.
     ///
     /// # Errors
     /// As those of [`super::liveness`].
@@ -61,8 +67,8 @@ impl Liveness {
     ) -> Result<Liveness, CodegenError> {
         let bytes = code.grf.size().saturating_mul(super::FILES);
         let old = self.occurrences(before);
-        // What is made while the same register is read for the last time lives on without a gap, in
-        // which something may stand now.
+        // A register that an instruction starts while it reads the old value for the last time has
+        // one range. An instruction may now be in between.
         for r in before.vregs.keys() {
             let anew = |o: &super::Occurrence| {
                 o.early && o.access == Access::Def && o.inst > 0 && self.lives_at(r, o.inst * 2 - 1)
@@ -98,7 +104,8 @@ impl Liveness {
                 let first = x.start / 2;
                 let block = block_of.get(first as usize);
                 let block = block.map(|b| crate::mir::VBlock::from_u32(*b));
-                // What comes into a block does so before all that is new in it.
+                // A register that is live into a block is so before all new instructions of the
+                // block.
                 let comes = block.filter(|b| {
                     x.start == before.blocks[*b].start as u32 * 2 && self.lives_into(&old, r, first)
                 });

@@ -1,10 +1,10 @@
 //! Live ranges and register demand of virtual registers in the GRF file.
 //!
 //! Program points: instruction `i` reads at `2i` and writes at `2i + 1`. A range is half open. An
-//! instruction that writes more than one GRF while it reads writes at `2i` already: the hardware
+//! instruction that writes more than one GRF while it reads writes at `2i` already. The hardware
 //! executes it in halves, and the second half would read what the first one wrote.
 //!
-//! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that
+//! Input: [`VCode`] with predecessors. Output: ranges in order, and per instruction the bytes that
 //! are live before, during and after it.
 
 mod inserted;
@@ -30,18 +30,18 @@ pub struct Range {
 /// Bytes live around an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Demand {
-    /// Before it, its last uses included (stage 1).
+    /// Live before it, last uses included (stage 1).
     pub before: u32,
-    /// What lives across it (stage 2).
+    /// Live across it (stage 2).
     pub during: u32,
-    /// After it, its results included, those too that nobody reads (stage 3).
+    /// Live after it, results included, also unused ones (stage 3).
     pub after: u32,
-    /// What lives on behind it (stage 4).
+    /// Live out of it, without results that are not used (stage 4).
     pub left: u32,
 }
 
 impl Demand {
-    /// Bytes that must exist at this instruction: the larger of before and after.
+    /// Returns the bytes that must exist at this instruction: the larger of before and after.
     pub fn peak(&self) -> u32 {
         self.before.max(self.after)
     }
@@ -50,32 +50,31 @@ impl Demand {
 /// Live ranges and demand of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Liveness {
-    /// Per register its ranges, in order, not touching.
+    /// Ranges per register, in order, not touching.
     pub ranges: SecondaryMap<VReg, Ranges>,
-    /// Per register the routines that run while it lives and that know nothing of it: what else
-    /// lives only there, may share its place. In order.
+    /// Routines, per register and in order, that run while it is live and do not name it. Values
+    /// that are live only there may share its bytes.
     pub weak: SecondaryMap<VReg, Weak>,
-    /// Per instruction.
+    /// Demand per instruction.
     pub demand: Vec<Demand>,
-    /// Instructions and the registers whose value ends there (killed by a last use), register after
-    /// register.
+    /// Instructions and the registers that they kill by a last use, register after register.
     kills: Vec<(u32, VReg)>,
-    /// Registers that were not followed, since they live long where far more lives than the file
-    /// holds: they are taken to live all along, and are in no demand. In order; in almost all code
-    /// none.
+    /// Registers that were not followed: their live ranges are long and demand is far above the
+    /// size of the GRF file. They are taken to be live everywhere and are in no demand. In order.
+    /// Almost all code has none.
     pub abandoned: Vec<VReg>,
-    /// Where registers occur, if that is known still.
+    /// Occurrences of registers, if still known.
     occurrences: Option<Arc<Occurrences>>,
 }
 
-/// The routines that one register lives across.
+/// Routines across which a register is live.
 pub type Weak = SmallVec<[Routine; 1]>;
 
-/// The ranges of one register: mostly one.
+/// Live ranges of one register: mostly one.
 pub type Ranges = SmallVec<[Range; 2]>;
 
 impl Liveness {
-    /// The instruction of highest demand and that demand in bytes.
+    /// Returns the instruction of highest demand and that demand in bytes.
     pub fn peak(&self) -> (usize, u32) {
         let mut most = (0, 0);
         for (i, d) in self.demand.iter().enumerate() {
@@ -87,19 +86,20 @@ impl Liveness {
         most
     }
 
-    /// Whether a register lives at a point.
+    /// Returns true if a register is live at a point.
     pub(crate) fn lives_at(&self, r: VReg, point: u32) -> bool {
         let ranges = &self.ranges[r];
         let n = ranges.partition_point(|x| x.end <= point);
         ranges.get(n).is_some_and(|x| x.start <= point)
     }
 
-    /// Whether a register comes with a value into a block that begins with an instruction.
+    /// Returns true if a register is live into the block that begins with instruction `first`.
     pub(crate) fn lives_into(&self, occurrences: &Occurrences, r: VReg, first: u32) -> bool {
         if !self.lives_at(r, first * 2) {
             return false;
         }
-        // What the first instruction writes while it reads lives from the same point on.
+        // A register that the first instruction writes while it reads is live from the same point
+        // on.
         let list = occurrences.of(r);
         let n = list.partition_point(|o| o.inst < first);
         let mut here = list
@@ -110,20 +110,20 @@ impl Liveness {
         here.peek().is_none() || here.any(|o| o.access != Access::Def)
     }
 
-    /// Where registers occur in the code that this is of.
+    /// Returns the occurrences of registers in `code`, whose liveness this is.
     pub(crate) fn occurrences(&self, code: &VCode) -> Arc<Occurrences> {
         let known = self.occurrences.clone();
         known.unwrap_or_else(|| Arc::new(Occurrences::new(code)))
     }
 
-    /// Whether another says the same.
+    /// Returns true if another liveness is equal.
     pub(crate) fn same(&self, other: &Liveness) -> bool {
         let demand = self.demand == other.demand && self.kills() == other.kills();
         demand && self.ranges == other.ranges && self.weak == other.weak
     }
 
-    /// Liveness where ranges of registers got names of their own, of code without calls. `names`:
-    /// per register the name of each range.
+    /// Returns the liveness after live ranges of registers became registers of their own, in code
+    /// without calls. `names` has the new register of each range, per old register.
     pub(crate) fn renamed(mut self, names: &BTreeMap<VReg, Vec<VReg>>) -> Liveness {
         for (inst, r) in &mut self.kills {
             if let Some(list) = names.get(r) {
@@ -141,8 +141,8 @@ impl Liveness {
         self
     }
 
-    /// Liveness of code that is that which this is of but for the order of instructions within
-    /// blocks. `places`: per instruction the number that it has now.
+    /// Returns the liveness of the same code with instructions reordered within blocks. `places` is
+    /// the new index of each instruction.
     ///
     /// # Errors
     /// As those of [`liveness`].
@@ -164,7 +164,7 @@ impl Liveness {
         )
     }
 
-    /// The instructions and the registers whose value ends there, in order of instructions.
+    /// Returns the instructions and the registers that they kill, in order of instructions.
     pub fn kills(&self) -> Vec<(u32, VReg)> {
         let mut out = self.kills.clone();
         out.sort_unstable();
@@ -172,7 +172,7 @@ impl Liveness {
     }
 }
 
-/// Whether an instruction writes while it still reads.
+/// Returns true if an instruction writes while it still reads.
 fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
@@ -187,21 +187,20 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     }
 }
 
-/// Where each register occurs: instruction by instruction, an instruction's reads before what it
-/// writes.
+/// Occurrences of each register by instruction. Reads of an instruction come before its writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occurrences {
-    /// Per register where its list starts; one more at the end.
+    /// Start of each register's list, and the end of the last.
     starts: Vec<u32>,
     list: Vec<Occurrence>,
 }
 
-/// An instruction that names a register, and how.
+/// Instruction that names a register, and the kind of access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occurrence {
     pub(crate) inst: u32,
     pub(crate) access: Access,
-    /// It begins a value while it still reads.
+    /// True if it starts a value while it still reads.
     early: bool,
 }
 
@@ -210,7 +209,7 @@ impl Occurrences {
         Occurrences::of_those(code, |_| true)
     }
 
-    /// Of some registers alone.
+    /// Returns the occurrences of some registers only.
     fn of_those(code: &VCode, those: impl Fn(VReg) -> bool) -> Occurrences {
         let mut starts = vec![0u32; code.vregs.len() + 1];
         let mut all: Vec<(VReg, Occurrence)> = Vec::with_capacity(code.insts.len() * 4);
@@ -245,14 +244,13 @@ impl Occurrences {
             list[*next as usize] = o;
             *next += 1;
         }
-        // Each start is that of the next one now.
+        // Each start is now that of the next register.
         starts.rotate_right(1);
         starts[0] = 0;
         Occurrences { starts, list }
     }
 
-    /// The same of code with its instructions elsewhere: per instruction the number that it has
-    /// now.
+    /// Returns the occurrences after reordering. `places` is the new index of each instruction.
     fn moved(&self, places: &[u32]) -> Occurrences {
         let mut list = self.list.clone();
         for o in &mut list {
@@ -277,34 +275,36 @@ impl Occurrences {
     }
 }
 
-/// Bytes that are live at the ends of blocks. If there are more in all than the blocks together
-/// have room for, some block has more than the register file: this is known before everything is
-/// followed, which would take the square of what is nested.
-pub(crate) struct Load {
+/// Bytes that are live at the ends of blocks.
+///
+/// If their sum exceeds the size of the GRF file times the number of blocks, some block needs more
+/// than the file. This ends the computation early: to follow all live ranges of nested code would
+/// take quadratic time.
+pub(crate) struct LiveOutLoad {
     bytes: Vec<u32>,
     total: u64,
     most: u64,
 }
 
-impl Load {
-    /// For a file of so many bytes.
-    pub(crate) fn new(code: &VCode, file: u32) -> Load {
-        Load {
+impl LiveOutLoad {
+    /// Returns an empty load for a GRF file of `file` bytes.
+    pub(crate) fn new(code: &VCode, file: u32) -> LiveOutLoad {
+        LiveOutLoad {
             bytes: vec![0; code.blocks.len()],
             total: 0,
             most: u64::from(file) * code.blocks.len() as u64,
         }
     }
 
-    /// Adds what lives at a block's end, and counts for so many bytes in all; whether all may still
-    /// fit.
+    /// Adds bytes that are live at a block's end, which count as `cost` bytes in the sum. Returns
+    /// true if all may still fit.
     pub(crate) fn add(&mut self, block: VBlock, bytes: u32, cost: u32) -> bool {
         self.bytes[block.index()] = self.bytes[block.index()].saturating_add(bytes);
         self.total += u64::from(cost);
         self.total <= self.most
     }
 
-    /// Where most is live, as an error.
+    /// Returns the error for the block with most live bytes.
     pub(crate) fn error(&self, name: &str, code: &VCode, file: u32) -> CodegenError {
         let blocks = self.bytes.iter().zip(code.blocks.values());
         let worst = blocks.max_by_key(|(bytes, _)| **bytes);
@@ -313,55 +313,56 @@ impl Load {
     }
 }
 
-/// What is known of a block for one register: the register, if it is, as a number from 1.
+/// State of a block for one register. A field is set if it equals the register's mark, a number
+/// from 1.
 #[derive(Clone, Copy, Default)]
-struct Marks {
+struct BlockMarks {
     /// It occurs here.
     occurs: u32,
-    /// A value of it begins here.
+    /// A value of it starts here.
     begins: u32,
     live_in: u32,
     live_out: u32,
 }
 
-/// Follows one register at a time, from its uses up to where its value begins, so that there is
+/// Computes live ranges of one register at a time, from its uses back to its definitions. There is
 /// never a set of registers per block.
-struct Walk<'a> {
+struct RangeBuilder<'a> {
     code: &'a VCode,
     block_of: Vec<u32>,
-    marks: Vec<Marks>,
+    marks: Vec<BlockMarks>,
     work: Vec<VBlock>,
     /// Blocks at whose end the register is live.
     outs: Vec<VBlock>,
     ranges: Vec<Range>,
     kills: Vec<(u32, VReg)>,
-    load: Load,
-    /// At the ends of how many blocks a register may live.
+    load: LiveOutLoad,
+    /// Number of block ends at which a register may be live.
     most: usize,
 }
 
-/// Why a register was not followed to its end.
-enum Stop {
-    /// It lives at the ends of too many blocks.
+/// Reason to stop following a register.
+enum GiveUp {
+    /// Live at the ends of too many blocks.
     Long,
-    /// Too much was followed in all.
-    Load,
+    /// The sum of live bytes is too large.
+    Capacity,
 }
 
-impl Walk<'_> {
+impl RangeBuilder<'_> {
     fn block(&self, inst: u32) -> VBlock {
         VBlock::from_u32(self.block_of[inst as usize])
     }
 
-    /// The ranges of a register, left in `self.ranges`, and at the ends of how many blocks it
-    /// lives. `mark`: not used before, not 0.
+    /// Computes the live ranges of a register into `self.ranges`. Returns the number of block ends
+    /// at which it is live. `mark` is not 0 and was not used before.
     fn register(
         &mut self,
         r: VReg,
         mark: u32,
         may_leave: bool,
         occurrences: &[Occurrence],
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, GiveUp> {
         let code = self.code;
         self.ranges.clear();
         self.outs.clear();
@@ -370,7 +371,7 @@ impl Walk<'_> {
             && first.access == Access::Def
             && self.block(first.inst) == self.block(last.inst)
         {
-            // Of one block alone, as most are.
+            // Most registers occur in one block only.
             self.within(r, mark, self.block(first.inst), occurrences);
             self.in_order();
             return Ok(0);
@@ -398,11 +399,11 @@ impl Walk<'_> {
                 m.live_out = mark;
                 self.outs.push(p);
                 if may_leave && self.outs.len() > self.most {
-                    return Err(Stop::Long);
+                    return Err(GiveUp::Long);
                 }
                 let bytes = code.vregs[r].bytes;
                 if !self.load.add(p, bytes, bytes.max(LEAST)) {
-                    return Err(Stop::Load);
+                    return Err(GiveUp::Capacity);
                 }
                 if m.begins != mark && m.live_in != mark {
                     m.live_in = mark;
@@ -410,8 +411,7 @@ impl Walk<'_> {
                 }
             }
         }
-        // In order where they are a good part of all: a walk over all is cheaper than to sort them
-        // below.
+        // With many blocks, a scan of all blocks in order is cheaper than the sort below.
         if self.outs.len() > code.blocks.len() / IN_ORDER {
             self.outs.clear();
             let marks = &self.marks;
@@ -420,7 +420,7 @@ impl Walk<'_> {
         }
         for &block in &self.outs {
             let data = &code.blocks[block];
-            // It lives right through.
+            // Live through the block.
             if self.marks[block.index()].occurs != mark {
                 self.ranges.push(Range {
                     start: data.start as u32 * 2,
@@ -441,7 +441,7 @@ impl Walk<'_> {
         Ok(self.outs.len())
     }
 
-    /// Takes a register out of the load that was not followed to its end.
+    /// Takes a register that was not followed to its end out of the load.
     fn give_up(&mut self, r: VReg) {
         let bytes = self.code.vregs[r].bytes;
         for b in &self.outs {
@@ -450,7 +450,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts the ranges found in order, those that touch as one.
+    /// Sorts the ranges and merges those that touch.
     fn in_order(&mut self) {
         if self.ranges.len() < 2 {
             return;
@@ -465,11 +465,11 @@ impl Walk<'_> {
         });
     }
 
-    /// Ranges and last uses in a block where the register occurs.
+    /// Adds ranges and last uses in a block where the register occurs.
     fn within(&mut self, r: VReg, mark: u32, block: VBlock, here: &[Occurrence]) {
         let data = &self.code.blocks[block];
         let live_out = self.marks[block.index()].live_out == mark;
-        // Backwards; `open` is where the range being followed ends.
+        // Goes backward. `open` is the end of the range being followed.
         let mut open = live_out.then_some(data.end as u32 * 2);
         for o in here.iter().rev() {
             let point = o.inst * 2;
@@ -495,18 +495,18 @@ impl Walk<'_> {
     }
 }
 
-/// A register that lives at the ends of more than one in so many blocks is looked for in each of
-/// them.
+/// Blocks are scanned in order for a register that is live at the ends of more than one in this
+/// many blocks.
 const IN_ORDER: usize = 8;
-/// The bytes that a register counts for at least: to follow what is small takes as long.
+/// Bytes that a register counts for at least: following a small one takes as long.
 const LEAST: u32 = 16;
 
-/// How many times the register file may be live on average, before what lives longest is left to
-/// live all along.
+/// Multiple of the GRF file's size up to which average live bytes are followed. Above it, registers
+/// with the longest live ranges are taken to be live everywhere.
 const FILES: u32 = 8;
 
-/// Registers that must be in the file from one instruction to another, or in a certain place: they
-/// are followed however long they live.
+/// Returns the registers that must be in the GRF file between instructions or have a constraint.
+/// They are followed however long their live ranges are.
 fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = match code.routines.len() {
         0 | 1 => SecondaryMap::new(),
@@ -523,17 +523,19 @@ fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// Computes liveness. Following registers takes no more than a few times what the file holds on
-/// average, times the logarithm of how many blocks there are: where more lives, those that live
-/// longest are abandoned, and allocation keeps them in scratch.
+/// Computes liveness.
+///
+/// Following registers takes time in proportion to a few sizes of the GRF file per block, times the
+/// logarithm of the number of blocks. If more is live, registers with the longest live ranges are
+/// abandoned: allocation keeps them in scratch.
 ///
 /// # Errors
-/// [`CodegenError::OutOfRegisters`] where that much lives of what cannot be in scratch.
+/// [`CodegenError::OutOfRegisters`] if registers that cannot be in scratch exceed that limit alone.
 pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
     within(name, code, code.grf.size().saturating_mul(FILES))
 }
 
-/// The same where so many bytes may live at a block's end, on average.
+/// Computes liveness with an average limit of `bytes` live at a block's end.
 ///
 /// # Errors
 /// As those of [`liveness`].
@@ -541,7 +543,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
     of_occurrences(name, code, bytes, Arc::new(Occurrences::new(code)))
 }
 
-/// The same where it is known where registers occur.
+/// Computes liveness from known occurrences of registers.
 fn of_occurrences(
     name: &str,
     code: &VCode,
@@ -549,20 +551,20 @@ fn of_occurrences(
     occurrences: Arc<Occurrences>,
 ) -> Result<Liveness, CodegenError> {
     let block_of = code.block_of();
-    let mut walk = Walk {
+    let mut walk = RangeBuilder {
         code,
         block_of,
-        marks: vec![Marks::default(); code.blocks.len()],
+        marks: vec![BlockMarks::default(); code.blocks.len()],
         work: Vec::new(),
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::with_capacity(code.insts.len()),
-        load: Load::new(code, bytes),
+        load: LiveOutLoad::new(code, bytes),
         most: code.blocks.len(),
     };
     let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
-    // Where too much lives: who is followed all the same, and at the ends of how many blocks each
-    // of those before lives.
+    // If too much is live: registers that are followed all the same. `ends` is the number of block
+    // ends at which each register so far is live.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
     let mut ends: Vec<u32> = Vec::with_capacity(code.vregs.len());
     let mut abandoned: BTreeSet<VReg> = BTreeSet::new();
@@ -577,17 +579,17 @@ fn of_occurrences(
                     ends.push(n as u32);
                     break;
                 }
-                Err(Stop::Long) => {
+                Err(GiveUp::Long) => {
                     walk.give_up(r);
                     abandoned.insert(r);
                     ranges.push(Ranges::new());
                     ends.push(0);
                     break;
                 }
-                Err(Stop::Load) if walk.most == 0 => {
+                Err(GiveUp::Capacity) if walk.most == 0 => {
                     return Err(walk.load.error(name, code, code.grf.size()));
                 }
-                Err(Stop::Load) => {
+                Err(GiveUp::Capacity) => {
                     walk.give_up(r);
                     let stays = stays.get_or_insert_with(|| followed(code));
                     let longest = ends.iter().copied().max().unwrap_or(0) as usize;
@@ -615,7 +617,7 @@ fn of_occurrences(
         weak = across_calls(code, &calls, &mut ranges);
     }
     let mut demand = demand(code, &ranges);
-    // At a block's end ranges do so too, not what goes on in the next one.
+    // Ranges also end at a block's end. Those that continue in the next block are live out.
     for (block, data) in &code.blocks {
         let last = data.end.checked_sub(1).and_then(|n| demand.get_mut(n));
         if let (Some(d), true, true) = (last, data.start < data.end, abandoned.is_empty()) {
@@ -643,8 +645,8 @@ fn of_occurrences(
     })
 }
 
-/// Which routines each register lives across. In a routine that itself names the register, it lives
-/// all along.
+/// Returns the routines across which each register is live. A register that such a routine names is
+/// live in the whole routine.
 fn across_calls(
     code: &VCode,
     calls: &[(usize, Routine)],
@@ -658,7 +660,7 @@ fn across_calls(
         let mark = r.as_u32() + 1;
         found.clear();
         for range in &ranges[r] {
-            // A call reads at twice its number, and writes at the point after.
+            // A call reads at twice its number, and writes at the next point.
             let first = calls.partition_point(|c| (c.0 as u32) * 2 < range.start);
             let inside = calls.iter().skip(first);
             for &(_, called) in inside.take_while(|c| (c.0 as u32) * 2 + 1 < range.end) {
@@ -681,8 +683,8 @@ fn across_calls(
             let own = &mut ranges[r];
             let met = |x: &Range| x.start < body.end && x.end > body.start;
             if own.iter().any(met) {
-                // What ends where the routine begins, in a loop at the end of the one before, is
-                // one range with what begins there.
+                // A range that ends where the routine begins, in a loop at the end of the routine
+                // before, is one range with what begins there.
                 let cut = |x: &Range| {
                     let (before, after) = (x.end.min(body.start), x.start.max(body.end));
                     let parts = [(x.start, before), (after, x.end)];
@@ -700,15 +702,15 @@ fn across_calls(
     out
 }
 
-/// Adds to the demand of each routine what its callers keep while it runs, but for what it names
-/// itself, which lives in it: the most of any call.
+/// Adds to the demand of each routine the bytes that its callers keep while it runs: the maximum
+/// over its calls. Registers that the routine names are not counted again.
 fn add_callers(
     code: &VCode,
     calls: &[(usize, Routine)],
     ranges: &SecondaryMap<VReg, Ranges>,
     demand: &mut [Demand],
 ) {
-    // Per call, bytes that live across it in registers that the routine names.
+    // Bytes per call that are live across it in registers that the routine names.
     let mut named = vec![0u32; calls.len()];
     for (r, data) in code.vregs.iter().filter(|(r, _)| ranges[*r].len() > 1) {
         let lives = |point: u32| {
@@ -748,9 +750,9 @@ fn add_callers(
 
 /// Sums live bytes at every point.
 pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
-    // Per instruction, and one more, the bytes that begin less those that end where it reads and
-    // where it writes, of those the ones that end where it reads, and the bytes that begin to live
-    // right through it less those that no longer do.
+    // Changes per instruction, and one more. The first two are the bytes that start less those that
+    // end, at its read point and at its write point. The third is the bytes that end at its read
+    // point, the fourth the change of bytes live through it.
     let mut changes = vec![[0i32; 4]; code.insts.len() + 1];
     for (r, data) in &code.vregs {
         let bytes = data.bytes as i32;
@@ -762,7 +764,7 @@ pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<D
             if end.is_multiple_of(2) {
                 last[2] += bytes;
             }
-            // Instructions that the value lives right through.
+            // Instructions that the value is live through.
             let (first, last) = (start.div_ceil(2), end / 2);
             if last > first {
                 changes[first][3] += bytes;
@@ -789,11 +791,11 @@ pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<D
 mod tests {
     use super::*;
 
-    /// More than the blocks together have room for is too much, before it is known where.
+    /// Demand above the capacity of all blocks together is found before it is known in which block.
     #[test]
     fn a_load_is_of_all_blocks() {
         let block = VBlock::from_u32;
-        let mut load = Load {
+        let mut load = LiveOutLoad {
             bytes: vec![0; 2],
             total: 0,
             most: 200,

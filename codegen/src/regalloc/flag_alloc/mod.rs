@@ -10,7 +10,7 @@ mod block_local;
 
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert};
-use crate::mir::liveness::Load;
+use crate::mir::liveness::LiveOutLoad;
 use crate::mir::operand::{begins, dst, scalar, uniform};
 use crate::mir::{
     EdgeFlags, MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg, routines,
@@ -371,11 +371,11 @@ fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
 
 /// Checks that simultaneously live flags almost fit into the GRF file as dwords. Follows each flag
 /// from its uses to its definition. Returns the demand where it exceeds the GRF file.
-fn check_demand(code: &VCode, view: &RoutineView<'_>, file: u32) -> Option<Load> {
+fn check_demand(code: &VCode, view: &RoutineView<'_>, file: u32) -> Option<LiveOutLoad> {
     if view.count * 4 <= file as usize {
         return None;
     }
-    let mut load = Load::new(code, file + 4 * 4);
+    let mut load = LiveOutLoad::new(code, file + 4 * 4);
     // Defining block of each register, and blocks that use it, in any order.
     let nowhere = u32::MAX;
     let mut defined = vec![nowhere; view.count];

@@ -1,6 +1,5 @@
-//! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers
-//! of words for x, then y, then z; if not, one register that holds nothing. Then the cross-thread
-//! data.
+//! Gen8 to Gen11: `r0` is the thread header. If the kernel reads local ids, whole GRFs of words for
+//! x, y and z follow; else one unused GRF. Then comes the cross-thread data.
 
 use super::{Abi, Barrier, Bits};
 
@@ -25,7 +24,7 @@ const GEN8_ABI: Abi = Abi {
 
 pub(super) static GEN11: Abi = GEN11_ABI;
 
-/// What Xe-LP begins with.
+/// ABI that Xe-LP is based on.
 pub(super) const GEN11_ABI: Abi = Abi {
     barrier: Barrier::Masked(0x7f00_0000),
     hw_thread: Bits::new(0, 10),

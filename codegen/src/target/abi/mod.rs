@@ -1,8 +1,8 @@
-//! How threads begin, meet and end: a file a platform family.
+//! ABI of threads, one file per platform family: how threads start, synchronize and end.
 //!
-//! What a thread finds in its registers ([`Payload`]), the bits of the thread header that messages
-//! want, where the payload of the last message may lie. Sources: the driver's documented behaviour
-//! (what it was seen to put there) and the code that Intel's compiler makes.
+//! It covers the initial contents of a thread's registers ([`Payload`]), the bits of the thread
+//! header that messages need, and the registers for the last message's payload. Sources: the
+//! driver's documented and observed behaviour, and the output of Intel's compiler.
 
 mod before_xe;
 mod payload;
@@ -15,61 +15,61 @@ pub use payload::{LaunchFact, Payload, Slot};
 
 use gantry_isa_gen::Platform;
 
-/// Most routines that a kernel has: subroutines that are called in hardware.
+/// Largest number of routines of a kernel: subroutines that are called in hardware.
 pub(crate) const MAX_ROUTINES: usize = 200;
 
-/// The contract between a thread and who dispatches it.
+/// Contract between a thread and its dispatcher.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Abi {
-    /// Whether there is all that kernels may ask for.
+    /// True if everything that kernels may use is supported.
     pub(crate) whole: bool,
-    /// Registers before the cross-thread data where a kernel reads no local ids.
+    /// Number of GRFs before the cross-thread data in a kernel that reads no local ids.
     pub(crate) no_id_grfs: u32,
-    /// Whether the local ids of a dimension start at a register of their own.
+    /// Alignment in bytes of the local ids of a dimension.
     pub(crate) local_id_bytes: u32,
-    /// The payload of a thread's last message lies in this many registers at the file's end (PRM,
-    /// "End of Thread").
+    /// Number of GRFs at the end of the GRF file that may hold the payload of a thread's last
+    /// message (PRM, "End of Thread").
     pub(crate) eot_grfs: u32,
-    /// Whether ids and cross-thread data are in memory, where the kernel loads them from to where
-    /// other threads find them.
+    /// True if ids and cross-thread data are in memory. The kernel then loads them to the registers
+    /// that other platforms put them in.
     pub(crate) loads_payload: bool,
-    /// What a barrier message says of the group, from the thread header.
+    /// Fields of a barrier message that describe the group, taken from the thread header.
     pub(crate) barrier: Barrier,
-    /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
+    /// Bits of dword 5 of the thread header with the start of the thread's scratch.
     pub(crate) scratch_mask: u32,
-    /// By how many bits those are shifted down to be what messages want: the offset of a surface's
+    /// Right shift of these bits that gives the value for messages: the offset of a surface's
     /// state, or of scratch itself.
     pub(crate) scratch_shift: u32,
-    /// The bits of dword 5 of the thread header that number the threads that run at a time.
+    /// Bits of dword 5 of the thread header with the number of the hardware thread.
     pub(crate) hw_thread: Bits,
-    /// The bits of `sr0.0` that say which EU of its subslice a thread runs on.
+    /// Bits of `sr0.0` with the EU in its subslice.
     pub(crate) eu: Bits,
-    /// ... which of the EU's threads it is.
+    /// Bits of `sr0.0` with the thread in its EU.
     pub(crate) eu_thread: Bits,
-    /// ... which subslice of its slice it is on.
+    /// Bits of `sr0.0` with the subslice in its slice.
     pub(crate) subslice: Bits,
-    /// ... which slice.
+    /// Bits of `sr0.0` with the slice.
     pub(crate) slice: Bits,
-    /// The bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
+    /// Bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
     pub(crate) denormals: [u32; 3],
 }
 
-/// What a barrier message says of the group.
+/// Fields of a barrier message that describe the group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Barrier {
-    /// Dword 2 is that of the thread header, these bits of it.
+    /// Dword 2 is that of the thread header under this mask.
     Masked(u32),
-    /// Bytes 10 and 11 are how many threads signal and how many wait, which is byte 11 of the
-    /// thread header.
+    /// Bytes 10 and 11 are the numbers of threads that signal and that wait. Both are byte 11 of
+    /// the thread header.
     Counted,
 }
 
 /// Bits of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Bits {
-    /// The lowest one.
+    /// Lowest bit.
     pub first: u32,
-    /// How many.
+    /// Number of bits.
     pub count: u32,
 }
 
@@ -80,7 +80,7 @@ impl Bits {
 }
 
 impl Abi {
-    /// The contract of a platform, if there is a code generator for it.
+    /// Returns the ABI of a platform, if there is a code generator for it.
     pub fn of(platform: Platform) -> Option<&'static Abi> {
         match platform {
             Platform::Gen8 | Platform::Gen8Lp | Platform::Gen9 | Platform::Gen9Lp => {
@@ -95,7 +95,7 @@ impl Abi {
     }
 }
 
-/// Byte address in the register file of a group id: in the thread header, on all platforms.
+/// Returns the byte address in the GRF file of a group id: in the thread header, on all platforms.
 pub(crate) fn group_id_address(dim: crate::ir::Dim) -> u32 {
     use crate::ir::Dim;
     match dim {

@@ -1,5 +1,5 @@
-//! What a thread finds in its registers at its start, and where: the thread header, local ids, and
-//! the cross-thread data (kernel arguments and launch facts, as `.ze_info` lists them).
+//! Thread payload, the initial contents of a thread's registers: thread header, local ids, and
+//! cross-thread data (kernel arguments and launch facts, as `.ze_info` lists them).
 
 use crate::error::CodegenError;
 use crate::ir::Origin;
@@ -9,28 +9,28 @@ use crate::ir::{
 };
 use crate::target::{GrfFile, Target};
 
-/// Size in bytes of the cross-thread data entry of a kernel that has no cross-thread data.
+/// Size in bytes of the entry for empty cross-thread data.
 pub(crate) const NO_CROSS_BYTES: u32 = 12;
 
-/// A launch fact in the cross-thread data: three dwords (x, y, z), one, or an address.
+/// Launch fact in the cross-thread data: three dwords (x, y, z), one dword, or an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum LaunchFact {
     /// Work-items of a group as launched.
     LocalSize,
-    /// Groups.
+    /// Number of groups.
     GroupCount,
-    /// Work-items in all.
+    /// Number of all work-items.
     GlobalSize,
     /// Offset of the global ids.
     GlobalOffset,
-    /// Dimensions.
+    /// Number of dimensions.
     WorkDim,
     /// Address of the launch's printf buffer.
     PrintfBuffer,
 }
 
 impl LaunchFact {
-    /// The fact an opcode reads.
+    /// Returns the fact that an opcode reads.
     pub fn of(op: Opcode) -> Option<LaunchFact> {
         match op {
             Opcode::LocalSize => Some(LaunchFact::LocalSize),
@@ -43,7 +43,7 @@ impl LaunchFact {
         }
     }
 
-    /// Its `arg_type` in `.ze_info`.
+    /// Returns its `arg_type` in `.ze_info`.
     pub fn ze_name(self) -> &'static str {
         match self {
             LaunchFact::LocalSize => "enqueued_local_size",
@@ -55,7 +55,7 @@ impl LaunchFact {
         }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             LaunchFact::WorkDim => 4,
@@ -65,7 +65,7 @@ impl LaunchFact {
     }
 }
 
-/// A place in the cross-thread data.
+/// Position in the cross-thread data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
     /// Bytes from the start of the cross-thread data.
@@ -74,18 +74,19 @@ pub struct Slot {
     pub bytes: u32,
 }
 
-/// The payload of a kernel.
+/// Payload of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Payload {
     /// SIMD width of the dispatch.
     pub simd: u32,
     /// Scratch of a thread in bytes.
     pub scratch_bytes: u32,
-    /// Whether local ids come in registers.
+    /// True if local ids are in registers.
     pub local_ids: bool,
-    /// Per kernel argument: what it is and where.
+    /// Kind and position of each kernel argument.
     pub args: Vec<(ArgKind, Slot)>,
-    /// Facts about arguments that the kernel reads: of which of its kind, what, and where.
+    /// Facts about arguments that the kernel reads: number of the argument among its kind, fact,
+    /// and position.
     pub arg_facts: Vec<(u8, ArgFact, Slot)>,
     /// Launch facts that the kernel reads.
     pub facts: Vec<(LaunchFact, Slot)>,
@@ -93,20 +94,20 @@ pub struct Payload {
     pub cross_bytes: u32,
     /// Bytes of it that are arguments and facts.
     pub cross_used: u32,
-    /// The register file.
+    /// GRF file.
     grf: GrfFile,
-    /// Registers of the local ids of one dimension, or of what stands for all of them.
+    /// Number of GRFs for the local ids of one dimension, or for their placeholder.
     id_grfs: u32,
 }
 
-/// Bytes of each of the packed local ids.
+/// Bytes of each packed local id.
 const PACKED_ID_BYTES: u32 = 2;
 /// Bytes of all three.
 pub(crate) const PACKED_IDS: u32 = 3 * PACKED_ID_BYTES;
 
-/// By argument of a kernel: whether it is a surface where nothing reads where in that the buffer
-/// begins. Then it begins where the surface does: whoever launches the kernel sees that it does not
-/// ask (NEO, `KernelHw::setBufferSurfaceState`).
+/// Returns per argument true for surfaces whose buffer offset nothing reads. Such a buffer must
+/// start where the surface does: the launcher sees that the kernel does not read the offset (NEO,
+/// `KernelHw::setBufferSurfaceState`).
 fn unread_surfaces(func: &Function) -> Vec<bool> {
     let mut unread: Vec<bool> = func
         .sig
@@ -134,11 +135,11 @@ fn unread_surfaces(func: &Function) -> Vec<bool> {
 }
 
 impl Payload {
-    /// Lays out the payload of a kernel; `functions`: it and those that it calls.
+    /// Lays out the payload of a kernel. `functions` are the kernel and those that it calls.
     ///
     /// # Errors
-    /// The function is no kernel, reads local ids without lanes of work-items, lacks what an
-    /// instruction asks of it, or has arguments that cannot be passed.
+    /// The function is no kernel, reads local ids without lanes of work-items, lacks something that
+    /// an instruction uses, or has arguments that cannot be passed.
     pub fn of<'f>(
         func: &Function,
         functions: impl Iterator<Item = &'f Function>,
@@ -199,7 +200,7 @@ impl Payload {
             .iter()
             .enumerate()
             .map(|(n, p)| match p.kind {
-                // In no register, but in tables.
+                // In tables, not in registers.
                 ArgKind::Image(..) | ArgKind::Sampler => (p.kind, place(0)),
                 ArgKind::Surface if unread.get(n) == Some(&true) => (p.kind, place(0)),
                 _ => (p.kind, place(p.ty.bytes())),
@@ -229,7 +230,7 @@ impl Payload {
                 abi.no_id_grfs
             },
         };
-        // One register has the address that the payload is loaded from.
+        // One GRF has the address that the payload is loaded from.
         let address = u32::from(abi.loads_payload) * grf.bytes;
         let fit = grf.size().saturating_sub(payload.cross_address() + address);
         if payload.cross_bytes > fit {
@@ -241,19 +242,19 @@ impl Payload {
         Ok(payload)
     }
 
-    /// Registers from the thread header on that hold the payload.
+    /// Returns the number of GRFs of the payload, from the thread header on.
     pub fn grfs(&self) -> u32 {
         (self.cross_address() + self.cross_bytes) / self.grf.bytes
     }
 
-    /// Whether the cross-thread data holds nothing.
+    /// Returns true if the cross-thread data is empty.
     pub fn cross_is_empty(&self) -> bool {
         self.args.iter().all(|(_, slot)| slot.bytes == 0)
             && self.facts.is_empty()
             && self.arg_facts.is_empty()
     }
 
-    /// The image of a number: its shape, and what it is for.
+    /// Returns shape and access of an image by its number.
     pub fn image(&self, image: u8) -> Option<(ImageShape, ImageAccess)> {
         let kinds = self.args.iter().map(|a| a.0);
         let mut images = kinds.filter_map(|k| match k {
@@ -263,19 +264,19 @@ impl Payload {
         images.nth(image.into())
     }
 
-    /// The binding table index of the n-th image: behind all surfaces.
+    /// Returns the binding table index of the n-th image: after all surfaces.
     pub fn image_index(&self, image: u8) -> u8 {
         let surfaces = self.args.iter().filter(|(k, _)| *k == ArgKind::Surface);
         (surfaces.count() as u8).saturating_add(image)
     }
 
-    /// Whether the local ids are one work-item's: three words in a row (zebin spec,
-    /// `packed_local_ids`).
+    /// Returns true if the local ids are those of one work-item: three consecutive words (zebin
+    /// spec, `packed_local_ids`).
     pub fn packed_ids(&self) -> bool {
         self.local_ids && self.simd == 1
     }
 
-    /// Byte address in the register file of the local ids of a dimension.
+    /// Returns the byte address in the GRF file of the local ids of a dimension.
     pub fn local_id_address(&self, dim: Dim) -> u32 {
         if self.packed_ids() {
             return self.grf.bytes + PACKED_ID_BYTES * dim.index() as u32;
@@ -283,7 +284,7 @@ impl Payload {
         self.grf.bytes * (1 + self.id_grfs * dim.index() as u32)
     }
 
-    /// Byte address in the register file of the cross-thread data.
+    /// Returns the byte address in the GRF file of the cross-thread data.
     pub fn cross_address(&self) -> u32 {
         let rest = if self.local_ids {
             0
@@ -293,7 +294,7 @@ impl Payload {
         self.grf.bytes + self.per_thread_bytes().max(rest)
     }
 
-    /// Size of the per-thread data in `.ze_info` terms, in bytes.
+    /// Returns the size in bytes of the per-thread data, as in `.ze_info`.
     pub fn per_thread_bytes(&self) -> u32 {
         if self.packed_ids() {
             self.grf.bytes
@@ -305,7 +306,7 @@ impl Payload {
     }
 }
 
-/// Refuses a kernel whose functions ask for what it lacks: an argument by its number, or scratch.
+/// Checks that a kernel has what its functions use: arguments by number, and scratch.
 pub(crate) fn has_what_is_asked<'f>(
     kernel: &Function,
     functions: impl Iterator<Item = &'f Function>,

@@ -1,7 +1,9 @@
-//! Xe-LP: as Gen11. From Xe-HP on the payload is in memory, at the offset of general state base
-//! that `r0.0` holds: the cross-thread data, then ids of one thread after the other. The kernel
-//! loads it to where it is before Xe-HP (`emit::prologue`); the hardware makes local ids itself
-//! where it can, and then enters the kernel behind the instructions that load them.
+//! Xe-LP has the ABI of Gen11. From Xe-HP on, the payload is in memory, at the offset of general
+//! state base in `r0.0`. It is the cross-thread data, then the ids of one thread after the other.
+//!
+//! The kernel loads it to the registers that it has before Xe-HP (`emit::prologue`). The hardware
+//! generates local ids itself if it can. It then enters the kernel after the instructions that load
+//! them.
 
 use super::before_xe::GEN11_ABI;
 use super::{Abi, Barrier, Bits};
