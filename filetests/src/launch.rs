@@ -23,7 +23,7 @@ pub enum Arg {
     Image(ImageArg, Data),
     /// Sampler: `sampler edge linear norm`.
     Sampler(Sampler),
-    /// SLM of so many bytes: `slm 256`.
+    /// SLM of a size in bytes: `slm 256`.
     Slm(u32),
     /// Null pointer: `null`.
     Null,
