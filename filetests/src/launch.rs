@@ -4,7 +4,7 @@
 //! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0] == [_, f32[1, 3, 5], _]
 //! ; run: %hello global=2 prints="hello 0\nhello 1\n"
 //! ; run: %spin args=[f32[0]] error: endless loop
-//! // run: add groups=2 binds=[0,0: f32[0..4], 0,1: f32[1;4], push: i32 4] == [_, f32[1, 2, 3, 4], _]
+//! // run: add groups=2 binds=[0,0: f32[0..3], 0,1: f32[1;3], push: i32 3] == [_, f32[1, 2, 3], _]
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
@@ -23,7 +23,7 @@ pub enum Arg {
     Image(ImageArg, Data),
     /// Sampler: `sampler edge linear norm`.
     Sampler(Sampler),
-    /// SLM of so many bytes: `slm 256`.
+    /// SLM of a size in bytes: `slm 256`.
     Slm(u32),
     /// Null pointer: `null`.
     Null,

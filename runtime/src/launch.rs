@@ -80,7 +80,7 @@ pub enum Arg {
     Buffer(Buffer),
     /// Null pointer.
     Null,
-    /// SLM of so many bytes.
+    /// SLM of a size in bytes.
     Local(u32),
     /// Value in the device's bytes, as many as the kernel declares.
     Value(Vec<u8>),

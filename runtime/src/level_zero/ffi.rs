@@ -582,7 +582,7 @@ impl DriverModule {
 pub(super) enum DriverArg<'a> {
     /// Address of a buffer, or 0.
     Pointer(u64),
-    /// SLM of so many bytes.
+    /// SLM of a size in bytes.
     Local(usize),
     /// Value.
     Value(&'a [u8]),
