@@ -11,6 +11,7 @@ mod operands;
 mod parts;
 mod places;
 mod products;
+mod reflection;
 mod rings;
 pub mod shapes;
 mod short;
@@ -157,7 +158,8 @@ pub const SHARED_BYTES: u32 = 4096;
 /// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32 with the arguments
 /// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32 surface` of [`SHARED_BYTES`], `i32 image2d read` and `i32 image2d write` of
 /// [`IMAGE_SIDE`], `i32 sampler` to the nearest texel of the edge, `i32 image2d_block readwrite` of
-/// [`IMAGE_SIDE`] rows of as many bytes, two a texel), meant to be launched as one thread.
+/// [`IMAGE_SIDE`] rows of as many bytes, two a texel), meant to be launched as one thread. Often arguments have names, and places among a
+/// shader's resources; with [`Options::runnable`], all are given by number nonetheless.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }
