@@ -6,6 +6,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
 use std::time::Duration;
 
+/// Time between two drawings of the bar.
+const STEP: Duration = Duration::from_millis(100);
+
 /// A line of the table.
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -96,35 +99,25 @@ impl fmt::Display for Table {
 }
 
 /// Runs something while a bar shows the threads that are done. Short work shows none.
-pub fn with_bar<T: Send>(what: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|s| {
-        let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        s.spawn(move || {
-            let wait = Duration::from_millis(100);
-            let mut bar = None;
-            // The channel closes when the work is done.
-            while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(wait)
-            {
-                let bar = bar.get_or_insert_with(|| {
-                    let style = ProgressStyle::with_template(
-                        "{msg:12} [{bar:40}] {pos}/{len} threads {eta}",
-                    );
-                    let bar = ProgressBar::new(progress.total());
-                    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-                    bar.set_message(what.to_string());
-                    bar
-                });
-                bar.set_length(progress.total());
-                bar.set_position(progress.done());
-            }
-            if let Some(bar) = bar {
-                bar.finish_and_clear();
-            }
+pub fn with_bar<T>(what: &str, progress: &Progress, work: impl FnOnce() -> T) -> T {
+    let mut bar = None;
+    let draw = |seen: &Progress| {
+        let bar = bar.get_or_insert_with(|| {
+            let style =
+                ProgressStyle::with_template("{msg:12} [{bar:40}] {pos}/{len} threads {eta}");
+            let bar = ProgressBar::new(seen.total());
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_message(what.to_string());
+            bar
         });
-        let out = work();
-        drop(sender);
-        out
-    })
+        bar.set_length(seen.total());
+        bar.set_position(seen.done());
+    };
+    let out = progress.watch(STEP, draw, work);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    out
 }
 
 #[cfg(test)]

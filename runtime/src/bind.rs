@@ -7,7 +7,7 @@ use crate::zebin::{ArgInfo, ArgRole, BindingPlace, Resource};
 use std::fmt;
 
 /// Where a caller binds an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Slot {
     /// At a place of the shader's interface.
     At(BindingPlace),
@@ -76,9 +76,10 @@ fn describe(info: &ArgInfo) -> Option<String> {
 
 fn all(infos: &[ArgInfo]) -> String {
     let all: Vec<String> = infos.iter().filter_map(describe).collect();
-    match all.is_empty() {
-        true => "it has no bindings".to_owned(),
-        false => format!("it has {}", all.join("; ")),
+    if all.is_empty() {
+        "it has no bindings".to_owned()
+    } else {
+        format!("it has {}", all.join("; "))
     }
 }
 
@@ -96,13 +97,13 @@ pub(crate) fn resolve(
     if bound.is_empty() && infos.iter().all(|i| i.role == ArgRole::Argument) {
         return Ok(given);
     }
-    let mut args = match bound.is_empty() {
-        true => by_number(kernel, infos, given)?,
-        false if given.is_empty() => by_slot(kernel, infos, bound)?,
-        false => {
-            let what = "arguments are given by number and by binding in one launch";
-            return Err(error(kernel, what));
-        }
+    let mut args = if bound.is_empty() {
+        by_number(kernel, infos, given)?
+    } else if given.is_empty() {
+        by_slot(kernel, infos, bound)?
+    } else {
+        let what = "arguments are given by number and by binding in one launch";
+        return Err(error(kernel, what));
     };
     check_sizes(kernel, infos, &args)?;
     fill_sizes(kernel, infos, &mut args)?;
@@ -146,29 +147,53 @@ fn by_number(
     Ok(infos.iter().map(next).collect())
 }
 
+/// The numbers of a kernel's arguments, sorted by slot and then by number, so that a launch with many
+/// bindings does not search all arguments for each.
+struct Slots(Vec<(Slot, usize)>);
+
+impl Slots {
+    fn new(infos: &[ArgInfo]) -> Slots {
+        let slots = infos.iter().enumerate();
+        let mut slots: Vec<_> = slots
+            .filter_map(|(n, i)| Some((Slot::of(i.role)?, n)))
+            .collect();
+        slots.sort_unstable();
+        Slots(slots)
+    }
+
+    /// The arguments at a slot, in order of number.
+    fn at(&self, slot: Slot) -> impl Iterator<Item = usize> {
+        let from = self.0.partition_point(|&(s, _)| s < slot);
+        let behind = self.0.get(from..).unwrap_or_default();
+        let here = behind.iter().take_while(move |&&(s, _)| s == slot);
+        here.map(|&(_, n)| n)
+    }
+}
+
 fn by_slot(
     kernel: &Kernel,
     infos: &[ArgInfo],
     bound: Vec<(Slot, Arg)>,
 ) -> Result<Vec<Option<Arg>>, Error> {
+    let slots = Slots::new(infos);
     let mut args: Vec<Option<Arg>> = vec![None; infos.len()];
     for (slot, arg) in bound {
-        let mut here = infos
-            .iter()
-            .zip(&mut args)
-            .filter(|(i, _)| Slot::of(i.role) == Some(slot));
-        let Some(mut found) = here.next() else {
+        let is_sampler = |n: usize| {
+            let role = infos.get(n).map(|i| i.role);
+            matches!(role, Some(ArgRole::Resource(_, Resource::Sampler)))
+        };
+        let mut here = slots.at(slot);
+        // An image and its sampler are at one place.
+        let found = here.next().map(|first| {
+            let fits = is_sampler(first) == matches!(arg, Arg::Sampler(_));
+            let other = if fits { None } else { here.next() };
+            other.unwrap_or(first)
+        });
+        let Some(found) = found.and_then(|n| args.get_mut(n)) else {
             let what = format!("it has no {slot}: {}", all(infos));
             return Err(error(kernel, what));
         };
-        // An image and its sampler are at one place.
-        let is_sampler = |i: &ArgInfo| matches!(i.role, ArgRole::Resource(_, Resource::Sampler));
-        if is_sampler(found.0) != matches!(arg, Arg::Sampler(_))
-            && let Some(other) = here.next()
-        {
-            found = other;
-        }
-        if found.1.replace(arg).is_some() {
+        if found.replace(arg).is_some() {
             return Err(error(kernel, format!("two arguments are bound at {slot}")));
         }
     }
@@ -210,4 +235,56 @@ fn fill_sizes(kernel: &Kernel, infos: &[ArgInfo], args: &mut [Option<Arg>]) -> R
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zebin::ArgKind;
+
+    fn place(set: u32, binding: u32, element: u32) -> BindingPlace {
+        BindingPlace {
+            set,
+            binding,
+            element,
+        }
+    }
+
+    /// Arguments that are not in order of place, with two at one place, are found by place.
+    #[test]
+    fn slots_are_found_in_any_order() {
+        let at = |p, r| ArgRole::Resource(p, r);
+        let buffer = Resource::UniformBuffer { least: 0 };
+        let roles = [
+            at(place(1, 0, 0), buffer),
+            ArgRole::SizeOf(0),
+            at(place(0, 5, 1), Resource::Image),
+            at(place(0, 7, 0), Resource::Sampler),
+            ArgRole::PushConstants,
+            at(place(0, 5, 0), Resource::Image),
+            at(place(0, 7, 0), Resource::Image),
+            ArgRole::Argument,
+        ];
+        // No lookup looks at kinds.
+        let info = |role| ArgInfo {
+            kind: ArgKind::Buffer,
+            names: None,
+            role,
+        };
+        let slots = Slots::new(&roles.map(info));
+        let at = |slot| slots.at(slot).collect::<Vec<_>>();
+        assert_eq!(at(Slot::At(place(1, 0, 0))), [0]);
+        assert_eq!(at(Slot::At(place(0, 5, 0))), [5]);
+        assert_eq!(at(Slot::At(place(0, 5, 1))), [2]);
+        assert_eq!(at(Slot::At(place(0, 7, 0))), [3, 6]);
+        assert_eq!(at(Slot::Pushed), [4]);
+        for none in [
+            place(0, 0, 0),
+            place(0, 5, 2),
+            place(0, 6, 0),
+            place(9, 0, 0),
+        ] {
+            assert!(at(Slot::At(none)).is_empty(), "{none}");
+        }
+    }
 }

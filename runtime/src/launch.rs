@@ -14,7 +14,9 @@ use std::fmt;
 use std::io::Write;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Number of work-items of a launch, and their grouping.
@@ -226,6 +228,37 @@ impl Progress {
     /// Returns the number of threads in all; 0 before the launch begins.
     pub fn total(&self) -> u64 {
         self.0.total.load(Ordering::Relaxed)
+    }
+
+    /// Runs work and, on a thread beside it, calls `seen` after each `step` until the work is done.
+    /// Work that takes less than a step is not seen.
+    ///
+    /// ```
+    /// use gantry_runtime::Progress;
+    /// use std::time::Duration;
+    ///
+    /// let seen = |p: &Progress| eprintln!("{} of {} threads", p.done(), p.total());
+    /// let sum = Progress::new().watch(Duration::from_secs(1), seen, || 1 + 1);
+    /// assert_eq!(sum, 2);
+    /// ```
+    pub fn watch<T>(
+        &self,
+        step: Duration,
+        mut seen: impl FnMut(&Progress) + Send,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        thread::scope(|s| {
+            let (running, ended) = mpsc::channel::<()>();
+            s.spawn(move || {
+                // The channel closes when the work is done.
+                while ended.recv_timeout(step) == Err(RecvTimeoutError::Timeout) {
+                    seen(self);
+                }
+            });
+            let out = work();
+            drop(running);
+            out
+        })
     }
 
     pub(crate) fn begin(&self, total: u64) {

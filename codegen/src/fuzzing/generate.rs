@@ -74,6 +74,9 @@ pub(super) fn module(rng: Rng, options: &Options) -> Module {
     if places.one_in(3) {
         super::places::add(&mut places, &mut module);
     }
+    if places.one_in(2) {
+        super::reflection::add(&mut places, options, &mut module);
+    }
     module
 }
 

@@ -12,6 +12,7 @@ mod operands;
 mod parts;
 mod places;
 mod products;
+mod reflection;
 mod rings;
 pub mod shapes;
 mod short;
@@ -167,6 +168,9 @@ pub const SHARED_BYTES: u32 = 4096;
 /// - `i32 image2d read` and `i32 image2d write` of [`IMAGE_SIDE`],
 /// - `i32 sampler`: nearest, clamped to the edge,
 /// - `i32 image2d_block readwrite` of [`IMAGE_SIDE`] rows of as many bytes, two a texel.
+///
+/// Arguments often have names and bindings. With [`Options::runnable`] all are still given by
+/// number.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }

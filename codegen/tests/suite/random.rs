@@ -5,9 +5,13 @@ use gantry_codegen::fuzzing::{
     IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
 };
 use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
-use gantry_codegen::ir::{Block, FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Value};
+use gantry_codegen::ir::{
+    Block, FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, ParamInfo, ParamRole, Resource,
+    Value,
+};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
+use gantry_codegen::{CacheKey, CompileOptions};
 
 /// Returns the seed of a run: `GANTRY_SEED`, or a fixed one.
 fn seed() -> u64 {
@@ -60,6 +64,46 @@ fn text_reads_back() {
             seen[info.opcode as usize]
         );
     }
+}
+
+/// Index of the kind of a parameter's reflection.
+fn reflected_kind(info: &ParamInfo) -> usize {
+    match info.role {
+        ParamRole::Argument if info.name.is_empty() => 0,
+        ParamRole::Argument => 1,
+        ParamRole::PushConstants => 2,
+        ParamRole::SizeOf(_) => 3,
+        ParamRole::Resource(_, Resource::StorageBuffer { .. }) => 4,
+        ParamRole::Resource(_, Resource::UniformBuffer { .. }) => 5,
+        ParamRole::Resource(_, Resource::Image) => 6,
+        ParamRole::Resource(_, Resource::Sampler) => 7,
+    }
+}
+
+/// A module that is parsed from its text has the same key, and the reflection of each parameter is
+/// part of the key.
+#[test]
+fn keys_follow_text_and_reflection() {
+    let seed = seed();
+    let options = CompileOptions::for_target("skl").unwrap();
+    let key = |m: &Module| CacheKey::new(m, &options);
+    let mut seen = [0; 8];
+    for n in 0..200 {
+        let m = module(seed + n, &Options::any());
+        let parsed = parse(&m.to_string()).unwrap().module;
+        assert_eq!(key(&m), key(&parsed), "seed {}", seed + n);
+        let infos = &m.functions[FuncRef::from_u32(0)].reflection;
+        for (at, info) in infos.iter().enumerate() {
+            seen[reflected_kind(info)] += 1;
+            if *info != ParamInfo::default() {
+                let mut other = m.clone();
+                let reflection = &mut other.functions[FuncRef::from_u32(0)].reflection;
+                reflection.set(at, ParamInfo::default());
+                assert_ne!(key(&m), key(&other), "seed {}, {at}", seed + n);
+            }
+        }
+    }
+    assert!(seen.iter().all(|n| *n >= 10), "{seen:?}");
 }
 
 /// Returns the number of work-items of a thread.

@@ -113,6 +113,25 @@ fn deadlines_end_endless_loops() {
 }
 
 #[test]
+fn progress_is_seen_while_work_runs() {
+    let (seen, wait) = std::sync::mpsc::channel();
+    let progress = Progress::new();
+    let see = |p: &Progress| seen.send(p.total()).unwrap();
+    // The work takes as long as it takes to be seen twice, before a launch of 6 threads and after it.
+    let got = progress.watch(Duration::from_millis(1), see, || {
+        let before = wait.recv().unwrap();
+        let how = How {
+            progress: Some(&progress),
+            ..How::default()
+        };
+        run(&device(1), LONG, 3, &how).unwrap();
+        let after = wait.iter().find(|n| *n != 0);
+        (before, after, progress.done())
+    });
+    assert_eq!(got, (0, Some(6), 6));
+}
+
+#[test]
 fn any_thread_cancels() {
     for body in [ENDLESS, MEETS] {
         let cancel = Cancel::new();

@@ -3,7 +3,6 @@
 use gantry::runtime::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Time between two drawings; what takes less shows no bar.
@@ -15,26 +14,19 @@ pub(crate) fn with_bar<R>(progress: &Progress, work: impl FnOnce() -> R) -> R {
     if !std::io::stderr().is_terminal() {
         return work();
     }
-    std::thread::scope(|s| {
-        let (running, ended) = channel::<()>();
-        s.spawn(move || {
-            let style = ProgressStyle::with_template("[{bar:40}] {pos}/{len} threads, {eta} left");
-            let bar = ProgressBar::hidden();
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            // The channel closes when the work is done.
-            while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
-                if bar.is_hidden() {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                }
-                bar.set_length(progress.total());
-                bar.set_position(progress.done());
-            }
-            bar.finish_and_clear();
-        });
-        let out = work();
-        drop(running);
-        out
-    })
+    let style = ProgressStyle::with_template("[{bar:40}] {pos}/{len} threads, {eta} left");
+    let bar = ProgressBar::hidden();
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let draw = |seen: &Progress| {
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_length(seen.total());
+        bar.set_position(seen.done());
+    };
+    let out = progress.watch(STEP, draw, work);
+    bar.finish_and_clear();
+    out
 }
 
 /// A bar that counts files; hidden where standard error is no terminal.

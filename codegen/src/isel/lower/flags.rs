@@ -437,9 +437,13 @@ impl Lower<'_> {
         };
         let lanes = self.ty(em).lanes();
         let ty = flag_type(lanes);
-        let (em, rm) = (self.flag(em), self.flag(rm));
         let new_em = self.flag(results[0]);
-        self.flag_op(Op::Or, new_em, lanes, flag_src(em, ty), flag_src(rm, ty));
+        // On the mask stack no channel comes back by an empty mask: both masks are one flag.
+        let em = self.flag(em);
+        if em != new_em {
+            let rm = self.flag(rm);
+            self.flag_op(Op::Or, new_em, lanes, flag_src(em, ty), flag_src(rm, ty));
+        }
         if self.value_flags[results[1]].is_some() {
             let none = self.flag(results[1]);
             self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);

@@ -26,14 +26,8 @@ fn promised(decorations: &str, body: &'static str) -> Vec<bool> {
 #[test]
 fn buffers_have_nothing_in_common_unless_they_say_so() {
     assert_eq!(promised("", COPY), [true, true]);
-    assert_eq!(
-        promised("OpDecorate %b0 Deco.Aliased\n", COPY),
-        [false, true]
-    );
-    assert_eq!(
-        promised("OpDecorate %b1 Deco.Restrict\n", COPY),
-        [true, true]
-    );
+    assert_eq!(promised("OpDecorate %b0 Aliased\n", COPY), [false, true]);
+    assert_eq!(promised("OpDecorate %b1 Restrict\n", COPY), [true, true]);
 }
 
 #[test]

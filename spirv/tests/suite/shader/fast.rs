@@ -18,6 +18,18 @@ const NSZ: u32 = 4;
 const RECIP: u32 = 8;
 const FAST: u32 = 16;
 
+/// The names of the bits of a mode.
+fn names(mode: u32) -> String {
+    let all = ["NotNaN", "NotInf", "NSZ", "AllowRecip", "Fast"];
+    let set = (0..).zip(all).filter(|(bit, _)| mode >> bit & 1 != 0);
+    let set: Vec<&str> = set.map(|(_, name)| name).collect();
+    if set.is_empty() {
+        "None".to_owned()
+    } else {
+        set.join("|")
+    }
+}
+
 const fn rule(
     body: &'static str,
     mode: u32,
@@ -111,8 +123,8 @@ OpStore %pr %wr
     );
     Shader {
         decorations: format!(
-            "{WORDS_DECORATIONS}OpDecorate {of} Deco.FPFastMathMode {}\n",
-            rule.mode
+            "{WORDS_DECORATIONS}OpDecorate {of} FPFastMathMode {}\n",
+            names(rule.mode)
         ),
         types: format!(
             "{WORDS}

@@ -23,16 +23,16 @@ enum How {
 
 fn shader(bits: u32, op: &str, how: How) -> Shader {
     let (more, ty) = match bits {
-        16 => ("OpCapability Cap.Float16", "%t = OpTypeFloat 16"),
-        64 => ("OpCapability Cap.Float64", "%t = OpTypeFloat 64"),
+        16 => ("OpCapability Float16", "%t = OpTypeFloat 16"),
+        64 => ("OpCapability Float64", "%t = OpTypeFloat 64"),
         _ => ("", ""),
     };
     let t = if ty.is_empty() { "%float" } else { "%t" };
     let (scope, operation, size) = match how {
-        How::SubgroupScan => ("%3", 2, ""),
-        How::GroupScan => ("%2", 2, ""),
-        How::Clusters => ("%3", 3, "%4"),
-        How::Large => ("%3", 3, "%64"),
+        How::SubgroupScan => ("%3", "ExclusiveScan", ""),
+        How::GroupScan => ("%2", "ExclusiveScan", ""),
+        How::Clusters => ("%3", "ClusteredReduce", "%4"),
+        How::Large => ("%3", "ClusteredReduce", "%64"),
     };
     let single = match bits {
         32 => "%f = OpCopyObject %float %s",
@@ -57,7 +57,7 @@ OpStore %to %word
         _ => format!(
             "{begin}%rest = OpUMod %uint %i %4
 %some = OpINotEqual %bool %rest %0
-OpSelectionMerge %end 0
+OpSelectionMerge %end None
 OpBranchConditional %some %then %end
 %then = OpLabel
 {work}OpBranch %end
@@ -167,8 +167,8 @@ fn uniform_arithmetic() {
             "%from = OpAccessChain %p_uint %b0 %0 %i
 %v = OpLoad %uint %from
 {from}
-%a = OpGroup{op} {ty} %2 0 %x
-%b = OpGroup{op} {ty} %2 2 %x
+%a = OpGroup{op} {ty} %2 Reduce %x
+%b = OpGroup{op} {ty} %2 ExclusiveScan %x
 {to}
 %sum = OpIMul %uint %m %3
 %r = OpIAdd %uint %sum %n
@@ -177,7 +177,7 @@ OpStore %put %r
 "
         );
         let shader = Shader {
-            more: "OpCapability Cap.GroupUniformArithmeticKHR",
+            more: "OpCapability GroupUniformArithmeticKHR",
             decorations: WORDS_DECORATIONS.into(),
             types: WORDS.into(),
             body: body.leak(),

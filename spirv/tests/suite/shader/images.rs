@@ -4,12 +4,12 @@ use super::{Shader, WORDS, WORDS_DECORATIONS, check, words};
 use gantry_codegen::ir::{ParamInfo, ParamRole};
 
 const DECORATIONS: &str = "
-OpDecorate %read Deco.DescriptorSet 0
-OpDecorate %read Deco.Binding 2
-OpDecorate %written Deco.DescriptorSet 0
-OpDecorate %written Deco.Binding 3
-OpDecorate %samplers Deco.DescriptorSet 0
-OpDecorate %samplers Deco.Binding 4
+OpDecorate %read DescriptorSet 0
+OpDecorate %read Binding 2
+OpDecorate %written DescriptorSet 0
+OpDecorate %written Binding 3
+OpDecorate %samplers DescriptorSet 0
+OpDecorate %samplers Binding 4
 ";
 
 /// Three images that are read, three that are written, two samplers: of edges, and one that repeats.
@@ -20,22 +20,22 @@ const TYPES: &str = "
 %f4 = OpConstant %float 4.0
 %u2 = OpTypeVector %uint 2
 %u4 = OpTypeVector %uint 4
-%sampled = OpTypeImage %uint 1 0 0 0 1 0
-%storage = OpTypeImage %uint 1 0 0 0 2 33
+%sampled = OpTypeImage %uint 2D 0 0 0 1 Unknown
+%storage = OpTypeImage %uint 2D 0 0 0 2 R32ui
 %both = OpTypeSampledImage %sampled
 %sampler = OpTypeSampler
 %read3 = OpTypeArray %sampled %3
 %written3 = OpTypeArray %storage %3
 %sampler2 = OpTypeArray %sampler %2
-%p_read3 = OpTypePointer Class.UniformConstant %read3
-%p_written3 = OpTypePointer Class.UniformConstant %written3
-%p_sampler2 = OpTypePointer Class.UniformConstant %sampler2
-%p_read = OpTypePointer Class.UniformConstant %sampled
-%p_written = OpTypePointer Class.UniformConstant %storage
-%p_sampler = OpTypePointer Class.UniformConstant %sampler
-%read = OpVariable %p_read3 Class.UniformConstant
-%written = OpVariable %p_written3 Class.UniformConstant
-%samplers = OpVariable %p_sampler2 Class.UniformConstant
+%p_read3 = OpTypePointer UniformConstant %read3
+%p_written3 = OpTypePointer UniformConstant %written3
+%p_sampler2 = OpTypePointer UniformConstant %sampler2
+%p_read = OpTypePointer UniformConstant %sampled
+%p_written = OpTypePointer UniformConstant %storage
+%p_sampler = OpTypePointer UniformConstant %sampler
+%read = OpVariable %p_read3 UniformConstant
+%written = OpVariable %p_written3 UniformConstant
+%samplers = OpVariable %p_sampler2 UniformConstant
 ";
 
 /// A shader whose body makes `%r`, which is stored, and the buffers after it: what it stored, and the images.
@@ -50,7 +50,7 @@ OpStore %pr %r
 "
     );
     let shader = Shader {
-        more: "OpCapability Cap.SampledImageArrayDynamicIndexing",
+        more: "OpCapability SampledImageArrayDynamicIndexing",
         decorations: format!("{WORDS_DECORATIONS}{DECORATIONS}"),
         types: format!("{WORDS}{TYPES}"),
         body: body.leak(),
@@ -107,7 +107,7 @@ fn by_an_index_of_each_channel() {
 %size = OpImageQuerySizeLod %u2 %image %0
 %width = OpCompositeExtract %uint %size 0
 %wide = OpUGreaterThan %bool %width %c14
-OpSelectionMerge %after 0
+OpSelectionMerge %after None
 OpBranchConditional %wide %then %after
 %then = OpLabel
 %pw = OpAccessChain %p_uint %b0 %0 %i
@@ -171,7 +171,7 @@ fn samplers_by_an_index() {
 %x1 = OpFAdd %float %x %half
 %right = OpFDiv %float %x1 %f4
 %place2 = OpCompositeConstruct %v2 %right %none
-%texel = OpImageSampleExplicitLod %u4 %one_of_all %place2 2 %none
+%texel = OpImageSampleExplicitLod %u4 %one_of_all %place2 Lod %none
 %r = OpCompositeExtract %uint %texel 0
 ");
     check(&got[0], |i| {
@@ -240,13 +240,13 @@ OpStore %pr %r
 "
     );
     let shader = Shader {
-        more: "OpCapability Cap.SampledImageArrayDynamicIndexing",
+        more: "OpCapability SampledImageArrayDynamicIndexing",
         decorations: format!(
             "{WORDS_DECORATIONS}
-OpDecorate %one Deco.DescriptorSet 0
-OpDecorate %one Deco.Binding 2
-OpDecorate %many Deco.DescriptorSet 0
-OpDecorate %many Deco.Binding 3
+OpDecorate %one DescriptorSet 0
+OpDecorate %one Binding 2
+OpDecorate %many DescriptorSet 0
+OpDecorate %many Binding 3
 "
         ),
         types: format!(
@@ -257,18 +257,18 @@ OpDecorate %many Deco.Binding 3
 %f1 = OpConstant %float 1.0
 %int = OpTypeInt 32 1
 %i2 = OpTypeVector %int 2
-%back = OpConstant %int 4294967295
+%back = OpConstant %int -1
 %still = OpConstant %int 0
 %left = OpConstantComposite %i2 %back %still
 %u2 = OpTypeVector %uint 2
 %u4 = OpTypeVector %uint 4
-%image = OpTypeImage %uint 1 0 0 0 1 0
+%image = OpTypeImage %uint 2D 0 0 0 1 Unknown
 %both = OpTypeSampledImage %image
-%p_both = OpTypePointer Class.UniformConstant %both
+%p_both = OpTypePointer UniformConstant %both
 %both3 = OpTypeArray %both %3
-%p_both3 = OpTypePointer Class.UniformConstant %both3
-%one = OpVariable %p_both Class.UniformConstant
-%many = OpVariable %p_both3 Class.UniformConstant
+%p_both3 = OpTypePointer UniformConstant %both3
+%one = OpVariable %p_both UniformConstant
+%many = OpVariable %p_both3 UniformConstant
 "
         ),
         body: body.leak(),
@@ -289,17 +289,17 @@ fn images_with_samplers_in_one() {
 %img = OpImage %image %tex
 %size = OpImageQuerySizeLod %u2 %img %0
 %width = OpCompositeExtract %uint %size 0
-%texel = OpImageFetch %u4 %img %place 2 %0
+%texel = OpImageFetch %u4 %img %place Lod %0
 %x = OpCompositeExtract %uint %texel 0
 %next = OpIAdd %uint %at %1
 %place1 = OpCompositeConstruct %u2 %next %0
-%beside = OpImageFetch %u4 %img %place1 8 %left
+%beside = OpImageFetch %u4 %img %place1 ConstOffset %left
 %b = OpCompositeExtract %uint %beside 0
 %f = OpConvertUToF %float %next
 %fh = OpFAdd %float %f %half
 %u = OpFDiv %float %fh %c16
 %uv = OpCompositeConstruct %v2 %u %half
-%sample = OpImageSampleExplicitLod %u4 %tex %uv 2 %none
+%sample = OpImageSampleExplicitLod %u4 %tex %uv Lod %none
 %s = OpCompositeExtract %uint %sample 0
 %xb = OpIAdd %uint %x %b
 %xbs = OpBitwiseXor %uint %xb %s
@@ -320,13 +320,13 @@ fn arrays_of_images_with_samplers() {
 %p = OpAccessChain %p_both %many %n
 %tex = OpLoad %both %p
 %img = OpImage %image %tex
-%texel = OpImageFetch %u4 %img %place 2 %0
+%texel = OpImageFetch %u4 %img %place Lod %0
 %x = OpCompositeExtract %uint %texel 0
 %f = OpConvertUToF %float %at
 %fh = OpFAdd %float %f %half
 %u = OpFDiv %float %fh %c16
 %uv = OpCompositeConstruct %v2 %u %half
-%sample = OpImageSampleExplicitLod %u4 %tex %uv 2 %none
+%sample = OpImageSampleExplicitLod %u4 %tex %uv Lod %none
 %s = OpCompositeExtract %uint %sample 0
 %r = OpIAdd %uint %x %s
 ",

@@ -6,41 +6,41 @@ use gantry_runtime::{Arg, Device, Grid, SimOptions};
 use gantry_spirv::{Options, Simd, translate};
 
 const HEAD: &str = "
-OpCapability Cap.Kernel
-OpCapability Cap.Addresses
-OpCapability Cap.Int64
-OpCapability Cap.Int8
-OpCapability Cap.GenericPointer
-OpCapability Cap.Linkage
-OpMemoryModel 2 2
-OpEntryPoint 6 %k \"k\"
-OpDecorate %gid Deco.BuiltIn BuiltIn.GlobalInvocationId
-OpDecorate %lid Deco.BuiltIn BuiltIn.LocalInvocationId
-OpDecorate %gid Deco.LinkageAttributes \"__spirv_BuiltInGlobalInvocationId\" 1
-OpDecorate %lid Deco.LinkageAttributes \"__spirv_BuiltInLocalInvocationId\" 1
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Int64
+OpCapability Int8
+OpCapability GenericPointer
+OpCapability Linkage
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %k \"k\"
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %lid BuiltIn LocalInvocationId
+OpDecorate %gid LinkageAttributes \"__spirv_BuiltInGlobalInvocationId\" Import
+OpDecorate %lid LinkageAttributes \"__spirv_BuiltInLocalInvocationId\" Import
 %uint = OpTypeInt 32 0
 %ulong = OpTypeInt 64 0
 %uchar = OpTypeInt 8 0
 %void = OpTypeVoid
 %bool = OpTypeBool
 %l3 = OpTypeVector %ulong 3
-%in_l3 = OpTypePointer Class.CLASS %l3
-%in_long = OpTypePointer Class.CLASS %ulong
-%g_l3 = OpTypePointer Class.Generic %l3
-%g_long = OpTypePointer Class.Generic %ulong
-%g_byte = OpTypePointer Class.Generic %uchar
-%g_uint = OpTypePointer Class.Generic %uint
-%p_uint = OpTypePointer Class.CrossWorkgroup %uint
+%in_l3 = OpTypePointer CLASS %l3
+%in_long = OpTypePointer CLASS %ulong
+%g_l3 = OpTypePointer Generic %l3
+%g_long = OpTypePointer Generic %ulong
+%g_byte = OpTypePointer Generic %uchar
+%g_uint = OpTypePointer Generic %uint
+%p_uint = OpTypePointer CrossWorkgroup %uint
 %fn = OpTypeFunction %void %p_uint
 %0 = OpConstant %uint 0
 %1 = OpConstant %uint 1
 %3 = OpConstant %uint 3
-%8 = OpConstant %ulong 8 0
-%l0 = OpConstant %ulong 0 0
-%gid = OpVariable %in_l3 Class.CLASS
-%lid = OpVariable %in_l3 Class.CLASS
+%8 = OpConstant %ulong 8
+%l0 = OpConstant %ulong 0
+%gid = OpVariable %in_l3 CLASS
+%lid = OpVariable %in_l3 CLASS
 TYPES
-%k = OpFunction %void 0 %fn
+%k = OpFunction %void None %fn
 %out = OpFunctionParameter %p_uint
 %entry = OpLabel
 %all = OpLoad %l3 %gid
@@ -148,18 +148,21 @@ OpBranchConditional %go %head %end
 #[test]
 fn imported_variables_by_casts() {
     let types = "
-%gid_g = OpSpecConstantOp %g_l3 121 %gid
-%lid_b = OpSpecConstantOp %g_byte 124 %lid_g
+%gid_g = OpSpecConstantOp %g_l3 PtrCastToGeneric %gid
+%lid_b = OpSpecConstantOp %g_byte Bitcast %lid_g
 "
-    .replace("%lid_b", "%lid_g = OpSpecConstantOp %g_l3 121 %lid\n%lid_b");
+    .replace(
+        "%lid_b",
+        "%lid_g = OpSpecConstantOp %g_l3 PtrCastToGeneric %lid\n%lid_b",
+    );
     let body = "
 %px = OpBitcast %g_long %gid_g
-%x = OpLoad %ulong %px 2 32
+%x = OpLoad %ulong %px Aligned 32
 %py = OpInBoundsPtrAccessChain %g_byte %lid_b %8
 %pw = OpBitcast %g_uint %py
-%y = OpLoad %uint %pw 2 8
+%y = OpLoad %uint %pw Aligned 8
 %cast = OpPtrCastToGeneric %g_l3 %lid
-%v = OpLoad %l3 %cast 2 32
+%v = OpLoad %l3 %cast Aligned 32
 %z = OpCompositeExtract %ulong %v 0
 %xz = OpIAdd %ulong %x %z
 %xz32 = OpUConvert %uint %xz

@@ -6,51 +6,51 @@ use gantry_spirv::{Options, link, translate};
 
 /// A kernel that calls `twice` of a structure, and reads `table`.
 const MAIN: &str = "
-OpCapability Cap.Kernel
-OpCapability Cap.Addresses
-OpCapability Cap.Linkage
-OpCapability Cap.Int64
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
+OpCapability Int64
 %cl = OpExtInstImport \"OpenCL.std\"
 %dbg = OpExtInstImport \"OpenCL.DebugInfo.100\"
-OpMemoryModel 2 2
-OpEntryPoint 6 %k \"k\" %gid
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %k \"k\" %gid
 %file = OpString \"k.cl\"
 OpName %twice \"twice\"
-OpDecorate %gid Deco.BuiltIn BuiltIn.GlobalInvocationId
-OpDecorate %gid Deco.LinkageAttributes \"__spirv_BuiltInGlobalInvocationId\" 1
-OpDecorate %twice Deco.LinkageAttributes \"twice\" 1
-OpDecorate %table Deco.LinkageAttributes \"table\" 1
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %gid LinkageAttributes \"__spirv_BuiltInGlobalInvocationId\" Import
+OpDecorate %twice LinkageAttributes \"twice\" Import
+OpDecorate %table LinkageAttributes \"table\" Import
 %void = OpTypeVoid
 %uint = OpTypeInt 32 0
 %ulong = OpTypeInt 64 0
 %l3 = OpTypeVector %ulong 3
-%in_l3 = OpTypePointer Class.Input %l3
-%p_uint = OpTypePointer Class.CrossWorkgroup %uint
+%in_l3 = OpTypePointer Input %l3
+%p_uint = OpTypePointer CrossWorkgroup %uint
 %fn = OpTypeFunction %void %p_uint
 %0 = OpConstant %uint 0
 %1 = OpConstant %uint 1
 %4 = OpConstant %uint 4
 %15 = OpConstant %uint 15
 %row = OpTypeArray %uint %4
-%p_row = OpTypePointer Class.UniformConstant %row
-%c_uint = OpTypePointer Class.UniformConstant %uint
+%p_row = OpTypePointer UniformConstant %row
+%c_uint = OpTypePointer UniformConstant %uint
 %pair = OpTypeStruct %uint %row
 %of = OpTypeFunction %uint %pair
 %none = OpConstantNull %pair
-%gid = OpVariable %in_l3 Class.Input
-%table = OpVariable %p_row Class.UniformConstant
+%gid = OpVariable %in_l3 Input
+%table = OpVariable %p_row UniformConstant
 %scope = OpExtInst %void %dbg 1 %1 %file
-%twice = OpFunction %uint 0 %of
+%twice = OpFunction %uint None %of
 %what = OpFunctionParameter %pair
 OpFunctionEnd
-%k = OpFunction %void 0 %fn
+%k = OpFunction %void None %fn
 %out = OpFunctionParameter %p_uint
 %entry = OpLabel
 %nothing = OpExtInst %void %dbg 23 %1
 %all = OpLoad %l3 %gid
 %i = OpCompositeExtract %ulong %all 0
 %n = OpUConvert %uint %i
-%low = OpExtInst %uint %cl 158 %n %15
+%low = OpExtInst %uint %cl s_min %n %15
 %one = OpCompositeInsert %pair %n %none 0
 %both = OpCompositeInsert %pair %low %one 1 2
 %t = OpFunctionCall %uint %twice %both
@@ -65,14 +65,14 @@ OpFunctionEnd
 
 /// What it imports, the numbers of its ids and the order of its types being others.
 const LIBRARY: &str = "
-OpCapability Cap.Kernel
-OpCapability Cap.Addresses
-OpCapability Cap.Linkage
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
 %std = OpExtInstImport \"OpenCL.std\"
-OpMemoryModel 2 2
-OpDecorate %add Deco.LinkageAttributes \"add\" 1
-OpDecorate %twice Deco.LinkageAttributes \"twice\" 0
-OpDecorate %table Deco.LinkageAttributes \"table\" 0
+OpMemoryModel Physical64 OpenCL
+OpDecorate %add LinkageAttributes \"add\" Import
+OpDecorate %twice LinkageAttributes \"twice\" Export
+OpDecorate %table LinkageAttributes \"table\" Export
 %u = OpTypeInt 32 0
 %four = OpConstant %u 4
 %seven = OpConstant %u 7
@@ -80,14 +80,14 @@ OpDecorate %table Deco.LinkageAttributes \"table\" 0
 %s = OpTypeStruct %u %us
 %of_two = OpTypeFunction %u %u %u
 %of = OpTypeFunction %u %s
-%p_us = OpTypePointer Class.UniformConstant %us
+%p_us = OpTypePointer UniformConstant %us
 %init = OpConstantComposite %us %four %seven %four %four
-%table = OpVariable %p_us Class.UniformConstant %init
-%add = OpFunction %u 0 %of_two
+%table = OpVariable %p_us UniformConstant %init
+%add = OpFunction %u None %of_two
 %add_x = OpFunctionParameter %u
 %add_y = OpFunctionParameter %u
 OpFunctionEnd
-%twice = OpFunction %u 0 %of
+%twice = OpFunction %u None %of
 %x = OpFunctionParameter %s
 %begin = OpLabel
 %a = OpCompositeExtract %u %x 0
@@ -107,14 +107,14 @@ OpFunctionEnd
 
 /// What the library imports in turn.
 const SUM: &str = "
-OpCapability Cap.Kernel
-OpCapability Cap.Addresses
-OpCapability Cap.Linkage
-OpMemoryModel 2 2
-OpDecorate %add Deco.LinkageAttributes \"add\" 0
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Linkage
+OpMemoryModel Physical64 OpenCL
+OpDecorate %add LinkageAttributes \"add\" Export
 %u = OpTypeInt 32 0
 %of_two = OpTypeFunction %u %u %u
-%add = OpFunction %u 0 %of_two
+%add = OpFunction %u None %of_two
 %x = OpFunctionParameter %u
 %y = OpFunctionParameter %u
 %begin = OpLabel
@@ -167,8 +167,14 @@ fn what_does_not_fit_is_told() {
         type_,
         "\"add\" is of another type in the module 2 than in 3, which exports it"
     );
-    let model =
-        linked(&[MAIN, &SUM.replace("OpMemoryModel 2 2", "OpMemoryModel 0 1")]).unwrap_err();
+    let model = linked(&[
+        MAIN,
+        &SUM.replace(
+            "OpMemoryModel Physical64 OpenCL",
+            "OpMemoryModel Logical GLSL450",
+        ),
+    ])
+    .unwrap_err();
     assert!(
         model.contains("module 2: a memory model other than"),
         "{model}"

@@ -9,29 +9,29 @@ fn said(body: &'static str) -> String {
     let image = "
 %u2 = OpTypeVector %uint 2
 %u4 = OpTypeVector %uint 4
-%samples = OpTypeImage %uint 1 0 0 1 2 33
-%p_samples = OpTypePointer Class.UniformConstant %samples
-%image = OpVariable %p_samples Class.UniformConstant
-%texture = OpTypeImage %float 1 0 0 1 1 0
-%p_texture = OpTypePointer Class.UniformConstant %texture
-%sampled = OpVariable %p_texture Class.UniformConstant
+%samples = OpTypeImage %uint 2D 0 0 1 2 R32ui
+%p_samples = OpTypePointer UniformConstant %samples
+%image = OpVariable %p_samples UniformConstant
+%texture = OpTypeImage %float 2D 0 0 1 1 Unknown
+%p_texture = OpTypePointer UniformConstant %texture
+%sampled = OpVariable %p_texture UniformConstant
 %sampler = OpTypeSampler
-%p_sampler = OpTypePointer Class.UniformConstant %sampler
-%how = OpVariable %p_sampler Class.UniformConstant
+%p_sampler = OpTypePointer UniformConstant %sampler
+%how = OpVariable %p_sampler UniformConstant
 %both = OpTypeSampledImage %texture
 %f2 = OpTypeVector %float 2
 %f4 = OpTypeVector %float 4
 ";
     let bound = "
-OpDecorate %image Deco.DescriptorSet 0
-OpDecorate %image Deco.Binding 2
-OpDecorate %sampled Deco.DescriptorSet 0
-OpDecorate %sampled Deco.Binding 3
-OpDecorate %how Deco.DescriptorSet 0
-OpDecorate %how Deco.Binding 4
+OpDecorate %image DescriptorSet 0
+OpDecorate %image Binding 2
+OpDecorate %sampled DescriptorSet 0
+OpDecorate %sampled Binding 3
+OpDecorate %how DescriptorSet 0
+OpDecorate %how Binding 4
 ";
     let shader = Shader {
-        more: "OpCapability Cap.GroupNonUniformBallot",
+        more: "OpCapability GroupNonUniformBallot",
         decorations: format!("{WORDS_DECORATIONS}{bound}"),
         types: format!("{WORDS}{image}"),
         body,
@@ -68,7 +68,7 @@ OpImageWrite %to %at %texel",
 %b = OpSampledImage %both %t %s
 %f = OpConvertUToF %float %i
 %at = OpCompositeConstruct %f2 %f %f
-%texel = OpImageSampleExplicitLod %f4 %b %at 2 %f",
+%texel = OpImageSampleExplicitLod %f4 %b %at Lod %f",
             "an image of several samples is sampled",
         ),
     ];
@@ -83,27 +83,27 @@ OpImageWrite %to %at %texel",
 fn a_number_as_a_generic_pointer() {
     let words = assemble(
         "
-OpCapability Cap.Addresses
-OpCapability Cap.Kernel
-OpCapability Cap.GenericPointer
-OpMemoryModel 2 2
-OpEntryPoint 6 %main \"k\"
+OpCapability Addresses
+OpCapability Kernel
+OpCapability GenericPointer
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"k\"
 %void = OpTypeVoid
 %uint = OpTypeInt 32 0
-%p_global = OpTypePointer Class.CrossWorkgroup %uint
-%p_local = OpTypePointer Class.Workgroup %uint
-%p_any = OpTypePointer Class.Generic %uint
+%p_global = OpTypePointer CrossWorkgroup %uint
+%p_local = OpTypePointer Workgroup %uint
+%p_any = OpTypePointer Generic %uint
 %fn = OpTypeFunction %void %p_global %p_local
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %to = OpFunctionParameter %p_global
 %from = OpFunctionParameter %p_local
 %entry = OpLabel
 %own = OpPtrCastToGeneric %p_any %from
-%v = OpLoad %uint %own 2 4
+%v = OpLoad %uint %own Aligned 4
 %any = OpBitcast %p_any %v
-%local = OpGenericCastToPtrExplicit %p_local %any 4
-%w = OpLoad %uint %local 2 4
-OpStore %to %w 2 4
+%local = OpGenericCastToPtrExplicit %p_local %any Workgroup
+%w = OpLoad %uint %local Aligned 4
+OpStore %to %w Aligned 4
 OpReturn
 OpFunctionEnd
 ",
@@ -122,22 +122,22 @@ fn kernels_that_do_not_fit_are_told() {
     let kernel = |modes: &str, global: &str, body: &str| {
         let text = format!(
             "
-OpCapability Cap.Addresses
-OpCapability Cap.Kernel
+OpCapability Addresses
+OpCapability Kernel
 %cl = OpExtInstImport \"OpenCL.std\"
-OpMemoryModel 2 2
-OpEntryPoint 6 %main \"k\"
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"k\"
 {modes}
 %void = OpTypeVoid
 %uint = OpTypeInt 32 0
 %float = OpTypeFloat 32
 %0 = OpConstant %uint 0
-%p_global = OpTypePointer Class.CrossWorkgroup %uint
-%p_local = OpTypePointer Class.Workgroup %uint
+%p_global = OpTypePointer CrossWorkgroup %uint
+%p_local = OpTypePointer Workgroup %uint
 %fn = OpTypeFunction %void %p_global %p_local
-%var = OpVariable %p_local Class.Workgroup
+%var = OpVariable %p_local Workgroup
 {global}
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %to = OpFunctionParameter %p_global
 %from = OpFunctionParameter %p_local
 %entry = OpLabel
@@ -153,32 +153,32 @@ OpFunctionEnd
     let plain = "OpReturn";
     assert_eq!(kernel("", "", plain), Ok(()));
     // A mode with a literal, in the instruction of modes with ids.
-    let mode = format!("OpExecutionModeId %main 30 {}", u32::MAX);
+    let mode = format!("OpExecutionModeId %main VecTypeHint {}", u32::MAX);
     kernel(&mode, "", plain).unwrap();
     let cases = [
         (
-            "%one = OpConstant %float 0\n%init = OpVariable %p_global Class.CrossWorkgroup %one",
+            "%one = OpConstant %float 0\n%init = OpVariable %p_global CrossWorkgroup %one",
             plain,
             "whose first value is of another type",
         ),
         (
-            "%init = OpVariable %p_global Class.CrossWorkgroup %later\n%later = OpConstant %uint 1",
+            "%init = OpVariable %p_global CrossWorkgroup %later\n%later = OpConstant %uint 1",
             plain,
             "whose first value is of another type",
         ),
         (
-            "%init = OpVariable %p_global Class.UniformConstant %0",
+            "%init = OpVariable %p_global UniformConstant %0",
             plain,
             "other memory than its pointer is to",
         ),
         (
             "",
-            "%local = OpVariable %p_local Class.Workgroup\nOpReturn",
+            "%local = OpVariable %p_local Workgroup\nOpReturn",
             "in what all functions share",
         ),
         (
             "",
-            "%other = OpInBoundsPtrAccessChain %p_local %to %0\n%v = OpLoad %uint %other 2 4\nOpStore %to %v 2 4\nOpReturn",
+            "%other = OpInBoundsPtrAccessChain %p_local %to %0\n%v = OpLoad %uint %other Aligned 4\nOpStore %to %v Aligned 4\nOpReturn",
             "into other memory",
         ),
         (
@@ -198,7 +198,7 @@ OpFunctionEnd
         ),
         (
             "",
-            "%h = OpExtInst %float %cl 173 %0 %to\n%v = OpBitcast %uint %h\nOpStore %to %v 2 4\nOpReturn",
+            "%h = OpExtInst %float %cl vload_half %0 %to\n%v = OpBitcast %uint %h\nOpStore %to %v Aligned 4\nOpReturn",
             "a function of OpenCL.std of what it does not take",
         ),
     ];

@@ -2,7 +2,6 @@
 //! against plain Rust.
 
 mod aliases;
-mod assemble;
 mod fast;
 mod groups;
 mod images;
@@ -15,7 +14,6 @@ mod simulated;
 mod specialized;
 mod tables;
 
-use assemble::assemble;
 use gantry_codegen::interp::{self, Addressing, Arg, Component, Grid, Image, Sampler, launch};
 use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole, Resource};
 use gantry_codegen::verifier::verify_module;
@@ -24,14 +22,14 @@ use std::collections::BTreeMap;
 
 /// What all have: types, the built-in id, and `main` in groups of 16.
 const HEAD: &str = r#"
-OpCapability Cap.Shader
-OpCapability Cap.Int64
+OpCapability Shader
+OpCapability Int64
 MORE
 %glsl = OpExtInstImport "GLSL.std.450"
-OpMemoryModel ADDRESSING 1
-OpEntryPoint 5 %main "main" %gid
-OpExecutionMode %main 17 16 1 1
-OpDecorate %gid Deco.BuiltIn BuiltIn.GlobalInvocationId
+OpMemoryModel ADDRESSING GLSL450
+OpEntryPoint GLCompute %main "main" %gid
+OpExecutionMode %main LocalSize 16 1 1
+OpDecorate %gid BuiltIn GlobalInvocationId
 DECORATIONS
 %void = OpTypeVoid
 %bool = OpTypeBool
@@ -43,9 +41,9 @@ DECORATIONS
 %v4 = OpTypeVector %float 4
 %u3 = OpTypeVector %uint 3
 %fn = OpTypeFunction %void
-%in_u3 = OpTypePointer Class.Input %u3
-%in_uint = OpTypePointer Class.Input %uint
-%gid = OpVariable %in_u3 Class.Input
+%in_u3 = OpTypePointer Input %u3
+%in_uint = OpTypePointer Input %uint
+%gid = OpVariable %in_u3 Input
 %0 = OpConstant %uint 0
 %1 = OpConstant %uint 1
 %2 = OpConstant %uint 2
@@ -53,7 +51,7 @@ DECORATIONS
 %4 = OpConstant %uint 4
 %7 = OpConstant %uint 7
 TYPES
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %entry = OpLabel
 VARIABLES
 %ix = OpAccessChain %in_uint %gid %0
@@ -67,20 +65,25 @@ OpFunctionEnd
 const WORDS: &str = "
 %words = OpTypeRuntimeArray %uint
 %block = OpTypeStruct %words
-%p_block = OpTypePointer Class.StorageBuffer %block
-%p_uint = OpTypePointer Class.StorageBuffer %uint
-%b0 = OpVariable %p_block Class.StorageBuffer
-%b1 = OpVariable %p_block Class.StorageBuffer
+%p_block = OpTypePointer StorageBuffer %block
+%p_uint = OpTypePointer StorageBuffer %uint
+%b0 = OpVariable %p_block StorageBuffer
+%b1 = OpVariable %p_block StorageBuffer
 ";
 const WORDS_DECORATIONS: &str = "
-OpDecorate %words Deco.ArrayStride 4
-OpMemberDecorate %block 0 Deco.Offset 0
-OpDecorate %block Deco.Block
-OpDecorate %b0 Deco.DescriptorSet 0
-OpDecorate %b0 Deco.Binding 0
-OpDecorate %b1 Deco.DescriptorSet 0
-OpDecorate %b1 Deco.Binding 1
+OpDecorate %words ArrayStride 4
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %block Block
+OpDecorate %b0 DescriptorSet 0
+OpDecorate %b0 Binding 0
+OpDecorate %b1 DescriptorSet 0
+OpDecorate %b1 Binding 1
 ";
+
+/// The words of a text, which is right.
+fn assemble(text: &str) -> Vec<u32> {
+    gantry_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
 
 #[derive(Clone, Default)]
 struct Shader {
@@ -101,7 +104,11 @@ struct Shader {
 
 impl Shader {
     fn words(&self) -> Vec<u32> {
-        let addressing = if self.physical { "5348" } else { "0" };
+        let addressing = if self.physical {
+            "PhysicalStorageBuffer64"
+        } else {
+            "Logical"
+        };
         let text = HEAD
             .replace("MORE", self.more)
             .replace("ADDRESSING", addressing)
@@ -270,7 +277,7 @@ OpBranch %head
 %sum = OpPhi %uint %0 %entry %more %loop
 %n = OpPhi %uint %0 %entry %n1 %loop
 %go = OpULessThan %bool %n %3
-OpLoopMerge %end %loop 0
+OpLoopMerge %end %loop None
 OpBranchConditional %go %loop %end
 %loop = OpLabel
 %v = OpLoad %uint %p
@@ -290,21 +297,21 @@ fn row_major_matrices_in_old_blocks() {
     // A uniform block with a matrix of 3 columns of 2, by rows of 16 bytes, and an array of two by rows of 8; a buffer of class Uniform.
     let shader = Shader {
         decorations: "
-OpDecorate %u Deco.Block
-OpMemberDecorate %u 0 Deco.Offset 0
-OpMemberDecorate %u 0 Deco.RowMajor
-OpMemberDecorate %u 0 Deco.MatrixStride 16
-OpMemberDecorate %u 1 Deco.Offset 32
-OpMemberDecorate %u 1 Deco.RowMajor
-OpMemberDecorate %u 1 Deco.MatrixStride 8
-OpDecorate %ms Deco.ArrayStride 32
-OpDecorate %out Deco.BufferBlock
-OpMemberDecorate %out 0 Deco.Offset 0
-OpDecorate %floats Deco.ArrayStride 4
-OpDecorate %vu Deco.DescriptorSet 0
-OpDecorate %vu Deco.Binding 0
-OpDecorate %vo Deco.DescriptorSet 0
-OpDecorate %vo Deco.Binding 1
+OpDecorate %u Block
+OpMemberDecorate %u 0 Offset 0
+OpMemberDecorate %u 0 RowMajor
+OpMemberDecorate %u 0 MatrixStride 16
+OpMemberDecorate %u 1 Offset 32
+OpMemberDecorate %u 1 RowMajor
+OpMemberDecorate %u 1 MatrixStride 8
+OpDecorate %ms ArrayStride 32
+OpDecorate %out BufferBlock
+OpMemberDecorate %out 0 Offset 0
+OpDecorate %floats ArrayStride 4
+OpDecorate %vu DescriptorSet 0
+OpDecorate %vu Binding 0
+OpDecorate %vo DescriptorSet 0
+OpDecorate %vo Binding 1
 "
         .into(),
         types: "
@@ -312,15 +319,15 @@ OpDecorate %vo Deco.Binding 1
 %m2 = OpTypeMatrix %v2 2
 %ms = OpTypeArray %m2 %2
 %u = OpTypeStruct %m %ms
-%p_u = OpTypePointer Class.Uniform %u
-%p_m = OpTypePointer Class.Uniform %m
-%p_v2 = OpTypePointer Class.Uniform %v2
-%p_float = OpTypePointer Class.Uniform %float
+%p_u = OpTypePointer Uniform %u
+%p_m = OpTypePointer Uniform %m
+%p_v2 = OpTypePointer Uniform %v2
+%p_float = OpTypePointer Uniform %float
 %floats = OpTypeRuntimeArray %float
 %out = OpTypeStruct %floats
-%p_out = OpTypePointer Class.Uniform %out
-%vu = OpVariable %p_u Class.Uniform
-%vo = OpVariable %p_out Class.Uniform
+%p_out = OpTypePointer Uniform %out
+%vu = OpVariable %p_u Uniform
+%vo = OpVariable %p_out Uniform
 %c1 = OpConstant %float 1.0
 %c10 = OpConstant %float 10.0
 %c100 = OpConstant %float 100.0
@@ -383,8 +390,8 @@ fn variable_pointers() {
     for robust in [false, true] {
         // A pointer that a loop moves on, and one of two by a condition.
         let shader = Shader {
-            more: "OpCapability Cap.VariablePointersStorageBuffer",
-            decorations: format!("{WORDS_DECORATIONS}OpDecorate %p_uint Deco.ArrayStride 4"),
+            more: "OpCapability VariablePointersStorageBuffer",
+            decorations: format!("{WORDS_DECORATIONS}OpDecorate %p_uint ArrayStride 4"),
             types: WORDS.into(),
             robust,
             body: three_words(
@@ -415,8 +422,8 @@ fn arrays_of_buffers() {
         types: format!(
             "{WORDS}
 %blocks = OpTypeArray %block %3
-%p_blocks = OpTypePointer Class.StorageBuffer %blocks
-%all = OpVariable %p_blocks Class.StorageBuffer
+%p_blocks = OpTypePointer StorageBuffer %blocks
+%all = OpVariable %p_blocks StorageBuffer
 "
         ),
         body: "
@@ -431,7 +438,7 @@ OpStore %to %w
         ..Shader::default()
     };
     let mut shader = shader;
-    shader.decorations += "OpDecorate %all Deco.DescriptorSet 0\nOpDecorate %all Deco.Binding 5";
+    shader.decorations += "OpDecorate %all DescriptorSet 0\nOpDecorate %all Binding 5";
     let data = words(32);
     let buffers = [
         (5, 2, data.clone()),
@@ -447,29 +454,29 @@ OpStore %to %w
 fn addresses_of_buffers() {
     // An address among push constants, and one that is stored behind it.
     let shader = Shader {
-        more: "OpCapability Cap.PhysicalStorageBufferAddresses",
+        more: "OpCapability PhysicalStorageBufferAddresses",
         physical: true,
         decorations: "
-OpDecorate %push Deco.Block
-OpMemberDecorate %push 0 Deco.Offset 0
-OpMemberDecorate %push 1 Deco.Offset 8
-OpDecorate %row Deco.ArrayStride 4
-OpMemberDecorate %node 0 Deco.Offset 0
-OpMemberDecorate %node 1 Deco.Offset 8
+OpDecorate %push Block
+OpMemberDecorate %push 0 Offset 0
+OpMemberDecorate %push 1 Offset 8
+OpDecorate %row ArrayStride 4
+OpMemberDecorate %node 0 Offset 0
+OpMemberDecorate %node 1 Offset 8
 "
         .into(),
         types: "
-OpTypeForwardPointer %p_node Class.PhysicalStorageBuffer
+OpTypeForwardPointer %p_node PhysicalStorageBuffer
 %row = OpTypeRuntimeArray %uint
 %node = OpTypeStruct %p_node %row
-%p_node = OpTypePointer Class.PhysicalStorageBuffer %node
-%p_next = OpTypePointer Class.PhysicalStorageBuffer %p_node
-%p_uint = OpTypePointer Class.PhysicalStorageBuffer %uint
+%p_node = OpTypePointer PhysicalStorageBuffer %node
+%p_next = OpTypePointer PhysicalStorageBuffer %p_node
+%p_uint = OpTypePointer PhysicalStorageBuffer %uint
 %push = OpTypeStruct %ulong %uint
-%p_push = OpTypePointer Class.PushConstant %push
-%p_ulong = OpTypePointer Class.PushConstant %ulong
-%p_word = OpTypePointer Class.PushConstant %uint
-%pushed = OpVariable %p_push Class.PushConstant
+%p_push = OpTypePointer PushConstant %push
+%p_ulong = OpTypePointer PushConstant %ulong
+%p_word = OpTypePointer PushConstant %uint
+%pushed = OpVariable %p_push PushConstant
 "
         .into(),
         body: "
@@ -477,14 +484,14 @@ OpTypeForwardPointer %p_node Class.PhysicalStorageBuffer
 %a = OpLoad %ulong %pa
 %node0 = OpConvertUToPtr %p_node %a
 %pn = OpAccessChain %p_next %node0 %0
-%node1 = OpLoad %p_node %pn 2 8
+%node1 = OpLoad %p_node %pn Aligned 8
 %pk = OpAccessChain %p_word %pushed %1
 %k = OpLoad %uint %pk
 %from = OpAccessChain %p_uint %node1 %1 %i
-%v = OpLoad %uint %from 2 4
+%v = OpLoad %uint %from Aligned 4
 %w = OpIAdd %uint %v %k
 %to = OpAccessChain %p_uint %node0 %1 %i
-OpStore %to %w 2 4
+OpStore %to %w Aligned 4
 ",
         linked: true,
         ..Shader::default()
@@ -505,24 +512,24 @@ fn results_by_pointers_and_pairs() {
         types: format!(
             "{WORDS}
 %pair = OpTypeStruct %uint %uint
-%f_float = OpTypePointer Class.Function %float
-%f_uint = OpTypePointer Class.Function %uint
+%f_float = OpTypePointer Function %float
+%f_uint = OpTypePointer Function %uint
 %half = OpConstant %float 0.5
 %big = OpConstant %uint 4294967290
 "
         ),
         variables: "
-%whole = OpVariable %f_float Class.Function
-%exp = OpVariable %f_uint Class.Function
+%whole = OpVariable %f_float Function
+%exp = OpVariable %f_uint Function
 ",
         body: "
 %a = OpAccessChain %p_uint %b0 %0 %i
 %v = OpLoad %uint %a
 %x = OpConvertUToF %float %v
 %y = OpFMul %float %x %half
-%rest = OpExtInst %float %glsl Glsl.Modf %y %whole
+%rest = OpExtInst %float %glsl Modf %y %whole
 %w = OpLoad %float %whole
-%m = OpExtInst %float %glsl Glsl.Frexp %y %exp
+%m = OpExtInst %float %glsl Frexp %y %exp
 %e = OpLoad %uint %exp
 %rw = OpFAdd %float %rest %w
 %same = OpFOrdEqual %bool %rw %y
@@ -563,8 +570,8 @@ fn group_sizes_by_constants() {
     let shader = Shader {
         decorations: format!(
             "{WORDS_DECORATIONS}
-OpDecorate %size Deco.BuiltIn BuiltIn.WorkgroupSize
-OpDecorate %sx Deco.SpecId 3
+OpDecorate %size BuiltIn WorkgroupSize
+OpDecorate %sx SpecId 3
 "
         ),
         types: format!(
@@ -600,18 +607,18 @@ OpStore %to %v
 #[test]
 fn group_sizes_by_ids() {
     let text = "
-OpCapability Cap.Shader
-OpMemoryModel 0 1
-OpEntryPoint 5 %main \"main\"
-OpExecutionModeId %main 38 %x %two %one
-OpDecorate %x Deco.SpecId 3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionModeId %main LocalSizeId %x %two %one
+OpDecorate %x SpecId 3
 %void = OpTypeVoid
 %uint = OpTypeInt 32 0
 %fn = OpTypeFunction %void
 %one = OpConstant %uint 1
 %two = OpConstant %uint 2
 %x = OpSpecConstant %uint 4
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %entry = OpLabel
 OpReturn
 OpFunctionEnd
@@ -630,8 +637,8 @@ OpFunctionEnd
 #[test]
 fn a_value_stored_before_it_is_loaded() {
     let shader = Shader {
-        types: "%f_uint = OpTypePointer Class.Function %uint".into(),
-        variables: "%p = OpVariable %f_uint Class.Function",
+        types: "%f_uint = OpTypePointer Function %uint".into(),
+        variables: "%p = OpVariable %f_uint Function",
         body: "
 OpStore %p %v
 %v = OpLoad %uint %p
@@ -645,13 +652,13 @@ OpStore %p %v
 #[test]
 fn what_other_stages_have_is_not_looked_at() {
     let text = "
-OpCapability Cap.Shader
-OpMemoryModel 0 1
-OpEntryPoint 4 %main \"main\"
-OpExecutionMode %main 7
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main \"main\"
+OpExecutionMode %main OriginUpperLeft
 %void = OpTypeVoid
 %fn = OpTypeFunction %void
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %entry = OpLabel
 OpReturn
 OpFunctionEnd
@@ -664,7 +671,7 @@ OpFunctionEnd
     );
     let both = text.replace(
         "OpExecutionMode",
-        "OpEntryPoint 5 %main \"compute\"\nOpExecutionMode %main 17 8 1 1\nOpExecutionMode",
+        "OpEntryPoint GLCompute %main \"compute\"\nOpExecutionMode %main LocalSize 8 1 1\nOpExecutionMode",
     );
     let t = translate(&assemble(&both), &Options::default()).unwrap();
     assert_eq!(t.kernels.len(), 1);
@@ -702,15 +709,18 @@ OpStore %at %out
         text.matches(" = fma ").count()
     };
     assert_eq!(fused(""), 2);
-    assert_eq!(fused("OpDecorate %p Deco.NoContraction\n"), 1);
-    assert_eq!(fused("OpDecorate %t Deco.NoContraction\n"), 1);
+    assert_eq!(fused("OpDecorate %p NoContraction\n"), 1);
+    assert_eq!(fused("OpDecorate %t NoContraction\n"), 1);
     // ContractionOff.
-    assert_eq!(fused("OpExecutionMode %main 31\n"), 0);
+    assert_eq!(fused("OpExecutionMode %main ContractionOff\n"), 0);
     // Of SPV_KHR_float_controls2 the flags say it; others than its own flags do not.
-    let flags = "OpDecorate %p Deco.FPFastMathMode 7\n";
+    let flags = "OpDecorate %p FPFastMathMode NotNaN|NotInf|NSZ\n";
     assert_eq!(fused(flags), 2);
-    let controls = format!("OpCapability Cap.FloatControls2\n{flags}");
+    let controls = format!("OpCapability FloatControls2\n{flags}");
     assert_eq!(fused(&controls), 1);
-    assert_eq!(fused(&controls.replace(" 7", " 65543")), 2);
-    assert_eq!(fused("OpExecutionModeId %main 6028 %float %0\n"), 0);
+    assert_eq!(fused(&controls.replace("NSZ", "NSZ|AllowContract")), 2);
+    assert_eq!(
+        fused("OpExecutionModeId %main FPFastMathDefault %float %0\n"),
+        0
+    );
 }

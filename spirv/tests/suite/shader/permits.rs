@@ -6,15 +6,15 @@ use super::{Shader, WORDS, WORDS_DECORATIONS, check, words};
 #[test]
 fn what_only_permits_is_taken() {
     let shader = Shader {
-        more: "OpCapability Cap.FPFastMathModeINTEL
-OpCapability Cap.OptNoneEXT
-OpCapability Cap.MemoryAccessAliasingINTEL
-OpCapability Cap.UnstructuredLoopControlsINTEL
-OpCapability Cap.CooperativeMatrixKHR",
+        more: "OpCapability FPFastMathModeINTEL
+OpCapability OptNoneEXT
+OpCapability MemoryAccessAliasingINTEL
+OpCapability UnstructuredLoopControlsINTEL
+OpCapability CooperativeMatrixKHR",
         decorations: format!(
             "{WORDS_DECORATIONS}
-OpDecorate %y Deco.FPFastMathMode 196623
-OpDecorate %w Deco.AliasScopeINTEL %scopes
+OpDecorate %y FPFastMathMode NotNaN|NotInf|NSZ|AllowRecip|AllowContract|AllowReassoc
+OpDecorate %w AliasScopeINTEL %scopes
 "
         ),
         types: format!(
@@ -30,19 +30,19 @@ OpBranch %head
 %head = OpLabel
 %n = OpPhi %uint %0 %entry %n1 %head
 %sum = OpPhi %uint %0 %entry %more %head
-%v = OpLoad %uint %a 65538 4 %scopes
+%v = OpLoad %uint %a Aligned|AliasScopeINTELMask 4 %scopes
 %more = OpIAdd %uint %sum %v
 %n1 = OpIAdd %uint %n %1
 %go = OpULessThan %bool %n1 %3
 OpLoopControlINTEL 1
-OpLoopMerge %end %head 0
+OpLoopMerge %end %head None
 OpBranchConditional %go %head %end
 %end = OpLabel
 %x = OpConvertUToF %float %more
 %y = OpFAdd %float %x %x
 %w = OpConvertFToU %uint %y
 %to = OpAccessChain %p_uint %b1 %0 %i
-OpStore %to %w 131074 4 %scopes
+OpStore %to %w Aligned|NoAliasINTELMask 4 %scopes
 ",
         ..Shader::default()
     };
@@ -55,7 +55,7 @@ OpStore %to %w 131074 4 %scopes
 #[test]
 fn what_is_declared_is_refused_where_it_is_used() {
     let shader = Shader {
-        more: "OpCapability Cap.ShaderClockKHR",
+        more: "OpCapability ShaderClockKHR",
         body: "%now = OpReadClockKHR %ulong %3",
         ..Shader::default()
     };
@@ -68,17 +68,17 @@ fn what_is_declared_is_refused_where_it_is_used() {
 #[test]
 fn blocks_in_local_memory_share_their_bytes() {
     let shader = Shader {
-        more: "OpCapability Cap.WorkgroupMemoryExplicitLayoutKHR",
+        more: "OpCapability WorkgroupMemoryExplicitLayoutKHR",
         decorations: format!(
             "{WORDS_DECORATIONS}
-OpDecorate %s_uints Deco.ArrayStride 4
-OpMemberDecorate %s_as_uints 0 Deco.Offset 0
-OpDecorate %s_as_uints Deco.Block
-OpDecorate %s_u2s Deco.ArrayStride 8
-OpMemberDecorate %s_as_u2s 0 Deco.Offset 0
-OpDecorate %s_as_u2s Deco.Block
-OpDecorate %sa Deco.Aliased
-OpDecorate %sb Deco.Aliased
+OpDecorate %s_uints ArrayStride 4
+OpMemberDecorate %s_as_uints 0 Offset 0
+OpDecorate %s_as_uints Block
+OpDecorate %s_u2s ArrayStride 8
+OpMemberDecorate %s_as_u2s 0 Offset 0
+OpDecorate %s_as_u2s Block
+OpDecorate %sa Aliased
+OpDecorate %sb Aliased
 "
         ),
         types: format!(
@@ -91,12 +91,12 @@ OpDecorate %sb Deco.Aliased
 %s_as_uints = OpTypeStruct %s_uints
 %s_u2s = OpTypeArray %u2 %8
 %s_as_u2s = OpTypeStruct %s_u2s
-%p_sa = OpTypePointer Class.Workgroup %s_as_uints
-%p_sb = OpTypePointer Class.Workgroup %s_as_u2s
-%p_su = OpTypePointer Class.Workgroup %uint
-%p_su2 = OpTypePointer Class.Workgroup %u2
-%sa = OpVariable %p_sa Class.Workgroup
-%sb = OpVariable %p_sb Class.Workgroup
+%p_sa = OpTypePointer Workgroup %s_as_uints
+%p_sb = OpTypePointer Workgroup %s_as_u2s
+%p_su = OpTypePointer Workgroup %uint
+%p_su2 = OpTypePointer Workgroup %u2
+%sa = OpVariable %p_sa Workgroup
+%sb = OpVariable %p_sb Workgroup
 "
         ),
         body: "

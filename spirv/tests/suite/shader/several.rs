@@ -5,30 +5,30 @@ use super::{Shader, WORDS, WORDS_DECORATIONS, check, three_words, words};
 /// Three buffers of words at bindings 0 to 2, and an array of three at binding 5.
 fn shader(body: &'static str, robust: bool) -> Shader {
     let more = "
-OpDecorate %b2 Deco.DescriptorSet 0
-OpDecorate %b2 Deco.Binding 2
-OpDecorate %all Deco.DescriptorSet 0
-OpDecorate %all Deco.Binding 5
-OpDecorate %p_uint Deco.ArrayStride 4
-OpDecorate %pair Deco.Block
-OpMemberDecorate %pair 0 Deco.Offset 0
-OpMemberDecorate %pair 1 Deco.Offset 4
-OpDecorate %pairs Deco.DescriptorSet 0
-OpDecorate %pairs Deco.Binding 6
+OpDecorate %b2 DescriptorSet 0
+OpDecorate %b2 Binding 2
+OpDecorate %all DescriptorSet 0
+OpDecorate %all Binding 5
+OpDecorate %p_uint ArrayStride 4
+OpDecorate %pair Block
+OpMemberDecorate %pair 0 Offset 0
+OpMemberDecorate %pair 1 Offset 4
+OpDecorate %pairs DescriptorSet 0
+OpDecorate %pairs Binding 6
 ";
     Shader {
-        more: "OpCapability Cap.VariablePointers",
+        more: "OpCapability VariablePointers",
         decorations: format!("{WORDS_DECORATIONS}{more}"),
         types: format!(
             "{WORDS}
-%b2 = OpVariable %p_block Class.StorageBuffer
+%b2 = OpVariable %p_block StorageBuffer
 %blocks = OpTypeArray %block %3
-%p_blocks = OpTypePointer Class.StorageBuffer %blocks
-%all = OpVariable %p_blocks Class.StorageBuffer
+%p_blocks = OpTypePointer StorageBuffer %blocks
+%all = OpVariable %p_blocks StorageBuffer
 %pair = OpTypeStruct %uint %uint
 %two = OpTypeArray %pair %2
-%p_two = OpTypePointer Class.StorageBuffer %two
-%pairs = OpVariable %p_two Class.StorageBuffer
+%p_two = OpTypePointer StorageBuffer %two
+%pairs = OpVariable %p_two StorageBuffer
 "
         ),
         body,

@@ -6,13 +6,13 @@ use gantry_spirv::{Options, SpecValue, translate};
 /// A group's size by a constant, an array as long as that, and instructions of composites and floats.
 fn shader() -> Shader {
     Shader {
-        more: "OpCapability Cap.Float16",
+        more: "OpCapability Float16",
         decorations: format!(
             "{WORDS_DECORATIONS}
-OpDecorate %size Deco.BuiltIn BuiltIn.WorkgroupSize
-OpDecorate %sx Deco.SpecId 0
-OpDecorate %scale Deco.SpecId 7
-OpDecorate %flag Deco.SpecId 9
+OpDecorate %size BuiltIn WorkgroupSize
+OpDecorate %sx SpecId 0
+OpDecorate %scale SpecId 7
+OpDecorate %flag SpecId 9
 OpName %scale \"scale\"
 OpName %flag \"flag\"
 "
@@ -30,31 +30,31 @@ OpName %flag \"flag\"
 %sx = OpSpecConstant %uint 8
 %flag = OpSpecConstantFalse %bool
 %size = OpSpecConstantComposite %u3 %sx %1 %1
-%n = OpSpecConstantOp %uint 81 %size 0
-%last = OpSpecConstantOp %uint 130 %n %1
+%n = OpSpecConstantOp %uint CompositeExtract %size 0
+%last = OpSpecConstantOp %uint ISub %n %1
 %locals = OpTypeArray %uint %n
-%p_locals = OpTypePointer Class.Workgroup %locals
-%p_local = OpTypePointer Class.Workgroup %uint
-%s = OpVariable %p_locals Class.Workgroup
+%p_locals = OpTypePointer Workgroup %locals
+%p_local = OpTypePointer Workgroup %uint
+%s = OpVariable %p_locals Workgroup
 %scale = OpSpecConstant %float 1.5
 %f3 = OpConstant %float 3.0
-%product = OpSpecConstantOp %float 133 %scale %f3
-%h = OpSpecConstantOp %half 115 %product
+%product = OpSpecConstantOp %float FMul %scale %f3
+%h = OpSpecConstantOp %half FConvert %product
 %hs = OpSpecConstantComposite %h2 %h %h
-%bits = OpSpecConstantOp %uint 124 %hs
-%swapped = OpSpecConstantOp %u3 79 %size %size 1 0 5
-%x1 = OpSpecConstantOp %uint 81 %swapped 1
-%more = OpSpecConstantOp %u3 82 %7 %swapped 2
-%sum = OpSpecConstantOp %u3 128 %more %size
-%y = OpSpecConstantOp %uint 81 %sum 2
-%pick = OpSpecConstantOp %u3 169 %flag %size %sum
-%z = OpSpecConstantOp %uint 81 %pick 1
+%bits = OpSpecConstantOp %uint Bitcast %hs
+%swapped = OpSpecConstantOp %u3 VectorShuffle %size %size 1 0 5
+%x1 = OpSpecConstantOp %uint CompositeExtract %swapped 1
+%more = OpSpecConstantOp %u3 CompositeInsert %7 %swapped 2
+%sum = OpSpecConstantOp %u3 IAdd %more %size
+%y = OpSpecConstantOp %uint CompositeExtract %sum 2
+%pick = OpSpecConstantOp %u3 Select %flag %size %sum
+%z = OpSpecConstantOp %uint CompositeExtract %pick 1
 %fs = OpSpecConstantComposite %v2 %scale %product
 %in = OpSpecConstantComposite %pair %fs %sx
-%inner = OpSpecConstantOp %float 81 %in 0 1
-%int = OpSpecConstantOp %uint 109 %inner
-%less = OpSpecConstantOp %bool 184 %scale %f3
-%as_number = OpSpecConstantOp %uint 169 %less %4 %0
+%inner = OpSpecConstantOp %float CompositeExtract %in 0 1
+%int = OpSpecConstantOp %uint ConvertFToU %inner
+%less = OpSpecConstantOp %bool FOrdLessThan %scale %f3
+%as_number = OpSpecConstantOp %uint Select %less %4 %0
 "
         ),
         body: "
@@ -149,12 +149,12 @@ fn what_no_constant_holds_is_refused() {
     let e = translate(&words, &by_id).unwrap_err().to_string();
     assert!(e.contains("no specialization constant `3`"), "{e}");
     let none = "
-OpCapability Cap.Shader
-OpMemoryModel 0 1
-OpEntryPoint 5 %main \"main\"
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
 %void = OpTypeVoid
 %fn = OpTypeFunction %void
-%main = OpFunction %void 0 %fn
+%main = OpFunction %void None %fn
 %entry = OpLabel
 OpReturn
 OpFunctionEnd

@@ -17,11 +17,11 @@ fn pairs() -> String {
 %count = OpConstant %uint {COUNT}
 %five = OpConstant %uint 5
 %pairs = OpTypeArray %u2 %count
-%f_pairs = OpTypePointer Class.Function %pairs
-%f_u2 = OpTypePointer Class.Function %u2
-%f_uint = OpTypePointer Class.Function %uint
-%p_pairs = OpTypePointer Class.Private %pairs
-%p_part = OpTypePointer Class.Private %uint
+%f_pairs = OpTypePointer Function %pairs
+%f_u2 = OpTypePointer Function %u2
+%f_uint = OpTypePointer Function %uint
+%p_pairs = OpTypePointer Private %pairs
+%p_part = OpTypePointer Private %uint
 "
     );
     let mut table = "%table = OpConstantComposite %pairs".to_owned();
@@ -69,8 +69,8 @@ fn want(i: usize, outside: bool) -> u32 {
 fn tables_are_constant_data() {
     // With an initializer; stored where it is used, as glslang has it.
     for variables in [
-        "%t = OpVariable %f_pairs Class.Function %table",
-        "%t = OpVariable %f_pairs Class.Function\nOpStore %t %table",
+        "%t = OpVariable %f_pairs Function %table",
+        "%t = OpVariable %f_pairs Function\nOpStore %t %table",
     ] {
         let shader = shader("", variables, BODY);
         let t = shader.translate(8).unwrap();
@@ -84,7 +84,7 @@ fn tables_are_constant_data() {
 /// An index outside reads zeros where accesses are robust.
 #[test]
 fn outside_of_a_table() {
-    let mut shader = shader("", "%t = OpVariable %f_pairs Class.Function %table", BODY);
+    let mut shader = shader("", "%t = OpVariable %f_pairs Function %table", BODY);
     shader.types = shader.types.replace("%uint 5\n", "%uint 100\n");
     shader.robust = true;
     let got = shader.run(&[(1, 0, vec![0; 32])], |_| Vec::new());
@@ -100,7 +100,7 @@ fn outside_of_a_table() {
 /// A table of all functions, and one that is written, which is none.
 #[test]
 fn tables_of_the_module() {
-    let global = "%t = OpVariable %p_pairs Class.Private %table\n";
+    let global = "%t = OpVariable %p_pairs Private %table\n";
     let body = "
 %p = OpAccessChain %p_part %t %i %0
 %x = OpLoad %uint %p
