@@ -120,11 +120,11 @@ fn progress_is_seen_while_work_runs() {
     // The work takes as long as it takes to be seen twice, before a launch of 6 threads and after it.
     let got = progress.watch(Duration::from_millis(1), see, || {
         let before = wait.recv().unwrap();
-        let how = How {
+        let stop = StopSignals {
             progress: Some(&progress),
-            ..How::default()
+            ..StopSignals::default()
         };
-        run(&device(1), LONG, 3, &how).unwrap();
+        run(&device(1), LONG, 3, &stop).unwrap();
         let after = wait.iter().find(|n| *n != 0);
         (before, after, progress.done())
     });

@@ -22,19 +22,19 @@ use clap::{Parser, Subcommand};
 use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Allocator for many small pieces, as compilers ask for them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Version of the command, and the host that it was built for.
-fn version() -> String {
-    format!("{} ({})", env!("CARGO_PKG_VERSION"), target_lexicon::HOST)
-}
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} ({})", env!("CARGO_PKG_VERSION"), target_lexicon::HOST));
 
 /// A just-in-time code generator for Intel Gen GPUs
 #[derive(Parser)]
-#[command(name = "gantry", version = version())]
+#[command(name = "gantry", version = VERSION.as_str())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
