@@ -1,4 +1,4 @@
-//! A kernel, or a function that stays one, with everything that stands in it, as one graph of blocks: what the phases behind [`crate::flatten`] work on.
+//! A kernel, or a function that stays one, with everything that stands in it, as one graph of blocks: what the phases behind [`crate::inline`] work on.
 
 use crate::module::types::Ty;
 use crate::module::{Func, Module};

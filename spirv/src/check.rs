@@ -16,7 +16,7 @@ use spirv::Op;
 ///
 /// # Errors
 /// What is not supported, all that was found.
-pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
+pub(crate) fn check(m: &Module<'_>, kernels: impl Iterator<Item = Func>) -> Result<(), Errors> {
     let mut errors = Errors(Vec::new());
     for (c, at) in &m.capabilities {
         if let Standing::Refused(why) = capabilities::capability(*c) {
@@ -24,7 +24,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
         }
     }
     let mut reached: SecondaryMap<Func, bool> = SecondaryMap::new();
-    let mut todo = kernels.to_vec();
+    let mut todo: Vec<Func> = kernels.collect();
     while let Some(f) = todo.pop() {
         if std::mem::replace(&mut reached[f], true) {
             continue;
@@ -66,9 +66,10 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             }
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(()),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
     }
 }
 

@@ -103,11 +103,11 @@ impl fmt::Display for Error {
 pub struct Errors(pub Vec<Error>);
 
 /// How many findings are told.
-pub(crate) const MOST_ERRORS: usize = 100;
+pub(crate) const MAX_ERRORS: usize = 100;
 
 impl Errors {
     pub(crate) fn push(&mut self, error: Error) {
-        if self.0.len() < MOST_ERRORS && !self.0.contains(&error) {
+        if self.0.len() < MAX_ERRORS && !self.0.contains(&error) {
             self.0.push(error);
         }
     }

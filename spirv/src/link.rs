@@ -5,7 +5,7 @@
 //! such variables. The instructions of each section follow on those of the module before. Debug information of imported sets is left out.
 
 use crate::error::{Error, Errors};
-use crate::read::{self, Id, Inst, Kind, MOST_IDS, Stream};
+use crate::read::{self, Id, Inst, Kind, MAX_IDS, Stream};
 use spirv::{Decoration, LinkageType, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -147,8 +147,8 @@ impl Linker {
     fn add(&mut self, stream: &Stream<'_>, module: usize) -> Result<(), Error> {
         let first = self.bound;
         self.bound = first.saturating_add(stream.bound);
-        if self.bound > MOST_IDS {
-            let what = format!("more than {MOST_IDS} ids together");
+        if self.bound > MAX_IDS {
+            let what = format!("more than {MAX_IDS} ids together");
             return Err(Error::limit(what));
         }
         self.version = self.version.max(stream.words.get(1).copied().unwrap_or(0));

@@ -26,7 +26,7 @@ impl Id {
 }
 
 /// The largest id bound taken: the universal limit.
-pub(crate) const MOST_IDS: u32 = 0x3f_ffff;
+pub(crate) const MAX_IDS: u32 = 0x3f_ffff;
 /// What is added to the numbers of GLSL.std.450's instructions in bodies: all of their operands are ids.
 pub(crate) const GLSL: u32 = 1 << 16;
 /// Words before the first instruction.
@@ -332,9 +332,10 @@ fn of_another(
 }
 
 fn is_all(at: usize, words: &[u32]) -> Result<(), &'static str> {
-    match at == words.len() {
-        true => Ok(()),
-        false => Err("more operands than it has"),
+    if at == words.len() {
+        Ok(())
+    } else {
+        Err("more operands than it has")
     }
 }
 
@@ -348,9 +349,10 @@ fn walk(
 ) -> Result<usize, &'static str> {
     let have = words.len().saturating_sub(at);
     let enough = have >= operands.fixed;
-    let mut left = match enough {
-        true => operands.ids,
-        false => operands.ids & !(u32::MAX << have),
+    let mut left = if enough {
+        operands.ids
+    } else {
+        operands.ids & !(u32::MAX << have)
     };
     while left != 0 {
         each(at + left.trailing_zeros() as usize);
@@ -422,9 +424,12 @@ fn one(
 ) -> Result<usize, &'static str> {
     use OperandKind as K;
     let rest = words.get(at..).unwrap_or(&[]);
-    let need = |n: usize| match rest.len() >= n {
-        true => Ok(at + n),
-        false => Err("an operand is missing"),
+    let need = |n: usize| {
+        if rest.len() >= n {
+            Ok(at + n)
+        } else {
+            Err("an operand is missing")
+        }
     };
     match kind {
         kind if is_id(kind) => {
@@ -493,8 +498,8 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     if major != 1 || minor > 6 {
         return Err(Error::unsupported(format!("SPIR-V {major}.{minor}")).into());
     }
-    if bound > MOST_IDS {
-        return Err(Error::limit(format!("an id bound of {bound}: {MOST_IDS} is the most")).into());
+    if bound > MAX_IDS {
+        return Err(Error::limit(format!("an id bound of {bound}: {MAX_IDS} is the most")).into());
     }
     let mut stream = Stream {
         words,
@@ -535,9 +540,10 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         }
         at += len;
     }
-    match errors.0.is_empty() {
-        true => Ok(stream),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(stream)
+    } else {
+        Err(errors)
     }
 }
 

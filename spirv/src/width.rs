@@ -10,16 +10,17 @@
 //! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
 //! the estimate leaves it open, if it is known what for.
 
-use crate::Kept;
+use crate::Kernel;
 use crate::body::{BInst, Block, Body};
-use crate::cfg::script::{Script, Step};
+use crate::cfg::structurize::{Step, StructuredCfg};
 use crate::cfg::{Graph, Loop};
-use crate::library::declared;
+use crate::error::Errors;
+use crate::library::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
-use crate::parts::Part;
+use crate::pipeline::PreparedFunction;
 use crate::read::Id;
-use crate::uniform::Uniformity;
+use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::maps::sized;
 use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
@@ -80,17 +81,20 @@ impl Fit {
 }
 
 /// Who says whether a kernel's values fit: the compiler, where the estimate leaves it open and it is known what for.
-pub(crate) struct Judge<'c, 'o> {
+pub(crate) struct WidthOracle<'c, 'o> {
     target: Option<&'o CompileOptions>,
     context: &'c mut Context,
     /// Where kernels are compiled next: what was done of those that fit.
     begun: Option<Begun<'o>>,
 }
 
-impl<'c, 'o> Judge<'c, 'o> {
+impl<'c, 'o> WidthOracle<'c, 'o> {
     /// For kernels that may be compiled, or not.
-    pub fn new(target: Option<&'o CompileOptions>, context: &'c mut Context) -> Judge<'c, 'o> {
-        Judge {
+    pub fn new(
+        target: Option<&'o CompileOptions>,
+        context: &'c mut Context,
+    ) -> WidthOracle<'c, 'o> {
+        WidthOracle {
             target,
             context,
             begun: None,
@@ -98,8 +102,8 @@ impl<'c, 'o> Judge<'c, 'o> {
     }
 
     /// For kernels that are compiled next, in the same memory.
-    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> Judge<'c, 'o> {
-        Judge {
+    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> WidthOracle<'c, 'o> {
+        WidthOracle {
             target: Some(target),
             context,
             begun: Some(Begun::new(target)),
@@ -157,18 +161,18 @@ const TOGETHER: u64 = 56;
 /// The widths that are worth while for a kernel that requires none, the widest first.
 ///
 /// `grf_bytes`: of a register of what is compiled for.
-pub(crate) fn worthwhile(
+fn worthwhile(
     m: &Module<'_>,
     entry: &Entry,
-    kept: &Kept,
+    functions: &[PreparedFunction],
     grf_bytes: u32,
 ) -> SmallVec<[u32; 3]> {
     // The systolic array has as many channels as a register has doublewords.
-    let product = |p: &Part| {
+    let product = |p: &PreparedFunction| {
         let mut insts = p.graph.order.iter().flat_map(|b| &p.body.blocks[*b].insts);
-        insts.any(|i| i.op == Op::FunctionCall && declared::multiplies(m, p.body.operands(i)))
+        insts.any(|i| i.op == Op::FunctionCall && intel_builtins::multiplies(m, p.body.operands(i)))
     };
-    if kept.parts.iter().any(product) {
+    if functions.iter().any(product) {
         return SmallVec::from_slice(&[grf_bytes / 4]);
     }
     let items = entry.modes.group_size.map_or(u64::MAX, |g| {
@@ -177,38 +181,97 @@ pub(crate) fn worthwhile(
     // No group that does not fit where its threads can wait for each other.
     let together = |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= TOGETHER;
     // Channels that wait for each other are those of an instruction: of so many doublewords as two registers have.
-    let parted = kept.parts.iter().any(Part::parts_channels);
+    let parted = functions.iter().any(PreparedFunction::has_divergent_loops);
     let waits = |w: u32| parted && w * 4 > 2 * grf_bytes;
     // No channels that no group fills.
     let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
     let fits = |w: &u32| useful(*w) && together(*w) && !waits(*w);
     let widths: SmallVec<[u32; 3]> = [32, 16, 8].into_iter().filter(fits).collect();
-    match widths.is_empty() {
-        true => SmallVec::from_slice(&[32]),
-        false => widths,
+    if widths.is_empty() {
+        SmallVec::from_slice(&[32])
+    } else {
+        widths
     }
 }
 
+/// Emits a kernel at the widest worthwhile width that fits the registers.
+///
+/// Widths that the estimate leaves open are emitted, and the oracle computes their demand. A
+/// narrower one is also tried where it holds private arrays in registers and a wide one does
+/// not. `emit` appends the kernel to a module.
+///
+/// # Errors
+/// Those of `emit` at the narrowest width.
+pub(crate) fn emit_widest(
+    m: &Module<'_>,
+    entry: &Entry,
+    functions: &[PreparedFunction],
+    grf_bytes: u32,
+    module: &mut ir::Module,
+    oracle: &mut WidthOracle<'_, '_>,
+    emit: impl Fn(u32, &mut ir::Module) -> Result<Kernel, Errors>,
+) -> Result<Kernel, Errors> {
+    let widths = worthwhile(m, entry, functions, grf_bytes);
+    if let [only] = *widths {
+        return emit(only, module);
+    }
+    let estimate = estimate(m, functions);
+    // Widest that fits with arrays in scratch, while narrower ones are tried.
+    let mut widest = None;
+    for (n, &simd) in widths.iter().enumerate() {
+        let narrower = &widths[n + 1..];
+        if narrower.is_empty() && widest.is_none() {
+            break;
+        }
+        let known = oracle.by(&estimate, simd);
+        if known == Some(false) {
+            continue;
+        }
+        let before = module.functions.len();
+        // Errors at every width are reported for the last one.
+        let Ok(kernel) = emit(simd, module) else {
+            continue;
+        };
+        let mut arrays = functions.iter().map(|f| &f.arrays);
+        let better = arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd)));
+        let in_registers = better || widest.is_some();
+        if known == Some(true) && !in_registers {
+            return Ok(kernel);
+        }
+        let fit = oracle.fit(module, kernel.function, in_registers);
+        if fit.is_wanted(in_registers) {
+            return Ok(kernel);
+        }
+        if fit.is_wanted(false) {
+            widest = widest.or(Some(simd));
+        }
+        let mut functions = Vec::from(std::mem::take(&mut module.functions));
+        functions.truncate(before);
+        module.functions = functions.into();
+    }
+    emit(widest.or(widths.last().copied()).unwrap_or(8), module)
+}
+
 /// What lives at once, roughly: in the kernel, or in what it calls, where that is more.
-pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
+fn estimate(m: &Module<'_>, functions: &[PreparedFunction]) -> Estimate {
     let mut out = Estimate::default();
-    for part in &kept.parts {
+    for function in functions {
         let mut lives = Lives {
             m,
-            body: &part.body,
-            g: &part.graph,
-            u: &part.uniform,
-            first: sized(part.body.bound()),
-            last: sized(part.body.bound()),
+            body: &function.body,
+            g: &function.graph,
+            u: &function.uniformity,
+            first: sized(function.body.bound()),
+            last: sized(function.body.bound()),
             ends: SecondaryMap::new(),
             ids: Vec::new(),
             extra: Vec::new(),
         };
-        lives.number(&part.script);
+        lives.number(&function.structured);
         let of = lives.estimate();
         for ((most, bytes), simd) in out.bytes.iter_mut().zip(of.bytes).zip([8, 16, 32]) {
             // What is held in registers may live everywhere.
-            let bytes = bytes.saturating_add(part.arrays.bytes(simd));
+            let bytes = bytes.saturating_add(function.arrays.bytes(simd));
             *most = bytes.max(*most);
         }
     }
@@ -232,7 +295,7 @@ struct Lives<'a, 'm> {
 
 impl Lives<'_, '_> {
     /// Points, in the script's order: one for each block's beginning, instruction and end.
-    fn number(&mut self, script: &Script) {
+    fn number(&mut self, structured: &StructuredCfg) {
         let mut blocks: Vec<(Block, u32)> = Vec::with_capacity(self.g.order.len());
         let insts = self
             .g
@@ -242,7 +305,7 @@ impl Lives<'_, '_> {
         let points = insts.sum::<usize>() + 2 * self.g.order.len();
         self.extra.reserve(points);
         self.ids.reserve(points);
-        for step in &script.steps {
+        for step in &structured.steps {
             let point = self.extra.len() as u32;
             match *step {
                 Step::Code(b) => {

@@ -214,9 +214,12 @@ fn main() {
     }
     if let Some(both) = asked.times {
         let rounds = asked.rounds.unwrap_or(1);
-        let theirs = || match both {
-            true => driver::times(device.name, &kernels, 1, passing.path()),
-            false => BTreeMap::new(),
+        let theirs = || {
+            if both {
+                driver::times(device.name, &kernels, 1, passing.path())
+            } else {
+                BTreeMap::new()
+            }
         };
         return timing::print(device.name, &kernels, rounds, theirs);
     }

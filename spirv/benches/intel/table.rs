@@ -13,9 +13,10 @@ const MOST: f64 = 1.3;
 
 /// What a table is of: a product, and with how many registers a thread where that is not the usual.
 pub fn named(asked: &Asked) -> String {
-    match asked.large {
-        true => format!("{}, 256 registers", asked.target),
-        false => asked.target.clone(),
+    if asked.large {
+        format!("{}, 256 registers", asked.target)
+    } else {
+        asked.target.clone()
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) fn string(token: &str, words: &mut Vec<u32>) -> Result<(), String> {
 
 /// The words of a number of a type, low first. A narrow one has a word: of a negative integer, its sign is extended.
 pub(super) fn number(token: &str, of: Number, words: &mut Vec<u32>) -> Result<(), String> {
-    let bits = match of.float {
-        true => float(token, of.bits),
-        false => integer(token, of.bits),
+    let bits = if of.float {
+        float(token, of.bits)
+    } else {
+        integer(token, of.bits)
     };
     let bits = bits.ok_or_else(|| format!("`{token}` is no number of {} bits", of.bits))?;
     words.push(bits as u32);

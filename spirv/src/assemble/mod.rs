@@ -26,7 +26,7 @@ pub struct AssembleError {
 }
 
 /// Most words of an instruction, which counts them in 16 bits.
-const MOST_WORDS: usize = u16::MAX as usize;
+const MAX_WORDS: usize = u16::MAX as usize;
 
 /// Assembles a text.
 ///
@@ -70,11 +70,11 @@ fn tokens(line: &str) -> Result<Vec<&str>, String> {
     let mut out = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() && !rest.starts_with(';') {
-        let end = match rest.starts_with('"') {
-            true => string_end(rest).ok_or("a string without its end")?,
-            false => rest
-                .find(|c: char| c.is_whitespace() || c == ';')
-                .unwrap_or(rest.len()),
+        let end = if rest.starts_with('"') {
+            string_end(rest).ok_or("a string without its end")?
+        } else {
+            rest.find(|c: char| c.is_whitespace() || c == ';')
+                .unwrap_or(rest.len())
         };
         let (token, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
         out.push(token);
@@ -226,9 +226,10 @@ impl Assembler {
         let grammar = INSTRUCTION_TABLE.get(op).operands;
         let has_result = grammar.iter().any(|o| o.kind == OperandKind::IdResult);
         if has_result != result.is_some() {
-            return Err(match has_result {
-                true => format!("`{name}` has a result: `%x = {name}`"),
-                false => format!("`{name}` has no result"),
+            return Err(if has_result {
+                format!("`{name}` has a result: `%x = {name}`")
+            } else {
+                format!("`{name}` has no result")
             });
         }
         let mut rest = Rest {
@@ -251,8 +252,8 @@ impl Assembler {
             return Err(format!("`{name}` takes no further operand `{more}`"));
         }
         let mut words = rest.words;
-        if words.len() > MOST_WORDS {
-            return Err(format!("more than {MOST_WORDS} words"));
+        if words.len() > MAX_WORDS {
+            return Err(format!("more than {MAX_WORDS} words"));
         }
         if let Some(first) = words.first_mut() {
             *first = op as u32;

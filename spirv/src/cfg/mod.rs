@@ -4,9 +4,9 @@
 //! adds where there is none, and phis have what they take in the order of blocks. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
 
 pub(crate) mod dominators;
-pub(crate) mod numbered;
-pub(crate) mod reduce;
-pub(crate) mod script;
+pub(crate) mod fix_irreducible;
+pub(crate) mod rpo;
+pub(crate) mod structurize;
 pub(crate) mod uses;
 
 use crate::body::{Block, BlockData, Body, Phi, Term};
@@ -14,7 +14,7 @@ use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 use dominators::{Edges, dominators};
 use gantry_codegen::maps::sized;
-use numbered::Numbered;
+use rpo::ReversePostorder;
 use smallvec::{SmallVec, smallvec};
 
 /// A loop.
@@ -32,7 +32,7 @@ pub(crate) struct LoopData {
 }
 
 /// Loops nested deeper are refused.
-const MOST_LOOPS: u32 = 128;
+const MAX_LOOPS: u32 = 128;
 
 /// What the phases behind ask of a graph.
 #[derive(Debug)]
@@ -86,9 +86,9 @@ impl Graph {
     pub fn new(body: &mut Body) -> Result<Graph, Error> {
         let entry = body.entry.expand();
         let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
-        let mut numbered = Numbered::new(entry, body);
+        let mut numbered = ReversePostorder::new(entry, body);
         if one_latch_each(&numbered, body)? {
-            numbered = Numbered::new(entry, body);
+            numbered = ReversePostorder::new(entry, body);
         }
         let phis = body.blocks.values_mut().flat_map(|b| &mut b.phis);
         phis.for_each(|phi| phi.args.sort_unstable_by_key(|a| a.0));
@@ -208,9 +208,9 @@ impl Graph {
         for (header, latch, inside) in found.into_iter().rev() {
             let parent = self.loop_of[header];
             let depth = parent.expand().map_or(0, |p| self.loops[p].depth) + 1;
-            if depth > MOST_LOOPS {
+            if depth > MAX_LOOPS {
                 return Err(Error::limit(format!(
-                    "loops are nested deeper than {MOST_LOOPS}"
+                    "loops are nested deeper than {MAX_LOOPS}"
                 )));
             }
             let l = self.loops.push(LoopData {
@@ -277,7 +277,7 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
 }
 
 /// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else; whether there are such.
-fn one_latch_each(graph: &Numbered, body: &mut Body) -> Result<bool, Error> {
+fn one_latch_each(graph: &ReversePostorder, body: &mut Body) -> Result<bool, Error> {
     if graph.back().next().is_none() {
         return Ok(false);
     }

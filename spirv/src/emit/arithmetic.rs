@@ -2,7 +2,7 @@
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
-use crate::contract::Fused;
+use crate::contraction::Fused;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use smallvec::SmallVec;
@@ -179,9 +179,10 @@ impl Emit<'_, '_, '_> {
     fn logic(&mut self, and: bool, a: Value, b: Value) -> Value {
         let mut v = [a, b];
         self.even(&mut v);
-        match and {
-            true => self.b.ins().band(v[0], v[1]),
-            false => self.b.ins().bor(v[0], v[1]),
+        if and {
+            self.b.ins().band(v[0], v[1])
+        } else {
+            self.b.ins().bor(v[0], v[1])
         }
     }
 
@@ -302,9 +303,10 @@ impl Emit<'_, '_, '_> {
             _ => None,
         };
         if let Some(cc) = int {
-            return match scalar.is_int() {
-                true => Ok(self.b.ins().icmp(cc, a, b)),
-                false => Err(wrong(op)),
+            return if scalar.is_int() {
+                Ok(self.b.ins().icmp(cc, a, b))
+            } else {
+                Err(wrong(op))
             };
         }
         // The condition, and whether its negation is meant: unordered ones are what the opposite is not.
@@ -323,10 +325,7 @@ impl Emit<'_, '_, '_> {
         };
         if let (Some((cc, not)), true) = (float, scalar.is_float()) {
             let v = self.b.ins().fcmp(cc, a, b);
-            return Ok(match not {
-                true => self.b.ins().bnot(v),
-                false => v,
-            });
+            return Ok(if not { self.b.ins().bnot(v) } else { v });
         }
         if scalar.is_float() && matches!(op, FOrdNotEqual | LessOrGreater | FUnordEqual) {
             let less = self.b.ins().fcmp(F::LessThan, a, b);
@@ -418,17 +417,19 @@ impl Emit<'_, '_, '_> {
 
     /// A quotient of floats: of singles the math box's, unless they are to be exact.
     pub fn quotient(&mut self, a: Value, b: Value) -> Value {
-        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
-            true => self.b.ins().fdiv(a, b),
-            false => self.b.ins().fdiv_rn(a, b),
+        if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            self.b.ins().fdiv(a, b)
+        } else {
+            self.b.ins().fdiv_rn(a, b)
         }
     }
 
     /// A square root, as [`Emit::quotient`].
     pub fn root(&mut self, a: Value) -> Value {
-        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
-            true => self.b.ins().fsqrt(a),
-            false => self.b.ins().fsqrt_rn(a),
+        if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            self.b.ins().fsqrt(a)
+        } else {
+            self.b.ins().fsqrt_rn(a)
         }
     }
 

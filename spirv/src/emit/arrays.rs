@@ -1,4 +1,4 @@
-//! Private variables that are held in registers ([`crate::arrays`]).
+//! Private variables that are held in registers ([`crate::promote_arrays`]).
 //!
 //! A variable is one of the builder's: its first scalar of all channels, then its second one, and so on; where all channels have the same, one lane of each. A pointer into it is the number of the scalar that it
 //! is to: a constant that is known here, and what indices add to it, which is the pointer's value. No index leads out of the variable.
@@ -14,7 +14,7 @@ use spirv::Op;
 use std::collections::BTreeMap;
 
 /// The most places that a load by each channel's own index looks at, one after the other: of more, each channel's address is made.
-const MOST_PLACES: u32 = 3;
+const MAX_PLACES: u32 = 3;
 
 /// What is held.
 #[derive(Default)]
@@ -156,13 +156,12 @@ impl Emit<'_, '_, '_> {
                     }
                     let by = self.resize(by, Scalar::I32, true);
                     let by = self.times(by, u64::from(step));
-                    index = match std::mem::replace(&mut indexed, true) {
-                        true => {
-                            let mut v = [index, by];
-                            self.even(&mut v);
-                            self.b.ins().iadd(v[0], v[1])
-                        }
-                        false => by,
+                    index = if std::mem::replace(&mut indexed, true) {
+                        let mut v = [index, by];
+                        self.even(&mut v);
+                        self.b.ins().iadd(v[0], v[1])
+                    } else {
+                        by
                     };
                 }
             }
@@ -244,7 +243,7 @@ impl Emit<'_, '_, '_> {
         let ty = self.lanes(part.scalar, self.simd);
         let mut out = Leaves::new();
         match part.index {
-            Some(index) if self.b.ty(index).lanes() > 1 && part.places > MOST_PLACES => {
+            Some(index) if self.b.ty(index).lanes() > 1 && part.places > MAX_PLACES => {
                 let mut at = self.bytes_of(&part, index);
                 if part.lanes > 1 {
                     let lane = self.b.iota(Scalar::I16, self.simd);

@@ -431,9 +431,10 @@ impl Emit<'_, '_, '_> {
         let wrong = || Error::malformed("an atomic of 16 bits of what it does not take");
         let (class, of) = self.pointer(pointer)?;
         let scalar = self.scalar(of)?;
-        let want = match op.is_float() {
-            true => Scalar::F16,
-            false => Scalar::I16,
+        let want = if op.is_float() {
+            Scalar::F16
+        } else {
+            Scalar::I16
         };
         if scalar != want || operands.len() != op.operands() {
             return Err(wrong());

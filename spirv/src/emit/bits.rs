@@ -82,12 +82,11 @@ impl Emit<'_, '_, '_> {
         let first = self.operand(inst, 0)?;
         let base = self.get(first)?;
         let skip = 1 + usize::from(insert);
-        let new = match insert {
-            true => {
-                let id = self.operand(inst, 1)?;
-                Some(self.get(id)?)
-            }
-            false => None,
+        let new = if insert {
+            let id = self.operand(inst, 1)?;
+            Some(self.get(id)?)
+        } else {
+            None
         };
         let (offset, count) = (self.operand(inst, skip)?, self.operand(inst, skip + 1)?);
         let (offset, count) = (self.one(offset)?, self.one(count)?);
@@ -287,12 +286,11 @@ impl Emit<'_, '_, '_> {
             return Err(wrong(inst.op));
         }
         let clamped = matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
-        let more = match clamped {
-            true => {
-                let id = self.operand(inst, 2)?;
-                Some(self.one(id)?)
-            }
-            false => None,
+        let more = if clamped {
+            let id = self.operand(inst, 2)?;
+            Some(self.one(id)?)
+        } else {
+            None
         };
         if more.is_some_and(|v| self.b.ty(v).scalar() != to) {
             return Err(wrong(inst.op));
@@ -319,9 +317,10 @@ impl Emit<'_, '_, '_> {
         if let Some(more) = more {
             let mut v = [sum, more];
             self.even(&mut v);
-            sum = match sa {
-                true => self.b.ins().sadd_sat(v[0], v[1]),
-                false => self.b.ins().uadd_sat(v[0], v[1]),
+            sum = if sa {
+                self.b.ins().sadd_sat(v[0], v[1])
+            } else {
+                self.b.ins().uadd_sat(v[0], v[1])
             };
         }
         Ok(Leaves::from_slice(&[sum]))

@@ -1,9 +1,9 @@
 //! Built-in variables: ids and sizes of the launch.
 
 use super::{Emit, Leaves};
+use crate::builtins;
 use crate::error::Error;
 use crate::module::types::Ty;
-use crate::place;
 use crate::read::Id;
 use gantry_codegen::ir::{Dim, Scalar, Value, scalars::I32};
 use spirv::BuiltIn;
@@ -43,7 +43,7 @@ pub(crate) fn is_supported(b: BuiltIn) -> bool {
 impl Emit<'_, '_, '_> {
     /// What a built-in variable holds.
     pub(super) fn builtin(&mut self, pointer: Id, ty: Ty) -> Result<Leaves, Error> {
-        let which = place::builtin(self.m, pointer);
+        let which = builtins::builtin(self.m, pointer);
         let which = which.ok_or_else(|| Error::unsupported("an input that is no built-in"))?;
         if !is_supported(which) {
             return Err(Error::unsupported(format!("the built-in {which:?}")));
@@ -90,9 +90,10 @@ impl Emit<'_, '_, '_> {
             )));
         }
         for dim in DIMS.into_iter().take(count) {
-            let v = match vector {
-                true => self.by_dimension(which, dim),
-                false => self.alone(which),
+            let v = if vector {
+                self.by_dimension(which, dim)
+            } else {
+                self.alone(which)
             };
             out.push(self.resize(v, scalar, false));
         }

@@ -5,10 +5,10 @@
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
-use crate::calls;
 use crate::error::Error;
+use crate::inline_policy;
 use crate::module::{Func, Module};
-use crate::parts::Part;
+use crate::pipeline::PreparedFunction;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::{self, FuncRef, Scalar};
 
@@ -17,14 +17,19 @@ use gantry_codegen::ir::{self, FuncRef, Scalar};
 pub(super) struct Callees(SecondaryMap<Func, Option<(FuncRef, Vec<u32>)>>);
 
 impl Callees {
-    pub fn insert(&mut self, part: &Part, function: FuncRef) {
-        self.0[part.func] = Some((function, part.divergent.clone()));
+    pub fn insert(&mut self, prepared: &PreparedFunction, function: FuncRef) {
+        self.0[prepared.func] = Some((function, prepared.divergent.clone()));
     }
 }
 
 /// An empty function for a part of a kernel.
-pub(super) fn subroutine(m: &Module<'_>, part: &Part, kernel: &str, simd: u32) -> ir::Function {
-    let data = m.funcs.get(part.func);
+pub(super) fn subroutine(
+    m: &Module<'_>,
+    function: &PreparedFunction,
+    kernel: &str,
+    simd: u32,
+) -> ir::Function {
+    let data = m.funcs.get(function.func);
     let id = data.map_or(0, |d| d.id.as_u32());
     let name = data.and_then(|d| m.name(d.id)).unwrap_or_default();
     let plain = |c: char| match c {
@@ -36,7 +41,7 @@ pub(super) fn subroutine(m: &Module<'_>, part: &Part, kernel: &str, simd: u32) -
     while m.entries.iter().any(|e| e.name == name) {
         name.push('_');
     }
-    let result = part.body.result.map(|(_, ty)| m.types.scalars(ty));
+    let result = function.body.result.map(|(_, ty)| m.types.scalars(ty));
     let scalars = result.iter().flatten().map(|(ty, _)| m.types.scalar(*ty));
     let types = scalars.map(|s| ir::Type::clamped(s.unwrap_or(Scalar::I32), simd));
     ir::Function::subroutine(name, &types.collect::<Vec<_>>())
@@ -71,14 +76,14 @@ impl Emit<'_, '_, '_> {
 
     /// Whether a call is of a function of the module, not of one that it only declares.
     pub(super) fn is_of_the_kernel(&self, inst: &BInst) -> bool {
-        let callee = calls::callee(self.m, self.body.operands(inst));
+        let callee = inline_policy::callee(self.m, self.body.operands(inst));
         callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
     }
 
     /// Calls a function.
     pub(super) fn call(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let words = self.body.operands(inst);
-        let (func, _) = calls::callee(self.m, words)?;
+        let (func, _) = inline_policy::callee(self.m, words)?;
         let callees = self.callees;
         let Some((function, divergent)) = &callees.0[func] else {
             return Err(Error::internal(
@@ -114,17 +119,14 @@ impl Emit<'_, '_, '_> {
     pub(super) fn leave_function(&mut self, reached: bool) -> Result<(), Error> {
         let mut out = Leaves::new();
         if let Some((id, ty)) = self.body.result {
-            match reached {
-                true => {
-                    for leaf in self.get(id)? {
-                        out.push(self.b.splat(leaf, self.simd));
-                    }
+            if reached {
+                for leaf in self.get(id)? {
+                    out.push(self.b.splat(leaf, self.simd));
                 }
-                false => {
-                    for (ty, _) in self.m.types.scalars(ty) {
-                        let ty = self.lanes(self.scalar(ty)?, self.simd);
-                        out.push(self.b.ins().undef(ty));
-                    }
+            } else {
+                for (ty, _) in self.m.types.scalars(ty) {
+                    let ty = self.lanes(self.scalar(ty)?, self.simd);
+                    out.push(self.b.ins().undef(ty));
                 }
             }
         }

@@ -117,21 +117,21 @@ impl Emit<'_, '_, '_> {
             }
             _ => return Err(Error::internal("no composite")),
         };
-        match out.len() == want {
-            true => Ok(out),
-            false => Err(Error::malformed(
+        if out.len() == want {
+            Ok(out)
+        } else {
+            Err(Error::malformed(
                 "a composite of another size than its type",
-            )),
+            ))
         }
     }
 
     fn is_number(&mut self, v: Value, n: u64) -> Result<Value, Error> {
-        match self.b.ty(v).scalar().is_int() {
-            true => {
-                let n = self.same(v, n);
-                Ok(self.b.ins().icmp(IntCC::Equal, v, n))
-            }
-            false => Err(Error::malformed("an index that is no integer")),
+        if self.b.ty(v).scalar().is_int() {
+            let n = self.same(v, n);
+            Ok(self.b.ins().icmp(IntCC::Equal, v, n))
+        } else {
+            Err(Error::malformed("an index that is no integer"))
         }
     }
 

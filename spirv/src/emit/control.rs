@@ -3,7 +3,7 @@
 use super::{Emit, Kept, Leaves};
 use crate::body::{Block, Term};
 use crate::cfg::Loop;
-use crate::cfg::script::Step;
+use crate::cfg::structurize::Step;
 use crate::error::Error;
 use crate::module::types::Ty;
 use crate::read::Id;
@@ -42,9 +42,9 @@ struct Branch {
 impl Emit<'_, '_, '_> {
     /// Emits the kernel.
     pub(super) fn run(&mut self) {
-        for (n, step) in self.script.steps.iter().enumerate() {
+        for (n, step) in self.structured.steps.iter().enumerate() {
             match *step {
-                Step::Leave(_, to) if self.script.falls_to(n) != Some(to) => {
+                Step::Leave(_, to) if self.structured.falls_to(n) != Some(to) => {
                     self.control.leaves[to] += 1;
                 }
                 Step::LeaveIf(_, to) | Step::LeaveUnless(_, to) | Step::LeaveCase(_, to) => {
@@ -58,7 +58,7 @@ impl Emit<'_, '_, '_> {
                 self.control.keeps[l].push(id);
             }
         }
-        for (n, step) in self.script.steps.iter().enumerate() {
+        for (n, step) in self.structured.steps.iter().enumerate() {
             // What follows would only be told of what it lacks.
             if let Err(e) = self.step(n, *step) {
                 let data = &self.body.blocks[self.block];
@@ -96,14 +96,20 @@ impl Emit<'_, '_, '_> {
             },
             Step::Code(b) => self.code(b)?,
             Step::If(b) => self.begin_if(b)?,
-            Step::Else(b) => match self.u.branch[b] {
-                true => self.b.simd_else(),
-                false => self.next_side(None),
-            },
-            Step::EndIf(b) => match self.u.branch[b] {
-                true => self.b.simd_if_end(),
-                false => self.end_branch(),
-            },
+            Step::Else(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_else()
+                } else {
+                    self.next_side(None)
+                }
+            }
+            Step::EndIf(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_if_end()
+                } else {
+                    self.end_branch()
+                }
+            }
             Step::Arms(b) => {
                 self.begin_switch(n, b)?;
                 if !self.u.branch[b] {
@@ -113,17 +119,21 @@ impl Emit<'_, '_, '_> {
                     });
                 }
             }
-            Step::Arm(b, to) => match self.u.branch[b] {
-                true => {
+            Step::Arm(b, to) => {
+                if self.u.branch[b] {
                     let cond = self.case(b, to)?;
                     self.b.simd_if_begin(cond);
+                } else {
+                    self.way(b, to)
                 }
-                false => self.way(b, to),
-            },
-            Step::EndArm(b) => match self.u.branch[b] {
-                true => self.b.simd_if_end(),
-                false => self.end_side(),
-            },
+            }
+            Step::EndArm(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_if_end()
+                } else {
+                    self.end_side()
+                }
+            }
             Step::EndArms(b) => {
                 if !self.u.branch[b] {
                     self.end_branch();
@@ -150,7 +160,7 @@ impl Emit<'_, '_, '_> {
                     self.way(from, to);
                 }
                 self.edge(from, to)?;
-                if self.script.falls_to(n) != Some(to) {
+                if self.structured.falls_to(n) != Some(to) {
                     self.leave(to)?;
                 }
             }
@@ -235,9 +245,10 @@ impl Emit<'_, '_, '_> {
         let id = self.body.blocks[b].term.condition();
         let id = id.ok_or_else(|| Error::internal("a branch without condition"))?;
         let v = self.one(id)?;
-        match self.b.ty(v).is_pred() {
-            true => Ok(v),
-            false => Err(Error::malformed("a branch by what is no bool")),
+        if self.b.ty(v).is_pred() {
+            Ok(v)
+        } else {
+            Err(Error::malformed("a branch by what is no bool"))
         }
     }
 
@@ -325,7 +336,7 @@ impl Emit<'_, '_, '_> {
         let Term::Switch(id, default, cases) = &self.body.blocks[b].term else {
             return Ok(());
         };
-        if self.script.term[b] as usize != n {
+        if self.structured.term[b] as usize != n {
             return Ok(());
         }
         let v = self.one(*id)?;
@@ -399,17 +410,15 @@ impl Emit<'_, '_, '_> {
         if self.u.branch[from] {
             self.edge(from, to)?;
             let cond = self.condition(from)?;
-            let cond = match when {
-                true => cond,
-                false => self.b.ins().bnot(cond),
-            };
+            let cond = if when { cond } else { self.b.ins().bnot(cond) };
             return self.leave_channels(to, cond);
         }
         let cond = self.uniform_condition(from)?;
         let (away, next) = (self.b.create_block(), self.b.create_block());
-        match when {
-            true => self.b.ins().brif(cond, away, &[], next, &[]),
-            false => self.b.ins().brif(cond, next, &[], away, &[]),
+        if when {
+            self.b.ins().brif(cond, away, &[], next, &[])
+        } else {
+            self.b.ins().brif(cond, next, &[], away, &[])
         }
         self.b.seal_block(away);
         self.b.seal_block(next);
@@ -465,13 +474,15 @@ impl Emit<'_, '_, '_> {
             let lanes = if divergent { self.simd } else { 1 };
             let vars = self.declare(Kept::Phi, id, &leaves, lanes);
             for (var, leaf) in vars.into_iter().zip(&leaves) {
-                let v = match divergent {
-                    true => self.b.splat(*leaf, self.simd),
-                    false => *leaf,
+                let v = if divergent {
+                    self.b.splat(*leaf, self.simd)
+                } else {
+                    *leaf
                 };
-                match alone {
-                    true => self.b.def_var_all_lanes(var, v),
-                    false => self.b.def_var(var, v),
+                if alone {
+                    self.b.def_var_all_lanes(var, v)
+                } else {
+                    self.b.def_var(var, v)
                 }
             }
         }

@@ -114,14 +114,15 @@ impl Emit<'_, '_, '_> {
             Op::SConvert if saturated && to.bits() < from.bits() => b.ins().sstrunc_sat(ty, v),
             Op::UConvert | Op::ConvertPtrToU | Op::ConvertUToPtr => self.resize(v, to, false),
             Op::SConvert => self.resize(v, to, true),
-            Op::SatConvertSToU => match to.bits() < from.bits() {
-                true => b.ins().sutrunc_sat(ty, v),
-                false => {
+            Op::SatConvertSToU => {
+                if to.bits() < from.bits() {
+                    b.ins().sutrunc_sat(ty, v)
+                } else {
                     let zero = self.same(v, 0);
                     let v = self.b.ins().smax(v, zero);
                     self.resize(v, to, false)
                 }
-            },
+            }
             Op::SatConvertUToS => match to.bits() < from.bits() {
                 true => b.ins().ustrunc_sat(ty, v),
                 false if to.bits() == from.bits() => {
@@ -182,9 +183,10 @@ impl Emit<'_, '_, '_> {
         }
         // Pointers to local memory have fewer bits here than in memory.
         if from.len() == 1 && count == 1 && have.bits() != to.bits() {
-            return match have.is_int() && to.is_int() {
-                true => Ok(Leaves::from_slice(&[self.resize(first, to, false)])),
-                false => Err(wrong()),
+            return if have.is_int() && to.is_int() {
+                Ok(Leaves::from_slice(&[self.resize(first, to, false)]))
+            } else {
+                Err(wrong())
             };
         }
         if from.len() as u32 * have.bits() != count * to.bits() {
@@ -196,9 +198,10 @@ impl Emit<'_, '_, '_> {
         if have.bits() == to.bits() {
             let ty = self.lanes(to, lanes);
             for v in values {
-                out.push(match have == to {
-                    true => v,
-                    false => self.b.ins().bitcast(ty, v),
+                out.push(if have == to {
+                    v
+                } else {
+                    self.b.ins().bitcast(ty, v)
                 });
             }
         } else if have.bits() > to.bits() {

@@ -1,8 +1,8 @@
 //! Copies of values that are laid out in two ways or too large for registers, and initializers of large private variables.
 
-use super::memory::{Access, MOST_COPY, aligned, offset};
+use super::memory::{Access, MAX_COPY, aligned, offset};
 use super::variables::write;
-use super::{Emit, Leaves, MOST_LEAVES};
+use super::{Emit, Leaves, MAX_LEAVES};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
@@ -12,9 +12,9 @@ use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
 /// The most scalars of a part of a large value that are copied without a loop.
-const MOST_STRAIGHT: u32 = 32;
+const MAX_STRAIGHT: u32 = 32;
 /// The most scalars of a large value that are copied by code of their own, those of an array's elements counted once.
-const MOST_PARTS: u32 = 4096;
+const MAX_PARTS: u32 = 4096;
 
 /// One end of a copy: its address, what an access of it is, and where it is made, if not everywhere.
 #[derive(Clone, Copy)]
@@ -39,11 +39,11 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a copy of another type than is there"));
         }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]).to_vec();
-        if self.m.types.leaves(to_ty) > MOST_LEAVES && from_class != StorageClass::PushConstant {
+        if self.m.types.leaves(to_ty) > MAX_LEAVES && from_class != StorageClass::PushConstant {
             let from = self.end_of(from, from_class, to_ty, &words)?;
             let to = self.end_of(to, to_class, to_ty, &words)?;
             let matrices = (from.access.matrix, to.access.matrix);
-            let mut left = MOST_PARTS;
+            let mut left = MAX_PARTS;
             let done = self.copy_parts(to_ty, matrices, 0, [from, to], &mut left);
             self.guard = None;
             return done.map(|()| Leaves::new());
@@ -95,8 +95,8 @@ impl Emit<'_, '_, '_> {
     ) -> Result<(), Error> {
         let types = &self.m.types;
         let leaves = types.leaves(ty);
-        if leaves <= MOST_STRAIGHT {
-            let limit = || Error::limit(format!("a copy of more than {MOST_PARTS} parts"));
+        if leaves <= MAX_STRAIGHT {
+            let limit = || Error::limit(format!("a copy of more than {MAX_PARTS} parts"));
             *left = left.checked_sub(leaves.max(1)).ok_or_else(limit)?;
             let [reads, writes] = [from_matrix, to_matrix].map(|m| self.runs(ty, m));
             let mut leaves = Leaves::new();
@@ -197,9 +197,9 @@ impl Emit<'_, '_, '_> {
                 Ok(())
             });
         }
-        if size > MOST_COPY {
+        if size > MAX_COPY {
             return Err(Error::limit(format!(
-                "a private variable with {size} bytes of constants: {MOST_COPY} are the most"
+                "a private variable with {size} bytes of constants: {MAX_COPY} are the most"
             )));
         }
         let mut bytes = vec![0; size as usize];

@@ -3,10 +3,10 @@
 //! Of what the kernel uses, in order of set, binding and element: a buffer is a pointer, behind which its size in bytes follows if it ends in an array
 //! without a length; an image and a sampler are what they are in kernels. Push constants are the last argument, by value.
 
-use super::logical::{Buffer, is_buffer};
+use super::logical_pointers::{Buffer, is_buffer};
 use super::{Emit, Leaves};
 use crate::error::Error;
-use crate::logical::{self, Root, is_array_of_descriptors};
+use crate::logical_pointers::{self, Root, is_array_of_descriptors};
 use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -16,13 +16,13 @@ use spirv::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most bytes of push constants.
-const MOST_PUSHED: u64 = 2048;
+const MAX_PUSHED: u64 = 2048;
 
 /// The most places that are looked at for one by an index.
-const MOST_CHOICES: u64 = 4096;
+const MAX_CHOICES: u64 = 4096;
 
 /// The most elements of an array of descriptors that is indexed by what is no constant.
-const MOST_CHOSEN: u64 = 32;
+const MAX_CHOSEN: u64 = 32;
 
 /// A variable of the host's.
 struct Found {
@@ -43,7 +43,7 @@ fn behind(name: &str, what: &str) -> String {
 impl Emit<'_, '_, '_> {
     pub(super) fn descriptors(&mut self) {
         let mut used = SecondaryMap::new();
-        crate::room::used(self.body, self.g, &mut used);
+        crate::frame_layout::used(self.body, self.g, &mut used);
         self.sized = self.robust && self.goes_by_pointers();
         let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
         let mut among: BTreeSet<Id> = BTreeSet::new();
@@ -123,10 +123,10 @@ impl Emit<'_, '_, '_> {
 
     /// How many elements an array of descriptors has of which one is chosen by an index.
     pub(super) fn elements_of(&self, id: Id) -> Result<u32, Error> {
-        match logical::elements(self.m, id) {
-            Some(n) if u64::from(n) <= MOST_CHOSEN => Ok(n),
+        match logical_pointers::elements(self.m, id) {
+            Some(n) if u64::from(n) <= MAX_CHOSEN => Ok(n),
             Some(n) => Err(Error::limit(format!(
-                "an index of {n} resources: {MOST_CHOSEN} are the most"
+                "an index of {n} resources: {MAX_CHOSEN} are the most"
             ))),
             None => Err(Error::unsupported(
                 "an index of resources whose number is not known",
@@ -221,9 +221,10 @@ impl Emit<'_, '_, '_> {
             return Err(Error::limit("a buffer of more than 2 GiB"));
         }
         let least = least as u32;
-        let resource = match uniform {
-            true => Resource::UniformBuffer { least },
-            false => Resource::StorageBuffer { least, read_only },
+        let resource = if uniform {
+            Resource::UniformBuffer { least }
+        } else {
+            Resource::StorageBuffer { least, read_only }
         };
         let number = self.b.params().len() as u32;
         let base = self.b.ptr_param();
@@ -256,15 +257,12 @@ impl Emit<'_, '_, '_> {
                         rest = self.b.ins().isub(size, first);
                         rest = self.b.ins().select(more, rest, zero);
                     }
-                    Some(match stride.is_power_of_two() {
-                        true => {
-                            let by = self.same(rest, u64::from(stride.trailing_zeros()));
-                            self.b.ins().ushr(rest, by)
-                        }
-                        false => {
-                            let by = self.same(rest, stride);
-                            self.b.ins().udiv(rest, by)
-                        }
+                    Some(if stride.is_power_of_two() {
+                        let by = self.same(rest, u64::from(stride.trailing_zeros()));
+                        self.b.ins().ushr(rest, by)
+                    } else {
+                        let by = self.same(rest, stride);
+                        self.b.ins().udiv(rest, by)
                     })
                 }
                 _ => None,
@@ -287,9 +285,9 @@ impl Emit<'_, '_, '_> {
 
     fn push_constants(&mut self, found: &Found) -> Result<(), Error> {
         let size = self.m.types.extent(found.ty).next_multiple_of(4);
-        if size > MOST_PUSHED {
+        if size > MAX_PUSHED {
             return Err(Error::limit(format!(
-                "more than {MOST_PUSHED} bytes of push constants"
+                "more than {MAX_PUSHED} bytes of push constants"
             )));
         }
         let words = ir::Type::new(Scalar::I32, (size / 4) as u32);
@@ -312,7 +310,7 @@ impl Emit<'_, '_, '_> {
             None => Some(self.one(pointer)?),
         };
         let most = scalars.len() as u64 * bytes / u64::from(place.align.clamp(1, 4));
-        if at.is_some() && most > MOST_CHOICES {
+        if at.is_some() && most > MAX_CHOICES {
             return Err(Error::limit("push constants of this size by an index"));
         }
         let mut out = Leaves::new();
@@ -322,9 +320,10 @@ impl Emit<'_, '_, '_> {
             let fits = |k: u64| k.checked_add(size).is_some_and(|end| end <= bytes);
             let Some(at) = at else {
                 let k = place.known.unwrap_or(0).wrapping_add(behind);
-                out.push(match fits(k) {
-                    true => self.part_of_pushed(all, scalar, k)?,
-                    false => self.number(scalar, 0),
+                out.push(if fits(k) {
+                    self.part_of_pushed(all, scalar, k)?
+                } else {
+                    self.number(scalar, 0)
                 });
                 continue;
             };
@@ -363,9 +362,10 @@ impl Emit<'_, '_, '_> {
                 let low = self.b.ins().ushr(word, by);
                 let int = if n == 2 { Scalar::I16 } else { Scalar::I8 };
                 let low = self.resize(low, int, false);
-                match scalar == int {
-                    true => low,
-                    false => self.b.ins().bitcast(ir::Type::scalar_of(scalar), low),
+                if scalar == int {
+                    low
+                } else {
+                    self.b.ins().bitcast(ir::Type::scalar_of(scalar), low)
                 }
             }
         })

@@ -1,7 +1,7 @@
 //! Generic pointers: as memory holds them, and accesses through those that may be to one of several memories.
 //!
 //! A generic pointer has 64 bits, and its highest three say which memory it is to, as in the code of Intel's compiler: an offset in local memory,
-//! one in the thread's scratch, or else an address. Where only pointers to one memory lead to a pointer ([`crate::spaces`]), it has no such bits
+//! one in the thread's scratch, or else an address. Where only pointers to one memory lead to a pointer ([`crate::infer_address_spaces`]), it has no such bits
 //! until it is compared, stored or made a number. An instruction that accesses memory through one of several is emitted for each of them, by a
 //! branch.
 
@@ -9,12 +9,12 @@ use super::{Emit, Leaves};
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
 use crate::error::Error;
-use crate::library::declared;
+use crate::infer_address_spaces::{MemoryKinds, PointsTo};
+use crate::library::intel_builtins;
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{ConstData, Def, Module};
 use crate::read::{self, Id};
-use crate::spaces::{Kinds, Memory};
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::{self, FuncKind, IntCC, Region, Scalar, Value};
 use smallvec::SmallVec;
@@ -30,9 +30,9 @@ pub(crate) const NULL_BYTES: u32 = 16;
 
 /// What says that a pointer is to a memory; none where that is an address.
 fn tag(class: StorageClass) -> Option<u64> {
-    match Kinds::of(class) {
-        Kinds::LOCAL => Some(LOCAL),
-        Kinds::PRIVATE => Some(PRIVATE),
+    match MemoryKinds::of(class) {
+        MemoryKinds::LOCAL => Some(LOCAL),
+        MemoryKinds::PRIVATE => Some(PRIVATE),
         _ => None,
     }
 }
@@ -40,7 +40,7 @@ fn tag(class: StorageClass) -> Option<u64> {
 /// Whether a body has null pointers to a memory, or casts that may give such.
 pub(crate) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
     let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
-        Some(Type::Pointer(of, _)) => Kinds::of(*of) == Kinds::of(class),
+        Some(Type::Pointer(of, _)) => MemoryKinds::of(*of) == MemoryKinds::of(class),
         _ => false,
     };
     let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
@@ -68,7 +68,7 @@ fn accesses(m: &Module<'_>, inst: &BInst, operands: &[u32], n: usize) -> bool {
         Op::CopyMemory | Op::CopyMemorySized => n < 2,
         Op::ExtInst => n > 1 && operands.get(1) != Some(&(Std::printf as u32)),
         Op::SubgroupBlockReadINTEL | Op::SubgroupBlockWriteINTEL => n == 0,
-        Op::FunctionCall => n == 1 && declared::accesses(m, operands),
+        Op::FunctionCall => n == 1 && intel_builtins::accesses(m, operands),
         op => n == 0 && super::atomics::is_atomic(op),
     }
 }
@@ -80,7 +80,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// What is known of a pointer, if it is a generic one.
-    fn generic(&self, id: Id) -> Option<Memory> {
+    fn generic(&self, id: Id) -> Option<PointsTo> {
         let ty = self.body.type_of(self.m, id)?;
         self.is_generic(ty).then(|| self.spaces[id])
     }
@@ -88,7 +88,7 @@ impl Emit<'_, '_, '_> {
     /// The kind of a leaf of a value: pointers that are known to be to one memory, or say which buffer they are into, are not as their types have them.
     pub(super) fn leaf_scalar(&self, id: Id, leaf: Ty) -> Result<Scalar, Error> {
         match self.generic(id) {
-            Some(Memory::One(class)) if tag(class).is_some() => Ok(Scalar::I32),
+            Some(PointsTo::One(class)) if tag(class).is_some() => Ok(Scalar::I32),
             _ if self.says_which(id) => Ok(Scalar::I64),
             _ => self.scalar(leaf),
         }
@@ -111,19 +111,19 @@ impl Emit<'_, '_, '_> {
             return *class;
         }
         match self.spaces[id] {
-            Memory::One(class) => class,
-            Memory::None | Memory::Null => StorageClass::CrossWorkgroup,
-            Memory::Several(_) => StorageClass::Generic,
+            PointsTo::One(class) => class,
+            PointsTo::None | PointsTo::Null => StorageClass::CrossWorkgroup,
+            PointsTo::Several(_) => StorageClass::Generic,
         }
     }
 
     /// The kinds of memory that a pointer may be to.
-    pub(super) fn kinds_of(&self, id: Id) -> Kinds {
+    pub(super) fn kinds_of(&self, id: Id) -> MemoryKinds {
         let ty = self.body.type_of(self.m, id).map(|t| self.m.types.kind(t));
         match (ty, self.spaces[id]) {
-            (Some(Type::Pointer(StorageClass::Generic, _)), Memory::Several(kinds)) => kinds,
-            (Some(Type::Pointer(class, _)), _) => Kinds::of(self.memory_of(id, *class)),
-            _ => Kinds::GLOBAL,
+            (Some(Type::Pointer(StorageClass::Generic, _)), PointsTo::Several(kinds)) => kinds,
+            (Some(Type::Pointer(class, _)), _) => MemoryKinds::of(self.memory_of(id, *class)),
+            _ => MemoryKinds::GLOBAL,
         }
     }
 
@@ -143,13 +143,13 @@ impl Emit<'_, '_, '_> {
         if self.says_which(to) {
             return self.saying_which(id);
         }
-        let Some(Memory::One(class)) = self.generic(to) else {
+        let Some(PointsTo::One(class)) = self.generic(to) else {
             return self.get(id);
         };
         let leaves = self.bare(id)?;
         match (self.generic(id), leaves.as_slice()) {
             // What nothing said.
-            (Some(Memory::None | Memory::Null), &[v]) => {
+            (Some(PointsTo::None | PointsTo::Null), &[v]) => {
                 Ok(Leaves::from_slice(&[self.untagged(v, class)]))
             }
             _ => Ok(leaves),
@@ -159,7 +159,7 @@ impl Emit<'_, '_, '_> {
     /// The leaves of a value with the bits that say which memory a generic pointer is to.
     pub(super) fn tagged(&mut self, id: Id, leaves: Leaves) -> Leaves {
         match (self.generic(id), leaves.as_slice()) {
-            (Some(Memory::One(class)), &[v]) => {
+            (Some(PointsTo::One(class)), &[v]) => {
                 let v = self.with_tag(v, class);
                 Leaves::from_slice(&[v])
             }
@@ -188,9 +188,9 @@ impl Emit<'_, '_, '_> {
     /// Bytes at the beginning of a memory that nothing is in, so that no pointer is null.
     pub(super) fn behind_null(&self, class: StorageClass) -> u32 {
         let [local, private] = self.nulls;
-        let asked = match Kinds::of(class) {
-            Kinds::LOCAL => local,
-            Kinds::PRIVATE => private,
+        let asked = match MemoryKinds::of(class) {
+            MemoryKinds::LOCAL => local,
+            MemoryKinds::PRIVATE => private,
             _ => false,
         };
         if asked { NULL_BYTES } else { 0 }
@@ -241,7 +241,7 @@ impl Emit<'_, '_, '_> {
         }
         let v = self.place_of(arg)?;
         if wanted == StorageClass::Generic
-            || Kinds::of(class) == Kinds::of(wanted) && class != StorageClass::Generic
+            || MemoryKinds::of(class) == MemoryKinds::of(wanted) && class != StorageClass::Generic
         {
             return Ok(Leaves::from_slice(&[v]));
         }
@@ -283,8 +283,8 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The memories that a kernel has.
-    fn present(&self) -> Kinds {
-        let mut all = Kinds::GLOBAL;
+    fn present(&self) -> MemoryKinds {
+        let mut all = MemoryKinds::GLOBAL;
         let local = |t: &(Id, Ty)| {
             matches!(
                 self.m.types.kind(t.1),
@@ -293,11 +293,11 @@ impl Emit<'_, '_, '_> {
         };
         // A function does not know its kernel's arguments.
         let called = self.b.func().kind == FuncKind::Subroutine;
-        if called || !self.room.slm.is_empty() || self.body.params.iter().any(local) {
-            all = all.and(Kinds::LOCAL);
+        if called || !self.frame.slm.is_empty() || self.body.params.iter().any(local) {
+            all = all.and(MemoryKinds::LOCAL);
         }
-        if self.room.private_bytes > 0 {
-            all = all.and(Kinds::PRIVATE);
+        if self.frame.private_bytes > 0 {
+            all = all.and(MemoryKinds::PRIVATE);
         }
         all
     }
@@ -315,7 +315,8 @@ impl Emit<'_, '_, '_> {
             let place = operands.iter().enumerate();
             let mut place = place.filter(|(_, w)| **w == word).map(|(n, _)| n);
             let known = self.narrowed.iter().any(|n| n.0 == id);
-            if let (Some(Memory::Several(kinds)), false, None) = (self.generic(id), known, several)
+            if let (Some(PointsTo::Several(kinds)), false, None) =
+                (self.generic(id), known, several)
                 && place.any(|n| accesses(self.m, inst, operands, n))
             {
                 several = Some((id, kinds));
@@ -338,9 +339,9 @@ impl Emit<'_, '_, '_> {
             StorageClass::Function,
             StorageClass::CrossWorkgroup,
         ] {
-            let kind = Kinds::of(class);
+            let kind = MemoryKinds::of(class);
             // There are no atomics of private memory.
-            let never = kind == Kinds::PRIVATE && super::atomics::is_atomic(inst.op);
+            let never = kind == MemoryKinds::PRIVATE && super::atomics::is_atomic(inst.op);
             if kinds.has(kind) && present.has(kind) && !never {
                 classes.push(class);
             }
@@ -357,23 +358,26 @@ impl Emit<'_, '_, '_> {
         let mut done = Ok(());
         for &class in &classes {
             let is = self.is_in(bits, class);
-            match uniform {
-                true => self.b.uniform_if_begin(is),
-                false => self.b.simd_if_begin(is),
+            if uniform {
+                self.b.uniform_if_begin(is)
+            } else {
+                self.b.simd_if_begin(is)
             }
             let place = self.untagged(v, class);
             done = done.and(self.in_memory(inst, (id, class, place), &mut vars));
-            match uniform {
-                true => self.b.uniform_else(),
-                false => self.b.simd_else(),
+            if uniform {
+                self.b.uniform_else()
+            } else {
+                self.b.simd_else()
             }
         }
         let place = self.untagged(v, last);
         done = done.and(self.in_memory(inst, (id, last, place), &mut vars));
         for _ in &classes {
-            match uniform {
-                true => self.b.uniform_if_end(),
-                false => self.b.simd_if_end(),
+            if uniform {
+                self.b.uniform_if_end()
+            } else {
+                self.b.simd_if_end()
             }
         }
         done?;

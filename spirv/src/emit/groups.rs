@@ -161,9 +161,10 @@ impl Emit<'_, '_, '_> {
                 let v = self.one(second?)?;
                 let any = matches!(inst.op, GroupAny | GroupNonUniformAny);
                 let v = self.vote(v, any)?;
-                Ok(Leaves::from_slice(&[match all {
-                    true => self.vote_of_all(v, any)?,
-                    false => v,
+                Ok(Leaves::from_slice(&[if all {
+                    self.vote_of_all(v, any)?
+                } else {
+                    v
                 }]))
             }
             GroupBroadcast if all => self.broadcast_to_all(inst),
@@ -300,9 +301,10 @@ impl Emit<'_, '_, '_> {
 
     /// A lane's number as 32 bits.
     fn lane_number(&mut self, v: Value) -> Result<Value, Error> {
-        match self.b.ty(v).scalar().is_int() {
-            true => Ok(self.resize(v, Scalar::I32, false)),
-            false => Err(Error::malformed("a lane by what is no integer")),
+        if self.b.ty(v).scalar().is_int() {
+            Ok(self.resize(v, Scalar::I32, false))
+        } else {
+            Err(Error::malformed("a lane by what is no integer"))
         }
     }
 
@@ -402,23 +404,21 @@ impl Emit<'_, '_, '_> {
         let width = self.same(lane, u64::from(self.simd));
         // Down: from the current value on; up: backwards from the current one, into the previous.
         let down = inst.op == Op::SubgroupShuffleDownINTEL;
-        let from = match down {
-            true => self.b.ins().iadd(lane, n),
-            false => self.b.ins().isub(lane, n),
+        let from = if down {
+            self.b.ins().iadd(lane, n)
+        } else {
+            self.b.ins().isub(lane, n)
         };
         let zero = self.same(from, 0);
-        let (inside, other, first, second) = match down {
-            true => {
-                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, from, width);
-                (inside, self.b.ins().isub(from, width), a, b)
-            }
-            false => {
-                let inside = self
-                    .b
-                    .ins()
-                    .icmp(IntCC::SignedGreaterThanOrEqual, from, zero);
-                (inside, self.b.ins().iadd(from, width), b, a)
-            }
+        let (inside, other, first, second) = if down {
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, from, width);
+            (inside, self.b.ins().isub(from, width), a, b)
+        } else {
+            let inside = self
+                .b
+                .ins()
+                .icmp(IntCC::SignedGreaterThanOrEqual, from, zero);
+            (inside, self.b.ins().iadd(from, width), b, a)
         };
         let mut out = Leaves::new();
         for (a, b) in first.iter().zip(&second) {
@@ -487,10 +487,7 @@ impl Emit<'_, '_, '_> {
         let mut out = Leaves::new();
         for v in self.get(values)? {
             let pred = self.b.ty(v).is_pred();
-            let v = match pred {
-                true => self.number_of(v)?,
-                false => v,
-            };
+            let v = if pred { self.number_of(v)? } else { v };
             let float = matches!(
                 r.two,
                 Opcode::Fadd | Opcode::Fmul | Opcode::Fmin | Opcode::Fmax
@@ -515,12 +512,11 @@ impl Emit<'_, '_, '_> {
                 }
                 _ => return Err(Error::unsupported("this operation of a group")),
             };
-            out.push(match pred {
-                true => {
-                    let zero = self.same(v, 0);
-                    self.b.ins().icmp(IntCC::NotEqual, v, zero)
-                }
-                false => v,
+            out.push(if pred {
+                let zero = self.same(v, 0);
+                self.b.ins().icmp(IntCC::NotEqual, v, zero)
+            } else {
+                v
             });
         }
         Ok(out)
@@ -637,9 +633,10 @@ impl Emit<'_, '_, '_> {
 
     fn vote_of_all(&mut self, v: Value, any: bool) -> Result<Value, Error> {
         let v = self.number_of(v)?;
-        let r = match any {
-            true => reduction(Op::GroupNonUniformBitwiseOr),
-            false => reduction(Op::GroupNonUniformBitwiseAnd),
+        let r = if any {
+            reduction(Op::GroupNonUniformBitwiseOr)
+        } else {
+            reduction(Op::GroupNonUniformBitwiseAnd)
         };
         let r = r.ok_or_else(|| Error::internal("no such reduction"))?;
         let v = self.b.splat(v, self.simd);

@@ -3,7 +3,7 @@
 //! An image, a sampler or both together is no value here: it is the kernel's argument that it comes from, or a sampler that is a constant. Reads
 //! of the nearest texel through such are loads at coordinates that this file makes; the others are samplers of the kernel's own.
 
-use super::{Emit, Leaves, choices, rectangles};
+use super::{Emit, Leaves, block_io, descriptor_indexing};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
@@ -52,7 +52,7 @@ pub(crate) fn is_query(op: Op) -> bool {
 }
 
 /// The most samplers of a kernel.
-const MOST_SAMPLERS: u8 = 16;
+const MAX_SAMPLERS: u8 = 16;
 
 /// A sampler.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ pub(super) struct Images {
     images: BTreeMap<(Id, u32), (u8, ImageType)>,
     samplers: BTreeMap<(Id, u32), u8>,
     /// Pointers to elements of arrays, and images and samplers that are such, by an index that is no constant.
-    pub(super) choices: choices::Choices,
+    pub(super) choices: descriptor_indexing::Choices,
     /// What variables of them were loaded.
     aliases: BTreeMap<Id, (u8, ImageType)>,
     sampler_aliases: BTreeMap<Id, u8>,
@@ -143,7 +143,7 @@ impl Emit<'_, '_, '_> {
         let (g, body) = (self.g, self.body);
         self.images.media.get_or_insert_with(|| {
             let insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
-            let media = insts.filter(|i| rectangles::is_media(i.op));
+            let media = insts.filter(|i| block_io::is_media(i.op));
             let images = media.filter_map(|i| body.operands(i).first());
             images.map(|w| Id::of(*w)).collect()
         })
@@ -278,16 +278,15 @@ impl Emit<'_, '_, '_> {
                             normalized,
                         };
                         let sampler = self.b.own_sampler(own);
-                        if sampler >= MOST_SAMPLERS {
-                            return Err(Error::limit(format!(
-                                "more than {MOST_SAMPLERS} samplers"
-                            )));
+                        if sampler >= MAX_SAMPLERS {
+                            return Err(Error::limit(format!("more than {MAX_SAMPLERS} samplers")));
                         }
                         let at = ImagePlace { image, sampler };
                         let snaps = !own.linear && own.addressing == Addressing::Border;
-                        let snap = match snaps {
-                            true => Some(self.number(Scalar::B1, 1)),
-                            false => None,
+                        let snap = if snaps {
+                            Some(self.number(Scalar::B1, 1))
+                        } else {
+                            None
                         };
                         self.sample(at, &t, &coords, lod, snap, ty)?
                     }
@@ -442,9 +441,10 @@ impl Emit<'_, '_, '_> {
     }
 
     fn whole_level(&self, lod: Option<Value>) -> Result<(), Error> {
-        match lod.is_none_or(|v| self.b.ty(v).scalar() == Scalar::I32) {
-            true => Ok(()),
-            false => Err(Error::malformed("a level of detail that is not whole")),
+        if lod.is_none_or(|v| self.b.ty(v).scalar() == Scalar::I32) {
+            Ok(())
+        } else {
+            Err(Error::malformed("a level of detail that is not whole"))
         }
     }
 
@@ -543,9 +543,10 @@ impl Emit<'_, '_, '_> {
         let mut places = Leaves::new();
         for (n, c) in coords.iter().enumerate() {
             let whole = self.b.ty(*c).scalar() == Scalar::I32;
-            let mut c = match whole {
-                true => self.b.ins().fcvt_from_sint(float, *c),
-                false => *c,
+            let mut c = if whole {
+                self.b.ins().fcvt_from_sint(float, *c)
+            } else {
+                *c
             };
             if let (Some(snap), true, true) = (snap, n < spatial, whole) {
                 // Below zero is -1 at the least.

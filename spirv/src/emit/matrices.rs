@@ -180,9 +180,10 @@ impl Emit<'_, '_, '_> {
     }
 
     fn square(m: &Matrix) -> Result<Vec<usize>, Error> {
-        match m.columns == m.rows {
-            true => Ok((0..m.rows).collect()),
-            false => Err(Error::malformed("a matrix that is not square")),
+        if m.columns == m.rows {
+            Ok((0..m.rows).collect())
+        } else {
+            Err(Error::malformed("a matrix that is not square"))
         }
     }
 

@@ -3,7 +3,7 @@
 //! A pointer is what its memory's accesses take: 64 bits of an address, 32 of an offset in local memory or in scratch, where each work-item has
 //! its own part. In memory every pointer has 64 bits.
 
-use super::{Emit, Leaves, MOST_LEAVES, too_large};
+use super::{Emit, Leaves, MAX_LEAVES, too_large};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::Def;
@@ -33,9 +33,9 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 /// The most elements of a lane in one message.
-const MOST_ELEMENTS: usize = 4;
+const MAX_ELEMENTS: usize = 4;
 /// The most bytes of a copy.
-pub(super) const MOST_COPY: u64 = 4096;
+pub(super) const MAX_COPY: u64 = 4096;
 
 /// Scalars that follow on each other: what they are, the first one's byte, how many.
 type Runs = SmallVec<[(Scalar, u64, usize); 4]>;
@@ -64,7 +64,7 @@ impl Emit<'_, '_, '_> {
                 let v = self.private_pointer(id)?;
                 if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::of(*w)) {
                     let ty = self.type_of(init)?;
-                    if self.m.types.leaves(ty) > MOST_LEAVES {
+                    if self.m.types.leaves(ty) > MAX_LEAVES {
                         self.initialize(init, ty, v)?;
                         return Ok(Leaves::from_slice(&[v]));
                     }
@@ -154,11 +154,12 @@ impl Emit<'_, '_, '_> {
     /// The address that an access is to.
     pub fn address(&mut self, pointer: Id, access: &Access) -> Result<Value, Error> {
         let v = self.place_of(pointer)?;
-        match self.b.ty(v).scalar() == access.mem.space.address() {
-            true => Ok(v),
-            false => Err(Error::malformed(
+        if self.b.ty(v).scalar() == access.mem.space.address() {
+            Ok(v)
+        } else {
+            Err(Error::malformed(
                 "a pointer to another memory than its type says",
-            )),
+            ))
         }
     }
 
@@ -195,7 +196,7 @@ impl Emit<'_, '_, '_> {
 
     /// The scalars of a type in runs.
     pub(super) fn runs(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Result<Runs, Error> {
-        if self.m.types.leaves(ty) > MOST_LEAVES {
+        if self.m.types.leaves(ty) > MAX_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
         let mut out = Runs::new();
@@ -208,7 +209,7 @@ impl Emit<'_, '_, '_> {
             let size = u64::from(scalar.bytes());
             match out.last_mut() {
                 Some((s, first, n))
-                    if *s == scalar && *first + *n as u64 * size == at && *n < MOST_ELEMENTS =>
+                    if *s == scalar && *first + *n as u64 * size == at && *n < MAX_ELEMENTS =>
                 {
                     *n += 1;
                 }
@@ -513,20 +514,19 @@ impl Emit<'_, '_, '_> {
             return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));
         }
         let sized = inst.op == Op::CopyMemorySized;
-        let (size, skip) = match sized {
-            true => {
-                let n = self.operand(inst, 2)?;
-                let n = self.m.bits(n);
-                (
-                    n.ok_or_else(|| Error::unsupported("a copy of a variable size"))?,
-                    3,
-                )
-            }
-            false => (self.m.types.size(to_ty), 2),
+        let (size, skip) = if sized {
+            let n = self.operand(inst, 2)?;
+            let n = self.m.bits(n);
+            (
+                n.ok_or_else(|| Error::unsupported("a copy of a variable size"))?,
+                3,
+            )
+        } else {
+            (self.m.types.size(to_ty), 2)
         };
-        if size > MOST_COPY {
+        if size > MAX_COPY {
             return Err(Error::limit(format!(
-                "a copy of {size} bytes: {MOST_COPY} are the most"
+                "a copy of {size} bytes: {MAX_COPY} are the most"
             )));
         }
         let words = self.body.operands(inst).get(skip..).unwrap_or(&[]);
@@ -545,7 +545,7 @@ impl Emit<'_, '_, '_> {
                 _ => Scalar::I8,
             };
             let bytes = u64::from(scalar.bytes());
-            let count = ((size - at) / bytes).min(MOST_ELEMENTS as u64) as usize;
+            let count = ((size - at) / bytes).min(MAX_ELEMENTS as u64) as usize;
             let mut all = Leaves::new();
             let offset = offset(at)?;
             self.elements(
@@ -574,8 +574,9 @@ pub(super) fn aligned(access: Access, at: u64, scalar: Scalar) -> MemFlags {
         0 => access.align,
         n => access.align.min(1 << n.trailing_zeros().min(12)),
     };
-    match of == u64::from(scalar.bytes()) {
-        true => access.mem,
-        false => access.mem.aligned(of as u32),
+    if of == u64::from(scalar.bytes()) {
+        access.mem
+    } else {
+        access.mem.aligned(of as u32)
     }
 }

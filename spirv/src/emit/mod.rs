@@ -1,53 +1,53 @@
-//! The IR of a kernel and of the functions that it calls, by their scripts.
+//! The IR of a kernel and of the functions that it calls, by their structureds.
 //!
-//! Needs a body, its script and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
+//! Needs a body, its structured and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
 //! value of one lane where it is uniform, else of a lane for each channel. A family of instructions is a file; [`Emit::inst`] says which is whose.
 
 mod arguments;
 mod arithmetic;
 mod arrays;
+mod async_copies;
 mod atomics;
 mod bits;
-pub(crate) mod blocks2d;
+pub(crate) mod block2d_io;
+pub(crate) mod block_io;
 mod builtins;
 mod calls;
-mod choices;
 mod composites;
 mod control;
 mod conversions;
 mod copies;
+mod descriptor_indexing;
 mod descriptors;
-mod fast;
+mod fast_math;
 mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
-mod locked;
-mod logical;
+mod logical_pointers;
 mod matrices;
 mod memory;
-mod named;
+mod named_barriers;
 mod private;
-pub(crate) mod rectangles;
-mod several;
-mod transfers;
+mod slm_atomic64;
+mod variable_pointers;
 mod variables;
-mod workgroup;
+mod zero_slm;
 
-use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::Graph;
-use crate::cfg::script::Script;
-use crate::contract::{self, Sums};
+use crate::cfg::structurize::StructuredCfg;
+use crate::contraction::{self, Sums};
 use crate::error::{Error, Errors};
-use crate::logical::{self as pointers, Places, Targets};
+use crate::frame_layout::FrameLayout;
+use crate::infer_address_spaces::{self, AddressSpaces, PointsTo};
+use crate::logical_pointers::{self as pointers, Places, Targets};
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
-use crate::parts::Part;
+use crate::pipeline::PreparedFunction;
+use crate::promote_arrays::PromotedArrays;
 use crate::read::{self, Id};
-use crate::room::Room;
-use crate::spaces::{self, Memory, Spaces};
-use crate::uniform::Uniformity;
+use crate::uniformity::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
@@ -63,17 +63,17 @@ pub(crate) type Leaves = SmallVec<[Value; 4]>;
 /// Instructions of the IR that there is room for from the start, for each of SPIR-V's.
 const PER_INST: usize = 3;
 /// The most scalars of one value.
-pub(crate) const MOST_LEAVES: u32 = 256;
+pub(crate) const MAX_LEAVES: u32 = 256;
 
 /// Builds a kernel.
 pub(crate) struct Emit<'a, 'm, 'f> {
     pub m: &'a Module<'m>,
     pub body: &'a Body,
     pub g: &'a Graph,
-    pub script: &'a Script,
+    pub structured: &'a StructuredCfg,
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
-    spaces: Spaces,
+    spaces: AddressSpaces,
     /// Whether there are such, and whether some may be to one of several.
     generics: bool,
     several: bool,
@@ -96,11 +96,11 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// The buffers that pointers may be into, where those say which one.
     targets: Targets,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
-    guards: BTreeMap<Id, (Block, logical::Raw)>,
+    guards: BTreeMap<Id, (Block, logical_pointers::Raw)>,
     /// Where the access that is made now is made; none: everywhere.
     guard: Option<Value>,
     /// Buffers by their variable and its element.
-    buffers: BTreeMap<(Id, u32), logical::Buffer>,
+    buffers: BTreeMap<(Id, u32), logical_pointers::Buffer>,
     /// Whether all buffers' sizes are arguments.
     sized: bool,
     /// Push constants.
@@ -122,18 +122,18 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     control: control::Control,
     images: images::Images,
     /// Where variables are.
-    room: &'a Room,
+    frame: &'a FrameLayout,
     slm_bytes: u32,
     /// Where in local memory sub-groups leave what they have for each other.
     group_area: Option<u32>,
     /// Where in local memory the lock for atomics of 64 bits is.
     lock: Option<u32>,
     /// How named barriers are made, where some are.
-    named: Option<named::Named>,
+    named: Option<named_barriers::Named>,
     /// Whether they are the hardware's.
     own_barriers: bool,
     /// The variables that may be held in registers, and those that are.
-    arrays: &'a Arrays,
+    arrays: &'a PromotedArrays,
     held: arrays::Held,
     /// Where the part's are in each work-item's part of scratch.
     private: &'a BTreeMap<Id, u32>,
@@ -147,7 +147,7 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// The variables that pointers are to the beginning of.
     roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
-    /// Whether channels of a thread may see what others of it wrote: memory is ordered for a sub-group, which takes no instruction.
+    /// Whether channels of a thread may see what others of it wrote: memory is ordered for a sub-input, which takes no instruction.
     lanes_meet: bool,
     pub errors: Errors,
 }
@@ -176,9 +176,9 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || atomics::is_supported(op)
         || groups::is_supported(op)
         || images::is_supported(op)
-        || transfers::is_supported(op)
-        || rectangles::is_supported(op)
-        || blocks2d::is_supported(op)
+        || async_copies::is_supported(op)
+        || block_io::is_supported(op)
+        || block2d_io::is_supported(op)
         || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
@@ -199,10 +199,10 @@ fn is_nothing(op: Op) -> bool {
 }
 
 /// What is the same for all parts of a kernel.
-pub(crate) struct Group<'a, 'm> {
+pub(crate) struct KernelInput<'a, 'm> {
     pub m: &'a Module<'m>,
-    pub parts: &'a [Part],
-    pub room: &'a Room,
+    pub functions: &'a [PreparedFunction],
+    pub frame: &'a FrameLayout,
     /// Whether indices outside of arrays are looked for.
     pub robust: bool,
     /// Whether quotients and roots of singles are rounded correctly.
@@ -220,7 +220,7 @@ pub(crate) struct Group<'a, 'm> {
 /// # Errors
 /// What has no form in the IR, all that was found.
 pub(crate) fn kernel(
-    group: &Group<'_, '_>,
+    input: &KernelInput<'_, '_>,
     module: &mut ir::Module,
     func: &mut ir::Function,
 ) -> Result<(), Errors> {
@@ -230,17 +230,18 @@ pub(crate) fn kernel(
         } => (simd, group_size),
         ir::FuncKind::Subroutine => (1, None),
     };
-    let (kernel, room) = (func.name.clone(), group.room);
+    let (kernel, frame) = (func.name.clone(), input.frame);
     let mut callees = calls::Callees::default();
     let mut errors = Errors(Vec::new());
     let mut lanes_meet = false;
-    let private = room.private.iter().zip(&room.errors);
+    let private = frame.private.iter().zip(&frame.errors);
     // What is called comes first.
-    for (part, (private, findings)) in group.parts.iter().zip(private).rev() {
-        let mut own = (!part.is_kernel).then(|| calls::subroutine(group.m, part, &kernel, simd));
+    for (prepared, (private, findings)) in input.functions.iter().zip(private).rev() {
+        let mut own =
+            (!prepared.is_kernel).then(|| calls::subroutine(input.m, prepared, &kernel, simd));
         let mut e = Emit::new(
-            group,
-            part,
+            input,
+            prepared,
             (private, &callees),
             (simd, group_size),
             module,
@@ -249,27 +250,26 @@ pub(crate) fn kernel(
         for (what, at, line, id) in findings {
             e.error(what.clone(), *at, *line, Some(*id));
         }
-        match part.is_kernel {
-            true => {
-                e.entry();
-                if group.m.logical {
-                    e.descriptors();
-                }
-                e.zero_workgroup();
-                for made in [e.make_lock(), e.make_named()] {
-                    if let Err(error) = made {
-                        e.error(error, 0, 0, None);
-                    }
+        if prepared.is_kernel {
+            e.entry();
+            if input.m.logical {
+                e.descriptors();
+            }
+            e.zero_slm();
+            for made in [e.make_lock(), e.make_named()] {
+                if let Err(error) = made {
+                    e.error(error, 0, 0, None);
                 }
             }
-            false => e.parameters(&part.divergent),
+        } else {
+            e.parameters(&prepared.divergent)
         }
         let (mut found, meet) = e.finish();
         lanes_meet |= meet;
         found.0.drain(..).for_each(|e| errors.push(e));
         if let Some(own) = own {
             let function = module.functions.push(own);
-            callees.insert(part, function);
+            callees.insert(prepared, function);
         }
     }
     if lanes_meet {
@@ -278,16 +278,17 @@ pub(crate) fn kernel(
             p.noalias = false;
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(()),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
     }
 }
 
 impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     fn new(
-        group: &Group<'a, 'm>,
-        part: &'a Part,
+        input: &KernelInput<'a, 'm>,
+        function: &'a PreparedFunction,
         (private, callees): (&'a BTreeMap<Id, u32>, &'a calls::Callees),
         (simd, group_size): (u32, Option<[u32; 3]>),
         module: &'f mut ir::Module,
@@ -296,29 +297,30 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     where
         'f: 'a,
     {
-        let m = group.m;
-        let (body, g) = (&part.body, &part.graph);
+        let m = input.m;
+        let (body, g) = (&function.body, &function.graph);
         let places = pointers::find(m, body, g);
         let insts = g.order.iter().map(|b| body.blocks[*b].insts.len());
         func.dfg.reserve(insts.sum::<usize>() * PER_INST);
-        let spaces = spaces::find(m, body);
+        let spaces = infer_address_spaces::infer(m, body);
         Emit {
             m,
             body,
             g,
-            script: &part.script,
-            u: &part.uniform,
-            generics: spaces.values().any(|m| *m != Memory::None),
-            several: spaces.values().any(|m| matches!(m, Memory::Several(_))),
+            structured: &function.structured,
+            u: &function.uniformity,
+            generics: spaces.values().any(|m| *m != PointsTo::None),
+            several: spaces.values().any(|m| matches!(m, PointsTo::Several(_))),
             spaces,
             narrowed: Vec::new(),
-            nulls: group.room.nulls,
-            robust: group.robust && m.logical,
-            exact_division: group.exact_division,
-            quotients: group.quotients,
-            fused: match group.contracts {
-                true => contract::sums(m, &part.body),
-                false => Sums::default(),
+            nulls: input.frame.nulls,
+            robust: input.robust && m.logical,
+            exact_division: input.exact_division,
+            quotients: input.quotients,
+            fused: if input.contracts {
+                contraction::sums(m, &function.body)
+            } else {
+                Sums::default()
             },
             assumed: SecondaryMap::new(),
             targets: pointers::targets(m, body, g, &places),
@@ -333,20 +335,20 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             module,
             simd,
             block: g.entry,
-            values: sized(part.body.bound()),
+            values: sized(function.body.bound()),
             pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
             vars: Default::default(),
             var_pool: Vec::new(),
             control: control::Control::default(),
             images: images::Images::default(),
-            room: group.room,
-            slm_bytes: group.room.slm_bytes,
+            frame: input.frame,
+            slm_bytes: input.frame.slm_bytes,
             group_area: None,
             lock: None,
             named: None,
-            own_barriers: group.named_barriers && group.parts.len() == 1,
-            arrays: &part.arrays,
-            held: arrays::Held::new(part.arrays.held(simd)),
+            own_barriers: input.named_barriers && input.functions.len() == 1,
+            arrays: &function.arrays,
+            held: arrays::Held::new(function.arrays.held(simd)),
             private,
             private_parts: None,
             private_places: SecondaryMap::new(),
@@ -387,8 +389,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         if self.slm_bytes > 0 {
             self.b.set_slm_bytes(self.slm_bytes);
         }
-        if self.room.private_bytes > 0 {
-            let all = self.room.private_bytes.saturating_mul(self.simd);
+        if self.frame.private_bytes > 0 {
+            let all = self.frame.private_bytes.saturating_mul(self.simd);
             self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
         }
         self.begin_private();
@@ -441,9 +443,10 @@ impl Emit<'_, '_, '_> {
     /// It is none.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         let leaves = self.bare(id)?;
-        match self.generics {
-            true => Ok(self.tagged(id, leaves)),
-            false => Ok(leaves),
+        if self.generics {
+            Ok(self.tagged(id, leaves))
+        } else {
+            Ok(leaves)
         }
     }
 
@@ -459,7 +462,7 @@ impl Emit<'_, '_, '_> {
                 // It was told where it is defined.
                 let ty = self.body.type_of(self.m, id);
                 let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
-                if leaves > MOST_LEAVES {
+                if leaves > MAX_LEAVES {
                     return Err(too_large(leaves));
                 }
                 let id = self.body.origin(id);
@@ -598,7 +601,7 @@ impl Emit<'_, '_, '_> {
     /// Emits an instruction.
     fn inst(&mut self, inst: &BInst) {
         let result = match inst.ty.expand() {
-            Some(ty) if self.m.types.leaves(ty) > MOST_LEAVES => {
+            Some(ty) if self.m.types.leaves(ty) > MAX_LEAVES => {
                 Err(too_large(self.m.types.leaves(ty)))
             }
             _ => self
@@ -643,12 +646,13 @@ impl Emit<'_, '_, '_> {
                 all.len() == many.len() && of.all(|((t, _), v)| is(*t, v))
             }
         };
-        match right {
-            true => Ok(leaves),
-            false => Err(Error::malformed(format!(
+        if right {
+            Ok(leaves)
+        } else {
+            Err(Error::malformed(format!(
                 "{} of another type than its result's",
                 read::name(inst.op)
-            ))),
+            )))
         }
     }
 
@@ -664,9 +668,9 @@ impl Emit<'_, '_, '_> {
             op if groups::is_supported(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
-            op if rectangles::is_supported(op) => self.rectangle(inst),
-            op if blocks2d::is_supported(op) => self.blocks_2d(inst),
-            op if transfers::is_supported(op) => self.transfer(inst),
+            op if block_io::is_supported(op) => self.rectangle(inst),
+            op if block2d_io::is_supported(op) => self.blocks_2d(inst),
+            op if async_copies::is_supported(op) => self.transfer(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
@@ -678,7 +682,7 @@ impl Emit<'_, '_, '_> {
             }
             Op::ExtInst => self.extended(inst),
             Op::FunctionCall if self.is_of_the_kernel(inst) => self.call(inst),
-            Op::FunctionCall => crate::library::declared::call(self, inst, self.body),
+            Op::FunctionCall => crate::library::intel_builtins::call(self, inst, self.body),
             op => Err(Error::unsupported(read::name(op))),
         }
     }
@@ -711,7 +715,7 @@ impl Emit<'_, '_, '_> {
         let Some(ty) = inst.ty.expand() else {
             return Leaves::new();
         };
-        if self.m.types.leaves(ty) > MOST_LEAVES {
+        if self.m.types.leaves(ty) > MAX_LEAVES {
             return Leaves::new();
         }
         let divergent = inst.id.expand().is_some_and(|id| self.u.divergent[id]);
@@ -749,6 +753,6 @@ impl Emit<'_, '_, '_> {
 
 pub(crate) fn too_large(leaves: u32) -> Error {
     Error::limit(format!(
-        "a value of {leaves} scalars: {MOST_LEAVES} are the most"
+        "a value of {leaves} scalars: {MAX_LEAVES} are the most"
     ))
 }

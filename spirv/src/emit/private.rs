@@ -13,7 +13,7 @@ impl Emit<'_, '_, '_> {
     pub(super) fn begin_private(&mut self) {
         if !self.private.is_empty() {
             let lanes = self.b.iota(Scalar::I32, self.simd);
-            let first = self.times(lanes, u64::from(self.room.private_bytes));
+            let first = self.times(lanes, u64::from(self.frame.private_bytes));
             self.private_parts = Some(first);
         }
     }

@@ -1,9 +1,9 @@
 //! Variables of the program: their places, and what constant data holds.
 
-use super::logical::Buffer;
-use super::{Emit, Leaves, MOST_LEAVES, too_large};
+use super::logical_pointers::Buffer;
+use super::{Emit, Leaves, MAX_LEAVES, too_large};
 use crate::error::Error;
-use crate::logical::BUFFER_ALIGN;
+use crate::logical_pointers::BUFFER_ALIGN;
 use crate::module::addresses;
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
@@ -14,9 +14,9 @@ use smallvec::{SmallVec, smallvec};
 use spirv::{Decoration, LinkageType, StorageClass};
 
 /// The most bytes of a variable of the program.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// The most bytes of all of them: with padding, less than the verifier allows.
-const MOST_OF_ALL: usize = 255 << 20;
+const MAX_OF_ALL: usize = 255 << 20;
 
 impl Emit<'_, '_, '_> {
     /// A variable of the module as a pointer.
@@ -27,7 +27,7 @@ impl Emit<'_, '_, '_> {
         let data = self.m.globals.get(g);
         let data = data.ok_or_else(|| Error::internal("no variable"))?;
         match data.class {
-            StorageClass::Workgroup => match self.room.slm.get(&id).copied() {
+            StorageClass::Workgroup => match self.frame.slm.get(&id).copied() {
                 Some(at) => Ok(self.number(Scalar::I32, u64::from(at))),
                 // Not used where pointers are: as a condition, say.
                 None => Err(Error::malformed("a local variable that is no operand here")),
@@ -61,7 +61,7 @@ impl Emit<'_, '_, '_> {
                 }
                 continue;
             };
-            if out.len() as u32 > MOST_LEAVES {
+            if out.len() as u32 > MAX_LEAVES {
                 let whole = self
                     .m
                     .constant(whole)
@@ -81,7 +81,7 @@ impl Emit<'_, '_, '_> {
                     }
                 }
                 Constant::Null | Constant::Undef => {
-                    if self.m.types.leaves(c.ty) > MOST_LEAVES {
+                    if self.m.types.leaves(c.ty) > MAX_LEAVES {
                         return Err(too_large(self.m.types.leaves(c.ty)));
                     }
                     for (ty, _) in self.m.types.scalars(c.ty) {
@@ -136,14 +136,15 @@ impl Emit<'_, '_, '_> {
 
     /// So many zeros, if there may be so much data yet.
     fn zeros(&self, size: u64) -> Result<Vec<u8>, Error> {
-        let size = usize::try_from(size).ok().filter(|s| *s <= MOST_BYTES);
+        let size = usize::try_from(size).ok().filter(|s| *s <= MAX_BYTES);
         let size = size.ok_or_else(|| Error::limit("a variable of more than 64 MiB"))?;
         let others = self.module.data.values().map(|d| d.bytes.len());
-        match others.sum::<usize>() + size > MOST_OF_ALL {
-            true => Err(Error::limit(
+        if others.sum::<usize>() + size > MAX_OF_ALL {
+            Err(Error::limit(
                 "variables of the program of more than 255 MiB",
-            )),
-            false => Ok(vec![0; size]),
+            ))
+        } else {
+            Ok(vec![0; size])
         }
     }
 

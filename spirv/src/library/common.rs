@@ -41,9 +41,10 @@ pub(super) fn find(which: Std) -> Option<Method> {
 pub(super) fn floats(e: &E<'_, '_, '_>, all: &[Value]) -> Result<(), Error> {
     let first = *all.first().ok_or_else(wrong)?;
     e.want_float(first)?;
-    match all.iter().all(|v| e.b.ty(*v) == e.b.ty(first)) {
-        true => Ok(()),
-        false => Err(wrong()),
+    if all.iter().all(|v| e.b.ty(*v) == e.b.ty(first)) {
+        Ok(())
+    } else {
+        Err(wrong())
     }
 }
 

@@ -89,9 +89,10 @@ fn round(e: &mut E<'_, '_, '_>, a: Value) -> R {
 fn magnitude(e: &mut E<'_, '_, '_>, a: Value, b: Value, max: bool) -> R {
     floats(e, &[a, b])?;
     let (ma, mb) = (e.b.ins().fabs(a), e.b.ins().fabs(b));
-    let (cc, both) = match max {
-        true => (FloatCC::GreaterThan, e.b.ins().fmax(a, b)),
-        false => (FloatCC::LessThan, e.b.ins().fmin(a, b)),
+    let (cc, both) = if max {
+        (FloatCC::GreaterThan, e.b.ins().fmax(a, b))
+    } else {
+        (FloatCC::LessThan, e.b.ins().fmin(a, b))
     };
     let first = e.b.ins().fcmp(cc, ma, mb);
     let second = e.b.ins().fcmp(cc, mb, ma);

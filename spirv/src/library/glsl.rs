@@ -186,10 +186,7 @@ fn floats(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<Leaves, Er
     for x in &v {
         e.want_float(*x)?;
     }
-    match v.is_empty() {
-        true => Err(wrong()),
-        false => Ok(v),
-    }
+    if v.is_empty() { Err(wrong()) } else { Ok(v) }
 }
 
 fn none_if_zero(e: &mut E<'_, '_, '_>, a: Value, v: Value) -> R {
@@ -299,24 +296,20 @@ fn unpack(
         let down = e.same(word, u64::from(32 - bits));
         let x = e.b.ins().ishl(word, up);
         let float = e.lanes(Scalar::F32, e.b.ty(word).lanes());
-        let x = match signed {
-            true => {
-                let x = e.b.ins().sshr(x, down);
-                e.b.ins().fcvt_from_sint(float, x)
-            }
-            false => {
-                let x = e.b.ins().ushr(x, down);
-                e.b.ins().fcvt_from_uint(float, x)
-            }
+        let x = if signed {
+            let x = e.b.ins().sshr(x, down);
+            e.b.ins().fcvt_from_sint(float, x)
+        } else {
+            let x = e.b.ins().ushr(x, down);
+            e.b.ins().fcvt_from_uint(float, x)
         };
         let by = e.float(x, most);
         let x = e.quotient(x, by);
-        out.push(match signed {
-            true => {
-                let least = e.float(x, -1.0);
-                e.b.ins().fmax(x, least)
-            }
-            false => x,
+        out.push(if signed {
+            let least = e.float(x, -1.0);
+            e.b.ins().fmax(x, least)
+        } else {
+            x
         });
     }
     Ok(out)

@@ -76,17 +76,19 @@ fn int(e: &E<'_, '_, '_>, a: Value) -> Result<(), Error> {
 }
 
 fn ints(e: &E<'_, '_, '_>, a: Value, b: Value) -> Result<(), Error> {
-    match e.b.ty(a) == e.b.ty(b) {
-        true => int(e, a),
-        false => Err(wrong()),
+    if e.b.ty(a) == e.b.ty(b) {
+        int(e, a)
+    } else {
+        Err(wrong())
     }
 }
 
 fn difference(e: &mut E<'_, '_, '_>, a: Value, b: Value, signed: bool) -> R {
     ints(e, a, b)?;
-    let (low, high) = match signed {
-        true => (e.b.ins().smin(a, b), e.b.ins().smax(a, b)),
-        false => (e.b.ins().umin(a, b), e.b.ins().umax(a, b)),
+    let (low, high) = if signed {
+        (e.b.ins().smin(a, b), e.b.ins().smax(a, b))
+    } else {
+        (e.b.ins().umin(a, b), e.b.ins().umax(a, b))
     };
     Ok(e.b.ins().isub(high, low))
 }

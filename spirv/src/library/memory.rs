@@ -78,9 +78,10 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
             *v = e.b.ins().fpromote(ty, *v);
         }
     }
-    match out.iter().all(|v| e.scalar_of(*v) == to) {
-        true => Ok(out),
-        false => Err(wrong()),
+    if out.iter().all(|v| e.scalar_of(*v) == to) {
+        Ok(out)
+    } else {
+        Err(wrong())
     }
 }
 

@@ -5,16 +5,16 @@
 
 mod classes;
 mod common;
-pub(crate) mod declared;
+mod dpas;
 mod floats;
 mod geometric;
 pub(crate) mod glsl;
 mod integer;
+pub(crate) mod intel_builtins;
 mod math;
 mod memory;
 mod native;
 mod print;
-mod products;
 mod relational;
 
 use crate::body::BInst;

@@ -18,9 +18,9 @@ use spirv::{
 use std::collections::BTreeSet;
 
 /// The most constituents of a constant whose parts are equal.
-const MOST_EQUAL: usize = 1 << 16;
+const MAX_EQUAL: usize = 1 << 16;
 /// Types nested deeper are refused.
-const MOST_NESTING: u32 = 64;
+const MAX_NESTING: u32 = 64;
 
 /// Looks at all of a module but the bodies of its functions.
 ///
@@ -91,9 +91,10 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             e.modes.group_size = Some(size);
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(b.m),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(b.m)
+    } else {
+        Err(errors)
     }
 }
 
@@ -410,8 +411,8 @@ impl Builder<'_, '_> {
         if let Some(shape) = shape {
             self.m.types.is_of(ty, shape);
         }
-        if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
-            let what = format!("a type nested deeper than {MOST_NESTING} levels");
+        if self.m.types.get(ty).is_some_and(|t| t.depth > MAX_NESTING) {
+            let what = format!("a type nested deeper than {MAX_NESTING} levels");
             return Err(Error::limit(what));
         }
         self.define(id, Def::Type(ty))
@@ -533,10 +534,10 @@ impl Builder<'_, '_> {
             return Err(Error::malformed("constituents of another type"));
         }
         let count = self.m.types.count(ty).unwrap_or(0);
-        match usize::try_from(count).ok().filter(|n| *n <= MOST_EQUAL) {
+        match usize::try_from(count).ok().filter(|n| *n <= MAX_EQUAL) {
             Some(n) => Ok(Constant::Composite(vec![part; n])),
             None => Err(Error::limit(format!(
-                "a constant of {count} equal parts: {MOST_EQUAL} are the most"
+                "a constant of {count} equal parts: {MAX_EQUAL} are the most"
             ))),
         }
     }
@@ -579,11 +580,12 @@ impl Builder<'_, '_> {
         let Type::Pointer(class, _) = *self.m.types.kind(pointer) else {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
-        match words.first() == Some(&(class as u32)) {
-            true => Ok(class),
-            false => Err(Error::malformed(
+        if words.first() == Some(&(class as u32)) {
+            Ok(class)
+        } else {
+            Err(Error::malformed(
                 "a variable in other memory than its pointer is to",
-            )),
+            ))
         }
     }
 

@@ -8,7 +8,7 @@ use crate::read::{self, Id};
 use spirv::Op;
 
 /// The most scalars of an operand or a result.
-const MOST_SCALARS: u32 = 4096;
+const MAX_SCALARS: u32 = 4096;
 
 /// The bits of a constant's scalars, each with their number.
 type Scalars = Vec<(u32, u64)>;
@@ -142,8 +142,8 @@ fn part(
 /// How many bits each scalar of a type has.
 fn widths(m: &Module<'_>, ty: Ty) -> Result<Vec<u32>, Error> {
     let leaves = m.types.leaves(ty);
-    if leaves > MOST_SCALARS {
-        let what = format!("OpSpecConstantOp of {leaves} scalars: {MOST_SCALARS} are the most");
+    if leaves > MAX_SCALARS {
+        let what = format!("OpSpecConstantOp of {leaves} scalars: {MAX_SCALARS} are the most");
         return Err(Error::limit(what));
     }
     let width = |t: Ty| match m.types.kind(t) {

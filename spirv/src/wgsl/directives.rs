@@ -114,9 +114,10 @@ impl Iterator for Tokens<'_> {
             } else {
                 let c = rest.chars().next()?;
                 let is_name = |c: char| c.is_alphanumeric() || c == '_';
-                let len = match is_name(c) {
-                    true => rest.find(|c| !is_name(c)).unwrap_or(rest.len()),
-                    false => c.len_utf8(),
+                let len = if is_name(c) {
+                    rest.find(|c| !is_name(c)).unwrap_or(rest.len())
+                } else {
+                    c.len_utf8()
                 };
                 let token = self.at..self.at + len;
                 self.at += len;

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The bytes of a text whose lines are named: of a longer one nothing is said.
-const MOST_LOCATED: usize = 256 << 10;
+const MAX_LOCATED: usize = 256 << 10;
 
 /// Why a text is not translated.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -86,7 +86,7 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let unchecked = BoundsCheckPolicy::Unchecked;
     // naga counts the lines before each statement anew.
     let named = options.source_name.as_deref();
-    let named = named.filter(|_| text.len() <= MOST_LOCATED);
+    let named = named.filter(|_| text.len() <= MAX_LOCATED);
     let options = spv::Options {
         lang_version: (1, 3),
         // Names are for messages and for who looks for a binding.

@@ -69,9 +69,10 @@ impl Judge {
             let mut key = [0; INST_BYTES];
             key[..word.len()].copy_from_slice(&word);
             let key = u128::from_le_bytes(key);
-            let new = match self.seen.len() < MOST_JUDGED {
-                true => self.seen.insert(key),
-                false => !self.seen.contains(&key),
+            let new = if self.seen.len() < MOST_JUDGED {
+                self.seen.insert(key)
+            } else {
+                !self.seen.contains(&key)
             };
             if new {
                 fresh.extend(word);
@@ -83,9 +84,10 @@ impl Judge {
         };
         let text = iga.disassemble(&fresh)?;
         let again = iga.assemble(&text)?;
-        match fresh == again {
-            true => Ok(()),
-            false => Err("other bytes come back from Intel's assembler".to_owned()),
+        if fresh == again {
+            Ok(())
+        } else {
+            Err("other bytes come back from Intel's assembler".to_owned())
         }
     }
 }

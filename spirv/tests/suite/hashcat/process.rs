@@ -69,9 +69,10 @@ pub fn run(command: &mut Command, dir: &Path) -> (Took, Result<String, String>) 
         peak: most,
     };
     let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
-    match status.success() {
-        true => (took, Ok(text)),
-        false => (took, Err(text)),
+    if status.success() {
+        (took, Ok(text))
+    } else {
+        (took, Err(text))
     }
 }
 

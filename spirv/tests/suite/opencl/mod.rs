@@ -85,9 +85,10 @@ fn zebin(
         .kernels
         .iter()
         .any(|k| k.stats.spilled.registers > 0);
-    match width.is_none() && simd > 8 && spilled {
-        true => Err(format!("of {simd} by itself, it spills")),
-        false => Ok((compiled.zebin, simd)),
+    if width.is_none() && simd > 8 && spilled {
+        Err(format!("of {simd} by itself, it spills"))
+    } else {
+        Ok((compiled.zebin, simd))
     }
 }
 
@@ -242,10 +243,7 @@ fn listed(device: &str, refusals: &BTreeSet<String>, all: bool) {
 /// What an error says, without where.
 fn reason(line: &str) -> &str {
     let (place, what) = line.split_once(": ").unwrap_or(("", line));
-    match place.contains("word ") {
-        true => what,
-        false => line,
-    }
+    if place.contains("word ") { what } else { line }
 }
 
 /// Two kernels of one module share its variables, which hold from launch to launch what was written, and begin anew where it is loaded anew.

@@ -20,9 +20,12 @@ pub fn files(device: &Device, width: Option<u32>, asked: impl Fn(&str) -> bool) 
     let wanted = FILES
         .iter()
         .filter(|(name, text)| asked(name) && device.takes(text, width.unwrap_or(16)));
-    let free = |text: &str| match text.contains(REQUIRED) {
-        true => Some(text.replace(REQUIRED, "")).filter(|t| !t.contains("SIMD")),
-        false => None,
+    let free = |text: &str| {
+        if text.contains(REQUIRED) {
+            Some(text.replace(REQUIRED, "")).filter(|t| !t.contains("SIMD"))
+        } else {
+            None
+        }
     };
     let made = wanted.filter_map(|(name, text)| {
         let words = match width {

@@ -273,9 +273,10 @@ impl Machine<'_> {
                     vars.push((0..ty.count).map(|_| 0).collect());
                 }
                 let mut frame = Frame::new(callee, vars);
-                let array = match given {
-                    true => &mut f.array,
-                    false => f.arrays.last_mut()?,
+                let array = if *given {
+                    &mut f.array
+                } else {
+                    f.arrays.last_mut()?
                 };
                 frame.array = std::mem::take(array);
                 self.blocks(callee, &mut frame, 0)?;
@@ -290,9 +291,10 @@ impl Machine<'_> {
     }
 
     fn address(&self, p: &Place, ty: Ty, args: &[Value]) -> usize {
-        let index = match p.either && args[1][0] == 0 {
-            true => args[2][0],
-            false => args[0][0],
+        let index = if p.either && args[1][0] == 0 {
+            args[2][0]
+        } else {
+            args[0][0]
         } as u32;
         let index = index & (p.count - 1);
         let offset = if p.bytes { index } else { index * ty.size() };

@@ -34,9 +34,10 @@ pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
         let b = r.below(n - 5);
         let at = first + b;
         all[b] = Term::If(none.clone(), at + 1, at + 2);
-        all[b + 1] = match r.one_in(4) {
-            true => Term::If(none.clone(), at + 2, at + 3),
-            false => Term::Goto(at + 3),
+        all[b + 1] = if r.one_in(4) {
+            Term::If(none.clone(), at + 2, at + 3)
+        } else {
+            Term::Goto(at + 3)
         };
         all[b + 2] = Term::Goto(at + 3);
         let behind = at + 4;

@@ -340,10 +340,7 @@ impl Make<'_> {
         let bytes = !own && ty.size() <= room / 2 && self.r.one_in(6);
         Place {
             space,
-            count: match bytes {
-                true => room / 2,
-                false => room / ty.size(),
-            },
+            count: if bytes { room / 2 } else { room / ty.size() },
             bytes,
             // The first array is indexed and nothing else, as what is held in registers must be.
             generic: !matches!(space, Space::Table | Space::Array(0)) && self.r.one_in(4),
@@ -419,13 +416,14 @@ impl Make<'_> {
                     }
                 };
                 // Of scalars, one condition is for all components, which is SPIR-V 1.4's.
-                let c = match count == ty.count {
-                    true => c,
-                    false => self.push(
+                let c = if count == ty.count {
+                    c
+                } else {
+                    self.push(
                         Kind::Bool.of(ty.count),
                         What::Construct,
                         vec![c; ty.count as usize],
-                    ),
+                    )
                 };
                 let args = vec![c, self.value(ty), self.value(ty)];
                 self.push(ty, What::Select, args)
@@ -506,13 +504,12 @@ impl Make<'_> {
                 if place.space == Space::Table {
                     return None;
                 }
-                let args = match place.alike {
-                    true => vec![self.constant(U32), self.constant(ty)],
-                    false => {
-                        let mut args = self.at(place);
-                        args.push(self.value(ty));
-                        args
-                    }
+                let args = if place.alike {
+                    vec![self.constant(U32), self.constant(ty)]
+                } else {
+                    let mut args = self.at(place);
+                    args.push(self.value(ty));
+                    args
                 };
                 self.push(ty, What::Store(place), args);
                 return None;
@@ -628,9 +625,10 @@ impl Make<'_> {
     /// Sets that variable to a constant, mostly to another one than where it was set last.
     fn set_flag(&mut self) {
         self.flag ^= !self.r.one_in(4);
-        let value = match self.r.one_in(24) {
-            true => self.value(U32),
-            false => Arg::Const(U32, smallvec![u64::from(self.flag)]),
+        let value = if self.r.one_in(24) {
+            self.value(U32)
+        } else {
+            Arg::Const(U32, smallvec![u64::from(self.flag)])
         };
         let flag = self.vars.len() - 1;
         self.push(U32, What::Set(flag), vec![value]);

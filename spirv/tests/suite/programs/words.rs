@@ -212,9 +212,10 @@ impl Words<'_> {
         let operands = vec![op, id(slices), id(zero)];
         let chain = Instruction::new(Op::SpecConstantOp, Some(bytes), Some(address), operands);
         self.b.module_mut().types_global_values.push(chain);
-        let class = match p.required {
-            true => StorageClass::CrossWorkgroup,
-            false => StorageClass::UniformConstant,
+        let class = if p.required {
+            StorageClass::CrossWorkgroup
+        } else {
+            StorageClass::UniformConstant
         };
         let ptr = self.b.type_pointer(None, class, bytes);
         self.b.variable(ptr, None, class, Some(address))
@@ -685,9 +686,10 @@ impl Words<'_> {
             What::Call(n, given) => {
                 let mut words = vec![id(self.functions[*n]), id(self.base)];
                 words.extend(args.iter().map(|a| id(*a)));
-                words.push(id(match given {
-                    true => self.given,
-                    false => *f.arrays.last().unwrap(),
+                words.push(id(if *given {
+                    self.given
+                } else {
+                    *f.arrays.last().unwrap()
                 }));
                 self.op(Op::FunctionCall, Some(t), words)
             }

@@ -225,9 +225,10 @@ fn quarters(x: f64) -> (i32, Dd) {
     if x.abs() < 0.5 {
         let two_over_pi = Dd(0.6366197723675814, -3.935735335036497e-17);
         let q = two_over_pi * dd(x);
-        return match q.0.abs() > 0.5 {
-            true => (q.0.signum() as i32, q - dd(q.0.signum())),
-            false => (0, q),
+        return if q.0.abs() > 0.5 {
+            (q.0.signum() as i32, q - dd(q.0.signum()))
+        } else {
+            (0, q)
         };
     }
     // x = m * 2^e. Words of 2/pi whose product with 2^e is a multiple of 4 are left out.

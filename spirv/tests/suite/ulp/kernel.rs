@@ -216,9 +216,10 @@ pub fn around(f: &Function, ty: Type, intel: bool) -> Result<f64, String> {
     let mut kinds: Vec<Kind> = f.arguments.to_vec();
     kinds[0] = f.result;
     let words = words(&kinds, f.result, ty, None, false);
-    let zebin = match intel {
-        true => ocloc(&words, &format!("{}-{}-around", f.name, ty.name())),
-        false => compile(&words, Form::of("skl")),
+    let zebin = if intel {
+        ocloc(&words, &format!("{}-{}-around", f.name, ty.name()))
+    } else {
+        compile(&words, Form::of("skl"))
     }?;
     let l = Loaded {
         module: load(&zebin, 1)?,

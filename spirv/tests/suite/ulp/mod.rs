@@ -68,9 +68,10 @@ fn any_zero(f: &Function) -> bool {
 fn error(f: &Function, kind: Kind, ty: Type, got: u64, want: Real) -> f64 {
     match kind {
         Kind::Int | Kind::OutInt => {
-            match want.v.0.is_nan() || f64::from(got as u32 as i32) == want.v.0 {
-                true => 0.0,
-                false => f64::INFINITY,
+            if want.v.0.is_nan() || f64::from(got as u32 as i32) == want.v.0 {
+                0.0
+            } else {
+                f64::INFINITY
             }
         }
         _ if any_zero(f) && ty.value(got) == 0.0 && want.v.0 == 0.0 => 0.0,

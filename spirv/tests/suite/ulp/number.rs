@@ -129,9 +129,10 @@ pub fn error(ty: Type, got: u64, want: Real) -> f64 {
         return ((whole - a) - b).abs();
     }
     let (a, b) = scaled(want, unit);
-    let g = match unit < -1000 {
-        true => scale(scale(g, 500), -unit - 500),
-        false => scale(g, -unit),
+    let g = if unit < -1000 {
+        scale(scale(g, 500), -unit - 500)
+    } else {
+        scale(g, -unit)
     };
     ((g - a) - b).abs()
 }

@@ -312,10 +312,7 @@ pub fn of_one() -> Vec<Function> {
             limits(4.0, 16.0, 16.0),
             Draw::Within(-600, 2700),
             libm::erfc,
-            |x| match x < 0.0 {
-                true => (dd::ONE + dd::erf(-x)).into(),
-                false => scaled(dd::erfc(x)),
-            }
+            |x| if x < 0.0 { (dd::ONE + dd::erf(-x)).into() } else { scaled(dd::erfc(x)) }
         ),
         one!(
             tgamma,
@@ -600,10 +597,7 @@ pub fn of_two() -> Vec<Function> {
             let (plain, sign) = libm::lgamma_r(a[0]);
             let whole = a[0] <= 0.0 && a[0] == a[0].trunc();
             let ordinary = finite(a) && !whole && a[0] != 1.0 && a[0] != 2.0 && (1e-290..1e290).contains(&a[0].abs());
-            let v = match ty == Type::Double && ordinary {
-                true => dd::lgamma(a[0]).into(),
-                false => plain.into(),
-            };
+            let v = if ty == Type::Double && ordinary { dd::lgamma(a[0]).into() } else { plain.into() };
             // What the sign is at the poles, of infinities and NaNs is not said.
             let sign = if whole || !a[0].is_finite() { f64::NAN } else { f64::from(sign) };
             (v, sign.into())

@@ -78,18 +78,12 @@ pub fn parts() -> Vec<Function> {
             (r.into(), (if ordinary { sign * q } else { f64::NAN }).into())
         }),
         row!(nextafter(Float, Float) -> Float, EXACT, Near, |a, ty| alone(next(ty, a[0], a[1]))),
-        row!(ldexp(Float, Int) -> Float, ROUNDED, Draw::WholePower, |a, _| match finite(&a[..1]) {
-            true => alone(Real { v: dd(a[0]), e: (a[1] as i32).clamp(-10_000, 10_000) }),
-            false => alone(a[0]),
-        }),
-        row!(frexp(Float, OutInt) -> Float, EXACT, Any, |a, _| match finite(a) {
-            true => {
+        row!(ldexp(Float, Int) -> Float, ROUNDED, Draw::WholePower, |a, _| if finite(&a[..1]) { alone(Real { v: dd(a[0]), e: (a[1] as i32).clamp(-10_000, 10_000) }) } else { alone(a[0]) }),
+        row!(frexp(Float, OutInt) -> Float, EXACT, Any, |a, _| if finite(a) {
                 let (m, e) = libm::frexp(a[0]);
                 (m.into(), f64::from(e).into())
-            }
-            // The exponent of infinities and NaNs is not said.
-            false => (a[0].into(), (if a[0] == 0.0 { 0.0 } else { f64::NAN }).into()),
-        }),
+            } else { // The exponent of infinities and NaNs is not said.
+            (a[0].into(), (if a[0] == 0.0 { 0.0 } else { f64::NAN }).into()) }),
         row!(modf(Float, OutFloat) -> Float, EXACT, Any, |a, _| {
             let whole = a[0].trunc();
             let rest = if a[0].is_infinite() { 0.0 } else { a[0] - whole };

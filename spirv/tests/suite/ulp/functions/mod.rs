@@ -79,10 +79,7 @@ fn scaled((v, e): (Dd, i32)) -> Real {
 
 /// A function of finer numbers where it has an ordinary value; else what doubles say.
 fn fine(plain: f64, ordinary: bool, f: impl FnOnce() -> Real) -> (Real, Real) {
-    match ordinary {
-        true => alone(f()),
-        false => alone(plain),
-    }
+    if ordinary { alone(f()) } else { alone(plain) }
 }
 
 fn finite(a: &[f64]) -> bool {

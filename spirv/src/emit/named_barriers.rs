@@ -43,7 +43,8 @@ impl Emit<'_, '_, '_> {
     pub(super) fn make_named(&mut self) -> Result<(), Error> {
         let makes = |i: &crate::body::BInst| {
             let operands = self.body.operands(i);
-            i.op == Op::FunctionCall && crate::library::declared::makes_barrier(self.m, operands)
+            i.op == Op::FunctionCall
+                && crate::library::intel_builtins::makes_barrier(self.m, operands)
         };
         let mut blocks = self.g.order.iter();
         if !blocks.any(|b| self.body.blocks[*b].insts.iter().any(makes)) {

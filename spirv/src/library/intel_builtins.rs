@@ -2,10 +2,10 @@
 //!
 //! A call of one stays a call, by the function's name as it is linked.
 
-use super::products::{self, Product};
+use super::dpas::{self, Product};
 use super::wrong;
 use crate::body::{BInst, Body};
-use crate::emit::blocks2d::{Blocks, Operands};
+use crate::emit::block2d_io::{Blocks, Operands};
 use crate::emit::groups::Spread;
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
@@ -79,9 +79,10 @@ fn dot(name: &str, types: &str) -> Option<Function> {
             };
             let first = vector(types)?;
             let rest = types.get(5..)?;
-            let second = match rest.starts_with("S_") {
-                true => first,
-                false => vector(rest)?,
+            let second = if rest.starts_with("S_") {
+                first
+            } else {
+                vector(rest)?
             };
             [first, second]
         }
@@ -189,7 +190,7 @@ fn find(name: &str) -> Option<Function> {
     if let Some(atomic) = atomic(plain) {
         return Some(atomic);
     }
-    if let Some(product) = products::find(plain) {
+    if let Some(product) = dpas::find(plain) {
         return Some(Function::Product(product));
     }
     if let Some(blocks) = blocks(plain) {
@@ -318,7 +319,7 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             let b = e.four_bytes(b)?.ok_or_else(wrong)?;
             e.dot_of_bytes([a, b], signs, more, more.is_some())
         }
-        Function::Product(p) => return products::call(e, p, &args),
+        Function::Product(p) => return dpas::call(e, p, &args),
         Function::Blocks(b) => {
             let own = b.opcode != Opcode::Block2dPrefetch;
             return blocks_2d(e, b, own, &args);
@@ -333,8 +334,8 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             };
             let v = e.one(v)?;
             match function {
-                Function::OfTf32 => products::of_tf32(e, v)?,
-                _ => products::round_to_tf32(e, v)?,
+                Function::OfTf32 => dpas::of_tf32(e, v)?,
+                _ => dpas::round_to_tf32(e, v)?,
             }
         }
         Function::Cycles => e.b.ins().cycles(I64),

@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 
 /// Makes them so.
-pub(crate) fn own(m: &Module<'_>, body: &mut Body) {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     let class = |id: Id| match m.def(id) {
         Def::Global(g) => m.globals.get(g).map(|g| (g.class, g.ty, g.init)),
         _ => None,

@@ -5,13 +5,13 @@
 //! that a function's size is that with what stands in it. What a function must know of its caller (images, memories of generic pointers,
 //! constant strings), or has of the kernel alone (operations of groups), keeps it from being called; so does that it never returns.
 
+use crate::builtins;
+use crate::calling_convention::CallConv;
 use crate::emit::groups;
 use crate::error::Error;
 use crate::module::addresses;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Func, FuncData, Module, Set};
-use crate::passing::Passing;
-use crate::place;
 use crate::read::{self, Id, Inst};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
@@ -21,31 +21,31 @@ use spirv::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most instructions of a kernel that has no calls.
-const MOST_INLINED: usize = 60_000;
+const MAX_INLINED: usize = 60_000;
 /// The most instructions that a function's copies may add to a kernel that is larger.
 const GROWTH: usize = 1_500;
 /// The most instructions of a function that always stands where it is called: a call takes no fewer.
 const SMALL: usize = 24;
 /// The most functions of a kernel that stay functions: compiling takes no more.
-const MOST_CALLED: usize = 200;
+const MAX_CALLED: usize = 200;
 
 /// What becomes of a kernel's functions.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct InlinePlan {
     /// Those that stay functions, and how they take and give values.
-    called: SecondaryMap<Func, Option<Passing>>,
+    called: SecondaryMap<Func, Option<CallConv>>,
     /// Them, each behind all that call it.
     order: Vec<Func>,
 }
 
-impl Plan {
+impl InlinePlan {
     /// Whether a function stays one.
     pub fn is_called(&self, func: Func) -> bool {
         self.called[func].is_some()
     }
 
     /// How a function that stays one takes and gives values.
-    pub fn passing(&self, func: Func) -> Option<&Passing> {
+    pub fn passing(&self, func: Func) -> Option<&CallConv> {
         self.called[func].as_ref()
     }
 
@@ -79,9 +79,9 @@ impl Plan {
     ///
     /// # Errors
     /// Recursion.
-    pub fn new(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Plan, Error> {
+    pub fn new(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<InlinePlan, Error> {
         let order = callees_first(m, kernel)?;
-        let mut plan = Plan::default();
+        let mut plan = InlinePlan::default();
         if inline == Inline::All || m.logical {
             return Ok(plan);
         }
@@ -91,7 +91,7 @@ impl Plan {
         }
         // With all copies.
         let whole = sizes(m, &order, |_| false);
-        if inline == Inline::Auto && whole[kernel] <= MOST_INLINED {
+        if inline == Inline::Auto && whole[kernel] <= MAX_INLINED {
             return Ok(plan);
         }
         let common = common(m, &order);
@@ -112,7 +112,7 @@ impl Plan {
             let large = size[f] > SMALL && added > GROWTH;
             let asked = inline == Inline::Never || large;
             if asked
-                && plan.order.len() < MOST_CALLED
+                && plan.order.len() < MAX_CALLED
                 && returns[f]
                 && own[f]
                 && let Some(passing) = passing(m, f, &common[f], &inputs[f])
@@ -368,10 +368,10 @@ fn is_stored(m: &Module<'_>, op: Op, word: u32) -> bool {
 }
 
 /// How a function takes and gives values, if they say all that must be known of it.
-fn passing(m: &Module<'_>, func: Func, common: &[bool], inputs: &BTreeSet<Id>) -> Option<Passing> {
+fn passing(m: &Module<'_>, func: Func, common: &[bool], inputs: &BTreeSet<Id>) -> Option<CallConv> {
     let data = m.funcs.get(func).filter(|d| !d.blocks.is_empty())?;
     let plain = |ty: Ty| m.types.scalars(ty).iter().all(|(t, _)| is_plain(m, *t));
-    let passing = Passing::new(m, data, common, inputs)?;
+    let passing = CallConv::new(m, data, common, inputs)?;
     let params = data.params.iter().map(|p| p.1);
     let result = (*m.types.kind(data.result) != Type::Void).then_some(data.result);
     params.chain(result).all(plain).then_some(passing)
@@ -390,7 +390,7 @@ fn inputs_of(
         let _ = read::for_each_id(inst.op, words, false, |n| {
             let id = words.get(n).map(|w| Id::of(*w));
             let base = id.map(|id| addresses::of(m, id).map_or(id, |a| a.0));
-            let builtin = |id: &Id| place::builtin(m, *id).is_some_and(|b| !is_of_the_launch(b));
+            let builtin = |id: &Id| builtins::builtin(m, *id).is_some_and(|b| !is_of_the_launch(b));
             out.extend(base.filter(builtin));
         });
     }

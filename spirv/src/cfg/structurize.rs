@@ -4,7 +4,7 @@
 //! lead is a label: its scope begins where its dominator ends, and it stands behind the scope. What is behind a loop stands behind all of it, even
 //! what its header dominates, so that channels that leave wait there for the others. Every other block stands where the only branch to it is.
 //!
-//! Whether a step is of channels (masks) or of the thread (branches) is not said here: [`crate::uniform`] decides that by places in the script.
+//! Whether a step is of channels (masks) or of the thread (branches) is not said here: [`crate::uniformity`] decides that by places in the script.
 
 use super::{Graph, Loop};
 use crate::body::{Block, Body, Term};
@@ -45,7 +45,7 @@ pub(crate) enum Step {
 
 /// The steps, and where things are among them.
 #[derive(Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct StructuredCfg {
     pub steps: Vec<Step>,
     /// Where a block's code is.
     pub code: SecondaryMap<Block, u32>,
@@ -61,14 +61,14 @@ pub(crate) struct Script {
     falls: Vec<Option<Block>>,
 }
 
-impl Script {
+impl StructuredCfg {
     /// The label whose end comes next for channels behind a step, or the header to which they go back.
     pub fn falls_to(&self, step: usize) -> Option<Block> {
         self.falls.get(step + 1).copied().flatten()
     }
 
     /// The script of a body.
-    pub fn new(body: &Body, g: &Graph) -> Script {
+    pub fn new(body: &Body, g: &Graph) -> StructuredCfg {
         let blocks = body.blocks.len();
         let mut w = Writer {
             body,
@@ -76,11 +76,11 @@ impl Script {
             inline: sized(blocks),
             merges: sized(blocks),
             exits: SecondaryMap::new(),
-            out: Script {
+            out: StructuredCfg {
                 code: sized(blocks),
                 term: sized(blocks),
                 scope: sized(blocks),
-                ..Script::default()
+                ..StructuredCfg::default()
             },
             todo: Vec::new(),
         };
@@ -136,7 +136,7 @@ struct Writer<'a> {
     merges: SecondaryMap<Block, Vec<Block>>,
     /// Labels whose scope begins before a loop, in order.
     exits: SecondaryMap<Loop, Vec<Block>>,
-    out: Script,
+    out: StructuredCfg,
     /// What is to be written, last first.
     todo: Vec<Todo>,
 }
@@ -198,13 +198,14 @@ impl Writer<'_> {
                 self.out.term[b] = self.out.steps.len() as u32;
                 self.terminator(b);
             }
-            Todo::Goto(from, to) => match self.follows(from, to) {
-                true => {
+            Todo::Goto(from, to) => {
+                if self.follows(from, to) {
                     self.out.steps.push(Step::Edge(from, to));
                     self.todo.push(Todo::Visit(to));
+                } else {
+                    self.out.steps.push(Step::Leave(from, to))
                 }
-                false => self.out.steps.push(Step::Leave(from, to)),
-            },
+            }
             Todo::Step(s) => {
                 let at = self.out.steps.len() as u32;
                 match s {
@@ -240,9 +241,12 @@ impl Writer<'_> {
                     }
                     // The nearer one comes last: control may fall to it. Ways back are at the end of their loop.
                     (false, false) => {
-                        let far = |x: Block| match self.g.is_back(b, x) {
-                            true => 0,
-                            false => self.g.place[x],
+                        let far = |x: Block| {
+                            if self.g.is_back(b, x) {
+                                0
+                            } else {
+                                self.g.place[x]
+                            }
                         };
                         if far(t) >= far(e) {
                             self.out.steps.push(Step::LeaveIf(b, t));

@@ -5,7 +5,7 @@
 //! Needs a body. The work is linear.
 
 use crate::body::{BInst, Body};
-use crate::emit::MOST_LEAVES;
+use crate::emit::MAX_LEAVES;
 use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -38,14 +38,14 @@ fn is_quiet(op: Op) -> bool {
 }
 
 /// Makes copies of stores of large values that were loaded just before.
-pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     // Where pointers may be any, what is loaded may be a part of what is stored.
     if !m.logical {
         return;
     }
     let large = |body: &Body, inst: &BInst| {
         let ty = inst.ty.expand()?;
-        let plain = inst.op == Op::Load && m.types.leaves(ty) > MOST_LEAVES;
+        let plain = inst.op == Op::Load && m.types.leaves(ty) > MAX_LEAVES;
         match body.operands(inst) {
             &[from] if plain => Some((inst.id.expand()?, Id::of(from))),
             _ => None,

@@ -11,7 +11,7 @@ use crate::cfg::Graph;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
-use crate::uniform::Uniformity;
+use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::Scalar;
 use gantry_codegen::maps::sized;
@@ -23,17 +23,17 @@ use std::collections::BTreeMap;
 const ROOM: u32 = 2048;
 
 /// The most bytes of one of a channel: what would have room in the narrowest thread.
-const MOST_BYTES: u32 = ROOM / 8;
+const MAX_BYTES: u32 = ROOM / 8;
 
 /// Bytes of a thread's registers for those that are the same in all channels.
 const SHARED: u32 = 512;
 
 /// The most parts that a store by each channel's own index looks at: more cost more than a message.
-const MOST_PARTS: u32 = 6;
+const MAX_PARTS: u32 = 6;
 
 /// A variable.
 #[derive(Clone, Debug)]
-pub(crate) struct Array {
+pub(crate) struct PromotedArray {
     /// What its scalars are.
     pub scalar: Scalar,
     /// How many they are.
@@ -45,7 +45,7 @@ pub(crate) struct Array {
     pub uniform: bool,
 }
 
-impl Array {
+impl PromotedArray {
     /// Bytes of a channel.
     fn bytes(&self) -> u32 {
         self.leaves * self.scalar.bytes()
@@ -59,8 +59,8 @@ impl Array {
 
 /// The variables that may be held in registers.
 #[derive(Debug, Default)]
-pub(crate) struct Arrays {
-    pub all: Vec<Array>,
+pub(crate) struct PromotedArrays {
+    pub all: Vec<PromotedArray>,
     /// Bytes of a thread's registers for them.
     room: u32,
     /// The variable that a pointer is into, by its number.
@@ -69,11 +69,11 @@ pub(crate) struct Arrays {
     copied: BTreeMap<(Id, u32), Id>,
 }
 
-impl Arrays {
+impl PromotedArrays {
     /// Which of them are held in registers of a thread: as many as there is room for, the smallest first.
     pub fn held(&self, simd: u32) -> Vec<bool> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
-        let bytes = |n: &usize| self.all.get(*n).map_or(0, Array::bytes);
+        let bytes = |n: &usize| self.all.get(*n).map_or(0, PromotedArray::bytes);
         order.sort_by_key(bytes);
         let mut room = self.room / simd.max(1);
         let mut out: Vec<bool> = self.all.iter().map(|a| a.uniform).collect();
@@ -132,7 +132,7 @@ struct Find<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     u: &'a Uniformity,
-    found: Vec<(Array, Ty)>,
+    found: Vec<(PromotedArray, Ty)>,
     of: SecondaryMap<Id, Option<u32>>,
     /// Pointers to the whole that are of another type.
     raw: SecondaryMap<Id, Option<u32>>,
@@ -146,19 +146,42 @@ struct Find<'a, 'm> {
     bad: Vec<bool>,
 }
 
+/// Finds the arrays that may be promoted, with uniformity: of those found by their uses alone.
+pub(crate) fn refine(
+    m: &Module<'_>,
+    body: &Body,
+    g: &Graph,
+    u: &Uniformity,
+    candidates: PromotedArrays,
+    grf_file_bytes: u32,
+) -> PromotedArrays {
+    // Uniformity only removes candidates.
+    if candidates.all.is_empty() {
+        candidates
+    } else {
+        find(m, body, g, u, grf_file_bytes)
+    }
+}
+
 /// Finds the variables. By a uniformity in which nothing is divergent, those that may be held, by their uses alone. Half of `file`, the bytes of
 /// registers that a thread is known to have, is for them.
-pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file: u32) -> Arrays {
+pub(crate) fn find(
+    m: &Module<'_>,
+    body: &Body,
+    g: &Graph,
+    u: &Uniformity,
+    file: u32,
+) -> PromotedArrays {
     // Shaders' pointers are not looked at.
     if m.logical {
-        return Arrays::default();
+        return PromotedArrays::default();
     }
     let room = ROOM.max(file / 2);
     let mut insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
     if !insts.any(|i| i.op == Op::Variable) {
-        return Arrays {
+        return PromotedArrays {
             room,
-            ..Arrays::default()
+            ..PromotedArrays::default()
         };
     }
     let mut f = Find {
@@ -201,7 +224,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file:
             of[id] = Some(n);
         }
     }
-    Arrays {
+    PromotedArrays {
         all,
         room,
         of,
@@ -219,10 +242,10 @@ impl Find<'_, '_> {
     }
 
     /// A variable whose scalars are all of one kind, and neither too many nor one.
-    fn candidate(&self, id: Id, ty: Ty) -> Option<Array> {
+    fn candidate(&self, id: Id, ty: Ty) -> Option<PromotedArray> {
         let types = &self.m.types;
         let leaves = types.leaves(ty);
-        if !(2..=MOST_BYTES).contains(&leaves) {
+        if !(2..=MAX_BYTES).contains(&leaves) {
             return None;
         }
         let mut kinds = types.scalars(ty).into_iter().map(|(t, _)| {
@@ -231,14 +254,14 @@ impl Find<'_, '_> {
         });
         let scalar = kinds.next()??;
         let same = kinds.all(|k| k == Some(scalar));
-        let array = Array {
+        let array = PromotedArray {
             scalar,
             leaves,
             by_channel: false,
             id,
             uniform: !self.u.divergent[id],
         };
-        (same && array.bytes() <= MOST_BYTES).then_some(array)
+        (same && array.bytes() <= MAX_BYTES).then_some(array)
     }
 
     fn inst(&mut self, inst: &BInst) {
@@ -284,9 +307,9 @@ impl Find<'_, '_> {
                 let volatile = memory.is_some_and(|m| m & 1 != 0);
                 let parts = first.map_or(u32::MAX, |p| self.parts(p));
                 let varying = first.is_some_and(|p| self.varying[p]);
-                let far = inst.op == Op::Store && varying && parts > MOST_PARTS;
+                let far = inst.op == Op::Store && varying && parts > MAX_PARTS;
                 let of = first
-                    .filter(|_| varying && parts > MOST_PARTS)
+                    .filter(|_| varying && parts > MAX_PARTS)
                     .and_then(|p| self.of[p]);
                 if let Some((array, _)) = of.and_then(|n| self.found.get_mut(n as usize)) {
                     array.by_channel = true;

@@ -5,10 +5,10 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::frame_layout;
+use crate::infer_address_spaces::MemoryKinds;
 use crate::module::types::Type;
 use crate::read::Id;
-use crate::room;
-use crate::spaces::Kinds;
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::scalars::I32;
 use gantry_codegen::ir::{AtomicOp, FenceSpaces, IntCC, MemFlags, Scalar, Scope, Space, Value};
@@ -19,8 +19,8 @@ impl Emit<'_, '_, '_> {
     pub(super) fn reserve(&mut self, bytes: u32) -> Result<u32, Error> {
         let at = self.slm_bytes.next_multiple_of(64);
         let end = at + bytes;
-        if end > room::MOST_SLM {
-            return Err(room::no_local_memory());
+        if end > frame_layout::MAX_SLM {
+            return Err(frame_layout::no_local_memory());
         }
         self.slm_bytes = end;
         self.b.set_slm_bytes(end);
@@ -43,7 +43,7 @@ impl Emit<'_, '_, '_> {
         let of = self.m.ty(*of).and_then(|t| self.m.types.scalar(t));
         super::atomics::is_atomic(inst.op)
             && of.is_some_and(|s| s.bits() == 64)
-            && self.kinds_of(pointer).has(Kinds::LOCAL)
+            && self.kinds_of(pointer).has(MemoryKinds::LOCAL)
     }
 
     /// Sets the lock free before anything else, where some access will need it.

@@ -13,7 +13,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
 use spirv::{Op, StorageClass};
 
 /// The most scalars of a variable.
-const MOST_LEAVES: u32 = 64;
+const MAX_LEAVES: u32 = 64;
 
 /// The component of a shuffle that is nothing (SPIR-V, `OpVectorShuffle`).
 pub(super) const NOTHING: u32 = u32::MAX;
@@ -194,7 +194,7 @@ impl Find<'_, '_> {
                     }
                     _ => None,
                 });
-                let small = |t: &Ty| (1..=MOST_LEAVES).contains(&self.m.types.leaves(*t));
+                let small = |t: &Ty| (1..=MAX_LEAVES).contains(&self.m.types.leaves(*t));
                 let of = of.filter(small);
                 if let (Some(ty), Some(id)) = (of, inst.id.expand()) {
                     let var = self.vars.push((ty, operand(1)));
@@ -344,9 +344,10 @@ impl Find<'_, '_> {
         let from_ty = self.m.pointee(self.body.type_of(self.m, from)?)?;
         let here = self.found[to].is_some() || self.found[from].is_some();
         let sized = inst.op == Op::CopyMemorySized;
-        let size = match sized {
-            true => self.m.bits(Id::of(*words.get(2)?))?,
-            false => self.m.types.size(to_ty),
+        let size = if sized {
+            self.m.bits(Id::of(*words.get(2)?))?
+        } else {
+            self.m.types.size(to_ty)
         };
         let skip = if sized { 3 } else { 2 };
         let volatile = words.get(skip).is_some_and(|m| m & 1 != 0);
@@ -388,7 +389,7 @@ impl Find<'_, '_> {
     /// Whether a type's scalars are so many bytes, all of its bytes: what lies between them may be the other side of a union.
     fn is_dense(&self, ty: Ty, size: u64) -> bool {
         let types = &self.m.types;
-        let few = (1..=MOST_LEAVES).contains(&types.leaves(ty));
+        let few = (1..=MAX_LEAVES).contains(&types.leaves(ty));
         few && types.size(ty) == size && {
             let scalars = types.scalars(ty);
             scalars.iter().map(|(t, _)| types.size(*t)).sum::<u64>() == size

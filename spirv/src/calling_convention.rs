@@ -4,7 +4,7 @@
 //! there and passes its address, and behind it it loads the result, whose address is the last parameter. The functions load and store them where
 //! they begin and end. A caller has one place for all its calls, since nothing lives there but between one of them and what stands next to it.
 
-use crate::emit::MOST_LEAVES;
+use crate::emit::MAX_LEAVES;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, FuncData, Module};
 use crate::read::Id;
@@ -12,13 +12,13 @@ use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
 /// The most bytes a work-item that a function takes and gives in registers.
-const MOST_BYTES: u64 = 96;
+const MAX_BYTES: u64 = 96;
 /// The most bytes of a thread that a function takes besides, of what a whole launch has in common.
-const MOST_COMMON: u64 = 1024;
+const MAX_COMMON: u64 = 1024;
 
 /// How a function takes its arguments and gives its result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Passing {
+pub(crate) struct CallConv {
     /// Built-in variables that are passed, and their types.
     pub inputs: Vec<(Id, Ty)>,
     /// Of each parameter that is in memory the type of its address; those of built-in variables come last.
@@ -27,14 +27,14 @@ pub(crate) struct Passing {
     pub result: Option<Ty>,
 }
 
-impl Passing {
+impl CallConv {
     /// That of a function, some of whose parameters are the same in a whole launch, and of built-in variables. None: it cannot be passed.
     pub fn new(
         m: &Module<'_>,
         data: &FuncData,
         common: &[bool],
         inputs: &BTreeSet<Id>,
-    ) -> Option<Passing> {
+    ) -> Option<CallConv> {
         let input = |id: &Id| match m.def(*id) {
             Def::Global(g) => Some((*id, m.globals.get(g)?.ty)),
             _ => None,
@@ -44,7 +44,7 @@ impl Passing {
         let params = data.params.iter().chain(&inputs).map(|p| p.1);
         let all: Vec<Ty> = params.chain(result).collect();
         let mut bytes: Vec<u64> = all.iter().map(|ty| registers(m, *ty)).collect();
-        let mut left = MOST_COMMON;
+        let mut left = MAX_COMMON;
         for (bytes, _) in bytes.iter_mut().zip(common).filter(|(_, c)| **c) {
             if let Some(rest) = left.checked_sub(*bytes) {
                 (left, *bytes) = (rest, 0);
@@ -55,17 +55,17 @@ impl Passing {
         let mut order: Vec<(u64, usize)> = bytes.into_iter().zip(0..).collect();
         order.sort_unstable();
         let mut sum: u128 = order.iter().map(|(n, _)| u128::from(*n)).sum();
-        while sum > u128::from(MOST_BYTES) {
+        while sum > u128::from(MAX_BYTES) {
             let (size, largest) = order.pop()?;
             let (ty, place) = (*all.get(largest)?, places.get_mut(largest)?);
-            if size <= ADDRESS || m.types.leaves(ty) > MOST_LEAVES {
+            if size <= ADDRESS || m.types.leaves(ty) > MAX_LEAVES {
                 return None;
             }
             *place = Some(m.private_pointer(ty)?);
             sum -= u128::from(size - ADDRESS);
         }
         let result = result.and_then(|_| places.pop().flatten());
-        Some(Passing {
+        Some(CallConv {
             inputs,
             params: places.into(),
             result,
@@ -84,7 +84,7 @@ const ADDRESS: u64 = 4;
 /// The bytes of a value's leaves in registers: predicates and what is shorter go as doublewords.
 fn registers(m: &Module<'_>, ty: Ty) -> u64 {
     match m.types.leaves(ty) {
-        n if n > MOST_LEAVES => u64::MAX,
+        n if n > MAX_LEAVES => u64::MAX,
         _ => {
             let all = m.types.scalars(ty);
             all.iter().map(|(t, _)| m.types.size(*t).max(4)).sum()

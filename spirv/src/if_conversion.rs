@@ -17,7 +17,7 @@ use spirv::Op;
 /// The most scalars that are computed or selected in the place of a branch.
 const MOST: u32 = 8;
 /// The most in the place of one that all channels take the same way.
-const MOST_UNIFORM: u32 = 2;
+const MAX_UNIFORM: u32 = 2;
 
 /// Whether an instruction does nothing but compute what is soon computed.
 pub(crate) fn is_cheap(op: Op) -> bool {
@@ -87,7 +87,7 @@ struct Short {
 }
 
 /// Makes selections of the branches of a body that are short; whether there are any.
-pub(crate) fn shorten(m: &Module<'_>, body: &mut Body, divergent: &SecondaryMap<Id, bool>) -> bool {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body, divergent: &SecondaryMap<Id, bool>) -> bool {
     let Some(entry) = body.entry.expand() else {
         return false;
     };
@@ -121,9 +121,10 @@ impl Shortener<'_, '_> {
         let Term::Cond(cond, then, other) = self.body.blocks[b].term else {
             return false;
         };
-        let most = match self.divergent[cond] {
-            true => MOST,
-            false => MOST_UNIFORM,
+        let most = if self.divergent[cond] {
+            MOST
+        } else {
+            MAX_UNIFORM
         };
         let Some(short) = self.short(b, then, other, most) else {
             return false;

@@ -90,9 +90,10 @@ impl Emit<'_, '_, '_> {
             return Err(Error::unsupported(what));
         }
         let uniform = self.b.ty(choice.index).lanes() == 1;
-        let lanes = match uniform && images::is_query(inst.op) {
-            true => 1,
-            false => self.simd,
+        let lanes = if uniform && images::is_query(inst.op) {
+            1
+        } else {
+            self.simd
         };
         let mut vars: SmallVec<[_; 4]> = SmallVec::new();
         if let Some(ty) = inst.ty.expand() {
@@ -109,9 +110,10 @@ impl Emit<'_, '_, '_> {
         for element in 0..count {
             let this = self.same(choice.index, element.into());
             let is = self.b.ins().icmp(IntCC::Equal, choice.index, this);
-            match uniform {
-                true => self.b.uniform_if_begin(is),
-                false => self.b.simd_if_begin(is),
+            if uniform {
+                self.b.uniform_if_begin(is)
+            } else {
+                self.b.simd_if_begin(is)
             }
             let emitted = self
                 .same_resource(id, choice.array, element)
@@ -126,9 +128,10 @@ impl Emit<'_, '_, '_> {
                 }
                 Err(e) => done = done.and(Err(e)),
             }
-            match uniform {
-                true => self.b.uniform_if_end(),
-                false => self.b.simd_if_end(),
+            if uniform {
+                self.b.uniform_if_end()
+            } else {
+                self.b.simd_if_end()
             }
         }
         self.images.choices.decided.pop();

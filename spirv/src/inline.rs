@@ -5,12 +5,12 @@
 //! gone, and so are ways to blocks that say of themselves that they are not reached. A function returns in one block.
 
 use crate::body::{BInst, Block, BlockData, Body, Call, Line, Phi, Term};
-use crate::calls::{self, Plan};
+use crate::calling_convention::CallConv;
 use crate::error::Error;
+use crate::inline_policy::{self, InlinePlan};
 use crate::library;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
-use crate::passing::Passing;
 use crate::read::{self, Id, Inst, Kind};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_codegen::maps::sized;
@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
 /// The most instructions of a kernel with all that it calls.
-pub(crate) const MOST_INSTS: usize = 500_000;
+pub(crate) const MAX_INSTS: usize = 500_000;
 /// The deepest that calls are nested.
-const MOST_CALLS: usize = 64;
+const MAX_CALLS: usize = 64;
 
 /// One function where it is called.
 struct Frame {
@@ -41,9 +41,9 @@ struct Frame {
     places: Vec<(Ty, Id)>,
 }
 
-struct Flatten<'m, 'w> {
+struct Inliner<'m, 'w> {
     m: &'m Module<'w>,
-    plan: &'m Plan,
+    plan: &'m InlinePlan,
     body: Body,
     /// Those of the kernel so far.
     insts: &'m mut usize,
@@ -55,13 +55,13 @@ struct Flatten<'m, 'w> {
 ///
 /// # Errors
 /// Calls of what is not there, and what is larger than the limits.
-pub(crate) fn flatten(
+pub(crate) fn inline(
     m: &Module<'_>,
-    plan: &Plan,
+    plan: &InlinePlan,
     root: Func,
     insts: &mut usize,
 ) -> Result<Body, Error> {
-    let mut f = Flatten {
+    let mut f = Inliner {
         m,
         plan,
         body: Body::new(m.stream.bound),
@@ -105,7 +105,7 @@ pub(crate) fn flatten(
 }
 
 /// Parameters of a function that is called: what is in memory is loaded, and what it gets by value and may write is copied.
-fn take(m: &Module<'_>, data: &FuncData, passing: &Passing, entry: Block, body: &mut Body) {
+fn take(m: &Module<'_>, data: &FuncData, passing: &CallConv, entry: Block, body: &mut Body) {
     let at = (data.at, 0);
     let mut insts = Vec::new();
     let mut params = Vec::with_capacity(data.params.len() + 1);
@@ -121,7 +121,9 @@ fn take(m: &Module<'_>, data: &FuncData, passing: &Passing, entry: Block, body: 
             let words = [given.as_u32()];
             insts.push(body.inst(Op::Load, at, Some(*ty), Some(*param), &words));
             params.push((given, pointer));
-        } else if calls::is_by_value(m, *param) && calls::may_change(m, data, *param) {
+        } else if inline_policy::is_by_value(m, *param)
+            && inline_policy::may_change(m, data, *param)
+        {
             let given = body.fresh(*ty);
             insts.extend(own_copy(body, *ty, [*param, given], at));
             params.push((given, *ty));
@@ -137,7 +139,7 @@ fn take(m: &Module<'_>, data: &FuncData, passing: &Passing, entry: Block, body: 
 fn give(
     m: &Module<'_>,
     data: &FuncData,
-    (passing, returned): (&Passing, Vec<(Block, Id)>),
+    (passing, returned): (&CallConv, Vec<(Block, Id)>),
     ret: Block,
     body: &mut Body,
 ) {
@@ -177,12 +179,12 @@ fn func<'m>(m: &'m Module<'_>, func: Func) -> Result<&'m crate::module::FuncData
     data.ok_or_else(|| Error::internal("no such function"))
 }
 
-impl Flatten<'_, '_> {
+impl Inliner<'_, '_> {
     fn function(&mut self, frame: &mut Frame) -> Result<(), Error> {
         let data = func(self.m, frame.func)?;
-        if self.depth >= MOST_CALLS {
+        if self.depth >= MAX_CALLS {
             return Err(Error::limit(format!(
-                "calls are nested deeper than {MOST_CALLS}"
+                "calls are nested deeper than {MAX_CALLS}"
             )));
         }
         self.depth += 1;
@@ -205,9 +207,9 @@ impl Flatten<'_, '_> {
             self.body.blocks[first].insts.push(new);
             frame.places.push((ty, id));
         }
-        if *self.insts > MOST_INSTS {
+        if *self.insts > MAX_INSTS {
             return Err(Error::limit(format!(
-                "more than {MOST_INSTS} instructions with everything that is called"
+                "more than {MAX_INSTS} instructions with everything that is called"
             )));
         }
         // The block in which each ends.
@@ -262,9 +264,10 @@ impl Flatten<'_, '_> {
     /// A block that a branch may go to.
     fn target(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
         let block = self.label(frame, label)?;
-        match block.index() == frame.first as usize {
-            true => Err(Error::malformed("a branch to a function's first block")),
-            false => Ok(block),
+        if block.index() == frame.first as usize {
+            Err(Error::malformed("a branch to a function's first block"))
+        } else {
+            Ok(block)
         }
     }
 
@@ -366,14 +369,14 @@ impl Flatten<'_, '_> {
         at: Block,
         line: u32,
     ) -> Result<Block, Error> {
-        let (called, data) = calls::callee(self.m, words)?;
+        let (called, data) = inline_policy::callee(self.m, words)?;
         let args: Vec<Id> = words.iter().skip(1).map(|w| Id::of(*w)).collect();
         let args: Vec<Id> = args.into_iter().map(|id| self.id(frame, id)).collect();
         let given = args.iter().map(|a| self.body.type_of(self.m, *a));
         if !given.eq(data.params.iter().map(|p| Some(p.1))) {
             return Err(Error::malformed("arguments that are not the function's"));
         }
-        if data.blocks.is_empty() && library::declared::is_supported(self.m, data.id) {
+        if data.blocks.is_empty() && library::intel_builtins::is_supported(self.m, data.id) {
             let mut operands = vec![data.id.as_u32()];
             operands.extend(args.iter().map(|a| a.as_u32()));
             let id = inst.id.expand().map(|id| self.id(frame, id));
@@ -383,7 +386,7 @@ impl Flatten<'_, '_> {
             return Ok(at);
         }
         if data.blocks.is_empty() {
-            let name = library::declared::name(self.m, data.id).unwrap_or_default();
+            let name = library::intel_builtins::name(self.m, data.id).unwrap_or_default();
             return Err(Error::unsupported(format!(
                 "a call of \"{name}\", which the module only declares,"
             )));
@@ -433,7 +436,7 @@ impl Flatten<'_, '_> {
     fn pass(
         &mut self,
         frame: &Frame,
-        (called, data, passing): (Func, &FuncData, &Passing),
+        (called, data, passing): (Func, &FuncData, &CallConv),
         inst: &Inst,
         mut args: Vec<Id>,
         (at, line): (Block, u32),
@@ -492,7 +495,9 @@ impl Flatten<'_, '_> {
         (at, word, line): (Block, u32, u32),
     ) {
         for (n, (param, ty)) in data.params.iter().enumerate() {
-            if !calls::is_by_value(self.m, *param) || !calls::may_change(self.m, data, *param) {
+            if !inline_policy::is_by_value(self.m, *param)
+                || !inline_policy::may_change(self.m, data, *param)
+            {
                 continue;
             }
             let Some(arg) = inner.args.get_mut(n) else {
@@ -517,9 +522,10 @@ impl Flatten<'_, '_> {
             Op::Branch => Term::Branch(self.target(frame, word(0))?),
             Op::BranchConditional => {
                 let (t, e) = (self.target(frame, word(1))?, self.target(frame, word(2))?);
-                match t == e {
-                    true => Term::Branch(t),
-                    false => Term::Cond(self.id(frame, word(0)), t, e),
+                if t == e {
+                    Term::Branch(t)
+                } else {
+                    Term::Cond(self.id(frame, word(0)), t, e)
                 }
             }
             Op::Switch => {
@@ -541,9 +547,10 @@ impl Flatten<'_, '_> {
                     cases.push((value, self.target(frame, Id::of(label))?));
                 }
                 let default = self.target(frame, word(1))?;
-                match cases.iter().all(|c| c.1 == default) {
-                    true => Term::Branch(default),
-                    false => Term::Switch(selector, default, cases),
+                if cases.iter().all(|c| c.1 == default) {
+                    Term::Branch(default)
+                } else {
+                    Term::Switch(selector, default, cases)
                 }
             }
             Op::Return | Op::ReturnValue => {
@@ -578,9 +585,10 @@ pub(crate) fn prune(body: &mut Body) {
                     _ => *d,
                 };
                 cases.retain(|c| c.1 != default);
-                Some(match cases.is_empty() {
-                    true => Term::Branch(default),
-                    false => Term::Switch(*id, default, cases),
+                Some(if cases.is_empty() {
+                    Term::Branch(default)
+                } else {
+                    Term::Switch(*id, default, cases)
                 })
             }
             _ => None,

@@ -1,23 +1,23 @@
 //! What is one for all channels of a thread: values, branches, labels and loops.
 //!
-//! Needs a script and its graph. A value is uniform if all channels that run where it is defined have the same. It is divergent by data (an
+//! Needs a structured and its graph. A value is uniform if all channels that run where it is defined have the same. It is divergent by data (an
 //! operand is), by control (a phi of a label to which channels come by several ways), or by time (it is defined in a loop that channels leave one
 //! after the other, and used behind it; only its uses there are divergent). A label is one of channels if a branch in its scope parts channels
 //! that are not together again before it; a loop, if they leave it by such a branch. What is not found divergent is one lane.
 //!
-//! A private variable that may be held in registers ([`crate::arrays`]) is uniform if nothing but uniform values is stored there, by uniform indices, where no
+//! A private variable that may be held in registers ([`crate::promote_arrays`]) is uniform if nothing but uniform values is stored there, by uniform indices, where no
 //! channels have parted: then no channel has anything else there than the others.
 
-use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body, Term};
-use crate::calls;
-use crate::cfg::script::Script;
+use crate::builtins;
+use crate::cfg::structurize::StructuredCfg;
 use crate::cfg::{Graph, Loop};
-use crate::emit::{groups, images, rectangles};
-use crate::library::{self, declared};
+use crate::emit::{block_io, groups, images};
+use crate::inline_policy;
+use crate::library::{self, intel_builtins};
 use crate::module::types::Type;
 use crate::module::{Def, Func, Module, Set};
-use crate::place;
+use crate::promote_arrays::PromotedArrays;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -82,14 +82,14 @@ pub(crate) struct Uniformity {
     /// The block that each value is defined in.
     pub block: SecondaryMap<Id, PackedOption<Block>>,
     /// Parameters of functions that are called with what is divergent.
-    pub passed: Vec<(Func, u32)>,
+    pub divergent_args: Vec<(Func, u32)>,
 }
 
 struct Analysis<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     g: &'a Graph,
-    script: &'a Script,
+    structured: &'a StructuredCfg,
     out: Uniformity,
     users: Users,
     /// Uses behind a loop of what is defined in it.
@@ -99,27 +99,27 @@ struct Analysis<'a, 'm> {
     /// Branches that are still to be looked at.
     later: Vec<Block>,
     /// Private variables that may be held in registers.
-    arrays: &'a Arrays,
+    arrays: &'a PromotedArrays,
     /// Each of them, while it is uniform.
     shared: Vec<Option<Id>>,
-    /// Where in the script they are stored to.
+    /// Where in the structured they are stored to.
     stores: BTreeSet<(u32, u32)>,
 }
 
 /// The uniformity of a body, of which some parameters, by their numbers, are divergent. `arrays`: what may be held in registers, by its uses alone.
-pub(crate) fn analyse(
+pub(crate) fn analyze(
     m: &Module<'_>,
     body: &Body,
     g: &Graph,
-    script: &Script,
-    arrays: &Arrays,
+    structured: &StructuredCfg,
+    arrays: &PromotedArrays,
     divergent: &[u32],
 ) -> Uniformity {
     let mut a = Analysis {
         m,
         body,
         g,
-        script,
+        structured,
         out: Uniformity {
             divergent: sized(body.bound()),
             block: sized(body.bound()),
@@ -130,7 +130,7 @@ pub(crate) fn analyse(
             all: Vec::new(),
         },
         crossing: SecondaryMap::new(),
-        labels: Labels::new(script),
+        labels: Labels::new(structured),
         todo: Vec::new(),
         later: Vec::new(),
         arrays,
@@ -238,11 +238,11 @@ impl Analysis<'_, '_> {
             _ => uses.iter().find_map(|id| self.arrays.of(*id))?,
         };
         let n = u32::try_from(n).ok()?;
-        self.stores.insert((self.script.code[b], n));
+        self.stores.insert((self.structured.code[b], n));
         Some(n)
     }
 
-    /// Channels have parted between two places of the script: what is stored there is not so for all.
+    /// Channels have parted between two places of the structured: what is stored there is not so for all.
     fn parted(&mut self, from: u32, to: u32) {
         let between = (Excluded((from, u32::MAX)), Excluded((to, 0)));
         while from < to
@@ -262,7 +262,7 @@ impl Analysis<'_, '_> {
     }
 
     fn is_of_the_kernel(&self, inst: &BInst) -> bool {
-        let callee = calls::callee(self.m, self.body.operands(inst));
+        let callee = inline_policy::callee(self.m, self.body.operands(inst));
         callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
     }
 
@@ -272,7 +272,7 @@ impl Analysis<'_, '_> {
             self.mark(id);
         }
         let operands = self.body.operands(inst);
-        let Ok((func, _)) = calls::callee(self.m, operands) else {
+        let Ok((func, _)) = inline_policy::callee(self.m, operands) else {
             return;
         };
         for (n, word) in (0..).zip(operands.get(1..).unwrap_or(&[])) {
@@ -305,18 +305,19 @@ impl Analysis<'_, '_> {
                 let id = inst.id.expand();
                 let n = id.and_then(|id| self.arrays.of(id));
                 let shared = n.and_then(|n| self.shared.get(n).copied().flatten());
-                match shared.is_some() && shared == id {
-                    true => Spread::Nothing,
-                    false => Spread::Source,
+                if shared.is_some() && shared == id {
+                    Spread::Nothing
+                } else {
+                    Spread::Source
                 }
             }
             Op::Load => {
                 let pointer = operands.first().map(|w| Id::of(*w));
                 let ty = pointer.and_then(|p| self.body.type_of(self.m, p));
                 match ty.map(|t| self.m.types.kind(t)) {
-                    _ if pointer.is_some_and(|p| place::builtin(self.m, p).is_some()) => {
-                        match pointer.and_then(|p| place::builtin(self.m, p)) {
-                            Some(b) if place::is_uniform(b) => Spread::Nothing,
+                    _ if pointer.is_some_and(|p| builtins::builtin(self.m, p).is_some()) => {
+                        match pointer.and_then(|p| builtins::builtin(self.m, p)) {
+                            Some(b) if builtins::is_uniform(b) => Spread::Nothing,
                             _ => Spread::Source,
                         }
                     }
@@ -338,9 +339,9 @@ impl Analysis<'_, '_> {
             Op::ImageSampleExplicitLod | Op::ImageGather | Op::ImageRead | Op::ImageFetch => {
                 Spread::Source
             }
-            op if rectangles::is_read(op) => Spread::Source,
+            op if block_io::is_read(op) => Spread::Source,
             Op::ExtInst if self.is_by_channel(operands) => Spread::Source,
-            Op::FunctionCall => match declared::result(self.m, operands) {
+            Op::FunctionCall => match intel_builtins::result(self.m, operands) {
                 None => Spread::Operands,
                 Some(groups::Spread::Uniform) => Spread::Nothing,
                 Some(_) => Spread::Source,
@@ -387,7 +388,7 @@ impl Analysis<'_, '_> {
         match user {
             User::Value(id) => self.mark(id),
             User::Branch(b) => self.later.push(b),
-            User::Param(func, n) => self.out.passed.push((func, n)),
+            User::Param(func, n) => self.out.divergent_args.push((func, n)),
             User::Array(n) => self.parts_array(n),
             User::Other => {}
         }
@@ -398,9 +399,9 @@ impl Analysis<'_, '_> {
         if std::mem::replace(&mut self.out.branch[b], true) {
             return;
         }
-        let at = self.script.term[b];
+        let at = self.structured.term[b];
         let together = self.g.ipdom[b].expand();
-        let together = together.map_or(u32::MAX, |p| self.script.code[p]);
+        let together = together.map_or(u32::MAX, |p| self.structured.code[p]);
         self.parted(at, together);
         while let Some(label) = self.labels.take(at, together) {
             self.out.label[label] = true;
@@ -421,9 +422,9 @@ impl Analysis<'_, '_> {
             }
         }
         let mut l = self.g.loop_of[b].expand();
-        while let Some(i) = l.filter(|i| self.script.loops[*i].1 < together) {
+        while let Some(i) = l.filter(|i| self.structured.loops[*i].1 < together) {
             self.out.loops[i] = true;
-            let (begin, end) = self.script.loops[i];
+            let (begin, end) = self.structured.loops[i];
             self.parted(begin, end);
             self.keep(i);
             l = self.g.loops[i].parent.expand();
@@ -454,14 +455,17 @@ struct Labels {
 }
 
 impl Labels {
-    fn new(script: &Script) -> Labels {
-        let ends = script.labels.iter().map(|l| (script.scope[*l].1, *l));
+    fn new(structured: &StructuredCfg) -> Labels {
+        let ends = structured
+            .labels
+            .iter()
+            .map(|l| (structured.scope[*l].1, *l));
         let mut all: Vec<(u32, Block)> = ends.collect();
         all.sort_unstable();
         let size = all.len().next_power_of_two();
         let mut least = vec![u32::MAX; 2 * size];
         for (n, (_, label)) in all.iter().enumerate() {
-            least[size + n] = script.scope[*label].0;
+            least[size + n] = structured.scope[*label].0;
         }
         for n in (1..size).rev() {
             least[n] = least[2 * n].min(least[2 * n + 1]);

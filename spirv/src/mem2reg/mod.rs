@@ -7,7 +7,7 @@
 mod places;
 
 use crate::body::{BInst, Block, Body, Phi};
-use crate::cfg::numbered::Numbered;
+use crate::cfg::rpo::ReversePostorder;
 use crate::module::Module;
 use crate::module::types::Ty;
 use crate::read::Id;
@@ -25,11 +25,11 @@ struct Var(u32);
 entity_impl!(Var, "private");
 
 /// In how many blocks variables may live, one by one: others stay in memory.
-const MOST_VISITS: usize = 32 << 20;
+const MAX_VISITS: usize = 32 << 20;
 /// How often phis are looked at for such as take one value. What is left is right, too.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 /// The most phis that are made.
-const MOST_PHIS: usize = 500_000;
+const MAX_PHIS: usize = 500_000;
 
 struct Promote<'a, 'm> {
     m: &'a Module<'m>,
@@ -77,7 +77,7 @@ impl Now {
 }
 
 /// Promotes what can be.
-pub(crate) fn promote(m: &Module<'_>, body: &mut Body) {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     let (vars, places) = places::find(m, body);
     let mut p = Promote {
         m,
@@ -98,7 +98,7 @@ impl Promote<'_, '_> {
         let Some(entry) = self.body.entry.expand() else {
             return;
         };
-        let graph = Numbered::new(entry, self.body);
+        let graph = ReversePostorder::new(entry, self.body);
         let mut preds: SecondaryMap<Block, Vec<Block>> = sized(self.body.blocks.len());
         for (b, to) in graph.order.iter().zip(graph.succs.iter()) {
             let mut to: SmallVec<[u32; 2]> = to.into();
@@ -219,7 +219,7 @@ impl Promote<'_, '_> {
             joins.clear();
             let mut todo = reads[var].clone();
             while let Some(b) = todo.pop() {
-                if visits > MOST_VISITS {
+                if visits > MAX_VISITS {
                     break;
                 }
                 if seen[b].expand() == Some(var) {
@@ -235,7 +235,7 @@ impl Promote<'_, '_> {
                     .filter(|p| writer[**p].expand() != Some(var));
                 todo.extend(from);
             }
-            kept[var] = visits <= MOST_VISITS && phis + joins.len() <= MOST_PHIS;
+            kept[var] = visits <= MAX_VISITS && phis + joins.len() <= MAX_PHIS;
             if kept[var] {
                 phis += joins.len();
                 joins.iter().for_each(|b| out[*b].push(var));
@@ -290,16 +290,14 @@ impl Promote<'_, '_> {
                 let (path, ty) = (place.path, inst.ty.expand());
                 if let As::Four(_) = place.seen {
                     // The fourth component is nothing.
-                    let three = match path.is_empty() {
-                        true => value,
-                        false => {
-                            let three = self.body.fresh(place.ty);
-                            let words: Vec<u32> =
-                                [value.as_u32()].into_iter().chain(path).collect();
-                            let part = (Op::CompositeExtract, Some(place.ty), Some(three));
-                            out.push(self.body.inst(part.0, at, part.1, part.2, &words));
-                            three
-                        }
+                    let three = if path.is_empty() {
+                        value
+                    } else {
+                        let three = self.body.fresh(place.ty);
+                        let words: Vec<u32> = [value.as_u32()].into_iter().chain(path).collect();
+                        let part = (Op::CompositeExtract, Some(place.ty), Some(three));
+                        out.push(self.body.inst(part.0, at, part.1, part.2, &words));
+                        three
                     };
                     let three = three.as_u32();
                     let words = [three, three, 0, 1, 2, places::NOTHING];
@@ -308,9 +306,10 @@ impl Promote<'_, '_> {
                 }
                 if path.is_empty() {
                     // What is stored before it is loaded from there is nothing.
-                    let value = match self.last(value) == id {
-                        true => self.undefined(var, undefined),
-                        false => value,
+                    let value = if self.last(value) == id {
+                        self.undefined(var, undefined)
+                    } else {
+                        value
                     };
                     self.instead[id] = value.into();
                     return;
@@ -332,23 +331,19 @@ impl Promote<'_, '_> {
                     }
                     _ => value,
                 };
-                let new = match place.path.is_empty() {
-                    true => value,
-                    false => {
-                        let whole = current(self, undefined);
-                        let words = [value.as_u32(), whole.as_u32()];
-                        let words: Vec<u32> = words.into_iter().chain(place.path).collect();
-                        let ty = self.vars[var].0;
-                        let id = self.body.fresh(ty);
-                        out.push(self.body.inst(
-                            Op::CompositeInsert,
-                            at,
-                            Some(ty),
-                            Some(id),
-                            &words,
-                        ));
-                        id
-                    }
+                let new = if place.path.is_empty() {
+                    value
+                } else {
+                    let whole = current(self, undefined);
+                    let words = [value.as_u32(), whole.as_u32()];
+                    let words: Vec<u32> = words.into_iter().chain(place.path).collect();
+                    let ty = self.vars[var].0;
+                    let id = self.body.fresh(ty);
+                    out.push(
+                        self.body
+                            .inst(Op::CompositeInsert, at, Some(ty), Some(id), &words),
+                    );
+                    id
                 };
                 now.set(var, Some(new));
             }
@@ -377,7 +372,7 @@ impl Promote<'_, '_> {
     /// Puts values in the place of loads, and of phis that take but one.
     fn replace(&mut self) {
         let blocks: Vec<Block> = self.body.blocks.keys().collect();
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for &b in &blocks {
                 let phis = std::mem::take(&mut self.body.blocks[b].phis);

@@ -55,9 +55,10 @@ impl Emit<'_, '_, '_> {
             words.first().copied().filter(|_| this)
         });
         let mode = Mode::from_bits_truncate(words.unwrap_or(0));
-        match mode.contains(Mode::FAST) {
-            true => mode | Mode::NOT_NAN | Mode::NOT_INF | Mode::NSZ | Mode::ALLOW_RECIP,
-            false => mode,
+        if mode.contains(Mode::FAST) {
+            mode | Mode::NOT_NAN | Mode::NOT_INF | Mode::NSZ | Mode::ALLOW_RECIP
+        } else {
+            mode
         }
     }
 
@@ -121,9 +122,10 @@ impl Emit<'_, '_, '_> {
                 match scalar {
                     Scalar::F32 => {
                         let r = self.b.ins().finv(b);
-                        Some(match ka == one {
-                            true => r,
-                            false => self.b.ins().fmul(a, r),
+                        Some(if ka == one {
+                            r
+                        } else {
+                            self.b.ins().fmul(a, r)
                         })
                     }
                     // Reciprocals of halves may be no halves.
@@ -154,9 +156,10 @@ impl Emit<'_, '_, '_> {
             Op::FUnordGreaterThanEqual => Op::FOrdGreaterThanEqual,
             op => return op,
         };
-        match self.assumed(inst, mode).contains(Mode::NOT_NAN) {
-            true => ordered,
-            false => inst.op,
+        if self.assumed(inst, mode).contains(Mode::NOT_NAN) {
+            ordered
+        } else {
+            inst.op
         }
     }
 

@@ -12,37 +12,37 @@ use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 
-/// Kinds of memory that generic pointers may be to.
+/// MemoryKinds of memory that generic pointers may be to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Kinds(u8);
+pub(crate) struct MemoryKinds(u8);
 
-impl Kinds {
-    pub const GLOBAL: Kinds = Kinds(1);
-    pub const LOCAL: Kinds = Kinds(2);
-    pub const PRIVATE: Kinds = Kinds(4);
-    pub const ALL: Kinds = Kinds(7);
+impl MemoryKinds {
+    pub const GLOBAL: MemoryKinds = MemoryKinds(1);
+    pub const LOCAL: MemoryKinds = MemoryKinds(2);
+    pub const PRIVATE: MemoryKinds = MemoryKinds(4);
+    pub const ALL: MemoryKinds = MemoryKinds(7);
 
     /// The kind of a storage class.
-    pub fn of(class: StorageClass) -> Kinds {
+    pub fn of(class: StorageClass) -> MemoryKinds {
         match class {
-            StorageClass::Workgroup => Kinds::LOCAL,
-            StorageClass::Function | StorageClass::Private => Kinds::PRIVATE,
-            _ => Kinds::GLOBAL,
+            StorageClass::Workgroup => MemoryKinds::LOCAL,
+            StorageClass::Function | StorageClass::Private => MemoryKinds::PRIVATE,
+            _ => MemoryKinds::GLOBAL,
         }
     }
 
-    pub fn has(self, other: Kinds) -> bool {
+    pub fn has(self, other: MemoryKinds) -> bool {
         self.0 & other.0 != 0
     }
 
-    pub fn and(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
+    pub fn and(self, other: MemoryKinds) -> MemoryKinds {
+        MemoryKinds(self.0 | other.0)
     }
 }
 
 /// What is known of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Memory {
+pub(crate) enum PointsTo {
     /// Nothing that is one led to it.
     #[default]
     None,
@@ -50,40 +50,40 @@ pub(crate) enum Memory {
     Null,
     One(StorageClass),
     /// To one of these, or null.
-    Several(Kinds),
+    Several(MemoryKinds),
 }
 
-impl Memory {
-    const ANY: Memory = Memory::Several(Kinds::ALL);
+impl PointsTo {
+    const ANY: PointsTo = PointsTo::Several(MemoryKinds::ALL);
 
-    fn join(self, other: Memory) -> Memory {
+    fn join(self, other: PointsTo) -> PointsTo {
         match (self, other) {
-            (Memory::None, m) | (m, Memory::None) => m,
+            (PointsTo::None, m) | (m, PointsTo::None) => m,
             (a, b) if a == b => a,
             // Null is an address of global memory.
-            (Memory::Null, m) | (m, Memory::Null) if m.kinds() == Kinds::GLOBAL => m,
+            (PointsTo::Null, m) | (m, PointsTo::Null) if m.kinds() == MemoryKinds::GLOBAL => m,
             (a, b) => match a.kinds().and(b.kinds()) {
-                Kinds::GLOBAL => Memory::One(StorageClass::CrossWorkgroup),
-                kinds => Memory::Several(kinds),
+                MemoryKinds::GLOBAL => PointsTo::One(StorageClass::CrossWorkgroup),
+                kinds => PointsTo::Several(kinds),
             },
         }
     }
 
-    fn kinds(self) -> Kinds {
+    fn kinds(self) -> MemoryKinds {
         match self {
-            Memory::None | Memory::Null => Kinds(0),
-            Memory::One(class) => Kinds::of(class),
-            Memory::Several(kinds) => kinds,
+            PointsTo::None | PointsTo::Null => MemoryKinds(0),
+            PointsTo::One(class) => MemoryKinds::of(class),
+            PointsTo::Several(kinds) => kinds,
         }
     }
 }
 
 /// The memories of a body's generic pointers.
-pub(crate) type Spaces = SecondaryMap<Id, Memory>;
+pub(crate) type AddressSpaces = SecondaryMap<Id, PointsTo>;
 
 /// Finds them.
-pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
-    let mut out = Spaces::new();
+pub(crate) fn infer(m: &Module<'_>, body: &Body) -> AddressSpaces {
+    let mut out = AddressSpaces::new();
     let is_generic = |id: Id| {
         let ty = body.type_of(m, id).map(|t| m.types.kind(t));
         matches!(ty, Some(Type::Pointer(StorageClass::Generic, _)))
@@ -91,26 +91,26 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
     // Pointers that follow from others.
     let mut users: SecondaryMap<Id, Vec<Id>> = SecondaryMap::new();
     let mut todo = Vec::new();
-    let mut start = |out: &mut Spaces, id: Id, what: Memory| {
+    let mut start = |out: &mut AddressSpaces, id: Id, what: PointsTo| {
         out[id] = out[id].join(what);
         todo.push(id);
     };
     for (id, _) in body.params.iter().filter(|p| is_generic(p.0)) {
-        start(&mut out, *id, Memory::ANY);
+        start(&mut out, *id, PointsTo::ANY);
     }
-    let mut follow = |out: &mut Spaces, from: Id, to: Id| {
+    let mut follow = |out: &mut AddressSpaces, from: Id, to: Id| {
         let ty = body.type_of(m, from).map(|t| m.types.kind(t));
         let null = m.constant(from).is_some_and(|c| c.value == Constant::Null);
         match ty {
-            _ if null => start(out, to, Memory::Null),
+            _ if null => start(out, to, PointsTo::Null),
             _ if addresses::of(m, from).is_some() => {
-                start(out, to, Memory::One(StorageClass::CrossWorkgroup));
+                start(out, to, PointsTo::One(StorageClass::CrossWorkgroup));
             }
             Some(Type::Pointer(StorageClass::Generic, _)) => users[from].push(to),
-            Some(Type::Pointer(class, _)) => start(out, to, Memory::One(*class)),
+            Some(Type::Pointer(class, _)) => start(out, to, PointsTo::One(*class)),
             // A condition.
             Some(Type::Bool | Type::Vector(..)) => {}
-            _ => start(out, to, Memory::ANY),
+            _ => start(out, to, PointsTo::ANY),
         }
     };
     for data in body.blocks.values() {
@@ -139,11 +139,11 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
                 follow(&mut out, Id::of(*w), id);
             }
             if count == 0 && inst.op != Op::Undef {
-                out[id] = Memory::ANY;
+                out[id] = PointsTo::ANY;
             }
         }
     }
-    for id in users.keys().filter(|id| out[*id] != Memory::None) {
+    for id in users.keys().filter(|id| out[*id] != PointsTo::None) {
         todo.push(id);
     }
     while let Some(id) = todo.pop() {

@@ -7,15 +7,15 @@ use spirv::StorageClass;
 /// What a work-item zeroes at once.
 const CHUNK: u32 = 16;
 /// The most times that are written out.
-const MOST_UNROLLED: u32 = 4;
+const MAX_UNROLLED: u32 = 4;
 
 impl Emit<'_, '_, '_> {
     /// Zeroes local memory, if variables in it have an initializer.
-    pub(super) fn zero_workgroup(&mut self) {
+    pub(super) fn zero_slm(&mut self) {
         let class = StorageClass::Workgroup;
         let mut all = self.m.globals.values();
         let asked =
-            all.any(|d| d.class == class && d.init.is_some() && self.room.slm.contains_key(&d.id));
+            all.any(|d| d.class == class && d.init.is_some() && self.frame.slm.contains_key(&d.id));
         if !asked || self.slm_bytes == 0 {
             return;
         }
@@ -29,7 +29,7 @@ impl Emit<'_, '_, '_> {
             .map(|s| s.iter().fold(1u32, |a, b| a.saturating_mul(*b)));
         let times = items.map(|n| self.slm_bytes.div_ceil(CHUNK.saturating_mul(n.max(1))));
         match (items, times) {
-            (Some(items), Some(times)) if times <= MOST_UNROLLED => {
+            (Some(items), Some(times)) if times <= MAX_UNROLLED => {
                 for t in 0..times {
                     let by = self.same(place, u64::from(t) * u64::from(items) * u64::from(CHUNK));
                     let at = self.b.ins().iadd(place, by);

@@ -15,7 +15,7 @@ use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
 /// How far pointers are followed by choices.
-const MOST_DEPTH: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 /// A pointer to a built-in variable.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ fn variable(m: &Module<'_>, id: Id) -> Option<Ty> {
 }
 
 /// Makes them so.
-pub(crate) fn load(m: &Module<'_>, body: &mut Body) {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if !m.globals.values().any(|g| g.class == StorageClass::Input) {
         return;
     }
@@ -164,9 +164,10 @@ fn made(
         | Op::InBoundsPtrAccessChain => {
             let base = of(m, found, first)?;
             let element = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
-            let (by, indices) = match element {
-                true => (operand(1), words.get(2..)?),
-                false => (None, words.get(1..)?),
+            let (by, indices) = if element {
+                (operand(1), words.get(2..)?)
+            } else {
+                (None, words.get(1..)?)
             };
             let to = body.type_of(m, first).and_then(|t| m.pointee(t))?;
             if let ([index], Pointer::Into(var, ty, 0)) = (indices, &base)
@@ -256,7 +257,7 @@ impl Loads<'_, '_, '_> {
         out: &mut Vec<BInst>,
         depth: u32,
     ) -> Option<Id> {
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         match of(self.m, self.found, pointer)? {
@@ -265,9 +266,10 @@ impl Loads<'_, '_, '_> {
             }
             Pointer::Into(var, of, at) => {
                 let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
-                match of == ty && at.wrapping_add(more) == 0 {
-                    true => Some(all),
-                    false => self.part((all, of), ty, at.wrapping_add(more), place, out),
+                if of == ty && at.wrapping_add(more) == 0 {
+                    Some(all)
+                } else {
+                    self.part((all, of), ty, at.wrapping_add(more), place, out)
                 }
             }
             Pointer::Component(var, of, index) => {
@@ -275,9 +277,10 @@ impl Loads<'_, '_, '_> {
                 let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
                 let words = [all.as_u32(), index.as_u32()];
                 let one = self.make(Op::VectorExtractDynamic, component, &words, place, out);
-                match component == ty && more == 0 {
-                    true => Some(one),
-                    false => self.part((one, component), ty, more, place, out),
+                if component == ty && more == 0 {
+                    Some(one)
+                } else {
+                    self.part((one, component), ty, more, place, out)
                 }
             }
             Pointer::Choice(condition, a, b) => {
@@ -321,10 +324,11 @@ impl Loads<'_, '_, '_> {
             let mut words = Vec::new();
             for n in 0..u64::from(count) {
                 let behind = at + n * size;
-                let one = match behind < self.m.types.extent(of) {
-                    true => self.part((whole, of), component, behind, place, out)?,
+                let one = if behind < self.m.types.extent(of) {
+                    self.part((whole, of), component, behind, place, out)?
+                } else {
                     // A vector of three as one of four.
-                    false => self.body.constant(component, 0),
+                    self.body.constant(component, 0)
                 };
                 words.push(one.as_u32());
             }

@@ -1,6 +1,6 @@
 //! Where variables are in memory: those of the work-group in local memory, those of each work-item in its part of scratch.
 //!
-//! Needs the parts of a kernel, callers first. A function that is called has its room behind all that may be in use where it is called, and
+//! Needs the functions of a kernel, callers first. A function that is called has its room behind all that may be in use where it is called, and
 //! functions that do not call each other share theirs.
 
 use crate::body::Body;
@@ -9,7 +9,7 @@ use crate::emit::generic;
 use crate::error::Error;
 use crate::module::types::{Ty, Type};
 use crate::module::{Func, GlobalData, Module};
-use crate::parts::Part;
+use crate::pipeline::PreparedFunction;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::MAX_SCRATCH;
@@ -17,57 +17,57 @@ use spirv::{Decoration, Op, StorageClass};
 use std::collections::BTreeMap;
 
 /// The most bytes of local memory.
-pub(crate) const MOST_SLM: u32 = 64 << 10;
+pub(crate) const MAX_SLM: u32 = 64 << 10;
 
-/// An error about a variable of a part: at which word, in which line, and its id.
+/// An error about a variable of a function: at which word, in which line, and its id.
 pub(crate) type Finding = (Error, u32, u32, Id);
 
 /// What is where.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct FrameLayout {
     /// Variables of the work-group by their byte in local memory.
     pub slm: BTreeMap<Id, u32>,
     pub slm_bytes: u32,
-    /// Of each part, its variables by their byte in a work-item's part of scratch.
+    /// Of each function, its variables by their byte in a work-item's part of scratch.
     pub private: Vec<BTreeMap<Id, u32>>,
-    /// The bytes of a work-item's part.
+    /// The bytes of a work-item's function.
     pub private_bytes: u32,
     /// Whether there are null pointers to local memory, and to private memory: no variable is at the beginning then.
     pub nulls: [bool; 2],
-    /// Of each part, what there is no room for.
+    /// Of each function, what there is no room for.
     pub errors: Vec<Vec<Finding>>,
 }
 
-/// Lays the variables of a kernel's parts out, for so many work-items of a thread.
-pub(crate) fn lay_out(m: &Module<'_>, parts: &[Part], simd: u32) -> Room {
+/// Lays the variables of a kernel's functions out, for so many work-items of a thread.
+pub(crate) fn lay_out(m: &Module<'_>, functions: &[PreparedFunction], simd: u32) -> FrameLayout {
     let null = |class| {
-        let mut all = parts.iter();
+        let mut all = functions.iter();
         all.any(|p| generic::may_be_null(m, &p.body, &p.graph, class))
     };
     let behind = |null: bool| if null { generic::NULL_BYTES } else { 0 };
     let nulls = [StorageClass::Workgroup, StorageClass::Function].map(null);
-    let mut out = Room {
+    let mut out = FrameLayout {
         nulls,
         slm_bytes: behind(nulls[0]),
-        ..Room::default()
+        ..FrameLayout::default()
     };
-    let mut errors = out.group(m, parts);
+    let mut errors = out.group(m, functions);
     let first = u64::from(behind(nulls[1]));
     let mut starts: SecondaryMap<Func, u64> = SecondaryMap::with_default(first);
-    for part in parts {
-        let mut own = Private {
+    for function in functions {
+        let mut own = FrameBuilder {
             m,
             most: u64::from(MAX_SCRATCH / simd.max(1)),
-            held: part.arrays.held(simd),
+            held: function.arrays.held(simd),
             private: BTreeMap::new(),
             errors: std::mem::take(&mut errors),
         };
-        let ends = own.part(part, starts[part.func]);
-        for call in &part.body.called {
+        let ends = own.lay_out(function, starts[function.func]);
+        for call in &function.body.called {
             let end = ends.of(call.within);
             starts[call.func] = starts[call.func].max(end);
         }
-        let most = ends.most().max(u64::from(own.is_used(part)));
+        let most = ends.most().max(u64::from(own.is_used(function)));
         out.private_bytes = out.private_bytes.max(most as u32);
         out.private.push(own.private);
         out.errors.push(own.errors);
@@ -76,17 +76,17 @@ pub(crate) fn lay_out(m: &Module<'_>, parts: &[Part], simd: u32) -> Room {
     out
 }
 
-impl Room {
+impl FrameLayout {
     /// Lays out the variables of the work-group.
-    fn group(&mut self, m: &Module<'_>, parts: &[Part]) -> Vec<Finding> {
+    fn group(&mut self, m: &Module<'_>, functions: &[PreparedFunction]) -> Vec<Finding> {
         let mut errors = Vec::new();
         let mut is_used = SecondaryMap::new();
         let shared = |g: &GlobalData| g.class == StorageClass::Workgroup;
         if !m.globals.values().any(shared) {
             return errors;
         }
-        for part in parts {
-            used(&part.body, &part.graph, &mut is_used);
+        for function in functions {
+            used(&function.body, &function.graph, &mut is_used);
         }
         let here = |g: &&GlobalData| shared(g) && is_used[g.id];
         let is_block =
@@ -103,7 +103,7 @@ impl Room {
                 self.slm_bytes
             };
             let at = u64::from(begin).next_multiple_of(align.clamp(1, 4096));
-            match at.checked_add(size).filter(|end| *end <= MOST_SLM.into()) {
+            match at.checked_add(size).filter(|end| *end <= MAX_SLM.into()) {
                 Some(end) => {
                     self.slm.insert(data.id, at as u32);
                     self.slm_bytes = self.slm_bytes.max(end as u32);
@@ -164,8 +164,8 @@ impl Ends {
     }
 }
 
-/// The private variables of a part.
-struct Private<'a, 'm> {
+/// The private variables of a function.
+struct FrameBuilder<'a, 'm> {
     m: &'a Module<'m>,
     /// Bytes of a work-item.
     most: u64,
@@ -175,31 +175,35 @@ struct Private<'a, 'm> {
     errors: Vec<Finding>,
 }
 
-impl Private<'_, '_> {
+impl FrameBuilder<'_, '_> {
     /// Whether a pointer is into an array that is in registers.
-    fn is_held(&self, part: &Part, id: Id) -> bool {
-        let n = part.arrays.of(id);
+    fn is_held(&self, function: &PreparedFunction, id: Id) -> bool {
+        let n = function.arrays.of(id);
         n.and_then(|n| self.held.get(n)) == Some(&true)
     }
 
     /// Whether a part has private pointers into memory: such as come of no variable need some place, too.
-    fn is_used(&self, part: &Part) -> bool {
-        let blocks = part.graph.order.iter().map(|b| &part.body.blocks[*b]);
+    fn is_used(&self, function: &PreparedFunction) -> bool {
+        let blocks = function
+            .graph
+            .order
+            .iter()
+            .map(|b| &function.body.blocks[*b]);
         blocks.flat_map(|b| &b.insts).any(|inst| {
             let mut any = false;
-            part.body.for_each_use(inst, |id| {
-                let ty = part.body.type_of(self.m, id);
-                any |= is_private(self.m, ty) && !self.is_held(part, id);
+            function.body.for_each_use(inst, |id| {
+                let ty = function.body.type_of(self.m, id);
+                any |= is_private(self.m, ty) && !self.is_held(function, id);
             });
             any
         })
     }
 
     /// Lays them out from a byte on.
-    fn part(&mut self, part: &Part, start: u64) -> Ends {
-        let body = &part.body;
+    fn lay_out(&mut self, function: &PreparedFunction, start: u64) -> Ends {
+        let body = &function.body;
         let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
-        if part.is_kernel {
+        if function.is_kernel {
             for (id, ty) in &body.params {
                 // Only structures by value are such.
                 if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
@@ -207,11 +211,11 @@ impl Private<'_, '_> {
                 }
             }
         }
-        for b in &part.graph.order {
+        for b in &function.graph.order {
             for inst in &body.blocks[*b].insts {
                 if let (Op::Variable, Some(id), Some(ty)) =
                     (inst.op, inst.id.expand(), inst.ty.expand())
-                    && !self.is_held(part, id)
+                    && !self.is_held(function, id)
                 {
                     all.push((id, ty, inst.at, inst.line));
                 }

@@ -5,7 +5,7 @@ use crate::body::{Block, Body};
 use cranelift_entity::SecondaryMap;
 
 /// The blocks that are reached, by their places in an order in which each is behind what leads to it, as far as that goes.
-pub(crate) struct Numbered {
+pub(crate) struct ReversePostorder {
     pub order: Vec<Block>,
     /// Places in the order.
     pub place: SecondaryMap<Block, u32>,
@@ -13,9 +13,9 @@ pub(crate) struct Numbered {
     pub succs: Edges,
 }
 
-impl Numbered {
+impl ReversePostorder {
     /// The blocks of a body.
-    pub fn new(entry: Block, body: &Body) -> Numbered {
+    pub fn new(entry: Block, body: &Body) -> ReversePostorder {
         let order = super::order(entry, body);
         let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
         place.resize(body.blocks.len());
@@ -26,7 +26,7 @@ impl Numbered {
         for b in &order {
             succs.push(body.blocks[*b].term.successors().map(|s| place[s]));
         }
-        Numbered {
+        ReversePostorder {
             order,
             place,
             succs,

@@ -8,8 +8,9 @@
 //! [`CHAIN`] blocks one behind the other.
 
 use crate::body::{BInst, Block, Body, Phi, Term};
-use crate::branches::is_cheap;
 use crate::cfg::Graph;
+use crate::error::Error;
+use crate::if_conversion::is_cheap;
 use crate::module::Module;
 use crate::module::constants::{Constant, fold};
 use crate::module::types::{Ty, Type};
@@ -22,12 +23,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The most instructions between phis and the branch.
 const COMPUTES: usize = 4;
 /// How often a body is looked at: what goes past one branch may come to the next.
-pub(crate) const ROUNDS: usize = 4;
+const ROUNDS: usize = 4;
 /// The most blocks.
 const CHAIN: usize = 4;
 
 /// In how many blocks phis may be looked for, one by one, each round.
-const MOST_VISITS: usize = 4 << 20;
+const MAX_VISITS: usize = 4 << 20;
 
 /// A branch of which every way into its block knows where it goes.
 struct Known {
@@ -77,8 +78,23 @@ struct Threader<'a, 'm> {
     consts: &'a SecondaryMap<Id, Option<u64>>,
 }
 
-/// Threads the branches of a body that all ways into them decide; whether there are any. The graph is another one then.
-pub(crate) fn thread(m: &Module<'_>, body: &mut Body, g: &Graph) -> bool {
+/// Threads branches in up to [`ROUNDS`] rounds, and recomputes the graph after each change.
+///
+/// # Errors
+/// Those of [`Graph::new`].
+pub(crate) fn run(m: &Module<'_>, body: &mut Body, graph: &mut Graph) -> Result<(), Error> {
+    for _ in 0..ROUNDS {
+        if !thread(m, body, graph) {
+            break;
+        }
+        *graph = Graph::new(body)?;
+    }
+    Ok(())
+}
+
+/// Threads the branches that every edge into their blocks decides. Returns true if there were
+/// any. The graph is stale then.
+fn thread(m: &Module<'_>, body: &mut Body, g: &Graph) -> bool {
     let mut consts: SecondaryMap<Id, Option<u64>> = SecondaryMap::new();
     for &(id, _, bits) in &body.consts {
         consts[id] = Some(bits);
@@ -259,7 +275,7 @@ impl Threader<'_, '_> {
 
     /// Finds the blocks between branches and the uses of what they bring. Each is dominated by the branch, as the uses are.
     fn find_blocks(&self, all: &mut [Known]) {
-        let mut left = MOST_VISITS;
+        let mut left = MAX_VISITS;
         for known in all.iter_mut().filter(|k| !k.stays) {
             for used in known.used.values_mut() {
                 let mut seen: HashSet<Block> = HashSet::new();

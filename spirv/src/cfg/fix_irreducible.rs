@@ -4,7 +4,7 @@
 //! block, a switch by a number that says where to; so is what goes back to one of the entries. Afterwards the graph is reducible, and what
 //! dominated a block still does: only what the phis of entries take goes by phis of the new block. Where there is no such cycle, nothing changes.
 
-use super::numbered::Numbered;
+use super::rpo::ReversePostorder;
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use crate::module::Module;
@@ -15,21 +15,21 @@ use spirv::Op;
 use std::cmp::Reverse;
 
 /// The deepest that cycles are nested: what is deeper cannot be emitted.
-const MOST_NESTED: usize = 128;
+const MAX_NESTED: usize = 128;
 /// The most blocks that are made.
-const MOST_WAYS: usize = 100_000;
+const MAX_WAYS: usize = 100_000;
 /// The most that phis are given: what an entry takes, on all ways to all entries.
-const MOST_ARGS: usize = 4 << 20;
+const MAX_ARGS: usize = 4 << 20;
 
 /// Makes a body's graph reducible.
 ///
 /// # Errors
 /// More than the limits.
-pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let Some(entry) = body.entry.expand() else {
         return Ok(());
     };
-    let graph = Numbered::new(entry, body);
+    let graph = ReversePostorder::new(entry, body);
     if graph.back().next().is_none() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let before = body.blocks.len();
     // Cycles within cycles, level by level: those of a level are no more than the body.
     let mut level = vec![(entry, all)];
-    for _ in 0..=MOST_NESTED {
+    for _ in 0..=MAX_NESTED {
         let mut inner = Vec::new();
         for (header, blocks) in level {
             for mut cycle in r.cycles(header, &blocks, body) {
@@ -58,7 +58,7 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
                     [one] => one,
                     _ => r.dispatch(m, body, &entries, &mut cycle),
                 };
-                if body.blocks.len() - before > MOST_WAYS || r.args > MOST_ARGS {
+                if body.blocks.len() - before > MAX_WAYS || r.args > MAX_ARGS {
                     let what =
                         "too many ways into cycles with several entries (irreducible control flow)";
                     return Err(Error::limit(what));
@@ -72,7 +72,7 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
         level = inner;
     }
     Err(Error::limit(format!(
-        "loops are nested deeper than {MOST_NESTED}"
+        "loops are nested deeper than {MAX_NESTED}"
     )))
 }
 

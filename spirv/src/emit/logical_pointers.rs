@@ -1,6 +1,6 @@
 //! Pointers without addresses: indices, bounds, and where accesses are to.
 //!
-//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into one of several, which one is in 32 bits above (`several.rs`). Into other memory it is what accesses
+//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into one of several, which one is in 32 bits above (`variable_pointers.rs`). Into other memory it is what accesses
 //! take, as in kernels. Where accesses are
 //! robust, a pointer of which an index may be outside is [`BESIDE`] or more where one is: accesses look at that, or, in the block that the pointer
 //! is made in, at the comparisons themselves. What is read there is zero, what is written goes nowhere.
@@ -8,7 +8,7 @@
 use super::{Access, Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
-use crate::logical::{self, Place, Root};
+use crate::logical_pointers::{self, Place, Root};
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Scalar, Value};
@@ -55,7 +55,7 @@ struct Step {
 impl Emit<'_, '_, '_> {
     /// What is known of a pointer.
     pub(super) fn place(&self, pointer: Id) -> Option<Place> {
-        self.places[pointer].or_else(|| logical::variable(self.m, pointer))
+        self.places[pointer].or_else(|| logical_pointers::variable(self.m, pointer))
     }
 
     /// The buffer that a pointer is into, which says which one it is where several may be.
@@ -99,7 +99,7 @@ impl Emit<'_, '_, '_> {
         }
         let mut steps = Vec::new();
         let mut element = None;
-        let is_array = logical::is_array_of_descriptors(self.m, base);
+        let is_array = logical_pointers::is_array_of_descriptors(self.m, base);
         if matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
             if indices.is_empty() {
                 return Err(outside());
@@ -107,7 +107,7 @@ impl Emit<'_, '_, '_> {
             let base_ty = self.type_of(base)?;
             steps.push(Step {
                 index: indices.remove(0),
-                stride: logical::pointer_stride(self.m, &[ty, base_ty], of),
+                stride: logical_pointers::pointer_stride(self.m, &[ty, base_ty], of),
                 count: None,
                 element: true,
             });
@@ -118,9 +118,10 @@ impl Emit<'_, '_, '_> {
             let index = indices.remove(0);
             of = self.m.types.step(of, 0, None).ok_or_else(outside)?.0;
             if let (Root::Among(array), Some(id)) = (place.root, inst.id.expand()) {
-                match is_buffer(class) {
-                    true => element = Some((array, index)),
-                    false => self.choose_resource(id, array, index)?,
+                if is_buffer(class) {
+                    element = Some((array, index))
+                } else {
+                    self.choose_resource(id, array, index)?
                 }
             }
         }
@@ -128,9 +129,10 @@ impl Emit<'_, '_, '_> {
         let mut matrix = from.matrix;
         for index in indices {
             let is_struct = matches!(self.m.types.kind(of), Type::Struct(_));
-            let n = match is_struct {
-                true => self.m.bits(index).ok_or_else(outside)?,
-                false => 0,
+            let n = if is_struct {
+                self.m.bits(index).ok_or_else(outside)?
+            } else {
+                0
             };
             let (next, at, inner) = self.m.types.step(of, n, matrix).ok_or_else(outside)?;
             if is_struct {
@@ -354,9 +356,10 @@ impl Emit<'_, '_, '_> {
         mut access: Access,
     ) -> Result<(Value, Access), Error> {
         self.guard = None;
-        let place = match self.m.logical {
-            true => self.place(pointer),
-            false => None,
+        let place = if self.m.logical {
+            self.place(pointer)
+        } else {
+            None
         };
         let Some(place) = place else {
             return Ok((self.address(pointer, &access)?, access));

@@ -3,10 +3,10 @@
 //! Such a pointer is a number of 64 bits: the bytes behind its buffer's beginning, and above them which buffer that is, by the numbers of all that the kernel
 //! has, in order. An access chooses the address, and the size where accesses are robust, from those that the pointer may be into.
 
-use super::logical::Buffer;
+use super::logical_pointers::Buffer;
 use super::{Emit, Leaves};
 use crate::error::Error;
-use crate::logical::{self, Root};
+use crate::logical_pointers::{self, Root};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
 use spirv::Op;
@@ -15,7 +15,7 @@ impl Emit<'_, '_, '_> {
     /// Whether a pointer says which buffer it is into.
     pub(super) fn says_which(&self, pointer: Id) -> bool {
         let place = self.places[pointer];
-        place.is_some_and(|p| logical::says_which(self.m, p.root))
+        place.is_some_and(|p| logical_pointers::says_which(self.m, p.root))
     }
 
     /// The number of a buffer.
@@ -86,7 +86,8 @@ impl Emit<'_, '_, '_> {
     /// Two pointers as they are compared: by themselves, if they are into the same buffer.
     pub(super) fn compared(&mut self, pointers: [Id; 2]) -> Result<[Leaves; 2], Error> {
         let roots = pointers.map(|p| self.place(p).map(|p| p.root));
-        let buffer = |root: Option<Root>| root.is_some_and(|r| logical::is_buffer(self.m, r));
+        let buffer =
+            |root: Option<Root>| root.is_some_and(|r| logical_pointers::is_buffer(self.m, r));
         let [a, b] = pointers;
         let one = roots[0] == roots[1] && !self.says_which(a);
         if one || !buffer(roots[0]) || !buffer(roots[1]) {
@@ -98,9 +99,10 @@ impl Emit<'_, '_, '_> {
     /// The bytes from a buffer's beginning that a pointer into it is.
     pub(super) fn offset_of(&mut self, pointer: Id) -> Result<Value, Error> {
         let at = self.one(pointer)?;
-        Ok(match self.says_which(pointer) {
-            true => self.unpack(at).1,
-            false => at,
+        Ok(if self.says_which(pointer) {
+            self.unpack(at).1
+        } else {
+            at
         })
     }
 

@@ -47,7 +47,7 @@ pub(crate) type Places = SecondaryMap<Id, Option<Place>>;
 /// What every buffer's address is a multiple of.
 pub(crate) const BUFFER_ALIGN: u32 = 16;
 /// How often a body is gone through.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 /// Finds it, where a module has such pointers.
 pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
@@ -65,7 +65,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
             beside: false,
         });
     }
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for b in &g.order {
             let data = &body.blocks[*b];
@@ -161,7 +161,7 @@ pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &Places) -
         return out;
     }
     let place = |id: Id| places[id].or_else(|| variable(m, id));
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         let mut flow = |out: &mut Targets, to: Id, from: &[Id]| {
             let mut new = BTreeSet::new();

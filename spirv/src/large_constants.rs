@@ -13,8 +13,8 @@ use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// Bytes up to which a variable stays one: registers may hold it ([`crate::arrays`]).
-const MOST_HELD: u64 = 512;
+/// Bytes up to which a variable stays one: registers may hold it ([`crate::promote_arrays`]).
+const MAX_HELD: u64 = 512;
 
 /// A variable that may be a table.
 struct Candidate {
@@ -27,7 +27,7 @@ struct Candidate {
 }
 
 /// Makes tables of variables.
-pub(crate) fn make(m: &Module<'_>, body: &mut Body) {
+pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if !m.logical {
         return;
     }
@@ -54,9 +54,10 @@ pub(crate) fn make(m: &Module<'_>, body: &mut Body) {
         insts.retain(|inst| {
             let variable = inst.op == Op::Variable;
             let stored = inst.op == Op::Store;
-            let id = match stored {
-                true => body.operands(inst).first().map(|w| Id::of(*w)),
-                false => inst.id.expand(),
+            let id = if stored {
+                body.operands(inst).first().map(|w| Id::of(*w))
+            } else {
+                inst.id.expand()
             };
             let of = id.is_some_and(|id| found.contains_key(&id));
             !(of && (variable || stored))
@@ -93,7 +94,7 @@ fn candidates(m: &Module<'_>, body: &Body) -> BTreeMap<Id, Candidate> {
         let Some(ty) = m.pointee(pointer).filter(|_| private) else {
             continue;
         };
-        if m.types.size(ty) <= MOST_HELD || !is_plain(m, ty) {
+        if m.types.size(ty) <= MAX_HELD || !is_plain(m, ty) {
             continue;
         }
         let holds = body.operands(inst).get(1).map(|w| Id::of(*w));

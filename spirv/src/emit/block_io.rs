@@ -36,16 +36,17 @@ pub(super) fn is_media(op: Op) -> bool {
 }
 
 /// The most bytes of a row of the IR's rectangles.
-const MOST_ROW: u32 = 64;
+const MAX_ROW: u32 = 64;
 
 impl Emit<'_, '_, '_> {
     pub(super) fn rectangle(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (image, at) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (image, t) = self.image_of(image)?;
         let flat = t.dim == Dim::Dim2D && !t.arrayed && !t.multisampled;
-        let allowed = match is_read(inst.op) {
-            true => t.access != AccessQualifier::WriteOnly,
-            false => t.access != AccessQualifier::ReadOnly,
+        let allowed = if is_read(inst.op) {
+            t.access != AccessQualifier::WriteOnly
+        } else {
+            t.access != AccessQualifier::ReadOnly
         };
         if !flat || !allowed {
             return Err(Error::malformed(format!(
@@ -67,9 +68,10 @@ impl Emit<'_, '_, '_> {
             if scalar == Scalar::B1 || self.m.types.leaves(ty) != count {
                 return Err(Error::malformed("a rectangle of what are no numbers"));
             }
-            return match media {
-                true => self.read_media(inst, image, at, scalar, count),
-                false => Ok(self.read_rows(image, at, scalar, count)),
+            return if media {
+                self.read_media(inst, image, at, scalar, count)
+            } else {
+                Ok(self.read_rows(image, at, scalar, count))
             };
         }
         let data = self.operand(inst, if media { 4 } else { 2 })?;
@@ -82,13 +84,12 @@ impl Emit<'_, '_, '_> {
         if scalar == Scalar::B1 || values.iter().any(|v| self.b.ty(*v).scalar() != scalar) {
             return Err(Error::malformed("a rectangle of what are no numbers"));
         }
-        match media {
-            true => {
-                let width = self.media_width(inst, scalar, values.len() as u32)?;
-                let all = self.join(scalar, &values, self.simd);
-                self.b.ins().media_store(all, image, at, width);
-            }
-            false => self.write_rows(image, at, scalar, &values),
+        if media {
+            let width = self.media_width(inst, scalar, values.len() as u32)?;
+            let all = self.join(scalar, &values, self.simd);
+            self.b.ins().media_store(all, image, at, width);
+        } else {
+            self.write_rows(image, at, scalar, &values)
         }
         Ok(Leaves::new())
     }
@@ -103,7 +104,7 @@ impl Emit<'_, '_, '_> {
         let (width, height) = (size(2)?, size(3)?);
         let elements = u64::from(count * self.simd);
         let bytes = width.saturating_mul(scalar.bytes().into());
-        if width.saturating_mul(height) != elements || bytes > MOST_ROW.into() || bytes % 4 != 0 {
+        if width.saturating_mul(height) != elements || bytes > MAX_ROW.into() || bytes % 4 != 0 {
             return Err(Error::unsupported(format!(
                 "a media block of {width} by {height} elements of {} bytes for {elements}",
                 scalar.bytes()
@@ -129,7 +130,7 @@ impl Emit<'_, '_, '_> {
 
     /// The pieces of a row that rectangles take: where each begins, in elements, and how many it has.
     fn pieces(&self, scalar: Scalar) -> Vec<(u32, u32)> {
-        let most = (MOST_ROW / scalar.bytes()).min(self.simd);
+        let most = (MAX_ROW / scalar.bytes()).min(self.simd);
         let firsts = (0..self.simd).step_by(most as usize);
         firsts.map(|first| (first, most)).collect()
     }
