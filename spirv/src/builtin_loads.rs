@@ -1,10 +1,12 @@
-//! Loads of built-in variables by any pointer: of all of the variable, and then of what the pointer is to.
+//! Canonicalization of loads of built-in variables: a load of the whole variable, and extracts.
 //!
-//! Such a pointer comes from a variable by constant indices, casts, choices and phis, in whichever memory the module says that built-ins are. Since they
-//! stay as they are, a load by a choice is a choice of loads, and one by a phi is a phi of them.
+//! Pointers to built-ins come from variables by constant indices, casts, selects and phis, in any
+//! storage class. Built-ins do not change, so a load through a select is a select of loads, and one
+//! through a phi is a phi of loads.
 //!
-//! Needs a body. Afterwards built-ins are only loaded, all of each, by their variables, and not at all where a function is given them. The work is linear but for phis, of
-//! which each is loaded once for each type and place.
+//! Needs a body. Afterwards built-ins are only loaded as a whole, through their variables, and not
+//! at all in functions that have them as parameters. The work is linear but for phis, of which each
+//! is loaded once for each type and offset.
 
 use crate::body::{BInst, Block, Body, Phi};
 use crate::module::types::{Ty, Type};
@@ -14,25 +16,25 @@ use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// How far pointers are followed by choices.
+/// Maximum depth of selects and casts.
 const MAX_DEPTH: u32 = 32;
 
-/// A pointer to a built-in variable.
+/// BuiltinPointer to a built-in variable.
 #[derive(Clone, Debug)]
-enum Pointer {
-    /// The variable, its type, and bytes from where it begins.
+enum BuiltinPointer {
+    /// Variable, its type, byte offset.
     Into(Id, Ty, u64),
-    /// The variable, its type, and which component that no constant names.
+    /// Variable, its type, dynamic component index.
     Component(Id, Ty, Id),
-    /// Bytes behind another.
+    /// Byte offset from another pointer.
     Behind(Id, u64),
-    /// One of two, by a condition.
+    /// Condition and two pointers.
     Choice(Id, Id, Id),
-    /// A phi of a block.
+    /// Phi of a block by index.
     Phi(Block, usize),
 }
 
-/// The type of a built-in variable.
+/// Type of a built-in variable.
 fn variable(m: &Module<'_>, id: Id) -> Option<Ty> {
     let Def::Global(g) = m.def(id) else {
         return None;
@@ -41,7 +43,7 @@ fn variable(m: &Module<'_>, id: Id) -> Option<Ty> {
     (data.class == StorageClass::Input).then_some(data.ty)
 }
 
-/// Makes them so.
+/// Canonicalizes the loads of a body.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if !m.globals.values().any(|g| g.class == StorageClass::Input) {
         return;
@@ -50,13 +52,13 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if found.values().any(Option::is_some) {
         replace(m, body, &found);
     }
-    if !body.given.is_empty() {
+    if !body.builtin_params.is_empty() {
         take(body);
     }
 }
 
-/// Makes loads by other pointers such of all of a variable.
-fn replace(m: &Module<'_>, body: &mut Body, found: &SecondaryMap<Id, Option<Pointer>>) {
+/// Replaces loads through other pointers by loads of whole variables.
+fn replace(m: &Module<'_>, body: &mut Body, found: &SecondaryMap<Id, Option<BuiltinPointer>>) {
     let mut l = Loads {
         m,
         body,
@@ -80,13 +82,13 @@ fn replace(m: &Module<'_>, body: &mut Body, found: &SecondaryMap<Id, Option<Poin
     }
 }
 
-/// Puts what a function is given in the place of loads.
+/// Replaces loads by the parameters that hold built-ins.
 fn take(body: &mut Body) {
     for b in body.blocks.keys().collect::<Vec<_>>() {
         let mut insts = std::mem::take(&mut body.blocks[b].insts);
         for inst in insts.iter_mut().filter(|i| i.op == Op::Load) {
             let var = body.operands(inst).first().map(|w| Id::of(*w));
-            if let Some(id) = var.and_then(|v| body.given.get(&v)) {
+            if let Some(id) = var.and_then(|v| body.builtin_params.get(&v)) {
                 let words = [id.as_u32()];
                 let (place, ty, id) = ((inst.at, inst.line), inst.ty.expand(), inst.id.expand());
                 *inst = body.inst(Op::CopyObject, place, ty, id, &words);
@@ -96,20 +98,21 @@ fn take(body: &mut Body) {
     }
 }
 
-/// The pointers to built-in variables.
-fn find(m: &Module<'_>, body: &Body) -> SecondaryMap<Id, Option<Pointer>> {
-    let mut out: SecondaryMap<Id, Option<Pointer>> = SecondaryMap::new();
+/// Finds pointers to built-in variables.
+fn find(m: &Module<'_>, body: &Body) -> SecondaryMap<Id, Option<BuiltinPointer>> {
+    let mut out: SecondaryMap<Id, Option<BuiltinPointer>> = SecondaryMap::new();
     loop {
         let mut changed = false;
-        let mut set = |out: &mut SecondaryMap<Id, Option<Pointer>>, id: Id, p: Pointer| {
-            changed |= out[id].is_none();
-            out[id] = Some(p);
-        };
+        let mut set =
+            |out: &mut SecondaryMap<Id, Option<BuiltinPointer>>, id: Id, p: BuiltinPointer| {
+                changed |= out[id].is_none();
+                out[id] = Some(p);
+            };
         for (b, data) in body.blocks.iter() {
             for (n, phi) in data.phis.iter().enumerate() {
                 let is = |id: Id| of(m, &out, id).is_some();
                 if out[phi.id].is_none() && phi.args.iter().any(|a| is(a.1)) {
-                    set(&mut out, phi.id, Pointer::Phi(b, n));
+                    set(&mut out, phi.id, BuiltinPointer::Phi(b, n));
                 }
             }
             for inst in &data.insts {
@@ -127,36 +130,41 @@ fn find(m: &Module<'_>, body: &Body) -> SecondaryMap<Id, Option<Pointer>> {
     }
 }
 
-/// What is known of a pointer, variables and constants among them.
-fn of(m: &Module<'_>, found: &SecondaryMap<Id, Option<Pointer>>, id: Id) -> Option<Pointer> {
+/// Describes a pointer, which may also be a variable or a constant.
+fn of(
+    m: &Module<'_>,
+    found: &SecondaryMap<Id, Option<BuiltinPointer>>,
+    id: Id,
+) -> Option<BuiltinPointer> {
     if let Some(p) = &found[id] {
         return Some(p.clone());
     }
     if let Some(ty) = variable(m, id) {
-        return Some(Pointer::Into(id, ty, 0));
+        return Some(BuiltinPointer::Into(id, ty, 0));
     }
     let (base, at) = addresses::of(m, id)?;
-    Some(Pointer::Into(base, variable(m, base)?, at))
+    Some(BuiltinPointer::Into(base, variable(m, base)?, at))
 }
 
-/// The pointer that an instruction makes.
+/// Describes the pointer that an instruction makes.
 fn made(
     m: &Module<'_>,
     body: &Body,
-    found: &SecondaryMap<Id, Option<Pointer>>,
+    found: &SecondaryMap<Id, Option<BuiltinPointer>>,
     inst: &BInst,
-) -> Option<Pointer> {
+) -> Option<BuiltinPointer> {
     let words = body.operands(inst);
     let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
     let first = operand(0)?;
     match inst.op {
         Op::CopyObject | Op::Bitcast | Op::PtrCastToGeneric | Op::GenericCastToPtr => {
-            of(m, found, first).map(|_| Pointer::Behind(first, 0))
+            of(m, found, first).map(|_| BuiltinPointer::Behind(first, 0))
         }
         Op::Select => {
             let (a, b) = (operand(1)?, operand(2)?);
             let both = [a, b].map(|p| of(m, found, p).is_some());
-            both.contains(&true).then_some(Pointer::Choice(first, a, b))
+            both.contains(&true)
+                .then_some(BuiltinPointer::Choice(first, a, b))
         }
         Op::AccessChain
         | Op::InBoundsAccessChain
@@ -170,16 +178,16 @@ fn made(
                 (None, words.get(1..)?)
             };
             let to = body.type_of(m, first).and_then(|t| m.pointee(t))?;
-            if let ([index], Pointer::Into(var, ty, 0)) = (indices, &base)
+            if let ([index], BuiltinPointer::Into(var, ty, 0)) = (indices, &base)
                 && by.is_none_or(|id| m.bits(id) == Some(0))
                 && m.bits(Id::of(*index)).is_none()
                 && to == *ty
             {
-                return Some(Pointer::Component(*var, *ty, Id::of(*index)));
+                return Some(BuiltinPointer::Component(*var, *ty, Id::of(*index)));
             }
             let indices: Vec<Id> = indices.iter().map(|w| Id::of(*w)).collect();
             let at = addresses::behind(m, to, by, &indices).ok()?;
-            Some(Pointer::Behind(first, at))
+            Some(BuiltinPointer::Behind(first, at))
         }
         _ => None,
     }
@@ -188,17 +196,17 @@ fn made(
 struct Loads<'a, 'm, 'b> {
     m: &'a Module<'m>,
     body: &'b mut Body,
-    found: &'a SecondaryMap<Id, Option<Pointer>>,
-    /// Phis of what phis of pointers are to, by type and bytes behind them.
+    found: &'a SecondaryMap<Id, Option<BuiltinPointer>>,
+    /// Phis of loaded values, by pointer phi, type and byte offset.
     made: BTreeMap<(Id, Ty, u64), Id>,
-    /// What is loaded at the ends of blocks, for phis.
+    /// Loads at the ends of blocks, for phis.
     ends: BTreeMap<Block, Vec<BInst>>,
 }
 
 impl Loads<'_, '_, '_> {
     fn inst(&mut self, inst: BInst, out: &mut Vec<BInst>) {
         if inst.id.expand().is_some_and(|id| self.found[id].is_some()) {
-            // Who else takes such a pointer finds no value.
+            // Other uses of such a pointer find no value.
             return;
         }
         let pointer = self.body.operands(&inst).first().map(|w| Id::of(*w));
@@ -211,7 +219,7 @@ impl Loads<'_, '_, '_> {
             out.push(inst);
             return;
         };
-        if let Pointer::Into(var, of, 0) = p
+        if let BuiltinPointer::Into(var, of, 0) = p
             && of == ty
         {
             if pointer != var {
@@ -229,7 +237,7 @@ impl Loads<'_, '_, '_> {
                     .inst(Op::CopyObject, place, Some(ty), Some(id), &words);
                 out.push(copy);
             }
-            // It is told where the load is emitted.
+            // Emission reports the load.
             None => out.push(inst),
         }
     }
@@ -247,7 +255,7 @@ impl Loads<'_, '_, '_> {
         id
     }
 
-    /// What is of a type so many bytes behind a pointer.
+    /// Loads a value of type `ty` at a byte offset from a pointer.
     fn value(
         &mut self,
         pointer: Id,
@@ -261,10 +269,10 @@ impl Loads<'_, '_, '_> {
             return None;
         }
         match of(self.m, self.found, pointer)? {
-            Pointer::Behind(base, at) => {
+            BuiltinPointer::Behind(base, at) => {
                 self.value(base, ty, more.wrapping_add(at), place, out, depth + 1)
             }
-            Pointer::Into(var, of, at) => {
+            BuiltinPointer::Into(var, of, at) => {
                 let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
                 if of == ty && at.wrapping_add(more) == 0 {
                     Some(all)
@@ -272,7 +280,7 @@ impl Loads<'_, '_, '_> {
                     self.part((all, of), ty, at.wrapping_add(more), place, out)
                 }
             }
-            Pointer::Component(var, of, index) => {
+            BuiltinPointer::Component(var, of, index) => {
                 let (component, _) = self.m.types.offset(of, 0)?;
                 let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
                 let words = [all.as_u32(), index.as_u32()];
@@ -283,13 +291,13 @@ impl Loads<'_, '_, '_> {
                     self.part((one, component), ty, more, place, out)
                 }
             }
-            Pointer::Choice(condition, a, b) => {
+            BuiltinPointer::Choice(condition, a, b) => {
                 let a = self.value(a, ty, more, place, out, depth + 1)?;
                 let b = self.value(b, ty, more, place, out, depth + 1)?;
                 let words = [condition, a, b].map(|id| id.as_u32());
                 Some(self.make(Op::Select, ty, &words, place, out))
             }
-            Pointer::Phi(block, n) => {
+            BuiltinPointer::Phi(block, n) => {
                 if let Some(there) = self.made.get(&(pointer, ty, more)) {
                     return Some(*there);
                 }
@@ -310,7 +318,7 @@ impl Loads<'_, '_, '_> {
         }
     }
 
-    /// What is of a type so many bytes from where a value of scalars of one size begins.
+    /// Extracts a value of type `ty` at a byte offset from a value whose scalars have one size.
     fn part(
         &mut self,
         (whole, of): (Id, Ty),
@@ -327,7 +335,7 @@ impl Loads<'_, '_, '_> {
                 let one = if behind < self.m.types.extent(of) {
                     self.part((whole, of), component, behind, place, out)?
                 } else {
-                    // A vector of three as one of four.
+                    // 4-vector load of a 3-vector.
                     self.body.constant(component, 0)
                 };
                 words.push(one.as_u32());
@@ -357,12 +365,14 @@ impl Loads<'_, '_, '_> {
             let words = [one.as_u32(), by.as_u32()];
             one = self.make(Op::ShiftRightLogical, scalar, &words, place, out);
         }
-        match scalar == ty {
-            true => Some(one),
-            false if width == bits => {
-                Some(self.make(Op::CopyObject, ty, &[one.as_u32()], place, out))
-            }
-            false => Some(self.make(Op::UConvert, ty, &[one.as_u32()], place, out)),
+        if scalar == ty {
+            return Some(one);
         }
+        let op = if width == bits {
+            Op::CopyObject
+        } else {
+            Op::UConvert
+        };
+        Some(self.make(op, ty, &[one.as_u32()], place, out))
     }
 }

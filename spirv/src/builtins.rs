@@ -1,10 +1,10 @@
-//! Built-in variables: which one a pointer is to, and which of them are one for a thread.
+//! Built-in variables: identity and uniformity.
 
 use crate::module::{Def, Module};
 use crate::read::Id;
 use spirv::{BuiltIn, Decoration};
 
-/// The built-in that a variable is.
+/// Built-in that a variable holds.
 pub(crate) fn builtin(m: &Module<'_>, id: Id) -> Option<BuiltIn> {
     let Def::Global(_) = m.def(id) else {
         return None;
@@ -14,7 +14,7 @@ pub(crate) fn builtin(m: &Module<'_>, id: Id) -> Option<BuiltIn> {
     BuiltIn::from_u32(*words.first()?)
 }
 
-/// Whether all work-items of a thread have the same.
+/// Returns true if a built-in is equal in all work-items of a thread.
 pub(crate) fn is_uniform(b: BuiltIn) -> bool {
     !matches!(
         b,

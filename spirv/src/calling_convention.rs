@@ -1,8 +1,10 @@
-//! Arguments and results of functions that stay functions: as leaves in registers, or at an address in private memory.
+//! Calling convention of functions that are not inlined: leaves in registers, or private memory.
 //!
-//! Needs a module and the functions that stay such. What takes more registers than a call may is in memory of the caller: before a call it stores an argument
-//! there and passes its address, and behind it it loads the result, whose address is the last parameter. The functions load and store them where
-//! they begin and end. A caller has one place for all its calls, since nothing lives there but between one of them and what stands next to it.
+//! A call passes a limited number of bytes in registers. Larger arguments and results are in
+//! private memory of the caller, largest first. The caller stores an argument before the call and
+//! passes its address. It loads such a result after the call, and its address is the last
+//! parameter. The callee loads and stores them at its entry and return. All calls of a function
+//! share these slots, since no value stays in them across another call.
 
 use crate::emit::MAX_LEAVES;
 use crate::module::types::{Ty, Type};
@@ -11,24 +13,26 @@ use crate::read::Id;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// The most bytes a work-item that a function takes and gives in registers.
+/// Maximum bytes of arguments and results in registers, for each work-item.
 const MAX_BYTES: u64 = 96;
-/// The most bytes of a thread that a function takes besides, of what a whole launch has in common.
+/// Maximum bytes of additional arguments in registers that are equal in the whole launch, for each
+/// thread.
 const MAX_COMMON: u64 = 1024;
 
-/// How a function takes its arguments and gives its result.
+/// Calling convention of a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CallConv {
-    /// Built-in variables that are passed, and their types.
+    /// Built-in variables that are passed as parameters, with their types.
     pub inputs: Vec<(Id, Ty)>,
-    /// Of each parameter that is in memory the type of its address; those of built-in variables come last.
+    /// Pointer type of each parameter that is in memory. Built-in variables come last.
     pub params: SmallVec<[Option<Ty>; 8]>,
-    /// The same of the result.
+    /// Pointer type of the result, if it is in memory.
     pub result: Option<Ty>,
 }
 
 impl CallConv {
-    /// That of a function, some of whose parameters are the same in a whole launch, and of built-in variables. None: it cannot be passed.
+    /// Convention of a function. `common` marks parameters that are equal in the whole launch.
+    /// Returns `None` if its values cannot be passed.
     pub fn new(
         m: &Module<'_>,
         data: &FuncData,
@@ -50,38 +54,38 @@ impl CallConv {
                 (left, *bytes) = (rest, 0);
             }
         }
-        let mut places: Vec<Option<Ty>> = vec![None; all.len()];
-        // The largest go first.
+        let mut in_memory: Vec<Option<Ty>> = vec![None; all.len()];
+        // Largest last.
         let mut order: Vec<(u64, usize)> = bytes.into_iter().zip(0..).collect();
         order.sort_unstable();
         let mut sum: u128 = order.iter().map(|(n, _)| u128::from(*n)).sum();
         while sum > u128::from(MAX_BYTES) {
             let (size, largest) = order.pop()?;
-            let (ty, place) = (*all.get(largest)?, places.get_mut(largest)?);
+            let (ty, place) = (*all.get(largest)?, in_memory.get_mut(largest)?);
             if size <= ADDRESS || m.types.leaves(ty) > MAX_LEAVES {
                 return None;
             }
             *place = Some(m.private_pointer(ty)?);
             sum -= u128::from(size - ADDRESS);
         }
-        let result = result.and_then(|_| places.pop().flatten());
+        let result = result.and_then(|_| in_memory.pop().flatten());
         Some(CallConv {
             inputs,
-            params: places.into(),
+            params: in_memory.into(),
             result,
         })
     }
 
-    /// The types of the addresses that a call passes besides what it is given, in order.
-    pub fn places(&self) -> impl Iterator<Item = Ty> + '_ {
+    /// Pointer types of the slots that a call needs, in order.
+    pub fn memory_slots(&self) -> impl Iterator<Item = Ty> + '_ {
         self.params.iter().flatten().copied().chain(self.result)
     }
 }
 
-/// The bytes of an address in private memory.
+/// Bytes of a private address.
 const ADDRESS: u64 = 4;
 
-/// The bytes of a value's leaves in registers: predicates and what is shorter go as doublewords.
+/// Bytes of a value in registers. Predicates and narrow scalars take a dword.
 fn registers(m: &Module<'_>, ty: Ty) -> u64 {
     match m.types.leaves(ty) {
         n if n > MAX_LEAVES => u64::MAX,

@@ -1,9 +1,10 @@
-//! Contraction: a product and the sum that it is a part of, rounded once.
+//! Contraction: a product and a sum as one fused operation, rounded once.
 //!
-//! OpenCL C and Vulkan allow that where neither the entry point (`ContractionOff`) nor an operation of the two (`NoContraction`) says otherwise. A product
-//! becomes part of a sum of its own block that is the only one to read it. The functions of the library are emitted as they stand: what they compute depends on every rounding.
+//! OpenCL C and Vulkan allow it unless the entry point (`ContractionOff`) or an operation
+//! (`NoContraction`) forbids it. A product is fused into a sum in its block that is its only use.
+//! Library functions depend on every rounding and are not contracted.
 //!
-//! Needs a body. Makes: for sums, what they are the sum of. The work is linear.
+//! Needs a body. The work is linear.
 
 use crate::body::{BInst, Body};
 use crate::module::Module;
@@ -12,19 +13,19 @@ use cranelift_entity::SecondaryMap;
 use gantry_codegen::maps::sized;
 use spirv::{Capability, Decoration, FPFastMathMode as Mode, Op};
 
-/// A sum or difference of a product and something else.
+/// Sum or difference with a fused product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fused {
-    /// The factors.
+    /// Factors of the product.
     pub factors: [Id; 2],
-    /// Which operand of the sum the product is.
+    /// Index of the operand of the sum that is the product.
     pub product: usize,
 }
 
-/// By the ids of sums.
+/// Fused sums by id.
 pub(crate) type Sums = SecondaryMap<Id, Option<Fused>>;
 
-/// The sums of a body that are rounded once.
+/// Finds the sums of a body that are contracted.
 pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
     let mut out = Sums::new();
     let is_product = |i: &BInst| matches!(i.op, Op::FMul | Op::VectorTimesScalar | Op::Dot);
@@ -33,7 +34,7 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
     }
     let mut uses: SecondaryMap<Id, u32> = sized(body.bound());
     body.for_each_read(|id| uses[id] += 1);
-    // The flags of operations say it all where they are those of SPV_KHR_float_controls2.
+    // With SPV_KHR_float_controls2, the flags of an operation are complete.
     let by_flags = |words: &[u32]| {
         let flags = Mode::from_bits_truncate(words.first().copied().unwrap_or(0));
         m.has_capability(Capability::FloatControls2)
@@ -60,7 +61,7 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
                     products[id] = Some(operands);
                     here.push(id);
                 }
-                // A sum of products of its own, each of which but the first becomes part of it.
+                // All products but the first are fused into its sum.
                 Op::Dot if !alone(id) => {
                     let (factors, product) = (operands, 1);
                     out[id] = Some(Fused { factors, product });
@@ -77,7 +78,7 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
                 _ => {}
             }
         }
-        // Those of other blocks may be in loops that this one is not in.
+        // Sums of other blocks may be in other loops.
         for id in here {
             products[id] = None;
         }

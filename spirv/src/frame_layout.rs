@@ -1,7 +1,7 @@
-//! Where variables are in memory: those of the work-group in local memory, those of each work-item in its part of scratch.
+//! Frame layout: offsets of work-group variables in SLM and of private variables in scratch.
 //!
-//! Needs the functions of a kernel, callers first. A function that is called has its room behind all that may be in use where it is called, and
-//! functions that do not call each other share theirs.
+//! Needs the functions of a kernel, callers first. The frame of a called function comes after
+//! everything that may be in use at its calls. Functions that do not call each other share memory.
 
 use crate::body::Body;
 use crate::cfg::Graph;
@@ -16,29 +16,29 @@ use gantry_codegen::ir::MAX_SCRATCH;
 use spirv::{Decoration, Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// The most bytes of local memory.
+/// Maximum bytes of SLM.
 pub(crate) const MAX_SLM: u32 = 64 << 10;
 
-/// An error about a variable of a function: at which word, in which line, and its id.
-pub(crate) type Finding = (Error, u32, u32, Id);
+/// Error about a variable: error, word, line, id.
+pub(crate) type VariableError = (Error, u32, u32, Id);
 
-/// What is where.
+/// Offsets of variables.
 #[derive(Default)]
 pub(crate) struct FrameLayout {
-    /// Variables of the work-group by their byte in local memory.
+    /// Byte offsets of work-group variables in SLM.
     pub slm: BTreeMap<Id, u32>,
     pub slm_bytes: u32,
-    /// Of each function, its variables by their byte in a work-item's part of scratch.
+    /// Byte offsets of private variables in the part of a work-item, for each function.
     pub private: Vec<BTreeMap<Id, u32>>,
-    /// The bytes of a work-item's function.
+    /// Bytes of the part of a work-item.
     pub private_bytes: u32,
-    /// Whether there are null pointers to local memory, and to private memory: no variable is at the beginning then.
+    /// Set if null pointers to SLM, or to private memory, may occur. Offset 0 is then reserved.
     pub nulls: [bool; 2],
-    /// Of each function, what there is no room for.
-    pub errors: Vec<Vec<Finding>>,
+    /// Variables of each function that do not fit.
+    pub errors: Vec<Vec<VariableError>>,
 }
 
-/// Lays the variables of a kernel's functions out, for so many work-items of a thread.
+/// Lays out the variables of a kernel and its functions, at a width.
 pub(crate) fn lay_out(m: &Module<'_>, functions: &[PreparedFunction], simd: u32) -> FrameLayout {
     let null = |class| {
         let mut all = functions.iter();
@@ -63,7 +63,7 @@ pub(crate) fn lay_out(m: &Module<'_>, functions: &[PreparedFunction], simd: u32)
             errors: std::mem::take(&mut errors),
         };
         let ends = own.lay_out(function, starts[function.func]);
-        for call in &function.body.called {
+        for call in &function.body.calls {
             let end = ends.of(call.within);
             starts[call.func] = starts[call.func].max(end);
         }
@@ -77,8 +77,8 @@ pub(crate) fn lay_out(m: &Module<'_>, functions: &[PreparedFunction], simd: u32)
 }
 
 impl FrameLayout {
-    /// Lays out the variables of the work-group.
-    fn group(&mut self, m: &Module<'_>, functions: &[PreparedFunction]) -> Vec<Finding> {
+    /// Lays out work-group variables.
+    fn group(&mut self, m: &Module<'_>, functions: &[PreparedFunction]) -> Vec<VariableError> {
         let mut errors = Vec::new();
         let mut is_used = SecondaryMap::new();
         let shared = |g: &GlobalData| g.class == StorageClass::Workgroup;
@@ -91,7 +91,7 @@ impl FrameLayout {
         let here = |g: &&GlobalData| shared(g) && is_used[g.id];
         let is_block =
             |g: &GlobalData| m.type_id(g.ty).is_some_and(|t| m.has(t, Decoration::Block));
-        // Blocks, which say their layout, have their bytes in common.
+        // Blocks with explicit layout alias each other.
         let blocks = self.slm_bytes;
         let mut all: Vec<&GlobalData> = m.globals.values().filter(here).collect();
         all.sort_by_key(|g| !is_block(g));
@@ -118,12 +118,12 @@ impl FrameLayout {
     }
 }
 
-/// There is not so much local memory.
+/// Error for SLM over the limit.
 pub(crate) fn no_local_memory() -> Error {
     Error::limit("more than 64 KiB of local memory")
 }
 
-/// Says what a body names.
+/// Marks all ids that a body uses.
 pub(crate) fn used(body: &Body, graph: &Graph, used: &mut SecondaryMap<Id, bool>) {
     for b in &graph.order {
         let data = &body.blocks[*b];
@@ -147,13 +147,13 @@ fn is_private(m: &Module<'_>, ty: Option<Ty>) -> bool {
     )
 }
 
-/// Where what a part has ends: its own, and that of each call in it that was flattened.
-struct Ends {
+/// End of the frame of a function, and of each call inlined in it.
+struct FrameEnds {
     own: u64,
     calls: Vec<u64>,
 }
 
-impl Ends {
+impl FrameEnds {
     fn of(&self, call: Option<usize>) -> u64 {
         let call = call.and_then(|n| self.calls.get(n));
         call.copied().unwrap_or(self.own)
@@ -164,25 +164,26 @@ impl Ends {
     }
 }
 
-/// The private variables of a function.
+/// Builder of the frame of a function.
 struct FrameBuilder<'a, 'm> {
     m: &'a Module<'m>,
-    /// Bytes of a work-item.
+    /// Maximum bytes for a work-item.
     most: u64,
-    /// Whether each of the part's arrays is in registers.
+    /// Set for each array that is promoted to registers.
     held: Vec<bool>,
     private: BTreeMap<Id, u32>,
-    errors: Vec<Finding>,
+    errors: Vec<VariableError>,
 }
 
 impl FrameBuilder<'_, '_> {
-    /// Whether a pointer is into an array that is in registers.
+    /// Returns true if a pointer points into a promoted array.
     fn is_held(&self, function: &PreparedFunction, id: Id) -> bool {
         let n = function.arrays.of(id);
         n.and_then(|n| self.held.get(n)) == Some(&true)
     }
 
-    /// Whether a part has private pointers into memory: such as come of no variable need some place, too.
+    /// Returns true if a function uses private pointers into memory. Even undefined ones need
+    /// memory.
     fn is_used(&self, function: &PreparedFunction) -> bool {
         let blocks = function
             .graph
@@ -199,13 +200,13 @@ impl FrameBuilder<'_, '_> {
         })
     }
 
-    /// Lays them out from a byte on.
-    fn lay_out(&mut self, function: &PreparedFunction, start: u64) -> Ends {
+    /// Lays out the frame from a byte on.
+    fn lay_out(&mut self, function: &PreparedFunction, start: u64) -> FrameEnds {
         let body = &function.body;
         let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
         if function.is_kernel {
             for (id, ty) in &body.params {
-                // Only structures by value are such.
+                // Only `ByVal` structures are of this type.
                 if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
                     all.push((*id, *ty, 0, 0));
                 }
@@ -221,10 +222,11 @@ impl FrameBuilder<'_, '_> {
                 }
             }
         }
-        // Behind what is of the call that a call is in: calls that are not in each other have the same room.
+        // The frame of an inlined call follows that of the call around it, so disjoint calls share
+        // memory.
         all.sort_by_key(|v| body.call_of(v.0));
         let mut all = all.into_iter().peekable();
-        let mut ends = Ends {
+        let mut ends = FrameEnds {
             own: start,
             calls: vec![0; body.call_count()],
         };
@@ -241,7 +243,7 @@ impl FrameBuilder<'_, '_> {
         ends
     }
 
-    /// Gives a variable its place; what is behind it.
+    /// Places a variable, and returns the byte after it.
     fn variable(&mut self, (id, ty, word, line): (Id, Ty, u32, u32), end: u64) -> u64 {
         let Some(ty) = self.m.pointee(ty) else {
             return end;

@@ -1,6 +1,8 @@
-//! Variables of the module that each work-item has its own of, as shaders have them.
+//! Localization of private variables of the module, as shaders have them (Mesa's
+//! `nir_lower_global_vars_to_local`).
 //!
-//! Needs a body without calls. Afterwards variables of the module in private memory are variables of the kernel, made where it begins.
+//! Needs a body without calls. Afterwards private variables of the module are variables of the
+//! kernel, defined at its entry.
 
 use crate::body::{BInst, Body};
 use crate::module::{Def, Module};
@@ -8,7 +10,7 @@ use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 
-/// Makes them so.
+/// Localizes the variables of a body.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     let class = |id: Id| match m.def(id) {
         Def::Global(g) => m.globals.get(g).map(|g| (g.class, g.ty, g.init)),

@@ -1,10 +1,12 @@
-//! Short branches become selections.
+//! If-conversion: short branches become selects.
 //!
-//! Needs a body without calls, whose variables are promoted where they can be, and what is divergent. Where a block branches to one or two others that compute a little, do nothing else, and come together again,
-//! all of it is computed, and phis are selections by the condition: less than to part channels, and to bring them together. What is straight then is one block,
-//! so that branches around it may become selections, too. Of branches that all channels take the same way only the shortest are worth it: one of the two ways is free there.
+//! Needs a body without calls, after promotion of variables, and its divergent values. A branch is
+//! converted if its sides only compute a little and then join. Both sides are computed, and phis
+//! become selects. That costs less than diverging and reconverging. The result is one block, so
+//! enclosing branches may follow. For uniform branches only the shortest are worth it, since one
+//! side is not executed.
 //!
-//! Work: a step for each block, and for what it has.
+//! The work is one step for each block and instruction.
 
 use crate::body::{BInst, Block, Body, Term};
 use crate::cfg;
@@ -14,12 +16,12 @@ use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::Op;
 
-/// The most scalars that are computed or selected in the place of a branch.
-const MOST: u32 = 8;
-/// The most in the place of one that all channels take the same way.
+/// Maximum number of scalars that are computed or selected instead of a branch.
+const MAX_DIVERGENT: u32 = 8;
+/// Maximum for a uniform branch.
 const MAX_UNIFORM: u32 = 2;
 
-/// Whether an instruction does nothing but compute what is soon computed.
+/// Returns true if an instruction only computes a value, at low cost.
 pub(crate) fn is_cheap(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -71,22 +73,22 @@ pub(crate) fn is_cheap(op: Op) -> bool {
     )
 }
 
-struct Shortener<'a, 'm> {
+struct IfConverter<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a mut Body,
-    /// How many ways lead to each block.
+    /// Number of edges into each block.
     preds: SecondaryMap<Block, u32>,
     /// Values with a lane for each channel.
     divergent: &'a SecondaryMap<Id, bool>,
 }
 
-/// A branch that can be selections: what is computed where the condition holds, where it does not, and where both come together.
-struct Short {
+/// Branch that can be converted: blocks of both sides and their join.
+struct ConvertibleBranch {
     sides: [Option<Block>; 2],
     join: Block,
 }
 
-/// Makes selections of the branches of a body that are short; whether there are any.
+/// Converts short branches of a body. Returns true if there were any.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body, divergent: &SecondaryMap<Id, bool>) -> bool {
     let Some(entry) = body.entry.expand() else {
         return false;
@@ -99,14 +101,14 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body, divergent: &SecondaryMap<Id, 
             preds[s] += 1;
         }
     }
-    let mut s = Shortener {
+    let mut s = IfConverter {
         m,
         body,
         preds,
         divergent,
     };
     let mut any = false;
-    // Inner branches come before those around them.
+    // Inner branches come first.
     for &b in order.iter().rev() {
         while s.block(b) {
             any = true;
@@ -115,14 +117,14 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body, divergent: &SecondaryMap<Id, 
     any
 }
 
-impl Shortener<'_, '_> {
-    /// Makes a block's branch selections; whether it did.
+impl IfConverter<'_, '_> {
+    /// Converts the branch of a block. Returns true if it did.
     fn block(&mut self, b: Block) -> bool {
         let Term::Cond(cond, then, other) = self.body.blocks[b].term else {
             return false;
         };
         let most = if self.divergent[cond] {
-            MOST
+            MAX_DIVERGENT
         } else {
             MAX_UNIFORM
         };
@@ -171,7 +173,8 @@ impl Shortener<'_, '_> {
         true
     }
 
-    /// Appends the block that one alone leads to, if that has no phis; whether there was one.
+    /// Merges the only successor into a block if that has no other predecessors and no phis.
+    /// Returns true if it did.
     fn merge(&mut self, b: Block) -> bool {
         let Term::Branch(next) = self.body.blocks[b].term else {
             return false;
@@ -196,7 +199,7 @@ impl Shortener<'_, '_> {
         true
     }
 
-    fn short(&self, b: Block, then: Block, other: Block, most: u32) -> Option<Short> {
+    fn short(&self, b: Block, then: Block, other: Block, most: u32) -> Option<ConvertibleBranch> {
         let next = |s: Block| match self.body.blocks[s].term {
             Term::Branch(to) if self.preds[s] == 1 && self.body.blocks[s].phis.is_empty() => {
                 Some(to)
@@ -224,10 +227,10 @@ impl Shortener<'_, '_> {
                 cost += scalars;
             }
         }
-        (apart && cost <= most).then_some(Short { sides, join })
+        (apart && cost <= most).then_some(ConvertibleBranch { sides, join })
     }
 
-    /// The scalars of a number, a bool or a vector of those.
+    /// Number of scalars of a number, a bool or a vector.
     fn scalars(&self, ty: Ty) -> Option<u32> {
         match self.m.types.kind(ty) {
             Type::Bool | Type::Int(_) | Type::Float(_) => Some(1),
@@ -236,7 +239,7 @@ impl Shortener<'_, '_> {
         }
     }
 
-    /// What an instruction costs that may be computed in vain.
+    /// Cost of executing an instruction speculatively, in scalars.
     fn cost(&self, inst: &BInst) -> Option<u32> {
         let scalars = self.scalars(inst.ty.expand()?)?;
         match inst.op {

@@ -1,7 +1,8 @@
-//! Which memories generic pointers are to, by where they come from.
+//! Inference of the address spaces of generic pointers.
 //!
-//! Needs a body without calls. A pointer that comes from casts of pointers to one memory is one to that memory, however it got where it is used;
-//! what comes from memory may be to any, and what comes from casts of several, or of one and from nothing, says itself what it is to.
+//! Needs a body without calls. A pointer derived from casts of pointers to one memory points to
+//! that memory. A pointer from memory may point anywhere. A pointer derived from several memories
+//! carries a tag that says which.
 
 use crate::body::Body;
 use crate::module::Module;
@@ -12,7 +13,7 @@ use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 
-/// MemoryKinds of memory that generic pointers may be to.
+/// Set of memories that generic pointers may point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryKinds(u8);
 
@@ -22,7 +23,7 @@ impl MemoryKinds {
     pub const PRIVATE: MemoryKinds = MemoryKinds(4);
     pub const ALL: MemoryKinds = MemoryKinds(7);
 
-    /// The kind of a storage class.
+    /// Memory of a storage class.
     pub fn of(class: StorageClass) -> MemoryKinds {
         match class {
             StorageClass::Workgroup => MemoryKinds::LOCAL,
@@ -40,16 +41,16 @@ impl MemoryKinds {
     }
 }
 
-/// What is known of a pointer.
+/// Memory that a pointer points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum PointsTo {
-    /// Nothing that is one led to it.
+    /// No pointer value reaches it.
     #[default]
     None,
-    /// It is null.
+    /// Null.
     Null,
     One(StorageClass),
-    /// To one of these, or null.
+    /// One of these, or null.
     Several(MemoryKinds),
 }
 
@@ -60,7 +61,7 @@ impl PointsTo {
         match (self, other) {
             (PointsTo::None, m) | (m, PointsTo::None) => m,
             (a, b) if a == b => a,
-            // Null is an address of global memory.
+            // Null is a global address.
             (PointsTo::Null, m) | (m, PointsTo::Null) if m.kinds() == MemoryKinds::GLOBAL => m,
             (a, b) => match a.kinds().and(b.kinds()) {
                 MemoryKinds::GLOBAL => PointsTo::One(StorageClass::CrossWorkgroup),
@@ -78,17 +79,17 @@ impl PointsTo {
     }
 }
 
-/// The memories of a body's generic pointers.
+/// Memories of the generic pointers of a body.
 pub(crate) type AddressSpaces = SecondaryMap<Id, PointsTo>;
 
-/// Finds them.
+/// Infers them by forward propagation.
 pub(crate) fn infer(m: &Module<'_>, body: &Body) -> AddressSpaces {
     let mut out = AddressSpaces::new();
     let is_generic = |id: Id| {
         let ty = body.type_of(m, id).map(|t| m.types.kind(t));
         matches!(ty, Some(Type::Pointer(StorageClass::Generic, _)))
     };
-    // Pointers that follow from others.
+    // Pointers derived from each pointer.
     let mut users: SecondaryMap<Id, Vec<Id>> = SecondaryMap::new();
     let mut todo = Vec::new();
     let mut start = |out: &mut AddressSpaces, id: Id, what: PointsTo| {
@@ -108,7 +109,7 @@ pub(crate) fn infer(m: &Module<'_>, body: &Body) -> AddressSpaces {
             }
             Some(Type::Pointer(StorageClass::Generic, _)) => users[from].push(to),
             Some(Type::Pointer(class, _)) => start(out, to, PointsTo::One(*class)),
-            // A condition.
+            // Condition of a select.
             Some(Type::Bool | Type::Vector(..)) => {}
             _ => start(out, to, PointsTo::ANY),
         }

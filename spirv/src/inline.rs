@@ -1,8 +1,12 @@
-//! Calls replaced by what they call, so that a kernel, or a function that stays one, is one graph of blocks.
+//! Inliner: builds the body of a kernel, or of a called function, as one graph of blocks.
 //!
-//! Needs a module whose functions are cut into blocks, and a plan of its calls. Afterwards only functions that stay such are called; ids of the others
-//! have new numbers behind the module's bound, a set for each call; phis and terminators name blocks of the body; blocks that nothing leads to are
-//! gone, and so are ways to blocks that say of themselves that they are not reached. A function returns in one block.
+//! Needs a module whose functions are split into blocks, and its [`InlinePlan`]. Afterwards:
+//!
+//! - only functions that the plan keeps are called;
+//! - ids of inlined functions have new numbers beyond the bound of the module, a set for each call;
+//! - phis and terminators name blocks of the body;
+//! - unreachable blocks, and branches to `OpUnreachable` blocks, are gone;
+//! - a called function returns in one block.
 
 use crate::body::{BInst, Block, BlockData, Body, Call, Line, Phi, Term};
 use crate::calling_convention::CallConv;
@@ -11,50 +15,51 @@ use crate::inline_policy::{self, InlinePlan};
 use crate::library;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
-use crate::read::{self, Id, Inst, Kind};
+use crate::read::{self, Id, Inst, OpClass};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_codegen::maps::sized;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
-/// The most instructions of a kernel with all that it calls.
+/// Maximum number of instructions of a kernel with all functions.
 pub(crate) const MAX_INSTS: usize = 500_000;
-/// The deepest that calls are nested.
+/// Maximum nesting depth of calls.
 const MAX_CALLS: usize = 64;
 
-/// One function where it is called.
-struct Frame {
+/// Function at a call site.
+struct InlinedFunction {
     func: Func,
-    /// The ids of parameters, in order; where ids stay, themselves.
+    /// Arguments, or the parameters themselves if ids are not renumbered.
     args: Vec<Id>,
-    /// The new number of the first id that the function defines; none: ids stay.
+    /// New number of the first id that the function defines. `None` if ids are not renumbered.
     base: Option<u32>,
-    /// Its number among the calls; none: the kernel.
+    /// Index of the inlined call. `None` for the root.
     call: Option<usize>,
-    /// The first of the function's blocks.
+    /// Index of the first block in the body.
     first: u32,
-    /// Where it returns to.
+    /// Block that it returns to.
     ret: Option<Block>,
-    /// What it returned, from where.
+    /// Return values with their blocks.
     returned: Vec<(Block, Id)>,
-    /// Private variables for what its calls pass in memory.
-    places: Vec<(Ty, Id)>,
+    /// Private variables for values that its calls pass in memory.
+    slots: Vec<(Ty, Id)>,
 }
 
 struct Inliner<'m, 'w> {
     m: &'m Module<'w>,
     plan: &'m InlinePlan,
     body: Body,
-    /// Those of the kernel so far.
+    /// Instructions of the kernel so far.
     insts: &'m mut usize,
-    /// How deep calls are nested.
+    /// Nesting depth of calls.
     depth: usize,
 }
 
-/// The body of a kernel, or of a function that stays one. `insts` counts the instructions of a kernel with its functions.
+/// Builds the body of a kernel or of a called function. `insts` counts the instructions of the
+/// kernel with its functions.
 ///
 /// # Errors
-/// Calls of what is not there, and what is larger than the limits.
+/// Invalid calls and bodies, and kernels over the limits.
 pub(crate) fn inline(
     m: &Module<'_>,
     plan: &InlinePlan,
@@ -82,7 +87,7 @@ pub(crate) fn inline(
             line: 0,
         })
     });
-    let mut frame = Frame {
+    let mut frame = InlinedFunction {
         func: root,
         args: data.params.iter().map(|p| p.0).collect(),
         base: None,
@@ -90,32 +95,33 @@ pub(crate) fn inline(
         first: 0,
         ret,
         returned: Vec::new(),
-        places: Vec::new(),
+        slots: Vec::new(),
     };
     f.function(&mut frame)?;
     let mut body = f.body;
     let entry = Block::new(frame.first as usize);
     body.entry = Some(entry).into();
-    if let (Some(ret), Some(passing)) = (ret, plan.passing(root)) {
-        take(m, data, passing, entry, &mut body);
-        give(m, data, (passing, frame.returned), ret, &mut body);
+    if let (Some(ret), Some(conv)) = (ret, plan.calling_convention(root)) {
+        receive_params(m, data, conv, entry, &mut body);
+        return_result(m, data, (conv, frame.returned), ret, &mut body);
     }
     prune(&mut body);
     Ok(body)
 }
 
-/// Parameters of a function that is called: what is in memory is loaded, and what it gets by value and may write is copied.
-fn take(m: &Module<'_>, data: &FuncData, passing: &CallConv, entry: Block, body: &mut Body) {
+/// Receives the parameters of a called function. Values in memory are loaded, and modified `ByVal`
+/// pointees are copied.
+fn receive_params(m: &Module<'_>, data: &FuncData, conv: &CallConv, entry: Block, body: &mut Body) {
     let at = (data.at, 0);
     let mut insts = Vec::new();
     let mut params = Vec::with_capacity(data.params.len() + 1);
-    let inputs = passing.inputs.iter().map(|(var, ty)| {
+    let inputs = conv.inputs.iter().map(|(var, ty)| {
         let id = body.fresh(*ty);
-        body.given.insert(*var, id);
+        body.builtin_params.insert(*var, id);
         (id, *ty)
     });
     let inputs: Vec<(Id, Ty)> = inputs.collect();
-    for ((param, ty), place) in data.params.iter().chain(&inputs).zip(&passing.params) {
+    for ((param, ty), place) in data.params.iter().chain(&inputs).zip(&conv.params) {
         if let Some(pointer) = *place {
             let given = body.fresh(pointer);
             let words = [given.as_u32()];
@@ -135,11 +141,11 @@ fn take(m: &Module<'_>, data: &FuncData, passing: &CallConv, entry: Block, body:
     body.blocks[entry].insts.splice(0..0, insts);
 }
 
-/// What a function that is called gives, behind what it returned.
-fn give(
+/// Returns the value of a called function from its return block.
+fn return_result(
     m: &Module<'_>,
     data: &FuncData,
-    (passing, returned): (&CallConv, Vec<(Block, Id)>),
+    (conv, returned): (&CallConv, Vec<(Block, Id)>),
     ret: Block,
     body: &mut Body,
 ) {
@@ -149,7 +155,7 @@ fn give(
     let (id, ty, at) = (body.fresh(data.result), data.result, data.at);
     let args = returned;
     body.blocks[ret].phis.push(Phi { id, ty, at, args });
-    let Some(pointer) = passing.result else {
+    let Some(pointer) = conv.result else {
         body.result = Some((id, ty));
         return;
     };
@@ -160,7 +166,7 @@ fn give(
     body.params.push((to, pointer));
 }
 
-/// A private variable that begins as a copy of what a pointer of its type is to.
+/// Instructions of a private variable that is initialized as a copy of a pointee of its type.
 fn own_copy(body: &mut Body, ty: Ty, [own, from]: [Id; 2], at: (u32, u32)) -> [BInst; 2] {
     let words = [own, from].map(|id| id.as_u32());
     [
@@ -180,7 +186,7 @@ fn func<'m>(m: &'m Module<'_>, func: Func) -> Result<&'m crate::module::FuncData
 }
 
 impl Inliner<'_, '_> {
-    fn function(&mut self, frame: &mut Frame) -> Result<(), Error> {
+    fn function(&mut self, frame: &mut InlinedFunction) -> Result<(), Error> {
         let data = func(self.m, frame.func)?;
         if self.depth >= MAX_CALLS {
             return Err(Error::limit(format!(
@@ -199,20 +205,20 @@ impl Inliner<'_, '_> {
             });
             *self.insts = self.insts.saturating_add(b.insts.len());
         }
-        // They come before the ids of calls in it, so that they are its own.
-        for ty in self.plan.places(self.m, frame.func) {
+        // Their ids precede those of inlined calls, so they belong to the function itself.
+        for ty in self.plan.memory_slots(self.m, frame.func) {
             let id = self.body.fresh(ty);
             let new = variable(&mut self.body, ty, id, (data.at, 0));
             let first = Block::new(frame.first as usize);
             self.body.blocks[first].insts.push(new);
-            frame.places.push((ty, id));
+            frame.slots.push((ty, id));
         }
         if *self.insts > MAX_INSTS {
             return Err(Error::limit(format!(
                 "more than {MAX_INSTS} instructions with everything that is called"
             )));
         }
-        // The block in which each ends.
+        // Last block of each block, after inlined calls.
         let mut ends = Vec::with_capacity(data.blocks.len());
         for (n, def) in data.blocks.iter().enumerate() {
             let at = Block::new(frame.first as usize + n);
@@ -231,8 +237,8 @@ impl Inliner<'_, '_> {
         Ok(())
     }
 
-    /// An id of a function where it is called.
-    fn id(&mut self, frame: &Frame, id: Id) -> Id {
+    /// Id of the body for an id of a function.
+    fn id(&mut self, frame: &InlinedFunction, id: Id) -> Id {
         let Some(base) = frame.base else {
             return id;
         };
@@ -240,7 +246,7 @@ impl Inliner<'_, '_> {
             return id;
         }
         let n = self.m.local[id];
-        // Parameters are the first that a function defines.
+        // Parameters are the first local ids of a function.
         if let Some(arg) = frame.args.get(n as usize) {
             return *arg;
         }
@@ -251,8 +257,8 @@ impl Inliner<'_, '_> {
         new
     }
 
-    /// Puts the ids of a call in the place of an instruction's.
-    fn rename(&mut self, frame: &Frame, inst: &BInst) {
+    /// Renames the operands of an instruction.
+    fn rename(&mut self, frame: &InlinedFunction, inst: &BInst) {
         let mut old: SmallVec<[(usize, Id); 8]> = SmallVec::new();
         self.body.for_each_place(inst, |n, id| old.push((n, id)));
         for (n, id) in old {
@@ -261,8 +267,8 @@ impl Inliner<'_, '_> {
         }
     }
 
-    /// A block that a branch may go to.
-    fn target(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
+    /// Block of a branch target.
+    fn target(&self, frame: &InlinedFunction, label: Id) -> Result<Block, Error> {
         let block = self.label(frame, label)?;
         if block.index() == frame.first as usize {
             Err(Error::malformed("a branch to a function's first block"))
@@ -271,7 +277,7 @@ impl Inliner<'_, '_> {
         }
     }
 
-    fn label(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
+    fn label(&self, frame: &InlinedFunction, label: Id) -> Result<Block, Error> {
         let data = func(self.m, frame.func)?;
         let n = self.m.label[label] as usize;
         match data.blocks.get(n).map(|b| b.label) {
@@ -282,8 +288,13 @@ impl Inliner<'_, '_> {
         }
     }
 
-    /// Copies a block; gives the one in which it ends.
-    fn block(&mut self, frame: &mut Frame, def: &BlockDef, mut at: Block) -> Result<Block, Error> {
+    /// Copies a block. Returns the block in which its code ends.
+    fn block(
+        &mut self,
+        frame: &mut InlinedFunction,
+        def: &BlockDef,
+        mut at: Block,
+    ) -> Result<Block, Error> {
         let insts = self.m.stream.insts.get(def.insts.clone()).unwrap_or(&[]);
         self.body.blocks[at].insts.reserve(insts.len());
         let mut line = 0;
@@ -307,12 +318,12 @@ impl Inliner<'_, '_> {
                 Op::NoLine => line = 0,
                 Op::Phi => self.phi(frame, inst, words, at).map_err(fail)?,
                 Op::FunctionCall => at = self.call(frame, inst, words, at, line).map_err(fail)?,
-                op if read::kind(op) == Kind::Terminator => {
+                op if read::kind(op) == OpClass::Terminator => {
                     let term = self.terminator(frame, inst, words, at).map_err(fail)?;
                     let block = &mut self.body.blocks[at];
                     (block.term, block.at, block.line) = (term, inst.at, line);
                 }
-                // Only hints, in kernels.
+                // They are only hints in kernels.
                 Op::ExtInst if self.m.is_foreign(inst) => {}
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
@@ -335,7 +346,13 @@ impl Inliner<'_, '_> {
         Ok(at)
     }
 
-    fn phi(&mut self, frame: &Frame, inst: &Inst, words: &[u32], at: Block) -> Result<(), Error> {
+    fn phi(
+        &mut self,
+        frame: &InlinedFunction,
+        inst: &Inst,
+        words: &[u32],
+        at: Block,
+    ) -> Result<(), Error> {
         let ty = inst.ty.expand().and_then(|t| self.m.ty(t));
         let (Some(id), Some(ty)) = (inst.id.expand(), ty) else {
             return Err(Error::internal("a phi without result"));
@@ -363,7 +380,7 @@ impl Inliner<'_, '_> {
 
     fn call(
         &mut self,
-        frame: &Frame,
+        frame: &InlinedFunction,
         inst: &Inst,
         words: &[u32],
         at: Block,
@@ -391,8 +408,8 @@ impl Inliner<'_, '_> {
                 "a call of \"{name}\", which the module only declares,"
             )));
         }
-        if let Some(passing) = self.plan.passing(called) {
-            self.pass(frame, (called, data, passing), inst, args, (at, line))?;
+        if let Some(conv) = self.plan.calling_convention(called) {
+            self.pass(frame, (called, data, conv), inst, args, (at, line))?;
             return Ok(at);
         }
         let next = self.body.blocks.push(BlockData {
@@ -403,7 +420,7 @@ impl Inliner<'_, '_> {
             line,
         });
         let base = self.body.fresh_ids(data.locals);
-        let mut inner = Frame {
+        let mut inner = InlinedFunction {
             func: called,
             args,
             base: Some(base),
@@ -411,7 +428,7 @@ impl Inliner<'_, '_> {
             first: 0,
             ret: Some(next),
             returned: Vec::new(),
-            places: Vec::new(),
+            slots: Vec::new(),
         };
         self.copy_values(data, &mut inner, (at, inst.at, line));
         let first = Block::new(self.body.blocks.len());
@@ -432,29 +449,30 @@ impl Inliner<'_, '_> {
         Ok(next)
     }
 
-    /// Calls a function that stays one: what goes in memory is stored before and loaded behind it.
+    /// Emits a call. Arguments in memory are stored before it, and such a result is loaded after
+    /// it.
     fn pass(
         &mut self,
-        frame: &Frame,
-        (called, data, passing): (Func, &FuncData, &CallConv),
+        frame: &InlinedFunction,
+        (called, data, conv): (Func, &FuncData, &CallConv),
         inst: &Inst,
         mut args: Vec<Id>,
         (at, line): (Block, u32),
     ) -> Result<(), Error> {
         let place = (inst.at, line);
-        let mut free = frame.places.clone();
+        let mut free = frame.slots.clone();
         let mut next = |ty: Ty| {
             let n = free.iter().position(|p| p.0 == ty);
             let none = || Error::internal("a call without a place for what it passes");
             n.map(|n| free.swap_remove(n).1).ok_or_else(none)
         };
-        for (var, ty) in &passing.inputs {
+        for (var, ty) in &conv.inputs {
             let (id, words) = (self.body.fresh(*ty), [var.as_u32()]);
             let load = self.body.inst(Op::Load, place, Some(*ty), Some(id), &words);
             self.body.blocks[at].insts.push(load);
             args.push(id);
         }
-        for (arg, pointer) in args.iter_mut().zip(&passing.params) {
+        for (arg, pointer) in args.iter_mut().zip(&conv.params) {
             let Some(pointer) = *pointer else {
                 continue;
             };
@@ -464,7 +482,7 @@ impl Inliner<'_, '_> {
             self.body.blocks[at].insts.push(store);
             *arg = to;
         }
-        let to = passing.result.map(&mut next).transpose()?;
+        let to = conv.result.map(&mut next).transpose()?;
         args.extend(to);
         let words = [data.id].into_iter().chain(args).map(|id| id.as_u32());
         let words: Vec<u32> = words.collect();
@@ -480,18 +498,18 @@ impl Inliner<'_, '_> {
             let load = self.body.inst(Op::Load, place, ty, id, &[to.as_u32()]);
             self.body.blocks[at].insts.push(load);
         }
-        self.body.called.push(Call {
+        self.body.calls.push(Call {
             func: called,
             within: frame.call,
         });
         Ok(())
     }
 
-    /// What a function gets by value and may write is a copy of its own.
+    /// Copies `ByVal` pointees that the function modifies.
     fn copy_values(
         &mut self,
         data: &FuncData,
-        inner: &mut Frame,
+        inner: &mut InlinedFunction,
         (at, word, line): (Block, u32, u32),
     ) {
         for (n, (param, ty)) in data.params.iter().enumerate() {
@@ -512,7 +530,7 @@ impl Inliner<'_, '_> {
 
     fn terminator(
         &mut self,
-        frame: &mut Frame,
+        frame: &mut InlinedFunction,
         inst: &Inst,
         words: &[u32],
         at: Block,
@@ -566,11 +584,11 @@ impl Inliner<'_, '_> {
     }
 }
 
-/// Removes ways to blocks that are not reached, and blocks that nothing leads to.
+/// Removes branches to unreachable blocks, and blocks without predecessors.
 pub(crate) fn prune(body: &mut Body) {
     let mut dead: SecondaryMap<Block, bool> = sized(body.blocks.len());
     for (b, data) in &body.blocks {
-        // What stands before it may do something that has no end.
+        // Instructions before it may not terminate.
         dead[b] = data.term == Term::Unreachable && data.insts.is_empty();
     }
     for data in body.blocks.values_mut() {

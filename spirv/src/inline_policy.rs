@@ -1,9 +1,16 @@
-//! Which functions of a kernel stay functions, and which stand where they are called.
+//! Inlining decisions: functions of a kernel that stay functions.
 //!
-//! Needs a module whose functions are cut into blocks. Afterwards calls are known not to come back to themselves. A kernel that is small with all that
-//! it calls has no calls. In a larger one a function stays one if its copies would add too much: callees are decided before their callers, so
-//! that a function's size is that with what stands in it. What a function must know of its caller (images, memories of generic pointers,
-//! constant strings), or has of the kernel alone (operations of groups), keeps it from being called; so does that it never returns.
+//! Needs a module whose functions are split into blocks. Afterwards there is no recursion. A kernel
+//! that is small with all functions inlined has no calls. In a larger one, a function is called if
+//! its copies would add too many instructions. Callees are decided before their callers, so that
+//! the size of a function includes what is inlined in it.
+//!
+//! Some functions must be inlined:
+//!
+//! - those that must know more of their arguments than values (images, address spaces of generic
+//!   pointers, constant strings);
+//! - those that use what only the kernel has (operations of groups);
+//! - those that never return.
 
 use crate::builtins;
 use crate::calling_convention::CallConv;
@@ -11,7 +18,7 @@ use crate::emit::groups;
 use crate::error::Error;
 use crate::module::addresses;
 use crate::module::types::{Ty, Type};
-use crate::module::{Def, Func, FuncData, Module, Set};
+use crate::module::{Def, ExtInstSet, Func, FuncData, Module};
 use crate::read::{self, Id, Inst};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
@@ -20,44 +27,49 @@ use spirv::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most instructions of a kernel that has no calls.
+/// Maximum number of instructions of a kernel that has no calls.
 const MAX_INLINED: usize = 60_000;
-/// The most instructions that a function's copies may add to a kernel that is larger.
+/// Maximum number of instructions that the copies of a function may add to a larger kernel.
 const GROWTH: usize = 1_500;
-/// The most instructions of a function that always stands where it is called: a call takes no fewer.
+/// Maximum size of functions that are always inlined: a call takes no fewer instructions.
 const SMALL: usize = 24;
-/// The most functions of a kernel that stay functions: compiling takes no more.
+/// Maximum number of called functions of a kernel, to bound the compile time.
 const MAX_CALLED: usize = 200;
 
-/// What becomes of a kernel's functions.
+/// Inlining decisions of a kernel.
 #[derive(Debug, Default)]
 pub(crate) struct InlinePlan {
-    /// Those that stay functions, and how they take and give values.
+    /// Functions that are called, with their calling conventions.
     called: SecondaryMap<Func, Option<CallConv>>,
-    /// Them, each behind all that call it.
+    /// Called functions, callers before callees.
     order: Vec<Func>,
 }
 
 impl InlinePlan {
-    /// Whether a function stays one.
+    /// Returns true if a function is called and not inlined.
     pub fn is_called(&self, func: Func) -> bool {
         self.called[func].is_some()
     }
 
-    /// How a function that stays one takes and gives values.
-    pub fn passing(&self, func: Func) -> Option<&CallConv> {
+    /// Calling convention of a function that is called.
+    pub fn calling_convention(&self, func: Func) -> Option<&CallConv> {
         self.called[func].as_ref()
     }
 
-    /// The types of the addresses that a function needs for values that it passes in memory: of each as many as one call passes.
-    pub fn places(&self, m: &Module<'_>, func: Func) -> Vec<Ty> {
+    /// Pointer types of the slots that a caller needs for values in memory. Calls share slots, so
+    /// the count of each type is the maximum over the calls.
+    pub fn memory_slots(&self, m: &Module<'_>, func: Func) -> Vec<Ty> {
         let mut most: BTreeMap<Ty, usize> = BTreeMap::new();
         if self.order.is_empty() {
             return Vec::new();
         }
         for (_, callee) in calls(m, func) {
             let mut here: BTreeMap<Ty, usize> = BTreeMap::new();
-            for ty in self.passing(callee).iter().flat_map(|p| p.places()) {
+            for ty in self
+                .calling_convention(callee)
+                .iter()
+                .flat_map(|p| p.memory_slots())
+            {
                 *here.entry(ty).or_default() += 1;
             }
             for (ty, n) in here {
@@ -70,12 +82,12 @@ impl InlinePlan {
             .collect()
     }
 
-    /// The functions that stay such, each behind all that call it.
+    /// Called functions, callers before callees.
     pub fn order(&self) -> &[Func] {
         &self.order
     }
 
-    /// What becomes of the functions that a kernel calls.
+    /// Decides which callees of a kernel are inlined.
     ///
     /// # Errors
     /// Recursion.
@@ -89,7 +101,7 @@ impl InlinePlan {
         for &f in &order {
             calls(m, f).for_each(|(_, callee)| sites[callee] += 1);
         }
-        // With all copies.
+        // With everything inlined.
         let whole = sizes(m, &order, |_| false);
         if inline == Inline::Auto && whole[kernel] <= MAX_INLINED {
             return Ok(plan);
@@ -104,7 +116,7 @@ impl InlinePlan {
             returns[f] = may_return(m, f, &returns);
             inputs[f] = inputs_of(m, f, &inputs);
             let added = size[f].saturating_mul(sites[f].saturating_sub(1));
-            // With what stands in it.
+            // Includes functions that are inlined in it.
             let mut inside = calls(m, f).filter(|(_, g)| !plan.is_called(*g));
             let has_body = m.funcs.get(f).is_some_and(|d| !d.blocks.is_empty());
             own[f] =
@@ -115,9 +127,9 @@ impl InlinePlan {
                 && plan.order.len() < MAX_CALLED
                 && returns[f]
                 && own[f]
-                && let Some(passing) = passing(m, f, &common[f], &inputs[f])
+                && let Some(conv) = plain_convention(m, f, &common[f], &inputs[f])
             {
-                plan.called[f] = Some(passing);
+                plan.called[f] = Some(conv);
                 plan.order.push(f);
             }
         }
@@ -126,14 +138,14 @@ impl InlinePlan {
     }
 }
 
-/// The instructions of a function.
+/// Instructions of a function.
 fn insts<'m>(m: &'m Module<'_>, func: Func) -> impl Iterator<Item = &'m Inst> {
     let blocks = m.funcs.get(func).into_iter().flat_map(|f| &f.blocks);
     let insts = blocks.flat_map(|b| m.stream.insts.get(b.insts.clone()));
     insts.flatten()
 }
 
-/// The calls of a function, call by call.
+/// Call instructions of a function with their callees.
 fn calls<'m>(m: &'m Module<'_>, func: Func) -> impl Iterator<Item = (&'m Inst, Func)> {
     let calls = insts(m, func).filter(|i| i.op == Op::FunctionCall);
     calls.filter_map(|i| {
@@ -145,27 +157,27 @@ fn calls<'m>(m: &'m Module<'_>, func: Func) -> impl Iterator<Item = (&'m Inst, F
     })
 }
 
-/// What a kernel calls at any depth, and it, each behind what it calls.
+/// Functions reachable from a kernel, callees before callers. The kernel is last.
 fn callees_first(m: &Module<'_>, kernel: Func) -> Result<Vec<Func>, Error> {
     #[derive(Clone, Copy, PartialEq, Default)]
-    enum State {
+    enum VisitState {
         #[default]
         New,
         Open,
         Done,
     }
     let callees = |f| calls(m, f).collect::<Vec<_>>();
-    let mut state: SecondaryMap<Func, State> = SecondaryMap::new();
+    let mut state: SecondaryMap<Func, VisitState> = SecondaryMap::new();
     let mut out = Vec::new();
     let mut stack = vec![(kernel, callees(kernel))];
-    state[kernel] = State::Open;
+    state[kernel] = VisitState::Open;
     while let Some((func, rest)) = stack.last_mut() {
         match rest.pop() {
-            Some((_, next)) if state[next] == State::New => {
-                state[next] = State::Open;
+            Some((_, next)) if state[next] == VisitState::New => {
+                state[next] = VisitState::Open;
                 stack.push((next, callees(next)));
             }
-            Some((inst, next)) if state[next] == State::Open => {
+            Some((inst, next)) if state[next] == VisitState::Open => {
                 let id = m.funcs.get(next).map(|f| f.id);
                 let name = id.and_then(|id| m.name(id)).unwrap_or_default();
                 let e = Error::unsupported(format!("recursion (\"{name}\" calls itself)"));
@@ -173,7 +185,7 @@ fn callees_first(m: &Module<'_>, kernel: Func) -> Result<Vec<Func>, Error> {
             }
             Some(_) => {}
             None => {
-                state[*func] = State::Done;
+                state[*func] = VisitState::Done;
                 out.push(*func);
                 stack.pop();
             }
@@ -182,8 +194,9 @@ fn callees_first(m: &Module<'_>, kernel: Func) -> Result<Vec<Func>, Error> {
     Ok(out)
 }
 
-/// The parameters of functions that are the same in a whole launch, as far as calls alone say it: in all of them they are constants, variables of the
-/// module, or such parameters of the caller's. `order`: functions behind what they call.
+/// Finds parameters that are equal in the whole launch, by calls alone. All arguments must be
+/// constants, variables of the module, or such parameters of the caller. `order` has callees before
+/// callers.
 fn common(m: &Module<'_>, order: &[Func]) -> SecondaryMap<Func, Vec<bool>> {
     let mut out: SecondaryMap<Func, Vec<bool>> = SecondaryMap::new();
     for &f in order {
@@ -202,7 +215,7 @@ fn common(m: &Module<'_>, order: &[Func]) -> SecondaryMap<Func, Vec<bool>> {
                 let arg = Id::of(*arg);
                 *slot &= match m.def(arg) {
                     Def::Const(_) | Def::Global(_) => true,
-                    // Parameters are the first that a function defines.
+                    // Parameters are the first local ids of a function.
                     Def::Local(g) if g == f => of.get(m.local[arg] as usize) == Some(&true),
                     _ => false,
                 };
@@ -212,7 +225,7 @@ fn common(m: &Module<'_>, order: &[Func]) -> SecondaryMap<Func, Vec<bool>> {
     out
 }
 
-/// The instructions of each function with what stands in it.
+/// Number of instructions of each function with what is inlined in it.
 fn sizes(
     m: &Module<'_>,
     order: &[Func],
@@ -237,7 +250,7 @@ fn with_callees(
     })
 }
 
-/// Whether there is a way to a function's end.
+/// Returns true if a path leads to a return of a function.
 fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) -> bool {
     let Some(data) = m.funcs.get(func) else {
         return false;
@@ -262,7 +275,7 @@ fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) ->
         if matches!(last.op, Op::Return | Op::ReturnValue) {
             return true;
         }
-        // Its labels are among its ids.
+        // The labels are among the ids of the terminator.
         let words = m.stream.operands(last).iter().map(|w| Id::of(*w));
         let labels = words.filter(|id| m.def(*id) == Def::Local(func));
         let blocks = labels.map(|id| (id, m.label[id] as usize));
@@ -272,14 +285,14 @@ fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) ->
     false
 }
 
-/// Whether a parameter is a pointer to a copy that is the function's own.
+/// Returns true if a parameter is a pointer to a copy that the function owns (`ByVal`).
 pub(crate) fn is_by_value(m: &Module<'_>, param: Id) -> bool {
     let by_value = Attribute::ByVal as u32;
     let mut all = m.decorations(param);
     all.any(|d| d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value))
 }
 
-/// Whether a parameter is a pointer to what nothing else leads to, as far as that is written (`restrict`).
+/// Returns true if a parameter is declared not to alias (`NoAlias`, `Restrict`).
 pub(crate) fn is_alone(m: &Module<'_>, param: Id) -> bool {
     let no_alias = Attribute::NoAlias as u32;
     m.decorations(param).any(|d| match d.1 {
@@ -289,8 +302,8 @@ pub(crate) fn is_alone(m: &Module<'_>, param: Id) -> bool {
     })
 }
 
-/// Whether what a parameter by value is to may become another while a function runs: it does more than read there, or it writes private memory that it
-/// knows by other pointers.
+/// Returns true if the pointee of a `ByVal` parameter may change during the call. That is so if the
+/// function does more than read it, or writes private memory through other pointers.
 pub(crate) fn may_change(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
     let own = data.params.iter().filter(|p| is_alone(m, p.0));
     let own = own.map(|p| p.0).filter(|p| *p != param);
@@ -303,7 +316,7 @@ pub(crate) fn may_change(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
     for inst in insts.flatten().flatten() {
         let words = m.stream.operands(inst);
         let id = inst.id.expand().map(|id| id.as_u32());
-        // The operand through which nothing is written.
+        // Index of the operand through which the instruction only reads.
         let quiet = match inst.op {
             Op::Load => Some(0),
             Op::CopyMemory | Op::CopyMemorySized => Some(1),
@@ -334,7 +347,7 @@ pub(crate) fn may_change(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
     false
 }
 
-/// Whether an instruction makes a pointer that is into the same as its first operand.
+/// Returns true if the result points into the same object as the first operand.
 fn is_part(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -350,7 +363,7 @@ fn is_part(op: Op) -> bool {
     )
 }
 
-/// Whether an instruction may write through an operand that is a pointer which may be to private memory.
+/// Returns true if an instruction may write private memory through a pointer operand.
 fn is_stored(m: &Module<'_>, op: Op, word: u32) -> bool {
     let ty = m.type_of(Id::of(word)).map(|t| m.types.kind(t));
     let private = matches!(
@@ -367,17 +380,22 @@ fn is_stored(m: &Module<'_>, op: Op, word: u32) -> bool {
     private && !pure
 }
 
-/// How a function takes and gives values, if they say all that must be known of it.
-fn passing(m: &Module<'_>, func: Func, common: &[bool], inputs: &BTreeSet<Id>) -> Option<CallConv> {
+/// Calling convention of a function, if parameters and result are plain values.
+fn plain_convention(
+    m: &Module<'_>,
+    func: Func,
+    common: &[bool],
+    inputs: &BTreeSet<Id>,
+) -> Option<CallConv> {
     let data = m.funcs.get(func).filter(|d| !d.blocks.is_empty())?;
     let plain = |ty: Ty| m.types.scalars(ty).iter().all(|(t, _)| is_plain(m, *t));
-    let passing = CallConv::new(m, data, common, inputs)?;
+    let conv = CallConv::new(m, data, common, inputs)?;
     let params = data.params.iter().map(|p| p.1);
     let result = (*m.types.kind(data.result) != Type::Void).then_some(data.result);
-    params.chain(result).all(plain).then_some(passing)
+    params.chain(result).all(plain).then_some(conv)
 }
 
-/// The built-in variables that only the kernel can read, and that a function or one that it calls does.
+/// Built-in variables that a function and its callees read and only the kernel has.
 fn inputs_of(
     m: &Module<'_>,
     func: Func,
@@ -386,7 +404,7 @@ fn inputs_of(
     let mut out = BTreeSet::new();
     for inst in insts(m, func) {
         let words = m.stream.operands(inst);
-        // What is not as the grammar says is told elsewhere.
+        // Grammar violations are reported elsewhere.
         let _ = read::for_each_id(inst.op, words, false, |n| {
             let id = words.get(n).map(|w| Id::of(*w));
             let base = id.map(|id| addresses::of(m, id).map_or(id, |a| a.0));
@@ -400,7 +418,7 @@ fn inputs_of(
     out
 }
 
-/// Whether a scalar is a value that says all that is known of it.
+/// Returns true for scalars that are described by their value alone.
 fn is_plain(m: &Module<'_>, ty: Ty) -> bool {
     match m.types.kind(ty) {
         Type::Bool | Type::Int(_) | Type::Float(_) => true,
@@ -415,17 +433,18 @@ fn is_plain(m: &Module<'_>, ty: Ty) -> bool {
     }
 }
 
-/// Whether an instruction needs nothing that only the kernel has: a place in local memory, the string that a pointer is to.
+/// Returns true if an instruction needs nothing that only the kernel has: an SLM area, or the
+/// string that a pointer leads to.
 fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
     let words = m.stream.operands(inst);
     match inst.op {
         Op::ExtInst => {
             let set = words.first().map(|w| m.def(Id::of(*w)));
             let printf = OpenclStd100Op::printf as u32;
-            set != Some(Def::Set(Set::OpenCl)) || words.get(1) != Some(&printf)
+            set != Some(Def::Set(ExtInstSet::OpenCl)) || words.get(1) != Some(&printf)
         }
         Op::GroupAsyncCopy | Op::GroupWaitEvents => false,
-        // Of 64 bits in local memory they take a lock that the kernel makes.
+        // 64-bit atomics on SLM take a lock that the kernel allocates.
         op if crate::emit::is_lane_dependent(op) => {
             let pointer = words.first().and_then(|w| m.type_of(Id::of(*w)));
             let class = pointer.map(|t| m.types.kind(t));
@@ -437,7 +456,7 @@ fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Whether a built-in variable is one that functions know, too.
+/// Returns true for built-ins that subroutines can read as well.
 fn is_of_the_launch(b: BuiltIn) -> bool {
     matches!(
         b,
@@ -450,7 +469,7 @@ fn is_of_the_launch(b: BuiltIn) -> bool {
     )
 }
 
-/// The function of a call.
+/// Callee of a call instruction.
 pub(crate) fn callee<'m>(m: &'m Module<'_>, words: &[u32]) -> Result<(Func, &'m FuncData), Error> {
     let callee = words.first().map(|w| Id::of(*w));
     let Some(Def::Func(called)) = callee.map(|id| m.def(id)) else {

@@ -1,11 +1,14 @@
-//! Jump threading: branches by what those who come there bring as constants.
+//! Jump threading: redirection of edges into a block whose branch their phi arguments decide.
 //!
-//! A loop that is left from two places, or an inner function that returns from several, leaves a flag behind that is asked for next. Where each way into a block brings constants that
-//! decide the block's branch, each goes there by itself: no flag is made, none is asked for, and work-items do not come together to part again. What phis of the block are
-//! behind it, they are where each way goes. Of branches that all work-items take the same way, what is left is the compiler's pass `thread`.
+//! A loop with two exits, or an inlined function with several returns, leaves a flag that is tested
+//! next. If every edge into a block brings constants that decide its branch, each edge goes to its
+//! target. The flag and its test go away, and channels need not join to part again. Phis of the
+//! block that are used after it are merged at the uses. For uniform branches, the optimizer's pass
+//! `thread` does the rest.
 //!
-//! Needs a body whose uses are checked, and its graph. Work: for each round a step for each block, way into it and use; [`COMPUTES`] instructions of such a block, in up to
-//! [`CHAIN`] blocks one behind the other.
+//! Needs a body whose uses are checked, and its graph. Each round takes one step for each block,
+//! edge and use. It evaluates up to [`COMPUTES`] instructions in up to [`CHAIN`] consecutive blocks
+//! for each edge.
 
 use crate::body::{BInst, Block, Body, Phi, Term};
 use crate::cfg::Graph;
@@ -20,61 +23,61 @@ use gantry_codegen::maps::sized;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The most instructions between phis and the branch.
+/// Maximum number of instructions between the phis and the branch.
 const COMPUTES: usize = 4;
-/// How often a body is looked at: what goes past one branch may come to the next.
+/// Maximum number of rounds: an edge that skips one branch may reach the next.
 const ROUNDS: usize = 4;
-/// The most blocks.
+/// Maximum number of consecutive blocks.
 const CHAIN: usize = 4;
 
-/// In how many blocks phis may be looked for, one by one, each round.
+/// Maximum number of blocks visited in each round in the search for phi positions.
 const MAX_VISITS: usize = 4 << 20;
 
-/// A branch of which every way into its block knows where it goes.
-struct Known {
-    /// The block with the phis, and those that it alone leads to, up to the branch.
+/// Branch that every edge into its block decides.
+struct ThreadableBranch {
+    /// Block with the phis, and the blocks after it up to the branch.
     chain: SmallVec<[Block; CHAIN]>,
-    /// Where the branch goes: if its condition holds, and if not.
+    /// Target if the condition holds, and if not.
     targets: [Block; 2],
-    /// From where, and which target.
+    /// Predecessor of each edge, and index of its target.
     ways: Vec<(Block, usize)>,
-    /// What phis are used for behind the branch, by phi.
-    used: BTreeMap<Id, Used>,
-    /// What it computes is used behind it, or there is too much to look at.
+    /// Uses of phis after the branch, by phi.
+    used: BTreeMap<Id, PhiUses>,
+    /// Set if the branch must stay: a computed value is used after it, or the limit is reached.
     stays: bool,
 }
 
-/// What a phi is used for behind a branch.
+/// Uses of a phi after a branch.
 #[derive(Default)]
-struct Used {
-    uses: Vec<Use>,
-    /// The blocks between the branch and those, in order.
+struct PhiUses {
+    uses: Vec<PhiUse>,
+    /// Blocks between the branch and the uses, in order.
     blocks: Vec<Block>,
 }
 
-/// A use of a phi.
-struct Use {
+/// PhiUse of a phi.
+struct PhiUse {
     block: Block,
-    place: Place,
-    /// Where it must be known: of phis the block before.
+    place: UsePosition,
+    /// Block at which the value must be available. For phi arguments it is the predecessor.
     at: Block,
 }
 
-/// Where in a block.
-enum Place {
-    /// An argument of a phi.
+/// Position of a use in a block.
+enum UsePosition {
+    /// Phi and argument index.
     Phi(usize, usize),
-    /// An operand of an instruction.
+    /// Instruction and operand index.
     Inst(usize, usize),
     Term,
-    /// What the body gives.
+    /// Return value of the body.
     Result,
 }
 
 struct Threader<'a, 'm> {
     m: &'a Module<'m>,
     g: &'a Graph,
-    /// The body's own constants.
+    /// Constants of the body.
     consts: &'a SecondaryMap<Id, Option<u64>>,
 }
 
@@ -105,7 +108,7 @@ fn thread(m: &Module<'_>, body: &mut Body, g: &Graph) -> bool {
         consts: &consts,
     };
     let blocks = g.order.iter();
-    let mut all: Vec<Known> = blocks.filter_map(|&b| t.known(body, b)).collect();
+    let mut all: Vec<ThreadableBranch> = blocks.filter_map(|&b| t.known(body, b)).collect();
     if all.is_empty() {
         return false;
     }
@@ -119,14 +122,14 @@ fn thread(m: &Module<'_>, body: &mut Body, g: &Graph) -> bool {
     any
 }
 
-/// What a phi takes from a block.
+/// Argument of a phi for a predecessor.
 fn taken(phi: &Phi, from: Block) -> Option<Id> {
     let at = phi.args.binary_search_by_key(&from, |a| a.0).ok()?;
     phi.args.get(at).map(|a| a.1)
 }
 
 impl Threader<'_, '_> {
-    fn known(&self, body: &Body, b: Block) -> Option<Known> {
+    fn known(&self, body: &Body, b: Block) -> Option<ThreadableBranch> {
         if body.blocks[b].phis.is_empty() || !self.is_plain(b) {
             return None;
         }
@@ -157,14 +160,14 @@ impl Threader<'_, '_> {
             let (_, bits) = self.value(body, (b, from), &insts, cond)?;
             let way = usize::from(bits & 1 == 0);
             let to = targets[way];
-            // Phis have one argument for each block before them.
+            // A phi has one argument for each predecessor.
             if self.g.succs[from].contains(&to) {
                 return None;
             }
             ways.push((from, way));
         }
         let both = (0..2).all(|way| ways.iter().any(|w| w.1 == way));
-        both.then_some(Known {
+        both.then_some(ThreadableBranch {
             chain,
             targets,
             ways,
@@ -173,12 +176,13 @@ impl Threader<'_, '_> {
         })
     }
 
-    /// Whether no loop begins at a block, and the body does not.
+    /// Returns true for blocks that are neither a loop header nor the entry.
     fn is_plain(&self, b: Block) -> bool {
         b != self.g.entry && self.g.headed(b).is_none()
     }
 
-    /// What a value of a block is if one comes to it from another: how many bits, and which. `insts`: what it computes.
+    /// Evaluates a value of block `b` if control comes from `from`: width in bits, and bits.
+    /// `insts` are the instructions between the phis and the branch.
     fn value(
         &self,
         body: &Body,
@@ -197,7 +201,7 @@ impl Threader<'_, '_> {
         let inst = insts.get(n)?;
         let ty = inst.ty.expand()?;
         let bits = self.bits_of(ty)?;
-        // Those before it only.
+        // Operands precede the instruction.
         let before = insts.get(..n)?;
         let mut args: SmallVec<[(u32, u64); 3]> = SmallVec::new();
         for &word in body.operands(inst) {
@@ -213,7 +217,7 @@ impl Threader<'_, '_> {
         self.m.bits(id).or(self.consts[id])
     }
 
-    /// The bits of a number that is no float, or of a truth value.
+    /// Width of an integer or a bool.
     fn bits_of(&self, ty: Ty) -> Option<u32> {
         match self.m.types.kind(ty) {
             Type::Bool => Some(1),
@@ -222,9 +226,9 @@ impl Threader<'_, '_> {
         }
     }
 
-    /// Finds what is used behind branches, and which of them stay for that.
-    fn find_uses(&self, body: &Body, all: &mut [Known]) {
-        // Whose an id is, from 1.
+    /// Finds uses after branches, and marks branches that must stay because of them.
+    fn find_uses(&self, body: &Body, all: &mut [ThreadableBranch]) {
+        // Index of the branch that each id belongs to, from 1.
         let mut whose: SecondaryMap<Id, u32> = sized(body.bound());
         let mut phis: EntitySet<Id> = EntitySet::new();
         for (n, known) in (1..).zip(all.iter()) {
@@ -237,44 +241,45 @@ impl Threader<'_, '_> {
                 ids.for_each(|id| whose[id] = n);
             }
         }
-        let mut note = |id: Id, block: Block, at: Block, place: Place| {
+        let mut note = |id: Id, block: Block, at: Block, place: UsePosition| {
             let n = (whose[id] as usize).checked_sub(1);
             let Some(known) = n.and_then(|n| all.get_mut(n)) else {
                 return;
             };
             let phi = phis.contains(id);
-            // At the end of the chain, for the targets' phis.
-            let brought = phi && matches!(place, Place::Phi(..)) && known.chain.contains(&at);
-            match known.chain.contains(&block) || brought {
-                true => {}
-                false if phi => {
-                    let used = known.used.entry(id).or_default();
-                    used.uses.push(Use { block, place, at });
-                }
-                false => known.stays = true,
+            // At the end of the chain, for phis of the targets.
+            let brought = phi && matches!(place, UsePosition::Phi(..)) && known.chain.contains(&at);
+            if known.chain.contains(&block) || brought {
+                return;
+            }
+            if phi {
+                let used = known.used.entry(id).or_default();
+                used.uses.push(PhiUse { block, place, at });
+            } else {
+                known.stays = true;
             }
         };
         for &b in &self.g.order {
             let data = &body.blocks[b];
             for (n, phi) in data.phis.iter().enumerate() {
                 for (k, (from, id)) in phi.args.iter().enumerate() {
-                    note(*id, b, *from, Place::Phi(n, k));
+                    note(*id, b, *from, UsePosition::Phi(n, k));
                 }
             }
             for (n, inst) in data.insts.iter().enumerate() {
-                body.for_each_place(inst, |k, id| note(id, b, b, Place::Inst(n, k)));
+                body.for_each_place(inst, |k, id| note(id, b, b, UsePosition::Inst(n, k)));
             }
             if let Some(id) = data.term.condition() {
-                note(id, b, b, Place::Term);
+                note(id, b, b, UsePosition::Term);
             }
             if let (Term::Return, Some((id, _))) = (&data.term, body.result) {
-                note(id, b, b, Place::Result);
+                note(id, b, b, UsePosition::Result);
             }
         }
     }
 
-    /// Finds the blocks between branches and the uses of what they bring. Each is dominated by the branch, as the uses are.
-    fn find_blocks(&self, all: &mut [Known]) {
+    /// Finds the blocks between branches and uses. The branch dominates them, as it does the uses.
+    fn find_blocks(&self, all: &mut [ThreadableBranch]) {
         let mut left = MAX_VISITS;
         for known in all.iter_mut().filter(|k| !k.stays) {
             for used in known.used.values_mut() {
@@ -293,13 +298,18 @@ impl Threader<'_, '_> {
                 }
                 used.blocks.sort_unstable_by_key(|&b| self.g.place[b]);
             }
-            // What was not looked at stays, with all behind it.
+            // From the limit on, all branches stay.
             known.stays = left == 0;
         }
     }
 
-    /// Threads a branch, if none before has to do with the same blocks; whether it did.
-    fn apply(&self, body: &mut Body, known: &Known, touched: &mut EntitySet<Block>) -> bool {
+    /// Threads a branch unless an earlier one changed the same blocks. Returns true if it did.
+    fn apply(
+        &self,
+        body: &mut Body,
+        known: &ThreadableBranch,
+        touched: &mut EntitySet<Block>,
+    ) -> bool {
         let (Some(&first), Some(&last)) = (known.chain.first(), known.chain.last()) else {
             return false;
         };
@@ -340,7 +350,7 @@ impl Threader<'_, '_> {
                     _ => {
                         let v = body.fresh(phi.ty);
                         body.set_origin(v, body.origin(phi.id), Some(phi.ty));
-                        // A loop that begins here leaves it as it is.
+                        // A loop that begins here does not change the value.
                         args.extend(self.g.headed(b).map(|l| (self.g.loops[l].latch, v)));
                         args.sort_unstable_by_key(|a| a.0);
                         let (id, ty, at) = (v, phi.ty, phi.at);
@@ -357,7 +367,8 @@ impl Threader<'_, '_> {
                 }
             }
         }
-        // What targets take from the chain they take from those before it: last, as uses are known by the places of arguments.
+        // Phis of targets take the arguments of the chain's predecessors. This comes last, since
+        // uses are recorded by argument index.
         for (way, &to) in known.targets.iter().enumerate() {
             for phi in &mut body.blocks[to].phis {
                 let Some(at) = phi.args.iter().position(|a| a.0 == last) else {
@@ -383,20 +394,20 @@ impl Threader<'_, '_> {
     }
 }
 
-fn set(body: &mut Body, u: &Use, id: Id) {
+fn set(body: &mut Body, u: &PhiUse, id: Id) {
     match u.place {
-        Place::Phi(n, k) => {
+        UsePosition::Phi(n, k) => {
             let phi = body.blocks[u.block].phis.get_mut(n);
             if let Some(arg) = phi.and_then(|p| p.args.get_mut(k)) {
                 arg.1 = id;
             }
         }
-        Place::Inst(n, k) => {
+        UsePosition::Inst(n, k) => {
             if let Some(inst) = body.blocks[u.block].insts.get(n).copied() {
                 body.set_operand(&inst, k, id);
             }
         }
-        Place::Term => body.blocks[u.block].term.set_condition(id),
-        Place::Result => body.result = body.result.map(|(_, ty)| (id, ty)),
+        UsePosition::Term => body.blocks[u.block].term.set_condition(id),
+        UsePosition::Result => body.result = body.result.map(|(_, ty)| (id, ty)),
     }
 }

@@ -1,9 +1,12 @@
-//! Tables: private variables that hold one constant for good, which become constant data of the module.
+//! Promotion of private variables that hold one constant to constant data, as Mesa's
+//! `nir_opt_large_constants`.
 //!
-//! Front ends make them of constant arrays that an index goes into: a variable with an initializer, or one that the constant is stored to wherever it is used.
+//! Front ends make them of constant arrays with a dynamic index. The variable has an initializer,
+//! or the same constant is stored before each use.
 //!
-//! Needs a body of a shader without calls of its own, promoted. Afterwards pointers into a table are offsets of bytes in it, as those into buffers are in theirs
-//! ([`crate::body::Body::tables`]). The work is linear but for chains of chains.
+//! Needs the body of a shader without calls, after promotion. Afterwards pointers into such data
+//! are byte offsets, like those into buffers ([`crate::body::Body::constant_data`]). The work is
+//! linear but for nested access chains.
 
 use crate::body::{BInst, Body};
 use crate::module::Module;
@@ -13,20 +16,21 @@ use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// Bytes up to which a variable stays one: registers may hold it ([`crate::promote_arrays`]).
+/// Maximum bytes of a variable that is left alone, since registers may hold it
+/// ([`crate::promote_arrays`]).
 const MAX_HELD: u64 = 512;
 
-/// A variable that may be a table.
+/// Variable that may be constant.
 struct Candidate {
     ty: Ty,
-    /// The type of pointers to it.
+    /// Type of pointers to it.
     pointer: Ty,
-    /// The constant that it holds, once one is known.
+    /// Constant that it holds, once known.
     holds: Option<Id>,
     bad: bool,
 }
 
-/// Makes tables of variables.
+/// Promotes the variables of a body.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if !m.logical {
         return;
@@ -46,7 +50,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
         let zero = body.constant(c.pointer, 0);
         zeros.insert(*var, zero);
         if let Some(constant) = c.holds {
-            body.tables.insert(zero, (c.ty, constant));
+            body.constant_data.insert(zero, (c.ty, constant));
         }
     }
     for b in body.blocks.keys().collect::<Vec<_>>() {
@@ -71,15 +75,15 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
             if let Some(id) = inst.id.expand()
                 && roots[id].is_some_and(|r| zeros.contains_key(&r))
             {
-                body.in_tables.insert(id);
+                body.constant_pointers.insert(id);
             }
         }
         body.blocks[b].insts = insts;
     }
-    body.in_tables.extend(zeros.into_values());
+    body.constant_pointers.extend(zeros.into_values());
 }
 
-/// The variables that are large enough, of numbers alone.
+/// Finds variables that are large enough and have only numbers and bools.
 fn candidates(m: &Module<'_>, body: &Body) -> BTreeMap<Id, Candidate> {
     let mut out = BTreeMap::new();
     let insts = body.blocks.values().flat_map(|b| &b.insts);
@@ -109,7 +113,7 @@ fn candidates(m: &Module<'_>, body: &Body) -> BTreeMap<Id, Candidate> {
     out
 }
 
-/// Whether a type has numbers and bools alone.
+/// Returns true if a type has only numbers and bools.
 fn is_plain(m: &Module<'_>, ty: Ty) -> bool {
     match m.types.kind(ty) {
         Type::Bool | Type::Int(_) | Type::Float(_) => true,
@@ -119,7 +123,7 @@ fn is_plain(m: &Module<'_>, ty: Ty) -> bool {
     }
 }
 
-/// The variable that each pointer by indices is into.
+/// Finds the variable of each access chain.
 fn roots(body: &Body, found: &BTreeMap<Id, Candidate>) -> SecondaryMap<Id, Option<Id>> {
     let mut out: SecondaryMap<Id, Option<Id>> = SecondaryMap::new();
     for id in found.keys() {
@@ -147,7 +151,7 @@ fn is_chain(inst: &BInst) -> bool {
     matches!(inst.op, Op::AccessChain | Op::InBoundsAccessChain)
 }
 
-/// Says which of them are written otherwise, or are more than read.
+/// Marks variables with another store, or uses other than loads.
 fn judge(
     m: &Module<'_>,
     body: &Body,
@@ -170,7 +174,7 @@ fn judge(
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
         let volatile = |n: usize| word(n) & 1 != 0;
         let whole = found.contains_key(&Id::of(word(0)));
-        // Which operand may be a pointer into a table.
+        // Operand that may be a pointer to constant data.
         let fine = match inst.op {
             Op::AccessChain | Op::InBoundsAccessChain => Some(0),
             Op::Load if !volatile(1) => Some(0),

@@ -1,6 +1,7 @@
-//! Values of more scalars than are kept in registers, which are loaded as they are and stored: copies from memory to memory.
+//! Conversion of large loads and stores to copies from memory to memory.
 //!
-//! Front ends make them of assignments of arrays. A store becomes a copy where nothing between the load and it writes memory or waits for others.
+//! Front ends make them of array assignments. Their values have more scalars than registers are
+//! given. A store becomes a copy if nothing between the load and it writes memory or synchronizes.
 //!
 //! Needs a body. The work is linear.
 
@@ -12,7 +13,7 @@ use cranelift_entity::SecondaryMap;
 use spirv::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether an instruction leaves memory as it is, and does not wait.
+/// Returns true if an instruction neither writes memory nor synchronizes.
 fn is_quiet(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -37,9 +38,9 @@ fn is_quiet(op: Op) -> bool {
     )
 }
 
-/// Makes copies of stores of large values that were loaded just before.
+/// Converts the stores of large values that were just loaded.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
-    // Where pointers may be any, what is loaded may be a part of what is stored.
+    // Physical pointers may overlap partly.
     if !m.logical {
         return;
     }
@@ -77,7 +78,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     if all.is_empty() {
         return;
     }
-    // Loads that nothing reads, or nothing reads any more, are gone.
+    // Remove loads without remaining uses.
     let mut read: SecondaryMap<Id, bool> = SecondaryMap::new();
     body.for_each_read(|id| read[id] = true);
     let gone = |id: Id| all.contains(&id) && !read[id];

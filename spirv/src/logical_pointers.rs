@@ -1,6 +1,7 @@
-//! What is known of pointers without addresses: whose they are, how what they point to is laid out, and whether they may point beside it.
+//! Analysis of logical pointers: their variable, the layout of the pointee, and bounds.
 //!
-//! Needs a body without calls. A pointer comes from a variable by indices, copies, choices and phis, which are followed until nothing new is found.
+//! Needs a body without calls. Pointers come from variables by indices, copies, selects and phis,
+//! which are followed to a fixed point.
 
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
@@ -12,52 +13,53 @@ use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whose a pointer is.
+/// Variable that a pointer leads to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Root {
-    /// A variable, of those that are arrays of descriptors an element.
+    /// One variable, or an element of an array of descriptors.
     One(Id, u32),
-    /// An element of an array of descriptors that no constant names.
+    /// Dynamically indexed element of an array of descriptors.
     Among(Id),
     /// One of several buffers.
     Several,
-    /// Several variables of other memories, or several layouts.
+    /// One of several variables of other memories, or several layouts.
     Any,
-    /// An address.
+    /// Address.
     Address,
 }
 
-/// What is known of a pointer.
+/// Properties of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct PointerInfo {
     pub root: Root,
-    /// How the matrix, or the column of one, is that it points to, or that is in what it points to.
+    /// Layout of the matrix, or of the matrix column, that it points to or that the pointee
+    /// contains.
     pub matrix: Option<MatrixLayout>,
-    /// Its address is a multiple of so many bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Bytes behind the beginning of the variable.
+    /// Byte offset into the variable, if constant.
     pub known: Option<u64>,
-    /// Whether an index may be outside.
+    /// Set if an index may be out of bounds.
     pub beside: bool,
 }
 
-/// What is known of a body's pointers.
-pub(crate) type Places = SecondaryMap<Id, Option<Place>>;
+/// Properties of the pointers of a body.
+pub(crate) type PointerInfos = SecondaryMap<Id, Option<PointerInfo>>;
 
-/// What every buffer's address is a multiple of.
+/// Alignment of every buffer in bytes.
 pub(crate) const BUFFER_ALIGN: u32 = 16;
-/// How often a body is gone through.
+/// Maximum number of rounds over a body.
 const MAX_ROUNDS: usize = 64;
 
-/// Finds it, where a module has such pointers.
-pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
-    let mut out = Places::new();
+/// Analyzes a body, if its module has logical pointers.
+pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> PointerInfos {
+    let mut out = PointerInfos::new();
     if !m.logical {
         return out;
     }
     let f = Finder { m, body };
-    for id in body.tables.keys() {
-        out[*id] = Some(Place {
+    for id in body.constant_data.keys() {
+        out[*id] = Some(PointerInfo {
             root: Root::One(*id, 0),
             matrix: None,
             align: BUFFER_ALIGN,
@@ -87,10 +89,10 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
             return out;
         }
     }
-    // It has not settled: nothing is known of any.
+    // No fixed point: all roots are unknown.
     for place in out.values_mut() {
         if let Some(p) = place {
-            *place = Some(Place {
+            *place = Some(PointerInfo {
                 root: Root::Any,
                 ..*p
             });
@@ -99,17 +101,19 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
     out
 }
 
-fn join(m: &Module<'_>, out: &mut Places, id: Id, new: Option<Place>) -> bool {
+fn join(m: &Module<'_>, out: &mut PointerInfos, id: Id, new: Option<PointerInfo>) -> bool {
     let Some(new) = new else { return false };
     let joined = match out[id] {
         None => new,
-        Some(old) => Place {
-            root: match old.root == new.root {
-                true => old.root,
-                false if is_buffer(m, old.root) && is_buffer(m, new.root) => Root::Several,
-                false => Root::Any,
+        Some(old) => PointerInfo {
+            root: if old.root == new.root {
+                old.root
+            } else if is_buffer(m, old.root) && is_buffer(m, new.root) {
+                Root::Several
+            } else {
+                Root::Any
             },
-            // Of one type in one way: what differs is several variables to whoever uses it.
+            // Different layouts make the root unknown, below.
             matrix: old.matrix,
             align: old.align.min(new.align),
             known: old.known.filter(|k| new.known == Some(*k)),
@@ -117,7 +121,7 @@ fn join(m: &Module<'_>, out: &mut Places, id: Id, new: Option<Place>) -> bool {
         },
     };
     let joined = match out[id] {
-        Some(old) if old.matrix != new.matrix => Place {
+        Some(old) if old.matrix != new.matrix => PointerInfo {
             root: Root::Any,
             ..joined
         },
@@ -128,7 +132,7 @@ fn join(m: &Module<'_>, out: &mut Places, id: Id, new: Option<Place>) -> bool {
     changed
 }
 
-/// Whether pointers of a root are into buffers.
+/// Returns true if pointers with a root point into buffers.
 pub(crate) fn is_buffer(m: &Module<'_>, root: Root) -> bool {
     let id = match root {
         Root::One(id, _) | Root::Among(id) => id,
@@ -145,16 +149,16 @@ pub(crate) fn is_buffer(m: &Module<'_>, root: Root) -> bool {
     )
 }
 
-/// Whether pointers of a root say which buffer they are into.
+/// Returns true if pointers with a root carry the index of their buffer.
 pub(crate) fn says_which(m: &Module<'_>, root: Root) -> bool {
     matches!(root, Root::Several | Root::Among(_)) && is_buffer(m, root)
 }
 
-/// The buffers that pointers may be into of which no one is known: variables and their elements.
+/// Buffers that a pointer with an unknown one may point into: variables and elements.
 pub(crate) type Targets = BTreeMap<Id, BTreeSet<(Id, u32)>>;
 
-/// Finds them, for the pointers that say which buffer they are into.
-pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &Places) -> Targets {
+/// Finds the possible buffers of pointers that carry the index of their buffer.
+pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &PointerInfos) -> Targets {
     let mut out = Targets::new();
     let which = |id: Id| places[id].is_some_and(|p| says_which(m, p.root));
     if !places.keys().any(which) {
@@ -210,7 +214,7 @@ pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &Places) -
     out
 }
 
-/// The elements of an array of descriptors.
+/// Number of elements of an array of descriptors.
 pub(crate) fn elements(m: &Module<'_>, id: Id) -> Option<u32> {
     let Def::Global(g) = m.def(id) else {
         return None;
@@ -221,8 +225,8 @@ pub(crate) fn elements(m: &Module<'_>, id: Id) -> Option<u32> {
     }
 }
 
-/// The place of a variable of the module.
-pub(crate) fn variable(m: &Module<'_>, id: Id) -> Option<Place> {
+/// Properties of a pointer that is a variable of the module.
+pub(crate) fn variable(m: &Module<'_>, id: Id) -> Option<PointerInfo> {
     let Def::Global(g) = m.def(id) else {
         return None;
     };
@@ -231,7 +235,7 @@ pub(crate) fn variable(m: &Module<'_>, id: Id) -> Option<Place> {
         StorageClass::StorageBuffer | StorageClass::Uniform => BUFFER_ALIGN,
         _ => m.types.align(data.ty).clamp(1, 4096) as u32,
     };
-    Some(Place {
+    Some(PointerInfo {
         root: Root::One(id, 0),
         matrix: None,
         align,
@@ -250,11 +254,11 @@ impl Finder<'_, '_> {
         matches!(self.m.types.kind(ty), Type::Pointer(..))
     }
 
-    fn of(&self, out: &Places, id: Id) -> Option<Place> {
+    fn of(&self, out: &PointerInfos, id: Id) -> Option<PointerInfo> {
         out[id].or_else(|| variable(self.m, id))
     }
 
-    fn inst(&self, out: &mut Places, inst: &BInst, id: Id) -> bool {
+    fn inst(&self, out: &mut PointerInfos, inst: &BInst, id: Id) -> bool {
         let words = self.body.operands(inst);
         let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
         let ty = inst.ty.expand();
@@ -262,7 +266,7 @@ impl Finder<'_, '_> {
             Op::Variable => {
                 let of = ty.and_then(|t| self.m.pointee(t));
                 let align = of.map_or(1, |t| self.m.types.align(t)).clamp(1, 4096) as u32;
-                let place = Place {
+                let place = PointerInfo {
                     root: Root::One(id, 0),
                     matrix: None,
                     align,
@@ -290,10 +294,10 @@ impl Finder<'_, '_> {
                 }
                 changed
             }
-            // An address from memory or of a number, or nothing that may be used.
+            // An address from memory or of a number, or an undefined value.
             _ => {
                 let of = ty.and_then(|t| self.m.pointee(t));
-                let place = Place {
+                let place = PointerInfo {
                     root: Root::Address,
                     matrix: None,
                     align: of.map_or(1, |t| self.m.types.align(t)).clamp(1, 4096) as u32,
@@ -305,7 +309,13 @@ impl Finder<'_, '_> {
         }
     }
 
-    fn chain(&self, out: &Places, inst: &BInst, base: Id, words: &[u32]) -> Option<Place> {
+    fn chain(
+        &self,
+        out: &PointerInfos,
+        inst: &BInst,
+        base: Id,
+        words: &[u32],
+    ) -> Option<PointerInfo> {
         let mut place = self.of(out, base)?;
         let ty = self.body.type_of(self.m, base)?;
         let mut of = self.m.pointee(ty)?;
@@ -351,8 +361,8 @@ impl Finder<'_, '_> {
         Some(place)
     }
 
-    /// So many times a stride on.
-    fn add(&self, place: &mut Place, index: Id, stride: u64) {
+    /// Advances by an index times a stride.
+    fn add(&self, place: &mut PointerInfo, index: Id, stride: u64) {
         match self.m.bits(index) {
             Some(bits) => {
                 let width = self.m.type_of(index).map(|t| self.m.types.size(t) * 8);
@@ -366,12 +376,12 @@ impl Finder<'_, '_> {
         }
     }
 
-    fn move_by(&self, place: &mut Place, bytes: u64) {
+    fn move_by(&self, place: &mut PointerInfo, bytes: u64) {
         place.known = place.known.map(|k| k.wrapping_add(bytes));
         self.narrow(place, bytes);
     }
 
-    fn narrow(&self, place: &mut Place, bytes: u64) {
+    fn narrow(&self, place: &mut PointerInfo, bytes: u64) {
         let of = 1u32 << bytes.trailing_zeros().min(12);
         if bytes != 0 {
             place.align = place.align.min(of);
@@ -379,7 +389,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Bytes between the elements that a pointer goes by.
+/// Bytes between elements, for the first index of `PtrAccessChain`.
 pub(crate) fn pointer_stride(m: &Module<'_>, types: &[Ty], of: Ty) -> u64 {
     let said = types.iter().find_map(|t| {
         let n = m.types.stride(*t);
@@ -388,7 +398,7 @@ pub(crate) fn pointer_stride(m: &Module<'_>, types: &[Ty], of: Ty) -> u64 {
     said.unwrap_or_else(|| m.types.size(of))
 }
 
-/// Whether a variable is an array of buffers, images or samplers.
+/// Returns true if a variable is an array of buffers, images or samplers.
 pub(crate) fn is_array_of_descriptors(m: &Module<'_>, id: Id) -> bool {
     let Def::Global(g) = m.def(id) else {
         return false;
@@ -399,7 +409,7 @@ pub(crate) fn is_array_of_descriptors(m: &Module<'_>, id: Id) -> bool {
             StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::UniformConstant
         );
         let array = matches!(m.types.kind(d.ty), Type::Array(..) | Type::RuntimeArray(_));
-        // A buffer is a structure.
+        // A buffer itself is a structure.
         class && array
     })
 }

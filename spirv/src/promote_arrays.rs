@@ -1,10 +1,14 @@
-//! Private variables that are indexed, in registers.
+//! Promotion of indexed private variables to registers, as LLVM's AMDGPUPromoteAlloca.
 //!
-//! Needs a body whose variables are promoted where they can be, and its uniformity. What is left is indexed by what no constant says. Such a variable is held
-//! in registers, as one vector with a part of all channels for each of its scalars, if those are of one kind, if nothing but loads and stores is made of
-//! it, and if there is room. A part that one index names is a region at a variable place (`rdregion`, `wrregion`); so is what is loaded where each channel has its
-//! own index. A store by each channel's own index looks at each part, so that there must be few. A variable that is the same in all channels has but one lane
-//! for each of its scalars, and is always held.
+//! Needs a body whose other variables are promoted, and its uniformity. Remaining variables have
+//! dynamic indices. One is promoted if its scalars are of one kind, if it is only loaded and
+//! stored, and if registers suffice. It becomes one vector with a part of all lanes for each
+//! scalar.
+//!
+//! An access with a uniform index is a region at a variable offset (`rdregion`, `wrregion`). A load
+//! with a divergent index is an indirect region. A store with a divergent index visits each part,
+//! so there must be few parts. A uniform variable has one lane for each scalar, and is always
+//! promoted.
 
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
@@ -19,58 +23,59 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// Bytes of a thread's registers for such variables, where there are 4096: half of them.
+/// Bytes of registers for such variables in a thread with 4096 bytes: half of them.
 const ROOM: u32 = 2048;
 
-/// The most bytes of one of a channel: what would have room in the narrowest thread.
+/// Maximum bytes of a variable for each channel: what fits in the narrowest thread.
 const MAX_BYTES: u32 = ROOM / 8;
 
-/// Bytes of a thread's registers for those that are the same in all channels.
+/// Bytes of registers for uniform variables.
 const SHARED: u32 = 512;
 
-/// The most parts that a store by each channel's own index looks at: more cost more than a message.
+/// Maximum number of parts that a store with a divergent index visits. More cost more than a
+/// message.
 const MAX_PARTS: u32 = 6;
 
-/// A variable.
+/// Promoted variable.
 #[derive(Clone, Debug)]
 pub(crate) struct PromotedArray {
-    /// What its scalars are.
+    /// Kind of its scalars.
     pub scalar: Scalar,
-    /// How many they are.
+    /// Number of its scalars.
     pub leaves: u32,
-    /// Whether each channel's own index leads to what is loaded: then it stays an array, however straight the code becomes.
+    /// Set if a load has a divergent index. It then stays an array even where loops are unrolled.
     by_channel: bool,
-    /// What it is, and whether that is the same in all channels: then each scalar has one lane.
+    /// Variable, and whether it is uniform. Then each scalar has one lane.
     id: Id,
     pub uniform: bool,
 }
 
 impl PromotedArray {
-    /// Bytes of a channel.
+    /// Bytes for each channel.
     fn bytes(&self) -> u32 {
         self.leaves * self.scalar.bytes()
     }
 
-    /// The lanes of each scalar in a thread of so many.
+    /// Lanes of each scalar in a thread of width `simd`.
     pub fn lanes(&self, simd: u32) -> u32 {
         if self.uniform { 1 } else { simd }
     }
 }
 
-/// The variables that may be held in registers.
+/// Variables that may be promoted.
 #[derive(Debug, Default)]
 pub(crate) struct PromotedArrays {
     pub all: Vec<PromotedArray>,
-    /// Bytes of a thread's registers for them.
+    /// Bytes of registers for them.
     room: u32,
-    /// The variable that a pointer is into, by its number.
+    /// Index of the variable that a pointer points into.
     of: SecondaryMap<Id, Option<u32>>,
-    /// The constants that copies fill the whole of a variable from, by their target and their word.
+    /// Constants that copies fill a whole variable from, by target and word of the copy.
     copied: BTreeMap<(Id, u32), Id>,
 }
 
 impl PromotedArrays {
-    /// Which of them are held in registers of a thread: as many as there is room for, the smallest first.
+    /// Selects the variables that are promoted at a width: as many as fit, smallest first.
     pub fn held(&self, simd: u32) -> Vec<bool> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let bytes = |n: &usize| self.all.get(*n).map_or(0, PromotedArray::bytes);
@@ -82,7 +87,7 @@ impl PromotedArrays {
             let (Some(held), bytes) = (out.get_mut(n), bytes(&n)) else {
                 continue;
             };
-            // Where loops become straight, what is loaded for them has room beside it.
+            // Unrolled loops keep loaded values as well.
             let beside = if self.all.get(n).is_some_and(|a| a.by_channel) {
                 bytes
             } else {
@@ -94,7 +99,7 @@ impl PromotedArrays {
         out
     }
 
-    /// Whether a narrower thread holds one that a wide one leaves in scratch.
+    /// Returns true if a narrower thread promotes a variable that a wide one leaves in scratch.
     pub fn fit_better(&self, narrow: u32, wide: u32) -> bool {
         let (narrow, wide) = (self.held(narrow), self.held(wide));
         narrow.iter().zip(wide).any(|(n, w)| *n && !w)
@@ -107,7 +112,7 @@ impl PromotedArrays {
         held.map(|(a, _)| a.bytes() * a.lanes(simd)).sum()
     }
 
-    /// Each by its variable, if it is held should it be the same in all channels: as many as there is room for.
+    /// Variables that are promoted if they turn out to be uniform: as many as fit.
     pub fn shareable(&self) -> Vec<Option<Id>> {
         let mut room = SHARED;
         let each = self.all.iter().map(|a| {
@@ -117,36 +122,36 @@ impl PromotedArrays {
         each.collect()
     }
 
-    /// The variable that a pointer is into.
+    /// Index of the variable that a pointer points into.
     pub fn of(&self, pointer: Id) -> Option<usize> {
         self.of[pointer].map(|n| n as usize)
     }
 
-    /// The constant that a copy at a word fills its target from.
+    /// Constant that the copy at a word fills its target from.
     pub fn copied(&self, target: Id, at: u32) -> Option<Id> {
         self.copied.get(&(target, at)).copied()
     }
 }
 
-struct Find<'a, 'm> {
+struct ArrayFinder<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     u: &'a Uniformity,
     found: Vec<(PromotedArray, Ty)>,
     of: SecondaryMap<Id, Option<u32>>,
-    /// Pointers to the whole that are of another type.
+    /// Pointers to a whole variable with another pointee type.
     raw: SecondaryMap<Id, Option<u32>>,
-    /// Those that are one of the two.
+    /// Pointers in `of` or `raw`.
     pointers: Vec<Id>,
-    /// Variables of constants that pointers are to the beginning of.
+    /// Constant variables behind casts of pointers to them.
     constants: SecondaryMap<Id, Option<Id>>,
     copied: BTreeMap<(Id, u32), Id>,
-    /// Whether each channel has its own index.
+    /// Pointers with a divergent index.
     varying: SecondaryMap<Id, bool>,
     bad: Vec<bool>,
 }
 
-/// Finds the arrays that may be promoted, with uniformity: of those found by their uses alone.
+/// Repeats the search with uniformity, on a body whose candidates are known.
 pub(crate) fn refine(
     m: &Module<'_>,
     body: &Body,
@@ -163,8 +168,8 @@ pub(crate) fn refine(
     }
 }
 
-/// Finds the variables. By a uniformity in which nothing is divergent, those that may be held, by their uses alone. Half of `file`, the bytes of
-/// registers that a thread is known to have, is for them.
+/// Finds the variables that may be promoted. An empty `Uniformity` gives the candidates by their
+/// uses alone. Half of `file`, the bytes of registers of a thread if known, is for them.
 pub(crate) fn find(
     m: &Module<'_>,
     body: &Body,
@@ -172,7 +177,7 @@ pub(crate) fn find(
     u: &Uniformity,
     file: u32,
 ) -> PromotedArrays {
-    // Shaders' pointers are not looked at.
+    // Logical pointers are not promoted.
     if m.logical {
         return PromotedArrays::default();
     }
@@ -184,7 +189,7 @@ pub(crate) fn find(
             ..PromotedArrays::default()
         };
     }
-    let mut f = Find {
+    let mut f = ArrayFinder {
         m,
         body,
         u,
@@ -207,7 +212,7 @@ pub(crate) fn find(
             phi.args.iter().for_each(|(_, arg)| f.spoil(*arg));
         }
     }
-    // Those that are left, with new numbers.
+    // Renumber the remaining ones.
     let mut numbers = Vec::new();
     let mut all = Vec::new();
     for ((array, _), bad) in f.found.into_iter().zip(&f.bad) {
@@ -232,7 +237,7 @@ pub(crate) fn find(
     }
 }
 
-impl Find<'_, '_> {
+impl ArrayFinder<'_, '_> {
     fn spoil(&mut self, id: Id) {
         for n in [self.of[id], self.raw[id]].into_iter().flatten() {
             if let Some(bad) = self.bad.get_mut(n as usize) {
@@ -241,7 +246,7 @@ impl Find<'_, '_> {
         }
     }
 
-    /// A variable whose scalars are all of one kind, and neither too many nor one.
+    /// Describes a variable of two or more scalars of one kind, if it is small enough.
     fn candidate(&self, id: Id, ty: Ty) -> Option<PromotedArray> {
         let types = &self.m.types;
         let leaves = types.leaves(ty);
@@ -268,7 +273,7 @@ impl Find<'_, '_> {
         let words = self.body.operands(inst);
         let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
         let (id, first) = (inst.id.expand(), operand(0));
-        // What is no use that spoils: so many operands.
+        // Number of leading id operands whose use does not disqualify.
         let fine = match inst.op {
             Op::Variable => {
                 let of = inst.ty.expand().and_then(|t| match self.m.types.kind(t) {
@@ -321,7 +326,7 @@ impl Find<'_, '_> {
                     if let Def::Global(_) = self.m.def(base) {
                         self.constants[id] = Some(base);
                     }
-                    // The whole, not what an index leads to.
+                    // The pointer must point to the whole variable.
                     let whole = self.of[base].filter(|_| self.is_variable(base));
                     self.raw[id] = whole.or(self.raw[base]);
                     self.pointers.push(id);
@@ -338,7 +343,7 @@ impl Find<'_, '_> {
             all
         };
         for (n, id) in uses.into_iter().enumerate() {
-            // Pointers to the whole of another type are not for loads and stores.
+            // Such pointers are only for copies.
             let raw = self.raw[id].is_some()
                 && matches!(
                     inst.op,
@@ -355,7 +360,7 @@ impl Find<'_, '_> {
         }
     }
 
-    /// How many places there are for what a pointer is to, in its variable.
+    /// Number of positions that the pointee can have in its variable, times its scalars.
     fn parts(&self, pointer: Id) -> u32 {
         let ty = self.body.type_of(self.m, pointer);
         let of = ty.and_then(|t| self.m.pointee(t));
@@ -372,7 +377,8 @@ impl Find<'_, '_> {
         array.is_some_and(|(_, ty)| Some(*ty) == of) && !self.varying[id]
     }
 
-    /// Whether a copy fills the whole of a variable from constants of its type; then that is kept.
+    /// Returns true if a copy fills a whole variable from a constant of its type, and records the
+    /// constant.
     fn is_filled(&mut self, at: u32, words: &[u32]) -> bool {
         let [to, from, size, ..] = *words else {
             return false;

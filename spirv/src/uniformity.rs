@@ -1,12 +1,18 @@
-//! What is one for all channels of a thread: values, branches, labels and loops.
+//! Uniformity analysis: values, branches, labels and loops that are uniform in a thread.
 //!
-//! Needs a structured and its graph. A value is uniform if all channels that run where it is defined have the same. It is divergent by data (an
-//! operand is), by control (a phi of a label to which channels come by several ways), or by time (it is defined in a loop that channels leave one
-//! after the other, and used behind it; only its uses there are divergent). A label is one of channels if a branch in its scope parts channels
-//! that are not together again before it; a loop, if they leave it by such a branch. What is not found divergent is one lane.
+//! Needs a graph and its structured form. A value is uniform if all channels that are active at its
+//! definition have the same. It is divergent:
 //!
-//! A private variable that may be held in registers ([`crate::promote_arrays`]) is uniform if nothing but uniform values is stored there, by uniform indices, where no
-//! channels have parted: then no channel has anything else there than the others.
+//! - by data, if an operand is divergent;
+//! - by control, if it is a phi of a label that channels reach by several edges;
+//! - by time, if it is defined in a loop that channels leave at different iterations, and used
+//!   after it. Only those uses are divergent.
+//!
+//! A label is divergent if a branch in its scope is, and the channels do not join before it. A loop
+//! is divergent if channels leave it by such a branch. Anything else is uniform and has one lane.
+//!
+//! A private variable that may be promoted ([`crate::promote_arrays`]) is uniform if all stores to
+//! it are: uniform values at uniform indices, with all channels active.
 
 use crate::body::{BInst, Block, Body, Term};
 use crate::builtins;
@@ -16,7 +22,7 @@ use crate::emit::{block_io, groups, images};
 use crate::inline_policy;
 use crate::library::{self, intel_builtins};
 use crate::module::types::Type;
-use crate::module::{Def, Func, Module, Set};
+use crate::module::{Def, ExtInstSet, Func, Module};
 use crate::promote_arrays::PromotedArrays;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -27,26 +33,26 @@ use spirv::{Op, StorageClass};
 use std::collections::BTreeSet;
 use std::ops::Bound::Excluded;
 
-/// Who uses a value.
+/// User of a value.
 #[derive(Clone, Copy)]
 enum User {
-    /// A result, made divergent by it.
+    /// Result that it makes divergent.
     Value(Id),
-    /// A terminator.
+    /// Terminator.
     Branch(Block),
-    /// A parameter of a function that is called.
+    /// Parameter of a called function.
     Param(Func, u32),
-    /// A private variable, by a store to it.
+    /// Private variable, by a store.
     Array(u32),
-    /// Something whose result does not depend on it.
+    /// Instruction whose result does not depend on it.
     Other,
 }
 
-/// The users of each value, as lists in one place.
+/// Users of each value, as linked lists in one allocation.
 struct Users {
-    /// The number of the first of each list, from 1; 0 where there is none.
+    /// Index of the first entry of each list, from 1. 0 for an empty list.
     first: SecondaryMap<Id, u32>,
-    /// Users, and the number of the next.
+    /// Users, with the index of the next entry.
     all: Vec<(User, u32)>,
 }
 
@@ -57,56 +63,58 @@ impl Users {
         self.first[id] = self.all.len() as u32;
     }
 
-    /// A user by its number, and the number of the next.
+    /// User at an index, and the index of the next entry.
     fn get(&self, n: u32) -> Option<(User, u32)> {
         self.all.get((n as usize).checked_sub(1)?).copied()
     }
 }
 
-/// What was found.
+/// Result of the analysis.
 #[derive(Debug, Default)]
 pub(crate) struct Uniformity {
     /// Values with a lane for each channel.
     pub divergent: SecondaryMap<Id, bool>,
-    /// Blocks whose terminator parts channels.
+    /// Blocks with a divergent terminator.
     pub branch: SecondaryMap<Block, bool>,
-    /// Labels where channels wait for others.
+    /// Divergent labels, where channels wait for others.
     pub label: SecondaryMap<Block, bool>,
-    /// Loops that channels leave one after the other.
+    /// Divergent loops, which channels leave at different iterations.
     pub loops: SecondaryMap<Loop, bool>,
-    /// Loops of which values are kept in variables for what is behind them: those, and those that are left for labels of channels. To such a label
-    /// control also comes, without channels, from before what they are defined by.
+    /// Loops whose values are kept in variables for uses after them. These are divergent loops, and
+    /// loops that are left for divergent labels. Control also reaches such a label, with no
+    /// channels active, from before the definitions.
     pub kept: SecondaryMap<Loop, bool>,
-    /// Of values defined in such a loop and used behind it, the outermost of those loops.
+    /// Outermost such loop that each value is defined in and used after.
     pub escapes: SecondaryMap<Id, PackedOption<Loop>>,
-    /// The block that each value is defined in.
+    /// Block of the definition of each value.
     pub block: SecondaryMap<Id, PackedOption<Block>>,
-    /// Parameters of functions that are called with what is divergent.
+    /// Parameters of called functions with divergent arguments.
     pub divergent_args: Vec<(Func, u32)>,
 }
 
-struct Analysis<'a, 'm> {
+struct UniformityAnalysis<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     g: &'a Graph,
     structured: &'a StructuredCfg,
     out: Uniformity,
     users: Users,
-    /// Uses behind a loop of what is defined in it.
+    /// Uses after a loop of values defined in it.
     crossing: SecondaryMap<Loop, Vec<(Id, User)>>,
     labels: Labels,
     todo: Vec<Id>,
-    /// Branches that are still to be looked at.
+    /// Divergent branches to process.
     later: Vec<Block>,
-    /// Private variables that may be held in registers.
+    /// Private variables that may be promoted.
     arrays: &'a PromotedArrays,
     /// Each of them, while it is uniform.
     shared: Vec<Option<Id>>,
-    /// Where in the structured they are stored to.
+    /// Steps and variables of stores to them.
     stores: BTreeSet<(u32, u32)>,
 }
 
-/// The uniformity of a body, of which some parameters, by their numbers, are divergent. `arrays`: what may be held in registers, by its uses alone.
+/// Analyzes a body. `divergent` lists the indices of divergent parameters. `arrays` are the
+/// candidates for promotion.
 pub(crate) fn analyze(
     m: &Module<'_>,
     body: &Body,
@@ -115,7 +123,7 @@ pub(crate) fn analyze(
     arrays: &PromotedArrays,
     divergent: &[u32],
 ) -> Uniformity {
-    let mut a = Analysis {
+    let mut a = UniformityAnalysis {
         m,
         body,
         g,
@@ -160,11 +168,11 @@ pub(crate) fn analyze(
     a.out
 }
 
-impl Analysis<'_, '_> {
+impl UniformityAnalysis<'_, '_> {
     fn define(&mut self) {
         for (id, ty) in &self.body.params {
             self.out.block[*id] = self.g.entry.into();
-            // The address of each work-item's own copy.
+            // Address of a work-item's own copy.
             if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
                 self.mark(*id);
             }
@@ -195,8 +203,8 @@ impl Analysis<'_, '_> {
                 }
                 let spread = self.kind(inst);
                 let user = match (inst.id.expand(), spread) {
-                    (Some(id), Spread::Operands) => User::Value(id),
-                    (Some(id), Spread::Source) => {
+                    (Some(id), DivergenceSource::Operands) => User::Value(id),
+                    (Some(id), DivergenceSource::Source) => {
                         self.mark(id);
                         User::Other
                     }
@@ -211,7 +219,7 @@ impl Analysis<'_, '_> {
                         self.used(id, b, User::Array(n));
                     }
                 }
-                if let (Spread::Operand(n), Some(result)) = (spread, inst.id.expand()) {
+                if let (DivergenceSource::Operand(n), Some(result)) = (spread, inst.id.expand()) {
                     let id = self.body.operands(inst).get(n).map(|w| Id::of(*w));
                     if let Some(id) = id {
                         self.used(id, b, User::Value(result));
@@ -227,7 +235,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// The private variable that an instruction changes, or that it is not known to leave as it is; then it does that here.
+    /// Private variable that an instruction writes or may write. Records the store.
     fn stored(&mut self, inst: &BInst, b: Block, uses: &[Id]) -> Option<u32> {
         use Op::*;
         let n = match inst.op {
@@ -242,7 +250,7 @@ impl Analysis<'_, '_> {
         Some(n)
     }
 
-    /// Channels have parted between two places of the structured: what is stored there is not so for all.
+    /// Channels diverge between two steps: variables stored to there are divergent.
     fn parted(&mut self, from: u32, to: u32) {
         let between = (Excluded((from, u32::MAX)), Excluded((to, 0)));
         while from < to
@@ -253,7 +261,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// A private variable is another for each channel.
+    /// Marks a private variable divergent.
     fn parts_array(&mut self, n: u32) {
         let shared = self.shared.get_mut(n as usize).and_then(Option::take);
         if let Some(id) = shared {
@@ -266,7 +274,8 @@ impl Analysis<'_, '_> {
         callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
     }
 
-    /// What a function gives has a lane for each channel; what it takes is uniform if it is wherever it is called.
+    /// Records a call. Results of functions have a lane for each channel. Parameters are uniform if
+    /// they are at all calls.
     fn call(&mut self, inst: &BInst, b: Block) {
         if let Some(id) = inst.id.expand() {
             self.mark(id);
@@ -297,18 +306,18 @@ impl Analysis<'_, '_> {
         }
     }
 
-    fn kind(&self, inst: &BInst) -> Spread {
+    fn kind(&self, inst: &BInst) -> DivergenceSource {
         let operands = self.body.operands(inst);
         match inst.op {
-            // Private memory is another for each channel, until it is found to be the same.
+            // Private memory is divergent, unless a variable is found uniform.
             Op::Variable => {
                 let id = inst.id.expand();
                 let n = id.and_then(|id| self.arrays.of(id));
                 let shared = n.and_then(|n| self.shared.get(n).copied().flatten());
                 if shared.is_some() && shared == id {
-                    Spread::Nothing
+                    DivergenceSource::Nothing
                 } else {
-                    Spread::Source
+                    DivergenceSource::Source
                 }
             }
             Op::Load => {
@@ -317,40 +326,40 @@ impl Analysis<'_, '_> {
                 match ty.map(|t| self.m.types.kind(t)) {
                     _ if pointer.is_some_and(|p| builtins::builtin(self.m, p).is_some()) => {
                         match pointer.and_then(|p| builtins::builtin(self.m, p)) {
-                            Some(b) if builtins::is_uniform(b) => Spread::Nothing,
-                            _ => Spread::Source,
+                            Some(b) if builtins::is_uniform(b) => DivergenceSource::Nothing,
+                            _ => DivergenceSource::Source,
                         }
                     }
                     Some(Type::Pointer(StorageClass::Function | StorageClass::Private, _))
-                        if !pointer.is_some_and(|p| self.body.in_tables.contains(&p)) =>
+                        if !pointer.is_some_and(|p| self.body.constant_pointers.contains(&p)) =>
                     {
                         match pointer.and_then(|p| self.arrays.of(p)) {
-                            Some(_) => Spread::Operands,
-                            None => Spread::Source,
+                            Some(_) => DivergenceSource::Operands,
+                            None => DivergenceSource::Source,
                         }
                     }
-                    _ => Spread::Operands,
+                    _ => DivergenceSource::Operands,
                 }
             }
-            op if crate::emit::is_lane_dependent(op) => Spread::Source,
-            // Of an image by an index it is another in each channel; so is the size of a level.
-            op if images::is_query(op) => Spread::Operands,
-            // A lane for each channel whatever the coordinates are.
+            op if crate::emit::is_lane_dependent(op) => DivergenceSource::Source,
+            // They depend on a dynamic image index, and on the level of a size query.
+            op if images::is_query(op) => DivergenceSource::Operands,
+            // Results have a lane for each channel even for uniform coordinates.
             Op::ImageSampleExplicitLod | Op::ImageGather | Op::ImageRead | Op::ImageFetch => {
-                Spread::Source
+                DivergenceSource::Source
             }
-            op if block_io::is_read(op) => Spread::Source,
-            Op::ExtInst if self.is_by_channel(operands) => Spread::Source,
+            op if block_io::is_read(op) => DivergenceSource::Source,
+            Op::ExtInst if self.is_by_channel(operands) => DivergenceSource::Source,
             Op::FunctionCall => match intel_builtins::result(self.m, operands) {
-                None => Spread::Operands,
-                Some(groups::Spread::Uniform) => Spread::Nothing,
-                Some(_) => Spread::Source,
+                None => DivergenceSource::Operands,
+                Some(groups::Spread::Uniform) => DivergenceSource::Nothing,
+                Some(_) => DivergenceSource::Source,
             },
             op => match groups::result(op, operands) {
-                None => Spread::Operands,
-                Some(groups::Spread::Divergent) => Spread::Source,
-                Some(groups::Spread::Uniform) => Spread::Nothing,
-                Some(groups::Spread::By(n)) => Spread::Operand(n),
+                None => DivergenceSource::Operands,
+                Some(groups::Spread::Divergent) => DivergenceSource::Source,
+                Some(groups::Spread::Uniform) => DivergenceSource::Nothing,
+                Some(groups::Spread::By(n)) => DivergenceSource::Operand(n),
             },
         }
     }
@@ -359,7 +368,7 @@ impl Analysis<'_, '_> {
         let &[set, number, ..] = operands else {
             return false;
         };
-        self.m.def(Id::of(set)) == Def::Set(Set::OpenCl) && library::is_by_channel(number)
+        self.m.def(Id::of(set)) == Def::Set(ExtInstSet::OpenCl) && library::is_by_channel(number)
     }
 
     fn mark(&mut self, id: Id) {
@@ -368,7 +377,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// What is defined in a loop and used behind it has a variable.
+    /// Keeps values defined in a loop and used after it in variables.
     fn keep(&mut self, l: Loop) {
         if std::mem::replace(&mut self.out.kept[l], true) {
             return;
@@ -383,7 +392,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// What a divergent value is used for.
+    /// Propagates divergence to a user.
     fn spread(&mut self, user: User) {
         match user {
             User::Value(id) => self.mark(id),
@@ -394,7 +403,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// A branch parts channels.
+    /// Propagates a divergent branch.
     fn part(&mut self, b: Block) {
         if std::mem::replace(&mut self.out.branch[b], true) {
             return;
@@ -410,7 +419,7 @@ impl Analysis<'_, '_> {
                 self.keep(l);
             }
             for phi in &self.body.blocks[label].phis {
-                // What is the same whichever way channels come, and whenever they leave a loop.
+                // One value for all edges, from outside of the loops that they leave.
                 let first = phi.args.first().map(|a| a.1);
                 let same = phi.args.iter().all(|a| {
                     let def = self.out.block[a.1].expand();
@@ -432,24 +441,24 @@ impl Analysis<'_, '_> {
     }
 }
 
-/// How an instruction's result comes to be divergent.
+/// Source of the divergence of a result.
 #[derive(Clone, Copy)]
-enum Spread {
-    /// It is.
+enum DivergenceSource {
+    /// Always divergent.
     Source,
-    /// By its operands.
+    /// Divergent if any operand is.
     Operands,
-    /// By one of its operands.
+    /// Divergent if this operand is.
     Operand(usize),
-    /// It is not.
+    /// Always uniform.
     Nothing,
 }
 
-/// Labels by where their scopes end, for finding those whose scope a place is in.
+/// Labels by the ends of their scopes, to find those whose scope contains a step.
 struct Labels {
-    /// Ends and labels, by end.
+    /// Ends and labels, sorted by end.
     all: Vec<(u32, Block)>,
-    /// A tree of the least beginning among them.
+    /// Segment tree of the least beginning.
     least: Vec<u32>,
     size: usize,
 }
@@ -473,7 +482,7 @@ impl Labels {
         Labels { all, least, size }
     }
 
-    /// Takes a label whose scope has a place in it and ends before another.
+    /// Removes and returns a label whose scope contains step `at` and ends before step `before`.
     fn take(&mut self, at: u32, before: u32) -> Option<Block> {
         let first = self.all.partition_point(|l| l.0 <= at);
         let end = self.all.partition_point(|l| l.0 < before);

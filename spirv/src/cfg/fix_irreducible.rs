@@ -1,8 +1,11 @@
-//! Cycles that are entered at several blocks get one entry.
+//! Conversion of irreducible loops (cycles with several entries) to loops with one entry, as LLVM's
+//! `FixIrreducible`.
 //!
-//! Needs a body without calls of what stands in it, whose phis name what leads to their blocks in order. What enters such a cycle is led through one new
-//! block, a switch by a number that says where to; so is what goes back to one of the entries. Afterwards the graph is reducible, and what
-//! dominated a block still does: only what the phis of entries take goes by phis of the new block. Where there is no such cycle, nothing changes.
+//! Needs a body without inlinable calls, whose phis have one argument for each predecessor, sorted.
+//! Edges into such a cycle go through a new block that switches on the number of the entry. So do
+//! back edges to one of the entries. Afterwards the graph is reducible. Dominance between old
+//! blocks is kept, and only phis of entries move to the new block. Bodies without such cycles do
+//! not change.
 
 use super::rpo::ReversePostorder;
 use crate::body::{Block, BlockData, Body, Phi, Term};
@@ -14,17 +17,17 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use spirv::Op;
 use std::cmp::Reverse;
 
-/// The deepest that cycles are nested: what is deeper cannot be emitted.
+/// Maximum nesting depth of cycles. Deeper ones cannot be emitted.
 const MAX_NESTED: usize = 128;
-/// The most blocks that are made.
+/// Maximum number of new blocks.
 const MAX_WAYS: usize = 100_000;
-/// The most that phis are given: what an entry takes, on all ways to all entries.
+/// Maximum number of new phi arguments: one for each phi of an entry and each redirected edge.
 const MAX_ARGS: usize = 4 << 20;
 
-/// Makes a body's graph reducible.
+/// Makes the graph of a body reducible.
 ///
 /// # Errors
-/// More than the limits.
+/// A body over the limits.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let Some(entry) = body.entry.expand() else {
         return Ok(());
@@ -37,7 +40,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     if graph.back().all(|(from, to)| tree.dominates(to, from)) {
         return Ok(());
     }
-    let mut r = Reduce {
+    let mut r = CycleReducer {
         preds: SecondaryMap::new(),
         at: SecondaryMap::new(),
         sets: 0,
@@ -47,7 +50,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let all = graph.order;
     all.iter().for_each(|b| r.leads(*b, body));
     let before = body.blocks.len();
-    // Cycles within cycles, level by level: those of a level are no more than the body.
+    // Nested cycles are processed level by level. The cycles of a level are disjoint.
     let mut level = vec![(entry, all)];
     for _ in 0..=MAX_NESTED {
         let mut inner = Vec::new();
@@ -76,19 +79,19 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     )))
 }
 
-struct Reduce {
-    /// What leads to each block that is reached.
+struct CycleReducer {
+    /// Predecessors of each reachable block.
     preds: SecondaryMap<Block, Vec<Block>>,
-    /// Of each block, the set of blocks that was looked at last, and its place there.
+    /// Number of the last set of each block, and its index in that set.
     at: SecondaryMap<Block, (u32, u32)>,
     sets: u32,
-    /// Values that are not defined.
+    /// Undefined value of each type.
     undefined: SecondaryMap<Ty, PackedOption<Id>>,
-    /// What phis were given.
+    /// Number of new phi arguments.
     args: usize,
 }
 
-impl Reduce {
+impl CycleReducer {
     fn leads(&mut self, b: Block, body: &Body) {
         let mut to: Vec<Block> = body.blocks[b].term.successors().collect();
         to.sort_unstable();
@@ -96,7 +99,7 @@ impl Reduce {
         to.into_iter().for_each(|s| self.preds[s].push(b));
     }
 
-    /// Gives a set of blocks a number.
+    /// Makes a list of blocks the current set, and returns its number.
     fn set(&mut self, blocks: &[Block]) -> u32 {
         self.sets += 1;
         for (n, b) in (0..).zip(blocks) {
@@ -105,7 +108,8 @@ impl Reduce {
         self.sets
     }
 
-    /// The cycles among blocks that do not go through one of them (Tarjan's components, by a stack of their own).
+    /// Finds the strongly connected components among blocks, without the block `without` (Tarjan's
+    /// algorithm with an explicit stack).
     fn cycles(&mut self, without: Block, blocks: &[Block], body: &Body) -> Vec<Vec<Block>> {
         let set = self.set(blocks);
         let succs = |n: usize| -> Vec<usize> {
@@ -113,7 +117,7 @@ impl Reduce {
             let inside = all.filter(|s| *s != without && self.at[*s].0 == set);
             inside.map(|s| self.at[s].1 as usize).collect()
         };
-        // From 1 in order of visits, and the least that is reached of those that are open.
+        // Visit number from 1, and lowlink.
         let (mut number, mut low) = (vec![0u32; blocks.len()], vec![0u32; blocks.len()]);
         let mut is_open = vec![false; blocks.len()];
         let (mut open, mut out): (Vec<usize>, Vec<Vec<Block>>) = (Vec::new(), Vec::new());
@@ -156,7 +160,7 @@ impl Reduce {
         out
     }
 
-    /// The blocks of a cycle that others lead to.
+    /// Returns the blocks of a cycle that have predecessors outside of it.
     fn entries(&mut self, cycle: &[Block]) -> Vec<Block> {
         let set = self.set(cycle);
         let outside = |p: &Block| self.at[*p].0 != set;
@@ -166,7 +170,7 @@ impl Reduce {
         entries
     }
 
-    /// The entry that becomes the cycle's only one but for a switch: where most of the cycle leads back to.
+    /// Picks the entry with most predecessors in the cycle. It is the main header.
     fn header(&self, entries: &[Block]) -> Option<Block> {
         let inside = |p: &&Block| self.at[**p].0 == self.sets;
         let count = |b: &Block| self.preds[*b].iter().filter(inside).count();
@@ -174,8 +178,9 @@ impl Reduce {
         most.copied()
     }
 
-    /// Leads what enters a cycle, and what goes back to one of its entries, through one block, which becomes part of it. Ways between its blocks to other
-    /// entries stay: nothing that dominates a block ceases to, and values go on where they went.
+    /// Redirects edges into a cycle, and back edges to its main header, through a new block that
+    /// becomes part of the cycle. Edges inside of the cycle to other entries stay. That keeps
+    /// dominance between old blocks, so values remain available.
     fn dispatch(
         &mut self,
         m: &Module<'_>,
@@ -193,7 +198,7 @@ impl Reduce {
         };
         let head = new_block(body, term, (0, 0));
         cycle.push(head);
-        // The block made for each way, the entry that is meant, where it comes from.
+        // Block on the redirected edge, its entry, and its predecessor.
         let mut ways: Vec<(Block, Block, Block)> = Vec::new();
         let mut which = Phi {
             id: number,
@@ -256,7 +261,7 @@ impl Reduce {
         head
     }
 
-    /// Any value of a type, made where the body begins.
+    /// Returns an undefined value of a type, defined at the beginning of the body.
     fn undefined(&mut self, body: &mut Body, ty: Ty) -> Id {
         if let Some(id) = self.undefined[ty].expand() {
             return id;

@@ -1,7 +1,8 @@
-//! The graph of a body: order, dominators, loops.
+//! Control-flow graph of a body: order, dominators, loops.
 //!
-//! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch) and nowhere else, which [`Graph::new`]
-//! adds where there is none, and phis have what they take in the order of blocks. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
+//! Needs a body without inlinable calls. Afterwards every loop has one latch whose only successor
+//! is the header. [`Graph::new`] adds it where necessary. Phi arguments are sorted by block.
+//! Irreducible loops are removed before, by [`fix_irreducible`].
 
 pub(crate) mod dominators;
 pub(crate) mod fix_irreducible;
@@ -17,12 +18,12 @@ use gantry_codegen::maps::sized;
 use rpo::ReversePostorder;
 use smallvec::{SmallVec, smallvec};
 
-/// A loop.
+/// Natural loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Loop(u32);
 entity_impl!(Loop, "loop");
 
-/// A loop: what is dominated by its header and leads back to it.
+/// Natural loop: blocks that the header dominates and that lead back to it.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopData {
     pub header: Block,
@@ -31,29 +32,29 @@ pub(crate) struct LoopData {
     pub depth: u32,
 }
 
-/// Loops nested deeper are refused.
+/// Maximum nesting depth of loops.
 const MAX_LOOPS: u32 = 128;
 
-/// What the phases behind ask of a graph.
+/// Control-flow graph of a body.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub entry: Block,
-    /// Where each block goes, once each.
+    /// Successors of each block, without repetitions.
     pub succs: SecondaryMap<Block, SmallVec<[Block; 2]>>,
-    /// From where, without the ways back to headers.
+    /// Predecessors of each block, without back edges.
     pub forward_preds: SecondaryMap<Block, SmallVec<[Block; 2]>>,
-    /// Blocks that are reached, each behind all that lead to it but latches.
+    /// Reachable blocks in reverse postorder.
     pub order: Vec<Block>,
-    /// Places in the order.
+    /// Index of each block in `order`.
     pub place: SecondaryMap<Block, u32>,
     pub idom: SecondaryMap<Block, PackedOption<Block>>,
-    /// What every way from a block comes through next, where loops end.
+    /// Immediate postdominators, under the assumption that loops terminate.
     pub ipdom: SecondaryMap<Block, PackedOption<Block>>,
     pub loops: PrimaryMap<Loop, LoopData>,
     pub loop_of: SecondaryMap<Block, PackedOption<Loop>>,
 }
 
-/// Blocks behind those that lead to them, as far as that goes.
+/// Reverse postorder of the blocks reachable from `entry`.
 pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
     let mut seen: SecondaryMap<Block, bool> = sized(body.blocks.len());
     let mut out = Vec::with_capacity(body.blocks.len());
@@ -79,10 +80,10 @@ pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
 }
 
 impl Graph {
-    /// The graph of a body.
+    /// Computes the graph of a body, and adds latches to it.
     ///
     /// # Errors
-    /// It is not reducible, or nested too deeply.
+    /// A graph that is irreducible or nested too deeply.
     pub fn new(body: &mut Body) -> Result<Graph, Error> {
         let entry = body.entry.expand();
         let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
@@ -113,7 +114,7 @@ impl Graph {
             g.succs[*b] = succs.copied().collect();
             edges.push(to);
         }
-        // One alone has nothing before it and nothing behind it.
+        // A single block has no dominators and no loops.
         if g.order.len() == 1 && g.succs[entry].is_empty() {
             return Ok(g);
         }
@@ -133,18 +134,18 @@ impl Graph {
         Ok(g)
     }
 
-    /// Whether an edge goes back to a loop's header.
+    /// Returns true for back edges.
     pub fn is_back(&self, from: Block, to: Block) -> bool {
         self.place[to] <= self.place[from]
     }
 
-    /// The loop that a block is the header of.
+    /// Returns the loop that a block is the header of.
     pub fn headed(&self, b: Block) -> Option<Loop> {
         let l = self.loop_of[b].expand()?;
         (self.loops[l].header == b).then_some(l)
     }
 
-    /// Whether a loop has a block in it.
+    /// Returns true if a loop contains a block.
     pub fn within(&self, l: Loop, b: Block) -> bool {
         let mut at = self.loop_of[b].expand();
         while let Some(i) = at {
@@ -156,7 +157,7 @@ impl Graph {
         false
     }
 
-    /// The outermost loop that has one block in it and not the other.
+    /// Returns the outermost loop that contains `from` and not `to`.
     pub fn left(&self, from: Block, to: Block) -> Option<Loop> {
         let mut out = None;
         let mut at = self.loop_of[from].expand();
@@ -170,9 +171,9 @@ impl Graph {
         out
     }
 
-    /// Loops, inner ones behind outer ones.
+    /// Finds loops, outer ones before inner ones.
     fn find_loops(&mut self) -> Result<(), Error> {
-        // For each block: the outermost loop found so far that it is in, by its header's place.
+        // Header of the outermost loop found so far around each block, by index in the order.
         let mut outer: Vec<u32> = (0..self.order.len() as u32).collect();
         let mut found: Vec<(Block, Block, Vec<Block>)> = Vec::new();
         let forward = |b: &Block| self.succs[*b].iter().all(|s| !self.is_back(*b, *s));
@@ -204,7 +205,7 @@ impl Graph {
             }
             found.push((header, latch, inside));
         }
-        // Outer loops come first now.
+        // In reverse, outer loops come first.
         for (header, latch, inside) in found.into_iter().rev() {
             let parent = self.loop_of[header];
             let depth = parent.expand().map_or(0, |p| self.loops[p].depth) + 1;
@@ -220,7 +221,7 @@ impl Graph {
                 depth,
             });
             self.loop_of[header] = l.into();
-            // Headers of inner loops take their blocks with them below.
+            // Blocks of inner loops are overwritten when those loops follow.
             for b in inside {
                 self.loop_of[b] = l.into();
             }
@@ -231,7 +232,7 @@ impl Graph {
     fn find_ipdoms(&mut self, edges: &Edges) {
         let count = self.order.len();
         let exit = count as u32;
-        // From, to.
+        // Edges of the reversed graph.
         let mut ways: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut ends = vec![false; count];
         for n in 0..exit {
@@ -239,7 +240,7 @@ impl Graph {
                 if s > n {
                     ways.push((s, n));
                     ends[n as usize] = true;
-                    // A latch leads to what the loop is left for: loops end.
+                    // Since loops terminate, each exit is also a successor of the latch.
                     let (from, to) = (self.order[n as usize], self.order[s as usize]);
                     let mut at = self.loop_of[from].expand();
                     while let Some(l) = at.filter(|l| !self.within(*l, to)) {
@@ -266,7 +267,7 @@ impl Graph {
     }
 }
 
-/// The root of a node, where nodes point on; the way becomes shorter.
+/// Finds the root of a node in a union-find forest, with path halving.
 fn root(up: &mut [u32], mut n: u32) -> u32 {
     while up[n as usize] != n {
         let next = up[up[n as usize] as usize];
@@ -276,7 +277,8 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else; whether there are such.
+/// Adds a latch to headers with several back edges, or with one from a block of several successors.
+/// Returns true if there were any.
 fn one_latch_each(graph: &ReversePostorder, body: &mut Body) -> Result<bool, Error> {
     if graph.back().next().is_none() {
         return Ok(false);
@@ -294,7 +296,7 @@ fn one_latch_each(graph: &ReversePostorder, body: &mut Body) -> Result<bool, Err
         let mut from = std::mem::take(&mut latches[header]);
         from.sort_unstable();
         from.dedup();
-        // One that also goes elsewhere may be in an inner loop, or leave it.
+        // A block of several successors may be in an inner loop, or leave this one.
         let alone = |b: &Block| matches!(body.blocks[*b].term, Term::Branch(_));
         if from.is_empty() || from.len() == 1 && from.iter().all(alone) {
             continue;

@@ -1,20 +1,21 @@
-//! A body's blocks by number, with who dominates whom: what is asked before there is a [`super::Graph`].
+//! Reverse postorder and dominators of a body, for passes that run before there is a
+//! [`super::Graph`].
 
-use super::dominators::{Edges, NONE, Tree, dominators};
+use super::dominators::{DominatorTree, Edges, NONE, dominators};
 use crate::body::{Block, Body};
 use cranelift_entity::SecondaryMap;
 
-/// The blocks that are reached, by their places in an order in which each is behind what leads to it, as far as that goes.
+/// Reachable blocks in reverse postorder.
 pub(crate) struct ReversePostorder {
     pub order: Vec<Block>,
-    /// Places in the order.
+    /// Index of each block in `order`.
     pub place: SecondaryMap<Block, u32>,
-    /// Where each leads, as often as it says so.
+    /// Successors of each block by index, with repetitions.
     pub succs: Edges,
 }
 
 impl ReversePostorder {
-    /// The blocks of a body.
+    /// Computes the order of a body.
     pub fn new(entry: Block, body: &Body) -> ReversePostorder {
         let order = super::order(entry, body);
         let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
@@ -33,12 +34,12 @@ impl ReversePostorder {
         }
     }
 
-    /// Who dominates whom.
-    pub fn tree(&self) -> Tree {
-        Tree::new(dominators(0, &self.succs))
+    /// Computes the dominator tree.
+    pub fn tree(&self) -> DominatorTree {
+        DominatorTree::new(dominators(0, &self.succs))
     }
 
-    /// The edges that go back, or stay: from, to.
+    /// Iterates over edges to the same or an earlier block: from, to.
     pub fn back(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let from = (0..).zip(self.succs.iter());
         let all = from.flat_map(|(n, to)| to.iter().map(move |s| (n, *s)));

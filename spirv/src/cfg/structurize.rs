@@ -1,76 +1,83 @@
-//! The graph as a script: nested blocks, loops and branches, after Ramsey, "Beyond Relooper" (2022), for the control flow of channels.
+//! Structurizer: the graph as nested scopes, loops and branches.
 //!
-//! Needs a graph whose loops have one latch each. The script is a flat list of steps, whose nesting may be of any depth. A block to which several
-//! lead is a label: its scope begins where its dominator ends, and it stands behind the scope. What is behind a loop stands behind all of it, even
-//! what its header dominates, so that channels that leave wait there for the others. Every other block stands where the only branch to it is.
+//! Needs a graph whose loops have one latch each. It follows Ramsey, "Beyond Relooper" (2022),
+//! adapted to diverging channels. The result is a flat list of steps, nested to any depth.
 //!
-//! Whether a step is of channels (masks) or of the thread (branches) is not said here: [`crate::uniformity`] decides that by places in the script.
+//! - A block of several forward predecessors is a label. Its scope begins where its immediate
+//!   dominator ends, and the block follows the scope.
+//! - A block after a loop follows the whole loop, even if the header dominates it. Channels that
+//!   leave the loop wait there for the others.
+//! - Any other block is inlined at the only branch to it.
+//!
+//! Each step may act on channels (masks) or on the whole thread (branches). [`crate::uniformity`]
+//! decides that, by positions in the list.
 
 use super::{Graph, Loop};
 use crate::body::{Block, Body, Term};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::maps::sized;
 
-/// A step.
+/// Step of the structured form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// From here on channels may leave for a label.
+    /// Beginning of the scope of a label: channels may leave for it from here on.
     Begin(Block),
-    /// The label's channels are here; its block follows.
+    /// End of the scope of a label: its channels join, and its block follows.
     End(Block),
     LoopBegin(Loop),
     LoopEnd(Loop),
-    /// A block's instructions, without its terminator.
+    /// Instructions of a block, without its terminator.
     Code(Block),
-    /// A branch both sides of which follow: the first.
+    /// Two-way branch of a block whose sides both follow.
     If(Block),
     Else(Block),
     EndIf(Block),
-    /// A switch of which some targets follow.
+    /// Switch of a block, some of whose targets follow.
     Arms(Block),
     Arm(Block, Block),
     EndArm(Block),
     EndArms(Block),
-    /// What the phis of a block take when control comes from another.
+    /// Edge between two blocks, which assigns the phis of the second.
     Edge(Block, Block),
-    /// The channels of one block for which its terminator says another leave for it: on a condition, on its negation, of a switch.
+    /// Channels of the first block leave for the second: if its condition holds, if it does not, or
+    /// by the cases of its switch.
     LeaveIf(Block, Block),
     LeaveUnless(Block, Block),
     LeaveCase(Block, Block),
-    /// All channels do.
+    /// All channels of the first block leave for the second.
     Leave(Block, Block),
-    /// The thread's channels end.
+    /// Channels of the thread end.
     Return(Block),
 }
 
-/// The steps, and where things are among them.
+/// Structured form of a body.
 #[derive(Debug, Default)]
 pub(crate) struct StructuredCfg {
     pub steps: Vec<Step>,
-    /// Where a block's code is.
+    /// Step of the code of each block.
     pub code: SecondaryMap<Block, u32>,
-    /// Where a block's terminator begins.
+    /// First step of the terminator of each block.
     pub term: SecondaryMap<Block, u32>,
-    /// Where a label's scope begins and ends.
+    /// First and last step of the scope of each label.
     pub scope: SecondaryMap<Block, (u32, u32)>,
-    /// Where a loop begins and ends.
+    /// First and last step of each loop.
     pub loops: SecondaryMap<Loop, (u32, u32)>,
     /// Labels.
     pub labels: Vec<Block>,
-    /// For each step: the label (or header) to which control falls from there.
+    /// Label or header that control falls through to from each step, if that is next.
     falls: Vec<Option<Block>>,
 }
 
 impl StructuredCfg {
-    /// The label whose end comes next for channels behind a step, or the header to which they go back.
+    /// Returns the label or header that control reaches from a step without a jump.
     pub fn falls_to(&self, step: usize) -> Option<Block> {
         self.falls.get(step + 1).copied().flatten()
     }
 
-    /// The script of a body.
+    /// Structures a body.
     pub fn new(body: &Body, g: &Graph) -> StructuredCfg {
         let blocks = body.blocks.len();
-        let mut w = Writer {
+        let mut w = Structurizer {
             body,
             g,
             inline: sized(blocks),
@@ -85,7 +92,7 @@ impl StructuredCfg {
             todo: Vec::new(),
         };
         w.place();
-        w.todo.push(Todo::Visit(g.entry));
+        w.todo.push(StructureTask::Visit(g.entry));
         while let Some(t) = w.todo.pop() {
             w.todo(t);
         }
@@ -95,7 +102,7 @@ impl StructuredCfg {
     }
 
     fn find_falls(&mut self, g: &Graph) {
-        // Where the constructs end that a step is the end of a side of.
+        // Steps after the constructs that enclose the current side.
         let mut over: Vec<usize> = Vec::new();
         self.falls = vec![None; self.steps.len() + 1];
         for (n, step) in self.steps.iter().enumerate().rev() {
@@ -120,29 +127,29 @@ impl StructuredCfg {
     }
 }
 
-enum Todo {
+enum StructureTask {
     Visit(Block),
     Node(Block),
     Goto(Block, Block),
     Step(Step),
 }
 
-struct Writer<'a> {
+struct Structurizer<'a> {
     body: &'a Body,
     g: &'a Graph,
-    /// Blocks that stand where the branch to them is.
+    /// Blocks that are inlined at the branch to them.
     inline: SecondaryMap<Block, bool>,
-    /// Labels whose scope begins where a block ends, in order.
+    /// Labels whose scopes begin at the end of each block, in order.
     merges: SecondaryMap<Block, Vec<Block>>,
-    /// Labels whose scope begins before a loop, in order.
+    /// Labels whose scopes begin before each loop, in order.
     exits: SecondaryMap<Loop, Vec<Block>>,
     out: StructuredCfg,
-    /// What is to be written, last first.
-    todo: Vec<Todo>,
+    /// Work stack.
+    todo: Vec<StructureTask>,
 }
 
-impl Writer<'_> {
-    /// Finds where each block stands.
+impl Structurizer<'_> {
+    /// Decides how each block is placed.
     fn place(&mut self) {
         for &b in &self.g.order {
             let Some(d) = self.g.idom[b].expand() else {
@@ -156,7 +163,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a block stands where another branches to it.
+    /// Returns true if `to` is inlined at a branch of `from`.
     fn follows(&self, from: Block, to: Block) -> bool {
         self.inline[to] && !self.g.is_back(from, to)
     }
@@ -167,29 +174,29 @@ impl Writer<'_> {
         self.out.steps.push(Step::Begin(label));
     }
 
-    /// What stands behind the scopes of labels, first to last, last to be done.
+    /// Schedules the ends of scopes and the blocks of their labels.
     fn behind(&mut self, labels: &[Block]) {
         for &l in labels.iter().rev() {
-            self.todo.push(Todo::Visit(l));
-            self.todo.push(Todo::Step(Step::End(l)));
+            self.todo.push(StructureTask::Visit(l));
+            self.todo.push(StructureTask::Step(Step::End(l)));
         }
     }
 
-    fn todo(&mut self, t: Todo) {
+    fn todo(&mut self, t: StructureTask) {
         match t {
-            Todo::Visit(b) => {
+            StructureTask::Visit(b) => {
                 let Some(l) = self.g.headed(b) else {
-                    return self.todo(Todo::Node(b));
+                    return self.todo(StructureTask::Node(b));
                 };
                 let exits = std::mem::take(&mut self.exits[l]);
                 self.behind(&exits);
                 exits.iter().rev().for_each(|e| self.begin(*e));
                 self.out.loops[l].0 = self.out.steps.len() as u32;
                 self.out.steps.push(Step::LoopBegin(l));
-                self.todo.push(Todo::Step(Step::LoopEnd(l)));
-                self.todo.push(Todo::Node(b));
+                self.todo.push(StructureTask::Step(Step::LoopEnd(l)));
+                self.todo.push(StructureTask::Node(b));
             }
-            Todo::Node(b) => {
+            StructureTask::Node(b) => {
                 self.out.code[b] = self.out.steps.len() as u32;
                 self.out.steps.push(Step::Code(b));
                 let merges = std::mem::take(&mut self.merges[b]);
@@ -198,15 +205,15 @@ impl Writer<'_> {
                 self.out.term[b] = self.out.steps.len() as u32;
                 self.terminator(b);
             }
-            Todo::Goto(from, to) => {
+            StructureTask::Goto(from, to) => {
                 if self.follows(from, to) {
                     self.out.steps.push(Step::Edge(from, to));
-                    self.todo.push(Todo::Visit(to));
+                    self.todo.push(StructureTask::Visit(to));
                 } else {
                     self.out.steps.push(Step::Leave(from, to))
                 }
             }
-            Todo::Step(s) => {
+            StructureTask::Step(s) => {
                 let at = self.out.steps.len() as u32;
                 match s {
                     Step::End(b) => self.out.scope[b].1 = at,
@@ -220,26 +227,27 @@ impl Writer<'_> {
 
     fn terminator(&mut self, b: Block) {
         match &self.body.blocks[b].term {
-            Term::Branch(t) => self.todo.push(Todo::Goto(b, *t)),
+            Term::Branch(t) => self.todo.push(StructureTask::Goto(b, *t)),
             Term::Cond(_, t, e) => {
                 let (t, e) = (*t, *e);
                 match (self.follows(b, t), self.follows(b, e)) {
                     (true, true) => {
                         self.out.steps.push(Step::If(b));
-                        self.todo.push(Todo::Step(Step::EndIf(b)));
-                        self.todo.push(Todo::Goto(b, e));
-                        self.todo.push(Todo::Step(Step::Else(b)));
-                        self.todo.push(Todo::Goto(b, t));
+                        self.todo.push(StructureTask::Step(Step::EndIf(b)));
+                        self.todo.push(StructureTask::Goto(b, e));
+                        self.todo.push(StructureTask::Step(Step::Else(b)));
+                        self.todo.push(StructureTask::Goto(b, t));
                     }
                     (true, false) => {
                         self.out.steps.push(Step::LeaveUnless(b, e));
-                        self.todo.push(Todo::Goto(b, t));
+                        self.todo.push(StructureTask::Goto(b, t));
                     }
                     (false, true) => {
                         self.out.steps.push(Step::LeaveIf(b, t));
-                        self.todo.push(Todo::Goto(b, e));
+                        self.todo.push(StructureTask::Goto(b, e));
                     }
-                    // The nearer one comes last: control may fall to it. Ways back are at the end of their loop.
+                    // The nearer target comes last, since control may fall through to it. Back edges
+                    // count as nearest: they are at the end of their loop.
                     (false, false) => {
                         let far = |x: Block| {
                             if self.g.is_back(b, x) {
@@ -278,11 +286,11 @@ impl Writer<'_> {
             return;
         }
         self.out.steps.push(Step::Arms(b));
-        self.todo.push(Todo::Step(Step::EndArms(b)));
+        self.todo.push(StructureTask::Step(Step::EndArms(b)));
         for t in here.iter().rev() {
-            self.todo.push(Todo::Step(Step::EndArm(b)));
-            self.todo.push(Todo::Goto(b, *t));
-            self.todo.push(Todo::Step(Step::Arm(b, *t)));
+            self.todo.push(StructureTask::Step(Step::EndArm(b)));
+            self.todo.push(StructureTask::Goto(b, *t));
+            self.todo.push(StructureTask::Step(Step::Arm(b, *t)));
         }
     }
 }

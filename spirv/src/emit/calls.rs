@@ -53,7 +53,7 @@ impl Emit<'_, '_, '_> {
         let mask = self.lanes(Scalar::B1, self.simd);
         let mask = self.b.param(mask);
         self.b.set_exec_mask(mask);
-        self.begin_tables();
+        self.begin_constant_data();
         for (n, (id, ty)) in (0u32..).zip(&self.body.params) {
             let lanes = match divergent.binary_search(&n) {
                 Ok(_) => self.simd,

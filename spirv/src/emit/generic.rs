@@ -101,7 +101,7 @@ impl Emit<'_, '_, '_> {
                 return self.m.globals.get(g).map_or(class, |g| g.class);
             }
             // Tables are as buffers that nobody writes.
-            return if self.body.in_tables.contains(&id) {
+            return if self.body.constant_pointers.contains(&id) {
                 StorageClass::Uniform
             } else {
                 class

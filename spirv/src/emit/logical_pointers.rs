@@ -8,7 +8,7 @@
 use super::{Access, Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
-use crate::logical_pointers::{self, Place, Root};
+use crate::logical_pointers::{self, PointerInfo, Root};
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Scalar, Value};
@@ -54,7 +54,7 @@ struct Step {
 
 impl Emit<'_, '_, '_> {
     /// What is known of a pointer.
-    pub(super) fn place(&self, pointer: Id) -> Option<Place> {
+    pub(super) fn place(&self, pointer: Id) -> Option<PointerInfo> {
         self.places[pointer].or_else(|| logical_pointers::variable(self.m, pointer))
     }
 
@@ -62,7 +62,7 @@ impl Emit<'_, '_, '_> {
     fn buffer(
         &mut self,
         pointer: Id,
-        place: Place,
+        place: PointerInfo,
         number: Option<Value>,
     ) -> Result<Buffer, Error> {
         match (place.root, number) {
@@ -281,7 +281,7 @@ impl Emit<'_, '_, '_> {
     fn inside(
         &mut self,
         step: &Step,
-        (pointer, place, number): (Id, Place, Option<Value>),
+        (pointer, place, number): (Id, PointerInfo, Option<Value>),
         class: StorageClass,
         addr: Value,
         of: Ty,

@@ -41,7 +41,7 @@ use crate::contraction::{self, Sums};
 use crate::error::{Error, Errors};
 use crate::frame_layout::FrameLayout;
 use crate::infer_address_spaces::{self, AddressSpaces, PointsTo};
-use crate::logical_pointers::{self as pointers, Places, Targets};
+use crate::logical_pointers::{self as pointers, PointerInfos, Targets};
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::pipeline::PreparedFunction;
@@ -92,7 +92,7 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// What `FPFastMathMode` says of results: no NaN, no infinity.
     assumed: SecondaryMap<Id, u32>,
     /// What is known of pointers without addresses.
-    places: Places,
+    places: PointerInfos,
     /// The buffers that pointers may be into, where those say which one.
     targets: Targets,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
@@ -394,7 +394,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
         }
         self.begin_private();
-        self.begin_tables();
+        self.begin_constant_data();
         self.arguments();
     }
 }
@@ -696,15 +696,15 @@ impl Emit<'_, '_, '_> {
             ));
         };
         match self.m.def(Id::of(set)) {
-            Def::Set(crate::module::Set::OpenCl) => {
+            Def::Set(crate::module::ExtInstSet::OpenCl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::opencl(self, inst, number, &args)
             }
-            Def::Set(crate::module::Set::Glsl) => {
+            Def::Set(crate::module::ExtInstSet::Glsl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
             }
-            Def::Set(crate::module::Set::NonSemantic) => Ok(Leaves::new()),
+            Def::Set(crate::module::ExtInstSet::NonSemantic) => Ok(Leaves::new()),
             Def::Set(_) => Err(Error::unsupported("this set of extended instructions")),
             _ => Err(Error::malformed("an instruction of what is no set of them")),
         }

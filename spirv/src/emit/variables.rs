@@ -100,8 +100,8 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The constants of the body that are in memory, as data of the module.
-    pub(super) fn begin_tables(&mut self) {
-        for (id, (ty, constant)) in &self.body.tables {
+    pub(super) fn begin_constant_data(&mut self) {
+        for (id, (ty, constant)) in &self.body.constant_data {
             match self.table(*ty, *constant) {
                 Ok(buffer) => {
                     self.buffers.insert((*id, 0), buffer);

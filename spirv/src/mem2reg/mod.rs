@@ -1,8 +1,9 @@
-//! Private variables that need no memory become values.
+//! Promotion of private variables to values (mem2reg with SROA).
 //!
-//! Needs a body without calls. A variable of which only loads, stores and copies are made, of all of it or of a part that constants name (`places.rs`), is
-//! promoted: afterwards neither it nor those are there, and phis say what it is where control comes together. A phi that takes one value from everywhere is
-//! that value. The others stay, and have their place in scratch.
+//! Needs a body without inlinable calls. A variable is promoted if it is only loaded, stored and
+//! copied, as a whole or in parts with constant indices (`places.rs`). Afterwards the variable and
+//! its accesses are gone, and phis merge its values. A phi whose arguments are all one value is
+//! replaced by that value. Other variables stay in scratch.
 
 mod places;
 
@@ -15,45 +16,46 @@ use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
 use gantry_codegen::maps::sized;
-use places::{As, Place};
+use places::{AccessView, VarPart};
 use smallvec::SmallVec;
 use spirv::Op;
 
-/// A variable that is promoted.
+/// Variable that is promoted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Var(u32);
 entity_impl!(Var, "private");
 
-/// In how many blocks variables may live, one by one: others stay in memory.
+/// Maximum number of blocks visited in all live ranges of variables. Remaining variables stay in
+/// memory.
 const MAX_VISITS: usize = 32 << 20;
-/// How often phis are looked at for such as take one value. What is left is right, too.
+/// Maximum number of rounds of removing trivial phis. Remaining ones are correct.
 const MAX_ROUNDS: usize = 16;
-/// The most phis that are made.
+/// Maximum number of new phis.
 const MAX_PHIS: usize = 500_000;
 
 struct Promote<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a mut Body,
     vars: PrimaryMap<Var, (Ty, Option<Id>)>,
-    places: SecondaryMap<Id, Option<Box<Place>>>,
-    /// What took the place of a value.
+    places: SecondaryMap<Id, Option<Box<VarPart>>>,
+    /// Replacement of a value.
     instead: SecondaryMap<Id, PackedOption<Id>>,
 }
 
-/// What variables are at a place of the walk.
-struct Now {
+/// Current values of variables during the walk.
+struct CurrentValues {
     value: Vec<PackedOption<Id>>,
-    /// What they were before it, last first to be so again.
+    /// Undo log: variables with their earlier values.
     before: Vec<(Var, PackedOption<Id>)>,
 }
 
-enum Walk {
+enum DomTreeStep {
     Enter(u32),
-    /// How many changes there were before.
+    /// Length of the undo log at the entry of the block.
     Leave(usize),
 }
 
-impl Now {
+impl CurrentValues {
     fn get(&self, var: Var) -> Option<Id> {
         self.value.get(var.index()).and_then(|v| v.expand())
     }
@@ -76,7 +78,7 @@ impl Now {
     }
 }
 
-/// Promotes what can be.
+/// Promotes all variables that can be promoted.
 pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
     let (vars, places) = places::find(m, body);
     let mut p = Promote {
@@ -93,7 +95,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
 }
 
 impl Promote<'_, '_> {
-    /// Gives every load its value, and phis to blocks where several come together.
+    /// Replaces loads by values, and inserts phis at joins.
     fn rename(&mut self) {
         let Some(entry) = self.body.entry.expand() else {
             return;
@@ -108,7 +110,7 @@ impl Promote<'_, '_> {
             to.for_each(|s| preds[s].push(*b));
         }
         let joins = self.live(&graph.order, &preds);
-        // Per block the first of the phis that are made.
+        // Index of the first new phi of each block.
         let mut first: SecondaryMap<Block, usize> = SecondaryMap::new();
         for &b in &graph.order {
             first[b] = self.body.blocks[b].phis.len();
@@ -126,23 +128,28 @@ impl Promote<'_, '_> {
                 list.push(n);
             }
         }
-        // Down the dominators' tree, with what each variable is there.
-        let mut now = Now {
+        // Walks the dominator tree with the current value of each variable.
+        let mut now = CurrentValues {
             value: vec![None.into(); self.vars.len()],
             before: Vec::new(),
         };
         let mut undefined: Vec<BInst> = Vec::new();
-        let mut todo = vec![Walk::Enter(0)];
+        let mut todo = vec![DomTreeStep::Enter(0)];
         while let Some(step) = todo.pop() {
             let n = match step {
-                Walk::Enter(n) => n,
-                Walk::Leave(mark) => {
+                DomTreeStep::Enter(n) => n,
+                DomTreeStep::Leave(mark) => {
                     now.back_to(mark);
                     continue;
                 }
             };
-            todo.push(Walk::Leave(now.before.len()));
-            todo.extend(under[n as usize].iter().rev().map(|u| Walk::Enter(*u)));
+            todo.push(DomTreeStep::Leave(now.before.len()));
+            todo.extend(
+                under[n as usize]
+                    .iter()
+                    .rev()
+                    .map(|u| DomTreeStep::Enter(*u)),
+            );
             let b = graph.order[n as usize];
             for (k, var) in joins[b].iter().enumerate() {
                 if let Some(phi) = self.body.blocks[b].phis.get(first[b] + k) {
@@ -173,8 +180,8 @@ impl Promote<'_, '_> {
         self.body.blocks[entry].insts.splice(0..0, undefined);
     }
 
-    /// The variables that are read before they are written behind the beginning of each block where several come together. Such as that are read
-    /// too far from where they are written stay in memory.
+    /// Finds the variables that are live at each join. Variables with live ranges beyond the limit
+    /// stay in memory.
     fn live(
         &mut self,
         order: &[Block],
@@ -197,7 +204,7 @@ impl Promote<'_, '_> {
                     _ => continue,
                 };
                 let written = writes[var].last() == Some(&b);
-                // A store of a part keeps the rest.
+                // A partial store keeps the rest.
                 if !written && (inst.op == Op::Load || !place.path.is_empty()) {
                     reads[var].push(b);
                 }
@@ -260,13 +267,13 @@ impl Promote<'_, '_> {
     fn inst(
         &mut self,
         inst: BInst,
-        now: &mut Now,
+        now: &mut CurrentValues,
         out: &mut Vec<BInst>,
         undefined: &mut Vec<BInst>,
     ) {
         let operands: Vec<u32> = self.body.operands(&inst).to_vec();
         let operand = |n: usize| operands.get(n).map(|w| Id::of(*w));
-        // The variable and pointers to it are no more.
+        // Drop the variable and pointers to it.
         if let Some(place) = inst.id.expand().and_then(|id| self.places[id].clone()) {
             if inst.op == Op::Variable {
                 now.set(place.var, self.vars[place.var].1);
@@ -288,8 +295,8 @@ impl Promote<'_, '_> {
             (Op::Load, Some(id), _) => {
                 let value = current(self, undefined);
                 let (path, ty) = (place.path, inst.ty.expand());
-                if let As::Four(_) = place.seen {
-                    // The fourth component is nothing.
+                if let AccessView::Four(_) = place.seen {
+                    // The fourth component is undefined.
                     let three = if path.is_empty() {
                         value
                     } else {
@@ -305,7 +312,7 @@ impl Promote<'_, '_> {
                     return;
                 }
                 if path.is_empty() {
-                    // What is stored before it is loaded from there is nothing.
+                    // The variable is stored to itself before it has a value.
                     let value = if self.last(value) == id {
                         self.undefined(var, undefined)
                     } else {
@@ -322,7 +329,7 @@ impl Promote<'_, '_> {
             }
             (Op::Store, _, Some(value)) => {
                 let value = match place.seen {
-                    As::Four(_) => {
+                    AccessView::Four(_) => {
                         let three = self.body.fresh(place.ty);
                         let (op, ty, id) = (Op::VectorShuffle, Some(place.ty), Some(three));
                         let words = [value.as_u32(), value.as_u32(), 0, 1, 2];
@@ -351,13 +358,13 @@ impl Promote<'_, '_> {
         }
     }
 
-    /// What an id is in the end.
+    /// Follows replacements to the final value of an id.
     fn last(&mut self, id: Id) -> Id {
         let mut at = id;
         while let Some(next) = self.instead[at].expand() {
             at = next;
         }
-        // The way is short the next time.
+        // Path compression.
         let mut step = id;
         while let Some(next) = self.instead[step].expand() {
             self.instead[step] = at.into();
@@ -369,7 +376,7 @@ impl Promote<'_, '_> {
         at
     }
 
-    /// Puts values in the place of loads, and of phis that take but one.
+    /// Replaces loads and trivial phis by their values.
     fn replace(&mut self) {
         let blocks: Vec<Block> = self.body.blocks.keys().collect();
         for _ in 0..MAX_ROUNDS {
@@ -388,7 +395,7 @@ impl Promote<'_, '_> {
                         }
                     }
                     match only {
-                        // Only those that were made here: what others are is looked at elsewhere.
+                        // Only new phis. Others are checked elsewhere.
                         Some(v)
                             if !several
                                 && self.body.origin(phi.id) == phi.id
@@ -439,7 +446,7 @@ impl Promote<'_, '_> {
         }
     }
 
-    /// Whether an id is one that this phase made.
+    /// Returns true for ids that a pass made.
     fn is_new(&self, id: Id) -> bool {
         self.m.def(id) == crate::module::Def::None
     }

@@ -1,7 +1,13 @@
-//! The variables that can be promoted, and the pointers to them and their parts.
+//! Search for variables that can be promoted, and for pointers to them and their parts.
 //!
-//! A pointer may be seen as one of another type where that is only how sources are written: a vector of three components is loaded and stored as one of four,
-//! of which the fourth is nothing; a copy has pointers to bytes; one to any memory may be one to a variable. Copies become a load and a store.
+//! Some pointers have another type than the variable, by the way that front ends write sources:
+//!
+//! - a vector of three components is loaded and stored as one of four, whose fourth component is
+//!   undefined;
+//! - copies have pointers to bytes;
+//! - a generic pointer points to a variable.
+//!
+//! Copies become a load and a store.
 
 use super::Var;
 use crate::body::{BInst, Block, Body};
@@ -12,80 +18,81 @@ use crate::read::Id;
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
 use spirv::{Op, StorageClass};
 
-/// The most scalars of a variable.
+/// Maximum number of scalars of a variable.
 const MAX_LEAVES: u32 = 64;
 
-/// The component of a shuffle that is nothing (SPIR-V, `OpVectorShuffle`).
+/// Undefined component of a shuffle (SPIR-V, `OpVectorShuffle`).
 pub(super) const NOTHING: u32 = u32::MAX;
 
-/// A pointer to a variable or a part of one.
+/// Pointer to a variable or a part of one.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct VarPart {
     pub var: Var,
-    /// The numbers of the parts, outermost first.
+    /// Indices of nested parts, outermost first.
     pub path: Vec<u32>,
-    /// What the part is.
+    /// Type of the part.
     pub ty: Ty,
-    pub seen: As,
+    pub seen: AccessView,
 }
 
-/// What a pointer's type makes of what it is to.
+/// Access type of a pointer relative to its part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum As {
-    /// What it is.
+pub(super) enum AccessView {
+    /// Type of the part.
     Itself,
-    /// Three components as four, of this type.
+    /// 3-vector as a 4-vector of this type.
     Four(Ty),
-    /// Bytes, for copies and for what says how long it lives.
+    /// Bytes, for copies and lifetime markers.
     Bytes,
 }
 
-impl Place {
-    /// What is loaded and stored by way of it.
+impl VarPart {
+    /// Type of loads and stores through the pointer.
     fn accessed(&self) -> Option<Ty> {
         match self.seen {
-            As::Itself => Some(self.ty),
-            As::Four(ty) => Some(ty),
-            As::Bytes => None,
+            AccessView::Itself => Some(self.ty),
+            AccessView::Four(ty) => Some(ty),
+            AccessView::Bytes => None,
         }
     }
 }
 
-/// A variable's type, and its initializer.
+/// Type and initializer of each variable.
 pub(super) type Vars = PrimaryMap<Var, (Ty, Option<Id>)>;
-/// By pointers.
-pub(super) type Places = SecondaryMap<Id, Option<Box<Place>>>;
+/// VarParts by pointer.
+pub(super) type VarParts = SecondaryMap<Id, Option<Box<VarPart>>>;
 
-/// A copy that a load and a store can be.
-struct Copied {
+/// Copy that can be split into a load and a store.
+struct SplittableCopy {
     block: Block,
-    /// Its number in the block.
+    /// Index in the block.
     at: usize,
     /// Pointers of the type that is copied.
     to: Id,
     from: Id,
     ty: Ty,
-    /// Of how many operands those of the memory are behind.
+    /// Number of operands before the memory operands.
     skip: usize,
 }
 
-struct Find<'a, 'm> {
+struct VarFinder<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     vars: Vars,
-    found: Places,
-    /// Variables that something else is made of.
+    found: VarParts,
+    /// Variables with other uses, which cannot be promoted.
     bad: SecondaryMap<Var, bool>,
-    /// What a pointer was cast from.
+    /// Source of each pointer cast.
     under: SecondaryMap<Id, PackedOption<Id>>,
-    /// Vectors of four whose fourth component is nothing.
+    /// 4-vectors whose fourth component is undefined.
     open: SecondaryMap<Id, bool>,
-    copies: Vec<Copied>,
+    copies: Vec<SplittableCopy>,
 }
 
-/// Finds variables, and the pointers to them, none of which goes anywhere but to loads, stores and copies. Of the latter a load and a store are made.
-pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, Places) {
-    let mut f = Find {
+/// Finds variables and pointers that are only used by loads, stores and copies. Splits these
+/// copies.
+pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, VarParts) {
+    let mut f = VarFinder {
         m,
         body,
         vars: PrimaryMap::new(),
@@ -99,7 +106,7 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, Places) {
     if !insts.any(|i| i.op == Op::Variable) {
         return (f.vars, f.found);
     }
-    // Blocks that are reached, each before what only it leads to.
+    // Reachable blocks in reverse postorder.
     let order = f.body.entry.expand();
     let order = order.map_or(Vec::new(), |e| crate::cfg::order(e, f.body));
     for &b in &order {
@@ -107,19 +114,19 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, Places) {
             f.look(b, at, inst);
         }
     }
-    // No phi of pointers; what one takes from behind is known by now.
+    // Phis of pointers are not followed. Back-edge arguments are known by now.
     for phi in f.body.blocks.values().flat_map(|b| &b.phis) {
         phi.args.iter().for_each(|(_, arg)| f.spoil(*arg));
     }
-    let Find {
+    let VarFinder {
         mut vars,
         mut found,
         bad,
         copies,
         ..
     } = f;
-    let good = |place: &Option<Box<Place>>| place.as_ref().is_some_and(|p| !bad[p.var]);
-    let copies: Vec<Copied> = copies
+    let good = |place: &Option<Box<VarPart>>| place.as_ref().is_some_and(|p| !bad[p.var]);
+    let copies: Vec<SplittableCopy> = copies
         .into_iter()
         .filter(|c| good(&found[c.to]) || good(&found[c.from]))
         .collect();
@@ -135,8 +142,8 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, Places) {
     (vars, found)
 }
 
-/// Puts a load and a store in the place of each copy; a store alone, where constants are copied.
-fn split(m: &Module<'_>, body: &mut Body, copies: Vec<Copied>) {
+/// Replaces each copy by a load and a store, or by a store alone if the source is constant.
+fn split(m: &Module<'_>, body: &mut Body, copies: Vec<SplittableCopy>) {
     let mut copies = copies.into_iter().peekable();
     while let Some(block) = copies.peek().map(|c| c.block) {
         let insts = std::mem::take(&mut body.blocks[block].insts);
@@ -165,7 +172,7 @@ fn split(m: &Module<'_>, body: &mut Body, copies: Vec<Copied>) {
     }
 }
 
-/// What a variable of constants has, all of it.
+/// Initializer of a constant variable of a type.
 fn constants(m: &Module<'_>, pointer: Id, ty: Ty) -> Option<Id> {
     let Def::Global(g) = m.def(pointer) else {
         return None;
@@ -175,7 +182,7 @@ fn constants(m: &Module<'_>, pointer: Id, ty: Ty) -> Option<Id> {
     data.init.filter(|_| fixed)
 }
 
-impl Find<'_, '_> {
+impl VarFinder<'_, '_> {
     fn spoil(&mut self, id: Id) {
         if let Some(place) = &self.found[id] {
             self.bad[place.var] = true;
@@ -198,8 +205,8 @@ impl Find<'_, '_> {
                 let of = of.filter(small);
                 if let (Some(ty), Some(id)) = (of, inst.id.expand()) {
                     let var = self.vars.push((ty, operand(1)));
-                    let (path, seen) = (Vec::new(), As::Itself);
-                    self.found[id] = Some(Box::new(Place {
+                    let (path, seen) = (Vec::new(), AccessView::Itself);
+                    self.found[id] = Some(Box::new(VarPart {
                         var,
                         path,
                         ty,
@@ -217,15 +224,15 @@ impl Find<'_, '_> {
                         Op::Load => ty,
                         _ => operand(1).and_then(|v| self.body.type_of(self.m, v)),
                     };
-                    // What is stored as a fourth component may be somebody's.
+                    // A stored fourth component may be significant.
                     let whole = inst.op == Op::Load
-                        || !matches!(place.seen, As::Four(_))
+                        || !matches!(place.seen, AccessView::Four(_))
                         || operand(1).is_some_and(|v| self.open[v] || self.is_open(v));
                     if volatile || !whole || value.is_none() || place.accessed() != value {
                         self.bad[place.var] = true;
                     }
                 }
-                // The pointer itself may be what is stored.
+                // The pointer itself may be the stored value.
                 if let (Op::Store, Some(value)) = (inst.op, operand(1)) {
                     self.spoil(value);
                 }
@@ -268,7 +275,7 @@ impl Find<'_, '_> {
         body.for_each_use(inst, |id| self.spoil(id));
     }
 
-    /// Whether a constant's fourth component is nothing.
+    /// Returns true if the fourth component of a constant is undefined.
     fn is_open(&self, id: Id) -> bool {
         let constant = |id: Id| self.m.constant(id).map(|c| &c.value);
         match constant(id) {
@@ -281,8 +288,9 @@ impl Find<'_, '_> {
         }
     }
 
-    /// What a pointer makes of a place that is cast to one to a type: what it or one that it was cast from is to, what that begins with, or bytes.
-    fn seen(&self, from: Id, to: Ty) -> Option<Place> {
+    /// VarPart of a cast pointer with pointee `to`. It is the place of an earlier pointer in the
+    /// chain of casts with this pointee, a leading part with this type, or bytes.
+    fn seen(&self, from: Id, to: Ty) -> Option<VarPart> {
         let types = &self.m.types;
         let place = self.found[from].as_deref()?;
         let mut at = Some(from);
@@ -290,29 +298,29 @@ impl Find<'_, '_> {
             let before = self.found[id].as_deref().filter(|p| p.var == place.var);
             if let Some(before) = before.filter(|p| p.ty == to) {
                 let mut same = before.clone();
-                same.seen = As::Itself;
+                same.seen = AccessView::Itself;
                 return Some(same);
             }
             at = self.under[id].expand();
         }
         let mut first = place.clone();
         first.seen = match (types.kind(place.ty), types.kind(to)) {
-            (Type::Vector(of, 3), Type::Vector(by, 4)) if of == by => As::Four(to),
-            _ => As::Bytes,
+            (Type::Vector(of, 3), Type::Vector(by, 4)) if of == by => AccessView::Four(to),
+            _ => AccessView::Bytes,
         };
         let mut inside = place.clone();
         while let Some((next, 0)) = types.offset(inside.ty, 0) {
             inside.path.push(0);
             inside.ty = next;
             if next == to {
-                inside.seen = As::Itself;
+                inside.seen = AccessView::Itself;
                 return Some(inside);
             }
         }
         Some(first)
     }
 
-    /// A pointer by indices that are constants.
+    /// Records the place of an access chain with constant indices.
     fn chain(&mut self, inst: &BInst) -> Option<()> {
         let words = self.body.operands(inst);
         let mut place = self.found[Id::of(*words.first()?)].clone()?;
@@ -322,7 +330,7 @@ impl Find<'_, '_> {
         };
         let indices = words.iter().skip(1).map(|w| self.m.bits(Id::of(*w)));
         let indices: Vec<u64> = indices.collect::<Option<_>>()?;
-        if place.seen != As::Itself || skip == 2 && indices.first() != Some(&0) {
+        if place.seen != AccessView::Itself || skip == 2 && indices.first() != Some(&0) {
             return None;
         }
         for n in indices.into_iter().skip(skip - 1) {
@@ -335,8 +343,9 @@ impl Find<'_, '_> {
         Some(())
     }
 
-    /// What a copy that is to become a load and a store copies: a variable, or to one, all bytes of a type that has no others.
-    fn copied(&self, block: Block, at: usize, inst: &BInst) -> Option<Copied> {
+    /// Describes a copy from or to a variable that can be split. It must cover all bytes of a type
+    /// without padding.
+    fn copied(&self, block: Block, at: usize, inst: &BInst) -> Option<SplittableCopy> {
         let words = self.body.operands(inst);
         let [to, from] = *words.first_chunk::<2>()?;
         let [to, from] = [to, from].map(|w| self.uncast(Id::of(w)));
@@ -351,7 +360,7 @@ impl Find<'_, '_> {
         };
         let skip = if sized { 3 } else { 2 };
         let volatile = words.get(skip).is_some_and(|m| m & 1 != 0);
-        // What is seen as bytes is of another type than its pointer says.
+        // Pointers that are seen as bytes have another access type.
         let bytes = |id: Id| {
             self.found[id]
                 .as_ref()
@@ -363,7 +372,7 @@ impl Find<'_, '_> {
             && !bytes(to)
             && !bytes(from)
             && self.is_dense(to_ty, size);
-        fine.then_some(Copied {
+        fine.then_some(SplittableCopy {
             block,
             at,
             to,
@@ -373,11 +382,11 @@ impl Find<'_, '_> {
         })
     }
 
-    /// The pointer that a pointer to bytes was made of by casts.
+    /// Undoes casts to byte pointers.
     fn uncast(&self, id: Id) -> Id {
         let to = |id: Id| self.m.pointee(self.body.type_of(self.m, id)?);
         let mut at = id;
-        // Casts are made of what comes before them.
+        // The source of a cast precedes it, so this terminates.
         while let (Some(from), Some(ty)) = (self.under[at].expand(), to(at))
             && self.m.types.size(ty) == 1
         {
@@ -386,7 +395,8 @@ impl Find<'_, '_> {
         at
     }
 
-    /// Whether a type's scalars are so many bytes, all of its bytes: what lies between them may be the other side of a union.
+    /// Returns true if the scalars of a type cover all of its `size` bytes. Padding may belong to
+    /// another member of a union.
     fn is_dense(&self, ty: Ty, size: u64) -> bool {
         let types = &self.m.types;
         let few = (1..=MAX_LEAVES).contains(&types.leaves(ty));
