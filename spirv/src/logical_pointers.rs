@@ -40,7 +40,7 @@ pub(crate) struct PointerInfo {
     /// Byte offset into the variable, if constant.
     pub known: Option<u64>,
     /// Set if an index may be out of bounds.
-    pub beside: bool,
+    pub may_be_outside: bool,
 }
 
 /// Properties of the pointers of a body.
@@ -64,7 +64,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> PointerInfos {
             matrix: None,
             align: BUFFER_ALIGN,
             known: Some(0),
-            beside: false,
+            may_be_outside: false,
         });
     }
     for _ in 0..MAX_ROUNDS {
@@ -117,7 +117,7 @@ fn join(m: &Module<'_>, out: &mut PointerInfos, id: Id, new: Option<PointerInfo>
             matrix: old.matrix,
             align: old.align.min(new.align),
             known: old.known.filter(|k| new.known == Some(*k)),
-            beside: old.beside || new.beside,
+            may_be_outside: old.may_be_outside || new.may_be_outside,
         },
     };
     let joined = match out[id] {
@@ -150,7 +150,7 @@ pub(crate) fn is_buffer(m: &Module<'_>, root: Root) -> bool {
 }
 
 /// Returns true if pointers with a root carry the index of their buffer.
-pub(crate) fn says_which(m: &Module<'_>, root: Root) -> bool {
+pub(crate) fn carries_buffer_index(m: &Module<'_>, root: Root) -> bool {
     matches!(root, Root::Several | Root::Among(_)) && is_buffer(m, root)
 }
 
@@ -160,7 +160,7 @@ pub(crate) type Targets = BTreeMap<Id, BTreeSet<(Id, u32)>>;
 /// Finds the possible buffers of pointers that carry the index of their buffer.
 pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &PointerInfos) -> Targets {
     let mut out = Targets::new();
-    let which = |id: Id| places[id].is_some_and(|p| says_which(m, p.root));
+    let which = |id: Id| places[id].is_some_and(|p| carries_buffer_index(m, p.root));
     if !places.keys().any(which) {
         return out;
     }
@@ -240,7 +240,7 @@ pub(crate) fn variable(m: &Module<'_>, id: Id) -> Option<PointerInfo> {
         matrix: None,
         align,
         known: Some(0),
-        beside: false,
+        may_be_outside: false,
     })
 }
 
@@ -271,7 +271,7 @@ impl Finder<'_, '_> {
                     matrix: None,
                     align,
                     known: Some(0),
-                    beside: false,
+                    may_be_outside: false,
                 };
                 join(self.m, out, id, Some(place))
             }
@@ -302,7 +302,7 @@ impl Finder<'_, '_> {
                     matrix: None,
                     align: of.map_or(1, |t| self.m.types.align(t)).clamp(1, 4096) as u32,
                     known: None,
-                    beside: false,
+                    may_be_outside: false,
                 };
                 join(self.m, out, id, Some(place))
             }
@@ -324,12 +324,12 @@ impl Finder<'_, '_> {
         if element {
             let index = indices.next()?;
             let stride = pointer_stride(self.m, &[inst.ty.expand()?, ty], of);
-            place.beside |= self.m.bits(index) != Some(0);
+            place.may_be_outside |= self.m.bits(index) != Some(0);
             self.add(&mut place, index, stride);
         } else if is_array_of_descriptors(self.m, base) {
             let index = indices.next()?;
             let n = self.m.bits(index).and_then(|n| u32::try_from(n).ok());
-            place.beside |= n.is_none();
+            place.may_be_outside |= n.is_none();
             place.root = match (place.root, n) {
                 (Root::One(id, _), Some(n)) => Root::One(id, n),
                 (Root::One(id, _), None) => Root::Among(id),
@@ -347,7 +347,7 @@ impl Finder<'_, '_> {
                 Type::Struct(_) => known?,
                 _ => 0,
             };
-            place.beside |= outside;
+            place.may_be_outside |= outside;
             let (next, at, matrix) = self.m.types.step(of, n, place.matrix)?;
             match self.m.types.kind(of) {
                 Type::Struct(_) => self.move_by(&mut place, at),

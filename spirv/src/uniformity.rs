@@ -352,14 +352,14 @@ impl UniformityAnalysis<'_, '_> {
             Op::ExtInst if self.is_by_channel(operands) => DivergenceSource::Source,
             Op::FunctionCall => match intel_builtins::result(self.m, operands) {
                 None => DivergenceSource::Operands,
-                Some(groups::Spread::Uniform) => DivergenceSource::Nothing,
+                Some(groups::ResultUniformity::Uniform) => DivergenceSource::Nothing,
                 Some(_) => DivergenceSource::Source,
             },
             op => match groups::result(op, operands) {
                 None => DivergenceSource::Operands,
-                Some(groups::Spread::Divergent) => DivergenceSource::Source,
-                Some(groups::Spread::Uniform) => DivergenceSource::Nothing,
-                Some(groups::Spread::By(n)) => DivergenceSource::Operand(n),
+                Some(groups::ResultUniformity::Divergent) => DivergenceSource::Source,
+                Some(groups::ResultUniformity::Uniform) => DivergenceSource::Nothing,
+                Some(groups::ResultUniformity::By(n)) => DivergenceSource::Operand(n),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! A kernel's arguments, as OpenCL passes them.
+//! Kernel arguments in OpenCL's order.
 
 use super::{Emit, Leaves};
 use crate::error::Error;
@@ -97,7 +97,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A structure by value, to which the kernel has a pointer: a copy in each work-item's own memory.
+    /// `ByVal` argument: copies it to private memory, to which the kernel gets a pointer.
     fn by_value(&mut self, id: Id, ty: Ty) -> Result<Leaves, Error> {
         let of = self
             .m

@@ -1,4 +1,4 @@
-//! Integers, floats and bools: arithmetic, comparison, selection.
+//! Arithmetic, comparison and selection of integers, floats and bools.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -8,7 +8,7 @@ use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use smallvec::SmallVec;
 use spirv::Op;
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -83,14 +83,14 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 impl Emit<'_, '_, '_> {
-    /// A sum with a product, rounded once.
+    /// Emits a contracted sum.
     fn fused(&mut self, inst: &BInst, sum: Fused) -> Result<Leaves, Error> {
         let addend = self.get(self.operand(inst, 1 - sum.product)?)?;
         let factors = [self.get(sum.factors[0])?, self.get(sum.factors[1])?];
         let differ = || Error::malformed("operands of several sizes");
         let mut out = Leaves::new();
         for (n, &c) in addend.iter().enumerate() {
-            // A scalar with a vector.
+            // One factor may be a scalar.
             let leaf = |of: &Leaves| of.get(if of.len() == 1 { 0 } else { n }).copied();
             let factor = |f: &Leaves| leaf(f).ok_or_else(differ);
             let mut v = [factor(&factors[0])?, factor(&factors[1])?, c];
@@ -155,7 +155,7 @@ impl Emit<'_, '_, '_> {
         let mut out = Leaves::new();
         for n in 0..want {
             let leaf = |of: &Leaves| match of.as_slice() {
-                // A scalar with a vector.
+                // One operand is a scalar.
                 [one] if inst.op == Op::VectorTimesScalar => Some(*one),
                 many => many.get(n).copied(),
             };
@@ -175,7 +175,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// And, or `or`, of bools.
+    /// Conjunction or disjunction of bools.
     fn logic(&mut self, and: bool, a: Value, b: Value) -> Value {
         let mut v = [a, b];
         self.even(&mut v);
@@ -186,7 +186,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A constant in as many lanes, of the bits of the type.
+    /// Constant with the type of a value.
     pub fn same(&mut self, like: Value, bits: u64) -> Value {
         let ty = self.b.ty(like);
         match ty.scalar() {
@@ -226,7 +226,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The bits of a float.
+    /// Bits of a float as an integer.
     pub fn bits(&mut self, a: Value) -> Result<Value, Error> {
         let ty = self.b.ty(a);
         let int = match ty.scalar() {
@@ -260,7 +260,7 @@ impl Emit<'_, '_, '_> {
             Op::IsInf => self.b.ins().icmp(IntCC::Equal, magnitude, inf),
             Op::IsFinite => self.b.ins().icmp(IntCC::UnsignedLessThan, magnitude, inf),
             _ => {
-                // From the least normal number up to the greatest one.
+                // From the least normal number to the greatest.
                 let least = 1u64 << fraction;
                 let first = self.same(bits, least);
                 let from = self.b.ins().isub(magnitude, first);
@@ -280,7 +280,7 @@ impl Emit<'_, '_, '_> {
             Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic
         );
         if shift && ta.scalar().is_int() && tb.scalar().is_int() {
-            // Counts are taken modulo the width: the low bits will do.
+            // Shift counts are modulo the width, so the low bits suffice.
             b = self.resize(b, ta.scalar(), false);
         } else if ta != tb {
             return Err(wrong(op));
@@ -309,7 +309,8 @@ impl Emit<'_, '_, '_> {
                 Err(wrong(op))
             };
         }
-        // The condition, and whether its negation is meant: unordered ones are what the opposite is not.
+        // Condition, and whether it is negated: unordered conditions negate the opposite ordered
+        // one.
         let float = match op {
             FOrdEqual => Some((F::Equal, false)),
             FOrdLessThan => Some((F::LessThan, false)),
@@ -378,7 +379,7 @@ impl Emit<'_, '_, '_> {
             UMod => self.b.ins().urem(a, b),
             SRem => self.b.ins().srem(a, b),
             SMod => {
-                // The remainder of the divisor's sign.
+                // The remainder has the sign of the divisor.
                 let r = self.b.ins().srem(a, b);
                 let zero = self.same(r, 0);
                 let some = self.b.ins().icmp(I::NotEqual, r, zero);
@@ -415,7 +416,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// A quotient of floats: of singles the math box's, unless they are to be exact.
+    /// Quotient of floats. That of singles is the math box's unless exact division is requested.
     pub fn quotient(&mut self, a: Value, b: Value) -> Value {
         if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
             self.b.ins().fdiv(a, b)
@@ -424,7 +425,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A square root, as [`Emit::quotient`].
+    /// Square root, with the precision of [`Emit::quotient`].
     pub fn root(&mut self, a: Value) -> Value {
         if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
             self.b.ins().fsqrt(a)
@@ -433,7 +434,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The sum of products, each rounded by itself or `once` with the sum.
+    /// Dot product. With `once`, each product is contracted with the sum.
     fn dot(&mut self, inst: &BInst, once: bool) -> Result<Leaves, Error> {
         let a = self.get(self.operand(inst, 0)?)?;
         let b = self.get(self.operand(inst, 1)?)?;
@@ -447,7 +448,7 @@ impl Emit<'_, '_, '_> {
             }
             sum = Some(match sum {
                 None => self.b.ins().fmul(a, b),
-                // Halves side by side, as loads give them, are factors of `mul` and not of `mad`.
+                // Packed halves, as loads return them, are legal for `mul` and not for `mad`.
                 Some(_) if once && self.b.ty(a).scalar() != Scalar::F16 => {
                     self.b.ins().fma(a, b, s)
                 }
@@ -476,7 +477,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// One of two values in each lane.
+    /// Selects one of two values in each lane.
     pub fn choose(&mut self, cond: Value, a: Value, b: Value) -> Result<Value, Error> {
         let mut v = [cond, a, b];
         self.even(&mut v);

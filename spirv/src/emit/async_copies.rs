@@ -1,4 +1,5 @@
-//! Asynchronous copies between global and local memory: every work-item of the group copies some elements, and to wait is a barrier.
+//! Asynchronous copies between global and local memory: all work-items of the group copy elements,
+//! and waiting is a barrier.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -6,13 +7,13 @@ use crate::error::Error;
 use gantry_codegen::ir::{Dim, FenceSpaces, IntCC, Scalar, Scope, Value};
 use spirv::{Op, StorageClass};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     matches!(op, Op::GroupAsyncCopy | Op::GroupWaitEvents)
 }
 
 impl Emit<'_, '_, '_> {
-    pub(super) fn transfer(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+    pub(super) fn async_copy(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         if inst.op == Op::GroupWaitEvents {
             self.b.ins().fence(FenceSpaces::All, Scope::Group);
             self.b.ins().barrier();
@@ -34,7 +35,7 @@ impl Emit<'_, '_, '_> {
                 return Err(Error::malformed("a count that is no integer"));
             }
         }
-        // Elements that one memory has a stride apart follow on each other in the other.
+        // The stride applies in global memory. Elements in local memory are contiguous.
         let step = match self.m.bits(stride) {
             Some(0 | 1) => None,
             _ => Some(self.one(stride)?),
@@ -75,11 +76,11 @@ impl Emit<'_, '_, '_> {
         self.b.def_var(next, n);
         self.b.simd_loop_end();
         copied?;
-        // An event says nothing: waiting is for all of them.
+        // Events carry no information, since waiting covers all copies.
         Ok(Leaves::from_slice(&[self.number(Scalar::I32, 0)]))
     }
 
-    /// Work-items of the group.
+    /// Number of work-items of the group.
     fn items(&mut self) -> Value {
         let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| self.group_size(d));
         let plane = self.b.ins().imul(x, y);

@@ -1,8 +1,10 @@
-//! 2D blocks of a surface in memory (`SPV_INTEL_2d_block_io`, `cl_intel_subgroup_2d_block_io`, `cl_intel_subgroup_extended_block_read`), which a sub-group
-//! loads, stores and prefetches at once.
+//! 2D block loads, stores and prefetches of a surface in memory by a sub-group
+//! (`SPV_INTEL_2d_block_io`, `cl_intel_subgroup_2d_block_io`,
+//! `cl_intel_subgroup_extended_block_read`).
 //!
-//! The blocks are spread over the sub-group as registers are: element by element over the work-items, again and again, where a row has no more than
-//! there are; else each work-item has as many elements of a row as follow on each other.
+//! Elements are distributed over work-items as they are in registers. If a row has no more elements
+//! than there are work-items, consecutive elements go to consecutive work-items. Otherwise each
+//! work-item has consecutive elements of a row.
 
 use super::{Access, Emit, Leaves};
 use crate::body::BInst;
@@ -11,24 +13,25 @@ use crate::read::{self, Id};
 use gantry_codegen::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Value};
 use spirv::{Op, StorageClass};
 
-/// An access: load, store or prefetch, and of what.
+/// Kind and shape of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Blocks {
+pub(crate) struct Block2dAccess {
     pub opcode: Opcode,
     pub shape: Block2dShape,
 }
 
-/// The operands of an access.
-pub(crate) struct Operands {
-    /// The surface: its first byte, bytes of a row, rows, bytes from row to row.
+/// Block2dOperands of an access.
+pub(crate) struct Block2dOperands {
+    /// Surface: base address, width in bytes, height in rows, pitch in bytes.
     pub surface: [Id; 4],
-    /// Column and row, a vector.
+    /// Vector of column and row.
     pub place: Id,
-    /// Where in each work-item's own memory its part is. None of a prefetch, and of a load whose result it is.
+    /// Pointer to private memory of the data. `None` for a prefetch, and for a load that returns
+    /// its data.
     pub own: Option<Id>,
 }
 
-/// Whether an instruction is one of these, and in which layout.
+/// Opcode and layout of an instruction, if it is a 2D block access.
 fn known(op: Op) -> Option<(Opcode, BlockLayout)> {
     Some(match op {
         Op::Subgroup2DBlockLoadINTEL => (Opcode::Block2dLoad, BlockLayout::Rows),
@@ -40,19 +43,19 @@ fn known(op: Op) -> Option<(Opcode, BlockLayout)> {
     })
 }
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     known(op).is_some()
 }
 
-/// The most elements of a message to private memory.
-const MOST: usize = 4;
-/// Words of the instruction: the element's size, columns, rows and blocks.
+/// Maximum number of elements of a message to private memory.
+const MAX_ELEMENTS: usize = 4;
+/// Number of size operands: element size, columns, rows, blocks.
 const SIZES: usize = 4;
 
 impl Emit<'_, '_, '_> {
-    /// An instruction of the extension.
-    pub(super) fn blocks_2d(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+    /// Emits an instruction of the SPIR-V extension.
+    pub(super) fn block2d(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (opcode, layout) = known(inst.op).ok_or_else(|| Error::internal("no 2D block"))?;
         let mut sizes = [0; SIZES];
         for (n, size) in sizes.iter_mut().enumerate() {
@@ -73,7 +76,7 @@ impl Emit<'_, '_, '_> {
             columns,
             blocks,
         };
-        // What is stored comes before the surface, what is loaded goes behind the place.
+        // A store has its data before the surface, a load after the coordinates.
         let first = SIZES + usize::from(opcode == Opcode::Block2dStore);
         let own = match opcode {
             Opcode::Block2dLoad => Some(self.operand(inst, first + 5)?),
@@ -84,17 +87,21 @@ impl Emit<'_, '_, '_> {
         for (n, id) in surface.iter_mut().enumerate() {
             *id = self.operand(inst, first + n)?;
         }
-        let operands = Operands {
+        let operands = Block2dOperands {
             surface,
             place: self.operand(inst, first + 4)?,
             own,
         };
-        self.access_blocks(Blocks { opcode, shape }, &operands)
+        self.access_blocks(Block2dAccess { opcode, shape }, &operands)
     }
 
-    /// Emits an access; gives what is loaded and goes to no memory.
-    pub(crate) fn access_blocks(&mut self, b: Blocks, o: &Operands) -> Result<Leaves, Error> {
-        let Blocks { opcode, shape } = b;
+    /// Emits an access. Returns the loaded data unless it goes to memory.
+    pub(crate) fn access_blocks(
+        &mut self,
+        b: Block2dAccess,
+        o: &Block2dOperands,
+    ) -> Result<Leaves, Error> {
+        let Block2dAccess { opcode, shape } = b;
         shape
             .check(opcode)
             .map_err(|what| Error::unsupported(format!("a 2D block of {what}")))?;
@@ -149,14 +156,14 @@ impl Emit<'_, '_, '_> {
         let Some((address, access)) = own else {
             return Ok(parts);
         };
-        for (n, now) in parts.chunks(MOST).enumerate() {
-            let offset = (n * MOST) as i32 * scalar.bytes() as i32;
+        for (n, now) in parts.chunks(MAX_ELEMENTS).enumerate() {
+            let offset = (n * MAX_ELEMENTS) as i32 * scalar.bytes() as i32;
             self.store_elements(scalar, now, address, offset, access.mem);
         }
         Ok(Leaves::new())
     }
 
-    /// What a work-item has of the blocks: numbers of a kind, and how many.
+    /// Scalar type and number of scalars of each work-item.
     fn spread(&self, s: &Block2dShape) -> Result<(Scalar, u32), Error> {
         let simd = self.simd;
         let (run, _) = s.runs();
@@ -179,7 +186,7 @@ impl Emit<'_, '_, '_> {
             })
     }
 
-    /// Where each work-item's part is.
+    /// Address and access of private data.
     fn own_memory(&mut self, pointer: Id) -> Result<(Value, Access), Error> {
         let (class, of) = self.pointer(pointer)?;
         if !matches!(class, StorageClass::Function | StorageClass::Private) {
@@ -201,7 +208,7 @@ impl Emit<'_, '_, '_> {
     ) {
         let mut at = 0;
         while at < count {
-            let now = (count - at).min(MOST as u32);
+            let now = (count - at).min(MAX_ELEMENTS as u32);
             let offset = (at * scalar.bytes()) as i32;
             self.elements(scalar, now as usize, address, offset, access.mem, out);
             at += now;

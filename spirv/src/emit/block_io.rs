@@ -1,4 +1,4 @@
-//! Rectangles of images that a sub-group reads and writes at once: blocks of rows, and media blocks.
+//! Sub-group block reads and writes of images: rows, and media blocks.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -7,7 +7,7 @@ use crate::read::{self, Id};
 use gantry_codegen::ir::{Scalar, Value};
 use spirv::{AccessQualifier, Dim, Op};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     is_read(op)
@@ -17,7 +17,7 @@ pub(super) fn is_supported(op: Op) -> bool {
         )
 }
 
-/// Whether it gives something.
+/// Returns true for reads.
 pub(crate) fn is_read(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -26,7 +26,7 @@ pub(crate) fn is_read(op: Op) -> bool {
     )
 }
 
-/// Whether it is of a media block, for which images are bound in a way of their own.
+/// Returns true for media blocks, which need images with a binding of their own.
 pub(super) fn is_media(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -35,11 +35,11 @@ pub(super) fn is_media(op: Op) -> bool {
     )
 }
 
-/// The most bytes of a row of the IR's rectangles.
+/// Maximum width in bytes of a block of the IR.
 const MAX_ROW: u32 = 64;
 
 impl Emit<'_, '_, '_> {
-    pub(super) fn rectangle(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+    pub(super) fn image_block(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (image, at) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (image, t) = self.image_of(image)?;
         let flat = t.dim == Dim::Dim2D && !t.arrayed && !t.multisampled;
@@ -94,7 +94,8 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::new())
     }
 
-    /// Bytes of a row of a media block, whose elements are the sub-group's work-items' in their order.
+    /// Row size in bytes of a media block. Its elements are distributed over the sub-group in
+    /// order.
     fn media_width(&self, inst: &BInst, scalar: Scalar, count: u32) -> Result<u8, Error> {
         let size = |n: usize| -> Result<u64, Error> {
             let id: Id = self.operand(inst, n)?;
@@ -128,7 +129,7 @@ impl Emit<'_, '_, '_> {
         Ok(parts.collect())
     }
 
-    /// The pieces of a row that rectangles take: where each begins, in elements, and how many it has.
+    /// Splits a row into blocks: first element and number of elements of each.
     fn pieces(&self, scalar: Scalar) -> Vec<(u32, u32)> {
         let most = (MAX_ROW / scalar.bytes()).min(self.simd);
         let firsts = (0..self.simd).step_by(most as usize);
@@ -143,7 +144,7 @@ impl Emit<'_, '_, '_> {
         [self.b.ins().iadd(x, by), y]
     }
 
-    /// A row for each component, an element of it for each work-item.
+    /// Reads a row for each component, with an element for each work-item.
     fn read_rows(&mut self, image: u8, at: [Value; 2], scalar: Scalar, rows: u32) -> Leaves {
         let mut read = Vec::new();
         for (first, count) in self.pieces(scalar) {

@@ -1,7 +1,8 @@
-//! Calls of functions that stay functions, and their beginnings and ends.
+//! Calls of functions that are not inlined, with their entries and returns.
 //!
-//! A function takes the channels that run where it is called as its first parameter, then the leaves of what SPIR-V gives it: with a lane for each channel
-//! where some call has it so, else of one lane. It gives leaves with a lane for each channel.
+//! The first parameter is the mask of active channels. Leaves of SPIR-V parameters follow. A
+//! parameter has a lane for each channel if any call passes it so, else one lane. Results have a
+//! lane for each channel.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -12,7 +13,7 @@ use crate::pipeline::PreparedFunction;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::{self, FuncRef, Scalar};
 
-/// The functions that may be called.
+/// Functions that can be called, with their divergent parameters.
 #[derive(Default)]
 pub(super) struct Callees(SecondaryMap<Func, Option<(FuncRef, Vec<u32>)>>);
 
@@ -22,7 +23,7 @@ impl Callees {
     }
 }
 
-/// An empty function for a part of a kernel.
+/// Creates an empty IR function for a called function.
 pub(super) fn subroutine(
     m: &Module<'_>,
     function: &PreparedFunction,
@@ -48,7 +49,7 @@ pub(super) fn subroutine(
 }
 
 impl Emit<'_, '_, '_> {
-    /// The parameters of a function that is called.
+    /// Receives the parameters of a called function.
     pub(super) fn parameters(&mut self, divergent: &[u32]) {
         let mask = self.lanes(Scalar::B1, self.simd);
         let mask = self.b.param(mask);
@@ -74,13 +75,13 @@ impl Emit<'_, '_, '_> {
         self.begin_private();
     }
 
-    /// Whether a call is of a function of the module, not of one that it only declares.
+    /// Returns true for calls of functions with a body, as opposed to library functions.
     pub(super) fn is_of_the_kernel(&self, inst: &BInst) -> bool {
         let callee = inline_policy::callee(self.m, self.body.operands(inst));
         callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
     }
 
-    /// Calls a function.
+    /// Emits a call.
     pub(super) fn call(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let words = self.body.operands(inst);
         let (func, _) = inline_policy::callee(self.m, words)?;
@@ -115,7 +116,7 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&results))
     }
 
-    /// The end of a kernel, or of a function with what it gives; without it where nobody comes.
+    /// Returns from the kernel or function. The result is undefined if the return is not `reached`.
     pub(super) fn leave_function(&mut self, reached: bool) -> Result<(), Error> {
         let mut out = Leaves::new();
         if let Some((id, ty)) = self.body.result {

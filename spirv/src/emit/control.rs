@@ -1,6 +1,7 @@
-//! Steps of the script: masks where channels part, branches where the thread goes one way.
+//! ControlState flow from the structured form: masks for divergent constructs, branches for uniform
+//! ones.
 
-use super::{Emit, Kept, Leaves};
+use super::{Emit, Leaves, VarRole};
 use crate::body::{Block, Term};
 use crate::cfg::Loop;
 use crate::cfg::structurize::Step;
@@ -13,34 +14,34 @@ use gantry_codegen::builder::SimdLabel;
 use gantry_codegen::ir::{self, IntCC, SourceLoc, Value};
 use std::collections::BTreeMap;
 
-/// What is open while steps are emitted.
+/// State of open constructs.
 #[derive(Default)]
-pub(super) struct Control {
-    /// Labels of the thread.
+pub(super) struct ControlState {
+    /// Blocks of uniform labels.
     labels: SecondaryMap<Block, PackedOption<ir::Block>>,
-    /// Labels of channels.
+    /// Divergent labels.
     simd: BTreeMap<Block, SimdLabel>,
-    /// How many steps leave for a label where control does not fall to it.
+    /// Number of steps that jump to each label, without those that fall through.
     leaves: SecondaryMap<Block, u32>,
-    /// Headers of loops of the thread.
+    /// Header blocks of uniform loops.
     headers: SecondaryMap<Loop, PackedOption<ir::Block>>,
-    /// The values that are kept for behind each loop, and no loop around it.
+    /// Values in variables for uses after each loop, at its outermost loop.
     keeps: SecondaryMap<Loop, Vec<Id>>,
-    /// Branches of the thread that are open.
-    branches: Vec<Branch>,
-    /// Of a switch: the condition of each target, where channels part.
+    /// Open uniform branches.
+    branches: Vec<UniformBranch>,
+    /// Condition of each target of a divergent switch.
     cases: BTreeMap<(Block, Block), Value>,
-    /// The same where they do not: the block that begins the way to the target.
+    /// Block of each edge of a uniform switch.
     ways: BTreeMap<(Block, Block), ir::Block>,
 }
 
-struct Branch {
+struct UniformBranch {
     otherwise: Option<ir::Block>,
     join: Option<ir::Block>,
 }
 
 impl Emit<'_, '_, '_> {
-    /// Emits the kernel.
+    /// Emits the body.
     pub(super) fn run(&mut self) {
         for (n, step) in self.structured.steps.iter().enumerate() {
             match *step {
@@ -59,7 +60,7 @@ impl Emit<'_, '_, '_> {
             }
         }
         for (n, step) in self.structured.steps.iter().enumerate() {
-            // What follows would only be told of what it lacks.
+            // Later errors would only be consequences.
             if let Err(e) = self.step(n, *step) {
                 let data = &self.body.blocks[self.block];
                 return self.error(e, data.at, data.line, None);
@@ -113,7 +114,7 @@ impl Emit<'_, '_, '_> {
             Step::Arms(b) => {
                 self.begin_switch(n, b)?;
                 if !self.u.branch[b] {
-                    self.control.branches.push(Branch {
+                    self.control.branches.push(UniformBranch {
                         otherwise: None,
                         join: None,
                     });
@@ -194,23 +195,24 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// No channel has a value for a label's phis where its scope begins: else what they had the last time would live until here.
+    /// Makes the phis of a label undefined where its scope begins. Otherwise their last values
+    /// would be live until here.
     fn forget_phis(&mut self, l: Block) -> Result<(), Error> {
         let phis = self.body.blocks[l].phis.iter();
         let phis = phis.filter(|p| self.u.divergent[p.id]);
         let phis: Vec<(Id, Ty)> = phis.map(|p| (p.id, p.ty)).collect();
-        self.forget(Kept::Phi, &phis)
+        self.forget(VarRole::Phi, &phis)
     }
 
-    /// Nor for what is kept for behind a loop, where that begins.
+    /// Makes values for uses after a loop undefined where the loop begins.
     fn forget_kept(&mut self, l: Loop) -> Result<(), Error> {
         let ids = std::mem::take(&mut self.control.keeps[l]);
         let typed = ids.into_iter().map(|id| Ok((id, self.type_of(id)?)));
         let typed: Vec<(Id, Ty)> = typed.collect::<Result<_, Error>>()?;
-        self.forget(Kept::Behind, &typed)
+        self.forget(VarRole::AfterLoop, &typed)
     }
 
-    fn forget(&mut self, what: Kept, all: &[(Id, Ty)]) -> Result<(), Error> {
+    fn forget(&mut self, what: VarRole, all: &[(Id, Ty)]) -> Result<(), Error> {
         for &(id, ty) in all {
             let mut leaves = Leaves::new();
             for (ty, _) in self.m.types.scalars(ty) {
@@ -236,7 +238,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A condition with a lane for each channel.
+    /// Splats a condition to all channels.
     fn channels(&mut self, cond: Value) -> Value {
         self.b.splat(cond, self.simd)
     }
@@ -252,7 +254,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A condition of one lane.
+    /// Condition of a uniform branch.
     fn uniform_condition(&mut self, b: Block) -> Result<Value, Error> {
         let v = self.condition(b)?;
         match self.b.ty(v).lanes() {
@@ -274,14 +276,14 @@ impl Emit<'_, '_, '_> {
         self.b.seal_block(then);
         self.b.seal_block(otherwise);
         self.b.switch_to_block(then);
-        self.control.branches.push(Branch {
+        self.control.branches.push(UniformBranch {
             otherwise: Some(otherwise),
             join: None,
         });
         Ok(())
     }
 
-    /// Ends a side of the innermost branch of the thread.
+    /// Ends a side of the innermost uniform branch.
     fn end_side(&mut self) {
         if self.b.is_filled() {
             return;
@@ -319,7 +321,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Goes on at the block that begins the way of a switch to a target.
+    /// Continues at the block of a switch edge.
     fn way(&mut self, from: Block, to: Block) {
         if let Some(block) = self.control.ways.remove(&(from, to)) {
             self.b.switch_to_block(block);
@@ -331,7 +333,7 @@ impl Emit<'_, '_, '_> {
         cond.ok_or_else(|| Error::internal("a case without its condition"))
     }
 
-    /// Emits a switch where its first step is.
+    /// Emits a switch at its first step.
     fn begin_switch(&mut self, n: usize, b: Block) -> Result<(), Error> {
         let Term::Switch(id, default, cases) = &self.body.blocks[b].term else {
             return Ok(());
@@ -429,7 +431,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// All that is here goes to a label.
+    /// Jumps to a label with all active channels.
     fn leave(&mut self, to: Block) -> Result<(), Error> {
         if self.b.is_filled() {
             return Ok(());
@@ -444,7 +446,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Gives the phis of a block what they take when control comes from another.
+    /// Assigns the phis of a block for an edge.
     fn edge(&mut self, from: Block, to: Block) -> Result<(), Error> {
         if self.b.is_filled() {
             return Ok(());
@@ -466,13 +468,14 @@ impl Emit<'_, '_, '_> {
             }
             all.push((phi.id, self.passed(*arg, phi.id)?));
         }
-        // Where all channels that go on come by this edge at once, the others have no use for what they had.
+        // If all remaining channels take this edge at once, other channels no longer need their
+        // values.
         let one = self.g.forward_preds[to].len() == 1 && self.g.left(from, to).is_none();
         let alone = one || self.g.is_back(from, to);
         for (id, leaves) in all {
             let divergent = self.u.divergent[id];
             let lanes = if divergent { self.simd } else { 1 };
-            let vars = self.declare(Kept::Phi, id, &leaves, lanes);
+            let vars = self.declare(VarRole::Phi, id, &leaves, lanes);
             for (var, leaf) in vars.into_iter().zip(&leaves) {
                 let v = if divergent {
                     self.b.splat(*leaf, self.simd)
@@ -493,7 +496,7 @@ impl Emit<'_, '_, '_> {
         self.block = b;
         let mut values = Vec::new();
         for phi in &self.body.blocks[b].phis {
-            let vars = self.kept(Kept::Phi, phi.id);
+            let vars = self.vars_of(VarRole::Phi, phi.id);
             if vars.is_empty() {
                 let id = self.body.origin(phi.id);
                 return Err(Error::malformed(format!("{id} takes nothing")));

@@ -1,7 +1,8 @@
-//! Images and samplers of arrays by an index that is no constant: what is done with one is done for each element that the index may be, in the
-//! channels of which it is.
+//! Dynamically indexed arrays of images and samplers.
 //!
-//! All elements are arguments of the kernel. An index that is none of them reads zeros and writes nothing.
+//! An instruction on such a resource is emitted for each possible element, for the channels with
+//! that index. All elements are kernel arguments. An index out of bounds reads zeros and writes
+//! nothing.
 
 use super::{Emit, Leaves, images};
 use crate::body::{BInst, Block};
@@ -12,27 +13,27 @@ use smallvec::SmallVec;
 use spirv::Op;
 use std::collections::BTreeMap;
 
-/// An element of an array.
+/// Dynamically indexed element of an array.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    /// The variable.
+pub(super) struct IndexedResource {
+    /// Variable.
     array: Id,
-    /// Which element, in one lane or one for each channel.
+    /// Index, uniform or divergent.
     index: Value,
-    /// Where it was chosen.
+    /// Block of the access chain.
     block: Block,
 }
 
-/// By the id of a pointer, of an image or of a sampler.
+/// Dynamically indexed resources by the id of a pointer, image or sampler.
 #[derive(Debug, Default)]
-pub(super) struct Choices {
-    chosen: BTreeMap<Id, Choice>,
-    /// Those of which it is known which element it is where code is emitted now.
+pub(super) struct IndexedResources {
+    chosen: BTreeMap<Id, IndexedResource>,
+    /// Resources whose element is known in the current code.
     decided: Vec<Id>,
 }
 
-impl Choices {
-    /// Says that one is what another is, if that is one by an index.
+impl IndexedResources {
+    /// Gives an id the resource of another.
     pub(super) fn same(&mut self, to: Id, from: Id) {
         if let Some(choice) = self.chosen.get(&from).copied() {
             self.chosen.insert(to, choice);
@@ -41,12 +42,12 @@ impl Choices {
 }
 
 impl Emit<'_, '_, '_> {
-    /// Keeps that a pointer is to an element of an array.
+    /// Records a pointer to a dynamically indexed element.
     pub(super) fn choose_resource(&mut self, to: Id, array: Id, index: Id) -> Result<(), Error> {
         let index = self.one(index)?;
         let index = self.resize(index, Scalar::I32, false);
         let block = self.block;
-        let choice = Choice {
+        let choice = IndexedResource {
             array,
             index,
             block,
@@ -55,7 +56,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// What is loaded by a pointer to an element of an array is that element.
+    /// Loads a dynamically indexed resource.
     pub(super) fn load_choice(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
         let choices = &mut self.images.choices.chosen;
         match choices.get(&pointer).copied() {
@@ -69,7 +70,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The image or the sampler of an instruction of which it is to be found out which one it is.
+    /// Image or sampler of an instruction whose element is not known.
     pub(super) fn chosen(&self, inst: &BInst, first: Id) -> Option<Id> {
         if matches!(inst.op, Op::SampledImage | Op::Image) {
             return None;
@@ -81,7 +82,7 @@ impl Emit<'_, '_, '_> {
         all.find(|id| choices.chosen.contains_key(id) && !choices.decided.contains(id))
     }
 
-    /// Emits an instruction for each element that an image or a sampler may be.
+    /// Emits an instruction for each possible element of an image or a sampler.
     pub(super) fn for_each_choice(&mut self, inst: &BInst, id: Id) -> Result<Leaves, Error> {
         let choice = self.images.choices.chosen.get(&id).copied();
         let choice = choice.ok_or_else(|| Error::internal("no choice"))?;

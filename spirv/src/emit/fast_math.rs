@@ -1,21 +1,26 @@
-//! What `FPFastMathMode` allows of an operation: simpler ones in its place.
+//! Simplifications that `FPFastMathMode` allows.
 //!
 //! | flag | what follows from it |
 //! |---|---|
-//! | `AllowRecip` | a quotient is a product with the reciprocal: with a number that is known here, where the divisor is a constant; of singles with the math box's, which quotients by one divisor share; of halves the quotient is the math box's |
+//! | `AllowRecip` | `x / y` is `x * (1 / y)`, see below |
 //! | `NSZ` | `x + 0` and `x - 0` are `x`, and `0 - x` is `-x` |
-//! | `NotNaN` | `x - x` is 0, `x / x` is 1; with `NSZ`, `x * 0` and `0 / x` are 0. Compares need not look for NaNs |
+//! | `NotNaN` | `x - x` is 0, `x / x` is 1. With `NSZ`, `x * 0` and `0 / x` are 0. Compares ignore NaN |
 //! | `Fast` | all of these |
 //!
-//! What a value is assumed to be by the operation that makes it (no NaN, no infinity) is known to the tests for that. Intel's compiler makes the same of
-//! quotients. Where an operation has a flag, `x * 1` and `x / 1` are `x` too: to the bit, but for signaling NaNs and denormals that are flushed.
+//! With `AllowRecip`, the reciprocal of a constant is a constant. For other divisors of singles it is
+//! the math box's, and quotients by one divisor share it. A quotient of halves is the math box's.
+//! Intel's compiler does the same.
+//!
+//! The assumptions of an operation about its result (no NaN, no infinity) are used by tests of the
+//! result. With any flag, `x * 1` and `x / 1` are `x` too. These are exact but for signaling NaNs
+//! and flushed denormals.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use gantry_codegen::ir::{InstData, Region, Scalar, Value};
 use spirv::{Decoration, FPFastMathMode as Mode, Op};
 
-/// The number that a float is, as far as rules ask: of halves 0 and 1.
+/// Value of a float constant, as far as the rules need it: of halves only 0 and 1.
 fn number(scalar: Scalar, bits: u64) -> Option<f64> {
     match scalar {
         Scalar::F16 if bits & 0x7fff == 0 => Some(0.0),
@@ -29,12 +34,12 @@ fn number(scalar: Scalar, bits: u64) -> Option<f64> {
 /// 1 as a half.
 const HALF_ONE: u64 = 0x3c00;
 
-/// The bits of a number's reciprocal, rounded to nearest even; `None` where it or the number is no normal one.
+/// Bits of a reciprocal, rounded to nearest even. `None` unless both it and the number are normal.
 fn reciprocal(scalar: Scalar, v: f64) -> Option<u64> {
     let r = 1.0 / v;
     match scalar {
         Scalar::F32 => {
-            // What is rounded twice is so to another number for none of 24 bits.
+            // Double rounding gives the correct result for all 24-bit significands.
             let (of, r) = (v as f32, r as f32);
             (of.is_normal() && r.is_normal()).then(|| r.to_bits().into())
         }
@@ -44,7 +49,7 @@ fn reciprocal(scalar: Scalar, v: f64) -> Option<u64> {
 }
 
 impl Emit<'_, '_, '_> {
-    /// What is allowed of an instruction.
+    /// Fast-math flags of an instruction.
     pub(super) fn fast_mode(&self, inst: &BInst) -> Mode {
         let Some(id) = inst.id.expand() else {
             return Mode::NONE;
@@ -62,7 +67,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The same number in every lane of a value, where it is a constant.
+    /// Value of a float constant that is equal in all lanes.
     fn known_number(&self, v: Value) -> Option<f64> {
         let dfg = &self.b.func().dfg;
         let scalar = self.b.ty(v).scalar();
@@ -80,7 +85,7 @@ impl Emit<'_, '_, '_> {
         number(scalar, *first).filter(|_| alike)
     }
 
-    /// A simpler operation in an operation's place, if its mode allows one.
+    /// Simplifies an operation, if its flags allow it.
     pub(super) fn simpler(&mut self, op: Op, mode: Mode, a: Value, b: Value) -> Option<Value> {
         let scalar = self.b.ty(a).scalar();
         if mode.is_empty() || !scalar.is_float() || self.b.ty(b).scalar() != scalar {
@@ -128,7 +133,7 @@ impl Emit<'_, '_, '_> {
                             self.b.ins().fmul(a, r)
                         })
                     }
-                    // Reciprocals of halves may be no halves.
+                    // Reciprocals of halves may not be representable.
                     Scalar::F16 => Some(self.b.ins().fdiv(a, b)),
                     _ => None,
                 }
@@ -137,7 +142,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// What a mode says of an instruction's operands, and what is known of those that are results.
+    /// Flags of an instruction, with those that hold for all of its operands.
     fn assumed(&self, inst: &BInst, mode: Mode) -> Mode {
         let known = |n: usize| self.operand(inst, n).map_or(0, |id| self.assumed[id]);
         let count = self.body.operands(inst).len();
@@ -145,7 +150,7 @@ impl Emit<'_, '_, '_> {
         mode | Mode::from_bits_truncate(all)
     }
 
-    /// The compare that is as good where no operand is a NaN.
+    /// Comparison that is equivalent if no operand is NaN, and cheaper.
     pub(super) fn compare(&self, inst: &BInst, mode: Mode) -> Op {
         let ordered = match inst.op {
             Op::FUnordEqual => Op::FOrdEqual,
@@ -163,7 +168,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// What a test for NaNs or infinities gives where there are none.
+    /// Result of a test for NaN or infinity that the flags decide.
     pub(super) fn decided(&mut self, inst: &BInst, mode: Mode, all: &[Leaves]) -> Option<Leaves> {
         let (want, gives) = match inst.op {
             Op::IsNan | Op::Unordered => (Mode::NOT_NAN, 0),
@@ -186,7 +191,7 @@ impl Emit<'_, '_, '_> {
         Some(out)
     }
 
-    /// Keeps what an instruction's mode says of its result.
+    /// Records the flags that hold for a result.
     pub(super) fn assume(&mut self, inst: &BInst, mode: Mode) {
         if let Some(id) = inst.id.expand() {
             let bits = (mode & (Mode::NOT_NAN | Mode::NOT_INF)).bits();

@@ -1,9 +1,12 @@
-//! Pointers without addresses: indices, bounds, and where accesses are to.
+//! Logical pointers: access chains, bounds checks and the resolution of accesses.
 //!
-//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into one of several, which one is in 32 bits above (`variable_pointers.rs`). Into other memory it is what accesses
-//! take, as in kernels. Where accesses are
-//! robust, a pointer of which an index may be outside is [`BESIDE`] or more where one is: accesses look at that, or, in the block that the pointer
-//! is made in, at the comparisons themselves. What is read there is zero, what is written goes nowhere.
+//! A pointer into a buffer is a 32-bit byte offset. If it may be into one of several buffers, the
+//! index of the buffer is in 32 bits above (`variable_pointers.rs`). Pointers to other memory are
+//! as in kernels.
+//!
+//! With robust access, a pointer whose index is out of bounds is at least [`OUT_OF_BOUNDS`], which
+//! accesses test. In the defining block they use the comparison itself. Out of bounds, loads return
+//! zero and stores do nothing.
 
 use super::{Access, Emit, Leaves};
 use crate::body::BInst;
@@ -14,51 +17,51 @@ use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Scalar, Value};
 use spirv::{Op, StorageClass};
 
-/// Where no buffer reaches.
-const BESIDE: u64 = 0x8000_0000;
+/// Offset beyond every buffer.
+const OUT_OF_BOUNDS: u64 = 0x8000_0000;
 
-/// A buffer that is an argument.
+/// Buffer argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     pub base: Value,
-    /// Its bytes, where they are an argument.
+    /// Size in bytes, if it is an argument.
     pub size: Option<Value>,
-    /// The elements of the array that it ends in.
+    /// Length of the runtime array at its end.
     pub length: Option<Value>,
 }
 
-/// A pointer as it came of its indices.
+/// Result of an access chain before the bounds check.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Raw {
+pub(super) struct UncheckedPointer {
     pub at: Value,
-    /// Whether they are all inside, where that is not known.
+    /// In-bounds condition, unless known to hold.
     pub guard: Option<Value>,
-    /// Which buffer it is into, where it may be one of several.
+    /// Index of the buffer, if there may be several.
     pub number: Option<Value>,
 }
 
-/// Whether a memory is that of buffers.
+/// Returns true for storage classes of buffers.
 pub(super) fn is_buffer(class: StorageClass) -> bool {
     matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
 }
 
-/// An index of a chain.
-struct Step {
+/// Index of an access chain.
+struct ChainStep {
     index: Id,
     stride: u64,
-    /// Elements, where it is an array that has so many always.
+    /// Length, if the array has a fixed one.
     count: Option<u64>,
-    /// It goes by the pointer.
+    /// Set for the first index of `PtrAccessChain`.
     element: bool,
 }
 
 impl Emit<'_, '_, '_> {
-    /// What is known of a pointer.
+    /// Properties of a pointer.
     pub(super) fn place(&self, pointer: Id) -> Option<PointerInfo> {
         self.places[pointer].or_else(|| logical_pointers::variable(self.m, pointer))
     }
 
-    /// The buffer that a pointer is into, which says which one it is where several may be.
+    /// Buffer of a pointer, selected by `number` if there may be several.
     fn buffer(
         &mut self,
         pointer: Id,
@@ -75,7 +78,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A pointer from another by indices.
+    /// Access chain on a logical pointer.
     pub(super) fn logical_chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
         let (class, mut of) = self.pointer(base)?;
@@ -105,7 +108,7 @@ impl Emit<'_, '_, '_> {
                 return Err(outside());
             }
             let base_ty = self.type_of(base)?;
-            steps.push(Step {
+            steps.push(ChainStep {
                 index: indices.remove(0),
                 stride: logical_pointers::pointer_stride(self.m, &[ty, base_ty], of),
                 count: None,
@@ -139,7 +142,7 @@ impl Emit<'_, '_, '_> {
                 constant = constant.wrapping_add(at);
             } else {
                 let second = self.m.types.step(of, 1, matrix).ok_or_else(outside)?;
-                steps.push(Step {
+                steps.push(ChainStep {
                     index,
                     stride: second.1,
                     count: self.m.types.count(of),
@@ -165,7 +168,7 @@ impl Emit<'_, '_, '_> {
         if matches!(place.root, Root::Any) && is_buffer(class) {
             return Err(Error::unsupported("a pointer to one of several layouts"));
         }
-        let Raw {
+        let UncheckedPointer {
             at: addr,
             mut guard,
             mut number,
@@ -175,12 +178,12 @@ impl Emit<'_, '_, '_> {
             number = Some(which);
             guard = Some(inside).filter(|_| self.robust);
         }
-        let packed = inst.id.expand().filter(|id| self.says_which(*id));
+        let packed = inst.id.expand().filter(|id| self.carries_buffer_index(*id));
         if packed.is_some() && number.is_none() {
             number = Some(self.buffer_number(base)?);
         }
         let scalar = self.b.ty(addr).scalar();
-        // The beginning of a buffer is nothing to add to.
+        // The base of a buffer is offset 0, which needs no addition.
         let mut addr = Some(addr).filter(|_| !is_buffer(class) || from.known != Some(0));
         for step in &steps {
             match self.m.bits(step.index) {
@@ -212,7 +215,7 @@ impl Emit<'_, '_, '_> {
                 self.b.ins().iadd(addr, by)
             }
         };
-        if self.robust && place.beside && place.root != Root::Address {
+        if self.robust && place.may_be_outside && place.root != Root::Address {
             for step in &steps {
                 let to = (inst.id.expand().unwrap_or(base), place, number);
                 if let Some(inside) = self.inside(step, to, class, addr, of)? {
@@ -224,10 +227,10 @@ impl Emit<'_, '_, '_> {
         if let Some(guard) = guard {
             let mut v = [guard, addr];
             self.even(&mut v);
-            let beside = self.same(v[1], BESIDE);
+            let beside = self.same(v[1], OUT_OF_BOUNDS);
             leaf = self.b.ins().select(v[0], v[1], beside);
             if let Some(id) = inst.id.expand() {
-                let raw = Raw {
+                let raw = UncheckedPointer {
                     at: v[1],
                     guard: Some(v[0]),
                     number: number.filter(|_| packed.is_some()),
@@ -252,8 +255,8 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A pointer as it came of its indices, and whether they are all inside, where that is not known.
-    fn raw(&mut self, pointer: Id) -> Result<Raw, Error> {
+    /// Pointer before the bounds check, with its in-bounds condition unless known to hold.
+    fn raw(&mut self, pointer: Id) -> Result<UncheckedPointer, Error> {
         if let Some((block, raw)) = self.guards.get(&pointer).copied()
             && block == self.block
         {
@@ -261,26 +264,26 @@ impl Emit<'_, '_, '_> {
         }
         let mut at = self.one(pointer)?;
         let mut number = None;
-        if self.says_which(pointer) {
+        if self.carries_buffer_index(pointer) {
             let (which, offset) = self.unpack(at);
             (at, number) = (offset, Some(which));
         }
         let place = self.place(pointer);
         let guard = match place {
-            Some(p) if self.robust && p.beside && p.root != Root::Address => {
+            Some(p) if self.robust && p.may_be_outside && p.root != Root::Address => {
                 let zero = self.same(at, 0);
                 let least = IntCC::SignedGreaterThanOrEqual;
                 Some(self.b.ins().icmp(least, at, zero))
             }
             _ => None,
         };
-        Ok(Raw { at, guard, number })
+        Ok(UncheckedPointer { at, guard, number })
     }
 
-    /// Whether an index is inside, where that is not known.
+    /// In-bounds condition of an index, unless known to hold.
     fn inside(
         &mut self,
-        step: &Step,
+        step: &ChainStep,
         (pointer, place, number): (Id, PointerInfo, Option<Value>),
         class: StorageClass,
         addr: Value,
@@ -290,7 +293,7 @@ impl Emit<'_, '_, '_> {
             if self.m.bits(step.index) == Some(0) {
                 return Ok(None);
             }
-            // What it points to ends before the buffer does.
+            // The pointee must end before the buffer does.
             let bytes = self.m.types.extent_in(of, place.matrix);
             let size = match class {
                 StorageClass::Workgroup => self.number(Scalar::I32, u64::from(self.slm_bytes)),
@@ -348,7 +351,8 @@ impl Emit<'_, '_, '_> {
         )))
     }
 
-    /// Where an access by a pointer is to; `self.guard` says afterwards where it is made, if not everywhere.
+    /// Address of an access through a pointer. Sets `self.guard` to the in-bounds condition, if
+    /// any.
     pub(super) fn reach(
         &mut self,
         pointer: Id,
@@ -370,7 +374,7 @@ impl Emit<'_, '_, '_> {
         }
         access.align = u64::from(place.align);
         if !is_buffer(class) {
-            let Raw {
+            let UncheckedPointer {
                 at: mut addr,
                 guard,
                 ..
@@ -387,12 +391,12 @@ impl Emit<'_, '_, '_> {
             return Ok((addr, access));
         }
         let fixed = place.known.filter(|k| i32::try_from(*k).is_ok());
-        let fixed = fixed.filter(|_| !(self.robust && place.beside));
-        if let (Some(k), false) = (fixed, self.says_which(pointer)) {
+        let fixed = fixed.filter(|_| !(self.robust && place.may_be_outside));
+        if let (Some(k), false) = (fixed, self.carries_buffer_index(pointer)) {
             access.offset = k;
             return Ok((self.buffer(pointer, place, None)?.base, access));
         }
-        let Raw {
+        let UncheckedPointer {
             mut at,
             guard,
             number,
@@ -412,7 +416,7 @@ impl Emit<'_, '_, '_> {
         Ok((self.b.ins().iadd(v[0], v[1]), access))
     }
 
-    /// Of one lane, the beginning of the memory where the guard is not set: it is read anyhow.
+    /// Replaces a uniform out-of-bounds offset by 0, since it is loaded from unconditionally.
     fn clamped(&mut self, at: Value, guard: Value) -> Value {
         if self.b.ty(at).lanes() > 1 || self.b.ty(guard).lanes() > 1 {
             return at;
@@ -421,7 +425,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().select(guard, at, zero)
     }
 
-    /// The elements of the array that a buffer ends in.
+    /// Length of the runtime array at the end of a buffer.
     pub(super) fn array_length(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let pointer = self.operand(inst, 0)?;
         let place = self.place(pointer);

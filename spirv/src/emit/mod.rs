@@ -1,7 +1,9 @@
-//! The IR of a kernel and of the functions that it calls, by their structureds.
+//! Emission of IR for a kernel and the functions that it calls.
 //!
-//! Needs a body, its structured and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
-//! value of one lane where it is uniform, else of a lane for each channel. A family of instructions is a file; [`Emit::inst`] says which is whose.
+//! Needs bodies with their structured form and uniformity. A value is a list of leaves: the scalars
+//! of vectors, structures and arrays in order. Each leaf is an IR value of one lane if it is
+//! uniform, else with a lane for each channel. Each file emits a family of instructions, and
+//! [`Emit::family`] selects among them.
 
 mod arguments;
 mod arithmetic;
@@ -57,116 +59,119 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// The scalars of a value.
+/// Leaves (scalars) of a value.
 pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
-/// Instructions of the IR that there is room for from the start, for each of SPIR-V's.
+/// IR instructions reserved for each SPIR-V instruction.
 const PER_INST: usize = 3;
-/// The most scalars of one value.
+/// Maximum number of leaves of a value.
 pub(crate) const MAX_LEAVES: u32 = 256;
 
-/// Builds a kernel.
+/// Emitter of a function.
 pub(crate) struct Emit<'a, 'm, 'f> {
     pub m: &'a Module<'m>,
     pub body: &'a Body,
     pub g: &'a Graph,
     pub structured: &'a StructuredCfg,
     pub u: &'a Uniformity,
-    /// The memories of generic pointers.
+    /// Memories of generic pointers.
     spaces: AddressSpaces,
-    /// Whether there are such, and whether some may be to one of several.
+    /// Set if there are generic pointers, and if some may point to several memories.
     generics: bool,
     several: bool,
-    /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
+    /// Generic pointers that are known to point to one memory in the current code. The value is the
+    /// pointer as accesses of that memory take it.
     narrowed: Vec<(Id, StorageClass, Value)>,
-    /// Whether pointers to local memory, and to private memory, may be null.
+    /// Set if pointers to SLM, or to private memory, may be null.
     nulls: [bool; 2],
-    /// Whether indices outside of arrays are looked for.
+    /// Set if indices are checked against bounds.
     robust: bool,
-    /// Whether quotients and roots of singles are rounded correctly.
+    /// Set if quotients and roots of singles are rounded correctly.
     exact_division: bool,
-    /// Whether the math box has quotients and powers, as far as that is known.
+    /// Set if the math box has quotients and powers, or the target is unknown.
     pub(crate) quotients: bool,
-    /// The sums that are rounded once with a product.
+    /// Contracted sums.
     fused: Sums,
-    /// What `FPFastMathMode` says of results: no NaN, no infinity.
+    /// `FPFastMathMode` bits of results: no NaN, no infinity.
     assumed: SecondaryMap<Id, u32>,
-    /// What is known of pointers without addresses.
+    /// Properties of logical pointers.
     places: PointerInfos,
-    /// The buffers that pointers may be into, where those say which one.
+    /// Possible buffers of pointers that carry the index of their buffer.
     targets: Targets,
-    /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
-    guards: BTreeMap<Id, (Block, logical_pointers::Raw)>,
-    /// Where the access that is made now is made; none: everywhere.
+    /// Pointers whose index may be out of bounds: defining block, unchecked pointer, and in-bounds
+    /// condition.
+    guards: BTreeMap<Id, (Block, logical_pointers::UncheckedPointer)>,
+    /// In-bounds condition of the current access. `None` if it is always executed.
     guard: Option<Value>,
-    /// Buffers by their variable and its element.
+    /// Buffers by variable and element.
     buffers: BTreeMap<(Id, u32), logical_pointers::Buffer>,
-    /// Whether all buffers' sizes are arguments.
+    /// Set if the sizes of all buffers are arguments.
     sized: bool,
     /// Push constants.
     pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
-    /// The module that is made, for its data and files.
+    /// Module that receives data and file names.
     pub module: &'a mut ir::Module,
     pub simd: u32,
-    /// The size of work-groups, where the kernel says it.
+    /// Work-group size, if the kernel requires one.
     group_size: Option<[u32; 3]>,
-    /// The block whose code is emitted.
+    /// Block whose code is emitted.
     pub block: Block,
-    /// First and number of the leaves of each value.
+    /// Index of the first leaf of each value in `pool`, and number of leaves.
     values: SecondaryMap<Id, (u32, u32)>,
     pool: Vec<Value>,
-    /// The variables of phis, and those of values that are used behind their loop.
+    /// Variables of phis, and of values that are used after their loop, by [`VarRole`].
     vars: [SecondaryMap<Id, (u32, u32)>; 2],
     var_pool: Vec<Variable>,
-    control: control::Control,
+    control: control::ControlState,
     images: images::Images,
-    /// Where variables are.
+    /// Offsets of variables.
     frame: &'a FrameLayout,
     slm_bytes: u32,
-    /// Where in local memory sub-groups leave what they have for each other.
+    /// SLM offset of the area for exchange between sub-groups.
     group_area: Option<u32>,
-    /// Where in local memory the lock for atomics of 64 bits is.
+    /// SLM offset of the lock for 64-bit atomics.
     lock: Option<u32>,
-    /// How named barriers are made, where some are.
-    named: Option<named_barriers::Named>,
-    /// Whether they are the hardware's.
+    /// Implementation of named barriers, if the kernel has some.
+    named: Option<named_barriers::NamedBarriers>,
+    /// Set if they use the hardware's named barriers.
     own_barriers: bool,
-    /// The variables that may be held in registers, and those that are.
+    /// Private variables that may be promoted to registers, and those that are.
     arrays: &'a PromotedArrays,
-    held: arrays::Held,
-    /// Where the part's are in each work-item's part of scratch.
+    held: arrays::PromotedVars,
+    /// Byte offsets of private variables in the part of a work-item.
     private: &'a BTreeMap<Id, u32>,
-    /// Where the work-items' parts begin.
+    /// Scratch offset of the part of each work-item.
     private_parts: Option<Value>,
-    /// Sums of that and bytes.
+    /// Private addresses that are the sum of a base and a constant.
     private_places: SecondaryMap<Value, (PackedOption<Value>, u32)>,
-    /// The functions that are called.
+    /// Functions that are called.
     callees: &'a calls::Callees,
     data: BTreeMap<Id, ir::DataRef>,
-    /// The variables that pointers are to the beginning of.
+    /// Variables whose first byte a pointer points to.
     roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
-    /// Whether channels of a thread may see what others of it wrote: memory is ordered for a sub-input, which takes no instruction.
+    /// Set if channels of a thread may observe each other's writes. Ordering memory for a sub-group
+    /// takes no instruction.
     lanes_meet: bool,
     pub errors: Errors,
 }
 
-/// What a variable of the builder keeps.
+/// Role of a variable of the builder.
 #[derive(Clone, Copy)]
-enum Kept {
-    /// What a phi takes.
+enum VarRole {
+    /// Value of a phi.
     Phi,
-    /// What channels had when they left the loop.
-    Behind,
+    /// Value that channels had when they left the loop.
+    AfterLoop,
 }
 
-/// What instructions give another value in each channel whatever their operands are.
+/// Returns true for instructions whose result differs between channels for any operands.
 pub(crate) fn is_lane_dependent(op: Op) -> bool {
     atomics::is_atomic(op)
 }
 
-/// Whether an instruction is one of those emitted.
+/// Returns true if an instruction can be emitted.
 pub(crate) fn is_supported(op: Op) -> bool {
     arithmetic::is_supported(op)
         || bits::is_supported(op)
@@ -184,7 +189,7 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || matches!(op, Op::Undef | Op::ExtInst)
 }
 
-/// Instructions in functions that say nothing of what is computed.
+/// Returns true for instructions in functions that do not affect computed results.
 fn is_nothing(op: Op) -> bool {
     matches!(
         op,
@@ -198,27 +203,27 @@ fn is_nothing(op: Op) -> bool {
     )
 }
 
-/// What is the same for all parts of a kernel.
+/// Input of emission: a kernel with its functions, and options.
 pub(crate) struct KernelInput<'a, 'm> {
     pub m: &'a Module<'m>,
     pub functions: &'a [PreparedFunction],
     pub frame: &'a FrameLayout,
-    /// Whether indices outside of arrays are looked for.
+    /// Checks indices against bounds.
     pub robust: bool,
-    /// Whether quotients and roots of singles are rounded correctly.
+    /// Rounds quotients and roots of singles correctly.
     pub exact_division: bool,
-    /// Whether what is compiled for has named barriers.
+    /// True if the target has named barriers.
     pub named_barriers: bool,
-    /// Whether its math box has quotients and powers.
+    /// True if its math box has quotients and powers.
     pub quotients: bool,
-    /// Whether a product and the sum that it is a part of may be rounded once.
+    /// Allows contraction of products and sums.
     pub contracts: bool,
 }
 
-/// Builds a kernel into an empty function, and what it calls. `module` gets those, and their data.
+/// Emits a kernel into an empty function. `module` receives the functions that it calls, and data.
 ///
 /// # Errors
-/// What has no form in the IR, all that was found.
+/// Everything that cannot be expressed in the IR.
 pub(crate) fn kernel(
     input: &KernelInput<'_, '_>,
     module: &mut ir::Module,
@@ -235,7 +240,7 @@ pub(crate) fn kernel(
     let mut errors = Errors(Vec::new());
     let mut lanes_meet = false;
     let private = frame.private.iter().zip(&frame.errors);
-    // What is called comes first.
+    // Callees come first.
     for (prepared, (private, findings)) in input.functions.iter().zip(private).rev() {
         let mut own =
             (!prepared.is_kernel).then(|| calls::subroutine(input.m, prepared, &kernel, simd));
@@ -273,7 +278,7 @@ pub(crate) fn kernel(
         }
     }
     if lanes_meet {
-        // What is promised is so for a work-item, and not for those that its thread runs beside it.
+        // `noalias` holds between work-items, not between channels of one thread.
         for p in &mut func.sig.params {
             p.noalias = false;
         }
@@ -339,7 +344,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
             vars: Default::default(),
             var_pool: Vec::new(),
-            control: control::Control::default(),
+            control: control::ControlState::default(),
             images: images::Images::default(),
             frame: input.frame,
             slm_bytes: input.frame.slm_bytes,
@@ -348,7 +353,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             named: None,
             own_barriers: input.named_barriers && input.functions.len() == 1,
             arrays: &function.arrays,
-            held: arrays::Held::new(function.arrays.held(simd)),
+            held: arrays::PromotedVars::new(function.arrays.held(simd)),
             private,
             private_parts: None,
             private_places: SecondaryMap::new(),
@@ -361,7 +366,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         }
     }
 
-    /// Emits the body, behind parameters. Gives what is wrong, and whether channels may see what others of the thread wrote.
+    /// Emits the body after the parameters. Returns the errors, and true if channels may observe
+    /// each other's writes.
     fn finish(mut self) -> (Errors, bool) {
         for (id, ty, bits) in &self.body.consts {
             if let Some(scalar) = self.m.types.scalar(*ty) {
@@ -384,7 +390,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         (errors, lanes_meet)
     }
 
-    /// The beginning of a kernel: its memory, and its arguments.
+    /// Begins a kernel: memory and arguments.
     fn entry(&mut self) {
         if self.slm_bytes > 0 {
             self.b.set_slm_bytes(self.slm_bytes);
@@ -400,7 +406,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
 }
 
 impl Emit<'_, '_, '_> {
-    /// A type of the IR with a lane for each channel, or one.
+    /// IR type with a number of lanes.
     pub fn lanes(&self, scalar: Scalar, lanes: u32) -> ir::Type {
         ir::Type::clamped(scalar, lanes)
     }
@@ -415,7 +421,7 @@ impl Emit<'_, '_, '_> {
         self.m.types.scalar(ty).ok_or_else(none)
     }
 
-    /// A type for messages.
+    /// Name of a type in error messages.
     pub fn describe(&self, ty: Ty) -> String {
         match self.m.types.kind(ty) {
             Type::Void => "no type".to_owned(),
@@ -437,10 +443,10 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The leaves of a value where it is used. A generic pointer is as memory holds it: it says which memory it is to.
+    /// Leaves of a value at its use. A generic pointer has its tag, as in memory.
     ///
     /// # Errors
-    /// It is none.
+    /// An id that is not a value.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         let leaves = self.bare(id)?;
         if self.generics {
@@ -450,16 +456,17 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The same, but a generic pointer to a memory that is known is as accesses of that memory take it.
+    /// Leaves of a value, where a generic pointer to a known memory is as accesses of that memory
+    /// take it.
     fn bare(&mut self, id: Id) -> Result<Leaves, Error> {
         if let Some(def) = self.u.block[id].expand() {
             if self.u.escapes[id].is_some() && self.left_channels(def) {
-                let vars = self.kept(Kept::Behind, id);
+                let vars = self.vars_of(VarRole::AfterLoop, id);
                 return Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect());
             }
             let (first, count) = self.values[id];
             if count == 0 {
-                // It was told where it is defined.
+                // Its definition reported the error.
                 let ty = self.body.type_of(self.m, id);
                 let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
                 if leaves > MAX_LEAVES {
@@ -489,7 +496,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Whether a block is in a loop whose values are kept for the current block.
+    /// Returns true if a value of a block is read from the variables of a loop around it.
     fn left_channels(&self, def: Block) -> bool {
         let Some(outermost) = self.g.left(def, self.block) else {
             return false;
@@ -504,7 +511,7 @@ impl Emit<'_, '_, '_> {
         false
     }
 
-    /// The only leaf of a value.
+    /// Single leaf of a value.
     pub fn one(&mut self, id: Id) -> Result<Value, Error> {
         match *self.get(id)?.as_slice() {
             [v] => Ok(v),
@@ -512,7 +519,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Says what a value is.
+    /// Defines a value.
     pub fn set(&mut self, id: Id, leaves: &[Value]) {
         debug_assert!(
             self.u.divergent[id] || leaves.iter().all(|v| self.b.ty(*v).lanes() == 1),
@@ -522,7 +529,7 @@ impl Emit<'_, '_, '_> {
         self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
         self.pool.extend_from_slice(leaves);
         if self.u.escapes[id].is_some() {
-            let vars = self.declare(Kept::Behind, id, leaves, self.simd);
+            let vars = self.declare(VarRole::AfterLoop, id, leaves, self.simd);
             for (var, leaf) in vars.into_iter().zip(leaves) {
                 let v = self.b.splat(*leaf, self.simd);
                 self.b.def_var(var, v);
@@ -530,17 +537,17 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The variables of a value; none where none were declared.
-    fn kept(&self, what: Kept, id: Id) -> SmallVec<[Variable; 4]> {
+    /// Variables of a value in a role, or none if they were not declared.
+    fn vars_of(&self, what: VarRole, id: Id) -> SmallVec<[Variable; 4]> {
         let (first, count) = self.vars[what as usize][id];
         let range = first as usize..(first + count) as usize;
         SmallVec::from_slice(self.var_pool.get(range).unwrap_or(&[]))
     }
 
-    /// The variables of a value, declared when first asked for.
+    /// Variables of a value in a role, declared on first use.
     fn declare(
         &mut self,
-        what: Kept,
+        what: VarRole,
         id: Id,
         like: &[Value],
         lanes: u32,
@@ -554,10 +561,10 @@ impl Emit<'_, '_, '_> {
             }
             self.vars[what as usize][id] = (first, like.len() as u32);
         }
-        self.kept(what, id)
+        self.vars_of(what, id)
     }
 
-    /// A source file.
+    /// IR source file of a string id.
     fn file(&mut self, id: Id) -> Option<ir::SourceFile> {
         if let Some(f) = self.files.get(&id) {
             return Some(*f);
@@ -571,7 +578,7 @@ impl Emit<'_, '_, '_> {
         Some(file)
     }
 
-    /// Values with the same number of lanes.
+    /// Splats values to the same number of lanes. Returns that number.
     pub fn even(&mut self, values: &mut [Value]) -> u32 {
         let most = values.iter().map(|v| self.b.ty(*v).lanes()).max();
         let lanes = most.unwrap_or(1);
@@ -581,7 +588,7 @@ impl Emit<'_, '_, '_> {
         lanes
     }
 
-    /// A number in one lane.
+    /// Constant in one lane.
     pub fn number(&mut self, scalar: Scalar, bits: u64) -> Value {
         let ty = ir::Type::scalar_of(scalar);
         match scalar {
@@ -591,7 +598,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// An instruction's operand.
+    /// Operand of an instruction.
     pub fn operand(&self, inst: &BInst, n: usize) -> Result<Id, Error> {
         let word = self.body.operands(inst).get(n);
         word.map(|w| Id::of(*w))
@@ -622,7 +629,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Leaves that are those of the instruction's type.
+    /// Checks that leaves have the type of the result.
     fn fits(&self, inst: &BInst, leaves: Leaves) -> Result<Leaves, Error> {
         let Some(ty) = inst.ty.expand().filter(|_| !leaves.is_empty()) else {
             return Ok(leaves);
@@ -631,7 +638,7 @@ impl Emit<'_, '_, '_> {
         let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
             match types.kind(ty) {
-                // A generic one has as many bits as one to its memory.
+                // A generic pointer is as wide as one to its memory.
                 Type::Pointer(..) => matches!(have, Scalar::I32 | Scalar::I64),
                 _ => want == have,
             }
@@ -668,9 +675,9 @@ impl Emit<'_, '_, '_> {
             op if groups::is_supported(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
-            op if block_io::is_supported(op) => self.rectangle(inst),
-            op if block2d_io::is_supported(op) => self.blocks_2d(inst),
-            op if async_copies::is_supported(op) => self.transfer(inst),
+            op if block_io::is_supported(op) => self.image_block(inst),
+            op if block2d_io::is_supported(op) => self.block2d(inst),
+            op if async_copies::is_supported(op) => self.async_copy(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
@@ -687,7 +694,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// An instruction of an imported set.
+    /// Emits an instruction of an imported set.
     fn extended(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let operands = self.body.operands(inst);
         let (Some(&set), Some(&number)) = (operands.first(), operands.get(1)) else {
@@ -710,7 +717,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Any value, after an error.
+    /// Undefined value, after an error.
     fn anything(&mut self, inst: &BInst) -> Leaves {
         let Some(ty) = inst.ty.expand() else {
             return Leaves::new();
@@ -730,7 +737,7 @@ impl Emit<'_, '_, '_> {
         out
     }
 
-    /// Notes an error.
+    /// Records an error.
     pub fn error(&mut self, e: Error, at: u32, line: u32, id: Option<Id>) {
         let id = id.map(|id| self.body.origin(id));
         let mut e = self.m.error(e, at, id);

@@ -1,10 +1,12 @@
-//! Named barriers: the hardware's, or counts in local memory where it has none.
+//! NamedBarriers barriers: the hardware's, or counters in SLM on targets without them.
 //!
-//! Where the hardware has them and the kernel calls no function, each place where one is made has a number. The barrier is that and the sub-groups that it is of, in one word,
-//! so that those who wait know all of it; where constants do not tell the number, they ask for one after the other.
+//! On hardware with named barriers, if the kernel calls no functions, each instruction that creates
+//! one has a number. The barrier is a word with this number and the count of sub-groups. A wait
+//! with an unknown number tests all of them in turn.
 //!
-//! Else a barrier is its place there: how many sub-groups it is of, how many have come, and how often all had. The last one to come lets the others go.
-//! Sub-groups are threads, and all threads of a group make the same barriers in the same order, so that each knows by itself where the next is.
+//! Otherwise a barrier is its SLM offset. There are the count of sub-groups, the number that have
+//! arrived, and the number of completed rounds. The last arrival releases the others. All threads
+//! of a group create the same barriers in the same order, so each knows the offset of the next one.
 
 use super::{Emit, Variable};
 use crate::error::Error;
@@ -12,23 +14,25 @@ use gantry_codegen::ir::scalars::I32;
 use gantry_codegen::ir::{AtomicOp, FenceSpaces, IntCC, MemFlags, Scalar, Scope, Space, Value};
 use spirv::Op;
 
-/// The most barriers of a group (OpenCL's `CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR`, at least 8).
-const MOST: u32 = 8;
-/// Bytes of a barrier, and where in it are the sub-groups, those that have come, and the times.
+/// Maximum number of barriers of a group (OpenCL's `CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR`, at
+/// least 8).
+const MAX_BARRIERS: u32 = 8;
+/// Bytes of a barrier in SLM, and byte offsets of its fields: expected count, arrivals, completed
+/// rounds.
 const BYTES: u32 = 16;
 const COUNT: i32 = 0;
 const HERE: i32 = 4;
 const TIMES: i32 = 8;
 
-/// Where in a barrier of the hardware the sub-groups are, in bits; its number is below.
+/// Bit offset of the count in the word of a hardware barrier. The number is below it.
 const THREADS: u32 = 8;
 
-/// How named barriers are made.
+/// Implementation of named barriers.
 #[derive(Clone, Copy)]
-pub(super) enum Named {
-    /// Where in local memory they are, and where the next one will be.
+pub(super) enum NamedBarriers {
+    /// SLM offset of the first barrier, and variable with that of the next one.
     Memory(u32, Variable),
-    /// The number of the next one, and the highest.
+    /// Number of the next barrier, and highest number.
     Hardware(u8, u8),
 }
 
@@ -39,7 +43,7 @@ fn memory() -> MemFlags {
 }
 
 impl Emit<'_, '_, '_> {
-    /// Makes room for named barriers, where the kernel makes some.
+    /// Allocates named barriers, if the kernel creates some.
     pub(super) fn make_named(&mut self) -> Result<(), Error> {
         let makes = |i: &crate::body::BInst| {
             let operands = self.body.operands(i);
@@ -53,24 +57,24 @@ impl Emit<'_, '_, '_> {
         let blocks = self.g.order.iter();
         let insts = blocks.flat_map(|b| &self.body.blocks[*b].insts);
         let made = insts.filter(|i| makes(i)).count();
-        if self.own_barriers && made <= MOST as usize {
-            self.named = Some(Named::Hardware(1, made as u8));
+        if self.own_barriers && made <= MAX_BARRIERS as usize {
+            self.named = Some(NamedBarriers::Hardware(1, made as u8));
             return Ok(());
         }
-        let at = self.reserve(MOST * BYTES)?;
+        let at = self.reserve(MAX_BARRIERS * BYTES)?;
         let first = self.number(Scalar::I32, at.into());
-        self.named = Some(Named::Memory(at, self.b.var(first)));
+        self.named = Some(NamedBarriers::Memory(at, self.b.var(first)));
         Ok(())
     }
 
-    /// Makes a barrier of so many sub-groups, by all threads of the group.
+    /// Creates a barrier for `count` sub-groups. All threads of the group take part.
     pub(crate) fn named_barrier(&mut self, count: Value) -> Result<Value, Error> {
         let count = self.any_lane(count);
         let (first, next) = match self.named.ok_or_else(|| Error::internal("no room"))? {
-            Named::Memory(first, next) => (first, next),
-            Named::Hardware(number, most) => {
-                self.named = Some(Named::Hardware(number + 1, most));
-                // Nobody waits any more at what had the number before.
+            NamedBarriers::Memory(first, next) => (first, next),
+            NamedBarriers::Hardware(number, most) => {
+                self.named = Some(NamedBarriers::Hardware(number + 1, most));
+                // No thread may still wait at an earlier barrier with this number.
                 self.b.ins().barrier();
                 let by = self.number(Scalar::I32, THREADS.into());
                 let count = self.b.ins().ishl(count, by);
@@ -81,8 +85,8 @@ impl Emit<'_, '_, '_> {
         let barrier = self.b.use_var(next);
         let step = self.same(barrier, BYTES.into());
         let behind = self.b.ins().iadd(barrier, step);
-        // Behind the last one is the first.
-        let end = self.same(barrier, u64::from(first + MOST * BYTES));
+        // Wrap around.
+        let end = self.same(barrier, u64::from(first + MAX_BARRIERS * BYTES));
         let again = self.same(barrier, first.into());
         let over = self.b.ins().icmp(IntCC::Equal, behind, end);
         let behind = self.b.ins().select(over, again, behind);
@@ -96,10 +100,10 @@ impl Emit<'_, '_, '_> {
         Ok(barrier)
     }
 
-    /// Waits until all sub-groups of a barrier have come; by OpenCL's flags of memories.
+    /// Waits at a barrier. `flags` are OpenCL's memory fence flags.
     pub(crate) fn wait_named(&mut self, barrier: Value, flags: u64) {
         let barrier = self.any_lane(barrier);
-        // A thread may come here without channels.
+        // A thread may arrive without active channels.
         let mask = self.b.exec_mask();
         let any = self.b.ins().any(mask);
         self.b.uniform_if_begin(any);
@@ -109,7 +113,7 @@ impl Emit<'_, '_, '_> {
             _ => FenceSpaces::All,
         };
         self.b.ins().fence(spaces, Scope::Group);
-        if let Some(Named::Hardware(_, most)) = self.named {
+        if let Some(NamedBarriers::Hardware(_, most)) = self.named {
             self.wait_numbered(barrier, most);
             self.b.uniform_if_end();
             return;
@@ -141,7 +145,7 @@ impl Emit<'_, '_, '_> {
         self.b.uniform_if_end();
     }
 
-    /// Waits at a barrier of the hardware, whose number is `most` at most.
+    /// Waits at a hardware barrier with a number up to `most`.
     fn wait_numbered(&mut self, barrier: Value, most: u8) {
         let by = self.number(Scalar::I32, THREADS.into());
         let threads = self.b.ins().ushr(barrier, by);
@@ -156,7 +160,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// What all channels that run have, of one lane.
+    /// Value of an active channel, if all of them have the same.
     pub(super) fn any_lane(&mut self, v: Value) -> Value {
         if self.b.ty(v).lanes() == 1 {
             return v;

@@ -1,6 +1,7 @@
-//! Atomics of 64 bits in local memory, which the hardware has not: a thread at a time, by a lock in local memory, and a channel at a time in it.
+//! 64-bit atomics on SLM, which the hardware does not have.
 //!
-//! Loads and stores take the lock, too: what they see or leave is whole, and comes between two other accesses.
+//! One thread at a time executes them, under a lock in SLM, and one channel at a time within it.
+//! Loads and stores take the lock as well, so that they are atomic.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -15,7 +16,7 @@ use gantry_codegen::ir::{AtomicOp, FenceSpaces, IntCC, MemFlags, Scalar, Scope, 
 use smallvec::SmallVec;
 
 impl Emit<'_, '_, '_> {
-    /// So many bytes of local memory, at a multiple of 64.
+    /// Reserves SLM, aligned to 64 bytes.
     pub(super) fn reserve(&mut self, bytes: u32) -> Result<u32, Error> {
         let at = self.slm_bytes.next_multiple_of(64);
         let end = at + bytes;
@@ -27,7 +28,7 @@ impl Emit<'_, '_, '_> {
         Ok(at)
     }
 
-    /// Whether an atomic access may be of 64 bits of local memory.
+    /// Returns true if an instruction may be a 64-bit atomic on SLM.
     fn needs_lock(&self, inst: &BInst) -> bool {
         let operands = self.body.operands(inst);
         let Some(pointer) = operands.first().map(|w| Id::of(*w)) else {
@@ -46,7 +47,7 @@ impl Emit<'_, '_, '_> {
             && self.kinds_of(pointer).has(MemoryKinds::LOCAL)
     }
 
-    /// Sets the lock free before anything else, where some access will need it.
+    /// Initializes the lock at kernel entry, if some access needs it.
     pub(super) fn make_lock(&mut self) -> Result<(), Error> {
         let needed = self.g.order.iter().any(|b| {
             let insts = &self.body.blocks[*b].insts;
@@ -69,7 +70,8 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Runs code in one channel after the other, while no other thread of the group runs such; gives what each channel had of it.
+    /// Emits code that runs under the lock, for one channel after the other. Returns its result in
+    /// each channel.
     pub(super) fn locked(
         &mut self,
         access: impl FnOnce(&mut Self) -> Result<Leaves, Error>,
@@ -110,7 +112,7 @@ impl Emit<'_, '_, '_> {
         self.b.simd_break_if(now);
         self.b.simd_loop_end();
 
-        // What is stored is there before the lock is free.
+        // Stores complete before the lock is released.
         self.b.ins().fence(FenceSpaces::Slm, Scope::Group);
         let xchg = AtomicOp::Xchg;
         self.b.ins().atomic(xchg, mem, I32, lock, 0, &[free], None);
@@ -118,7 +120,7 @@ impl Emit<'_, '_, '_> {
         Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect())
     }
 
-    /// Changes 64 bits of local memory in each channel; gives what was there before.
+    /// 64-bit atomic operation on SLM. Returns the old value.
     pub(super) fn locked_atomic(
         &mut self,
         op: AtomicOp,
@@ -129,7 +131,7 @@ impl Emit<'_, '_, '_> {
         self.locked_change(Scalar::I64, addr, mem, |e, old| e.changed(op, old, values))
     }
 
-    /// The same, by what a function makes of what is there.
+    /// Read-modify-write on SLM by `change`. Returns the old value.
     pub(super) fn locked_change(
         &mut self,
         scalar: Scalar,
@@ -147,7 +149,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// What an operation makes of a number.
+    /// New value of an atomic operation.
     fn changed(&mut self, op: AtomicOp, old: Value, values: &[Value]) -> Result<Value, Error> {
         let one = self.same(old, 1);
         let missing = || Error::internal("an atomic operation without its operands");

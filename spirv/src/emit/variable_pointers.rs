@@ -1,7 +1,9 @@
-//! Pointers into one of several buffers: by choices and phis of pointers into different ones, and by an index into an array of buffers.
+//! Pointers into one of several buffers, by selects and phis or by an index into an array of
+//! buffers.
 //!
-//! Such a pointer is a number of 64 bits: the bytes behind its buffer's beginning, and above them which buffer that is, by the numbers of all that the kernel
-//! has, in order. An access chooses the address, and the size where accesses are robust, from those that the pointer may be into.
+//! Such a pointer is a 64-bit value. The lower half is the byte offset into its buffer, and the
+//! upper half is the index of the buffer among those of the kernel. An access selects the address
+//! among the possible buffers. With robust access it also selects the size.
 
 use super::logical_pointers::Buffer;
 use super::{Emit, Leaves};
@@ -12,13 +14,13 @@ use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
 use spirv::Op;
 
 impl Emit<'_, '_, '_> {
-    /// Whether a pointer says which buffer it is into.
-    pub(super) fn says_which(&self, pointer: Id) -> bool {
+    /// Returns true if a pointer carries the index of its buffer.
+    pub(super) fn carries_buffer_index(&self, pointer: Id) -> bool {
         let place = self.places[pointer];
-        place.is_some_and(|p| logical_pointers::says_which(self.m, p.root))
+        place.is_some_and(|p| logical_pointers::carries_buffer_index(self.m, p.root))
     }
 
-    /// The number of a buffer.
+    /// Index of a buffer.
     fn position_of(&self, id: Id, element: u32) -> Result<u64, Error> {
         let mut all = self.buffers.keys();
         let found = all.position(|k| *k == (id, element));
@@ -26,7 +28,7 @@ impl Emit<'_, '_, '_> {
         Ok(found as u64)
     }
 
-    /// The number of the one buffer that a pointer is into.
+    /// Index of the only buffer of a pointer.
     pub(super) fn buffer_number(&mut self, pointer: Id) -> Result<Value, Error> {
         match self.place(pointer).map(|p| p.root) {
             Some(Root::One(id, n)) => {
@@ -37,7 +39,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The number of the element of an array that an index names, and whether there is one.
+    /// Index of the element of an array of buffers, and its in-bounds condition.
     pub(super) fn element_number(&mut self, array: Id, index: Id) -> Result<(Value, Value), Error> {
         let count = self.elements_of(array)?;
         let first = self.position_of(array, 0)?;
@@ -49,7 +51,7 @@ impl Emit<'_, '_, '_> {
         Ok((self.b.ins().iadd(index, first), inside))
     }
 
-    /// A pointer of the number of a buffer and the bytes behind its beginning.
+    /// Packs a buffer index and a byte offset.
     pub(super) fn pack(&mut self, number: Value, at: Value) -> Value {
         let mut v = [number, at];
         self.even(&mut v);
@@ -59,7 +61,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().bor(upper, v[1])
     }
 
-    /// The number of a pointer's buffer, and the bytes behind its beginning.
+    /// Unpacks the buffer index and the byte offset.
     pub(super) fn unpack(&mut self, pointer: Value) -> (Value, Value) {
         let lanes = self.b.ty(pointer).lanes();
         let halves = self.lanes(Scalar::I32, 2 * lanes);
@@ -73,40 +75,40 @@ impl Emit<'_, '_, '_> {
         (high, low)
     }
 
-    /// A pointer into a buffer as one that says which it is.
-    pub(super) fn saying_which(&mut self, pointer: Id) -> Result<Leaves, Error> {
+    /// Converts a pointer to one that carries the index of its buffer.
+    pub(super) fn with_buffer_index(&mut self, pointer: Id) -> Result<Leaves, Error> {
         let at = self.one(pointer)?;
-        if self.says_which(pointer) {
+        if self.carries_buffer_index(pointer) {
             return Ok(Leaves::from_slice(&[at]));
         }
         let number = self.buffer_number(pointer)?;
         Ok(Leaves::from_slice(&[self.pack(number, at)]))
     }
 
-    /// Two pointers as they are compared: by themselves, if they are into the same buffer.
+    /// Converts two pointers for comparison. Offsets suffice if both are into the same buffer.
     pub(super) fn compared(&mut self, pointers: [Id; 2]) -> Result<[Leaves; 2], Error> {
         let roots = pointers.map(|p| self.place(p).map(|p| p.root));
         let buffer =
             |root: Option<Root>| root.is_some_and(|r| logical_pointers::is_buffer(self.m, r));
         let [a, b] = pointers;
-        let one = roots[0] == roots[1] && !self.says_which(a);
+        let one = roots[0] == roots[1] && !self.carries_buffer_index(a);
         if one || !buffer(roots[0]) || !buffer(roots[1]) {
             return Ok([self.get(a)?, self.get(b)?]);
         }
-        Ok([self.saying_which(a)?, self.saying_which(b)?])
+        Ok([self.with_buffer_index(a)?, self.with_buffer_index(b)?])
     }
 
-    /// The bytes from a buffer's beginning that a pointer into it is.
+    /// Byte offset of a pointer into its buffer.
     pub(super) fn offset_of(&mut self, pointer: Id) -> Result<Value, Error> {
         let at = self.one(pointer)?;
-        Ok(if self.says_which(pointer) {
+        Ok(if self.carries_buffer_index(pointer) {
             self.unpack(at).1
         } else {
             at
         })
     }
 
-    /// The buffer of a number, among those that a pointer may be into.
+    /// Selects a buffer by index among those that a pointer may be into.
     pub(super) fn buffer_of(&mut self, pointer: Id, number: Value) -> Result<Buffer, Error> {
         let found = self.targets.get(&pointer).into_iter().flatten();
         let found = found.map(|&(id, n)| {
@@ -132,7 +134,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Whether an instruction compares pointers.
+    /// Returns true for pointer comparisons.
     pub(super) fn compares_pointers(&self, op: Op) -> bool {
         self.m.logical && matches!(op, Op::PtrEqual | Op::PtrNotEqual)
     }

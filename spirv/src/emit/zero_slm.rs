@@ -1,16 +1,16 @@
-//! Local memory that a module wants zeroed: by all work-items of the group, before anything else.
+//! Zero-initialization of SLM by all work-items of the group, at kernel entry.
 
 use super::Emit;
 use gantry_codegen::ir::{FenceSpaces, IntCC, MemFlags, Scalar, Scope, Space};
 use spirv::StorageClass;
 
-/// What a work-item zeroes at once.
+/// Bytes that a work-item zeroes at once.
 const CHUNK: u32 = 16;
-/// The most times that are written out.
+/// Maximum number of unrolled iterations.
 const MAX_UNROLLED: u32 = 4;
 
 impl Emit<'_, '_, '_> {
-    /// Zeroes local memory, if variables in it have an initializer.
+    /// Zeroes SLM, if a variable in it has an initializer.
     pub(super) fn zero_slm(&mut self) {
         let class = StorageClass::Workgroup;
         let mut all = self.m.globals.values();
@@ -71,7 +71,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().barrier();
     }
 
-    /// Zeroes a chunk at each place that is inside.
+    /// Zeroes a chunk at each address in bounds.
     fn zero_chunk(&mut self, at: gantry_codegen::ir::Value) {
         let end = self.same(at, u64::from(self.slm_bytes));
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, end);

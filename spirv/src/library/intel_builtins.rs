@@ -5,8 +5,8 @@
 use super::dpas::{self, Product};
 use super::wrong;
 use crate::body::{BInst, Body};
-use crate::emit::block2d_io::{Blocks, Operands};
-use crate::emit::groups::Spread;
+use crate::emit::block2d_io::{Block2dAccess, Block2dOperands};
+use crate::emit::groups::ResultUniformity;
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
 use crate::module::{Def, Module};
@@ -45,7 +45,7 @@ enum Function {
     /// A product of matrices of a sub-group.
     Product(Product),
     /// 2D blocks of a surface in memory, from or to private memory.
-    Blocks(Blocks),
+    Block2dAccess(Block2dAccess),
     /// 2D blocks that are the result.
     BlockValue(Block2dShape),
     /// A single as one of 19 bits, and back.
@@ -120,7 +120,7 @@ fn atomic(name: &str) -> Option<Function> {
 }
 
 /// 2D blocks by the function's name: bits of an element, rows, columns and blocks, as in `intel_sub_group_2d_block_read_transform_16b_16r16x1c`.
-fn blocks(name: &str) -> Option<Blocks> {
+fn blocks(name: &str) -> Option<Block2dAccess> {
     let rest = name.strip_prefix("intel_sub_group_2d_block_")?;
     let ways = [
         (
@@ -148,7 +148,7 @@ fn blocks(name: &str) -> Option<Blocks> {
         columns: columns.parse().ok()?,
         blocks: blocks.parse().ok()?,
     };
-    (bits.is_multiple_of(8)).then_some(Blocks { opcode, shape })
+    (bits.is_multiple_of(8)).then_some(Block2dAccess { opcode, shape })
 }
 
 /// 2D blocks that a function gives, by its name: `intel_subgroup_block_read_u8_m8k32v2` has 8 rows, 32 columns and 2 blocks. What is turned has so many rows as
@@ -194,7 +194,7 @@ fn find(name: &str) -> Option<Function> {
         return Some(Function::Product(product));
     }
     if let Some(blocks) = blocks(plain) {
-        return Some(Function::Blocks(blocks));
+        return Some(Function::Block2dAccess(blocks));
     }
     if let Some(shape) = extended_block(plain) {
         return Some(Function::BlockValue(shape));
@@ -247,12 +247,12 @@ fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
 }
 
 /// How the result of a call comes to be divergent; none: by the arguments.
-pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
+pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<ResultUniformity> {
     match called(m, operands)? {
         Function::CompareExchangeFloat
         | Function::Atomic(_)
         | Function::Product(_)
-        | Function::BlockValue(_) => Some(Spread::Divergent),
+        | Function::BlockValue(_) => Some(ResultUniformity::Divergent),
         Function::InsertField
         | Function::SignedField
         | Function::UnsignedField
@@ -260,7 +260,7 @@ pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
         | Function::RoundToTf32
         | Function::OfTf32
         | Function::Dot { .. } => None,
-        _ => Some(Spread::Uniform),
+        _ => Some(ResultUniformity::Uniform),
     }
 }
 
@@ -320,13 +320,13 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             e.dot_of_bytes([a, b], signs, more, more.is_some())
         }
         Function::Product(p) => return dpas::call(e, p, &args),
-        Function::Blocks(b) => {
+        Function::Block2dAccess(b) => {
             let own = b.opcode != Opcode::Block2dPrefetch;
             return blocks_2d(e, b, own, &args);
         }
         Function::BlockValue(shape) => {
             let opcode = Opcode::Block2dLoad;
-            return blocks_2d(e, Blocks { opcode, shape }, false, &args);
+            return blocks_2d(e, Block2dAccess { opcode, shape }, false, &args);
         }
         Function::RoundToTf32 | Function::OfTf32 => {
             let [v] = *args.as_slice() else {
@@ -378,13 +378,18 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
 }
 
 /// 2D blocks: a surface, a place, and where a work-item's part is if that is in memory.
-fn blocks_2d(e: &mut Emit<'_, '_, '_>, b: Blocks, own: bool, args: &[Id]) -> Result<Leaves, Error> {
+fn blocks_2d(
+    e: &mut Emit<'_, '_, '_>,
+    b: Block2dAccess,
+    own: bool,
+    args: &[Id],
+) -> Result<Leaves, Error> {
     let (surface, rest) = args.split_first_chunk().ok_or_else(wrong)?;
     let (place, rest) = rest.split_first().ok_or_else(wrong)?;
     if rest.len() != usize::from(own) {
         return Err(wrong());
     }
-    let operands = Operands {
+    let operands = Block2dOperands {
         surface: *surface,
         place: *place,
         own: rest.first().copied(),
