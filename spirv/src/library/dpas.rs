@@ -1,7 +1,9 @@
-//! Products of matrices of a sub-group (`cl_intel_subgroup_matrix_multiply_accumulate`), and singles of 19 bits, of which some are.
+//! Sub-group matrix products (`cl_intel_subgroup_matrix_multiply_accumulate`), and the 19-bit TF32
+//! format of some operands.
 //!
-//! A work-item has a column of the second matrix, and a part of each row of the first one: as many bytes of it as the row has for each work-item. So the lanes
-//! of a component of either are a run of registers as the systolic array reads them.
+//! A work-item holds a column of the second matrix, and a slice of each row of the first. The slice
+//! has the bytes of the row divided by the sub-group size. So the lanes of a component of either
+//! matrix are consecutive registers, as the systolic array reads them.
 
 use super::wrong;
 use crate::emit::{Emit, Leaves};
@@ -9,15 +11,15 @@ use crate::error::Error;
 use crate::read::Id;
 use gantry_codegen::ir::{DpasShape, DpasTypes, Factor, FloatCC, Scalar, Value};
 
-/// A product: the kinds of the factors of rows and columns, and how many of them are summed.
+/// Matrix product: element types of rows and columns, and number of summed products.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Product {
+pub(super) struct MatrixProduct {
     rows: Factor,
     columns: Factor,
     summed: u32,
 }
 
-/// The kind of a factor by its name.
+/// Element type by name.
 fn factor(name: &str) -> Option<Factor> {
     Some(match name {
         "u2" => Factor::U2,
@@ -33,8 +35,9 @@ fn factor(name: &str) -> Option<Factor> {
     })
 }
 
-/// A product by the function's name: `intel_sub_group_i8_u8_matrix_mad_k32`, `intel_sub_group_tf32_tf32_matrix_mad_k8_f32`.
-pub(super) fn find(name: &str) -> Option<Product> {
+/// Matrix product by function name: `intel_sub_group_i8_u8_matrix_mad_k32`,
+/// `intel_sub_group_tf32_tf32_matrix_mad_k8_f32`.
+pub(super) fn find(name: &str) -> Option<MatrixProduct> {
     let rest = name.strip_prefix("intel_sub_group_")?;
     let (kinds, summed) = rest.split_once("_matrix_mad_k")?;
     let (rows, columns) = kinds.split_once('_')?;
@@ -43,15 +46,19 @@ pub(super) fn find(name: &str) -> Option<Product> {
         Factor::Tf32 => summed.strip_suffix("_f32").unwrap_or(summed),
         _ => summed,
     };
-    Some(Product {
+    Some(MatrixProduct {
         rows,
         columns,
         summed: summed.parse().ok()?,
     })
 }
 
-/// Emits a product: rows, columns, what is added to.
-pub(super) fn call(e: &mut Emit<'_, '_, '_>, p: Product, args: &[Id]) -> Result<Leaves, Error> {
+/// Emits a product. Arguments are rows, columns and accumulator.
+pub(super) fn call(
+    e: &mut Emit<'_, '_, '_>,
+    p: MatrixProduct,
+    args: &[Id],
+) -> Result<Leaves, Error> {
     let [rows, columns, acc] = *args else {
         return Err(wrong());
     };
@@ -100,7 +107,7 @@ pub(super) fn call(e: &mut Emit<'_, '_, '_>, p: Product, args: &[Id]) -> Result<
     Ok(sums.collect())
 }
 
-/// The components of a value one after the other, a lane for each work-item.
+/// Concatenates the components of a value, with a lane for each work-item.
 fn run(e: &mut Emit<'_, '_, '_>, id: Id) -> Result<Value, Error> {
     let simd = e.simd;
     let mut values = e.get(id)?;
@@ -116,10 +123,10 @@ fn run(e: &mut Emit<'_, '_, '_>, id: Id) -> Result<Value, Error> {
     Ok(e.join(scalar, &values, simd))
 }
 
-/// Bits of a single that one of 19 bits lacks.
+/// Low bits of a single that TF32 lacks.
 const LOST: u64 = 0x1fff;
 
-/// The single of 19 bits that is nearest to a single, as a doubleword whose other bits are zeros; of two the even one.
+/// Rounds a single to TF32, to nearest even, as a dword whose low bits are zero.
 pub(super) fn round_to_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     let ty = e.b.ty(v);
     if ty.scalar() != Scalar::F32 {
@@ -127,7 +134,7 @@ pub(super) fn round_to_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value,
     }
     let ints = e.lanes(Scalar::I32, ty.lanes());
     let bits = e.b.ins().bitcast(ints, v);
-    // More than half of what is lost carries, and half if the last bit that is kept is set.
+    // Carries if the dropped bits exceed half, or equal it and the last kept bit is set.
     let by = e.same(bits, 13);
     let odd = e.b.ins().ushr(bits, by);
     let one = e.same(bits, 1);
@@ -135,7 +142,7 @@ pub(super) fn round_to_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value,
     let half = e.same(bits, LOST >> 1);
     let up = e.b.ins().iadd(bits, half);
     let up = e.b.ins().iadd(up, odd);
-    // A NaN stays one.
+    // Keeps NaN.
     let quiet = e.same(bits, 0x0040_0000);
     let nan = e.b.ins().bor(bits, quiet);
     let is_nan = e.b.ins().fcmp(FloatCC::NotEqual, v, v);
@@ -144,7 +151,7 @@ pub(super) fn round_to_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value,
     Ok(e.b.ins().band(all, kept))
 }
 
-/// The single that a doubleword with one of 19 bits is.
+/// Converts TF32 in a dword to a single.
 pub(super) fn of_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     let ty = e.b.ty(v);
     if ty.scalar() != Scalar::I32 {
@@ -161,7 +168,7 @@ mod tests {
     #[test]
     fn names_say_what_is_multiplied() {
         let product = |rows, columns, summed| {
-            Some(Product {
+            Some(MatrixProduct {
                 rows,
                 columns,
                 summed,

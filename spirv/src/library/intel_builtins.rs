@@ -1,8 +1,8 @@
-//! Functions that a module only declares, which Intel's compiler has beside those of OpenCL.std.
+//! Built-in functions of Intel's compiler beyond OpenCL.std, which modules only declare.
 //!
-//! A call of one stays a call, by the function's name as it is linked.
+//! Calls of them are not inlined. They are recognized by linkage name.
 
-use super::dpas::{self, Product};
+use super::dpas::{self, MatrixProduct};
 use super::wrong;
 use crate::body::{BInst, Body};
 use crate::emit::block2d_io::{Block2dAccess, Block2dOperands};
@@ -15,12 +15,12 @@ use gantry_codegen::ir::scalars::{I32, I64};
 use gantry_codegen::ir::{AtomicOp, Block2dShape, BlockLayout, Opcode, Scalar, Value};
 use spirv::Decoration;
 
-/// What a function does.
+/// Operation of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Function {
-    /// A field of bits put into a number: number, field, first bit, how many.
+    /// Bit-field insert: base, field, first bit, number of bits.
     InsertField,
-    /// A field of bits: number, first bit, how many.
+    /// Bit-field extract: base, first bit, number of bits.
     SignedField,
     UnsignedField,
     ReverseBits,
@@ -30,30 +30,31 @@ enum Function {
     EuThread,
     Subslice,
     Slice,
-    /// An exchange if a float equals another, as floats do.
+    /// Compare-and-exchange with float comparison.
     CompareExchangeFloat,
-    /// An atomic on a word or a half.
+    /// 16-bit atomic.
     Atomic(AtomicOp),
-    /// A barrier of so many sub-groups.
+    /// Creation of a named barrier for a number of sub-groups.
     NamedBarrier,
-    /// A wait at one, with the memories to order.
+    /// Wait at a named barrier, with memory fence flags.
     WaitNamed,
-    /// The sum of four products of bytes (whose operands have signs or not), and of a doubleword if there is a third operand.
+    /// Dot product of four bytes, signed or unsigned for each operand. A third operand is an
+    /// accumulator.
     Dot {
         signs: [bool; 2],
     },
-    /// A product of matrices of a sub-group.
-    Product(Product),
-    /// 2D blocks of a surface in memory, from or to private memory.
+    /// Matrix product of a sub-group.
+    Product(MatrixProduct),
+    /// 2D block access, with data in private memory.
     Block2dAccess(Block2dAccess),
-    /// 2D blocks that are the result.
+    /// 2D block load that returns its data.
     BlockValue(Block2dShape),
-    /// A single as one of 19 bits, and back.
+    /// Conversion of a single to TF32, and back.
     RoundToTf32,
     OfTf32,
 }
 
-/// The parts of a name of C++: the function's own, and its parameters' types.
+/// Splits a mangled C++ name into the function's name and its parameter types.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix("_Z")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -61,7 +62,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(length.parse().ok()?)
 }
 
-/// A product of four bytes each: of vectors, which say by their types whether they have signs, or of words.
+/// Dot product of bytes by name. Vector types tell the signedness, as do names for packed words.
 fn dot(name: &str, types: &str) -> Option<Function> {
     let words = name
         .strip_prefix("dot_acc_sat_4x8packed_")
@@ -91,7 +92,7 @@ fn dot(name: &str, types: &str) -> Option<Function> {
     Some(Function::Dot { signs })
 }
 
-/// An atomic of 16 bits, as Intel's compiler has them: `__builtin_IB_atomic_add_global_i16`.
+/// 16-bit atomic by name, as Intel's compiler has them: `__builtin_IB_atomic_add_global_i16`.
 fn atomic(name: &str) -> Option<Function> {
     let mut words = name.strip_prefix("__builtin_IB_atomic_")?.split('_');
     let (op, memory, of) = (words.next()?, words.next()?, words.next()?);
@@ -119,7 +120,8 @@ fn atomic(name: &str) -> Option<Function> {
     }))
 }
 
-/// 2D blocks by the function's name: bits of an element, rows, columns and blocks, as in `intel_sub_group_2d_block_read_transform_16b_16r16x1c`.
+/// 2D block access by name. `intel_sub_group_2d_block_read_transform_16b_16r16x1c` has 16-bit
+/// elements, 16 rows, 16 columns and 1 block.
 fn blocks(name: &str) -> Option<Block2dAccess> {
     let rest = name.strip_prefix("intel_sub_group_2d_block_")?;
     let ways = [
@@ -151,8 +153,9 @@ fn blocks(name: &str) -> Option<Block2dAccess> {
     (bits.is_multiple_of(8)).then_some(Block2dAccess { opcode, shape })
 }
 
-/// 2D blocks that a function gives, by its name: `intel_subgroup_block_read_u8_m8k32v2` has 8 rows, 32 columns and 2 blocks. What is turned has so many rows as
-/// fill 8 registers of 16 doublewords, and is named by its rows if packed, by its columns if transposed.
+/// 2D block load that returns its data, by name. `intel_subgroup_block_read_u8_m8k32v2` has 8 rows,
+/// 32 columns and 2 blocks. Transformed and transposed blocks fill 8 GRFs of 16 dwords. The name of
+/// a transformed one has its rows, that of a transposed one its columns.
 fn extended_block(name: &str) -> Option<Block2dShape> {
     let rest = name.strip_prefix("intel_subgroup_block_read_")?;
     let ways = [
@@ -184,7 +187,7 @@ fn extended_block(name: &str) -> Option<Block2dShape> {
     })
 }
 
-/// A function by its name: that of C++, or a plain one.
+/// Function by a mangled C++ name or a plain one.
 fn find(name: &str) -> Option<Function> {
     let (plain, types) = parts(name).unwrap_or((name, ""));
     if let Some(atomic) = atomic(plain) {
@@ -224,7 +227,7 @@ fn find(name: &str) -> Option<Function> {
     })
 }
 
-/// The name of a function as it is linked.
+/// Linkage name of a function, else its `OpName`.
 pub(crate) fn name(m: &Module<'_>, id: Id) -> Option<String> {
     let mut all = m.decorations(id);
     let linked = all.find(|d| d.1 == Decoration::LinkageAttributes);
@@ -232,12 +235,12 @@ pub(crate) fn name(m: &Module<'_>, id: Id) -> Option<String> {
     linked.or_else(|| m.name(id))
 }
 
-/// Whether a function that is only declared is one of those known.
+/// Returns true if a declared function is supported.
 pub(crate) fn is_supported(m: &Module<'_>, id: Id) -> bool {
     name(m, id).is_some_and(|n| find(&n).is_some())
 }
 
-/// The function that a call calls, if the module only declares it.
+/// Function of a call, if the module only declares it.
 fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
     let Def::Func(f) = m.def(Id::of(*operands.first()?)) else {
         return None;
@@ -246,7 +249,7 @@ fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
     find(&name(m, data.id)?)
 }
 
-/// How the result of a call comes to be divergent; none: by the arguments.
+/// Uniformity of the result of a call. `None` if it follows from the arguments.
 pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<ResultUniformity> {
     match called(m, operands)? {
         Function::CompareExchangeFloat
@@ -264,7 +267,7 @@ pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<ResultUniformit
     }
 }
 
-/// Whether the first argument is a pointer by which the call accesses memory.
+/// Returns true if a call accesses memory through its first argument.
 pub(crate) fn accesses(m: &Module<'_>, operands: &[u32]) -> bool {
     matches!(
         called(m, operands),
@@ -272,12 +275,12 @@ pub(crate) fn accesses(m: &Module<'_>, operands: &[u32]) -> bool {
     )
 }
 
-/// Whether a call makes a named barrier.
+/// Returns true if a call creates a named barrier.
 pub(crate) fn makes_barrier(m: &Module<'_>, operands: &[u32]) -> bool {
     called(m, operands) == Some(Function::NamedBarrier)
 }
 
-/// Whether a call is of a product of matrices, whose sub-groups are as wide as the systolic array.
+/// Returns true for matrix products, whose sub-groups are as wide as the systolic array.
 pub(crate) fn multiplies(m: &Module<'_>, operands: &[u32]) -> bool {
     matches!(called(m, operands), Some(Function::Product(_)))
 }
@@ -322,11 +325,11 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
         Function::Product(p) => return dpas::call(e, p, &args),
         Function::Block2dAccess(b) => {
             let own = b.opcode != Opcode::Block2dPrefetch;
-            return blocks_2d(e, b, own, &args);
+            return block2d(e, b, own, &args);
         }
         Function::BlockValue(shape) => {
             let opcode = Opcode::Block2dLoad;
-            return blocks_2d(e, Block2dAccess { opcode, shape }, false, &args);
+            return block2d(e, Block2dAccess { opcode, shape }, false, &args);
         }
         Function::RoundToTf32 | Function::OfTf32 => {
             let [v] = *args.as_slice() else {
@@ -377,8 +380,8 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
     Ok(Leaves::from_slice(&[v]))
 }
 
-/// 2D blocks: a surface, a place, and where a work-item's part is if that is in memory.
-fn blocks_2d(
+/// Emits a 2D block access: surface, coordinates, and a private pointer if `own` is set.
+fn block2d(
     e: &mut Emit<'_, '_, '_>,
     b: Block2dAccess,
     own: bool,
@@ -397,7 +400,7 @@ fn blocks_2d(
     e.access_blocks(b, &operands)
 }
 
-/// An argument of 32 bits.
+/// 32-bit integer argument.
 fn number(e: &mut Emit<'_, '_, '_>, args: &[Id], n: usize) -> Result<Value, Error> {
     let v = e.one(*args.get(n).ok_or_else(wrong)?)?;
     match e.scalar_of(v) {

@@ -1,4 +1,4 @@
-//! The values that the user gives overrides.
+//! Values that the caller gives to overrides.
 
 use crate::Options;
 use crate::constants::SpecType;
@@ -6,15 +6,15 @@ use crate::module::unknown_constant;
 use naga::back::PipelineConstants;
 use naga::{Module, Override, ScalarKind, TypeInner};
 
-/// What an override is called besides its name.
+/// Key of an override in naga: its id, else its name.
 fn key(o: &Override) -> Option<String> {
     o.id.map(|id| id.to_string()).or_else(|| o.name.clone())
 }
 
-/// The values asked for of a module's overrides, by their id, or their name where they have none.
+/// Values given to the overrides of a module, by key.
 ///
 /// # Errors
-/// There is no such override, or it cannot hold the value.
+/// An unknown override, or a value that it cannot hold.
 pub(super) fn asked(module: &Module, options: &Options) -> Result<PipelineConstants, String> {
     let named = |o: &Override, n: &str| {
         o.id.is_some_and(|id| id.to_string() == n) || o.name.as_deref() == Some(n)
@@ -58,14 +58,14 @@ pub(super) fn asked(module: &Module, options: &Options) -> Result<PipelineConsta
     Ok(out)
 }
 
-/// Those of overrides that a module still has.
+/// Values of the overrides that a module still has.
 pub(super) fn of(module: &Module, mut asked: PipelineConstants) -> PipelineConstants {
     let all = module.overrides.iter();
     all.filter_map(|(_, o)| asked.remove_entry(&key(o)?))
         .collect()
 }
 
-/// The number that bits are.
+/// Converts bits to the number that they represent.
 fn number(holds: SpecType, bits: u64) -> f64 {
     match holds {
         SpecType::Bool => f64::from(u8::from(bits & 1 != 0)),

@@ -1,4 +1,4 @@
-//! Floats by their parts: exponents, fractions, remainders. Exact.
+//! Decomposition of floats: exponents, fractions, remainders. All functions are exact.
 
 use super::floats::{copysign, first};
 use super::{Call, wrong};
@@ -10,7 +10,7 @@ use spirv::OpenclStd100Op as Std;
 type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
 type R = Result<Value, Error>;
 
-/// Bits of the fraction, the bias, the scalar of the bits.
+/// Fraction bits, exponent bias, and integer type of a float format.
 pub(super) fn format(scalar: Scalar) -> Result<(u32, i64, Scalar), Error> {
     match scalar {
         Scalar::F16 => Ok((10, 15, Scalar::I16)),
@@ -20,12 +20,13 @@ pub(super) fn format(scalar: Scalar) -> Result<(u32, i64, Scalar), Error> {
     }
 }
 
-/// An integer in as many lanes as a value, signed.
+/// Signed integer constant in the type of a value.
 fn int(e: &mut E<'_, '_, '_>, like: Value, n: i64) -> Value {
     e.same(like, n as u64)
 }
 
-/// A value of magnitude 1 to 2 and the exponent by which it was divided, an integer of as many bits. Of zeros, infinities and NaNs any.
+/// Splits a float into a significand of magnitude 1 to 2 and an exponent, an integer of the same
+/// width. Unspecified for zeros, infinities and NaNs.
 pub(super) fn split(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
     let scalar = e.want_float(a)?;
     let (fraction, bias, _) = format(scalar)?;
@@ -52,7 +53,7 @@ pub(super) fn split(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), E
     Ok((first(e.bitcast(&[m], scalar, 1)?)?, exponent))
 }
 
-/// A number that is not zero, infinite or a NaN.
+/// Tests that a float is neither zero, infinite nor NaN.
 fn ordinary(e: &mut E<'_, '_, '_>, a: Value) -> R {
     let magnitude = e.b.ins().fabs(a);
     let (zero, infinity) = (e.float(a, 0.0), e.float(a, f64::INFINITY));
@@ -61,7 +62,7 @@ fn ordinary(e: &mut E<'_, '_, '_>, a: Value) -> R {
     Ok(e.b.ins().band(some, finite))
 }
 
-/// The exponent as an `int`: the least of zeros, the greatest of infinities and NaNs.
+/// `ilogb`: the minimum for zeros, the maximum for infinities and NaNs.
 pub(super) fn ilogb(e: &mut E<'_, '_, '_>, a: Value, exponent: Value) -> R {
     let n = e.resize(exponent, Scalar::I32, true);
     let (zero, infinity) = (e.float(a, 0.0), e.float(a, f64::INFINITY));
@@ -82,7 +83,7 @@ pub(super) fn logb(e: &mut E<'_, '_, '_>, a: Value) -> R {
     let (_, exponent) = split(e, a)?;
     let ty = e.b.ty(a);
     let v = e.b.ins().fcvt_from_sint(ty, exponent);
-    // Minus infinity, infinity, a NaN.
+    // Negative infinity for zero. Infinity and NaN propagate.
     let magnitude = e.b.ins().fabs(a);
     let zero = e.float(a, 0.0);
     let none = e.b.ins().fcmp(FloatCC::Equal, magnitude, zero);
@@ -92,7 +93,8 @@ pub(super) fn logb(e: &mut E<'_, '_, '_>, a: Value) -> R {
     e.choose(none, minus, v)
 }
 
-/// By the sum of the exponents, as two powers of two of which only the second may round; halves as singles, which have them all.
+/// `ldexp`: multiplies the significand by two powers of two, of which only the second may round.
+/// Halves are computed as singles.
 pub(super) fn ldexp(e: &mut E<'_, '_, '_>, a: Value, n: Value) -> R {
     let scalar = e.want_float(a)?;
     if e.want_int(n)? != Scalar::I32 {
@@ -127,7 +129,7 @@ pub(super) fn ldexp(e: &mut E<'_, '_, '_>, a: Value, n: Value) -> R {
     e.choose(fits, v, a)
 }
 
-/// A power of two, of a number from minus the bias, excluded, up to the bias.
+/// Power of two. The exponent is above the negated bias, and at most the bias.
 pub(super) fn power(e: &mut E<'_, '_, '_>, n: Value, scalar: Scalar) -> R {
     let (fraction, bias, bits) = format(scalar)?;
     let add = int(e, n, bias);
@@ -142,7 +144,7 @@ fn arg(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<Leaves, Error
     e.get(*call.args.get(n).ok_or_else(wrong)?)
 }
 
-/// Stores what a function gives besides, by its pointer argument.
+/// Stores the second result of a function through its pointer argument.
 pub(super) fn put(
     e: &mut E<'_, '_, '_>,
     call: &Call<'_>,
@@ -160,7 +162,7 @@ pub(super) fn put(
     e.store_leaves(of, v, addr, access)
 }
 
-/// A value of magnitude 0.5 to 1 and the exponent of the power of two by which it was divided.
+/// `frexp`: splits a float into a fraction of magnitude 0.5 to 1 and an exponent.
 pub(super) fn halves(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
     let (m, n) = split(e, a)?;
     let half = e.float(a, 0.5);
@@ -172,12 +174,12 @@ pub(super) fn halves(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), 
     Ok((e.choose(fits, m, a)?, e.choose(fits, n, zero)?))
 }
 
-/// The part behind the point and the whole part, both of the sign.
+/// `modf`: fractional and integral part, both with the sign.
 pub(super) fn parts_of(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
     e.want_float(a)?;
     let whole = e.b.ins().ftrunc(a);
     let rest = e.b.ins().fsub(a, whole);
-    // Of infinities a zero.
+    // The fraction of an infinity is zero.
     let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
     let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
     let zero = e.float(a, 0.0);
@@ -221,7 +223,7 @@ pub(super) fn fract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Er
         let zero = e.float(a, 0.0);
         let signed = copysign(e, zero, a)?;
         let rest = e.choose(infinite, signed, rest)?;
-        // Zeros and NaNs are themselves.
+        // Zeros and NaNs propagate.
         let (none, nan) = (e.b.ins().fcmp(FloatCC::Equal, a, zero), e.is_nan(a));
         let same = e.b.ins().bor(none, nan);
         out.push(e.choose(same, a, rest)?);
@@ -231,8 +233,8 @@ pub(super) fn fract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Er
     Ok(out)
 }
 
-/// The remainder, and the low bits of the quotient: one bit of it after the other, on the fractions as integers, as many times as the exponents
-/// differ.
+/// Remainder and low bits of the quotient, by long division of the significands as integers. The
+/// number of steps is the difference of the exponents.
 pub(super) fn remainder(
     e: &mut E<'_, '_, '_>,
     a: Value,
@@ -243,7 +245,7 @@ pub(super) fn remainder(
     if e.b.ty(a) != e.b.ty(b) {
         return Err(wrong());
     }
-    // A loop has a lane for each channel.
+    // The loop diverges, so operands need a lane for each channel.
     let (a, b) = (e.b.splat(a, e.simd), e.b.splat(b, e.simd));
     let (fraction, ..) = format(scalar)?;
     let (ma, ea) = split(e, a)?;
@@ -258,7 +260,7 @@ pub(super) fn remainder(
     let (fa, fb) = (mantissa(e, ma)?, mantissa(e, mb)?);
     let zero = int(e, fa, 0);
     let steps = e.b.ins().isub(ea, eb);
-    // Where the dividend is smaller, it is the remainder, shifted right below by what it was left.
+    // A smaller dividend takes no step, and is selected below.
     let (left, rest, quotient) = (e.b.var(steps), e.b.var(fa), e.b.var(zero));
     e.b.simd_loop_begin();
     let n = e.b.use_var(left);
@@ -281,7 +283,7 @@ pub(super) fn remainder(
     e.b.def_var(left, n);
     e.b.simd_loop_end();
     let (r, q) = (e.b.use_var(rest), e.b.use_var(quotient));
-    // The remainder's magnitude: what is left of the fraction, by the divisor's exponent; the dividend where it is smaller.
+    // Magnitude of the remainder: the rest of the significand scaled by the divisor's exponent.
     let ty = e.b.ty(a);
     let v = e.b.ins().fcvt_from_uint(ty, r);
     let down = int(e, eb, -i64::from(fraction));
@@ -294,7 +296,8 @@ pub(super) fn remainder(
     let mut v = e.choose(smaller, magnitude, v)?;
     let mut q = e.choose(smaller, zero, q)?;
     if nearest {
-        // One more where the rest is more than half of the divisor, or half of it with an odd quotient.
+        // Round to nearest even: one more if the rest exceeds half of the divisor, or equals it
+        // with an odd quotient.
         let other = e.b.ins().fsub(divisor, v);
         let more = e.b.ins().fcmp(FloatCC::GreaterThan, v, other);
         let same = e.b.ins().fcmp(FloatCC::Equal, v, other);
@@ -308,14 +311,14 @@ pub(super) fn remainder(
         let next = e.b.ins().iadd(q, one);
         q = e.choose(up, next, q)?;
     }
-    // The dividend's sign; of a difference the other one.
+    // The sign of the dividend, inverted for a difference.
     let bits = e.bits(v)?;
     let sign = e.bits(a)?;
     let top = e.same(bits, 1 << (scalar.bits() - 1));
     let sign = e.b.ins().band(sign, top);
     let bits = e.b.ins().bxor(bits, sign);
     let v = first(e.bitcast(&[bits], scalar, 1)?)?;
-    // By an infinity it is the dividend; of an infinity, by zero and with a NaN a NaN.
+    // Infinite divisors give the dividend. Infinite dividends, zero divisors and NaNs give NaN.
     let infinity = e.float(a, f64::INFINITY);
     let by_infinity = e.b.ins().fcmp(FloatCC::Equal, divisor, infinity);
     let v = e.choose(by_infinity, a, v)?;
@@ -330,7 +333,7 @@ pub(super) fn remainder(
     Ok((v, q))
 }
 
-/// The quotient's seven low bits, with its sign.
+/// `remquo`: remainder, and seven low bits of the quotient with its sign.
 pub(super) fn remquo(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     if call.which != Std::remquo {
         return Err(wrong());
