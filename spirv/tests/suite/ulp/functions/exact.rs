@@ -3,7 +3,7 @@
 use super::*;
 use crate::ulp::dd::{self, dd};
 
-/// The number above or below in a type.
+/// Adjacent number in a type, in the direction of `b`.
 fn next(ty: Type, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -51,10 +51,10 @@ pub fn parts() -> Vec<Function> {
             v => f64::from(libm::ilogb(v)),
         })),
         row!(copysign(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].copysign(a[1]))),
-        row!(fdim(Float, Float) -> Float, ROUNDED, Near, |a, _| alone(match a[0] <= a[1] {
-            true => Real::from(0.0),
-            false if a[0].is_finite() && a[1].is_finite() => dd::sum(a[0], -a[1]).into(),
-            false => Real::from(a[0] - a[1]),
+        row!(fdim(Float, Float) -> Float, ROUNDED, Near, |a, _| alone(match (a[0], a[1]) {
+            (x, y) if x <= y => Real::from(0.0),
+            (x, y) if x.is_finite() && y.is_finite() => dd::sum(x, -y).into(),
+            (x, y) => Real::from(x - y),
         })),
         row!(fmax(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].max(a[1]))),
         row!(fmin(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].min(a[1]))),

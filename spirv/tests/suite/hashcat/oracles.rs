@@ -1,4 +1,5 @@
-//! Who judges machine code: the legality rules, Intel's assembler, and Intel's driver without a GPU.
+//! Oracles of machine code: the legality rules, Intel's assembler, and Intel's driver without a
+//! GPU.
 
 use crate::driven;
 use crate::hashcat::process;
@@ -12,31 +13,31 @@ use gantry_runtime::{Device, DeviceKind};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Bytes of an instruction that is not compacted.
+/// Bytes of an uncompacted instruction.
 const INST_BYTES: usize = 16;
-/// Instructions that are remembered as judged.
-const MOST_JUDGED: usize = 4_000_000;
+/// Maximum number of instructions remembered as checked.
+const MAX_CHECKED: usize = 4_000_000;
 pub const DRIVER: &str = "GANTRY_HASHCAT_DRIVER";
 
-/// Judges instructions of a platform.
-pub struct Judge {
+/// Checker of instructions of a platform.
+pub struct CodeChecker {
     platform: Platform,
     iga: Option<Iga>,
     seen: HashSet<u128>,
-    /// Instructions that the legality rules took.
+    /// Instructions that the legality rules accept.
     pub legal: u64,
-    /// Instructions that Intel's assembler read and made again, and how many different ones that were.
+    /// Instructions that Intel's assembler reads and reproduces, and number of distinct ones.
     pub assembled: u64,
     pub distinct: u64,
 }
 
-impl Judge {
-    pub fn new(platform: Platform) -> Judge {
+impl CodeChecker {
+    pub fn new(platform: Platform) -> CodeChecker {
         let mut iga = Iga::open(platform);
         if let Some(iga) = &mut iga {
             iga.numeric_labels = true;
         }
-        Judge {
+        CodeChecker {
             platform,
             iga,
             seen: HashSet::new(),
@@ -46,8 +47,8 @@ impl Judge {
         }
     }
 
-    /// Judges a kernel's code by the legality rules, and by Intel's assembler if it is asked: each different instruction once. Branches go to their own
-    /// place there.
+    /// Checks the code of a kernel by the legality rules, and, if `ask` is set, by Intel's
+    /// assembler. Each distinct instruction is assembled once, with branches to itself.
     pub fn code(&mut self, bytes: &[u8], ask: bool) -> Result<(), String> {
         let mut fresh = Vec::new();
         for l in list(self.platform, bytes) {
@@ -69,7 +70,7 @@ impl Judge {
             let mut key = [0; INST_BYTES];
             key[..word.len()].copy_from_slice(&word);
             let key = u128::from_le_bytes(key);
-            let new = if self.seen.len() < MOST_JUDGED {
+            let new = if self.seen.len() < MAX_CHECKED {
                 self.seen.insert(key)
             } else {
                 !self.seen.contains(&key)
@@ -92,7 +93,7 @@ impl Judge {
     }
 }
 
-/// In a process of its own: loads every zebin of a folder, and finds the kernels that are named beside it.
+/// In a process of its own: loads every zebin of a folder, and looks up its kernels by name.
 pub fn drive(folder: &str) {
     let device = match Device::open(DeviceKind::LevelZero) {
         Ok(d) => d,
@@ -122,7 +123,7 @@ pub fn drive(folder: &str) {
     println!("the driver takes {kernels} kernels");
 }
 
-/// What Intel's driver says of the zebins of a folder.
+/// Runs Intel's driver on the zebins of a folder.
 pub fn driver(folder: &Path, target: &Target) -> Result<String, String> {
     if !driven::DRIVEN.contains(&target.name()) {
         return Ok(format!("the driver is for none of {}", target.name()));
