@@ -248,7 +248,7 @@ impl Body {
 
     pub fn operands(&self, inst: &BInst) -> &[u32] {
         let range = inst.first as usize..(inst.first + inst.count) as usize;
-        self.pool.get(range).unwrap_or(&[])
+        &self.pool[range]
     }
 
     /// Sets an operand of an instruction.

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Maximum depth of selects and casts.
 const MAX_DEPTH: u32 = 32;
 
-/// BuiltinPointer to a built-in variable.
+/// Pointer to a built-in variable.
 #[derive(Clone, Debug)]
 enum BuiltinPointer {
     /// Variable, its type, byte offset.

@@ -6,8 +6,7 @@
 //! parameter. The callee loads and stores them at its entry and return. All calls of a function
 //! share these slots, since no value stays in them across another call.
 
-use crate::emit::MAX_LEAVES;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, FuncData, Module};
 use crate::read::Id;
 use smallvec::SmallVec;

@@ -3,13 +3,14 @@
 //! Needs the functions of a kernel, callers first. The frame of a called function comes after
 //! everything that may be in use at its calls. Functions that do not call each other share memory.
 
-use crate::body::Body;
+use crate::body::{BInst, Body};
 use crate::cfg::Graph;
-use crate::emit::generic;
 use crate::error::Error;
+use crate::infer_address_spaces::MemoryKinds;
+use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
-use crate::module::{Func, GlobalData, Module};
-use crate::pipeline::PreparedFunction;
+use crate::module::{ConstData, Func, GlobalData, Module};
+use crate::prepared::PreparedFunction;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::MAX_SCRATCH;
@@ -18,6 +19,10 @@ use std::collections::BTreeMap;
 
 /// Maximum bytes of SLM.
 pub(crate) const MAX_SLM: u32 = 64 << 10;
+
+/// Bytes reserved at the start of SLM, and of each work-item's private memory, if null pointers to
+/// it may occur.
+pub(crate) const NULL_BYTES: u32 = 16;
 
 /// Error about a variable: error, word, line, id.
 pub(crate) type VariableError = (Error, u32, u32, Id);
@@ -42,9 +47,9 @@ pub(crate) struct FrameLayout {
 pub(crate) fn lay_out(m: &Module<'_>, functions: &[PreparedFunction], simd: u32) -> FrameLayout {
     let null = |class| {
         let mut all = functions.iter();
-        all.any(|p| generic::may_be_null(m, &p.body, &p.graph, class))
+        all.any(|p| may_be_null(m, &p.body, &p.graph, class))
     };
-    let behind = |null: bool| if null { generic::NULL_BYTES } else { 0 };
+    let behind = |null: bool| if null { NULL_BYTES } else { 0 };
     let nulls = [StorageClass::Workgroup, StorageClass::Function].map(null);
     let mut out = FrameLayout {
         nulls,
@@ -116,6 +121,30 @@ impl FrameLayout {
         }
         errors
     }
+}
+
+/// Returns true if a body has null pointers to a memory, or casts that may return them.
+fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
+    let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
+        Some(Type::Pointer(of, _)) => MemoryKinds::of(*of) == MemoryKinds::of(class),
+        _ => false,
+    };
+    let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
+    let cast = |i: &BInst| i.op == Op::GenericCastToPtrExplicit && is(i.ty.expand());
+    let blocks = || g.order.iter().map(|b| &body.blocks[*b]);
+    if !m.consts.values().any(is_null) {
+        return blocks().flat_map(|b| &b.insts).any(cast);
+    }
+    let null = |id: Id| m.constant(id).is_some_and(is_null);
+    blocks().any(|data| {
+        let mut args = data.phis.iter().flat_map(|p| &p.args);
+        args.any(|a| null(a.1))
+            || data.insts.iter().any(|i| {
+                let mut found = cast(i);
+                body.for_each_use(i, |id| found |= null(id));
+                found
+            })
+    })
 }
 
 /// Error for SLM over the limit.

@@ -12,7 +12,7 @@ use crate::body::{BInst, Block, BlockData, Body, Call, Line, Phi, Term};
 use crate::calling_convention::CallConv;
 use crate::error::Error;
 use crate::inline_policy::{self, InlinePlan};
-use crate::library;
+use crate::intel_builtins;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
 use crate::read::{self, Id, Inst, OpClass};
@@ -295,7 +295,7 @@ impl Inliner<'_, '_> {
         def: &BlockDef,
         mut at: Block,
     ) -> Result<Block, Error> {
-        let insts = self.m.stream.insts.get(def.insts.clone()).unwrap_or(&[]);
+        let insts = &self.m.stream.insts[def.insts.clone()];
         self.body.blocks[at].insts.reserve(insts.len());
         let mut line = 0;
         for inst in insts {
@@ -393,7 +393,7 @@ impl Inliner<'_, '_> {
         if !given.eq(data.params.iter().map(|p| Some(p.1))) {
             return Err(Error::malformed("arguments that are not the function's"));
         }
-        if data.blocks.is_empty() && library::intel_builtins::is_supported(self.m, data.id) {
+        if data.blocks.is_empty() && intel_builtins::is_supported(self.m, data.id) {
             let mut operands = vec![data.id.as_u32()];
             operands.extend(args.iter().map(|a| a.as_u32()));
             let id = inst.id.expand().map(|id| self.id(frame, id));
@@ -403,7 +403,7 @@ impl Inliner<'_, '_> {
             return Ok(at);
         }
         if data.blocks.is_empty() {
-            let name = library::intel_builtins::name(self.m, data.id).unwrap_or_default();
+            let name = intel_builtins::name(self.m, data.id).unwrap_or_default();
             return Err(Error::unsupported(format!(
                 "a call of \"{name}\", which the module only declares,"
             )));

@@ -14,11 +14,11 @@
 
 use crate::builtins;
 use crate::calling_convention::CallConv;
-use crate::emit::groups;
 use crate::error::Error;
 use crate::module::addresses;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, ExtInstSet, Func, FuncData, Module};
+use crate::op_info;
 use crate::read::{self, Id, Inst};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
@@ -264,7 +264,7 @@ fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) ->
         if std::mem::replace(&mut seen[n], true) {
             continue;
         }
-        let insts = m.stream.insts.get(block.insts.clone()).unwrap_or(&[]);
+        let insts = &m.stream.insts[block.insts.clone()];
         let goes_on = |i: &Inst| match (i.op, callee(m, m.stream.operands(i))) {
             (Op::FunctionCall, Ok((f, _))) => returns[f],
             _ => true,
@@ -445,14 +445,14 @@ fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
         }
         Op::GroupAsyncCopy | Op::GroupWaitEvents => false,
         // 64-bit atomics on SLM take a lock that the kernel allocates.
-        op if crate::emit::is_lane_dependent(op) => {
+        op if op_info::is_atomic(op) => {
             let pointer = words.first().and_then(|w| m.type_of(Id::of(*w)));
             let class = pointer.map(|t| m.types.kind(t));
             let size = pointer.and_then(|t| m.pointee(t)).map(|t| m.types.size(t));
             let global = matches!(class, Some(Type::Pointer(StorageClass::CrossWorkgroup, _)));
             global || size.is_some_and(|s| s < 8)
         }
-        op => !groups::is_supported(op),
+        op => !op_info::is_group(op),
     }
 }
 

@@ -55,7 +55,7 @@ struct PhiUses {
     blocks: Vec<Block>,
 }
 
-/// PhiUse of a phi.
+/// Use of a phi.
 struct PhiUse {
     block: Block,
     place: UsePosition,

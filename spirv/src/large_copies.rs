@@ -6,8 +6,8 @@
 //! Needs a body. The work is linear.
 
 use crate::body::{BInst, Body};
-use crate::emit::MAX_LEAVES;
 use crate::module::Module;
+use crate::module::types::MAX_LEAVES;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::Op;

@@ -8,23 +8,23 @@
 //! [`translate`] makes IR, and [`compile`] machine code. `pipeline` lists the phases. The
 //! modules, from bottom to top:
 //!
-//! 1. `error`, `constants`: errors with their place in the module, and values that a caller
-//!    gives to specialization constants.
-//! 2. `read`, `capabilities`, `module`, `link`: words to instructions to a module with
-//!    types, constants and functions; several modules to one.
-//! 3. `body`, `cfg`: body of a function as a graph of blocks, its dominators, loops and
-//!    structured form.
-//! 4. Passes on SPIR-V: `inline_policy` with `calling_convention`, `inline`,
-//!    `large_copies`, `globals_to_locals`, `builtin_loads`, [`mem2reg`],
-//!    `large_constants`, `jump_threading`, `uniformity`, `if_conversion`,
-//!    `promote_arrays`.
-//! 5. Analyses for emission: `infer_address_spaces`, `logical_pointers`, `contraction`,
-//!    `frame_layout`, `builtins`.
-//! 6. `emit`, `library`: instructions, and functions of OpenCL.std and GLSL.std.450, to IR.
-//! 7. `check`, `entry_points`, `width`: support of a whole module, kernels that are asked
-//!    for, choice of the SIMD width.
-//! 8. `pipeline`: all of it in order.
-//! 9. `wgsl`, `assemble`: other inputs; `key`: keys of compile caches.
+//! 1. `error`, `constants`: errors with their place in the module, and values that a caller gives
+//!    to specialization constants.
+//! 2. `read`, `op_info`, `capabilities`: words to instructions, and their properties.
+//! 3. `module`, `intel_builtins`, `link`: types, constants and functions of a module, functions
+//!    that modules only declare, several modules as one.
+//! 4. `body`, `builtins`, `calling_convention`: instructions of a function in blocks.
+//! 5. `cfg`: dominators, loops and structured form of a body.
+//! 6. Passes and analyses of a body: `inline_policy`, `inline`, `large_copies`,
+//!    `globals_to_locals`, `builtin_loads`, `mem2reg`, `large_constants`, `jump_threading`,
+//!    `uniformity`, `if_conversion`, `promote_arrays`, `infer_address_spaces`,
+//!    `logical_pointers`, `contraction`.
+//! 7. `prepared`, `frame_layout`: function after all passes, and the memory of a kernel.
+//! 8. `emit`, `library`: instructions, and functions of OpenCL.std and GLSL.std.450, to IR.
+//! 9. `check`, `entry_points`, `width`: support of a whole module, kernels to translate, choice of
+//!    the SIMD width.
+//! 10. `pipeline`: all of it in order.
+//! 11. `wgsl`, `assemble`: other inputs. `key`: keys of compile caches.
 
 mod assemble;
 mod body;
@@ -45,6 +45,7 @@ mod if_conversion;
 mod infer_address_spaces;
 mod inline;
 mod inline_policy;
+mod intel_builtins;
 mod jump_threading;
 mod key;
 mod large_constants;
@@ -54,7 +55,9 @@ mod link;
 mod logical_pointers;
 mod mem2reg;
 mod module;
+mod op_info;
 mod pipeline;
+mod prepared;
 mod promote_arrays;
 mod read;
 mod uniformity;

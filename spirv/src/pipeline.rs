@@ -38,6 +38,7 @@ use crate::entry_points::{self, EntryPoint};
 use crate::error::{Error, Errors};
 use crate::inline_policy::InlinePlan;
 use crate::module::{self, Func, Module};
+use crate::prepared::PreparedFunction;
 use crate::promote_arrays::{self, PromotedArrays};
 use crate::uniformity::{self, Uniformity};
 use crate::width::{self, WidthOracle};
@@ -49,26 +50,6 @@ use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir;
 use gantry_codegen::verifier::verify_module;
 use std::collections::BTreeSet;
-
-/// Kernel or function that it calls, ready for emission.
-pub(crate) struct PreparedFunction {
-    pub func: Func,
-    pub is_kernel: bool,
-    pub body: Body,
-    pub graph: Graph,
-    pub structured: StructuredCfg,
-    pub uniformity: Uniformity,
-    pub arrays: PromotedArrays,
-    /// Indices of the parameters that have a lane for each channel, in ascending order.
-    pub divergent: Vec<u32>,
-}
-
-impl PreparedFunction {
-    /// Returns true if channels leave some loop at different iterations.
-    pub fn has_divergent_loops(&self) -> bool {
-        self.graph.loops.keys().any(|l| self.uniformity.loops[l])
-    }
-}
 
 /// Translates the kernels of a module.
 ///
@@ -206,7 +187,7 @@ struct Analyses {
     graph: Graph,
     structured: StructuredCfg,
     uniformity: Uniformity,
-    /// PromotedArrays that may be promoted, by their uses alone.
+    /// Arrays that may be promoted, by their uses alone.
     candidates: PromotedArrays,
 }
 

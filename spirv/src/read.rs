@@ -72,8 +72,7 @@ impl<'w> Stream<'w> {
 
     /// Returns the operand words of an instruction, without type and result.
     pub fn operands(&self, inst: &Inst) -> &'w [u32] {
-        let range = inst.first as usize..inst.end as usize;
-        self.words.get(range).unwrap_or(&[])
+        &self.words[inst.first as usize..inst.end as usize]
     }
 }
 

@@ -18,11 +18,11 @@ use crate::body::{BInst, Block, Body, Term};
 use crate::builtins;
 use crate::cfg::structurize::StructuredCfg;
 use crate::cfg::{Graph, Loop};
-use crate::emit::{block_io, groups, images};
 use crate::inline_policy;
-use crate::library::{self, intel_builtins};
+use crate::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Def, ExtInstSet, Func, Module};
+use crate::op_info::{self, ResultUniformity};
 use crate::promote_arrays::PromotedArrays;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -341,25 +341,25 @@ impl UniformityAnalysis<'_, '_> {
                     _ => DivergenceSource::Operands,
                 }
             }
-            op if crate::emit::is_lane_dependent(op) => DivergenceSource::Source,
+            op if op_info::is_atomic(op) => DivergenceSource::Source,
             // They depend on a dynamic image index, and on the level of a size query.
-            op if images::is_query(op) => DivergenceSource::Operands,
+            op if op_info::is_image_query(op) => DivergenceSource::Operands,
             // Results have a lane for each channel even for uniform coordinates.
             Op::ImageSampleExplicitLod | Op::ImageGather | Op::ImageRead | Op::ImageFetch => {
                 DivergenceSource::Source
             }
-            op if block_io::is_read(op) => DivergenceSource::Source,
+            op if op_info::is_image_block_read(op) => DivergenceSource::Source,
             Op::ExtInst if self.is_by_channel(operands) => DivergenceSource::Source,
             Op::FunctionCall => match intel_builtins::result(self.m, operands) {
                 None => DivergenceSource::Operands,
-                Some(groups::ResultUniformity::Uniform) => DivergenceSource::Nothing,
+                Some(ResultUniformity::Uniform) => DivergenceSource::Nothing,
                 Some(_) => DivergenceSource::Source,
             },
-            op => match groups::result(op, operands) {
+            op => match op_info::group_result(op, operands) {
                 None => DivergenceSource::Operands,
-                Some(groups::ResultUniformity::Divergent) => DivergenceSource::Source,
-                Some(groups::ResultUniformity::Uniform) => DivergenceSource::Nothing,
-                Some(groups::ResultUniformity::By(n)) => DivergenceSource::Operand(n),
+                Some(ResultUniformity::Divergent) => DivergenceSource::Source,
+                Some(ResultUniformity::Uniform) => DivergenceSource::Nothing,
+                Some(ResultUniformity::By(n)) => DivergenceSource::Operand(n),
             },
         }
     }
@@ -368,7 +368,8 @@ impl UniformityAnalysis<'_, '_> {
         let &[set, number, ..] = operands else {
             return false;
         };
-        self.m.def(Id::of(set)) == Def::Set(ExtInstSet::OpenCl) && library::is_by_channel(number)
+        self.m.def(Id::of(set)) == Def::Set(ExtInstSet::OpenCl)
+            && op_info::has_divergent_loop(number)
     }
 
     fn mark(&mut self, id: Id) {

@@ -20,10 +20,11 @@ use crate::body::{BInst, Block, Body};
 use crate::cfg::structurize::{Step, StructuredCfg};
 use crate::cfg::{Graph, Loop};
 use crate::error::Errors;
-use crate::library::intel_builtins;
+use crate::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
-use crate::pipeline::PreparedFunction;
+use crate::op_info;
+use crate::prepared::PreparedFunction;
 use crate::read::Id;
 use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
@@ -432,7 +433,7 @@ fn extra(inst: &BInst) -> i64 {
         Op::Load | Op::Store | Op::ImageRead | Op::ImageWrite | Op::ImageSampleExplicitLod => {
             ACCESS_BYTES
         }
-        op if crate::emit::is_lane_dependent(op) => ACCESS_BYTES,
+        op if op_info::is_atomic(op) => ACCESS_BYTES,
         _ => 0,
     }
 }

@@ -246,8 +246,8 @@ impl Structurizer<'_> {
                         self.out.steps.push(Step::LeaveIf(b, t));
                         self.todo.push(StructureTask::Goto(b, e));
                     }
-                    // The nearer target comes last, since control may fall through to it. Back edges
-                    // count as nearest: they are at the end of their loop.
+                    // The nearer target comes last, since control may fall through to it. Back
+                    // edges count as nearest: they are at the end of their loop.
                     (false, false) => {
                         let far = |x: Block| {
                             if self.g.is_back(b, x) {

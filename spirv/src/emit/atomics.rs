@@ -3,6 +3,7 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::op_info::is_atomic;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
     AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Scalar, Scope, Space, Value,
@@ -12,35 +13,6 @@ use spirv::{MemorySemantics as Semantics, Op};
 /// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     is_atomic(op) || matches!(op, Op::ControlBarrier | Op::MemoryBarrier)
-}
-
-/// Returns true for atomic accesses.
-pub(super) fn is_atomic(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        AtomicLoad
-            | AtomicStore
-            | AtomicExchange
-            | AtomicCompareExchange
-            | AtomicCompareExchangeWeak
-            | AtomicIIncrement
-            | AtomicIDecrement
-            | AtomicIAdd
-            | AtomicISub
-            | AtomicSMin
-            | AtomicUMin
-            | AtomicSMax
-            | AtomicUMax
-            | AtomicAnd
-            | AtomicOr
-            | AtomicXor
-            | AtomicFlagTestAndSet
-            | AtomicFlagClear
-            | AtomicFAddEXT
-            | AtomicFMinEXT
-            | AtomicFMaxEXT
-    )
 }
 
 /// IR operation of an integer atomic, if a single one suffices.

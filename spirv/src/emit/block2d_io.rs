@@ -9,18 +9,12 @@
 use super::{Access, Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::intel_builtins::Block2dAccess;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Value};
 use spirv::{Op, StorageClass};
 
-/// Kind and shape of an access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Block2dAccess {
-    pub opcode: Opcode,
-    pub shape: Block2dShape,
-}
-
-/// Block2dOperands of an access.
+/// Operands of an access.
 pub(crate) struct Block2dOperands {
     /// Surface: base address, width in bytes, height in rows, pitch in bytes.
     pub surface: [Id; 4],

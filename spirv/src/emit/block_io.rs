@@ -3,6 +3,7 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::op_info::is_image_block_read;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{Scalar, Value};
 use spirv::{AccessQualifier, Dim, Op};
@@ -10,20 +11,11 @@ use spirv::{AccessQualifier, Dim, Op};
 /// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
-    is_read(op)
+    is_image_block_read(op)
         || matches!(
             op,
             SubgroupImageBlockWriteINTEL | SubgroupImageMediaBlockWriteINTEL
         )
-}
-
-/// Returns true for reads.
-pub(crate) fn is_read(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        SubgroupImageBlockReadINTEL | SubgroupImageMediaBlockReadINTEL
-    )
 }
 
 /// Returns true for media blocks, which need images with a binding of their own.
@@ -43,7 +35,7 @@ impl Emit<'_, '_, '_> {
         let (image, at) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (image, t) = self.image_of(image)?;
         let flat = t.dim == Dim::Dim2D && !t.arrayed && !t.multisampled;
-        let allowed = if is_read(inst.op) {
+        let allowed = if is_image_block_read(inst.op) {
             t.access != AccessQualifier::WriteOnly
         } else {
             t.access != AccessQualifier::ReadOnly
@@ -62,7 +54,7 @@ impl Emit<'_, '_, '_> {
         }
         let at = [self.any_lane(x), self.any_lane(y)];
         let media = is_media(inst.op);
-        if is_read(inst.op) {
+        if is_image_block_read(inst.op) {
             let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
             let (scalar, count) = (self.scalar(ty)?, self.components(ty));
             if scalar == Scalar::B1 || self.m.types.leaves(ty) != count {

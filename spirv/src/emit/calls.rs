@@ -9,7 +9,7 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::inline_policy;
 use crate::module::{Func, Module};
-use crate::pipeline::PreparedFunction;
+use crate::prepared::PreparedFunction;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::{self, FuncRef, Scalar};
 

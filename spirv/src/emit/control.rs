@@ -1,4 +1,4 @@
-//! ControlState flow from the structured form: masks for divergent constructs, branches for uniform
+//! Control flow from the structured form: masks for divergent constructs, branches for uniform
 //! ones.
 
 use super::{Emit, Leaves, VarRole};

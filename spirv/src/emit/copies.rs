@@ -3,11 +3,11 @@
 
 use super::memory::{Access, MAX_COPY, aligned, offset};
 use super::variables::write;
-use super::{Emit, Leaves, MAX_LEAVES};
+use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
-use crate::module::types::{MatrixLayout, Ty, Type};
+use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
@@ -17,7 +17,7 @@ const MAX_STRAIGHT: u32 = 32;
 /// Maximum number of scalars copied by straight-line code. The body of a loop counts once.
 const MAX_PARTS: u32 = 4096;
 
-/// CopyEnd of a copy: address, access, and in-bounds condition if any.
+/// End of a copy: address, access, and in-bounds condition if any.
 #[derive(Clone, Copy)]
 struct CopyEnd {
     addr: Value,

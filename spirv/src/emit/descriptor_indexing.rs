@@ -4,7 +4,7 @@
 //! that index. All elements are kernel arguments. An index out of bounds reads zeros and writes
 //! nothing.
 
-use super::{Emit, Leaves, images};
+use super::{Emit, Leaves};
 use crate::body::{BInst, Block};
 use crate::error::Error;
 use crate::read::Id;
@@ -91,7 +91,7 @@ impl Emit<'_, '_, '_> {
             return Err(Error::unsupported(what));
         }
         let uniform = self.b.ty(choice.index).lanes() == 1;
-        let lanes = if uniform && images::is_query(inst.op) {
+        let lanes = if uniform && crate::op_info::is_image_query(inst.op) {
             1
         } else {
             self.simd

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | `AllowRecip` | `x / y` is `x * (1 / y)`, see below |
 //! | `NSZ` | `x + 0` and `x - 0` are `x`, and `0 - x` is `-x` |
-//! | `NotNaN` | `x - x` is 0, `x / x` is 1; with `NSZ`, `x * 0` and `0 / x` are 0; no NaN compares |
+//! | `NotNaN` | `x - x` is 0, `x / x` is 1; with `NSZ`, `x * 0`, `0 / x` are 0; no NaN compares |
 //! | `Fast` | all of these |
 //!
 //! With `AllowRecip`, the reciprocal of a constant is a constant. For other divisors of singles it
-//! is the math box's, and quotients by one divisor share it. A quotient of halves is the math box's.
-//! Intel's compiler does the same.
+//! is the math box's, and quotients by one divisor share it. A quotient of halves is the math
+//! box's. Intel's compiler does the same.
 //!
 //! The assumptions of an operation about its result (no NaN, no infinity) are used by tests of the
 //! result. With any flag, `x * 1` and `x / 1` are `x` too. These are exact but for signaling NaNs

@@ -7,14 +7,14 @@
 //! several memories is emitted for each of them, under branches.
 
 use super::{Emit, Leaves};
-use crate::body::{BInst, Body};
-use crate::cfg::Graph;
+use crate::body::BInst;
 use crate::error::Error;
+use crate::frame_layout::NULL_BYTES;
 use crate::infer_address_spaces::{MemoryKinds, PointsTo};
-use crate::library::intel_builtins;
-use crate::module::constants::Constant;
+use crate::intel_builtins;
 use crate::module::types::{Ty, Type};
-use crate::module::{ConstData, Def, Module};
+use crate::module::{Def, Module};
+use crate::op_info::is_atomic;
 use crate::read::{self, Id};
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::{self, FuncKind, IntCC, Region, Scalar, Value};
@@ -26,10 +26,6 @@ const TAG: u32 = 61;
 const LOCAL: u64 = 2;
 const PRIVATE: u64 = 1;
 
-/// Bytes reserved at the start of SLM, and of each work-item's private memory, if null pointers to
-/// it may occur.
-pub(crate) const NULL_BYTES: u32 = 16;
-
 /// Tag of a memory. `None` if pointers to it are addresses.
 fn tag(class: StorageClass) -> Option<u64> {
     match MemoryKinds::of(class) {
@@ -37,30 +33,6 @@ fn tag(class: StorageClass) -> Option<u64> {
         MemoryKinds::PRIVATE => Some(PRIVATE),
         _ => None,
     }
-}
-
-/// Returns true if a body has null pointers to a memory, or casts that may return them.
-pub(crate) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
-    let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
-        Some(Type::Pointer(of, _)) => MemoryKinds::of(*of) == MemoryKinds::of(class),
-        _ => false,
-    };
-    let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
-    let cast = |i: &BInst| i.op == Op::GenericCastToPtrExplicit && is(i.ty.expand());
-    let blocks = || g.order.iter().map(|b| &body.blocks[*b]);
-    if !m.consts.values().any(is_null) {
-        return blocks().flat_map(|b| &b.insts).any(cast);
-    }
-    let null = |id: Id| m.constant(id).is_some_and(is_null);
-    blocks().any(|data| {
-        let mut args = data.phis.iter().flat_map(|p| &p.args);
-        args.any(|a| null(a.1))
-            || data.insts.iter().any(|i| {
-                let mut found = cast(i);
-                body.for_each_use(i, |id| found |= null(id));
-                found
-            })
-    })
 }
 
 /// Returns true if an instruction accesses memory through operand `n`.
@@ -71,7 +43,7 @@ fn accesses(m: &Module<'_>, inst: &BInst, operands: &[u32], n: usize) -> bool {
         Op::ExtInst => n > 1 && operands.get(1) != Some(&(Std::printf as u32)),
         Op::SubgroupBlockReadINTEL | Op::SubgroupBlockWriteINTEL => n == 0,
         Op::FunctionCall => n == 1 && intel_builtins::accesses(m, operands),
-        op => n == 0 && super::atomics::is_atomic(op),
+        op => n == 0 && is_atomic(op),
     }
 }
 
@@ -345,7 +317,7 @@ impl Emit<'_, '_, '_> {
         ] {
             let kind = MemoryKinds::of(class);
             // Private memory has no atomics.
-            let never = kind == MemoryKinds::PRIVATE && super::atomics::is_atomic(inst.op);
+            let never = kind == MemoryKinds::PRIVATE && is_atomic(inst.op);
             if kinds.has(kind) && present.has(kind) && !never {
                 classes.push(class);
             }

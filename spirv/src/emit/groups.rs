@@ -14,77 +14,6 @@ use gantry_codegen::ir::{
 };
 use spirv::{GroupOperation, Op};
 
-/// Returns true if this file emits an instruction.
-pub(crate) fn is_supported(op: Op) -> bool {
-    use Op::*;
-    reduction(op).is_some()
-        || matches!(
-            op,
-            GroupAll
-                | GroupAny
-                | GroupBroadcast
-                | GroupNonUniformAll
-                | GroupNonUniformAny
-                | GroupNonUniformAllEqual
-                | GroupNonUniformElect
-                | GroupNonUniformBroadcast
-                | GroupNonUniformBroadcastFirst
-                | GroupNonUniformBallot
-                | GroupNonUniformInverseBallot
-                | GroupNonUniformBallotBitExtract
-                | GroupNonUniformBallotBitCount
-                | GroupNonUniformBallotFindLSB
-                | GroupNonUniformBallotFindMSB
-                | GroupNonUniformShuffle
-                | GroupNonUniformShuffleXor
-                | GroupNonUniformShuffleUp
-                | GroupNonUniformShuffleDown
-                | GroupNonUniformQuadBroadcast
-                | GroupNonUniformQuadSwap
-                | GroupNonUniformRotateKHR
-                | SubgroupShuffleINTEL
-                | SubgroupShuffleXorINTEL
-                | SubgroupShuffleUpINTEL
-                | SubgroupShuffleDownINTEL
-                | SubgroupBlockReadINTEL
-                | SubgroupBlockWriteINTEL
-        )
-}
-
-/// Uniformity of the result of a group operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResultUniformity {
-    /// Always divergent.
-    Divergent,
-    /// Always uniform.
-    Uniform,
-    /// Divergent if operand `n` is.
-    By(usize),
-}
-
-/// Uniformity of the result of a group operation, or `None` for other instructions.
-pub(crate) fn result(op: Op, operands: &[u32]) -> Option<ResultUniformity> {
-    use Op::*;
-    if !is_supported(op) {
-        return None;
-    }
-    let reduces = operands.get(1) == Some(&(GroupOperation::Reduce as u32));
-    Some(match op {
-        GroupAll
-        | GroupAny
-        | GroupNonUniformAll
-        | GroupNonUniformAny
-        | GroupNonUniformAllEqual
-        | GroupNonUniformBroadcastFirst
-        | GroupNonUniformBallot => ResultUniformity::Uniform,
-        GroupBroadcast | GroupNonUniformBroadcast => ResultUniformity::By(2),
-        GroupNonUniformBallotFindLSB | GroupNonUniformBallotFindMSB => ResultUniformity::By(1),
-        GroupNonUniformBallotBitCount if reduces => ResultUniformity::By(2),
-        op if reduction(op).is_some() && reduces => ResultUniformity::Uniform,
-        _ => ResultUniformity::Divergent,
-    })
-}
-
 /// Opcodes of a reduction: across lanes, as a scan, and of two values.
 #[derive(Clone, Copy)]
 struct Reduction {
@@ -740,5 +669,18 @@ impl Emit<'_, '_, '_> {
         let all = self.join(scalar, &rows, self.simd);
         self.b.ins().bstore_to(mem, all, addr, 0);
         Ok(Leaves::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op_info::is_reduction;
+
+    #[test]
+    fn every_reduction_has_opcodes() {
+        for op in (0..1 << 13).filter_map(Op::from_u32) {
+            assert_eq!(reduction(op).is_some(), is_reduction(op), "{op:?}");
+        }
     }
 }

@@ -38,20 +38,6 @@ pub(super) fn is_supported(op: Op) -> bool {
     )
 }
 
-/// Returns true for queries of an image.
-pub(crate) fn is_query(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        ImageQuerySize
-            | ImageQuerySizeLod
-            | ImageQueryFormat
-            | ImageQueryOrder
-            | ImageQueryLevels
-            | ImageQuerySamples
-    )
-}
-
 /// Maximum number of samplers of a kernel.
 const MAX_SAMPLERS: u8 = 16;
 

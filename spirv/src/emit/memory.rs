@@ -4,11 +4,11 @@
 //! offset in SLM or in scratch, where each work-item has its own part. In memory every pointer has
 //! 64 bits.
 
-use super::{Emit, Leaves, MAX_LEAVES, too_large};
+use super::{Emit, Leaves, too_large};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::Def;
-use crate::module::types::{MatrixLayout, Ty, Type};
+use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Region, Scalar, Space, Value};
 use smallvec::SmallVec;
@@ -38,7 +38,7 @@ const MAX_ELEMENTS: usize = 4;
 /// Maximum bytes of a copy.
 pub(super) const MAX_COPY: u64 = 4096;
 
-/// ScalarRuns of consecutive scalars: type, byte offset of the first, number.
+/// Runs of consecutive scalars: type, byte offset of the first, number.
 type ScalarRuns = SmallVec<[(Scalar, u64, usize); 4]>;
 
 /// Properties of an access.

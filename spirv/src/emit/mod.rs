@@ -44,9 +44,10 @@ use crate::error::{Error, Errors};
 use crate::frame_layout::FrameLayout;
 use crate::infer_address_spaces::{self, AddressSpaces, PointsTo};
 use crate::logical_pointers::{self as pointers, PointerInfos, Targets};
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, Module};
-use crate::pipeline::PreparedFunction;
+use crate::op_info;
+use crate::prepared::PreparedFunction;
 use crate::promote_arrays::PromotedArrays;
 use crate::read::{self, Id};
 use crate::uniformity::Uniformity;
@@ -64,9 +65,6 @@ pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
 /// IR instructions reserved for each SPIR-V instruction.
 const PER_INST: usize = 3;
-/// Maximum number of leaves of a value.
-pub(crate) const MAX_LEAVES: u32 = 256;
-
 /// Emitter of a function.
 pub(crate) struct Emit<'a, 'm, 'f> {
     pub m: &'a Module<'m>,
@@ -166,11 +164,6 @@ enum VarRole {
     AfterLoop,
 }
 
-/// Returns true for instructions whose result differs between channels for any operands.
-pub(crate) fn is_lane_dependent(op: Op) -> bool {
-    atomics::is_atomic(op)
-}
-
 /// Returns true if an instruction can be emitted.
 pub(crate) fn is_supported(op: Op) -> bool {
     arithmetic::is_supported(op)
@@ -179,7 +172,7 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || composites::is_supported(op)
         || memory::is_supported(op)
         || atomics::is_supported(op)
-        || groups::is_supported(op)
+        || op_info::is_group(op)
         || images::is_supported(op)
         || async_copies::is_supported(op)
         || block_io::is_supported(op)
@@ -541,7 +534,7 @@ impl Emit<'_, '_, '_> {
     fn vars_of(&self, what: VarRole, id: Id) -> SmallVec<[Variable; 4]> {
         let (first, count) = self.vars[what as usize][id];
         let range = first as usize..(first + count) as usize;
-        SmallVec::from_slice(self.var_pool.get(range).unwrap_or(&[]))
+        SmallVec::from_slice(&self.var_pool[range])
     }
 
     /// Variables of a value in a role, declared on first use.
@@ -672,7 +665,7 @@ impl Emit<'_, '_, '_> {
             op if composites::is_supported(op) => self.composite(inst),
             op if memory::is_supported(op) => self.memory(inst),
             op if atomics::is_supported(op) => self.atomic(inst),
-            op if groups::is_supported(op) => self.group(inst),
+            op if op_info::is_group(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
             op if block_io::is_supported(op) => self.image_block(inst),

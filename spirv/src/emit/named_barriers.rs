@@ -1,4 +1,4 @@
-//! NamedBarriers barriers: the hardware's, or counters in SLM on targets without them.
+//! Named barriers: the hardware's, or counters in SLM on targets without them.
 //!
 //! On hardware with named barriers, if the kernel calls no functions, each instruction that creates
 //! one has a number. The barrier is a word with this number and the count of sub-groups. A wait
@@ -47,8 +47,7 @@ impl Emit<'_, '_, '_> {
     pub(super) fn make_named(&mut self) -> Result<(), Error> {
         let makes = |i: &crate::body::BInst| {
             let operands = self.body.operands(i);
-            i.op == Op::FunctionCall
-                && crate::library::intel_builtins::makes_barrier(self.m, operands)
+            i.op == Op::FunctionCall && crate::intel_builtins::makes_barrier(self.m, operands)
         };
         let mut blocks = self.g.order.iter();
         if !blocks.any(|b| self.body.blocks[*b].insts.iter().any(makes)) {

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::frame_layout;
 use crate::infer_address_spaces::MemoryKinds;
 use crate::module::types::Type;
+use crate::op_info::is_atomic;
 use crate::read::Id;
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::scalars::I32;
@@ -42,7 +43,7 @@ impl Emit<'_, '_, '_> {
             return false;
         };
         let of = self.m.ty(*of).and_then(|t| self.m.types.scalar(t));
-        super::atomics::is_atomic(inst.op)
+        is_atomic(inst.op)
             && of.is_some_and(|s| s.bits() == 64)
             && self.kinds_of(pointer).has(MemoryKinds::LOCAL)
     }

@@ -1,12 +1,12 @@
 //! Program-scope variables and constants: addresses, leaves, and contents of data.
 
 use super::logical_pointers::Buffer;
-use super::{Emit, Leaves, MAX_LEAVES, too_large};
+use super::{Emit, Leaves, too_large};
 use crate::error::Error;
 use crate::logical_pointers::BUFFER_ALIGN;
 use crate::module::addresses;
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use gantry_codegen::ir::{self, Scalar, Value};

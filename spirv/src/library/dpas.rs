@@ -8,50 +8,9 @@
 use super::wrong;
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
+use crate::intel_builtins::MatrixProduct;
 use crate::read::Id;
-use gantry_codegen::ir::{DpasShape, DpasTypes, Factor, FloatCC, Scalar, Value};
-
-/// Matrix product: element types of rows and columns, and number of summed products.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct MatrixProduct {
-    rows: Factor,
-    columns: Factor,
-    summed: u32,
-}
-
-/// Element type by name.
-fn factor(name: &str) -> Option<Factor> {
-    Some(match name {
-        "u2" => Factor::U2,
-        "i2" => Factor::S2,
-        "u4" => Factor::U4,
-        "i4" => Factor::S4,
-        "u8" => Factor::U8,
-        "i8" => Factor::S8,
-        "f16" => Factor::F16,
-        "bf16" => Factor::Bf16,
-        "tf32" => Factor::Tf32,
-        _ => return None,
-    })
-}
-
-/// Matrix product by function name: `intel_sub_group_i8_u8_matrix_mad_k32`,
-/// `intel_sub_group_tf32_tf32_matrix_mad_k8_f32`.
-pub(super) fn find(name: &str) -> Option<MatrixProduct> {
-    let rest = name.strip_prefix("intel_sub_group_")?;
-    let (kinds, summed) = rest.split_once("_matrix_mad_k")?;
-    let (rows, columns) = kinds.split_once('_')?;
-    let (rows, columns) = (factor(rows)?, factor(columns)?);
-    let summed = match columns {
-        Factor::Tf32 => summed.strip_suffix("_f32").unwrap_or(summed),
-        _ => summed,
-    };
-    Some(MatrixProduct {
-        rows,
-        columns,
-        summed: summed.parse().ok()?,
-    })
-}
+use gantry_codegen::ir::{DpasShape, DpasTypes, FloatCC, Scalar, Value};
 
 /// Emits a product. Arguments are rows, columns and accumulator.
 pub(super) fn call(
@@ -159,40 +118,4 @@ pub(super) fn of_tf32(e: &mut Emit<'_, '_, '_>, v: Value) -> Result<Value, Error
     }
     let single = e.lanes(Scalar::F32, ty.lanes());
     Ok(e.b.ins().bitcast(single, v))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_say_what_is_multiplied() {
-        let product = |rows, columns, summed| {
-            Some(MatrixProduct {
-                rows,
-                columns,
-                summed,
-            })
-        };
-        let found = [
-            ("i8_u8_matrix_mad_k32", product(Factor::S8, Factor::U8, 32)),
-            ("u4_i8_matrix_mad_k32", product(Factor::U4, Factor::S8, 32)),
-            (
-                "bf16_bf16_matrix_mad_k16",
-                product(Factor::Bf16, Factor::Bf16, 16),
-            ),
-            (
-                "tf32_tf32_matrix_mad_k8_f32",
-                product(Factor::Tf32, Factor::Tf32, 8),
-            ),
-            ("i8_i8_split_matrix_mad_k32", None),
-            ("f16_f16_matrix_mad_k16_f32", None),
-            ("i8_matrix_mad_k32", None),
-            ("i8_i8_matrix_mad_k", None),
-        ];
-        for (name, want) in found {
-            assert_eq!(find(&format!("intel_sub_group_{name}")), want, "{name}");
-        }
-        assert_eq!(find("i8_i8_matrix_mad_k32"), None);
-    }
 }

@@ -70,15 +70,6 @@ pub(crate) fn is_opencl_supported(number: u32) -> bool {
     Std::from_u32(number).and_then(find).is_some()
 }
 
-/// Returns true if the result has a lane for each channel even for uniform arguments. That is so
-/// for functions with a divergent loop.
-pub(crate) fn is_by_channel(number: u32) -> bool {
-    matches!(
-        Std::from_u32(number),
-        Some(Std::fmod | Std::remainder | Std::remquo)
-    )
-}
-
 /// Returns true if a function of GLSL.std.450 is supported.
 pub(crate) fn is_glsl_supported(number: u32) -> bool {
     glsl::is_supported(number)

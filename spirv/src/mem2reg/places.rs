@@ -59,7 +59,7 @@ impl VarPart {
 
 /// Type and initializer of each variable.
 pub(super) type Vars = PrimaryMap<Var, (Ty, Option<Id>)>;
-/// VarParts by pointer.
+/// Parts by pointer.
 pub(super) type VarParts = SecondaryMap<Id, Option<Box<VarPart>>>;
 
 /// Copy that can be split into a load and a store.

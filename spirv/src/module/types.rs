@@ -7,6 +7,9 @@ use smallvec::{SmallVec, smallvec};
 use spirv::{AccessQualifier, Dim, StorageClass};
 use std::collections::BTreeMap;
 
+/// Maximum number of leaves of a value that is kept in registers.
+pub(crate) const MAX_LEAVES: u32 = 256;
+
 /// Type of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ty(u32);
