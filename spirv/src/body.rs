@@ -195,7 +195,7 @@ impl Body {
 
     /// Returns the inlined call that contains another, which has a smaller index, or `None` for the
     /// body.
-    pub fn within(&self, call: usize) -> Option<usize> {
+    pub fn enclosing_call(&self, call: usize) -> Option<usize> {
         self.inlined_calls.get(call).and_then(|c| c.1)
     }
 
@@ -322,11 +322,11 @@ impl Body {
 
     /// Calls `each` with every id among the operands of an instruction.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
-        self.for_each_place(inst, |_, id| each(id));
+        self.for_each_use_at(inst, |_, id| each(id));
     }
 
     /// Calls `each` with the index and the id of every operand that is an id.
-    pub fn for_each_place(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
+    pub fn for_each_use_at(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
         let operands = self.operands(inst);
         if operands.len() <= u32::BITS as usize {
             let mut left = inst.ids;

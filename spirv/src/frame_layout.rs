@@ -6,7 +6,7 @@
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
 use crate::error::Error;
-use crate::infer_address_spaces::MemoryKinds;
+use crate::infer_address_spaces::MemorySet;
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{ConstData, Func, GlobalData, Module};
@@ -126,7 +126,7 @@ impl FrameLayout {
 /// Returns true if a body has null pointers to a memory, or casts that may return them.
 fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
     let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
-        Some(Type::Pointer(of, _)) => MemoryKinds::of(*of) == MemoryKinds::of(class),
+        Some(Type::Pointer(of, _)) => MemorySet::of(*of) == MemorySet::of(class),
         _ => false,
     };
     let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
@@ -260,7 +260,7 @@ impl FrameBuilder<'_, '_> {
             calls: vec![0; body.call_count()],
         };
         for call in [None].into_iter().chain((0..ends.calls.len()).map(Some)) {
-            let mut end = call.map_or(start, |n| ends.of(body.within(n)));
+            let mut end = call.map_or(start, |n| ends.of(body.enclosing_call(n)));
             while let Some(v) = all.next_if(|v| body.call_of(v.0) == call) {
                 end = self.variable(v, end);
             }

@@ -15,29 +15,29 @@ use spirv::{Op, StorageClass};
 
 /// Set of memories that generic pointers may point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct MemoryKinds(u8);
+pub(crate) struct MemorySet(u8);
 
-impl MemoryKinds {
-    pub const GLOBAL: MemoryKinds = MemoryKinds(1);
-    pub const LOCAL: MemoryKinds = MemoryKinds(2);
-    pub const PRIVATE: MemoryKinds = MemoryKinds(4);
-    pub const ALL: MemoryKinds = MemoryKinds(7);
+impl MemorySet {
+    pub const GLOBAL: MemorySet = MemorySet(1);
+    pub const LOCAL: MemorySet = MemorySet(2);
+    pub const PRIVATE: MemorySet = MemorySet(4);
+    pub const ALL: MemorySet = MemorySet(7);
 
     /// Memory of a storage class.
-    pub fn of(class: StorageClass) -> MemoryKinds {
+    pub fn of(class: StorageClass) -> MemorySet {
         match class {
-            StorageClass::Workgroup => MemoryKinds::LOCAL,
-            StorageClass::Function | StorageClass::Private => MemoryKinds::PRIVATE,
-            _ => MemoryKinds::GLOBAL,
+            StorageClass::Workgroup => MemorySet::LOCAL,
+            StorageClass::Function | StorageClass::Private => MemorySet::PRIVATE,
+            _ => MemorySet::GLOBAL,
         }
     }
 
-    pub fn has(self, other: MemoryKinds) -> bool {
+    pub fn intersects(self, other: MemorySet) -> bool {
         self.0 & other.0 != 0
     }
 
-    pub fn and(self, other: MemoryKinds) -> MemoryKinds {
-        MemoryKinds(self.0 | other.0)
+    pub fn union(self, other: MemorySet) -> MemorySet {
+        MemorySet(self.0 | other.0)
     }
 }
 
@@ -51,29 +51,29 @@ pub(crate) enum PointsTo {
     Null,
     One(StorageClass),
     /// One of these, or null.
-    Several(MemoryKinds),
+    Several(MemorySet),
 }
 
 impl PointsTo {
-    const ANY: PointsTo = PointsTo::Several(MemoryKinds::ALL);
+    const ANY: PointsTo = PointsTo::Several(MemorySet::ALL);
 
     fn join(self, other: PointsTo) -> PointsTo {
         match (self, other) {
             (PointsTo::None, m) | (m, PointsTo::None) => m,
             (a, b) if a == b => a,
             // Null is a global address.
-            (PointsTo::Null, m) | (m, PointsTo::Null) if m.kinds() == MemoryKinds::GLOBAL => m,
-            (a, b) => match a.kinds().and(b.kinds()) {
-                MemoryKinds::GLOBAL => PointsTo::One(StorageClass::CrossWorkgroup),
+            (PointsTo::Null, m) | (m, PointsTo::Null) if m.kinds() == MemorySet::GLOBAL => m,
+            (a, b) => match a.kinds().union(b.kinds()) {
+                MemorySet::GLOBAL => PointsTo::One(StorageClass::CrossWorkgroup),
                 kinds => PointsTo::Several(kinds),
             },
         }
     }
 
-    fn kinds(self) -> MemoryKinds {
+    fn kinds(self) -> MemorySet {
         match self {
-            PointsTo::None | PointsTo::Null => MemoryKinds(0),
-            PointsTo::One(class) => MemoryKinds::of(class),
+            PointsTo::None | PointsTo::Null => MemorySet(0),
+            PointsTo::One(class) => MemorySet::of(class),
             PointsTo::Several(kinds) => kinds,
         }
     }

@@ -260,7 +260,7 @@ impl Inliner<'_, '_> {
     /// Renames the operands of an instruction.
     fn rename(&mut self, frame: &InlinedFunction, inst: &BInst) {
         let mut old: SmallVec<[(usize, Id); 8]> = SmallVec::new();
-        self.body.for_each_place(inst, |n, id| old.push((n, id)));
+        self.body.for_each_use_at(inst, |n, id| old.push((n, id)));
         for (n, id) in old {
             let new = self.id(frame, id);
             self.body.set_operand(inst, n, new);

@@ -166,7 +166,7 @@ fn matrix_product(name: &str) -> Option<MatrixProduct> {
 /// elements, 16 rows, 16 columns and 1 block.
 fn blocks(name: &str) -> Option<Block2dAccess> {
     let rest = name.strip_prefix("intel_sub_group_2d_block_")?;
-    let ways = [
+    let forms = [
         (
             "read_transpose_",
             Opcode::Block2dLoad,
@@ -177,7 +177,7 @@ fn blocks(name: &str) -> Option<Block2dAccess> {
         ("prefetch_", Opcode::Block2dPrefetch, BlockLayout::Rows),
         ("write_", Opcode::Block2dStore, BlockLayout::Rows),
     ];
-    let found = ways
+    let found = forms
         .iter()
         .find_map(|(word, opcode, layout)| Some((rest.strip_prefix(word)?, *opcode, *layout)));
     let (rest, opcode, layout) = found?;
@@ -200,12 +200,12 @@ fn blocks(name: &str) -> Option<Block2dAccess> {
 /// a transformed one has its rows, that of a transposed one its columns.
 fn extended_block(name: &str) -> Option<Block2dShape> {
     let rest = name.strip_prefix("intel_subgroup_block_read_")?;
-    let ways = [
+    let forms = [
         ("transform_u", BlockLayout::Packed),
         ("transpose_u", BlockLayout::Transposed),
         ("u", BlockLayout::Rows),
     ];
-    let found = ways
+    let found = forms
         .iter()
         .find_map(|(word, layout)| Some((rest.strip_prefix(word)?, *layout)));
     let (rest, layout) = found?;

@@ -40,7 +40,7 @@ struct ThreadableBranch {
     /// Target if the condition holds, and if not.
     targets: [Block; 2],
     /// Predecessor of each edge, and index of its target.
-    ways: Vec<(Block, usize)>,
+    edges: Vec<(Block, usize)>,
     /// Uses of phis after the branch, by phi.
     used: BTreeMap<Id, PhiUses>,
     /// Set if the branch must stay: a computed value is used after it, or the limit is reached.
@@ -155,22 +155,22 @@ impl Threader<'_, '_> {
         if !computes || then == other || targets.iter().any(|t| chain.contains(t)) {
             return None;
         }
-        let mut ways = Vec::new();
+        let mut edges = Vec::new();
         for &from in &self.g.forward_preds[b] {
             let (_, bits) = self.value(body, (b, from), &insts, cond)?;
-            let way = usize::from(bits & 1 == 0);
-            let to = targets[way];
+            let side = usize::from(bits & 1 == 0);
+            let to = targets[side];
             // A phi has one argument for each predecessor.
             if self.g.succs[from].contains(&to) {
                 return None;
             }
-            ways.push((from, way));
+            edges.push((from, side));
         }
-        let both = (0..2).all(|way| ways.iter().any(|w| w.1 == way));
+        let both = (0..2).all(|side| edges.iter().any(|w| w.1 == side));
         both.then_some(ThreadableBranch {
             chain,
             targets,
-            ways,
+            edges,
             used: BTreeMap::new(),
             stays: false,
         })
@@ -178,7 +178,7 @@ impl Threader<'_, '_> {
 
     /// Returns true for blocks that are neither a loop header nor the entry.
     fn is_plain(&self, b: Block) -> bool {
-        b != self.g.entry && self.g.headed(b).is_none()
+        b != self.g.entry && self.g.loop_with_header(b).is_none()
     }
 
     /// Evaluates a value of block `b` if control comes from `from`: width in bits, and bits.
@@ -267,7 +267,7 @@ impl Threader<'_, '_> {
                 }
             }
             for (n, inst) in data.insts.iter().enumerate() {
-                body.for_each_place(inst, |k, id| note(id, b, b, UsePosition::Inst(n, k)));
+                body.for_each_use_at(inst, |k, id| note(id, b, b, UsePosition::Inst(n, k)));
             }
             if let Some(id) = data.term.condition() {
                 note(id, b, b, UsePosition::Term);
@@ -296,7 +296,7 @@ impl Threader<'_, '_> {
                     used.blocks.push(b);
                     work.extend(&self.g.forward_preds[b]);
                 }
-                used.blocks.sort_unstable_by_key(|&b| self.g.place[b]);
+                used.blocks.sort_unstable_by_key(|&b| self.g.rpo_index[b]);
             }
             // From the limit on, all branches stay.
             known.stays = left == 0;
@@ -313,7 +313,7 @@ impl Threader<'_, '_> {
         let (Some(&first), Some(&last)) = (known.chain.first(), known.chain.last()) else {
             return false;
         };
-        let froms = known.ways.iter().map(|w| w.0);
+        let froms = known.edges.iter().map(|w| w.0);
         let own = known.chain.iter().copied().chain(known.targets);
         let own: Vec<Block> = own.chain(froms).collect();
         let mut uses = known.used.values().flat_map(|u| &u.uses);
@@ -338,9 +338,9 @@ impl Threader<'_, '_> {
             let mut here: HashMap<Block, Id> = HashMap::new();
             for &b in &used.blocks {
                 let mut args: Vec<(Block, Id)> = Vec::new();
-                if let Some(way) = known.targets.iter().position(|t| *t == b) {
-                    let ways = known.ways.iter().filter(|w| w.1 == way);
-                    args.extend(ways.map(|w| (w.0, brings(*id, w.0))));
+                if let Some(side) = known.targets.iter().position(|t| *t == b) {
+                    let edges = known.edges.iter().filter(|w| w.1 == side);
+                    args.extend(edges.map(|w| (w.0, brings(*id, w.0))));
                 }
                 let before = self.g.forward_preds[b].iter();
                 args.extend(before.filter_map(|p| Some((*p, *here.get(p)?))));
@@ -351,7 +351,11 @@ impl Threader<'_, '_> {
                         let v = body.fresh(phi.ty);
                         body.set_origin(v, body.origin(phi.id), Some(phi.ty));
                         // A loop that begins here does not change the value.
-                        args.extend(self.g.headed(b).map(|l| (self.g.loops[l].latch, v)));
+                        args.extend(
+                            self.g
+                                .loop_with_header(b)
+                                .map(|l| (self.g.loops[l].latch, v)),
+                        );
                         args.sort_unstable_by_key(|a| a.0);
                         let (id, ty, at) = (v, phi.ty, phi.at);
                         body.blocks[b].phis.push(Phi { id, ty, at, args });
@@ -369,19 +373,19 @@ impl Threader<'_, '_> {
         }
         // Phis of targets take the arguments of the chain's predecessors. This comes last, since
         // uses are recorded by argument index.
-        for (way, &to) in known.targets.iter().enumerate() {
+        for (side, &to) in known.targets.iter().enumerate() {
             for phi in &mut body.blocks[to].phis {
                 let Some(at) = phi.args.iter().position(|a| a.0 == last) else {
                     continue;
                 };
                 let (_, id) = phi.args.swap_remove(at);
-                let ways = known.ways.iter().filter(|w| w.1 == way);
-                phi.args.extend(ways.map(|w| (w.0, brings(id, w.0))));
+                let edges = known.edges.iter().filter(|w| w.1 == side);
+                phi.args.extend(edges.map(|w| (w.0, brings(id, w.0))));
                 phi.args.sort_unstable_by_key(|a| a.0);
             }
         }
-        for &(from, way) in &known.ways {
-            let to = known.targets[way];
+        for &(from, side) in &known.edges {
+            let to = known.targets[side];
             let term = &mut body.blocks[from].term;
             term.map(|b| if b == first { to } else { b });
         }

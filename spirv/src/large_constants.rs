@@ -68,7 +68,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) {
         });
         for inst in &insts {
             let mut places = Vec::new();
-            body.for_each_place(inst, |n, id| places.extend(zeros.get(&id).map(|z| (n, *z))));
+            body.for_each_use_at(inst, |n, id| places.extend(zeros.get(&id).map(|z| (n, *z))));
             for (n, zero) in places {
                 body.set_operand(inst, n, zero);
             }
@@ -189,7 +189,7 @@ fn judge(
             }
             _ => None,
         };
-        body.for_each_place(inst, |n, id| {
+        body.for_each_use_at(inst, |n, id| {
             if let Some(c) = roots[id].and_then(|r| found.get_mut(&r))
                 && fine != Some(n)
             {

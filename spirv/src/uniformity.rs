@@ -296,7 +296,7 @@ impl UniformityAnalysis<'_, '_> {
         if !matches!(user, User::Other) {
             self.users.add(id, user);
         }
-        let Some(outermost) = self.g.left(def, by) else {
+        let Some(outermost) = self.g.exited_loop(def, by) else {
             return;
         };
         let mut at = self.g.loop_of[def].expand();
@@ -416,7 +416,7 @@ impl UniformityAnalysis<'_, '_> {
         while let Some(label) = self.labels.take(at, together) {
             self.out.label[label] = true;
             let owner = self.g.idom[label].expand();
-            if let Some(l) = owner.and_then(|d| self.g.left(d, label)) {
+            if let Some(l) = owner.and_then(|d| self.g.exited_loop(d, label)) {
                 self.keep(l);
             }
             for phi in &self.body.blocks[label].phis {
@@ -424,7 +424,7 @@ impl UniformityAnalysis<'_, '_> {
                 let first = phi.args.first().map(|a| a.1);
                 let same = phi.args.iter().all(|a| {
                     let def = self.out.block[a.1].expand();
-                    Some(a.1) == first && def.is_none_or(|d| self.g.left(d, label).is_none())
+                    Some(a.1) == first && def.is_none_or(|d| self.g.exited_loop(d, label).is_none())
                 });
                 if !same {
                     self.mark(phi.id);

@@ -379,7 +379,7 @@ impl DemandEstimator<'_, '_> {
         let Some(def) = self.u.block[id].expand() else {
             return;
         };
-        let through = self.g.left(by, def).map_or(0, |l| self.ends[l]);
+        let through = self.g.exited_loop(by, def).map_or(0, |l| self.ends[l]);
         self.last[id] = self.last[id].max(point).max(through);
     }
 

@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 /// Maximum nesting depth of cycles. Deeper ones cannot be emitted.
 const MAX_NESTED: usize = 128;
 /// Maximum number of new blocks.
-const MAX_WAYS: usize = 100_000;
+const MAX_BLOCKS: usize = 100_000;
 /// Maximum number of new phi arguments: one for each phi of an entry and each redirected edge.
 const MAX_ARGS: usize = 4 << 20;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
                     [one] => one,
                     _ => r.dispatch(m, body, &entries, &mut cycle),
                 };
-                if body.blocks.len() - before > MAX_WAYS || r.args > MAX_ARGS {
+                if body.blocks.len() - before > MAX_BLOCKS || r.args > MAX_ARGS {
                     let what =
                         "too many ways into cycles with several entries (irreducible control flow)";
                     return Err(Error::limit(what));
@@ -199,7 +199,7 @@ impl CycleReducer {
         let head = new_block(body, term, (0, 0));
         cycle.push(head);
         // Block on the redirected edge, its entry, and its predecessor.
-        let mut ways: Vec<(Block, Block, Block)> = Vec::new();
+        let mut redirected: Vec<(Block, Block, Block)> = Vec::new();
         let mut which = Phi {
             id: number,
             ty: m.int32,
@@ -216,39 +216,39 @@ impl CycleReducer {
                     continue;
                 }
                 let at = (body.blocks[from].at, body.blocks[from].line);
-                let way = new_block(body, Term::Branch(head), at);
-                let to = |t| if t == *entry { way } else { t };
+                let edge_block = new_block(body, Term::Branch(head), at);
+                let to = |t| if t == *entry { edge_block } else { t };
                 body.blocks[from].term.map(to);
-                self.preds[way].push(from);
-                self.preds[head].push(way);
+                self.preds[edge_block].push(from);
+                self.preds[head].push(edge_block);
                 if inside {
-                    cycle.push(way);
+                    cycle.push(edge_block);
                 }
-                which.args.push((way, constant));
-                ways.push((way, *entry, from));
+                which.args.push((edge_block, constant));
+                redirected.push((edge_block, *entry, from));
             }
             self.preds[*entry] = stay;
         }
         body.blocks[head].phis.push(which);
         for entry in entries {
-            let moved = ways.iter().filter(|w| w.1 == *entry).map(|w| w.2);
+            let moved = redirected.iter().filter(|w| w.1 == *entry).map(|w| w.2);
             let mut moved: Vec<Block> = moved.collect();
             moved.sort_unstable();
             for mut phi in std::mem::take(&mut body.blocks[*entry].phis) {
-                self.args += ways.len();
+                self.args += redirected.len();
                 let id = body.fresh(phi.ty);
                 let origin = body.origin(phi.id);
                 body.set_origin(id, origin, Some(phi.ty));
-                let mut args = Vec::with_capacity(ways.len());
-                for (way, of, from) in &ways {
+                let mut args = Vec::with_capacity(redirected.len());
+                for (edge_block, of, from) in &redirected {
                     let arg = phi.args.binary_search_by_key(from, |a| a.0);
                     let arg = arg
                         .ok()
                         .and_then(|n| phi.args.get(n))
                         .filter(|_| of == entry);
                     args.push(match arg {
-                        Some((_, value)) => (*way, *value),
-                        None => (*way, self.undefined(body, phi.ty)),
+                        Some((_, value)) => (*edge_block, *value),
+                        None => (*edge_block, self.undefined(body, phi.ty)),
                     });
                 }
                 phi.args.retain(|a| moved.binary_search(&a.0).is_err());

@@ -46,7 +46,7 @@ pub(crate) struct Graph {
     /// Reachable blocks in reverse postorder.
     pub order: Vec<Block>,
     /// Index of each block in `order`.
-    pub place: SecondaryMap<Block, u32>,
+    pub rpo_index: SecondaryMap<Block, u32>,
     pub idom: SecondaryMap<Block, PackedOption<Block>>,
     /// Immediate postdominators, under the assumption that loops terminate.
     pub ipdom: SecondaryMap<Block, PackedOption<Block>>,
@@ -99,7 +99,7 @@ impl Graph {
             succs: sized(blocks),
             forward_preds: sized(blocks),
             order: numbered.order,
-            place: numbered.place,
+            rpo_index: numbered.rpo_index,
             idom: sized(blocks),
             ipdom: sized(blocks),
             loops: PrimaryMap::new(),
@@ -136,17 +136,17 @@ impl Graph {
 
     /// Returns true for back edges.
     pub fn is_back(&self, from: Block, to: Block) -> bool {
-        self.place[to] <= self.place[from]
+        self.rpo_index[to] <= self.rpo_index[from]
     }
 
     /// Returns the loop that a block is the header of.
-    pub fn headed(&self, b: Block) -> Option<Loop> {
+    pub fn loop_with_header(&self, b: Block) -> Option<Loop> {
         let l = self.loop_of[b].expand()?;
         (self.loops[l].header == b).then_some(l)
     }
 
     /// Returns true if a loop contains a block.
-    pub fn within(&self, l: Loop, b: Block) -> bool {
+    pub fn loop_contains(&self, l: Loop, b: Block) -> bool {
         let mut at = self.loop_of[b].expand();
         while let Some(i) = at {
             if i == l {
@@ -158,11 +158,11 @@ impl Graph {
     }
 
     /// Returns the outermost loop that contains `from` and not `to`.
-    pub fn left(&self, from: Block, to: Block) -> Option<Loop> {
+    pub fn exited_loop(&self, from: Block, to: Block) -> Option<Loop> {
         let mut out = None;
         let mut at = self.loop_of[from].expand();
         while let Some(l) = at {
-            if self.within(l, to) {
+            if self.loop_contains(l, to) {
                 break;
             }
             out = Some(l);
@@ -193,15 +193,15 @@ impl Graph {
             let mut inside = Vec::new();
             let mut todo = vec![latch];
             while let Some(b) = todo.pop() {
-                let top = root(&mut outer, self.place[b]);
+                let top = root(&mut outer, self.rpo_index[b]);
                 if top as usize == n {
                     continue;
                 }
                 outer[top as usize] = n as u32;
                 let b = self.order[top as usize];
                 inside.push(b);
-                let ways = preds[b].iter().filter(|p| !self.is_back(**p, b));
-                todo.extend(ways);
+                let forward = preds[b].iter().filter(|p| !self.is_back(**p, b));
+                todo.extend(forward);
             }
             found.push((header, latch, inside));
         }
@@ -233,19 +233,19 @@ impl Graph {
         let count = self.order.len();
         let exit = count as u32;
         // Edges of the reversed graph.
-        let mut ways: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
+        let mut reversed: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut ends = vec![false; count];
         for n in 0..exit {
             for &s in edges.of(n) {
                 if s > n {
-                    ways.push((s, n));
+                    reversed.push((s, n));
                     ends[n as usize] = true;
                     // Since loops terminate, each exit is also a successor of the latch.
                     let (from, to) = (self.order[n as usize], self.order[s as usize]);
                     let mut at = self.loop_of[from].expand();
-                    while let Some(l) = at.filter(|l| !self.within(*l, to)) {
-                        let latch = self.place[self.loops[l].latch];
-                        ways.push((s, latch));
+                    while let Some(l) = at.filter(|l| !self.loop_contains(*l, to)) {
+                        let latch = self.rpo_index[self.loops[l].latch];
+                        reversed.push((s, latch));
                         ends[latch as usize] = true;
                         at = self.loops[l].parent.expand();
                     }
@@ -253,12 +253,12 @@ impl Graph {
             }
         }
         let none = (0..).zip(&ends).filter(|(_, ends)| !**ends);
-        ways.extend(none.map(|(n, _)| (exit, n)));
-        ways.sort_by_key(|w| w.0);
+        reversed.extend(none.map(|(n, _)| (exit, n)));
+        reversed.sort_by_key(|w| w.0);
         let mut back = Edges::with_capacity(count + 1);
         for of in 0..=exit {
-            let first = ways.partition_point(|w| w.0 < of);
-            let of = ways[first..].iter().take_while(|w| w.0 == of);
+            let first = reversed.partition_point(|w| w.0 < of);
+            let of = reversed[first..].iter().take_while(|w| w.0 == of);
             back.push(of.map(|w| w.1));
         }
         for (n, d) in dominators(exit, &back).into_iter().take(count).enumerate() {

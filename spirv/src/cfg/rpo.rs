@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 pub(crate) struct ReversePostorder {
     pub order: Vec<Block>,
     /// Index of each block in `order`.
-    pub place: SecondaryMap<Block, u32>,
+    pub rpo_index: SecondaryMap<Block, u32>,
     /// Successors of each block by index, with repetitions.
     pub succs: Edges,
 }
@@ -18,18 +18,18 @@ impl ReversePostorder {
     /// Computes the order of a body.
     pub fn new(entry: Block, body: &Body) -> ReversePostorder {
         let order = super::order(entry, body);
-        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
-        place.resize(body.blocks.len());
+        let mut rpo_index: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
+        rpo_index.resize(body.blocks.len());
         for (n, b) in order.iter().enumerate() {
-            place[*b] = n as u32;
+            rpo_index[*b] = n as u32;
         }
         let mut succs = Edges::with_capacity(order.len());
         for b in &order {
-            succs.push(body.blocks[*b].term.successors().map(|s| place[s]));
+            succs.push(body.blocks[*b].term.successors().map(|s| rpo_index[s]));
         }
         ReversePostorder {
             order,
-            place,
+            rpo_index,
             succs,
         }
     }

@@ -155,7 +155,7 @@ impl Structurizer<'_> {
             let Some(d) = self.g.idom[b].expand() else {
                 continue;
             };
-            match self.g.left(d, b) {
+            match self.g.exited_loop(d, b) {
                 Some(l) => self.exits[l].push(b),
                 None if self.g.forward_preds[b].len() == 1 => self.inline[b] = true,
                 None => self.merges[d].push(b),
@@ -185,7 +185,7 @@ impl Structurizer<'_> {
     fn todo(&mut self, t: StructureTask) {
         match t {
             StructureTask::Visit(b) => {
-                let Some(l) = self.g.headed(b) else {
+                let Some(l) = self.g.loop_with_header(b) else {
                     return self.todo(StructureTask::Node(b));
                 };
                 let exits = std::mem::take(&mut self.exits[l]);
@@ -253,7 +253,7 @@ impl Structurizer<'_> {
                             if self.g.is_back(b, x) {
                                 0
                             } else {
-                                self.g.place[x]
+                                self.g.rpo_index[x]
                             }
                         };
                         if far(t) >= far(e) {

@@ -26,7 +26,7 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
             block[id] = n as u32;
         }
     }
-    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.place[d]);
+    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.rpo_index[d]);
     let tree = DominatorTree::new(g.order.iter().map(idom).collect());
     let early = |id: Id, by: u32| block[id] != NONE && !tree.dominates(block[id], by);
     let wrong = |id: Id, at: u32| {
@@ -40,7 +40,7 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
             let bad = phi
                 .args
                 .iter()
-                .find(|(from, id)| early(*id, g.place[*from]));
+                .find(|(from, id)| early(*id, g.rpo_index[*from]));
             if let Some((_, id)) = bad {
                 return Err(wrong(*id, phi.at));
             }

@@ -32,7 +32,7 @@ pub(super) struct ControlState {
     /// Condition of each target of a divergent switch.
     cases: BTreeMap<(Block, Block), Value>,
     /// Block of each edge of a uniform switch.
-    ways: BTreeMap<(Block, Block), ir::Block>,
+    case_blocks: BTreeMap<(Block, Block), ir::Block>,
 }
 
 struct UniformBranch {
@@ -125,7 +125,7 @@ impl Emit<'_, '_, '_> {
                     let cond = self.case(b, to)?;
                     self.b.simd_if_begin(cond);
                 } else {
-                    self.way(b, to)
+                    self.switch_to_case(b, to)
                 }
             }
             Step::EndArm(b) => {
@@ -150,15 +150,15 @@ impl Emit<'_, '_, '_> {
                     let cond = self.case(from, to)?;
                     self.leave_channels(to, cond)?;
                 } else {
-                    self.way(from, to);
+                    self.switch_to_case(from, to);
                     self.edge(from, to)?;
                     self.leave(to)?;
                 }
             }
             Step::Leave(from, to) => {
                 self.begin_switch(n, from)?;
-                if self.control.ways.contains_key(&(from, to)) {
-                    self.way(from, to);
+                if self.control.case_blocks.contains_key(&(from, to)) {
+                    self.switch_to_case(from, to);
                 }
                 self.edge(from, to)?;
                 if self.structured.falls_to(n) != Some(to) {
@@ -322,8 +322,8 @@ impl Emit<'_, '_, '_> {
     }
 
     /// Continues at the block of a switch edge.
-    fn way(&mut self, from: Block, to: Block) {
-        if let Some(block) = self.control.ways.remove(&(from, to)) {
+    fn switch_to_case(&mut self, from: Block, to: Block) {
+        if let Some(block) = self.control.case_blocks.remove(&(from, to)) {
             self.b.switch_to_block(block);
         }
     }
@@ -357,18 +357,18 @@ impl Emit<'_, '_, '_> {
             }
             for to in self.g.succs[b].clone() {
                 let block = self.b.create_block();
-                self.control.ways.insert((b, to), block);
+                self.control.case_blocks.insert((b, to), block);
             }
-            let way = |e: &Self, to: Block| e.control.ways.get(&(b, to)).copied();
+            let case_block = |e: &Self, to: Block| e.control.case_blocks.get(&(b, to)).copied();
             let none = || Error::internal("a case that leads nowhere");
-            let mut ways: Vec<(i64, ir::Block, &[Value])> = Vec::new();
+            let mut case_blocks: Vec<(i64, ir::Block, &[Value])> = Vec::new();
             for (value, to) in &distinct {
-                ways.push((*value as i64, way(self, *to).ok_or_else(none)?, &[]));
+                case_blocks.push((*value as i64, case_block(self, *to).ok_or_else(none)?, &[]));
             }
-            let otherwise = way(self, *default).ok_or_else(none)?;
-            self.b.ins().switch(v, otherwise, &[], &ways);
+            let otherwise = case_block(self, *default).ok_or_else(none)?;
+            self.b.ins().switch(v, otherwise, &[], &case_blocks);
             for to in self.g.succs[b].clone() {
-                if let Some(block) = way(self, to) {
+                if let Some(block) = case_block(self, to) {
                     self.b.seal_block(block);
                 }
             }
@@ -470,7 +470,7 @@ impl Emit<'_, '_, '_> {
         }
         // If all remaining channels take this edge at once, other channels no longer need their
         // values.
-        let one = self.g.forward_preds[to].len() == 1 && self.g.left(from, to).is_none();
+        let one = self.g.forward_preds[to].len() == 1 && self.g.exited_loop(from, to).is_none();
         let alone = one || self.g.is_back(from, to);
         for (id, leaves) in all {
             let divergent = self.u.divergent[id];

@@ -86,7 +86,7 @@ impl Emit<'_, '_, '_> {
     pub(super) fn for_each_choice(&mut self, inst: &BInst, id: Id) -> Result<Leaves, Error> {
         let choice = self.images.choices.chosen.get(&id).copied();
         let choice = choice.ok_or_else(|| Error::internal("no choice"))?;
-        if self.g.left(choice.block, self.block).is_some() {
+        if self.g.exited_loop(choice.block, self.block).is_some() {
             let what = "an image by an index, behind the loop that it is loaded in";
             return Err(Error::unsupported(what));
         }

@@ -10,7 +10,7 @@ use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::frame_layout::NULL_BYTES;
-use crate::infer_address_spaces::{MemoryKinds, PointsTo};
+use crate::infer_address_spaces::{MemorySet, PointsTo};
 use crate::intel_builtins;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
@@ -28,9 +28,9 @@ const PRIVATE: u64 = 1;
 
 /// Tag of a memory. `None` if pointers to it are addresses.
 fn tag(class: StorageClass) -> Option<u64> {
-    match MemoryKinds::of(class) {
-        MemoryKinds::LOCAL => Some(LOCAL),
-        MemoryKinds::PRIVATE => Some(PRIVATE),
+    match MemorySet::of(class) {
+        MemorySet::LOCAL => Some(LOCAL),
+        MemorySet::PRIVATE => Some(PRIVATE),
         _ => None,
     }
 }
@@ -93,12 +93,12 @@ impl Emit<'_, '_, '_> {
     }
 
     /// Memories that a pointer may point to.
-    pub(super) fn kinds_of(&self, id: Id) -> MemoryKinds {
+    pub(super) fn kinds_of(&self, id: Id) -> MemorySet {
         let ty = self.body.type_of(self.m, id).map(|t| self.m.types.kind(t));
         match (ty, self.spaces[id]) {
             (Some(Type::Pointer(StorageClass::Generic, _)), PointsTo::Several(kinds)) => kinds,
-            (Some(Type::Pointer(class, _)), _) => MemoryKinds::of(self.memory_of(id, *class)),
-            _ => MemoryKinds::GLOBAL,
+            (Some(Type::Pointer(class, _)), _) => MemorySet::of(self.memory_of(id, *class)),
+            _ => MemorySet::GLOBAL,
         }
     }
 
@@ -163,9 +163,9 @@ impl Emit<'_, '_, '_> {
     /// Bytes reserved at the start of a memory, so that no pointer to an object is null.
     pub(super) fn behind_null(&self, class: StorageClass) -> u32 {
         let [local, private] = self.nulls;
-        let asked = match MemoryKinds::of(class) {
-            MemoryKinds::LOCAL => local,
-            MemoryKinds::PRIVATE => private,
+        let asked = match MemorySet::of(class) {
+            MemorySet::LOCAL => local,
+            MemorySet::PRIVATE => private,
             _ => false,
         };
         if asked { NULL_BYTES } else { 0 }
@@ -216,7 +216,7 @@ impl Emit<'_, '_, '_> {
         }
         let v = self.place_of(arg)?;
         if wanted == StorageClass::Generic
-            || MemoryKinds::of(class) == MemoryKinds::of(wanted) && class != StorageClass::Generic
+            || MemorySet::of(class) == MemorySet::of(wanted) && class != StorageClass::Generic
         {
             return Ok(Leaves::from_slice(&[v]));
         }
@@ -258,8 +258,8 @@ impl Emit<'_, '_, '_> {
     }
 
     /// Memories that a kernel may use.
-    fn present(&self) -> MemoryKinds {
-        let mut all = MemoryKinds::GLOBAL;
+    fn present(&self) -> MemorySet {
+        let mut all = MemorySet::GLOBAL;
         let local = |t: &(Id, Ty)| {
             matches!(
                 self.m.types.kind(t.1),
@@ -269,10 +269,10 @@ impl Emit<'_, '_, '_> {
         // A called function does not know the arguments of its kernel.
         let called = self.b.func().kind == FuncKind::Subroutine;
         if called || !self.frame.slm.is_empty() || self.body.params.iter().any(local) {
-            all = all.and(MemoryKinds::LOCAL);
+            all = all.union(MemorySet::LOCAL);
         }
         if self.frame.private_bytes > 0 {
-            all = all.and(MemoryKinds::PRIVATE);
+            all = all.union(MemorySet::PRIVATE);
         }
         all
     }
@@ -315,10 +315,10 @@ impl Emit<'_, '_, '_> {
             StorageClass::Function,
             StorageClass::CrossWorkgroup,
         ] {
-            let kind = MemoryKinds::of(class);
+            let kind = MemorySet::of(class);
             // Private memory has no atomics.
-            let never = kind == MemoryKinds::PRIVATE && is_atomic(inst.op);
-            if kinds.has(kind) && present.has(kind) && !never {
+            let never = kind == MemorySet::PRIVATE && is_atomic(inst.op);
+            if kinds.intersects(kind) && present.intersects(kind) && !never {
                 classes.push(class);
             }
         }

@@ -65,6 +65,7 @@ pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
 /// IR instructions reserved for each SPIR-V instruction.
 const PER_INST: usize = 3;
+
 /// Emitter of a function.
 pub(crate) struct Emit<'a, 'm, 'f> {
     pub m: &'a Module<'m>,
@@ -491,7 +492,7 @@ impl Emit<'_, '_, '_> {
 
     /// Returns true if a value of a block is read from the variables of a loop around it.
     fn left_channels(&self, def: Block) -> bool {
-        let Some(outermost) = self.g.left(def, self.block) else {
+        let Some(outermost) = self.g.exited_loop(def, self.block) else {
             return false;
         };
         let mut at = self.g.loop_of[def].expand();

@@ -7,7 +7,7 @@ use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::frame_layout;
-use crate::infer_address_spaces::MemoryKinds;
+use crate::infer_address_spaces::MemorySet;
 use crate::module::types::Type;
 use crate::op_info::is_atomic;
 use crate::read::Id;
@@ -45,7 +45,7 @@ impl Emit<'_, '_, '_> {
         let of = self.m.ty(*of).and_then(|t| self.m.types.scalar(t));
         is_atomic(inst.op)
             && of.is_some_and(|s| s.bits() == 64)
-            && self.kinds_of(pointer).has(MemoryKinds::LOCAL)
+            && self.kinds_of(pointer).intersects(MemorySet::LOCAL)
     }
 
     /// Initializes the lock at kernel entry, if some access needs it.
