@@ -1,4 +1,4 @@
-//! Numbers the sources, for keys of compiled code.
+//! Fingerprints the sources, for keys of compile caches.
 
 use gantry_meta::fingerprint;
 

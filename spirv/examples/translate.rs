@@ -1,4 +1,4 @@
-//! Prints the IR of a file of SPIR-V: `translate k.spv [KERNEL [WIDTH]]`.
+//! Prints the IR of a SPIR-V file: `translate k.spv [KERNEL [WIDTH]]`.
 
 use gantry_spirv::{Options, Simd, translate};
 

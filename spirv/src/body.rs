@@ -1,4 +1,5 @@
-//! A kernel, or a function that stays one, with everything that stands in it, as one graph of blocks: what the phases behind [`crate::flatten`] work on.
+//! Body of a kernel, or of a function that is not inlined, as one graph of blocks. The passes after
+//! [`crate::inline`] work on it.
 
 use crate::module::types::Ty;
 use crate::module::{Func, Module};
@@ -7,28 +8,28 @@ use cranelift_entity::{EntityRef, PrimaryMap, entity_impl, packed_option::Packed
 use spirv::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A block of a body.
+/// Block of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Block(u32);
 entity_impl!(Block, "block");
 
-/// An instruction of a body: what it is, and its operands with the body's ids.
+/// Instruction of a body. Its operands are ids of the body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BInst {
     pub op: Op,
-    /// The word at which the instruction begins that it comes from.
+    /// Index of the first word of the module's instruction that it comes from.
     pub at: u32,
-    /// The line that it is of, among the body's; 0: none.
+    /// Index of its line among the lines of the body, from 1. 0 means none.
     pub line: u32,
     pub ty: PackedOption<Ty>,
     pub id: PackedOption<Id>,
     first: u32,
     count: u32,
-    /// Which of the first operands are ids, a bit each.
+    /// Bit set of the first 32 operands that are ids.
     ids: u32,
 }
 
-/// A value that depends on where control comes from.
+/// Phi of a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Phi {
     pub id: Id,
@@ -37,20 +38,20 @@ pub(crate) struct Phi {
     pub args: Vec<(Block, Id)>,
 }
 
-/// How a block ends.
+/// Terminator of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Term {
     Branch(Block),
-    /// Where the condition is set, where it is not.
+    /// Condition, target if true, target if false.
     Cond(Id, Block, Block),
-    /// What it goes by, where to if it is no case, the cases.
+    /// Selector, default target, cases.
     Switch(Id, Block, Vec<(u64, Block)>),
     Return,
     Unreachable,
 }
 
 impl Term {
-    /// Where it goes, as often as it says so.
+    /// Iterates over the targets, with repetitions.
     pub fn successors(&self) -> impl Iterator<Item = Block> + '_ {
         let count = match self {
             Term::Branch(_) => 1,
@@ -61,7 +62,7 @@ impl Term {
         (0..count).filter_map(|n| self.successor(n))
     }
 
-    /// Where it goes as it says n-th.
+    /// Returns the target of index `n`.
     fn successor(&self, n: usize) -> Option<Block> {
         match (self, n) {
             (Term::Branch(b) | Term::Cond(_, b, _) | Term::Switch(_, b, _), 0) => Some(*b),
@@ -71,7 +72,7 @@ impl Term {
         }
     }
 
-    /// Puts another block in the place of each.
+    /// Replaces each target.
     pub fn map(&mut self, mut f: impl FnMut(Block) -> Block) {
         match self {
             Term::Branch(b) => *b = f(*b),
@@ -87,14 +88,14 @@ impl Term {
         }
     }
 
-    /// Says what it depends on, where it depends on something.
+    /// Sets the condition or selector, if it has one.
     pub fn set_condition(&mut self, new: Id) {
         if let Term::Cond(id, ..) | Term::Switch(id, ..) = self {
             *id = new;
         }
     }
 
-    /// What it depends on.
+    /// Returns the condition or selector.
     pub fn condition(&self) -> Option<Id> {
         match self {
             Term::Cond(id, ..) | Term::Switch(id, ..) => Some(*id),
@@ -103,13 +104,13 @@ impl Term {
     }
 }
 
-/// A block.
+/// Contents of a block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockData {
     pub phis: Vec<Phi>,
     pub insts: Vec<BInst>,
     pub term: Term,
-    /// The word at which the terminator begins.
+    /// Index of the first word of the terminator.
     pub at: u32,
     pub line: u32,
 }
@@ -122,41 +123,41 @@ pub(crate) struct Line {
     pub column: u32,
 }
 
-/// A call of a function that stays one.
+/// Call of a function that is not inlined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub func: Func,
-    /// The call that it is in, of those that were flattened; none: it is the body's own.
+    /// Inlined call that contains it. `None` for a call of the body itself.
     pub within: Option<usize>,
 }
 
-/// The body of a kernel, or of a function that stays one.
+/// Body of a kernel, or of a function that is not inlined.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub blocks: PrimaryMap<Block, BlockData>,
     pub entry: PackedOption<Block>,
-    /// Operands of instructions.
+    /// Operand words of instructions.
     pool: Vec<u32>,
     pub params: Vec<(Id, Ty)>,
-    /// Built-in variables whose values are given, and those.
-    pub given: BTreeMap<Id, Id>,
-    /// What a function gives.
+    /// Built-in variables whose values are parameters, with these values.
+    pub builtin_params: BTreeMap<Id, Id>,
+    /// Return value.
     pub result: Option<(Id, Ty)>,
-    /// The calls that are left.
-    pub called: Vec<Call>,
+    /// Calls that remain.
+    pub calls: Vec<Call>,
     pub lines: Vec<Line>,
-    /// Constants that the module does not have, by their bits.
+    /// Constants that the module does not define, by their bits.
     pub consts: Vec<(Id, Ty, u64)>,
-    /// Constants that are in memory: the pointer to each, of no bytes, its type, and what it holds.
-    pub tables: BTreeMap<Id, (Ty, Id)>,
-    /// The pointers into them.
-    pub in_tables: BTreeSet<Id>,
-    /// The first id that the module does not have.
+    /// Constants in memory: a null pointer to each, its type, and the constant.
+    pub constant_data: BTreeMap<Id, (Ty, Id)>,
+    /// Pointers into them.
+    pub constant_pointers: BTreeSet<Id>,
+    /// First id that the module does not define.
     first: u32,
-    /// The type of each id from there on, and what it comes from.
+    /// Type of each id from there on, and the id of the module that it comes from.
     own: Vec<(PackedOption<Ty>, PackedOption<Id>)>,
-    /// The calls that were flattened: the first id of each, from low to high, and the call that it is in.
-    calls: Vec<(u32, Option<usize>)>,
+    /// Inlined calls in ascending order of their first id, with the call that contains each.
+    inlined_calls: Vec<(u32, Option<usize>)>,
 }
 
 impl Body {
@@ -167,62 +168,64 @@ impl Body {
         }
     }
 
-    /// All ids are smaller.
+    /// Exclusive upper bound of ids.
     pub fn bound(&self) -> usize {
         self.first as usize + self.own.len()
     }
 
-    /// So many new ids.
+    /// Allocates consecutive ids, and returns the first.
     pub fn fresh_ids(&mut self, count: u32) -> u32 {
         let (first, none) = (self.bound(), (None.into(), None.into()));
         self.own.resize(self.own.len() + count as usize, none);
         first as u32
     }
 
-    /// A call in another, or in the kernel, whose ids begin here.
+    /// Begins an inlined call whose ids start at `first`. `within` is the call that contains it, or
+    /// `None` for the body.
     pub fn begin_call(&mut self, first: u32, within: Option<usize>) -> usize {
-        self.calls.push((first, within));
-        self.calls.len() - 1
+        self.inlined_calls.push((first, within));
+        self.inlined_calls.len() - 1
     }
 
-    /// The call that an id is of; none: the kernel.
+    /// Returns the inlined call that an id belongs to, or `None` for the body.
     pub fn call_of(&self, id: Id) -> Option<usize> {
-        let behind = self.calls.partition_point(|c| c.0 <= id.as_u32());
+        let behind = self.inlined_calls.partition_point(|c| c.0 <= id.as_u32());
         behind.checked_sub(1)
     }
 
-    /// The call that a call is in, which comes before it; none: the kernel.
-    pub fn within(&self, call: usize) -> Option<usize> {
-        self.calls.get(call).and_then(|c| c.1)
+    /// Returns the inlined call that contains another, which has a smaller index, or `None` for the
+    /// body.
+    pub fn enclosing_call(&self, call: usize) -> Option<usize> {
+        self.inlined_calls.get(call).and_then(|c| c.1)
     }
 
-    /// How many calls there are.
+    /// Number of inlined calls.
     pub fn call_count(&self) -> usize {
-        self.calls.len()
+        self.inlined_calls.len()
     }
 
-    /// A new id of a type.
+    /// Allocates an id of a type.
     pub fn fresh(&mut self, ty: Ty) -> Id {
         let id = Id::new(self.bound());
         self.own.push((ty.into(), None.into()));
         id
     }
 
-    /// A new constant.
+    /// Adds a constant.
     pub fn constant(&mut self, ty: Ty, bits: u64) -> Id {
         let id = self.fresh(ty);
         self.consts.push((id, ty, bits));
         id
     }
 
-    /// Says what a new id is of.
+    /// Sets the type of an allocated id and the id of the module that it comes from.
     pub fn set_origin(&mut self, id: Id, origin: Id, ty: Option<Ty>) {
         if let Some(own) = self.number(id).and_then(|n| self.own.get_mut(n)) {
             *own = (ty.into(), origin.into());
         }
     }
 
-    /// The number of an id among those that the module does not have.
+    /// Index of an id among those that the module does not define.
     fn number(&self, id: Id) -> Option<usize> {
         id.as_u32().checked_sub(self.first).map(|n| n as usize)
     }
@@ -231,7 +234,7 @@ impl Body {
         self.own.get(self.number(id)?).copied()
     }
 
-    /// The id of the module that one comes from.
+    /// Returns the id of the module that an id comes from.
     pub fn origin(&self, id: Id) -> Id {
         self.own(id).and_then(|own| own.1.expand()).unwrap_or(id)
     }
@@ -245,17 +248,17 @@ impl Body {
 
     pub fn operands(&self, inst: &BInst) -> &[u32] {
         let range = inst.first as usize..(inst.first + inst.count) as usize;
-        self.pool.get(range).unwrap_or(&[])
+        &self.pool[range]
     }
 
-    /// Changes an operand of an instruction.
+    /// Sets an operand of an instruction.
     pub fn set_operand(&mut self, inst: &BInst, n: usize, id: Id) {
         if let Some(word) = self.pool.get_mut(inst.first as usize + n) {
             *word = id.as_u32();
         }
     }
 
-    /// Makes an instruction.
+    /// Creates an instruction without inserting it.
     pub fn inst(
         &mut self,
         op: Op,
@@ -265,17 +268,17 @@ impl Body {
         operands: &[u32],
     ) -> BInst {
         let mut ids = 0;
-        // What is not as the grammar says was told before.
+        // Grammar violations were reported by the parser.
         let _ = crate::read::for_each_id(op, operands, false, |n| ids |= Body::bit(n));
         self.inst_of(op, (at, line), ty, id, operands, ids)
     }
 
-    /// The bit of an operand among those that are ids, of the first.
+    /// Bit of an operand in [`BInst::ids`], or 0 beyond the first 32.
     pub fn bit(n: usize) -> u32 {
         1u32.checked_shl(n as u32).unwrap_or(0)
     }
 
-    /// Makes an instruction of which it is known which of its first operands are ids.
+    /// Creates an instruction without inserting it. `ids` says which of its first operands are ids.
     pub fn inst_of(
         &mut self,
         op: Op,
@@ -299,7 +302,8 @@ impl Body {
         }
     }
 
-    /// Calls `each` with all ids that phis, instructions, branches and what the body gives read, each as often.
+    /// Calls `each` with every id that phis, instructions, terminators and the return value read,
+    /// with repetitions.
     pub fn for_each_read(&self, mut each: impl FnMut(Id)) {
         for data in self.blocks.values() {
             let phis = data.phis.iter().flat_map(|p| &p.args);
@@ -316,13 +320,13 @@ impl Body {
         }
     }
 
-    /// Calls `each` with the ids among an instruction's operands.
+    /// Calls `each` with every id among the operands of an instruction.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
-        self.for_each_place(inst, |_, id| each(id));
+        self.for_each_use_at(inst, |_, id| each(id));
     }
 
-    /// The same, with the place of each.
-    pub fn for_each_place(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
+    /// Calls `each` with the index and the id of every operand that is an id.
+    pub fn for_each_use_at(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
         let operands = self.operands(inst);
         if operands.len() <= u32::BITS as usize {
             let mut left = inst.ids;

@@ -1,27 +1,29 @@
-//! What becomes of each capability, execution mode and decoration of SPIR-V's registry, as `docs/spirv-capabilities.md` lists it.
+//! Support of each capability, execution mode and decoration of SPIR-V's registry, as listed in
+//! `docs/spirv-capabilities.md`.
 //!
-//! What only permits or promises something is taken and ignored. A capability whose instructions, types or built-ins are not supported is taken, too: those
-//! are refused where they are used. What would change the meaning of anything else is refused, with the reason.
+//! Permissions and promises are accepted and ignored. A capability is also accepted if only its
+//! instructions, types or built-ins are unsupported. Those are rejected where they are used. A
+//! declaration that changes the meaning of anything else is rejected, with the reason.
 
 use spirv::{Capability, Decoration, ExecutionMode};
 
-/// What becomes of something that a module declares.
+/// Support of a declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum Support {
     /// It has its effect.
     Supported,
-    /// It has no effect, and needs none.
+    /// It has no effect, and needs none, for the reason given.
     Ignored(&'static str),
-    /// It may be declared; what it is for is refused where that is used.
+    /// It may be declared. Uses of the feature are rejected.
     InUse(&'static str),
-    /// A module with it is refused.
+    /// A module with it is rejected, for the reason given.
     Refused(&'static str),
 }
 
-use Standing::{Ignored, InUse, Refused, Supported};
+use Support::{Ignored, InUse, Refused, Supported};
 
-/// What becomes of a capability.
-pub(crate) fn capability(c: Capability) -> Standing {
+/// Support of a capability.
+pub(crate) fn capability(c: Capability) -> Support {
     use Capability::*;
     match c {
         Matrix
@@ -299,8 +301,8 @@ pub(crate) fn capability(c: Capability) -> Standing {
     }
 }
 
-/// What becomes of an execution mode.
-pub(crate) fn mode(m: ExecutionMode) -> Standing {
+/// Support of an execution mode.
+pub(crate) fn mode(m: ExecutionMode) -> Support {
     use ExecutionMode::*;
     match m {
         LocalSize
@@ -403,8 +405,8 @@ pub(crate) fn mode(m: ExecutionMode) -> Standing {
     }
 }
 
-/// What becomes of a decoration.
-pub(crate) fn decoration(d: Decoration) -> Standing {
+/// Support of a decoration.
+pub(crate) fn decoration(d: Decoration) -> Support {
     use Decoration::*;
     match d {
         SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride
@@ -540,10 +542,10 @@ mod tests {
     use super::*;
     use std::fmt::{Debug, Write};
 
-    /// Numbers of the registry are below.
+    /// Upper bound of the numbers in the registry.
     const END: u32 = 1 << 14;
 
-    fn rows<T: Debug>(out: &mut String, name: &str, all: impl Iterator<Item = (T, Standing)>) {
+    fn rows<T: Debug>(out: &mut String, name: &str, all: impl Iterator<Item = (T, Support)>) {
         let _ = writeln!(out, "\n| {name} | |\n|---|---|");
         for (what, standing) in all {
             let said = match standing {
@@ -556,7 +558,7 @@ mod tests {
         }
     }
 
-    /// The document has a row for each value of the registry.
+    /// Checks that the document has a row for each value of the registry.
     #[test]
     fn the_document_is_the_tables() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/spirv-capabilities.md");
@@ -579,7 +581,7 @@ mod tests {
         assert!(have == want, "GANTRY_BLESS=1 writes it anew");
     }
 
-    /// A kernel that does nothing, of a module that says something more.
+    /// Translates an empty kernel of a module with one more capability or mode.
     fn translate(capability: Option<u32>, mode: Option<u32>) -> Result<(), String> {
         let mut words = vec![spirv::MAGIC_NUMBER, 0x1_0500, 0, 5, 0];
         let mut add = |op: u32, operands: &[u32]| {
@@ -607,10 +609,11 @@ mod tests {
         done.map(|_| ()).map_err(|e| e.to_string())
     }
 
-    /// A module is refused for what it only declares where the table has it so, with the table's reason.
+    /// Checks that declaring a feature is rejected exactly where the table says so, with its
+    /// reason.
     #[test]
     fn declarations() {
-        let judge = |said: Standing, done: Result<(), String>, what: &str| match said {
+        let judge = |said: Support, done: Result<(), String>, what: &str| match said {
             Refused(why) => assert!(done.unwrap_err().contains(why), "{what}"),
             _ => assert_eq!(done, Ok(()), "{what}"),
         };

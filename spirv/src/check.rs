@@ -1,30 +1,31 @@
-//! What of a module is not supported, all of it at once.
+//! Check that a module is supported, which collects all errors at once.
 //!
-//! Needs a module. Looks at its capabilities, and at the instructions of every function that the kernels asked for reach. Afterwards each
-//! instruction, function of OpenCL.std and built-in is one that [`crate::emit`] has; whether its types are is seen there.
+//! Needs a module. It checks capabilities, and the instructions of every function that the
+//! requested kernels reach. Afterwards [`crate::emit`] has each instruction, OpenCL.std function
+//! and built-in. Types are checked there.
 
-use crate::capabilities::{self, Standing};
+use crate::capabilities::{self, Support};
 use crate::emit;
 use crate::error::{Error, Errors};
 use crate::library;
-use crate::module::{Def, Func, Module, Set};
-use crate::read::{self, Id, Kind, for_each_id};
+use crate::module::{Def, ExtInstSet, Func, Module};
+use crate::read::{self, Id, OpClass, for_each_id};
 use cranelift_entity::SecondaryMap;
 use spirv::Op;
 
-/// Looks at what the kernels reach.
+/// Checks everything that the kernels reach.
 ///
 /// # Errors
-/// What is not supported, all that was found.
-pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
+/// All unsupported capabilities and instructions.
+pub(crate) fn check(m: &Module<'_>, kernels: impl Iterator<Item = Func>) -> Result<(), Errors> {
     let mut errors = Errors(Vec::new());
     for (c, at) in &m.capabilities {
-        if let Standing::Refused(why) = capabilities::capability(*c) {
+        if let Support::Refused(why) = capabilities::capability(*c) {
             errors.push(Error::unsupported(format!("the capability {c:?} ({why})")).at(*at));
         }
     }
     let mut reached: SecondaryMap<Func, bool> = SecondaryMap::new();
-    let mut todo = kernels.to_vec();
+    let mut todo: Vec<Func> = kernels.collect();
     while let Some(f) = todo.pop() {
         if std::mem::replace(&mut reached[f], true) {
             continue;
@@ -47,7 +48,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
                 let e = Error::unsupported(what);
                 errors.push(m.error(e, inst.at, inst.id.expand()));
             }
-            // Cases of switches are looked at where their width is known.
+            // Switch cases are checked once the type of the selector is known.
             if inst.op != Op::Switch && !m.is_foreign(inst) {
                 let shifted = m.is_glsl(inst).then(|| read::shifted(operands));
                 let words = shifted.as_deref().unwrap_or(operands);
@@ -66,15 +67,16 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             }
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(()),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
     }
 }
 
-/// What an instruction is, if it is not supported.
+/// Name of an instruction that is not supported.
 fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
-    let is_flow = read::kind(op) == Kind::Terminator
+    let is_flow = read::kind(op) == OpClass::Terminator
         || matches!(
             op,
             Op::Label | Op::Phi | Op::FunctionCall | Op::LoopMerge | Op::SelectionMerge
@@ -82,13 +84,15 @@ fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
     if op == Op::ExtInst {
         let (set, number) = (*operands.first()?, *operands.get(1)?);
         return match m.def(Id::of(set)) {
-            Def::Set(Set::OpenCl) if !library::is_opencl_supported(number) => {
+            Def::Set(ExtInstSet::OpenCl) if !library::is_opencl_supported(number) => {
                 Some(read::opencl_name(number))
             }
-            Def::Set(Set::Glsl) if !library::is_glsl_supported(number) => {
+            Def::Set(ExtInstSet::Glsl) if !library::is_glsl_supported(number) => {
                 Some(read::glsl_name(number))
             }
-            Def::Set(Set::Unknown) => Some(format!("instruction {number} of this imported set")),
+            Def::Set(ExtInstSet::Unknown) => {
+                Some(format!("instruction {number} of this imported set"))
+            }
             _ => None,
         };
     }

@@ -1,9 +1,9 @@
-//! Values that the user gives specialization constants and overrides.
+//! Values that a caller gives to specialization constants and WGSL overrides.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A value for a specialization constant, before the constant's type is known.
+/// Value for a specialization constant, before the type of the constant is known.
 ///
 /// ```
 /// use gantry_spirv::SpecValue;
@@ -13,11 +13,11 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SpecValue {
-    /// A truth value.
+    /// Bool.
     Bool(bool),
-    /// An integer; also for floats.
+    /// Integer. A float constant takes it too.
     Int(i128),
-    /// A float; also for integers, where it is one.
+    /// Float. An integer constant takes it if it is integral.
     Float(f64),
 }
 
@@ -39,7 +39,7 @@ macro_rules! from {
 
 from! { i32 => Int, u32 => Int, i64 => Int, u64 => Int, f32 => Float, f64 => Float }
 
-/// A text that is no value.
+/// Error of parsing a [`SpecValue`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no value of a constant: there are integers, floats, `true` and `false`")]
 pub struct NoSpecValue(String);
@@ -81,34 +81,34 @@ impl fmt::Display for SpecValue {
     }
 }
 
-/// What a constant holds.
+/// Type of a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Holds {
+pub(crate) enum SpecType {
     Bool,
-    /// So many bits; whether with a sign, where that is known.
+    /// Width in bits. Signed or unsigned, where that is known.
     Int(u32, Option<bool>),
-    /// So many bits.
+    /// Width in bits.
     Float(u32),
 }
 
-impl fmt::Display for Holds {
+impl fmt::Display for SpecType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Holds::Bool => f.write_str("a bool"),
-            Holds::Int(bits, Some(true)) => write!(f, "a signed integer of {bits} bits"),
-            Holds::Int(bits, Some(false)) => write!(f, "an unsigned integer of {bits} bits"),
-            Holds::Int(bits, None) => write!(f, "an integer of {bits} bits"),
-            Holds::Float(bits) => write!(f, "a float of {bits} bits"),
+            SpecType::Bool => f.write_str("a bool"),
+            SpecType::Int(bits, Some(true)) => write!(f, "a signed integer of {bits} bits"),
+            SpecType::Int(bits, Some(false)) => write!(f, "an unsigned integer of {bits} bits"),
+            SpecType::Int(bits, None) => write!(f, "an integer of {bits} bits"),
+            SpecType::Float(bits) => write!(f, "a float of {bits} bits"),
         }
     }
 }
 
 impl SpecValue {
-    /// The bits of it as a constant holds them.
+    /// Converts the value to the bits of a constant.
     ///
     /// # Errors
-    /// The constant cannot hold it.
-    pub(crate) fn bits(self, holds: Holds) -> Result<u64, String> {
+    /// A value that the constant cannot hold.
+    pub(crate) fn bits(self, holds: SpecType) -> Result<u64, String> {
         let no = || format!("{self} is no value of {holds}");
         let whole = match self {
             SpecValue::Bool(_) => None,
@@ -118,12 +118,12 @@ impl SpecValue {
             }
         };
         match holds {
-            Holds::Bool => match (self, whole) {
+            SpecType::Bool => match (self, whole) {
                 (SpecValue::Bool(v), _) => Ok(v.into()),
                 (_, Some(n @ (0 | 1))) => Ok(n as u64),
                 _ => Err(no()),
             },
-            Holds::Int(bits, sign) => {
+            SpecType::Int(bits, sign) => {
                 let n = whole.ok_or_else(no)?;
                 let unsigned = 1i128 << bits.min(64);
                 let (least, end) = match sign {
@@ -134,7 +134,7 @@ impl SpecValue {
                 let inside = (least..end).contains(&n);
                 inside.then_some((n & (unsigned - 1)) as u64).ok_or_else(no)
             }
-            Holds::Float(bits) => {
+            SpecType::Float(bits) => {
                 let x = match self {
                     SpecValue::Bool(_) => return Err(no()),
                     SpecValue::Int(n) => n as f64,
@@ -151,7 +151,7 @@ impl SpecValue {
                     }
                     _ => (x.to_bits(), x),
                 };
-                // A finite number stays one.
+                // A finite value must not become infinite.
                 if x.is_finite() == back.is_finite() {
                     Ok(raw)
                 } else {
@@ -170,9 +170,9 @@ mod tests {
     fn ranges() {
         let bits = |text: &str, holds| text.parse::<SpecValue>().unwrap().bits(holds);
         let (u8, i8, i32) = (
-            Holds::Int(8, Some(false)),
-            Holds::Int(8, Some(true)),
-            Holds::Int(32, None),
+            SpecType::Int(8, Some(false)),
+            SpecType::Int(8, Some(true)),
+            SpecType::Int(32, None),
         );
         assert_eq!(bits("255", u8), Ok(255));
         assert!(bits("256", u8).is_err() && bits("-1", u8).is_err());
@@ -181,21 +181,22 @@ mod tests {
         assert_eq!(bits("-1", i32), Ok(0xffff_ffff));
         assert_eq!(bits("0xffffffff", i32), Ok(0xffff_ffff));
         assert_eq!(
-            bits("18446744073709551615", Holds::Int(64, None)),
+            bits("18446744073709551615", SpecType::Int(64, None)),
             Ok(u64::MAX)
         );
         assert_eq!(bits("7.0", i32), Ok(7));
         assert!(
             bits("7.5", i32).is_err() && bits("true", i32).is_err() && bits("nan", i32).is_err()
         );
-        assert_eq!(bits("2", Holds::Float(32)), Ok(0x4000_0000));
-        assert_eq!(bits("-2.5", Holds::Float(16)), Ok(0xc100));
+        assert_eq!(bits("2", SpecType::Float(32)), Ok(0x4000_0000));
+        assert_eq!(bits("-2.5", SpecType::Float(16)), Ok(0xc100));
         assert!(
-            bits("70000", Holds::Float(16)).is_err() && bits("1e39", Holds::Float(32)).is_err()
+            bits("70000", SpecType::Float(16)).is_err()
+                && bits("1e39", SpecType::Float(32)).is_err()
         );
-        assert_eq!(bits("inf", Holds::Float(32)), Ok(0x7f80_0000));
-        assert_eq!(bits("1", Holds::Bool), Ok(1));
-        assert!(bits("2", Holds::Bool).is_err());
+        assert_eq!(bits("inf", SpecType::Float(32)), Ok(0x7f80_0000));
+        assert_eq!(bits("1", SpecType::Bool), Ok(1));
+        assert!(bits("2", SpecType::Bool).is_err());
         assert!("".parse::<SpecValue>().is_err() && "x".parse::<SpecValue>().is_err());
     }
 }

@@ -1,35 +1,35 @@
-//! What is wrong with a module, and where.
+//! Errors of the front end, with their place in the module.
 
 use gantry_codegen::CodegenError;
 use std::fmt;
 
-/// Whose fault it is.
+/// Cause of an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// It is no valid SPIR-V.
+    /// Invalid SPIR-V.
     Malformed,
-    /// It is valid, and not supported.
+    /// Valid SPIR-V that is not supported.
     Unsupported,
-    /// It is larger than a stated limit.
+    /// Input over a stated limit.
     Limit,
-    /// A mistake of this crate.
+    /// Bug in this crate.
     Internal,
 }
 
-/// One finding.
+/// One error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Error {
-    /// Whose fault it is.
+    /// Cause.
     pub fault: Fault,
-    /// What is wrong, as part of a sentence.
+    /// Description, as part of a sentence.
     pub what: String,
-    /// The word at which the instruction begins.
+    /// Index of the first word of the instruction.
     pub word: Option<u32>,
-    /// The id that it is about.
+    /// Id that the error is about.
     pub id: Option<u32>,
-    /// The id's `OpName`.
+    /// `OpName` of the id.
     pub name: Option<String>,
-    /// File and line that `OpLine` says.
+    /// File and line from `OpLine`.
     pub line: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Error {
         Error::new(Fault::Internal, what)
     }
 
-    /// The same at a word, if it was nowhere yet.
+    /// Sets the word, unless it is already set.
     pub(crate) fn at(mut self, word: u32) -> Error {
         self.word = self.word.or(Some(word));
         self
@@ -98,16 +98,16 @@ impl fmt::Display for Error {
     }
 }
 
-/// Everything that was found wrong, the first hundred.
+/// All errors of a module, up to the first hundred.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Errors(pub Vec<Error>);
 
-/// How many findings are told.
-pub(crate) const MOST_ERRORS: usize = 100;
+/// Maximum number of errors that are reported.
+pub(crate) const MAX_ERRORS: usize = 100;
 
 impl Errors {
     pub(crate) fn push(&mut self, error: Error) {
-        if self.0.len() < MOST_ERRORS && !self.0.contains(&error) {
+        if self.0.len() < MAX_ERRORS && !self.0.contains(&error) {
             self.0.push(error);
         }
     }
@@ -129,13 +129,13 @@ impl fmt::Display for Errors {
     }
 }
 
-/// Why a module is not compiled.
+/// Error of translating or compiling a module.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// What is wrong with it, or not supported.
+    /// Module that is invalid or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
-    /// What the compiler says of its IR.
+    /// Error of the compiler about the IR.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
 }

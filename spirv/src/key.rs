@@ -1,9 +1,9 @@
-//! Keys under which what is compiled from SPIR-V and WGSL is kept: of the source, so that what is in a cache is found without looking at it.
+//! Keys of a compile cache: from the source, so that a lookup does not parse it.
 
 use crate::{Options, Simd, SpecValue};
 use gantry_codegen::{CacheKey, CompileOptions};
 
-/// The front end's version: that of the package, and a fingerprint of its sources.
+/// Version of the front end: that of the package, and a fingerprint of its sources.
 const VERSION: &str = concat!(
     "spirv ",
     env!("CARGO_PKG_VERSION"),
@@ -11,22 +11,24 @@ const VERSION: &str = concat!(
     env!("GANTRY_SPIRV_SOURCES")
 );
 
-/// The key of a module of SPIR-V, what is asked of the front end, and options of the compiler. `options.target` does not count: it is `target`.
+/// Key of a SPIR-V module with options of the front end and of the compiler. `options.target` is
+/// ignored in favor of `target`.
 pub fn cache_key(words: &[u32], options: &Options, target: &CompileOptions) -> CacheKey {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     CacheKey::of_source(VERSION, &[b"spirv", &written(options), &bytes], target)
 }
 
-/// The same of a text of WGSL.
+/// Key of a WGSL text with options of the front end and of the compiler. `options.target` is
+/// ignored in favor of `target`.
 #[cfg(feature = "wgsl")]
 pub fn wgsl_cache_key(text: &str, options: &Options, target: &CompileOptions) -> CacheKey {
     let parts: [&[u8]; 3] = [b"wgsl", &written(options), text.as_bytes()];
     CacheKey::of_source(VERSION, &parts, target)
 }
 
-/// Options as bytes: fields one after the other, names and lists behind their lengths.
+/// Serializes options: fields in order, strings and lists after their lengths.
 fn written(options: &Options) -> Vec<u8> {
-    // All by name: a new one must say here what it means.
+    // Destructured, so that a new field does not compile until it is handled here.
     let Options {
         simd,
         target: _,

@@ -1,20 +1,23 @@
-//! Several modules as one, by the names that they import and export.
+//! Linker of several modules into one, by imported and exported names.
 //!
-//! Ids are numbered anew. Types and constants that are equal in the modules, decorations included, become one; a function or a variable that one module
-//! imports is that of another which exports the name. What nobody exports stays imported: functions that are only declared may be known, and built-ins are
-//! such variables. The instructions of each section follow on those of the module before. Debug information of imported sets is left out.
+//! Ids are renumbered. Equal types and constants become one, if their decorations are equal too. An
+//! imported function or variable becomes the one that another module exports. Imports without
+//! export stay: the library may know a declared function, and built-ins are such variables. Each
+//! section has the instructions of all modules in order. Debug information of imported sets is
+//! dropped.
 
 use crate::error::{Error, Errors};
-use crate::read::{self, Id, Inst, Kind, MOST_IDS, Stream};
+use crate::read::{self, Id, Inst, MAX_IDS, OpClass, Stream};
 use spirv::{Decoration, LinkageType, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sections of a module: capabilities, extensions, imported sets, the memory model, entry points, modes, names, decorations, declarations, functions.
+/// Number of sections of a module: capabilities, extensions, imported sets, the memory model, entry
+/// points, modes, names, decorations, declarations, functions.
 const SECTIONS: usize = 10;
-/// The last of them.
+/// Index of the section of functions.
 const FUNCTIONS: usize = 9;
 
-/// The section that an instruction outside of functions is in.
+/// Section of an instruction outside of functions.
 fn section(op: Op) -> usize {
     match op {
         Op::Capability => 0,
@@ -50,14 +53,14 @@ fn is_annotation(op: Op) -> bool {
     )
 }
 
-/// An instruction with the ids of the whole.
+/// Instruction with ids of the linked module.
 #[derive(Clone, Debug)]
 struct Linked {
     op: Op,
     ty: Option<u32>,
     id: Option<u32>,
     operands: Vec<u32>,
-    /// The places of ids among the operands.
+    /// Indices of the operands that are ids.
     ids: Vec<usize>,
 }
 
@@ -71,7 +74,7 @@ impl Linked {
         out.extend(&self.operands);
     }
 
-    /// What it decorates, if it does, and the words behind that.
+    /// Target of a decoration, and the words after it.
     fn decorated(&self) -> Option<(u32, &[u32])> {
         let is = matches!(
             self.op,
@@ -85,7 +88,7 @@ impl Linked {
         is.then_some((*first, rest))
     }
 
-    /// What `LinkageAttributes` says: whose, the name, and of which kind.
+    /// Target, name and linkage type of a `LinkageAttributes` decoration.
     fn linkage(&self) -> Option<(u32, String, u32)> {
         let (id, words) = self.decorated()?;
         let (decoration, rest) = words.split_first()?;
@@ -95,7 +98,7 @@ impl Linked {
     }
 }
 
-/// A function or a variable that has a name for other modules.
+/// Function or variable with a name for other modules.
 #[derive(Clone, Debug)]
 struct Symbol {
     id: u32,
@@ -103,10 +106,12 @@ struct Symbol {
     module: usize,
 }
 
-/// Links modules into one, which is translated like any other. Where an error says a word, it is one of the whole.
+/// Links modules into one, which is translated like any other. Words in errors are those of the
+/// linked module.
 ///
 /// # Errors
-/// A module is none, two of them export one name or disagree about an import's type, or their memory models differ.
+/// Invalid modules, a name that two of them export, an import of another type, or different memory
+/// models.
 pub fn link(modules: &[&[u32]]) -> Result<Vec<u32>, Errors> {
     if let [one] = modules {
         read::read(one)?;
@@ -132,28 +137,28 @@ struct Linker {
     sections: [Vec<Linked>; SECTIONS],
     version: u32,
     bound: u32,
-    /// Declarations by all that they say, for those that are equal.
+    /// Declarations by their words and decorations, to merge equal ones.
     declared: BTreeMap<Vec<u32>, u32>,
-    /// What is another instruction's result in the whole.
+    /// Replacement of an id by an equal declaration or an export.
     same: BTreeMap<u32, u32>,
-    /// The type of each function and variable.
+    /// Type of each function and variable.
     types: BTreeMap<u32, u32>,
-    /// Functions and variables by the names that other modules know.
+    /// Functions and variables by linkage name.
     symbols: BTreeMap<String, Vec<Symbol>>,
 }
 
 impl Linker {
-    /// Adds a module's instructions, with ids behind those that are there.
+    /// Adds the instructions of a module, with ids after the existing ones.
     fn add(&mut self, stream: &Stream<'_>, module: usize) -> Result<(), Error> {
         let first = self.bound;
         self.bound = first.saturating_add(stream.bound);
-        if self.bound > MOST_IDS {
-            let what = format!("more than {MOST_IDS} ids together");
+        if self.bound > MAX_IDS {
+            let what = format!("more than {MAX_IDS} ids together");
             return Err(Error::limit(what));
         }
         self.version = self.version.max(stream.words.get(1).copied().unwrap_or(0));
         let insts = renumbered(stream, first)?;
-        // Decorations come before what they are of.
+        // Decorations come before their targets.
         let mut decorations: BTreeMap<u32, Vec<Vec<u32>>> = BTreeMap::new();
         let mut linked: BTreeMap<u32, (String, u32)> = BTreeMap::new();
         let mut forward: BTreeSet<u32> = BTreeSet::new();
@@ -187,7 +192,7 @@ impl Linker {
             let at = section(inst.op);
             match at {
                 0 | 1 | 3 => {
-                    // Each is said once.
+                    // These are emitted once.
                     let there = self.sections.get(at).into_iter().flatten();
                     let mut there = there.filter(|i| i.op == inst.op);
                     let known = there.clone().any(|i| i.operands == inst.operands);
@@ -237,7 +242,7 @@ impl Linker {
         }
     }
 
-    /// Puts what is the same in the places of ids.
+    /// Replaces ids by those that they were merged with.
     fn replace(&self, inst: &mut Linked) {
         let same = |id: u32| self.same.get(&id).copied().unwrap_or(id);
         inst.ty = inst.ty.map(same);
@@ -259,7 +264,7 @@ impl Linker {
         }
     }
 
-    /// Finds what is exported for what is imported.
+    /// Resolves imports to exports.
     fn resolve(&mut self) -> Result<(), Errors> {
         let is_import = |s: &&Symbol| s.kind == LinkageType::Import as u32;
         let once = LinkageType::LinkOnceODR as u32;
@@ -304,7 +309,7 @@ impl Linker {
         Ok(())
     }
 
-    /// Takes functions and variables out, with what their bodies define.
+    /// Removes functions with their bodies, and variables.
     fn remove(&mut self, removed: &BTreeSet<u32>) {
         let mut inside = false;
         if let Some(functions) = self.sections.get_mut(FUNCTIONS) {
@@ -323,7 +328,7 @@ impl Linker {
     fn finish(mut self) -> Result<Vec<u32>, Errors> {
         let mut out = vec![spirv::MAGIC_NUMBER, self.version, 0, self.bound, 0];
         for section in [6, 7] {
-            // Names and decorations of what is no more would be of what took its place.
+            // Drops names and decorations of merged ids, which would apply to their replacements.
             let gone = |i: &Linked| {
                 i.id.is_none()
                     && i.operands
@@ -338,7 +343,7 @@ impl Linker {
             }
         }
         let mut sections = std::mem::take(&mut self.sections);
-        // A variable's first value may be a function's or another variable's.
+        // The initializer of a variable may be an import.
         for inst in sections.iter_mut().flatten() {
             self.replace(inst);
             inst.write(&mut out);
@@ -347,7 +352,7 @@ impl Linker {
     }
 }
 
-/// Whether two such declarations are one where all words are equal, but for their ids.
+/// Returns true for declarations that are merged if all words but the result are equal.
 fn is_equal_by_words(op: Op) -> bool {
     let spec = matches!(
         op,
@@ -357,10 +362,10 @@ fn is_equal_by_words(op: Op) -> bool {
             | Op::SpecConstantComposite
             | Op::SpecConstantOp
     );
-    !spec && matches!(read::kind(op), Kind::Type | Kind::Constant)
+    !spec && matches!(read::kind(op), OpClass::Type | OpClass::Constant)
 }
 
-/// The instructions with ids behind so many others.
+/// Instructions with all ids increased by `first`.
 fn renumbered(stream: &Stream<'_>, first: u32) -> Result<Vec<Linked>, Error> {
     let mut widths: BTreeMap<u32, u32> = BTreeMap::new();
     let mut types: BTreeMap<u32, u32> = BTreeMap::new();
@@ -405,7 +410,7 @@ fn renumbered(stream: &Stream<'_>, first: u32) -> Result<Vec<Linked>, Error> {
     Ok(out)
 }
 
-/// The places of ids among an instruction's operands.
+/// Indices of the ids among the operands of an instruction.
 fn ids(
     stream: &Stream<'_>,
     inst: &Inst,
@@ -414,7 +419,7 @@ fn ids(
 ) -> Result<Vec<usize>, &'static str> {
     let mut out = Vec::new();
     match inst.op {
-        // Those behind the decoration or the mode.
+        // The ids follow the decoration or mode.
         Op::DecorateId | Op::ExecutionModeId => {
             out.push(0);
             out.extend(2..words.len());

@@ -1,7 +1,7 @@
-//! Words into instructions: where each begins, its type and its result, and what its operands are by rspirv's grammar.
+//! Parser of SPIR-V words into instructions with type, result and operands, by rspirv's grammar.
 //!
-//! Needs nothing. Afterwards every instruction has the operands that the grammar asks for; what they mean is looked at later. Nothing is copied:
-//! an instruction is a place in the words.
+//! Afterwards every instruction has the operands that the grammar requires. Their meaning is
+//! checked later. Nothing is copied: an instruction is a range of words.
 
 use crate::error::{Error, Errors};
 use cranelift_entity::{entity_impl, packed_option::PackedOption};
@@ -13,88 +13,89 @@ use smallvec::SmallVec;
 use spirv::Op;
 use std::sync::LazyLock;
 
-/// An id of the module, or one that inlining made.
+/// Id of the module, or one that a pass made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(u32);
 entity_impl!(Id, "%");
 
 impl Id {
-    /// The id that a word names. Words that the grammar takes for no ids are not held to the bound: one that no id can be is one that nothing has.
+    /// Id in a word. Words that the grammar does not treat as ids are not checked against the
+    /// bound. A word too large for an id becomes an id that nothing defines.
     pub(crate) fn of(word: u32) -> Id {
         Id::from_u32(word.min(u32::MAX - 1))
     }
 }
 
-/// The largest id bound taken: the universal limit.
-pub(crate) const MOST_IDS: u32 = 0x3f_ffff;
-/// What is added to the numbers of GLSL.std.450's instructions in bodies: all of their operands are ids.
+/// Maximum id bound: SPIR-V's universal limit.
+pub(crate) const MAX_IDS: u32 = 0x3f_ffff;
+/// Offset added to the numbers of GLSL.std.450 instructions in bodies. All operands of those are
+/// ids.
 pub(crate) const GLSL: u32 = 1 << 16;
-/// Words before the first instruction.
+/// Words of the module header.
 const HEADER: usize = 5;
 
-/// An instruction.
+/// Instruction of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Inst {
     pub op: Op,
-    /// The word at which it begins.
+    /// Index of its first word.
     pub at: u32,
-    /// Its type, if it has a result with a type.
+    /// Type of the result, if it has one.
     pub ty: PackedOption<Id>,
-    /// Its result.
+    /// Result.
     pub id: PackedOption<Id>,
-    /// The words of its other operands.
+    /// Word range of the other operands.
     first: u32,
     end: u32,
 }
 
-/// A module's words, cut into instructions.
+/// Words of a module, split into instructions.
 #[derive(Debug)]
 pub(crate) struct Stream<'w> {
     pub words: &'w [u32],
-    /// All ids are smaller.
+    /// Exclusive upper bound of ids.
     pub bound: u32,
     pub insts: Vec<Inst>,
-    /// The ids of OpenCL.std: operands of other sets are not known.
+    /// Ids of OpenCL.std imports. Operands of sets other than this and GLSL.std.450 are unknown.
     opencl: Vec<u32>,
-    /// Those of GLSL.std.450, whose operands are ids.
+    /// Ids of GLSL.std.450 imports. Operands of its instructions are ids.
     glsl: Vec<u32>,
 }
 
 impl<'w> Stream<'w> {
-    /// Whether an instruction of an imported set is one of OpenCL.std, by its operands.
+    /// Returns true if the operands of an `OpExtInst` name OpenCL.std.
     pub fn is_opencl(&self, operands: &[u32]) -> bool {
         operands
             .first()
             .is_some_and(|set| self.opencl.contains(set))
     }
 
-    /// The words of an instruction's operands, without type and result.
+    /// Returns the operand words of an instruction, without type and result.
     pub fn operands(&self, inst: &Inst) -> &'w [u32] {
-        let range = inst.first as usize..inst.end as usize;
-        self.words.get(range).unwrap_or(&[])
+        &self.words[inst.first as usize..inst.end as usize]
     }
 }
 
-/// What an opcode is for.
+/// Role of an opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// It declares a type.
+pub(crate) enum OpClass {
+    /// Type declaration.
     Type,
-    /// It declares a constant.
+    /// Constant declaration.
     Constant,
-    /// It ends a block.
+    /// Block terminator.
     Terminator,
     Other,
 }
 
-/// Operands by the grammar.
+/// Operands of an opcode by the grammar.
 #[derive(Clone, Copy, Debug)]
 struct Operands {
-    /// How many come first that must be there, a word each.
+    /// Number of leading operands that are required and one word each.
     fixed: usize,
-    /// Which of those are ids, a bit each.
+    /// Bit set of the leading operands that are ids.
     ids: u32,
-    /// Those behind them.
+    /// Remaining operands.
     rest: &'static [LogicalOperand],
 }
 
@@ -114,23 +115,23 @@ impl Operands {
     }
 }
 
-/// What the grammar says of an opcode.
+/// Grammar of an opcode.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct OpGrammar {
     op: Op,
-    kind: Kind,
+    kind: OpClass,
     ty: bool,
     id: bool,
     /// Operands without type and result.
     operands: Operands,
 }
 
-/// The grammar's tables, which are searched from their beginnings, for looking at one row.
+/// Grammar tables indexed by opcode. Those of rspirv are searched linearly.
 struct Grammar {
-    /// The number of each opcode's shape; none where that is too large.
+    /// Index into `shapes` by opcode. Out of range for unknown opcodes.
     numbers: Vec<u16>,
-    shapes: Vec<Shape>,
-    /// The operands of OpenCL.std's instructions behind their numbers, by those.
+    shapes: Vec<OpGrammar>,
+    /// Operands of OpenCL.std instructions after the instruction number, by that number.
     opencl: Vec<Option<Operands>>,
 }
 
@@ -149,14 +150,14 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
         let ty = is(0, OperandKind::IdResultType);
         let id = is(usize::from(ty), OperandKind::IdResult);
         let skip = usize::from(ty) + usize::from(id);
-        shapes.push(Shape {
+        shapes.push(OpGrammar {
             op: row.opcode,
             kind: match row.opname {
-                name if name.starts_with("Type") => Kind::Type,
-                name if name.starts_with("Constant") => Kind::Constant,
-                name if name.starts_with("SpecConstant") => Kind::Constant,
-                _ if is_block_terminator(row.opcode) => Kind::Terminator,
-                _ => Kind::Other,
+                name if name.starts_with("Type") => OpClass::Type,
+                name if name.starts_with("Constant") => OpClass::Constant,
+                name if name.starts_with("SpecConstant") => OpClass::Constant,
+                _ if is_block_terminator(row.opcode) => OpClass::Terminator,
+                _ => OpClass::Other,
             },
             ty,
             id,
@@ -181,34 +182,34 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 impl Grammar {
-    fn shape(&self, opcode: u32) -> Option<&Shape> {
+    fn shape(&self, opcode: u32) -> Option<&OpGrammar> {
         let n = self.numbers.get(opcode as usize)?;
         self.shapes.get(usize::from(*n))
     }
 }
 
-/// What an opcode is for.
-pub(crate) fn kind(op: Op) -> Kind {
+/// Returns the role of an opcode.
+pub(crate) fn kind(op: Op) -> OpClass {
     let shape = GRAMMAR.shape(op as u32);
-    shape.map_or(Kind::Other, |s| s.kind)
+    shape.map_or(OpClass::Other, |s| s.kind)
 }
 
-/// The operands of an OpenCL.std instruction behind its number.
+/// Returns the operands of an OpenCL.std instruction after its number.
 fn opencl_operands(number: u32) -> Option<&'static Operands> {
     GRAMMAR.opencl.get(number as usize)?.as_ref()
 }
 
-/// The name of an instruction, as in the specification.
+/// Returns the name of an instruction, as in the specification.
 pub(crate) fn name(op: Op) -> String {
     format!("Op{op:?}")
 }
 
-/// Whether an imported set of a name has no meaning for what kernels compute.
+/// Returns true if an imported set with this name does not affect computed results.
 pub(crate) fn is_silent(set: &str) -> bool {
     set.starts_with("NonSemantic.") || set.contains("DebugInfo")
 }
 
-/// The name of an OpenCL.std instruction.
+/// Returns the name of an OpenCL.std instruction.
 pub(crate) fn opencl_name(number: u32) -> String {
     match spirv::OpenclStd100Op::from_u32(number) {
         Some(op) => format!("OpenCL.std {op:?}"),
@@ -216,7 +217,7 @@ pub(crate) fn opencl_name(number: u32) -> String {
     }
 }
 
-/// The name of a GLSL.std.450 instruction.
+/// Returns the name of a GLSL.std.450 instruction.
 pub(crate) fn glsl_name(number: u32) -> String {
     match spirv::GlslStd450Op::from_u32(number) {
         Some(op) => format!("GLSL.std.450 {op:?}"),
@@ -224,14 +225,14 @@ pub(crate) fn glsl_name(number: u32) -> String {
     }
 }
 
-/// Words of a literal string with its zero.
+/// Number of words of a literal string including its terminator.
 fn string_words(words: &[u32]) -> Option<usize> {
-    // Some byte of it is zero: only such borrow without having had their highest bit.
+    // The borrow reaches the high bit of a byte that was clear only if a byte is zero.
     let ends = |w: &u32| w.wrapping_sub(0x0101_0101) & !w & 0x8080_8080 != 0;
     words.iter().position(ends).map(|n| n + 1)
 }
 
-/// The text of a literal string.
+/// Decodes a literal string.
 pub(crate) fn string(words: &[u32]) -> String {
     let count = string_words(words).unwrap_or(words.len());
     let mut bytes = Vec::with_capacity(4 * count);
@@ -246,7 +247,7 @@ pub(crate) fn string(words: &[u32]) -> String {
     }
 }
 
-/// The operands of an instruction of GLSL.std.450 as bodies have them.
+/// Operands of a GLSL.std.450 instruction as bodies have them: the number plus [`GLSL`].
 pub(crate) fn shifted(operands: &[u32]) -> SmallVec<[u32; 8]> {
     let mut words: SmallVec<[u32; 8]> = SmallVec::from_slice(operands);
     if let Some(number) = words.get_mut(1) {
@@ -255,10 +256,11 @@ pub(crate) fn shifted(operands: &[u32]) -> SmallVec<[u32; 8]> {
     words
 }
 
-/// Calls `each` with the place of every id among an instruction's operands. `wide`: the literals of a switch have two words.
+/// Calls `each` with the index of every operand that is an id. `wide` is set for a switch whose
+/// literals have two words.
 ///
 /// # Errors
-/// What is missing, as words.
+/// A message about a missing or surplus operand.
 pub(crate) fn for_each_id(
     op: Op,
     words: &[u32],
@@ -273,7 +275,7 @@ pub(crate) fn for_each_id(
 
 #[inline]
 fn for_each_id_of(
-    shape: &Shape,
+    shape: &OpGrammar,
     words: &[u32],
     wide: bool,
     mut each: impl FnMut(usize),
@@ -298,9 +300,9 @@ fn switch(words: &[u32], wide: bool, mut each: &mut dyn FnMut(usize)) -> Result<
     Ok(())
 }
 
-/// The ids of an instruction that says which other one its operands are for.
+/// Visits the ids of `OpExtInst` and `OpSpecConstantOp`, whose operands depend on another opcode.
 fn of_another(
-    shape: &Shape,
+    shape: &OpGrammar,
     words: &[u32],
     mut each: &mut dyn FnMut(usize),
 ) -> Result<(), &'static str> {
@@ -311,7 +313,7 @@ fn of_another(
         let at = walk(&inner.operands, words, 1, &mut each)?;
         return is_all(at, words);
     }
-    // The rest is the imported instruction's.
+    // The remaining operands are those of the imported instruction.
     let set = Operands {
         rest: &[],
         ..shape.operands
@@ -332,13 +334,14 @@ fn of_another(
 }
 
 fn is_all(at: usize, words: &[u32]) -> Result<(), &'static str> {
-    match at == words.len() {
-        true => Ok(()),
-        false => Err("more operands than it has"),
+    if at == words.len() {
+        Ok(())
+    } else {
+        Err("more operands than it has")
     }
 }
 
-/// Goes through operands from a word on; gives the word behind them.
+/// Visits the ids among operands from a word on. Returns the index of the word after them.
 #[inline]
 fn walk(
     operands: &Operands,
@@ -348,9 +351,10 @@ fn walk(
 ) -> Result<usize, &'static str> {
     let have = words.len().saturating_sub(at);
     let enough = have >= operands.fixed;
-    let mut left = match enough {
-        true => operands.ids,
-        false => operands.ids & !(u32::MAX << have),
+    let mut left = if enough {
+        operands.ids
+    } else {
+        operands.ids & !(u32::MAX << have)
     };
     while left != 0 {
         each(at + left.trailing_zeros() as usize);
@@ -363,7 +367,7 @@ fn walk(
     }
 }
 
-/// Goes through operands one by one.
+/// Visits operands one by one.
 fn walk_rest(
     operands: &[LogicalOperand],
     words: &[u32],
@@ -395,7 +399,7 @@ fn is_id(kind: OperandKind) -> bool {
     )
 }
 
-/// Whether an operand is one word whatever that says.
+/// Returns true if an operand is one word for every value.
 fn is_one_word(kind: OperandKind) -> bool {
     use OperandKind as K;
     !matches!(
@@ -413,7 +417,7 @@ fn is_one_word(kind: OperandKind) -> bool {
     )
 }
 
-/// Goes over one operand.
+/// Visits one operand. Returns the index of the word after it.
 fn one(
     kind: OperandKind,
     words: &[u32],
@@ -422,9 +426,12 @@ fn one(
 ) -> Result<usize, &'static str> {
     use OperandKind as K;
     let rest = words.get(at..).unwrap_or(&[]);
-    let need = |n: usize| match rest.len() >= n {
-        true => Ok(at + n),
-        false => Err("an operand is missing"),
+    let need = |n: usize| {
+        if rest.len() >= n {
+            Ok(at + n)
+        } else {
+            Err("an operand is missing")
+        }
     };
     match kind {
         kind if is_id(kind) => {
@@ -432,7 +439,7 @@ fn one(
             Ok(at + 1)
         }
         K::LiteralString => Ok(at + string_words(rest).ok_or("a string without its zero")?),
-        // As many words as its type has; literals end an instruction.
+        // It has as many words as its type, and literals end an instruction.
         K::LiteralContextDependentNumber => Ok(words.len()),
         K::PairLiteralIntegerIdRef => {
             each(at + 1);
@@ -459,13 +466,14 @@ fn one(
             (at + 1..words.len()).for_each(each);
             Ok(words.len())
         }
-        // The parameters of what is left are literals (or, of decorations and modes, looked at where they are read).
+        // Their parameters are literals. Those of decorations and modes are checked by their
+        // readers.
         K::Decoration | K::ExecutionMode | K::LoopControl => Ok(words.len()),
         _ => Ok(at + 1),
     }
 }
 
-/// What is wrong with an instruction's type or result.
+/// Error for a missing type or result, or one that is no id.
 #[cold]
 fn undeclared(op: Op, word: Option<&u32>, what: &str) -> Error {
     match word {
@@ -477,10 +485,10 @@ fn undeclared(op: Op, word: Option<&u32>, what: &str) -> Error {
     }
 }
 
-/// Cuts words into instructions.
+/// Splits words into instructions.
 ///
 /// # Errors
-/// All instructions that are not as the grammar says; words that are no module.
+/// All instructions that violate the grammar, or words that are not a module.
 pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     let header = words.get(..HEADER);
     let Some(&[magic, version, _, bound, _]) = header else {
@@ -493,8 +501,8 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     if major != 1 || minor > 6 {
         return Err(Error::unsupported(format!("SPIR-V {major}.{minor}")).into());
     }
-    if bound > MOST_IDS {
-        return Err(Error::limit(format!("an id bound of {bound}: {MOST_IDS} is the most")).into());
+    if bound > MAX_IDS {
+        return Err(Error::limit(format!("an id bound of {bound}: {MAX_IDS} is the most")).into());
     }
     let mut stream = Stream {
         words,
@@ -535,9 +543,10 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         }
         at += len;
     }
-    match errors.0.is_empty() {
-        true => Ok(stream),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(stream)
+    } else {
+        Err(errors)
     }
 }
 
@@ -580,7 +589,7 @@ fn inst(
     let operands = words.get(first..).unwrap_or(&[]);
     let mut wrong = None;
     let looked_at = match op {
-        // The cases of a switch are looked at where its selector's type is known.
+        // Switch cases are checked once the type of the selector is known.
         Op::Switch => false,
         Op::ExtInst => {
             let of = |sets: &[u32]| operands.first().is_some_and(|set| sets.contains(set));
@@ -652,7 +661,7 @@ mod tests {
         assert!(say(&with(&[1 << 16 | 0xfff0])).contains("opcode 65520 is not supported"));
         assert!(say(&with(&[4 << 16 | 61, 3, 4, 11])).contains("operand 11 of OpLoad"));
         assert!(say(&with(&[3 << 16 | 61, 3, 4])).contains("an operand is missing"));
-        // Both are told.
+        // Both errors are reported.
         let both = with(&[1 << 16 | 0xfff0, 3 << 16 | 61, 3, 4]);
         assert_eq!(read(&both).unwrap_err().0.len(), 2);
     }

@@ -1,56 +1,64 @@
-//! How many work-items a thread is to have, where nothing says it.
+//! Choice of the SIMD width, where neither the kernel nor the caller requires one.
 //!
-//! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
-//! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
-//! channels leave one after the other is of 16, as Intel's compiler has it mostly, but of 32 where registers have 64 bytes; any other is of 32; and one whose
-//! values do not fit is narrower, and so is one with private arrays that a narrower thread holds in registers and this one in scratch,
-//! if then nothing is in scratch.
+//! Needs bodies with their structured form and uniformity. A wide thread executes uniform
+//! instructions once for more work-items, and there are fewer threads. But its loops run until the
+//! last channel leaves, and it has no more registers than a narrow one. The rules:
 //!
-//! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
-//! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
-//! the estimate leaves it open, if it is known what for.
+//! - A kernel with divergent loops gets 16, as with Intel's compiler, or 32 where a GRF has 64
+//!   bytes.
+//! - Any other kernel gets 32.
+//! - It is narrower if its values do not fit.
+//! - It is also narrower if a narrower thread promotes private arrays that this one leaves in
+//!   scratch, and then needs no scratch.
+//!
+//! Register demand is estimated here, in bytes for the thread and for each of its channels. Each
+//! value counts from its definition to its last use, and instructions add temporaries. Where the
+//! estimate is inconclusive and the target is known, the compiler computes the exact demand.
 
-use crate::Kept;
+use crate::Kernel;
 use crate::body::{BInst, Block, Body};
-use crate::cfg::script::{Script, Step};
+use crate::cfg::structurize::{Step, StructuredCfg};
 use crate::cfg::{Graph, Loop};
-use crate::library::declared;
+use crate::error::Errors;
+use crate::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
-use crate::parts::Part;
+use crate::op_info;
+use crate::prepared::PreparedFunction;
 use crate::read::Id;
-use crate::uniform::Uniformity;
+use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::entity_set::sized;
 use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
-/// Bytes of a thread's registers for values, on the platforms that there is code for.
-const FILE: u32 = 4096;
+/// Bytes of the GRF file on most platforms.
+const GRF_FILE_BYTES: u32 = 4096;
 
-/// How many times as much as was estimated never lived at once (1.6 times was the most, of the 283 kernels of the tests at three widths), and how many times less.
-const MORE: u32 = 2;
-const LESS: u32 = 5;
+/// Factor by which the actual demand never exceeded the estimate, and factor by which it never fell
+/// below. Over the 283 kernels of the tests at three widths, the largest excess was 1.6.
+const MAX_UNDERESTIMATE: u32 = 2;
+const MAX_OVERESTIMATE: u32 = 5;
 
-/// Bytes that a thread has besides its values: its header, arguments, what is computed once.
-const THREAD: i64 = 384;
+/// Bytes of a thread besides values: header, arguments, common subexpressions.
+const THREAD_BYTES: i64 = 384;
 
-/// Bytes that each channel of a call of a function of OpenCL.std or GLSL.std.450 has besides its operands.
-const CALL: i64 = 32;
+/// Bytes of temporaries for each channel of a call of a library function.
+const CALL_BYTES: i64 = 32;
 
-/// Bytes that each channel of an access to memory has besides: an address, or a payload.
-const ACCESS: i64 = 12;
+/// Bytes of temporaries for each channel of a memory access: address or payload.
+const ACCESS_BYTES: i64 = 12;
 
-/// Bytes that live at once: of the thread, and of each channel, where the sum of both is largest for a width.
+/// Estimate of the maximum demand at each width.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Estimate {
-    /// By widths of 8, 16 and 32.
+    /// Bytes at widths 8, 16 and 32.
     bytes: [u32; 3],
 }
 
 impl Estimate {
-    /// Bytes of a thread of so many channels.
+    /// Bytes of a thread of width `simd`.
     pub fn at(&self, simd: u32) -> u32 {
         let [eight, sixteen, wide] = self.bytes;
         match simd {
@@ -61,81 +69,85 @@ impl Estimate {
     }
 }
 
-/// How a kernel's values fit the registers.
+/// Fit of a kernel in the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fit {
-    /// Something would have to be spilled.
+    /// Something must be spilled.
     No,
-    /// They do, but private memory is in scratch.
+    /// Values fit, and private memory is in scratch.
     Scratch,
-    /// They do, and nothing is in scratch.
+    /// Values fit, and nothing is in scratch.
     Whole,
 }
 
 impl Fit {
-    /// Whether it is what is wanted: to fit, or to have nothing in scratch besides.
+    /// Returns true if values fit, and with `in_registers` nothing is in scratch.
     pub fn is_wanted(self, in_registers: bool) -> bool {
         self == Fit::Whole || self == Fit::Scratch && !in_registers
     }
 }
 
-/// Who says whether a kernel's values fit: the compiler, where the estimate leaves it open and it is known what for.
-pub(crate) struct Judge<'c, 'o> {
+/// Oracle for the fit of a kernel: the estimate, then the compiler if the target is known.
+pub(crate) struct WidthOracle<'c, 'o> {
     target: Option<&'o CompileOptions>,
     context: &'c mut Context,
-    /// Where kernels are compiled next: what was done of those that fit.
+    /// Stages of the compiler that were run for kernels that fit, if they are compiled next.
     begun: Option<Begun<'o>>,
 }
 
-impl<'c, 'o> Judge<'c, 'o> {
-    /// For kernels that may be compiled, or not.
-    pub fn new(target: Option<&'o CompileOptions>, context: &'c mut Context) -> Judge<'c, 'o> {
-        Judge {
+impl<'c, 'o> WidthOracle<'c, 'o> {
+    /// Oracle for kernels that are only translated.
+    pub fn new(
+        target: Option<&'o CompileOptions>,
+        context: &'c mut Context,
+    ) -> WidthOracle<'c, 'o> {
+        WidthOracle {
             target,
             context,
             begun: None,
         }
     }
 
-    /// For kernels that are compiled next, in the same memory.
-    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> Judge<'c, 'o> {
-        Judge {
+    /// Oracle for kernels that are compiled next, in the same context.
+    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> WidthOracle<'c, 'o> {
+        WidthOracle {
             target: Some(target),
             context,
             begun: Some(Begun::new(target)),
         }
     }
 
-    /// What was done of the kernels that fit, if they are compiled next.
+    /// Stages that were run for the kernels that fit, if they are compiled next.
     pub fn begun(self) -> Option<Begun<'o>> {
         self.begun
     }
 
-    /// What the estimate says by itself of a width.
+    /// Fit at a width by the estimate alone. `None` if that is inconclusive.
     pub fn by(&self, estimate: &Estimate, simd: u32) -> Option<bool> {
         let bytes = estimate.at(simd);
         let Some(target) = self.target else {
-            return Some(bytes <= FILE / 4 * 3);
+            return Some(bytes <= GRF_FILE_BYTES / 4 * 3);
         };
         let grf = target.target.grf();
-        let file = target.grfs.unwrap_or(grf.count).saturating_mul(grf.bytes);
+        let grf_file = target.grfs.unwrap_or(grf.count).saturating_mul(grf.bytes);
         match bytes {
-            _ if bytes <= file / MORE => Some(true),
-            _ if bytes / LESS > file => Some(false),
+            _ if bytes <= grf_file / MAX_UNDERESTIMATE => Some(true),
+            _ if bytes / MAX_OVERESTIMATE > grf_file => Some(false),
             _ => None,
         }
     }
 
-    /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest. Only what is wanted goes on being compiled:
-    /// what fits, and, if `in_registers`, leaves nothing of private memory in scratch.
+    /// Fit by the compiler. Errors count as no fit, since they are reported at the narrowest width.
+    /// The work is kept for the compile only if the fit is wanted. With `in_registers`, that
+    /// excludes private memory in scratch.
     pub fn fit(&mut self, module: &ir::Module, function: ir::FuncRef, in_registers: bool) -> Fit {
         let Some(target) = self.target else {
             return Fit::Whole;
         };
-        let fit = |d: Demand| match d.fits() {
-            true if d.scratch > 0 => Fit::Scratch,
-            true => Fit::Whole,
-            false => Fit::No,
+        let fit = |d: Demand| match (d.fits(), d.scratch) {
+            (false, _) => Fit::No,
+            (true, 0) => Fit::Whole,
+            (true, _) => Fit::Scratch,
         };
         if let Some(begun) = &mut self.begun {
             let demand = begun.begin(self.context, module, function);
@@ -151,88 +163,149 @@ impl<'c, 'o> Judge<'c, 'o> {
     }
 }
 
-/// Threads of a group that can wait for each other: 8 execution units of 7 threads each, on Gen8, Gen9 and Gen11.
-const TOGETHER: u64 = 56;
+/// Threads of a group that can be resident together: 8 EUs of 7 threads on Gen8, Gen9 and Gen11.
+const MAX_RESIDENT_THREADS: u64 = 56;
 
-/// The widths that are worth while for a kernel that requires none, the widest first.
-///
-/// `grf_bytes`: of a register of what is compiled for.
-pub(crate) fn worthwhile(
+/// Worthwhile widths of a kernel that requires none, widest first. `grf_bytes` is the size of a GRF
+/// of the target.
+fn worthwhile(
     m: &Module<'_>,
     entry: &Entry,
-    kept: &Kept,
+    functions: &[PreparedFunction],
     grf_bytes: u32,
 ) -> SmallVec<[u32; 3]> {
-    // The systolic array has as many channels as a register has doublewords.
-    let product = |p: &Part| {
+    // The systolic array has as many channels as a GRF has dwords.
+    let product = |p: &PreparedFunction| {
         let mut insts = p.graph.order.iter().flat_map(|b| &p.body.blocks[*b].insts);
-        insts.any(|i| i.op == Op::FunctionCall && declared::multiplies(m, p.body.operands(i)))
+        insts.any(|i| i.op == Op::FunctionCall && intel_builtins::multiplies(m, p.body.operands(i)))
     };
-    if kept.parts.iter().any(product) {
+    if functions.iter().any(product) {
         return SmallVec::from_slice(&[grf_bytes / 4]);
     }
     let items = entry.modes.group_size.map_or(u64::MAX, |g| {
         g.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)))
     });
-    // No group that does not fit where its threads can wait for each other.
-    let together = |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= TOGETHER;
-    // Channels that wait for each other are those of an instruction: of so many doublewords as two registers have.
-    let parted = kept.parts.iter().any(Part::parts_channels);
+    // Groups whose threads are not resident together cannot synchronize.
+    let together =
+        |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= MAX_RESIDENT_THREADS;
+    // In divergent loops, channels wait for those of their instruction. That has as many as two
+    // GRFs have dwords.
+    let parted = functions.iter().any(PreparedFunction::has_divergent_loops);
     let waits = |w: u32| parted && w * 4 > 2 * grf_bytes;
-    // No channels that no group fills.
+    // More channels than a group fills are useless.
     let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
     let fits = |w: &u32| useful(*w) && together(*w) && !waits(*w);
     let widths: SmallVec<[u32; 3]> = [32, 16, 8].into_iter().filter(fits).collect();
-    match widths.is_empty() {
-        true => SmallVec::from_slice(&[32]),
-        false => widths,
+    if widths.is_empty() {
+        SmallVec::from_slice(&[32])
+    } else {
+        widths
     }
 }
 
-/// What lives at once, roughly: in the kernel, or in what it calls, where that is more.
-pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
+/// Emits a kernel at the widest worthwhile width that fits the registers.
+///
+/// Widths that the estimate leaves open are emitted, and the oracle computes their demand. A
+/// narrower one is also tried where it holds private arrays in registers and a wide one does
+/// not. `emit` appends the kernel to a module.
+///
+/// # Errors
+/// Those of `emit` at the narrowest width.
+pub(crate) fn emit_widest(
+    m: &Module<'_>,
+    entry: &Entry,
+    functions: &[PreparedFunction],
+    grf_bytes: u32,
+    module: &mut ir::Module,
+    oracle: &mut WidthOracle<'_, '_>,
+    emit: impl Fn(u32, &mut ir::Module) -> Result<Kernel, Errors>,
+) -> Result<Kernel, Errors> {
+    let widths = worthwhile(m, entry, functions, grf_bytes);
+    if let [only] = *widths {
+        return emit(only, module);
+    }
+    let estimate = estimate(m, functions);
+    // Widest that fits with arrays in scratch, while narrower ones are tried.
+    let mut widest = None;
+    for (n, &simd) in widths.iter().enumerate() {
+        let narrower = &widths[n + 1..];
+        if narrower.is_empty() && widest.is_none() {
+            break;
+        }
+        let known = oracle.by(&estimate, simd);
+        if known == Some(false) {
+            continue;
+        }
+        let before = module.functions.len();
+        // Errors at every width are reported for the last one.
+        let Ok(kernel) = emit(simd, module) else {
+            continue;
+        };
+        let mut arrays = functions.iter().map(|f| &f.arrays);
+        let better = arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd)));
+        let in_registers = better || widest.is_some();
+        if known == Some(true) && !in_registers {
+            return Ok(kernel);
+        }
+        let fit = oracle.fit(module, kernel.function, in_registers);
+        if fit.is_wanted(in_registers) {
+            return Ok(kernel);
+        }
+        if fit.is_wanted(false) {
+            widest = widest.or(Some(simd));
+        }
+        let mut functions = Vec::from(std::mem::take(&mut module.functions));
+        functions.truncate(before);
+        module.functions = functions.into();
+    }
+    emit(widest.or(widths.last().copied()).unwrap_or(8), module)
+}
+
+/// Estimates the maximum demand of a kernel and its functions.
+fn estimate(m: &Module<'_>, functions: &[PreparedFunction]) -> Estimate {
     let mut out = Estimate::default();
-    for part in &kept.parts {
-        let mut lives = Lives {
+    for function in functions {
+        let mut lives = DemandEstimator {
             m,
-            body: &part.body,
-            g: &part.graph,
-            u: &part.uniform,
-            first: sized(part.body.bound()),
-            last: sized(part.body.bound()),
+            body: &function.body,
+            g: &function.graph,
+            u: &function.uniformity,
+            first: sized(function.body.bound()),
+            last: sized(function.body.bound()),
             ends: SecondaryMap::new(),
             ids: Vec::new(),
             extra: Vec::new(),
         };
-        lives.number(&part.script);
+        lives.number(&function.structured);
         let of = lives.estimate();
         for ((most, bytes), simd) in out.bytes.iter_mut().zip(of.bytes).zip([8, 16, 32]) {
-            // What is held in registers may live everywhere.
-            let bytes = bytes.saturating_add(part.arrays.bytes(simd));
+            // Promoted arrays may be live everywhere.
+            let bytes = bytes.saturating_add(function.arrays.bytes(simd));
             *most = bytes.max(*most);
         }
     }
     out
 }
 
-struct Lives<'a, 'm> {
+struct DemandEstimator<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a Body,
     g: &'a Graph,
     u: &'a Uniformity,
-    /// Points at which values are defined and used last.
+    /// Points of the definition and of the last use of each value.
     first: SecondaryMap<Id, u32>,
     last: SecondaryMap<Id, u32>,
-    /// The points behind loops.
+    /// Point after each loop.
     ends: SecondaryMap<Loop, u32>,
     ids: Vec<Id>,
-    /// By point: bytes that each channel has there and nowhere else.
+    /// Bytes of temporaries for each channel, by point.
     extra: Vec<i64>,
 }
 
-impl Lives<'_, '_> {
-    /// Points, in the script's order: one for each block's beginning, instruction and end.
-    fn number(&mut self, script: &Script) {
+impl DemandEstimator<'_, '_> {
+    /// Numbers points in structured order: the beginning of each block, its instructions and its
+    /// end.
+    fn number(&mut self, structured: &StructuredCfg) {
         let mut blocks: Vec<(Block, u32)> = Vec::with_capacity(self.g.order.len());
         let insts = self
             .g
@@ -242,7 +315,7 @@ impl Lives<'_, '_> {
         let points = insts.sum::<usize>() + 2 * self.g.order.len();
         self.extra.reserve(points);
         self.ids.reserve(points);
-        for step in &script.steps {
+        for step in &structured.steps {
             let point = self.extra.len() as u32;
             match *step {
                 Step::Code(b) => {
@@ -280,7 +353,7 @@ impl Lives<'_, '_> {
             for phi in &data.phis {
                 for (from, arg) in &phi.args {
                     self.used(*arg, *from, ended[*from]);
-                    // What goes round a loop has its place until the end of it.
+                    // A loop-carried value is live until the end of the loop.
                     if ended[*from] > point {
                         self.last[phi.id] = self.last[phi.id].max(ended[*from]);
                     }
@@ -301,18 +374,18 @@ impl Lives<'_, '_> {
         self.ids.push(id);
     }
 
-    /// A use at a point of a block: where it is in loops that the definition is not in, the value lives through them.
+    /// Records a use. A value defined outside of loops around the use is live through them.
     fn used(&mut self, id: Id, by: Block, point: u32) {
         let Some(def) = self.u.block[id].expand() else {
             return;
         };
-        let through = self.g.left(by, def).map_or(0, |l| self.ends[l]);
+        let through = self.g.exited_loop(by, def).map_or(0, |l| self.ends[l]);
         self.last[id] = self.last[id].max(point).max(through);
     }
 
     fn estimate(&self) -> Estimate {
         let points = self.extra.len() + 2;
-        // What begins and ends at each point, of the thread and of each channel.
+        // Change of live bytes at each point, for the thread and for each channel.
         let mut change = vec![[0i64; 2]; points];
         for id in &self.ids {
             let bytes = i64::from(self.bytes(*id));
@@ -323,7 +396,7 @@ impl Lives<'_, '_> {
                 c[which] -= bytes;
             }
         }
-        let mut live = [THREAD, 0];
+        let mut live = [THREAD_BYTES, 0];
         let mut most = [0i64; 3];
         for (n, change) in change.iter().enumerate() {
             live = [live[0] + change[0], live[1] + change[1]];
@@ -337,30 +410,30 @@ impl Lives<'_, '_> {
         }
     }
 
-    /// Bytes of a value, or of a channel's part of it.
+    /// Bytes of a value: of the thread if uniform, else of each channel.
     fn bytes(&self, id: Id) -> u32 {
         let Some(ty) = self.body.type_of(self.m, id) else {
             return 0;
         };
         let types = &self.m.types;
         match types.kind(ty) {
-            // Flags, mostly.
+            // Mostly in flags.
             Type::Bool => 0,
-            // Variables of their own: a place in scratch.
+            // Offset in scratch.
             Type::Pointer(StorageClass::Function | StorageClass::Private, _) => 4,
             _ => u32::try_from(types.size(ty)).unwrap_or(u32::MAX),
         }
     }
 }
 
-/// Bytes that each channel has for an instruction besides its operands and its result.
+/// Bytes of temporaries for each channel of an instruction.
 fn extra(inst: &BInst) -> i64 {
     match inst.op {
-        Op::ExtInst => CALL,
+        Op::ExtInst => CALL_BYTES,
         Op::Load | Op::Store | Op::ImageRead | Op::ImageWrite | Op::ImageSampleExplicitLod => {
-            ACCESS
+            ACCESS_BYTES
         }
-        op if crate::emit::is_lane_dependent(op) => ACCESS,
+        op if op_info::is_atomic(op) => ACCESS_BYTES,
         _ => 0,
     }
 }

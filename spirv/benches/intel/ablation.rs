@@ -1,4 +1,4 @@
-//! What each pass of the optimizer is worth: all kernels with each pass turned off, one at a time.
+//! Effect of each optimizer pass: all kernels with each pass turned off, one at a time.
 
 use crate::case::Case;
 use crate::sides::{self, Made, Ran};
@@ -10,10 +10,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What one kernel comes to, by the pass that is off; all on first.
+/// Results of a kernel by disabled pass, the first with all passes on.
 type Row = Vec<Result<(Made, Ran), String>>;
 
-/// The passes that are turned off one after the other; none first.
+/// Passes to turn off one after the other. `None` comes first.
 fn choices() -> Vec<Option<Pass>> {
     let passes = Pass::ALL.into_iter().map(Some);
     std::iter::once(None).chain(passes).collect()
@@ -22,8 +22,8 @@ fn choices() -> Vec<Option<Pass>> {
 /// Compiles of each kernel with each pass off, in a round.
 const COMPILES: u32 = 3;
 
-/// A kernel with each pass off. Each round compiles all, before any is launched: what else a machine does changes with the second. What compiles to the same zebin is
-/// not launched again.
+/// Compiles a kernel with each pass off. Each round compiles all variants before any is launched,
+/// since the speed of a machine changes from second to second. Equal zebins are launched once.
 fn row(k: &Kernel, cases: &[&Case], options: &CompileOptions, rounds: u32) -> Row {
     let all: Vec<CompileOptions> = choices()
         .into_iter()
@@ -32,7 +32,7 @@ fn row(k: &Kernel, cases: &[&Case], options: &CompileOptions, rounds: u32) -> Ro
             ..options.clone()
         })
         .collect();
-    // What comes first would pay for what is cold.
+    // Warms up. Otherwise the first variant would pay for cold caches.
     let _ = sides::made(k, options, COMPILES);
     let mut made: Vec<Result<Made, String>> = all
         .iter()
@@ -60,13 +60,13 @@ fn row(k: &Kernel, cases: &[&Case], options: &CompileOptions, rounds: u32) -> Ro
     out
 }
 
-/// Ratios with a pass off to those with all on, in geometric mean.
+/// Ratios with a pass off to all passes on, as geometric means.
 #[derive(Default)]
 struct Means {
     instructions: Vec<f64>,
     sends: Vec<f64>,
     bytes: Vec<f64>,
-    /// Milliseconds of all kernels: with the pass off, with all on.
+    /// Milliseconds over all kernels: with the pass off, with all on.
     times: [f64; 2],
 }
 
@@ -81,7 +81,7 @@ impl Means {
         self.times[1] += on[3];
     }
 
-    /// Without the times, where `times` does not say that they were taken side by side.
+    /// Cells of a row. `times` is false if times were not taken in the same process.
     fn cells(&self, times: bool) -> String {
         if self.instructions.is_empty() {
             return " – | – | – | – |".to_owned();
@@ -104,7 +104,8 @@ impl Means {
     }
 }
 
-/// The kernels of another comparison, whose folder has a `compare.py` that takes a compiler: with each pass off.
+/// Results of another comparison with each pass off. Its folder has a `compare.py` that takes a
+/// compiler.
 fn others(folder: &Path, gantry: &Path, work: &Path) -> Result<Vec<Value>, String> {
     let mut out = Vec::new();
     for off in choices() {
@@ -139,7 +140,7 @@ fn others(folder: &Path, gantry: &Path, work: &Path) -> Result<Vec<Value>, Strin
     Ok(out)
 }
 
-/// What the kernels of another comparison come to with a pass off.
+/// Means of another comparison with a pass off.
 fn means_of(off: &Value, on: &Value) -> Means {
     let mut out = Means::default();
     let figures = |rows: &Value, name: &str| -> Option<[f64; 4]> {
@@ -160,7 +161,7 @@ fn means_of(off: &Value, on: &Value) -> Means {
     out
 }
 
-/// The table, of kernels and their launches; `--others` adds those of another comparison.
+/// Table of all kernels and their launches. `--others` adds kernels of another comparison.
 pub fn text(asked: &Asked, kernels: &[Kernel], cases: &[&Case]) -> Result<String, String> {
     let mut options = CompileOptions::for_target(&asked.target).map_err(|e| e.to_string())?;
     options.check = false;

@@ -5,7 +5,7 @@ use rspirv::dr::{Instruction, Operand, load_words};
 use spirv::Op;
 use std::collections::BTreeSet;
 
-/// The words of a module with one kernel of those that it has, and the functions that this calls, at any depth. What `rspirv` does not read stays whole.
+/// Reduces a module to one kernel and its callees. Modules that `rspirv` cannot read stay whole.
 pub fn one_kernel(words: &[u32], kernel: &str) -> Vec<u32> {
     let Ok(mut module) = load_words(words) else {
         return words.to_vec();

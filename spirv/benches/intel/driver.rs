@@ -1,6 +1,7 @@
-//! Intel's compiler by way of its driver, in a process that has it loaded.
+//! Intel's compiler through its driver, in a process of its own.
 //!
-//! The driver reads its environment when it is loaded: so this program runs itself again, with the variables that give a device without a GPU set.
+//! The driver reads its environment when it is loaded. So this program runs itself again with the
+//! variables that give a device without a GPU.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
 use crate::{Kernel, driven};
@@ -19,8 +20,8 @@ pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// The fastest of so many compiles of each kernel's module, by the kernel's number. Those that the driver refuses have none; without a driver, or one that knows
-/// the product, none have.
+/// Fastest compile of the module of each kernel, by index. A kernel that the driver rejects has
+/// none. Without a driver, or one that knows the product, none has.
 pub fn times(
     device: &str,
     kernels: &[Kernel],
@@ -75,7 +76,8 @@ struct ModuleDesc {
     constants: *const c_void,
 }
 
-/// `ZE_STRUCTURE_TYPE_CONTEXT_DESC`, `ZE_STRUCTURE_TYPE_MODULE_DESC`, `ZE_MODULE_FORMAT_IL_SPIRV` of `ze_api.h`.
+/// `ZE_STRUCTURE_TYPE_CONTEXT_DESC`, `ZE_STRUCTURE_TYPE_MODULE_DESC`, `ZE_MODULE_FORMAT_IL_SPIRV`
+/// of `ze_api.h`.
 const CONTEXT_DESC: u32 = 0xd;
 const MODULE_DESC: u32 = 0x1b;
 const SPIRV: u32 = 0;
@@ -87,9 +89,10 @@ struct Driver {
 }
 
 impl Driver {
-    /// The first device of the first driver.
+    /// Opens the first device of the first driver.
     fn open() -> Result<Driver, String> {
-        // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run in any process.
+        // SAFETY: loading the Level Zero loader runs its initializers, which may run in any
+        // process.
         let library = unsafe { Library::new("libze_loader.so.1") }.map_err(|e| e.to_string())?;
         let (mut driver, mut device, mut context): (Handle, Handle, Handle) =
             (null_mut(), null_mut(), null_mut());
@@ -99,7 +102,8 @@ impl Driver {
             next: null(),
             flags: 0,
         };
-        // SAFETY: the types are those that ze_api.h declares for the names; all pointers are to live memory of one element.
+        // SAFETY: the types are those of ze_api.h for these names. All pointers are to live memory
+        // of one element.
         unsafe {
             let init: unsafe extern "C" fn(u32) -> u32 = *symbol(&library, b"zeInit")?;
             ok("zeInit", init(0))?;
@@ -121,7 +125,7 @@ impl Driver {
         })
     }
 
-    /// Compiles a module and throws it away.
+    /// Compiles a module and discards it.
     fn compile(&self, spirv: &[u8]) -> Result<Duration, String> {
         type Create = unsafe extern "C" fn(
             Handle,
@@ -140,7 +144,7 @@ impl Driver {
             constants: null(),
         };
         let mut module: Handle = null_mut();
-        // SAFETY: as above; the description and what it points to live until the calls return.
+        // SAFETY: as above. The description and its pointees live until the calls return.
         unsafe {
             let create: Create = *symbol(&self.library, b"zeModuleCreate")?;
             let destroy: unsafe extern "C" fn(Handle) -> u32 =
@@ -155,7 +159,7 @@ impl Driver {
     }
 }
 
-/// A function of a library.
+/// Looks up a function of a library.
 ///
 /// # Safety
 /// `T` must be its type.
@@ -174,8 +178,9 @@ fn ok(what: &str, code: u32) -> Result<(), String> {
     }
 }
 
-/// Compiles every module of the folder that this runs in, round after round, and prints its number and the nanoseconds of the fastest one: a minute in
-/// which the machine is slow then falls on one round of many kernels, not on all of a few.
+/// Compiles every module in the working directory, round after round, and prints the index and
+/// fastest time of each in nanoseconds. A slow minute of the machine then affects one round of many
+/// kernels, not all rounds of a few.
 pub fn child() {
     let rounds: u32 = std::env::var(ROUNDS).map_or(1, |r| r.parse().unwrap_or(1));
     let driver = match Driver::open() {
@@ -186,7 +191,7 @@ pub fn child() {
         .map_while(|n| std::fs::read(format!("{n}.spv")).ok())
         .collect();
     let mut best: Vec<Result<Duration, String>> = vec![Ok(Duration::MAX); modules.len()];
-    // The first compile of a process loads the compiler: it does not count.
+    // The first compile of a process loads the compiler and is not timed.
     if let Some(first) = modules.first() {
         let _ = driver.compile(first);
     }

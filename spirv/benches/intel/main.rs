@@ -1,21 +1,29 @@
-//! Beside Intel's compiler on the same SPIR-V: `cargo bench -p gantry-spirv --bench intel`.
+//! Comparison with Intel's compiler on the same SPIR-V: `cargo bench -p gantry-spirv --bench
+//! intel`.
 //!
-//! Every kernel of the corpus that is launched, in a module of its own (`cut.rs`), goes through both: Gantry in this process, Intel's compiler by way of its
-//! driver, without a GPU, in a process of its own that reads all modules first (`driver.rs`), for the time, and by `ocloc` for the zebin. Where the
-//! source says no width, both choose theirs. Both zebins make the same launches on the simulator, held to the same expectations; what they execute is counted.
+//! Every launched kernel of the corpus, in a module of its own (`cut.rs`), is compiled by both.
+//! Gantry runs in this process. Intel's compiler is timed through its driver without a GPU, in a
+//! process that reads all modules first (`driver.rs`), and its zebin comes from `ocloc`. Where the
+//! source requires no width, both choose one. Both zebins make the same launches on the simulator,
+//! with the same expected results. Executed instructions are counted.
 //!
-//! `--count`: what is executed alone, without times and after one compile, so that nothing else on the machine matters; `--keep DIR`: modules and zebins stay
-//! there, and what Intel's compiler made of a module is not made again.
-//!
-//! `--times`: how long it takes to compile alone, at each level, beside Intel's compiler, and what of ours the stages take; nothing is executed.
-//! `--times ours`: without Intel's.
-//!
-//! `--ablation`: what each pass of the optimizer is worth: every kernel with each of them off, one at a time; `--others FOLDER GANTRY`: so too those of another comparison, whose
-//! `compare.py` takes the command.
-//!
-//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--grf 256`: both with so many registers a thread; `--level 1`: ours at `-O 1`; `--rounds 5`: the fastest
-//! of so many compiles counts; `--write FILE` writes the table into a page between its
-//! marks, `--write FOLDER` into that of the target.
+//! - `--count`: only executed instructions, after one compile, so that the load of the machine does
+//!   not matter.
+//! - `--keep DIR`: keeps modules and zebins there, and reuses Intel's.
+//! - `--times`: only compile times at each level, beside Intel's compiler, with times of our
+//!   stages.
+//! - `--times ours`: the same without Intel's.
+//! - `--ablation`: every kernel with each optimizer pass off, one at a time.
+//! - `--others FOLDER GANTRY`: adds another comparison, whose `compare.py` takes the command.
+//! - `--target icllp`: product.
+//! - `--simd 16`: width for both, where the source allows it.
+//! - `--kernel NAME`: kernels whose name contains it.
+//! - `--a64`: 64-bit addresses for Intel's buffers, as ours have.
+//! - `--grf 256`: 256 GRFs a thread for both.
+//! - `--level 1`: ours at `-O 1`.
+//! - `--rounds 5`: the fastest of so many compiles counts.
+//! - `--write FILE`: writes the table into a page, between its marks; `--write FOLDER` into the page
+//!   of the target.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,45 +69,45 @@ use sides::{Made, Ran};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// As the `gantry` command has it.
+/// As in the `gantry` command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What the command line says.
+/// Command-line options.
 struct Asked {
     target: String,
     kernel: String,
-    /// The width that both are to have; none: each chooses.
+    /// Width for both. `None` lets each choose.
     simd: Option<u32>,
-    /// Whether Intel's compiler is to take all buffers for larger than 4 GiB.
+    /// Makes Intel's compiler assume buffers over 4 GiB.
     a64: bool,
-    /// Whether kernels of both ask for all the registers that a thread may have.
+    /// Makes kernels of both use the large GRF mode.
     large: bool,
-    /// The level of ours.
+    /// Optimization level of ours.
     level: OptLevel,
-    /// Of how many compiles the fastest counts; none are timed where only what is executed is asked for.
+    /// Number of compiles of which the fastest counts. `None` if nothing is timed.
     rounds: Option<u32>,
-    /// Whether times alone are asked for; and whether those of Intel's compiler.
+    /// Set if only times are wanted. The value says if Intel's are included.
     times: Option<bool>,
-    /// Whether each pass is turned off.
+    /// Set to turn each pass off.
     ablation: bool,
-    /// The folder of another comparison, and the command.
+    /// Folder of another comparison, and the command.
     others: Option<(PathBuf, PathBuf)>,
-    /// Where modules and zebins stay.
+    /// Folder that keeps modules and zebins.
     keep: Option<PathBuf>,
     write: Option<PathBuf>,
 }
 
-/// A kernel, on both sides.
+/// Kernel with both results.
 struct Row {
     file: &'static str,
     kernel: &'static str,
-    /// Nothing, where it is refused.
+    /// Error if the compiler rejects it.
     ours: Result<(Made, Ran), String>,
     theirs: Result<(Made, Ran), String>,
 }
 
-/// A kernel and its module.
+/// Kernel with its module.
 struct Kernel {
     file: &'static str,
     name: &'static str,
@@ -129,7 +137,7 @@ fn asked() -> Asked {
         }
         let mut value = || args.next().unwrap_or_else(|| panic!("{arg} wants a value"));
         match arg.as_str() {
-            // What cargo says to every benchmark.
+            // Argument that cargo passes to every benchmark.
             "--bench" => {}
             "--target" => asked.target = value(),
             "--kernel" => asked.kernel = value(),
@@ -156,7 +164,8 @@ fn asked() -> Asked {
     asked
 }
 
-/// Every kernel that is launched, of the width that is asked for; if that is none, of any where the source allows it, else of 16.
+/// All launched kernels at the requested width. Without one, at any width where the source allows
+/// it, else at 16.
 fn kernels_of(device: &Device, cases: &[&Case], simd: Option<u32>) -> Vec<Kernel> {
     let needed = |file: &str| cases.iter().any(|c| c.file == file);
     let widths = match simd {
@@ -198,7 +207,7 @@ fn main() {
         .filter(|c| c.name().contains(&asked.kernel))
         .filter(|c| c.skipped_theirs(device.name, 16).is_none())
         .filter(|c| c.only.is_none_or(|w| Some(w) == asked.simd.or(Some(16))))
-        // What pocl prints is asked of the tests' own program.
+        // Output of `printf` is tested elsewhere.
         .filter(|c| !c.prints)
         .collect();
     let kernels = kernels_of(device, &cases, asked.simd);
@@ -215,9 +224,12 @@ fn main() {
     }
     if let Some(both) = asked.times {
         let rounds = asked.rounds.unwrap_or(1);
-        let theirs = || match both {
-            true => driver::times(device.name, &kernels, 1, passing.path()),
-            false => BTreeMap::new(),
+        let theirs = || {
+            if both {
+                driver::times(device.name, &kernels, 1, passing.path())
+            } else {
+                BTreeMap::new()
+            }
         };
         return timing::print(device.name, &kernels, rounds, theirs);
     }

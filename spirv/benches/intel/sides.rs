@@ -1,4 +1,4 @@
-//! Zebins of both compilers, and what they execute.
+//! Zebins of both compilers, and their executed instructions.
 
 use crate::case::Case;
 use crate::{Asked, Kernel, judge, simulated};
@@ -11,20 +11,20 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Zebins of the generations that do not have them by default.
+/// Options for zebins on generations where they are not the default.
 const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
 
-/// What a compiler makes of a kernel.
+/// Compiled kernel.
 pub struct Made {
     pub zebin: Vec<u8>,
     pub simd: u32,
-    /// Bytes of code.
+    /// Code size in bytes.
     pub bytes: usize,
-    /// Scratch of a thread, in bytes.
+    /// Scratch bytes of a thread.
     pub scratch: u32,
     /// Threads of an EU.
     pub threads: u32,
-    /// The fastest compile.
+    /// Fastest compile time.
     pub time: Option<Duration>,
 }
 
@@ -48,18 +48,18 @@ impl Made {
         })
     }
 
-    /// The same, compiled in a time.
+    /// Sets the compile time.
     pub fn in_time(self, time: Option<Duration>) -> Made {
         Made { time, ..self }
     }
 }
 
-/// Bytes of code without the zeros behind it.
+/// Code size without trailing zeros.
 fn trimmed(code: &[u8]) -> usize {
     code.iter().rposition(|b| *b != 0).map_or(0, |n| n + 1)
 }
 
-/// Ours, from words to zebin; the fastest of so many compiles, or one that is not timed.
+/// Compiles with Gantry, from words to zebin, and times the fastest of several compiles if asked.
 pub fn ours(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
     let (device, rounds) = (&asked.target, asked.rounds);
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
@@ -75,7 +75,7 @@ pub fn ours(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
     Ok(made.in_time(time))
 }
 
-/// Ours by some options: the fastest of so many compiles.
+/// Compiles with Gantry and given options, and times the fastest of `rounds` compiles.
 pub fn made(k: &Kernel, target: &CompileOptions, rounds: u32) -> Result<Made, String> {
     let options = Options {
         kernel: Some(k.name.to_owned()),
@@ -93,7 +93,7 @@ pub fn made(k: &Kernel, target: &CompileOptions, rounds: u32) -> Result<Made, St
     Made::of(zebin, k.name, Some(best))
 }
 
-/// Intel's.
+/// Compiles with Intel's compiler.
 pub fn theirs(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
     let device = &asked.target;
     let (mut options, mut kind) = ("-cl-std=CL2.0".to_owned(), String::new());
@@ -130,21 +130,21 @@ pub fn theirs(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
     Made::of(bytes, k.name, None)
 }
 
-/// What was executed, over all launches of a kernel.
+/// Executed instructions over all launches of a kernel.
 #[derive(Clone, Copy, Default)]
 pub struct Ran {
-    /// Without those that only wait (`sync`).
+    /// Instructions other than `sync`.
     pub instructions: u64,
     pub syncs: u64,
     pub sends: u64,
-    /// Block messages of scratch: fills and spills, and private memory that is kept there so.
+    /// Block messages to scratch: fills, spills, and private memory.
     pub scratch: u64,
     pub threads: u64,
-    /// What all threads take by the model of `docs/scheduling.md`.
+    /// Cycles of all threads by the model of `docs/scheduling.md`.
     pub cycles: Cycles,
 }
 
-/// Makes the launches, and holds them to what is expected.
+/// Makes the launches and checks their results.
 pub fn run(made: &Made, cases: &[&Case]) -> Result<Ran, String> {
     let module = simulated::load_on(&made.zebin, 1)?;
     let mut out = Ran::default();

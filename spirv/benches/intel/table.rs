@@ -1,4 +1,4 @@
-//! The table, and its means.
+//! Comparison table with its means.
 
 use crate::sides::{Made, Ran};
 use crate::{Asked, Row};
@@ -6,25 +6,27 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// Why kernels execute more than [`MOST`] times what Intel's do: a line each, of its name and the reason. A product may have a line of its own: `name@product`.
+/// Reasons for kernels that execute more than [`MAX_RATIO`] times Intel's instructions: lines of
+/// name and reason. `name@product` is specific to a product.
 const REASONS: &str = include_str!("reasons.txt");
-/// The ratio of executed instructions above which a kernel has a reason.
-const MOST: f64 = 1.3;
+/// Ratio of executed instructions above which a kernel needs a reason.
+const MAX_RATIO: f64 = 1.3;
 
-/// What a table is of: a product, and with how many registers a thread where that is not the usual.
+/// Title of a table: the product, and the GRF mode if it is not the default.
 pub fn named(asked: &Asked) -> String {
-    match asked.large {
-        true => format!("{}, 256 registers", asked.target),
-        false => asked.target.clone(),
+    if asked.large {
+        format!("{}, 256 registers", asked.target)
+    } else {
+        asked.target.clone()
     }
 }
 
-/// The marks in a page that a product's table stands between.
+/// Marks around the table of a product in a page.
 fn marks(target: &str) -> [String; 2] {
     ["begin", "end"].map(|m| format!("<!-- {target}: {m} -->\n"))
 }
 
-/// The reason that is known of a kernel.
+/// Reason for a kernel, if known.
 fn reason(name: &str, target: &str) -> Option<&'static str> {
     let own = format!("{name}@{target}");
     let of = |wanted: &str| {
@@ -34,7 +36,7 @@ fn reason(name: &str, target: &str) -> Option<&'static str> {
     of(&own).or_else(|| of(name))
 }
 
-/// The geometric mean; 1 of nothing.
+/// Geometric mean, 1 for an empty list.
 pub fn mean(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().map(|v| v.ln()).sum();
     (sum / values.len().max(1) as f64).exp()
@@ -51,20 +53,20 @@ fn millis(time: Option<Duration>) -> String {
     })
 }
 
-/// What is compared: ours over theirs, by a name.
+/// Ratios of ours to Intel's.
 #[derive(Default)]
 struct Ratios {
     instructions: Vec<f64>,
     sends: Vec<f64>,
     bytes: Vec<f64>,
-    /// Modelled, for a work-item: of a thread alone, and of as many as an EU has.
+    /// Modelled cycles for a work-item: of a single thread, and of a full EU.
     cycles: [Vec<f64>; 2],
-    /// Executed, ours and theirs.
+    /// Executed `sync` instructions, ours and Intel's.
     syncs: [u64; 2],
     times: Vec<f64>,
-    /// Kernels by our width and theirs.
+    /// Number of kernels by our width and Intel's.
     widths: [[u32; 3]; 3],
-    /// Bytes of scratch, ours and theirs.
+    /// Scratch bytes, ours and Intel's.
     scratch: [u64; 2],
 }
 
@@ -76,7 +78,7 @@ fn at(simd: u32) -> usize {
     }
 }
 
-/// The page's part.
+/// Renders the table.
 pub fn text(asked: &Asked, rows: &[Row]) -> String {
     let mut out = String::new();
     let mut all = Ratios::default();
@@ -100,7 +102,7 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         let ratio = |a: f64, b: f64| a / b.max(1e-9);
         let instructions = ratio(ran.instructions as f64, their_ran.instructions as f64);
         all.instructions.push(instructions);
-        if instructions > MOST {
+        if instructions > MAX_RATIO {
             above.push((instructions, name.clone()));
         }
         if ran.sends > 0 && their_ran.sends > 0 {
@@ -202,7 +204,7 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     );
     out.push_str(&table);
     if !above.is_empty() {
-        let _ = writeln!(out, "\n{} above {MOST}, and why:\n", above.len());
+        let _ = writeln!(out, "\n{} above {MAX_RATIO}, and why:\n", above.len());
         above.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (ratio, name) in &above {
             let why = reason(name, &asked.target).unwrap_or("not looked into");

@@ -1,4 +1,4 @@
-//! How long it takes to compile, by level and stage, beside Intel's compiler.
+//! Compile times by level and stage, beside Intel's compiler.
 
 use crate::Kernel;
 use crate::table::{mean, median};
@@ -7,18 +7,18 @@ use gantry_spirv::{Options, compile};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The levels that are timed.
+/// Optimization levels that are timed.
 const LEVELS: [OptLevel; 3] = OptLevel::ALL;
-/// Stages, phases and passes, what stands before them and what is left.
+/// Times of stages, phases and passes, of what precedes them, and of the rest.
 type Parts = BTreeMap<String, Duration>;
 
 const REST: &str = "front end, zebin, other widths";
 const ALL: &str = "all";
 
-/// Compiles of a kernel, one behind the other, in each round.
+/// Consecutive compiles of a kernel in each round.
 const COMPILES: u32 = 8;
 
-/// The least times of [`COMPILES`] of one kernel at one level, from words to zebin, and of those before.
+/// Updates the least times of a kernel at a level, over [`COMPILES`] compiles from words to zebin.
 fn ours(k: &Kernel, device: &str, level: OptLevel, best: &mut Parts) -> Result<(), String> {
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = false;
@@ -57,7 +57,8 @@ fn ours(k: &Kernel, device: &str, level: OptLevel, best: &mut Parts) -> Result<(
     Ok(())
 }
 
-/// Prints, by level, how many times as long Intel's compiler takes, and what stages take of ours. `round`: one of Intel's.
+/// Prints the ratio to Intel's compiler at each level, and the times of our stages. `round` runs
+/// one round of Intel's.
 pub fn print(
     device: &str,
     kernels: &[Kernel],
@@ -70,7 +71,7 @@ pub fn print(
     let mut made: Vec<Result<[Parts; LEVELS.len()], String>> =
         vec![Ok(Default::default()); kernels.len()];
     let mut theirs: BTreeMap<usize, Duration> = BTreeMap::new();
-    // A round of theirs, a round of ours: where the machine is slow for a while, it is for both.
+    // Alternates rounds, so that slow phases of the machine affect both.
     for _ in 0..rounds.max(1) {
         for (n, time) in round() {
             let least = theirs.entry(n).or_insert(time);

@@ -1,16 +1,16 @@
-//! Strings and numbers of assembly as words.
+//! Literal strings and numbers of assembly.
 
-use super::Number;
+use super::NumberType;
 use half::f16;
 
-/// The words of a string in quotes: UTF-8 and a zero.
+/// Appends the words of a quoted string: UTF-8 with terminator.
 pub(super) fn string(token: &str, words: &mut Vec<u32>) -> Result<(), String> {
     let inside = token.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     let inside = inside.ok_or_else(|| format!("expected a string, found `{token}`"))?;
     let mut bytes = Vec::with_capacity(inside.len() + 4);
     let mut chars = inside.chars();
     while let Some(c) = chars.next() {
-        // A backslash gives what follows it.
+        // A backslash escapes the next character.
         let c = if c == '\\' {
             chars.next().unwrap_or(c)
         } else {
@@ -25,11 +25,13 @@ pub(super) fn string(token: &str, words: &mut Vec<u32>) -> Result<(), String> {
     Ok(())
 }
 
-/// The words of a number of a type, low first. A narrow one has a word: of a negative integer, its sign is extended.
-pub(super) fn number(token: &str, of: Number, words: &mut Vec<u32>) -> Result<(), String> {
-    let bits = match of.float {
-        true => float(token, of.bits),
-        false => integer(token, of.bits),
+/// Appends the words of a number, low first. Narrow ones take a word, and negative integers are
+/// sign-extended.
+pub(super) fn number(token: &str, of: NumberType, words: &mut Vec<u32>) -> Result<(), String> {
+    let bits = if of.float {
+        float(token, of.bits)
+    } else {
+        integer(token, of.bits)
     };
     let bits = bits.ok_or_else(|| format!("`{token}` is no number of {} bits", of.bits))?;
     words.push(bits as u32);
@@ -63,7 +65,7 @@ fn integer(token: &str, bits: u32) -> Option<u64> {
     fits.then_some(value)
 }
 
-/// The bits of a float, decimal or hexadecimal.
+/// Bits of a decimal or hexadecimal float.
 fn float(token: &str, bits: u32) -> Option<u64> {
     let hex = token.to_ascii_lowercase();
     let special = match hex.split_once("0x") {
@@ -81,7 +83,8 @@ fn float(token: &str, bits: u32) -> Option<u64> {
     }
 }
 
-/// `1.8p+3`, whose bits are those of a float of this size: `spirv-dis` prints infinities and NaNs as the exponent behind the last.
+/// Bits of a hexadecimal float such as `1.8p+3`. `spirv-dis` prints infinities and NaNs with the
+/// exponent after the largest.
 fn hexadecimal(negative: bool, text: &str, bits: u32) -> Option<u64> {
     let (mantissa_bits, exponent_bits) = match bits {
         16 => (10, 5),
@@ -98,7 +101,7 @@ fn hexadecimal(negative: bool, text: &str, bits: u32) -> Option<u64> {
     if value == 0 {
         return Some(sign);
     }
-    // The value is `value * 2^scale`; its highest bit is made that of the mantissa.
+    // The value is `value * 2^scale`. Its highest bit becomes the leading bit of the mantissa.
     let mut scale = exponent.checked_sub(below)?;
     let up = i32::try_from(value.leading_zeros())
         .ok()?
@@ -106,7 +109,7 @@ fn hexadecimal(negative: bool, text: &str, bits: u32) -> Option<u64> {
     let bias = (1 << (exponent_bits - 1)) - 1;
     scale = scale.checked_sub(up)?;
     let biased = scale.checked_add(mantissa_bits)?.checked_add(bias)?;
-    // Below the least exponent the mantissa has no hidden bit.
+    // Subnormal numbers have no hidden bit.
     let down = if biased < 1 {
         1i32.checked_sub(biased)?
     } else {
@@ -118,7 +121,7 @@ fn hexadecimal(negative: bool, text: &str, bits: u32) -> Option<u64> {
         _ => {
             let by = shift.unsigned_abs();
             let kept = value.checked_shr(by)?;
-            // What the type cannot hold is refused, not rounded.
+            // Inexact values are rejected, not rounded.
             (kept << by == value).then_some(kept)?
         }
     };

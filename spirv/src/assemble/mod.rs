@@ -1,7 +1,7 @@
-//! SPIR-V from the text that `spirv-dis` prints and `spirv-as` reads: `%5 = OpIAdd %uint %3 %4`.
+//! Assembler for the text that `spirv-dis` prints and `spirv-as` reads: `%5 = OpIAdd %uint %3 %4`.
 //!
-//! The grammar is that of the `rspirv` crate. Ids with numbers for names keep these. What the text does not say is the header: its version is that of a comment
-//! `; Version: 1.2`, as `spirv-dis` prints it, else 1.6.
+//! The grammar is that of the `rspirv` crate. Numeric ids keep their numbers. The header has the
+//! version of a comment `; Version: 1.2`, as `spirv-dis` prints it, else 1.6.
 
 mod literal;
 mod operands;
@@ -15,18 +15,18 @@ use spirv::Op;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-/// What is wrong with a text, and where.
+/// Error in a text, with its line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct AssembleError {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// What is wrong.
+    /// Message.
     pub message: String,
 }
 
-/// Most words of an instruction, which counts them in 16 bits.
-const MOST_WORDS: usize = u16::MAX as usize;
+/// Maximum number of words of an instruction, which encodes it in 16 bits.
+const MAX_WORDS: usize = u16::MAX as usize;
 
 /// Assembles a text.
 ///
@@ -37,7 +37,7 @@ const MOST_WORDS: usize = u16::MAX as usize;
 /// ```
 ///
 /// # Errors
-/// The first line that is no instruction.
+/// The first line that is not an instruction.
 pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
     let mut a = Assembler {
         ids: Ids::new(text),
@@ -56,7 +56,7 @@ pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
     Ok(words)
 }
 
-/// The version that a comment says.
+/// Version in a comment.
 fn version(text: &str) -> u32 {
     let said = text.lines().find_map(|l| l.split_once("; Version: "));
     let number = said.and_then(|(_, v)| v.trim().split_once('.'));
@@ -65,16 +65,16 @@ fn version(text: &str) -> u32 {
     u32::from(major) << 16 | u32::from(minor) << 8
 }
 
-/// The tokens of a line without its comment; a string is one, its quotes left as they are.
+/// Splits a line without its comment into tokens. A string with its quotes is one token.
 fn tokens(line: &str) -> Result<Vec<&str>, String> {
     let mut out = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() && !rest.starts_with(';') {
-        let end = match rest.starts_with('"') {
-            true => string_end(rest).ok_or("a string without its end")?,
-            false => rest
-                .find(|c: char| c.is_whitespace() || c == ';')
-                .unwrap_or(rest.len()),
+        let end = if rest.starts_with('"') {
+            string_end(rest).ok_or("a string without its end")?
+        } else {
+            rest.find(|c: char| c.is_whitespace() || c == ';')
+                .unwrap_or(rest.len())
         };
         let (token, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
         out.push(token);
@@ -83,7 +83,7 @@ fn tokens(line: &str) -> Result<Vec<&str>, String> {
     Ok(out)
 }
 
-/// Where the string ends that a text begins with, behind its quote.
+/// Byte after the closing quote of a string at the start of a text.
 fn string_end(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -98,12 +98,12 @@ fn string_end(text: &str) -> Option<usize> {
     None
 }
 
-/// The ids of a module.
+/// Ids of a module.
 struct Ids {
-    /// Those with numbers for names.
+    /// Numeric ids.
     numbered: HashSet<u32>,
     named: HashMap<String, u32>,
-    /// The last that was given a name.
+    /// Last id that was assigned to a name.
     last: u32,
     bound: u32,
 }
@@ -122,14 +122,14 @@ impl Ids {
         }
     }
 
-    /// The id of a token `%name`.
+    /// Id of a token `%name`.
     fn of(&mut self, token: &str) -> Result<u32, String> {
         let name = token.strip_prefix('%');
         let name = name.filter(|n| !n.is_empty() && n.chars().all(is_name));
         let name = name.ok_or_else(|| format!("expected an id such as `%x`, found `{token}`"))?;
         let number = name.parse::<u32>().ok();
         let id = match number.filter(|n| self.numbered.contains(n)) {
-            // Where numbers are as high as that, none is left.
+            // The bound would overflow.
             Some(u32::MAX) => return Err(format!("the id `{token}` is too high")),
             Some(id) => id,
             None => match self.named.get(name) {
@@ -153,24 +153,24 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// A type of numbers: whether floats, signs, bits.
+/// Numeric type.
 #[derive(Clone, Copy)]
-struct Number {
+struct NumberType {
     float: bool,
     bits: u32,
 }
 
-/// Instructions of a set by name.
-type Set = HashMap<&'static str, u32>;
+/// Instruction numbers of a set by name.
+type InstSet = HashMap<&'static str, u32>;
 
 struct Assembler {
     ids: Ids,
-    /// The type of each value.
+    /// Type of each value.
     types: HashMap<u32, u32>,
-    /// The types of numbers.
-    numbers: HashMap<u32, Number>,
-    /// Sets of instructions that were imported.
-    sets: HashMap<u32, Option<&'static Set>>,
+    /// Numeric types by id.
+    numbers: HashMap<u32, NumberType>,
+    /// Imported instruction sets.
+    sets: HashMap<u32, Option<&'static InstSet>>,
 }
 
 /// Opcodes by name.
@@ -184,10 +184,10 @@ fn opcodes() -> &'static HashMap<&'static str, Op> {
     })
 }
 
-/// The instructions of an imported set; none where their names are not known here.
-fn set(name: &str) -> Option<&'static Set> {
-    static OPENCL: OnceLock<Set> = OnceLock::new();
-    static GLSL: OnceLock<Set> = OnceLock::new();
+/// Instructions of an imported set, or `None` if their names are unknown.
+fn set(name: &str) -> Option<&'static InstSet> {
+    static OPENCL: OnceLock<InstSet> = OnceLock::new();
+    static GLSL: OnceLock<InstSet> = OnceLock::new();
     let (kept, table) = match name {
         "OpenCL.std" => (&OPENCL, &OPENCL_STD_100_INSTRUCTION_TABLE),
         "GLSL.std.450" => (&GLSL, &GLSL_STD_450_INSTRUCTION_TABLE),
@@ -196,13 +196,13 @@ fn set(name: &str) -> Option<&'static Set> {
     Some(kept.get_or_init(|| table.iter().map(|i| (i.opname, i.opcode.into())).collect()))
 }
 
-/// The tokens of an instruction that are left, and the words made of those before.
-struct Rest<'t> {
+/// Remaining tokens of an instruction, and the words so far.
+struct Operands<'t> {
     tokens: std::slice::Iter<'t, &'t str>,
     words: Vec<u32>,
 }
 
-impl<'t> Rest<'t> {
+impl<'t> Operands<'t> {
     fn next(&mut self, what: &str) -> Result<&'t str, String> {
         let next = self.tokens.next().copied();
         next.ok_or_else(|| format!("expected {what}, found the end of the line"))
@@ -214,7 +214,7 @@ impl<'t> Rest<'t> {
 }
 
 impl Assembler {
-    /// The words of a line.
+    /// Assembles a line.
     fn instruction(&mut self, tokens: &[&str]) -> Result<Vec<u32>, String> {
         let (result, name, operands) = match tokens {
             [] => return Ok(Vec::new()),
@@ -226,12 +226,13 @@ impl Assembler {
         let grammar = INSTRUCTION_TABLE.get(op).operands;
         let has_result = grammar.iter().any(|o| o.kind == OperandKind::IdResult);
         if has_result != result.is_some() {
-            return Err(match has_result {
-                true => format!("`{name}` has a result: `%x = {name}`"),
-                false => format!("`{name}` has no result"),
+            return Err(if has_result {
+                format!("`{name}` has a result: `%x = {name}`")
+            } else {
+                format!("`{name}` has no result")
             });
         }
-        let mut rest = Rest {
+        let mut rest = Operands {
             tokens: operands.iter(),
             words: vec![0],
         };
@@ -251,8 +252,8 @@ impl Assembler {
             return Err(format!("`{name}` takes no further operand `{more}`"));
         }
         let mut words = rest.words;
-        if words.len() > MOST_WORDS {
-            return Err(format!("more than {MOST_WORDS} words"));
+        if words.len() > MAX_WORDS {
+            return Err(format!("more than {MAX_WORDS} words"));
         }
         if let Some(first) = words.first_mut() {
             *first = op as u32;
@@ -265,12 +266,12 @@ impl Assembler {
         Ok(words)
     }
 
-    /// Keeps what later lines need to know.
+    /// Records types and imports for later lines.
     fn learn(&mut self, op: Op, words: &[u32], operands: &[&str]) {
         match (op, words) {
             (Op::TypeInt, [_, id, bits, ..]) | (Op::TypeFloat, [_, id, bits, ..]) => {
                 let float = op == Op::TypeFloat;
-                self.numbers.insert(*id, Number { float, bits: *bits });
+                self.numbers.insert(*id, NumberType { float, bits: *bits });
             }
             (Op::ExtInstImport, [_, id, ..]) => {
                 let name = operands.first().map_or("", |n| n.trim_matches('"'));
@@ -287,13 +288,13 @@ impl Assembler {
         }
     }
 
-    /// Makes words of an operand, as often as it is there.
+    /// Assembles an operand with all its repetitions.
     fn operand(
         &mut self,
         op: Op,
         operand: &LogicalOperand,
         ty: Option<u32>,
-        rest: &mut Rest<'_>,
+        rest: &mut Operands<'_>,
     ) -> Result<(), String> {
         match operand.quantifier {
             OperandQuantifier::One => self.one(op, operand.kind, ty, rest),
@@ -313,7 +314,7 @@ impl Assembler {
         op: Op,
         kind: OperandKind,
         ty: Option<u32>,
-        rest: &mut Rest<'_>,
+        rest: &mut Operands<'_>,
     ) -> Result<(), String> {
         match kind {
             OperandKind::IdRef
@@ -321,7 +322,7 @@ impl Assembler {
             | OperandKind::IdMemorySemantics
             | OperandKind::IdResultType
             | OperandKind::IdResult => {
-                // Some instructions of sets take numbers, and roundings by name.
+                // Some extended instructions take numbers and rounding modes.
                 let next = rest.tokens.as_slice().first();
                 let kind = match next.filter(|t| op == Op::ExtInst && !t.starts_with('%')) {
                     Some(t) if t.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -335,7 +336,7 @@ impl Assembler {
             OperandKind::LiteralString => literal::string(rest.next("a string")?, &mut rest.words),
             OperandKind::LiteralInteger | OperandKind::LiteralFloat => {
                 let float = kind == OperandKind::LiteralFloat;
-                let number = Number { float, bits: 32 };
+                let number = NumberType { float, bits: 32 };
                 literal::number(rest.next("a number")?, number, &mut rest.words)
             }
             OperandKind::LiteralContextDependentNumber => {
@@ -355,10 +356,10 @@ impl Assembler {
             }
             OperandKind::LiteralSpecConstantOpInteger => self.of_constants(ty, rest),
             OperandKind::PairLiteralIntegerIdRef => {
-                // Of a switch, a literal of its selector's type.
+                // Cases of a switch have the type of the selector.
                 let selector = rest.words.get(1).and_then(|id| self.types.get(id));
                 let number = selector.and_then(|ty| self.numbers.get(ty)).copied();
-                let plain = Number {
+                let plain = NumberType {
                     float: false,
                     bits: 32,
                 };
@@ -379,13 +380,14 @@ impl Assembler {
         }
     }
 
-    /// What an enumerant takes. That of a mask is in the order of its bits, whose kinds are told by their looks.
+    /// Assembles the parameters of an enumerant. Those of a mask are in the order of its bits, and
+    /// their kinds follow from the tokens.
     fn parameters(
         &mut self,
         op: Op,
         parameters: &Parameters,
         ty: Option<u32>,
-        rest: &mut Rest<'_>,
+        rest: &mut Operands<'_>,
     ) -> Result<(), String> {
         for p in parameters {
             let next = rest.tokens.as_slice().first();
@@ -406,17 +408,17 @@ impl Assembler {
         Ok(())
     }
 
-    fn id(&mut self, rest: &mut Rest<'_>) -> Result<(), String> {
+    fn id(&mut self, rest: &mut Operands<'_>) -> Result<(), String> {
         let id = self.ids.of(rest.next("an id")?)?;
         rest.words.push(id);
         Ok(())
     }
 
-    /// The operation of a specialization constant, and its operands.
-    fn of_constants(&mut self, ty: Option<u32>, rest: &mut Rest<'_>) -> Result<(), String> {
+    /// Assembles the operation of `OpSpecConstantOp` with its operands.
+    fn of_constants(&mut self, ty: Option<u32>, rest: &mut Operands<'_>) -> Result<(), String> {
         let name = rest.next("an operation")?;
         let op = opcodes().get(name.strip_prefix("Op").unwrap_or(name));
-        // One in another has no meaning, and a line of them would be as deep as it is long.
+        // A nested one has no meaning, and would recurse as deep as the line is long.
         let op = op.filter(|op| **op != Op::SpecConstantOp);
         let op = *op.ok_or_else(|| format!("unknown operation `{name}`"))?;
         rest.words.push(op as u32);

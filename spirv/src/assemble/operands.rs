@@ -1,20 +1,20 @@
-//! Names of numbers: members of enumerations, masks, and what each takes behind it.
+//! Enumerants and masks by name, with the parameters that each takes.
 
 use bitflags::Flags;
 use rspirv::dr::Operand;
 use rspirv::grammar::{LogicalOperand, OperandKind};
 use std::str::FromStr;
 
-/// What stands behind a name.
+/// Parameters of an enumerant.
 pub(super) type Parameters = Vec<LogicalOperand>;
 
-/// Names that changed, and what they are in the grammar.
+/// Old names and their names in the grammar.
 const RENAMED: [(&str, &str); 1] = [("AllowContractFastINTEL", "AllowContract")];
 
-/// Ends of names that were taken off when what they name became everybody's.
+/// Vendor suffixes, which names lose when they are promoted.
 const VENDORS: [&str; 4] = ["INTEL", "KHR", "EXT", "ALTERA"];
 
-/// The forms in which the grammar may have a name.
+/// Possible forms of a name in the grammar.
 fn forms(text: &str) -> impl Iterator<Item = String> + '_ {
     let renamed = RENAMED.iter().filter(move |(n, _)| *n == text);
     let bare = VENDORS.iter().filter_map(|v| text.strip_suffix(v));
@@ -23,17 +23,17 @@ fn forms(text: &str) -> impl Iterator<Item = String> + '_ {
         .chain(renamed.map(|(_, n)| (*n).to_owned()))
         .chain(bare.map(str::to_owned))
         .chain(VENDORS.iter().map(move |v| format!("{base}{v}")))
-        // Those of image dimensions begin with a digit.
+        // Image dimensions begin with a digit.
         .chain(std::iter::once(format!("Dim{text}")))
 }
 
-/// A member of an enumeration as the operand of its kind.
+/// Parses an enumerant.
 fn member<T: FromStr>(text: &str, kind: OperandKind) -> Result<T, String> {
     let found = forms(text).find_map(|form| form.parse().ok());
     found.ok_or_else(|| format!("`{text}` is no {kind:?}"))
 }
 
-/// Flags, one behind the other: `Volatile|Aligned`.
+/// Parses a mask, such as `Volatile|Aligned`.
 fn flags<T: Flags>(text: &str, kind: OperandKind) -> Result<T, String> {
     let same = |name: &str, text: &str| {
         let letters = name.bytes().filter(|b| *b != b'_');
@@ -68,7 +68,7 @@ macro_rules! kinds {
     };
 }
 
-/// The word of a name, and what it takes.
+/// Returns the word of an enumerant or mask, and its parameters.
 pub(super) fn enumerant(kind: OperandKind, text: &str) -> Result<(u32, Parameters), String> {
     kinds!(text, kind;
         SourceLanguage ExecutionModel AddressingModel MemoryModel ExecutionMode StorageClass Dim

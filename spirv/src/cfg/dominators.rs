@@ -6,38 +6,38 @@ use smallvec::{SmallVec, smallvec};
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The tree of dominators, from the first node.
-pub(crate) struct Tree {
-    /// The immediate dominators; [`NONE`] for the first.
+/// Dominator tree, rooted at node 0.
+pub(crate) struct DominatorTree {
+    /// Immediate dominators. [`NONE`] for the root.
     pub idoms: Vec<u32>,
-    /// The numbers before and behind each node and all under it, by a walk.
+    /// Preorder number of each node, and the end of the numbers of its subtree.
     spans: Vec<(u32, u32)>,
 }
 
-impl Tree {
-    /// The tree of these immediate dominators.
-    pub fn new(idoms: Vec<u32>) -> Tree {
+impl DominatorTree {
+    /// Builds the tree of immediate dominators.
+    pub fn new(idoms: Vec<u32>) -> DominatorTree {
         let spans = spans(&idoms);
-        Tree { idoms, spans }
+        DominatorTree { idoms, spans }
     }
 
-    /// Whether one node dominates another.
+    /// Returns true if `d` dominates `n`.
     pub fn dominates(&self, d: u32, n: u32) -> bool {
         let (d, n) = (self.spans[d as usize], self.spans[n as usize]);
         d.0 <= n.0 && n.0 < d.1
     }
 }
 
-/// The ways between nodes, as lists in one place.
+/// Successor lists of a graph, in one allocation.
 #[derive(Default)]
 pub(crate) struct Edges {
-    /// Where each node's list ends; it begins where the one before it does.
+    /// End of the list of each node in `to`. It begins where that of the node before ends.
     ends: Vec<u32>,
     to: Vec<u32>,
 }
 
 impl Edges {
-    /// None yet, of so many nodes.
+    /// Empty graph with capacity for `nodes` nodes.
     pub fn with_capacity(nodes: usize) -> Edges {
         Edges {
             ends: Vec::with_capacity(nodes),
@@ -45,29 +45,29 @@ impl Edges {
         }
     }
 
-    /// The next node, and where it goes.
+    /// Adds a node with its successors.
     pub fn push(&mut self, to: impl IntoIterator<Item = u32>) {
         self.to.extend(to);
         self.ends.push(self.to.len() as u32);
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Where a node goes.
+    /// Successors of a node.
     pub fn of(&self, node: u32) -> &[u32] {
         let begin = node.checked_sub(1).map_or(0, |n| self.ends[n as usize]);
         &self.to[begin as usize..self.ends[node as usize] as usize]
     }
 
-    /// Where each node goes, in their order.
+    /// Iterates over the successors of each node in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> + '_ {
         (0..self.len() as u32).map(|n| self.of(n))
     }
 
-    /// The same ways, backwards, of so many nodes; by the number of the node that each comes from.
+    /// Reverses the edges among the nodes of `order`, named by their `number` in it.
     fn turned(&self, order: &[u32], number: &[u32]) -> Edges {
         let mut ends = vec![0; order.len() + 1];
         let targets = |n: &u32| self.of(*n).iter().map(|s| number[*s as usize]);
@@ -78,7 +78,7 @@ impl Edges {
             ends[n] += ends[n - 1];
         }
         let mut to = vec![0; ends[order.len()] as usize];
-        // Each list's beginning moves to its end, which is the next one's beginning.
+        // The start of each list advances to its end, which is the start of the next one.
         for (from, node) in (0..).zip(order) {
             for target in targets(node) {
                 let at = &mut ends[target as usize];
@@ -91,13 +91,14 @@ impl Edges {
     }
 }
 
-/// The immediate dominator of each node; [`NONE`] for the root and for nodes that it does not lead to.
+/// Computes the immediate dominator of each node. It is [`NONE`] for the root and for unreachable
+/// nodes.
 pub(crate) fn dominators(root: u32, succs: &Edges) -> Vec<u32> {
     let mut out = vec![NONE; succs.len()];
     if root as usize >= succs.len() {
         return out;
     }
-    // Nodes in the order of a depth-first walk; the rest goes by the numbers in it.
+    // From here on nodes are named by their depth-first numbers.
     let (order, number, parents) = walk(root, succs);
     let preds = succs.turned(&order, &number);
     let idoms = immediate_dominators(&parents, |n, each| {
@@ -109,7 +110,7 @@ pub(crate) fn dominators(root: u32, succs: &Edges) -> Vec<u32> {
     out
 }
 
-/// Nodes in the order of a depth-first walk, their numbers in it, and their parents by number.
+/// Depth-first walk: nodes in preorder, their numbers, and their parents by number.
 fn walk(root: u32, succs: &Edges) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
     let mut order = Vec::with_capacity(succs.len());
     order.push(root);
@@ -136,7 +137,7 @@ fn walk(root: u32, succs: &Edges) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
 }
 
 fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
-    // Nodes under one, as linked lists: the first of each, and the next of the same.
+    // Children as linked lists: the first of each node, and the next sibling.
     let mut first = vec![NONE; idoms.len()];
     let mut next = vec![NONE; idoms.len()];
     for (n, d) in (0..idoms.len() as u32).zip(idoms).rev() {
@@ -172,7 +173,7 @@ fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
 
-    /// By definition: d dominates n if n cannot be reached without d.
+    /// Reference by definition: `d` dominates `n` if `n` cannot be reached without `d`.
     fn slow(root: u32, succs: &[Vec<u32>]) -> Vec<u32> {
         let reach = |without: u32| {
             let mut seen = vec![false; succs.len()];

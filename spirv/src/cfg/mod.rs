@@ -1,12 +1,13 @@
-//! The graph of a body: order, dominators, loops.
+//! Control-flow graph of a body: order, dominators, loops.
 //!
-//! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch) and nowhere else, which [`Graph::new`]
-//! adds where there is none, and phis have what they take in the order of blocks. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
+//! Needs a body without inlinable calls. Afterwards every loop has one latch whose only successor
+//! is the header. [`Graph::new`] adds it where necessary. Phi arguments are sorted by block.
+//! Irreducible loops are removed before, by [`fix_irreducible`].
 
 pub(crate) mod dominators;
-pub(crate) mod numbered;
-pub(crate) mod reduce;
-pub(crate) mod script;
+pub(crate) mod fix_irreducible;
+pub(crate) mod rpo;
+pub(crate) mod structurize;
 pub(crate) mod uses;
 
 use crate::body::{Block, BlockData, Body, Phi, Term};
@@ -14,15 +15,15 @@ use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 use dominators::{Edges, dominators};
 use gantry_codegen::entity_set::sized;
-use numbered::Numbered;
+use rpo::ReversePostorder;
 use smallvec::{SmallVec, smallvec};
 
-/// A loop.
+/// Natural loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Loop(u32);
 entity_impl!(Loop, "loop");
 
-/// A loop: what is dominated by its header and leads back to it.
+/// Natural loop: blocks that the header dominates and that lead back to it.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopData {
     pub header: Block,
@@ -31,29 +32,29 @@ pub(crate) struct LoopData {
     pub depth: u32,
 }
 
-/// Loops nested deeper are refused.
-const MOST_LOOPS: u32 = 128;
+/// Maximum nesting depth of loops.
+const MAX_LOOPS: u32 = 128;
 
-/// What the phases behind ask of a graph.
+/// Control-flow graph of a body.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub entry: Block,
-    /// Where each block goes, once each.
+    /// Successors of each block, without repetitions.
     pub succs: SecondaryMap<Block, SmallVec<[Block; 2]>>,
-    /// From where, without the ways back to headers.
+    /// Predecessors of each block, without back edges.
     pub forward_preds: SecondaryMap<Block, SmallVec<[Block; 2]>>,
-    /// Blocks that are reached, each behind all that lead to it but latches.
+    /// Reachable blocks in reverse postorder.
     pub order: Vec<Block>,
-    /// Places in the order.
-    pub place: SecondaryMap<Block, u32>,
+    /// Index of each block in `order`.
+    pub rpo_index: SecondaryMap<Block, u32>,
     pub idom: SecondaryMap<Block, PackedOption<Block>>,
-    /// What every way from a block comes through next, where loops end.
+    /// Immediate postdominators, under the assumption that loops terminate.
     pub ipdom: SecondaryMap<Block, PackedOption<Block>>,
     pub loops: PrimaryMap<Loop, LoopData>,
     pub loop_of: SecondaryMap<Block, PackedOption<Loop>>,
 }
 
-/// Blocks behind those that lead to them, as far as that goes.
+/// Reverse postorder of the blocks reachable from `entry`.
 pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
     let mut seen: SecondaryMap<Block, bool> = sized(body.blocks.len());
     let mut out = Vec::with_capacity(body.blocks.len());
@@ -79,16 +80,16 @@ pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
 }
 
 impl Graph {
-    /// The graph of a body.
+    /// Computes the graph of a body, and adds latches to it.
     ///
     /// # Errors
-    /// It is not reducible, or nested too deeply.
+    /// A graph that is irreducible or nested too deeply.
     pub fn new(body: &mut Body) -> Result<Graph, Error> {
         let entry = body.entry.expand();
         let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
-        let mut numbered = Numbered::new(entry, body);
+        let mut numbered = ReversePostorder::new(entry, body);
         if one_latch_each(&numbered, body)? {
-            numbered = Numbered::new(entry, body);
+            numbered = ReversePostorder::new(entry, body);
         }
         let phis = body.blocks.values_mut().flat_map(|b| &mut b.phis);
         phis.for_each(|phi| phi.args.sort_unstable_by_key(|a| a.0));
@@ -98,7 +99,7 @@ impl Graph {
             succs: sized(blocks),
             forward_preds: sized(blocks),
             order: numbered.order,
-            place: numbered.place,
+            rpo_index: numbered.rpo_index,
             idom: sized(blocks),
             ipdom: sized(blocks),
             loops: PrimaryMap::new(),
@@ -113,7 +114,7 @@ impl Graph {
             g.succs[*b] = succs.copied().collect();
             edges.push(to);
         }
-        // One alone has nothing before it and nothing behind it.
+        // A single block has no dominators and no loops.
         if g.order.len() == 1 && g.succs[entry].is_empty() {
             return Ok(g);
         }
@@ -133,19 +134,19 @@ impl Graph {
         Ok(g)
     }
 
-    /// Whether an edge goes back to a loop's header.
+    /// Returns true for back edges.
     pub fn is_back(&self, from: Block, to: Block) -> bool {
-        self.place[to] <= self.place[from]
+        self.rpo_index[to] <= self.rpo_index[from]
     }
 
-    /// The loop that a block is the header of.
-    pub fn headed(&self, b: Block) -> Option<Loop> {
+    /// Returns the loop that a block is the header of.
+    pub fn loop_with_header(&self, b: Block) -> Option<Loop> {
         let l = self.loop_of[b].expand()?;
         (self.loops[l].header == b).then_some(l)
     }
 
-    /// Whether a loop has a block in it.
-    pub fn within(&self, l: Loop, b: Block) -> bool {
+    /// Returns true if a loop contains a block.
+    pub fn loop_contains(&self, l: Loop, b: Block) -> bool {
         let mut at = self.loop_of[b].expand();
         while let Some(i) = at {
             if i == l {
@@ -156,12 +157,12 @@ impl Graph {
         false
     }
 
-    /// The outermost loop that has one block in it and not the other.
-    pub fn left(&self, from: Block, to: Block) -> Option<Loop> {
+    /// Returns the outermost loop that contains `from` and not `to`.
+    pub fn exited_loop(&self, from: Block, to: Block) -> Option<Loop> {
         let mut out = None;
         let mut at = self.loop_of[from].expand();
         while let Some(l) = at {
-            if self.within(l, to) {
+            if self.loop_contains(l, to) {
                 break;
             }
             out = Some(l);
@@ -170,9 +171,9 @@ impl Graph {
         out
     }
 
-    /// Loops, inner ones behind outer ones.
+    /// Finds loops, outer ones before inner ones.
     fn find_loops(&mut self) -> Result<(), Error> {
-        // For each block: the outermost loop found so far that it is in, by its header's place.
+        // Header of the outermost loop found so far around each block, by index in the order.
         let mut outer: Vec<u32> = (0..self.order.len() as u32).collect();
         let mut found: Vec<(Block, Block, Vec<Block>)> = Vec::new();
         let forward = |b: &Block| self.succs[*b].iter().all(|s| !self.is_back(*b, *s));
@@ -192,25 +193,25 @@ impl Graph {
             let mut inside = Vec::new();
             let mut todo = vec![latch];
             while let Some(b) = todo.pop() {
-                let top = root(&mut outer, self.place[b]);
+                let top = root(&mut outer, self.rpo_index[b]);
                 if top as usize == n {
                     continue;
                 }
                 outer[top as usize] = n as u32;
                 let b = self.order[top as usize];
                 inside.push(b);
-                let ways = preds[b].iter().filter(|p| !self.is_back(**p, b));
-                todo.extend(ways);
+                let forward = preds[b].iter().filter(|p| !self.is_back(**p, b));
+                todo.extend(forward);
             }
             found.push((header, latch, inside));
         }
-        // Outer loops come first now.
+        // In reverse, outer loops come first.
         for (header, latch, inside) in found.into_iter().rev() {
             let parent = self.loop_of[header];
             let depth = parent.expand().map_or(0, |p| self.loops[p].depth) + 1;
-            if depth > MOST_LOOPS {
+            if depth > MAX_LOOPS {
                 return Err(Error::limit(format!(
-                    "loops are nested deeper than {MOST_LOOPS}"
+                    "loops are nested deeper than {MAX_LOOPS}"
                 )));
             }
             let l = self.loops.push(LoopData {
@@ -220,7 +221,7 @@ impl Graph {
                 depth,
             });
             self.loop_of[header] = l.into();
-            // Headers of inner loops take their blocks with them below.
+            // Blocks of inner loops are overwritten when those loops follow.
             for b in inside {
                 self.loop_of[b] = l.into();
             }
@@ -231,20 +232,20 @@ impl Graph {
     fn find_ipdoms(&mut self, edges: &Edges) {
         let count = self.order.len();
         let exit = count as u32;
-        // From, to.
-        let mut ways: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
+        // Edges of the reversed graph.
+        let mut reversed: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut ends = vec![false; count];
         for n in 0..exit {
             for &s in edges.of(n) {
                 if s > n {
-                    ways.push((s, n));
+                    reversed.push((s, n));
                     ends[n as usize] = true;
-                    // A latch leads to what the loop is left for: loops end.
+                    // Since loops terminate, each exit is also a successor of the latch.
                     let (from, to) = (self.order[n as usize], self.order[s as usize]);
                     let mut at = self.loop_of[from].expand();
-                    while let Some(l) = at.filter(|l| !self.within(*l, to)) {
-                        let latch = self.place[self.loops[l].latch];
-                        ways.push((s, latch));
+                    while let Some(l) = at.filter(|l| !self.loop_contains(*l, to)) {
+                        let latch = self.rpo_index[self.loops[l].latch];
+                        reversed.push((s, latch));
                         ends[latch as usize] = true;
                         at = self.loops[l].parent.expand();
                     }
@@ -252,12 +253,12 @@ impl Graph {
             }
         }
         let none = (0..).zip(&ends).filter(|(_, ends)| !**ends);
-        ways.extend(none.map(|(n, _)| (exit, n)));
-        ways.sort_by_key(|w| w.0);
+        reversed.extend(none.map(|(n, _)| (exit, n)));
+        reversed.sort_by_key(|w| w.0);
         let mut back = Edges::with_capacity(count + 1);
         for of in 0..=exit {
-            let first = ways.partition_point(|w| w.0 < of);
-            let of = ways[first..].iter().take_while(|w| w.0 == of);
+            let first = reversed.partition_point(|w| w.0 < of);
+            let of = reversed[first..].iter().take_while(|w| w.0 == of);
             back.push(of.map(|w| w.1));
         }
         for (n, d) in dominators(exit, &back).into_iter().take(count).enumerate() {
@@ -266,7 +267,7 @@ impl Graph {
     }
 }
 
-/// The root of a node, where nodes point on; the way becomes shorter.
+/// Finds the root of a node in a union-find forest, with path halving.
 fn root(up: &mut [u32], mut n: u32) -> u32 {
     while up[n as usize] != n {
         let next = up[up[n as usize] as usize];
@@ -276,8 +277,9 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else; whether there are such.
-fn one_latch_each(graph: &Numbered, body: &mut Body) -> Result<bool, Error> {
+/// Adds a latch to headers with several back edges, or with one from a block of several successors.
+/// Returns true if there were any.
+fn one_latch_each(graph: &ReversePostorder, body: &mut Body) -> Result<bool, Error> {
     if graph.back().next().is_none() {
         return Ok(false);
     }
@@ -294,7 +296,7 @@ fn one_latch_each(graph: &Numbered, body: &mut Body) -> Result<bool, Error> {
         let mut from = std::mem::take(&mut latches[header]);
         from.sort_unstable();
         from.dedup();
-        // One that also goes elsewhere may be in an inner loop, or leave it.
+        // A block of several successors may be in an inner loop, or leave this one.
         let alone = |b: &Block| matches!(body.blocks[*b].term, Term::Branch(_));
         if from.is_empty() || from.len() == 1 && from.iter().all(alone) {
             continue;

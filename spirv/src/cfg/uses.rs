@@ -1,19 +1,19 @@
-//! Whether every value is defined before it is used, on every way: the rule of SSA that later phases rely on.
+//! Check that definitions dominate their uses, on which later passes rely.
 
 use super::Graph;
 use crate::body::{Block, Body};
-use crate::cfg::dominators::{NONE, Tree};
+use crate::cfg::dominators::{DominatorTree, NONE};
 use crate::error::Error;
 use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 
-/// Looks at the uses of a body. What is used in its own block before it is defined, emission tells.
+/// Checks the uses of a body. Emission checks uses before the definition in the same block.
 ///
 /// # Errors
 /// A use that its definition does not dominate.
 pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error> {
-    // Only definitions of other blocks are looked at.
+    // Only definitions in other blocks are checked.
     if g.order.len() == 1 {
         return Ok(());
     }
@@ -26,8 +26,8 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
             block[id] = n as u32;
         }
     }
-    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.place[d]);
-    let tree = Tree::new(g.order.iter().map(idom).collect());
+    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.rpo_index[d]);
+    let tree = DominatorTree::new(g.order.iter().map(idom).collect());
     let early = |id: Id, by: u32| block[id] != NONE && !tree.dominates(block[id], by);
     let wrong = |id: Id, at: u32| {
         let id = body.origin(id);
@@ -40,7 +40,7 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
             let bad = phi
                 .args
                 .iter()
-                .find(|(from, id)| early(*id, g.place[*from]));
+                .find(|(from, id)| early(*id, g.rpo_index[*from]));
             if let Some((_, id)) = bad {
                 return Err(wrong(*id, phi.at));
             }

@@ -1,8 +1,8 @@
-//! A kernel's arguments, as OpenCL passes them.
+//! Kernel arguments in OpenCL's order.
 
 use super::{Emit, Leaves};
-use crate::calls::{is_alone, is_by_value};
 use crate::error::Error;
+use crate::inline_policy::{is_alone, is_by_value};
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{self, ParamRole, Region, Scalar};
@@ -39,12 +39,15 @@ impl Emit<'_, '_, '_> {
                 let v = self.b.slm_param();
                 Ok(Leaves::from_slice(&[v]))
             }
-            Type::Pointer(StorageClass::Function, _) => match is_by_value(self.m, id) {
-                true => self.by_value(id, ty),
-                false => Err(Error::unsupported(
-                    "a private pointer as an argument of a kernel",
-                )),
-            },
+            Type::Pointer(StorageClass::Function, _) => {
+                if is_by_value(self.m, id) {
+                    self.by_value(id, ty)
+                } else {
+                    Err(Error::unsupported(
+                        "a private pointer as an argument of a kernel",
+                    ))
+                }
+            }
             Type::Int(_) | Type::Float(_) => {
                 let ty = ir::Type::scalar_of(self.scalar(ty)?);
                 let v = self.b.param(ty);
@@ -94,7 +97,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A structure by value, to which the kernel has a pointer: a copy in each work-item's own memory.
+    /// `ByVal` argument: copies it to private memory, to which the kernel gets a pointer.
     fn by_value(&mut self, id: Id, ty: Ty) -> Result<Leaves, Error> {
         let of = self
             .m

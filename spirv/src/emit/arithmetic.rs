@@ -1,14 +1,14 @@
-//! Integers, floats and bools: arithmetic, comparison, selection.
+//! Arithmetic, comparison and selection of integers, floats and bools.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
-use crate::contract::Fused;
+use crate::contraction::Fused;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use smallvec::SmallVec;
 use spirv::Op;
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -83,14 +83,14 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 impl Emit<'_, '_, '_> {
-    /// A sum with a product, rounded once.
+    /// Emits a contracted sum.
     fn fused(&mut self, inst: &BInst, sum: Fused) -> Result<Leaves, Error> {
         let addend = self.get(self.operand(inst, 1 - sum.product)?)?;
         let factors = [self.get(sum.factors[0])?, self.get(sum.factors[1])?];
         let differ = || Error::malformed("operands of several sizes");
         let mut out = Leaves::new();
         for (n, &c) in addend.iter().enumerate() {
-            // A scalar with a vector.
+            // One factor may be a scalar.
             let leaf = |of: &Leaves| of.get(if of.len() == 1 { 0 } else { n }).copied();
             let factor = |f: &Leaves| leaf(f).ok_or_else(differ);
             let mut v = [factor(&factors[0])?, factor(&factors[1])?, c];
@@ -155,7 +155,7 @@ impl Emit<'_, '_, '_> {
         let mut out = Leaves::new();
         for n in 0..want {
             let leaf = |of: &Leaves| match of.as_slice() {
-                // A scalar with a vector.
+                // One operand is a scalar.
                 [one] if inst.op == Op::VectorTimesScalar => Some(*one),
                 many => many.get(n).copied(),
             };
@@ -175,17 +175,18 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// And, or `or`, of bools.
+    /// Conjunction or disjunction of bools.
     fn logic(&mut self, and: bool, a: Value, b: Value) -> Value {
         let mut v = [a, b];
         self.even(&mut v);
-        match and {
-            true => self.b.ins().band(v[0], v[1]),
-            false => self.b.ins().bor(v[0], v[1]),
+        if and {
+            self.b.ins().band(v[0], v[1])
+        } else {
+            self.b.ins().bor(v[0], v[1])
         }
     }
 
-    /// A constant in as many lanes, of the bits of the type.
+    /// Constant with the type of a value.
     pub fn same(&mut self, like: Value, bits: u64) -> Value {
         let ty = self.b.ty(like);
         match ty.scalar() {
@@ -225,7 +226,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The bits of a float.
+    /// Bits of a float as an integer.
     pub fn bits(&mut self, a: Value) -> Result<Value, Error> {
         let ty = self.b.ty(a);
         let int = match ty.scalar() {
@@ -259,7 +260,7 @@ impl Emit<'_, '_, '_> {
             Op::IsInf => self.b.ins().icmp(IntCC::Equal, magnitude, inf),
             Op::IsFinite => self.b.ins().icmp(IntCC::UnsignedLessThan, magnitude, inf),
             _ => {
-                // From the least normal number up to the greatest one.
+                // From the least normal number to the greatest.
                 let least = 1u64 << fraction;
                 let first = self.same(bits, least);
                 let from = self.b.ins().isub(magnitude, first);
@@ -279,7 +280,7 @@ impl Emit<'_, '_, '_> {
             Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic
         );
         if shift && ta.scalar().is_int() && tb.scalar().is_int() {
-            // Counts are taken modulo the width: the low bits will do.
+            // Shift counts are modulo the width, so the low bits suffice.
             b = self.resize(b, ta.scalar(), false);
         } else if ta != tb {
             return Err(wrong(op));
@@ -302,12 +303,14 @@ impl Emit<'_, '_, '_> {
             _ => None,
         };
         if let Some(cc) = int {
-            return match scalar.is_int() {
-                true => Ok(self.b.ins().icmp(cc, a, b)),
-                false => Err(wrong(op)),
+            return if scalar.is_int() {
+                Ok(self.b.ins().icmp(cc, a, b))
+            } else {
+                Err(wrong(op))
             };
         }
-        // The condition, and whether its negation is meant: unordered ones are what the opposite is not.
+        // Condition, and whether it is negated: unordered conditions negate the opposite ordered
+        // one.
         let float = match op {
             FOrdEqual => Some((F::Equal, false)),
             FOrdLessThan => Some((F::LessThan, false)),
@@ -323,10 +326,7 @@ impl Emit<'_, '_, '_> {
         };
         if let (Some((cc, not)), true) = (float, scalar.is_float()) {
             let v = self.b.ins().fcmp(cc, a, b);
-            return Ok(match not {
-                true => self.b.ins().bnot(v),
-                false => v,
-            });
+            return Ok(if not { self.b.ins().bnot(v) } else { v });
         }
         if scalar.is_float() && matches!(op, FOrdNotEqual | LessOrGreater | FUnordEqual) {
             let less = self.b.ins().fcmp(F::LessThan, a, b);
@@ -379,7 +379,7 @@ impl Emit<'_, '_, '_> {
             UMod => self.b.ins().urem(a, b),
             SRem => self.b.ins().srem(a, b),
             SMod => {
-                // The remainder of the divisor's sign.
+                // The remainder has the sign of the divisor.
                 let r = self.b.ins().srem(a, b);
                 let zero = self.same(r, 0);
                 let some = self.b.ins().icmp(I::NotEqual, r, zero);
@@ -416,23 +416,25 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// A quotient of floats: of singles the math box's, unless they are to be exact.
+    /// Quotient of floats. That of singles is the math box's unless exact division is requested.
     pub fn quotient(&mut self, a: Value, b: Value) -> Value {
-        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
-            true => self.b.ins().fdiv(a, b),
-            false => self.b.ins().fdiv_rn(a, b),
+        if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            self.b.ins().fdiv(a, b)
+        } else {
+            self.b.ins().fdiv_rn(a, b)
         }
     }
 
-    /// A square root, as [`Emit::quotient`].
+    /// Square root, with the precision of [`Emit::quotient`].
     pub fn root(&mut self, a: Value) -> Value {
-        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
-            true => self.b.ins().fsqrt(a),
-            false => self.b.ins().fsqrt_rn(a),
+        if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            self.b.ins().fsqrt(a)
+        } else {
+            self.b.ins().fsqrt_rn(a)
         }
     }
 
-    /// The sum of products, each rounded by itself or `once` with the sum.
+    /// Dot product. With `once`, each product is contracted with the sum.
     fn dot(&mut self, inst: &BInst, once: bool) -> Result<Leaves, Error> {
         let a = self.get(self.operand(inst, 0)?)?;
         let b = self.get(self.operand(inst, 1)?)?;
@@ -446,7 +448,7 @@ impl Emit<'_, '_, '_> {
             }
             sum = Some(match sum {
                 None => self.b.ins().fmul(a, b),
-                // Halves side by side, as loads give them, are factors of `mul` and not of `mad`.
+                // Packed halves, as loads return them, are legal for `mul` and not for `mad`.
                 Some(_) if once && self.b.ty(a).scalar() != Scalar::F16 => {
                     self.b.ins().fma(a, b, s)
                 }
@@ -475,7 +477,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// One of two values in each lane.
+    /// Selects one of two values in each lane.
     pub fn choose(&mut self, cond: Value, a: Value, b: Value) -> Result<Value, Error> {
         let mut v = [cond, a, b];
         self.even(&mut v);

@@ -1,7 +1,9 @@
-//! Private variables that are held in registers ([`crate::arrays`]).
+//! Access to private variables in registers ([`crate::promote_arrays`]).
 //!
-//! A variable is one of the builder's: its first scalar of all channels, then its second one, and so on; where all channels have the same, one lane of each. A pointer into it is the number of the scalar that it
-//! is to: a constant that is known here, and what indices add to it, which is the pointer's value. No index leads out of the variable.
+//! Each is a variable of the builder: its first scalar for all channels, then its second, and so
+//! on. A uniform variable has one lane for each scalar. A pointer into it is the index of a scalar.
+//! It has a constant part known here, and a dynamic part that is the value of the pointer. Indices
+//! are in bounds.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -13,22 +15,23 @@ use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
 use spirv::Op;
 use std::collections::BTreeMap;
 
-/// The most places that a load by each channel's own index looks at, one after the other: of more, each channel's address is made.
-const MOST_PLACES: u32 = 3;
+/// Maximum number of positions that a load with a divergent index selects among. With more, each
+/// channel computes an address.
+const MAX_PLACES: u32 = 3;
 
-/// What is held.
+/// Promoted variables.
 #[derive(Default)]
-pub(super) struct Held {
-    /// By the variable's number: none where it is in scratch.
+pub(super) struct PromotedVars {
+    /// Variables by index. `None` for those in scratch.
     vars: Vec<Option<Variable>>,
     which: Vec<bool>,
-    /// Of pointers into them: whether indices count, and the constant.
+    /// Pointers into them: true if there is a dynamic part, and the constant part.
     at: BTreeMap<Id, (bool, u32)>,
 }
 
-impl Held {
-    pub fn new(which: Vec<bool>) -> Held {
-        Held {
+impl PromotedVars {
+    pub fn new(which: Vec<bool>) -> PromotedVars {
+        PromotedVars {
             vars: vec![None; which.len()],
             which,
             at: BTreeMap::new(),
@@ -36,27 +39,28 @@ impl Held {
     }
 }
 
-/// What an access is to.
-struct Part {
+/// Access to a promoted variable.
+struct ArrayAccess {
     var: Variable,
     scalar: Scalar,
-    /// The lanes of each scalar.
+    /// Lanes of each scalar.
     lanes: u32,
-    /// How many places there are for it.
+    /// Number of possible positions.
     places: u32,
-    /// The number of its first scalar: a constant, or one for all, or of each channel. It is no more than what there are places for.
+    /// Index of the first scalar, clamped to the last position. The dynamic part may be uniform or
+    /// divergent.
     constant: u32,
     index: Option<Value>,
 }
 
 impl Emit<'_, '_, '_> {
-    /// The number of the variable that a pointer is into, if that is held in registers.
+    /// Index of the variable that a pointer points into, if it is promoted.
     pub(super) fn held(&self, pointer: Id) -> Option<usize> {
         let n = self.arrays.of(pointer)?;
         self.held.which.get(n).copied()?.then_some(n)
     }
 
-    /// A variable begins.
+    /// Defines a promoted variable.
     pub(super) fn hold(&mut self, id: Id, n: usize, init: Option<Id>) -> Result<Leaves, Error> {
         let array = self.arrays.all.get(n);
         let array = array.ok_or_else(|| Error::internal("no such variable"))?;
@@ -75,7 +79,7 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[self.number(Scalar::I32, 0)]))
     }
 
-    /// A value as a variable holds it.
+    /// Concatenates the leaves of a value in the layout of a variable.
     fn filled(&mut self, value: Id, lanes: u32) -> Result<Value, Error> {
         let leaves = self.get(value)?;
         let all: Vec<Value> = leaves.iter().map(|v| self.as_held(*v, lanes)).collect();
@@ -84,7 +88,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.join(scalar, &all, lanes))
     }
 
-    /// A value with so many lanes as a variable has for each scalar.
+    /// Splats a value to the lanes of a scalar of the variable.
     fn as_held(&mut self, v: Value, lanes: u32) -> Value {
         match lanes {
             1 => v,
@@ -92,7 +96,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A copy of constants to the whole of a variable.
+    /// Copies a constant to a whole variable.
     pub(super) fn fill_held(&mut self, n: usize, from: Id) -> Result<(), Error> {
         let array = self.arrays.all.get(n);
         let lanes = array.map_or(self.simd, |a| a.lanes(self.simd));
@@ -103,7 +107,7 @@ impl Emit<'_, '_, '_> {
             self.b.def_var_all_lanes(var, all);
             return Ok(());
         }
-        // In channels that do not run it is nobody's business what is there, but in those of a call that is made by some of them only, it is.
+        // Inactive channels may be overwritten, except in a call that only some channels make.
         let scalar = self.b.ty(all).scalar();
         let bytes = self.simd * scalar.bytes();
         let mut now = self.b.use_var(var);
@@ -117,7 +121,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// A pointer from another by indices.
+    /// Access chain on a promoted variable.
     pub(super) fn held_chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
         let (_, mut ty) = self.pointer(base)?;
@@ -156,13 +160,12 @@ impl Emit<'_, '_, '_> {
                     }
                     let by = self.resize(by, Scalar::I32, true);
                     let by = self.times(by, u64::from(step));
-                    index = match std::mem::replace(&mut indexed, true) {
-                        true => {
-                            let mut v = [index, by];
-                            self.even(&mut v);
-                            self.b.ins().iadd(v[0], v[1])
-                        }
-                        false => by,
+                    index = if std::mem::replace(&mut indexed, true) {
+                        let mut v = [index, by];
+                        self.even(&mut v);
+                        self.b.ins().iadd(v[0], v[1])
+                    } else {
+                        by
                     };
                 }
             }
@@ -178,8 +181,8 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[index]))
     }
 
-    /// What so many scalars behind a pointer are.
-    fn held_part(&mut self, pointer: Id, n: usize, leaves: u32) -> Result<Part, Error> {
+    /// Describes an access to a number of leaves through a pointer.
+    fn held_part(&mut self, pointer: Id, n: usize, leaves: u32) -> Result<ArrayAccess, Error> {
         let array = self.arrays.all.get(n).cloned();
         let array = array.ok_or_else(|| Error::internal("no such variable"))?;
         let var = self.held.vars.get(n).copied().flatten();
@@ -187,7 +190,7 @@ impl Emit<'_, '_, '_> {
         let last = array.leaves.checked_sub(leaves);
         let last = last.ok_or_else(|| Error::malformed("an access larger than its variable"))?;
         let (indexed, constant) = self.held.at.get(&pointer).copied().unwrap_or_default();
-        let mut part = Part {
+        let mut part = ArrayAccess {
             var,
             scalar: array.scalar,
             lanes: array.lanes(self.simd),
@@ -198,7 +201,8 @@ impl Emit<'_, '_, '_> {
         if indexed {
             let mut index = self.one(pointer)?;
             if self.b.ty(index).lanes() > 1 {
-                // No index leads out of the variable, of which words hold all numbers: what does is held to the last one all the same.
+                // Indices are in bounds, and 16 bits hold all of them. The clamp below covers the
+                // rest.
                 index = self.resize(index, Scalar::I16, false);
             }
             let by = self.same(index, u64::from(constant));
@@ -214,19 +218,19 @@ impl Emit<'_, '_, '_> {
         Ok(part)
     }
 
-    /// The number of a scalar in bytes, as regions have it.
-    fn bytes_of(&mut self, part: &Part, index: Value) -> Value {
+    /// Byte offset of a scalar, as regions take it.
+    fn bytes_of(&mut self, part: &ArrayAccess, index: Value) -> Value {
         let bytes = self.times(index, u64::from(part.lanes * part.scalar.bytes()));
         self.resize(bytes, Scalar::I16, false)
     }
 
-    /// Where one of a part's scalars is.
-    fn region(&self, part: &Part, n: u32) -> Region {
+    /// Region of one scalar of an access.
+    fn region(&self, part: &ArrayAccess, n: u32) -> Region {
         let offset = (part.constant + n) * part.lanes * part.scalar.bytes();
         Region::contiguous(part.lanes as u16, offset as u16)
     }
 
-    /// In which channels a part is the one at a place.
+    /// Channels whose access is at a position.
     fn is_at(&mut self, index: Value, place: u32) -> Value {
         let place = self.same(index, u64::from(place));
         self.b.ins().icmp(IntCC::Equal, index, place)
@@ -244,7 +248,7 @@ impl Emit<'_, '_, '_> {
         let ty = self.lanes(part.scalar, self.simd);
         let mut out = Leaves::new();
         match part.index {
-            Some(index) if self.b.ty(index).lanes() > 1 && part.places > MOST_PLACES => {
+            Some(index) if self.b.ty(index).lanes() > 1 && part.places > MAX_PLACES => {
                 let mut at = self.bytes_of(&part, index);
                 if part.lanes > 1 {
                     let lane = self.b.iota(Scalar::I16, self.simd);

@@ -3,47 +3,19 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::op_info::is_atomic;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
     AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Scalar, Scope, Space, Value,
 };
 use spirv::{MemorySemantics as Semantics, Op};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     is_atomic(op) || matches!(op, Op::ControlBarrier | Op::MemoryBarrier)
 }
 
-/// Whether an instruction is an atomic access.
-pub(super) fn is_atomic(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        AtomicLoad
-            | AtomicStore
-            | AtomicExchange
-            | AtomicCompareExchange
-            | AtomicCompareExchangeWeak
-            | AtomicIIncrement
-            | AtomicIDecrement
-            | AtomicIAdd
-            | AtomicISub
-            | AtomicSMin
-            | AtomicUMin
-            | AtomicSMax
-            | AtomicUMax
-            | AtomicAnd
-            | AtomicOr
-            | AtomicXor
-            | AtomicFlagTestAndSet
-            | AtomicFlagClear
-            | AtomicFAddEXT
-            | AtomicFMinEXT
-            | AtomicFMaxEXT
-    )
-}
-
-/// What it does to an integer, for those of which that is all.
+/// IR operation of an integer atomic, if a single one suffices.
 fn operation(op: Op) -> Option<AtomicOp> {
     Some(match op {
         Op::AtomicExchange => AtomicOp::Xchg,
@@ -63,7 +35,7 @@ fn operation(op: Op) -> Option<AtomicOp> {
     })
 }
 
-/// The integers of as many bits as a scalar.
+/// Integer of the width of a scalar.
 fn integer(scalar: Scalar) -> Scalar {
     match scalar {
         Scalar::F16 => Scalar::I16,
@@ -104,7 +76,7 @@ impl Emit<'_, '_, '_> {
                 read::name(inst.op)
             )));
         }
-        // The semantics' order: released before, acquired behind.
+        // A release orders before the access, an acquire after it.
         self.order(
             scope,
             semantics & (Semantics::RELEASE | both()).bits() | spaces(semantics),
@@ -112,7 +84,7 @@ impl Emit<'_, '_, '_> {
         let mut mem = access.mem;
         mem.volatile = true;
         mem.constant = false;
-        // Zero, where the pointer is beside the memory.
+        // Result of an out-of-bounds access.
         let zero = match (guard, inst.id.expand()) {
             (Some(guard), id) => {
                 let guard = self.b.splat(guard, self.simd);
@@ -190,13 +162,13 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// The number that a scope or semantics are.
+    /// Constant value of a scope or of memory semantics.
     fn known(&self, id: Id) -> Result<u32, Error> {
         let bits = self.m.bits(id).map(|b| b as u32);
         bits.ok_or_else(|| Error::unsupported("a scope or semantics that are no constant"))
     }
 
-    /// Orders accesses, if semantics say so and others could see it.
+    /// Emits a fence if the semantics require one that is observable.
     fn order(&mut self, scope: u32, semantics: u32) {
         let orders = Semantics::ACQUIRE | Semantics::RELEASE | both();
         let orders = semantics & orders.bits() != 0;
@@ -217,7 +189,7 @@ impl Emit<'_, '_, '_> {
             (true, true) => FenceSpaces::All,
             (true, false) => FenceSpaces::Global,
             (false, true) => FenceSpaces::Slm,
-            // Semantics that name no memory order nothing.
+            // Semantics without a memory order nothing.
             (false, false) => return,
         };
         self.b.ins().fence(spaces, scope);
@@ -258,7 +230,7 @@ impl Emit<'_, '_, '_> {
         match op {
             AtomicOp::Inc | AtomicOp::Dec => {}
             AtomicOp::Cmpxchg => {
-                // Value and comparator; in the IR the other way round.
+                // SPIR-V has value and comparator, the IR the reverse.
                 for n in [5, 4] {
                     let v = self.operand(inst, n)?;
                     values.push(self.one(v)?);
@@ -307,7 +279,7 @@ impl Emit<'_, '_, '_> {
         ]))
     }
 
-    /// By exchange, again where another was faster.
+    /// Emits a float atomic, by a compare-and-exchange loop unless the hardware has it.
     fn float_atomic(
         &mut self,
         op: Op,
@@ -319,7 +291,7 @@ impl Emit<'_, '_, '_> {
         if scalar != self.b.ty(value).scalar() || !scalar.is_float() {
             return Err(wrong(op));
         }
-        // What has atomics of halves at all has these.
+        // Targets with atomics of halves have these.
         let of_halves = match op {
             Op::AtomicFMinEXT => Some(AtomicOp::Fmin),
             Op::AtomicFMaxEXT => Some(AtomicOp::Fmax),
@@ -339,7 +311,8 @@ impl Emit<'_, '_, '_> {
         self.by_exchange(scalar, addr, mem, |e, have| (change(e, have), None))
     }
 
-    /// Changes a float by exchange, again where another was faster: to what a function makes of what is there, unless it says not to.
+    /// Compare-and-exchange loop on a float. `change` computes the new value and an optional
+    /// condition to stop without a store.
     fn by_exchange(
         &mut self,
         scalar: Scalar,
@@ -379,7 +352,7 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[self.b.ins().bitcast(float, old)]))
     }
 
-    /// Exchanges a single float if it equals another, as floats do.
+    /// Compare-and-exchange of a single with float comparison.
     pub(crate) fn exchange_float(
         &mut self,
         pointer: Id,
@@ -405,7 +378,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// An atomic that is one in the IR too, of the channels that run.
+    /// Emits an IR atomic for the active channels.
     fn at_once(
         &mut self,
         op: AtomicOp,
@@ -421,7 +394,7 @@ impl Emit<'_, '_, '_> {
         Leaves::from_slice(&[old])
     }
 
-    /// An atomic on words or halves, by a pointer and as many operands as it has, without an order.
+    /// Emits a 16-bit atomic without ordering.
     pub(crate) fn word_atomic(
         &mut self,
         op: AtomicOp,
@@ -431,9 +404,10 @@ impl Emit<'_, '_, '_> {
         let wrong = || Error::malformed("an atomic of 16 bits of what it does not take");
         let (class, of) = self.pointer(pointer)?;
         let scalar = self.scalar(of)?;
-        let want = match op.is_float() {
-            true => Scalar::F16,
-            false => Scalar::I16,
+        let want = if op.is_float() {
+            Scalar::F16
+        } else {
+            Scalar::I16
         };
         if scalar != want || operands.len() != op.operands() {
             return Err(wrong());
@@ -453,7 +427,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.at_once(op, scalar, addr, access.mem, &values))
     }
 
-    /// Whether a float is a NaN.
+    /// Compares a float with itself to detect NaN.
     pub fn is_nan(&mut self, v: Value) -> Value {
         self.b.ins().fcmp(FloatCC::NotEqual, v, v)
     }
@@ -463,7 +437,7 @@ fn both() -> Semantics {
     Semantics::ACQUIRE_RELEASE | Semantics::SEQUENTIALLY_CONSISTENT
 }
 
-/// The memories that semantics name, or all.
+/// Storage classes in memory semantics, or all if none is named.
 fn spaces(semantics: u32) -> u32 {
     let named = semantics & !0x1f;
     match named {

@@ -1,4 +1,5 @@
-//! Bit fields, sums with carry, long products, dot products of small integers, bfloats, and what a half keeps of a single.
+//! Bit fields, carries, long products, dot products of small integers, bfloats, and rounding to
+//! half.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -8,7 +9,7 @@ use crate::read;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use spirv::Op;
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -63,7 +64,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// As many ones as a number says, which may be all.
+    /// Mask of the low `count` bits, up to all.
     fn ones(&mut self, count: Value) -> Value {
         let bits = self.b.ty(count).scalar().bits();
         let (one, all) = (self.same(count, 1), self.same(count, u64::MAX));
@@ -82,12 +83,11 @@ impl Emit<'_, '_, '_> {
         let first = self.operand(inst, 0)?;
         let base = self.get(first)?;
         let skip = 1 + usize::from(insert);
-        let new = match insert {
-            true => {
-                let id = self.operand(inst, 1)?;
-                Some(self.get(id)?)
-            }
-            false => None,
+        let new = if insert {
+            let id = self.operand(inst, 1)?;
+            Some(self.get(id)?)
+        } else {
+            None
         };
         let (offset, count) = (self.operand(inst, skip)?, self.operand(inst, skip + 1)?);
         let (offset, count) = (self.one(offset)?, self.one(count)?);
@@ -126,7 +126,7 @@ impl Emit<'_, '_, '_> {
                     if op == Op::BitFieldUExtract {
                         low
                     } else {
-                        // The highest of its bits goes on: (x ^ top) - top.
+                        // Sign extension of a field: (x ^ top) - top.
                         let one = self.same(mask, 1);
                         let half = self.b.ins().ushr(mask, one);
                         let top = self.b.ins().bxor(mask, half);
@@ -139,7 +139,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Results of two members.
+    /// Operations whose result is a structure of two members.
     fn extended_ints(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (a, b) = (self.get(a)?, self.get(b)?);
@@ -177,7 +177,7 @@ impl Emit<'_, '_, '_> {
         Ok(first)
     }
 
-    /// As a half has it; what is too small for a normal one is zero.
+    /// Rounds a single to half precision. Subnormal halves become zero.
     fn quantize(&mut self, v: Value) -> Result<Value, Error> {
         if self.b.ty(v).scalar() != Scalar::F32 {
             return Err(wrong(Op::QuantizeToF16));
@@ -193,7 +193,8 @@ impl Emit<'_, '_, '_> {
         self.choose(small, zero, back)
     }
 
-    /// A single as the bits of a bfloat, or those as a single, of which they are the upper half.
+    /// Converts a single to the bits of a bfloat, or back. Those bits are the upper half of a
+    /// single.
     fn bfloat(&mut self, op: Op, v: Value) -> Result<Value, Error> {
         let ty = self.b.ty(v);
         let of = |scalar| self.lanes(scalar, ty.lanes());
@@ -213,7 +214,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The parts of an operand: a vector's components, or the bytes of a word.
+    /// Elements of an operand: components of a vector, or bytes of a dword.
     fn small(&mut self, id: crate::read::Id, signed: bool, to: Scalar) -> Result<Leaves, Error> {
         let ty = self.type_of(id)?;
         let v = self.get(id)?;
@@ -237,7 +238,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Four bytes as a doubleword: a vector of them, or a word that has them. None for what is no four bytes.
+    /// Packs four bytes in a dword: a vector of bytes, or a dword. `None` for others.
     pub(crate) fn four_bytes(&mut self, id: read::Id) -> Result<Option<Value>, Error> {
         let ty = self.type_of(id)?;
         let packed = matches!(self.m.types.kind(ty), Type::Int(32));
@@ -250,7 +251,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The sum of the products of four bytes each, and of a doubleword if there is one: then it may be clamped.
+    /// Dot product of four bytes each, plus an accumulator. With `clamped` the sum saturates.
     pub(crate) fn dot_of_bytes(
         &mut self,
         [a, b]: [Value; 2],
@@ -258,7 +259,7 @@ impl Emit<'_, '_, '_> {
         more: Option<Value>,
         clamped: bool,
     ) -> Value {
-        // There is one order of signs: the other is that of the operands.
+        // The hardware has one mixed order of signs, so operands may swap.
         let (a, b) = if sb && !sa { (b, a) } else { (a, b) };
         let more = more.unwrap_or_else(|| self.same(a, 0));
         let mut v = [a, b, more];
@@ -287,12 +288,11 @@ impl Emit<'_, '_, '_> {
             return Err(wrong(inst.op));
         }
         let clamped = matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
-        let more = match clamped {
-            true => {
-                let id = self.operand(inst, 2)?;
-                Some(self.one(id)?)
-            }
-            false => None,
+        let more = if clamped {
+            let id = self.operand(inst, 2)?;
+            Some(self.one(id)?)
+        } else {
+            None
         };
         if more.is_some_and(|v| self.b.ty(v).scalar() != to) {
             return Err(wrong(inst.op));
@@ -319,9 +319,10 @@ impl Emit<'_, '_, '_> {
         if let Some(more) = more {
             let mut v = [sum, more];
             self.even(&mut v);
-            sum = match sa {
-                true => self.b.ins().sadd_sat(v[0], v[1]),
-                false => self.b.ins().uadd_sat(v[0], v[1]),
+            sum = if sa {
+                self.b.ins().sadd_sat(v[0], v[1])
+            } else {
+                self.b.ins().uadd_sat(v[0], v[1])
             };
         }
         Ok(Leaves::from_slice(&[sum]))

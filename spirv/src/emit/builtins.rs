@@ -1,16 +1,16 @@
 //! Built-in variables: ids and sizes of the launch.
 
 use super::{Emit, Leaves};
+use crate::builtins;
 use crate::error::Error;
 use crate::module::types::Ty;
-use crate::place;
 use crate::read::Id;
 use gantry_codegen::ir::{Dim, Scalar, Value, scalars::I32};
 use spirv::BuiltIn;
 
 const DIMS: [Dim; 3] = [Dim::X, Dim::Y, Dim::Z];
 
-/// Whether a built-in variable is one of those known.
+/// Returns true if a built-in variable is supported.
 pub(crate) fn is_supported(b: BuiltIn) -> bool {
     use BuiltIn::*;
     matches!(
@@ -41,9 +41,9 @@ pub(crate) fn is_supported(b: BuiltIn) -> bool {
 }
 
 impl Emit<'_, '_, '_> {
-    /// What a built-in variable holds.
+    /// Value of a built-in variable.
     pub(super) fn builtin(&mut self, pointer: Id, ty: Ty) -> Result<Leaves, Error> {
-        let which = place::builtin(self.m, pointer);
+        let which = builtins::builtin(self.m, pointer);
         let which = which.ok_or_else(|| Error::unsupported("an input that is no built-in"))?;
         if !is_supported(which) {
             return Err(Error::unsupported(format!("the built-in {which:?}")));
@@ -90,9 +90,10 @@ impl Emit<'_, '_, '_> {
             )));
         }
         for dim in DIMS.into_iter().take(count) {
-            let v = match vector {
-                true => self.by_dimension(which, dim),
-                false => self.alone(which),
+            let v = if vector {
+                self.by_dimension(which, dim)
+            } else {
+                self.alone(which)
             };
             out.push(self.resize(v, scalar, false));
         }
@@ -104,9 +105,9 @@ impl Emit<'_, '_, '_> {
         self.resize(v, Scalar::I32, false)
     }
 
-    /// Work-items of this group, which may be smaller than the others at the end of a launch.
+    /// Size of this group, which may be smaller at the end of a launch.
     pub(super) fn group_size(&mut self, dim: Dim) -> Value {
-        // Groups of shaders are whole.
+        // Groups of shaders are complete.
         if self.m.logical {
             return match self.group_size {
                 Some([x, y, z]) => {
@@ -130,7 +131,7 @@ impl Emit<'_, '_, '_> {
 
     fn by_dimension(&mut self, which: BuiltIn, dim: Dim) -> Value {
         match which {
-            // Shaders have no offset.
+            // Shaders have no global offset.
             BuiltIn::GlobalInvocationId if self.m.logical => {
                 let group = self.b.ins().group_id(dim);
                 let size = self.group_size(dim);
@@ -150,7 +151,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The number of each work-item in its group.
+    /// Linear index of each work-item in its group.
     pub(super) fn local_index(&mut self) -> Value {
         self.alone(BuiltIn::LocalInvocationIndex)
     }
@@ -192,7 +193,7 @@ impl Emit<'_, '_, '_> {
                 self.number(Scalar::I32, u64::from(self.simd))
             }
             BuiltIn::SubgroupSize => {
-                // Work-items of this thread.
+                // Number of work-items of this thread.
                 let mask = self.lanes(Scalar::B1, self.simd);
                 let mask = self.b.ins().dispatch_mask(mask);
                 let bits = self.b.ins().pred_to_bits(I32, mask);

@@ -1,30 +1,36 @@
-//! Calls of functions that stay functions, and their beginnings and ends.
+//! Calls of functions that are not inlined, with their entries and returns.
 //!
-//! A function takes the channels that run where it is called as its first parameter, then the leaves of what SPIR-V gives it: with a lane for each channel
-//! where some call has it so, else of one lane. It gives leaves with a lane for each channel.
+//! The first parameter is the mask of active channels. Leaves of SPIR-V parameters follow. A
+//! parameter has a lane for each channel if any call passes it so, else one lane. Results have a
+//! lane for each channel.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
-use crate::calls;
 use crate::error::Error;
+use crate::inline_policy;
 use crate::module::{Func, Module};
-use crate::parts::Part;
+use crate::prepared::PreparedFunction;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::{self, FuncRef, Scalar};
 
-/// The functions that may be called.
+/// Functions that can be called, with their divergent parameters.
 #[derive(Default)]
 pub(super) struct Callees(SecondaryMap<Func, Option<(FuncRef, Vec<u32>)>>);
 
 impl Callees {
-    pub fn insert(&mut self, part: &Part, function: FuncRef) {
-        self.0[part.func] = Some((function, part.divergent.clone()));
+    pub fn insert(&mut self, prepared: &PreparedFunction, function: FuncRef) {
+        self.0[prepared.func] = Some((function, prepared.divergent.clone()));
     }
 }
 
-/// An empty function for a part of a kernel.
-pub(super) fn subroutine(m: &Module<'_>, part: &Part, kernel: &str, simd: u32) -> ir::Function {
-    let data = m.funcs.get(part.func);
+/// Creates an empty IR function for a called function.
+pub(super) fn subroutine(
+    m: &Module<'_>,
+    function: &PreparedFunction,
+    kernel: &str,
+    simd: u32,
+) -> ir::Function {
+    let data = m.funcs.get(function.func);
     let id = data.map_or(0, |d| d.id.as_u32());
     let name = data.and_then(|d| m.name(d.id)).unwrap_or_default();
     let plain = |c: char| match c {
@@ -36,19 +42,19 @@ pub(super) fn subroutine(m: &Module<'_>, part: &Part, kernel: &str, simd: u32) -
     while m.entries.iter().any(|e| e.name == name) {
         name.push('_');
     }
-    let result = part.body.result.map(|(_, ty)| m.types.scalars(ty));
+    let result = function.body.result.map(|(_, ty)| m.types.scalars(ty));
     let scalars = result.iter().flatten().map(|(ty, _)| m.types.scalar(*ty));
     let types = scalars.map(|s| ir::Type::clamped(s.unwrap_or(Scalar::I32), simd));
     ir::Function::subroutine(name, &types.collect::<Vec<_>>())
 }
 
 impl Emit<'_, '_, '_> {
-    /// The parameters of a function that is called.
+    /// Receives the parameters of a called function.
     pub(super) fn parameters(&mut self, divergent: &[u32]) {
         let mask = self.lanes(Scalar::B1, self.simd);
         let mask = self.b.param(mask);
         self.b.set_exec_mask(mask);
-        self.begin_tables();
+        self.begin_constant_data();
         for (n, (id, ty)) in (0u32..).zip(&self.body.params) {
             let lanes = match divergent.binary_search(&n) {
                 Ok(_) => self.simd,
@@ -69,16 +75,16 @@ impl Emit<'_, '_, '_> {
         self.begin_private();
     }
 
-    /// Whether a call is of a function of the module, not of one that it only declares.
+    /// Returns true for calls of functions with a body, as opposed to library functions.
     pub(super) fn is_of_the_kernel(&self, inst: &BInst) -> bool {
-        let callee = calls::callee(self.m, self.body.operands(inst));
+        let callee = inline_policy::callee(self.m, self.body.operands(inst));
         callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
     }
 
-    /// Calls a function.
+    /// Emits a call.
     pub(super) fn call(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let words = self.body.operands(inst);
-        let (func, _) = calls::callee(self.m, words)?;
+        let (func, _) = inline_policy::callee(self.m, words)?;
         let callees = self.callees;
         let Some((function, divergent)) = &callees.0[func] else {
             return Err(Error::internal(
@@ -110,21 +116,18 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&results))
     }
 
-    /// The end of a kernel, or of a function with what it gives; without it where nobody comes.
+    /// Returns from the kernel or function. The result is undefined if the return is not `reached`.
     pub(super) fn leave_function(&mut self, reached: bool) -> Result<(), Error> {
         let mut out = Leaves::new();
         if let Some((id, ty)) = self.body.result {
-            match reached {
-                true => {
-                    for leaf in self.get(id)? {
-                        out.push(self.b.splat(leaf, self.simd));
-                    }
+            if reached {
+                for leaf in self.get(id)? {
+                    out.push(self.b.splat(leaf, self.simd));
                 }
-                false => {
-                    for (ty, _) in self.m.types.scalars(ty) {
-                        let ty = self.lanes(self.scalar(ty)?, self.simd);
-                        out.push(self.b.ins().undef(ty));
-                    }
+            } else {
+                for (ty, _) in self.m.types.scalars(ty) {
+                    let ty = self.lanes(self.scalar(ty)?, self.simd);
+                    out.push(self.b.ins().undef(ty));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Vectors, structures and arrays as values: taking apart and putting together.
+//! Construction and decomposition of vectors, structures and arrays.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -9,7 +9,7 @@ use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Value};
 use spirv::Op;
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -51,7 +51,7 @@ impl Emit<'_, '_, '_> {
             Op::CompositeExtract => {
                 let mut from = self.operand(inst, 0)?;
                 let mut indices = words.get(1..).unwrap_or(&[]);
-                // A part of a constant is one: the whole may be large.
+                // Extract from the constant itself, since it may be too large for a value.
                 while let (Some(Constant::Composite(parts)), Some((n, rest))) = (
                     self.m.constant(from).map(|c| &c.value),
                     indices.split_first(),
@@ -82,7 +82,7 @@ impl Emit<'_, '_, '_> {
                 let scalar = self.b.ty(first).scalar();
                 let zero = self.number(scalar, 0);
                 let pick = |n: &u32| match *n {
-                    // Anything.
+                    // Any value.
                     u32::MAX => Ok(zero),
                     n => all.get(n as usize).copied().ok_or_else(outside),
                 };
@@ -93,7 +93,7 @@ impl Emit<'_, '_, '_> {
                 let (from, index) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
                 let (all, index) = (self.get(from)?, self.one(index)?);
                 let mut out = *all.first().ok_or_else(outside)?;
-                // Beside the vector is zero, where accesses are robust.
+                // With robust access, an index out of bounds gives zero.
                 let skip = usize::from(!self.robust);
                 if self.robust {
                     out = self.same(out, 0);
@@ -117,25 +117,25 @@ impl Emit<'_, '_, '_> {
             }
             _ => return Err(Error::internal("no composite")),
         };
-        match out.len() == want {
-            true => Ok(out),
-            false => Err(Error::malformed(
+        if out.len() == want {
+            Ok(out)
+        } else {
+            Err(Error::malformed(
                 "a composite of another size than its type",
-            )),
+            ))
         }
     }
 
     fn is_number(&mut self, v: Value, n: u64) -> Result<Value, Error> {
-        match self.b.ty(v).scalar().is_int() {
-            true => {
-                let n = self.same(v, n);
-                Ok(self.b.ins().icmp(IntCC::Equal, v, n))
-            }
-            false => Err(Error::malformed("an index that is no integer")),
+        if self.b.ty(v).scalar().is_int() {
+            let n = self.same(v, n);
+            Ok(self.b.ins().icmp(IntCC::Equal, v, n))
+        } else {
+            Err(Error::malformed("an index that is no integer"))
         }
     }
 
-    /// The part of a value that indices lead to: its type, its first leaf, how many it has.
+    /// Type, first leaf and number of leaves of the part that indices select.
     fn part(&self, of: Id, indices: &[u32]) -> Result<(Ty, usize, usize), Error> {
         let (mut ty, mut first) = (self.type_of(of)?, 0);
         for n in indices {
@@ -146,7 +146,7 @@ impl Emit<'_, '_, '_> {
         Ok((ty, first as usize, self.m.types.leaves(ty) as usize))
     }
 
-    /// How many components a vector has; 1 for a scalar.
+    /// Number of components of a vector, 1 for a scalar.
     pub fn components(&self, ty: Ty) -> u32 {
         match self.m.types.kind(ty) {
             Type::Vector(_, n) => *n,

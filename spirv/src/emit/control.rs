@@ -1,9 +1,10 @@
-//! Steps of the script: masks where channels part, branches where the thread goes one way.
+//! Control flow from the structured form: masks for divergent constructs, branches for uniform
+//! ones.
 
-use super::{Emit, Kept, Leaves};
+use super::{Emit, Leaves, VarRole};
 use crate::body::{Block, Term};
 use crate::cfg::Loop;
-use crate::cfg::script::Step;
+use crate::cfg::structurize::Step;
 use crate::error::Error;
 use crate::module::types::Ty;
 use crate::read::Id;
@@ -13,38 +14,38 @@ use gantry_codegen::builder::SimdLabel;
 use gantry_codegen::ir::{self, IntCC, SourceLoc, Value};
 use std::collections::BTreeMap;
 
-/// What is open while steps are emitted.
+/// State of open constructs.
 #[derive(Default)]
-pub(super) struct Control {
-    /// Labels of the thread.
+pub(super) struct ControlState {
+    /// Blocks of uniform labels.
     labels: SecondaryMap<Block, PackedOption<ir::Block>>,
-    /// Labels of channels.
+    /// Divergent labels.
     simd: BTreeMap<Block, SimdLabel>,
-    /// How many steps leave for a label where control does not fall to it.
+    /// Number of steps that jump to each label, without those that fall through.
     leaves: SecondaryMap<Block, u32>,
-    /// Headers of loops of the thread.
+    /// Header blocks of uniform loops.
     headers: SecondaryMap<Loop, PackedOption<ir::Block>>,
-    /// The values that are kept for behind each loop, and no loop around it.
+    /// Values in variables for uses after each loop, at its outermost loop.
     keeps: SecondaryMap<Loop, Vec<Id>>,
-    /// Branches of the thread that are open.
-    branches: Vec<Branch>,
-    /// Of a switch: the condition of each target, where channels part.
+    /// Open uniform branches.
+    branches: Vec<UniformBranch>,
+    /// Condition of each target of a divergent switch.
     cases: BTreeMap<(Block, Block), Value>,
-    /// The same where they do not: the block that begins the way to the target.
-    ways: BTreeMap<(Block, Block), ir::Block>,
+    /// Block of each edge of a uniform switch.
+    case_blocks: BTreeMap<(Block, Block), ir::Block>,
 }
 
-struct Branch {
+struct UniformBranch {
     otherwise: Option<ir::Block>,
     join: Option<ir::Block>,
 }
 
 impl Emit<'_, '_, '_> {
-    /// Emits the kernel.
+    /// Emits the body.
     pub(super) fn run(&mut self) {
-        for (n, step) in self.script.steps.iter().enumerate() {
+        for (n, step) in self.structured.steps.iter().enumerate() {
             match *step {
-                Step::Leave(_, to) if self.script.falls_to(n) != Some(to) => {
+                Step::Leave(_, to) if self.structured.falls_to(n) != Some(to) => {
                     self.control.leaves[to] += 1;
                 }
                 Step::LeaveIf(_, to) | Step::LeaveUnless(_, to) | Step::LeaveCase(_, to) => {
@@ -58,8 +59,8 @@ impl Emit<'_, '_, '_> {
                 self.control.keeps[l].push(id);
             }
         }
-        for (n, step) in self.script.steps.iter().enumerate() {
-            // What follows would only be told of what it lacks.
+        for (n, step) in self.structured.steps.iter().enumerate() {
+            // Later errors would only be consequences.
             if let Err(e) = self.step(n, *step) {
                 let data = &self.body.blocks[self.block];
                 return self.error(e, data.at, data.line, None);
@@ -96,34 +97,44 @@ impl Emit<'_, '_, '_> {
             },
             Step::Code(b) => self.code(b)?,
             Step::If(b) => self.begin_if(b)?,
-            Step::Else(b) => match self.u.branch[b] {
-                true => self.b.simd_else(),
-                false => self.next_side(None),
-            },
-            Step::EndIf(b) => match self.u.branch[b] {
-                true => self.b.simd_if_end(),
-                false => self.end_branch(),
-            },
+            Step::Else(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_else()
+                } else {
+                    self.next_side(None)
+                }
+            }
+            Step::EndIf(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_if_end()
+                } else {
+                    self.end_branch()
+                }
+            }
             Step::Arms(b) => {
                 self.begin_switch(n, b)?;
                 if !self.u.branch[b] {
-                    self.control.branches.push(Branch {
+                    self.control.branches.push(UniformBranch {
                         otherwise: None,
                         join: None,
                     });
                 }
             }
-            Step::Arm(b, to) => match self.u.branch[b] {
-                true => {
+            Step::Arm(b, to) => {
+                if self.u.branch[b] {
                     let cond = self.case(b, to)?;
                     self.b.simd_if_begin(cond);
+                } else {
+                    self.switch_to_case(b, to)
                 }
-                false => self.way(b, to),
-            },
-            Step::EndArm(b) => match self.u.branch[b] {
-                true => self.b.simd_if_end(),
-                false => self.end_side(),
-            },
+            }
+            Step::EndArm(b) => {
+                if self.u.branch[b] {
+                    self.b.simd_if_end()
+                } else {
+                    self.end_side()
+                }
+            }
             Step::EndArms(b) => {
                 if !self.u.branch[b] {
                     self.end_branch();
@@ -139,18 +150,18 @@ impl Emit<'_, '_, '_> {
                     let cond = self.case(from, to)?;
                     self.leave_channels(to, cond)?;
                 } else {
-                    self.way(from, to);
+                    self.switch_to_case(from, to);
                     self.edge(from, to)?;
                     self.leave(to)?;
                 }
             }
             Step::Leave(from, to) => {
                 self.begin_switch(n, from)?;
-                if self.control.ways.contains_key(&(from, to)) {
-                    self.way(from, to);
+                if self.control.case_blocks.contains_key(&(from, to)) {
+                    self.switch_to_case(from, to);
                 }
                 self.edge(from, to)?;
-                if self.script.falls_to(n) != Some(to) {
+                if self.structured.falls_to(n) != Some(to) {
                     self.leave(to)?;
                 }
             }
@@ -184,23 +195,24 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// No channel has a value for a label's phis where its scope begins: else what they had the last time would live until here.
+    /// Makes the phis of a label undefined where its scope begins. Otherwise their last values
+    /// would be live until here.
     fn forget_phis(&mut self, l: Block) -> Result<(), Error> {
         let phis = self.body.blocks[l].phis.iter();
         let phis = phis.filter(|p| self.u.divergent[p.id]);
         let phis: Vec<(Id, Ty)> = phis.map(|p| (p.id, p.ty)).collect();
-        self.forget(Kept::Phi, &phis)
+        self.forget(VarRole::Phi, &phis)
     }
 
-    /// Nor for what is kept for behind a loop, where that begins.
+    /// Makes values for uses after a loop undefined where the loop begins.
     fn forget_kept(&mut self, l: Loop) -> Result<(), Error> {
         let ids = std::mem::take(&mut self.control.keeps[l]);
         let typed = ids.into_iter().map(|id| Ok((id, self.type_of(id)?)));
         let typed: Vec<(Id, Ty)> = typed.collect::<Result<_, Error>>()?;
-        self.forget(Kept::Behind, &typed)
+        self.forget(VarRole::AfterLoop, &typed)
     }
 
-    fn forget(&mut self, what: Kept, all: &[(Id, Ty)]) -> Result<(), Error> {
+    fn forget(&mut self, what: VarRole, all: &[(Id, Ty)]) -> Result<(), Error> {
         for &(id, ty) in all {
             let mut leaves = Leaves::new();
             for (ty, _) in self.m.types.scalars(ty) {
@@ -226,7 +238,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A condition with a lane for each channel.
+    /// Splats a condition to all channels.
     fn channels(&mut self, cond: Value) -> Value {
         self.b.splat(cond, self.simd)
     }
@@ -235,13 +247,14 @@ impl Emit<'_, '_, '_> {
         let id = self.body.blocks[b].term.condition();
         let id = id.ok_or_else(|| Error::internal("a branch without condition"))?;
         let v = self.one(id)?;
-        match self.b.ty(v).is_pred() {
-            true => Ok(v),
-            false => Err(Error::malformed("a branch by what is no bool")),
+        if self.b.ty(v).is_pred() {
+            Ok(v)
+        } else {
+            Err(Error::malformed("a branch by what is no bool"))
         }
     }
 
-    /// A condition of one lane.
+    /// Condition of a uniform branch.
     fn uniform_condition(&mut self, b: Block) -> Result<Value, Error> {
         let v = self.condition(b)?;
         match self.b.ty(v).lanes() {
@@ -263,14 +276,14 @@ impl Emit<'_, '_, '_> {
         self.b.seal_block(then);
         self.b.seal_block(otherwise);
         self.b.switch_to_block(then);
-        self.control.branches.push(Branch {
+        self.control.branches.push(UniformBranch {
             otherwise: Some(otherwise),
             join: None,
         });
         Ok(())
     }
 
-    /// Ends a side of the innermost branch of the thread.
+    /// Ends a side of the innermost uniform branch.
     fn end_side(&mut self) {
         if self.b.is_filled() {
             return;
@@ -308,9 +321,9 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Goes on at the block that begins the way of a switch to a target.
-    fn way(&mut self, from: Block, to: Block) {
-        if let Some(block) = self.control.ways.remove(&(from, to)) {
+    /// Continues at the block of a switch edge.
+    fn switch_to_case(&mut self, from: Block, to: Block) {
+        if let Some(block) = self.control.case_blocks.remove(&(from, to)) {
             self.b.switch_to_block(block);
         }
     }
@@ -320,12 +333,12 @@ impl Emit<'_, '_, '_> {
         cond.ok_or_else(|| Error::internal("a case without its condition"))
     }
 
-    /// Emits a switch where its first step is.
+    /// Emits a switch at its first step.
     fn begin_switch(&mut self, n: usize, b: Block) -> Result<(), Error> {
         let Term::Switch(id, default, cases) = &self.body.blocks[b].term else {
             return Ok(());
         };
-        if self.script.term[b] as usize != n {
+        if self.structured.term[b] as usize != n {
             return Ok(());
         }
         let v = self.one(*id)?;
@@ -344,18 +357,18 @@ impl Emit<'_, '_, '_> {
             }
             for to in self.g.succs[b].clone() {
                 let block = self.b.create_block();
-                self.control.ways.insert((b, to), block);
+                self.control.case_blocks.insert((b, to), block);
             }
-            let way = |e: &Self, to: Block| e.control.ways.get(&(b, to)).copied();
+            let case_block = |e: &Self, to: Block| e.control.case_blocks.get(&(b, to)).copied();
             let none = || Error::internal("a case that leads nowhere");
-            let mut ways: Vec<(i64, ir::Block, &[Value])> = Vec::new();
+            let mut case_blocks: Vec<(i64, ir::Block, &[Value])> = Vec::new();
             for (value, to) in &distinct {
-                ways.push((*value as i64, way(self, *to).ok_or_else(none)?, &[]));
+                case_blocks.push((*value as i64, case_block(self, *to).ok_or_else(none)?, &[]));
             }
-            let otherwise = way(self, *default).ok_or_else(none)?;
-            self.b.ins().switch(v, otherwise, &[], &ways);
+            let otherwise = case_block(self, *default).ok_or_else(none)?;
+            self.b.ins().switch(v, otherwise, &[], &case_blocks);
             for to in self.g.succs[b].clone() {
-                if let Some(block) = way(self, to) {
+                if let Some(block) = case_block(self, to) {
                     self.b.seal_block(block);
                 }
             }
@@ -399,17 +412,15 @@ impl Emit<'_, '_, '_> {
         if self.u.branch[from] {
             self.edge(from, to)?;
             let cond = self.condition(from)?;
-            let cond = match when {
-                true => cond,
-                false => self.b.ins().bnot(cond),
-            };
+            let cond = if when { cond } else { self.b.ins().bnot(cond) };
             return self.leave_channels(to, cond);
         }
         let cond = self.uniform_condition(from)?;
         let (away, next) = (self.b.create_block(), self.b.create_block());
-        match when {
-            true => self.b.ins().brif(cond, away, &[], next, &[]),
-            false => self.b.ins().brif(cond, next, &[], away, &[]),
+        if when {
+            self.b.ins().brif(cond, away, &[], next, &[])
+        } else {
+            self.b.ins().brif(cond, next, &[], away, &[])
         }
         self.b.seal_block(away);
         self.b.seal_block(next);
@@ -420,7 +431,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// All that is here goes to a label.
+    /// Jumps to a label with all active channels.
     fn leave(&mut self, to: Block) -> Result<(), Error> {
         if self.b.is_filled() {
             return Ok(());
@@ -435,7 +446,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Gives the phis of a block what they take when control comes from another.
+    /// Assigns the phis of a block for an edge.
     fn edge(&mut self, from: Block, to: Block) -> Result<(), Error> {
         if self.b.is_filled() {
             return Ok(());
@@ -457,21 +468,24 @@ impl Emit<'_, '_, '_> {
             }
             all.push((phi.id, self.passed(*arg, phi.id)?));
         }
-        // Where all channels that go on come by this edge at once, the others have no use for what they had.
-        let one = self.g.forward_preds[to].len() == 1 && self.g.left(from, to).is_none();
+        // If all remaining channels take this edge at once, other channels no longer need their
+        // values.
+        let one = self.g.forward_preds[to].len() == 1 && self.g.exited_loop(from, to).is_none();
         let alone = one || self.g.is_back(from, to);
         for (id, leaves) in all {
             let divergent = self.u.divergent[id];
             let lanes = if divergent { self.simd } else { 1 };
-            let vars = self.declare(Kept::Phi, id, &leaves, lanes);
+            let vars = self.declare(VarRole::Phi, id, &leaves, lanes);
             for (var, leaf) in vars.into_iter().zip(&leaves) {
-                let v = match divergent {
-                    true => self.b.splat(*leaf, self.simd),
-                    false => *leaf,
+                let v = if divergent {
+                    self.b.splat(*leaf, self.simd)
+                } else {
+                    *leaf
                 };
-                match alone {
-                    true => self.b.def_var_all_lanes(var, v),
-                    false => self.b.def_var(var, v),
+                if alone {
+                    self.b.def_var_all_lanes(var, v)
+                } else {
+                    self.b.def_var(var, v)
                 }
             }
         }
@@ -482,7 +496,7 @@ impl Emit<'_, '_, '_> {
         self.block = b;
         let mut values = Vec::new();
         for phi in &self.body.blocks[b].phis {
-            let vars = self.kept(Kept::Phi, phi.id);
+            let vars = self.vars_of(VarRole::Phi, phi.id);
             if vars.is_empty() {
                 let id = self.body.origin(phi.id);
                 return Err(Error::malformed(format!("{id} takes nothing")));

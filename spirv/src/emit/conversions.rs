@@ -1,4 +1,4 @@
-//! Conversions: of width, between integers and floats, of bits, of pointers.
+//! Conversions: width, integer and float, bits, pointers.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use gantry_codegen::ir::{Region, Scalar, Value};
 use spirv::{Decoration, FPRoundingMode, Op};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -74,7 +74,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// An integer of another width.
+    /// Integer of another width, truncated or extended.
     pub fn resize(&mut self, v: Value, to: Scalar, signed: bool) -> Value {
         let ty = self.b.ty(v);
         let new = self.lanes(to, ty.lanes());
@@ -114,21 +114,22 @@ impl Emit<'_, '_, '_> {
             Op::SConvert if saturated && to.bits() < from.bits() => b.ins().sstrunc_sat(ty, v),
             Op::UConvert | Op::ConvertPtrToU | Op::ConvertUToPtr => self.resize(v, to, false),
             Op::SConvert => self.resize(v, to, true),
-            Op::SatConvertSToU => match to.bits() < from.bits() {
-                true => b.ins().sutrunc_sat(ty, v),
-                false => {
+            Op::SatConvertSToU => {
+                if to.bits() < from.bits() {
+                    b.ins().sutrunc_sat(ty, v)
+                } else {
                     let zero = self.same(v, 0);
                     let v = self.b.ins().smax(v, zero);
                     self.resize(v, to, false)
                 }
-            },
-            Op::SatConvertUToS => match to.bits() < from.bits() {
-                true => b.ins().ustrunc_sat(ty, v),
-                false if to.bits() == from.bits() => {
+            }
+            Op::SatConvertUToS => match to.bits().cmp(&from.bits()) {
+                std::cmp::Ordering::Less => b.ins().ustrunc_sat(ty, v),
+                std::cmp::Ordering::Equal => {
                     let most = self.same(v, to.mask() >> 1);
                     self.b.ins().umin(v, most)
                 }
-                false => self.resize(v, to, false),
+                std::cmp::Ordering::Greater => self.resize(v, to, false),
             },
             Op::FConvert => match to.bits().cmp(&from.bits()) {
                 std::cmp::Ordering::Equal => v,
@@ -155,7 +156,7 @@ impl Emit<'_, '_, '_> {
                 Some(R::RTP) => b.ins().fcvt_from_uint_rtp(ty, v),
                 Some(R::RTN) => b.ins().fcvt_from_uint_rtn(ty, v),
             },
-            // The IR's clamp, and make 0 of a NaN, as saturated ones must; others may.
+            // The IR's conversions clamp and convert NaN to 0, as saturated ones must. Others may.
             Op::ConvertFToS => match rounding {
                 None | Some(R::RTZ) => b.ins().fcvt_to_sint(ty, v),
                 Some(R::RTE) => b.ins().fcvt_to_sint_rte(ty, v),
@@ -172,7 +173,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The same bits as other scalars: as many, fewer of more bits, or more of fewer.
+    /// Reinterprets values as scalars of the same, larger or smaller width.
     pub fn bitcast(&mut self, from: &[Value], to: Scalar, count: u32) -> Result<Leaves, Error> {
         let wrong = || Error::malformed("a bitcast between types of different sizes");
         let first = *from.first().ok_or_else(wrong)?;
@@ -180,11 +181,12 @@ impl Emit<'_, '_, '_> {
         if have == Scalar::B1 || to == Scalar::B1 {
             return Err(wrong());
         }
-        // Pointers to local memory have fewer bits here than in memory.
+        // Pointers to SLM are narrower here than in memory.
         if from.len() == 1 && count == 1 && have.bits() != to.bits() {
-            return match have.is_int() && to.is_int() {
-                true => Ok(Leaves::from_slice(&[self.resize(first, to, false)])),
-                false => Err(wrong()),
+            return if have.is_int() && to.is_int() {
+                Ok(Leaves::from_slice(&[self.resize(first, to, false)]))
+            } else {
+                Err(wrong())
             };
         }
         if from.len() as u32 * have.bits() != count * to.bits() {
@@ -196,13 +198,14 @@ impl Emit<'_, '_, '_> {
         if have.bits() == to.bits() {
             let ty = self.lanes(to, lanes);
             for v in values {
-                out.push(match have == to {
-                    true => v,
-                    false => self.b.ins().bitcast(ty, v),
+                out.push(if have == to {
+                    v
+                } else {
+                    self.b.ins().bitcast(ty, v)
                 });
             }
         } else if have.bits() > to.bits() {
-            // Every lane is so many neighbouring lanes.
+            // Each lane becomes several adjacent lanes.
             let parts = have.bits() / to.bits();
             let all = self.lanes(to, lanes * parts);
             let ty = self.lanes(to, lanes);

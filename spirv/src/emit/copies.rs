@@ -1,31 +1,32 @@
-//! Copies of values that are laid out in two ways or too large for registers, and initializers of large private variables.
+//! Copies between different layouts, copies of values too large for registers, and initializers of
+//! large private variables.
 
-use super::memory::{Access, MOST_COPY, aligned, offset};
+use super::memory::{Access, MAX_COPY, aligned, offset};
 use super::variables::write;
-use super::{Emit, Leaves, MOST_LEAVES};
+use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
-use crate::module::types::{MatrixLayout, Ty, Type};
+use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
-/// The most scalars of a part of a large value that are copied without a loop.
-const MOST_STRAIGHT: u32 = 32;
-/// The most scalars of a large value that are copied by code of their own, those of an array's elements counted once.
-const MOST_PARTS: u32 = 4096;
+/// Maximum number of scalars of a part that is copied without a loop.
+const MAX_STRAIGHT: u32 = 32;
+/// Maximum number of scalars copied by straight-line code. The body of a loop counts once.
+const MAX_PARTS: u32 = 4096;
 
-/// One end of a copy: its address, what an access of it is, and where it is made, if not everywhere.
+/// End of a copy: address, access, and in-bounds condition if any.
 #[derive(Clone, Copy)]
-struct End {
+struct CopyEnd {
     addr: Value,
     access: Access,
     guard: Option<Value>,
 }
 
 impl Emit<'_, '_, '_> {
-    /// Loads a value and stores it: where it is laid out in two ways.
+    /// Copies a value by a load and a store, between layouts.
     pub(super) fn copy_value(
         &mut self,
         inst: &BInst,
@@ -39,11 +40,11 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a copy of another type than is there"));
         }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]).to_vec();
-        if self.m.types.leaves(to_ty) > MOST_LEAVES && from_class != StorageClass::PushConstant {
+        if self.m.types.leaves(to_ty) > MAX_LEAVES && from_class != StorageClass::PushConstant {
             let from = self.end_of(from, from_class, to_ty, &words)?;
             let to = self.end_of(to, to_class, to_ty, &words)?;
             let matrices = (from.access.matrix, to.access.matrix);
-            let mut left = MOST_PARTS;
+            let mut left = MAX_PARTS;
             let done = self.copy_parts(to_ty, matrices, 0, [from, to], &mut left);
             self.guard = None;
             return done.map(|()| Leaves::new());
@@ -65,38 +66,38 @@ impl Emit<'_, '_, '_> {
         done.map(|()| Leaves::new())
     }
 
-    /// Where a large value is that a pointer is to.
+    /// Resolves the end of a large copy.
     fn end_of(
         &mut self,
         pointer: Id,
         class: StorageClass,
         ty: Ty,
         words: &[u32],
-    ) -> Result<End, Error> {
+    ) -> Result<CopyEnd, Error> {
         let access = self.access(class, ty, words)?;
         let (addr, access) = self.reach(pointer, class, access)?;
         let guard = self.guard.take();
-        Ok(End {
+        Ok(CopyEnd {
             addr,
             access,
             guard,
         })
     }
 
-    /// Copies a value part by part, which begins at a byte of both ends: arrays of many elements in loops. `left`: scalars that may still be copied by code of
-    /// their own.
+    /// Copies a value part by part, at a byte offset of both ends, with loops for large arrays.
+    /// `left` is the remaining number of scalars that straight-line code may copy.
     fn copy_parts(
         &mut self,
         ty: Ty,
         (from_matrix, to_matrix): (Option<MatrixLayout>, Option<MatrixLayout>),
         at: u64,
-        [from, to]: [End; 2],
+        [from, to]: [CopyEnd; 2],
         left: &mut u32,
     ) -> Result<(), Error> {
         let types = &self.m.types;
         let leaves = types.leaves(ty);
-        if leaves <= MOST_STRAIGHT {
-            let limit = || Error::limit(format!("a copy of more than {MOST_PARTS} parts"));
+        if leaves <= MAX_STRAIGHT {
+            let limit = || Error::limit(format!("a copy of more than {MAX_PARTS} parts"));
             *left = left.checked_sub(leaves.max(1)).ok_or_else(limit)?;
             let [reads, writes] = [from_matrix, to_matrix].map(|m| self.runs(ty, m));
             let mut leaves = Leaves::new();
@@ -146,7 +147,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// Repeats code for each number below a count, the same in all channels.
+    /// Emits a uniform loop over the numbers below `count`.
     fn for_each(
         &mut self,
         count: u64,
@@ -171,7 +172,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Stores a constant of many scalars into a private variable.
+    /// Stores a large constant to a private variable.
     pub(super) fn initialize(&mut self, init: Id, ty: Ty, addr: Value) -> Result<(), Error> {
         let size = self.m.types.size(ty);
         let unit = self.m.types.align(ty).min(4);
@@ -197,9 +198,9 @@ impl Emit<'_, '_, '_> {
                 Ok(())
             });
         }
-        if size > MOST_COPY {
+        if size > MAX_COPY {
             return Err(Error::limit(format!(
-                "a private variable with {size} bytes of constants: {MOST_COPY} are the most"
+                "a private variable with {size} bytes of constants: {MAX_COPY} are the most"
             )));
         }
         let mut bytes = vec![0; size as usize];

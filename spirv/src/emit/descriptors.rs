@@ -1,12 +1,13 @@
-//! What a shader has from its host: buffers, images and samplers by set and binding, and push constants, as arguments.
+//! Resources of shaders as arguments: buffers, images, samplers and push constants.
 //!
-//! Of what the kernel uses, in order of set, binding and element: a buffer is a pointer, behind which its size in bytes follows if it ends in an array
-//! without a length; an image and a sampler are what they are in kernels. Push constants are the last argument, by value.
+//! Arguments are those that the kernel uses, in order of set, binding and element. A buffer is a
+//! pointer, followed by its size in bytes if it ends in a runtime array. Images and samplers are as
+//! in kernels. Push constants are the last argument, by value.
 
-use super::logical::{Buffer, is_buffer};
+use super::logical_pointers::{Buffer, is_buffer};
 use super::{Emit, Leaves};
 use crate::error::Error;
-use crate::logical::{self, Root, is_array_of_descriptors};
+use crate::logical_pointers::{self, Root, is_array_of_descriptors};
 use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -15,24 +16,24 @@ use gantry_codegen::ir::{self, BindingPlace, IntCC, ParamRole, Resource, Scalar}
 use spirv::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most bytes of push constants.
-const MOST_PUSHED: u64 = 2048;
+/// Maximum bytes of push constants.
+const MAX_PUSHED: u64 = 2048;
 
-/// The most places that are looked at for one by an index.
-const MOST_CHOICES: u64 = 4096;
+/// Maximum number of positions that a dynamically indexed push constant is selected among.
+const MAX_CHOICES: u64 = 4096;
 
-/// The most elements of an array of descriptors that is indexed by what is no constant.
-const MOST_CHOSEN: u64 = 32;
+/// Maximum length of an array of descriptors with a dynamic index.
+const MAX_CHOSEN: u64 = 32;
 
-/// A variable of the host's.
-struct Found {
+/// Variable that the host binds.
+struct HostVariable {
     id: Id,
     ty: Ty,
     class: StorageClass,
     at: u32,
 }
 
-/// The name of what goes with a variable that has a name.
+/// Name of an argument that accompanies a variable.
 fn behind(name: &str, what: &str) -> String {
     match name {
         "" => String::new(),
@@ -43,7 +44,7 @@ fn behind(name: &str, what: &str) -> String {
 impl Emit<'_, '_, '_> {
     pub(super) fn descriptors(&mut self) {
         let mut used = SecondaryMap::new();
-        crate::room::used(self.body, self.g, &mut used);
+        crate::frame_layout::used(self.body, self.g, &mut used);
         self.sized = self.robust && self.goes_by_pointers();
         let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
         let mut among: BTreeSet<Id> = BTreeSet::new();
@@ -64,11 +65,11 @@ impl Emit<'_, '_, '_> {
                 Err(e) => self.error(e, 0, 0, Some(id)),
             }
         }
-        let mut all: BTreeMap<(u32, u32, u32), Vec<Found>> = BTreeMap::new();
+        let mut all: BTreeMap<(u32, u32, u32), Vec<HostVariable>> = BTreeMap::new();
         let mut pushed = Vec::new();
         for data in self.m.globals.values().filter(|d| used[d.id]) {
             let (id, class, at) = (data.id, data.class, data.at);
-            let found = |ty| Found { id, ty, class, at };
+            let found = |ty| HostVariable { id, ty, class, at };
             match class {
                 StorageClass::PushConstant => pushed.push(found(data.ty)),
                 StorageClass::StorageBuffer
@@ -121,12 +122,12 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// How many elements an array of descriptors has of which one is chosen by an index.
+    /// Length of a dynamically indexed array of descriptors.
     pub(super) fn elements_of(&self, id: Id) -> Result<u32, Error> {
-        match logical::elements(self.m, id) {
-            Some(n) if u64::from(n) <= MOST_CHOSEN => Ok(n),
+        match logical_pointers::elements(self.m, id) {
+            Some(n) if u64::from(n) <= MAX_CHOSEN => Ok(n),
             Some(n) => Err(Error::limit(format!(
-                "an index of {n} resources: {MOST_CHOSEN} are the most"
+                "an index of {n} resources: {MAX_CHOSEN} are the most"
             ))),
             None => Err(Error::unsupported(
                 "an index of resources whose number is not known",
@@ -134,8 +135,8 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Makes the arguments of a resource.
-    fn resource(&mut self, found: &[Found], place: BindingPlace) -> Result<(), Error> {
+    /// Adds the arguments of a resource.
+    fn resource(&mut self, found: &[HostVariable], place: BindingPlace) -> Result<(), Error> {
         let buffers = found.iter().all(|f| is_buffer(f.class));
         if buffers {
             return self.buffer_argument(found, place);
@@ -145,7 +146,7 @@ impl Emit<'_, '_, '_> {
             return Err(Error::unsupported("several resources at one binding"));
         };
         let mut kind = self.m.types.kind(one.ty).clone();
-        // Its image comes first, then its sampler: a binding and an argument each.
+        // A combined image sampler takes two arguments: the image, then the sampler.
         let combined = matches!(kind, Type::SampledImage(_));
         if let Type::SampledImage(of) = kind {
             kind = self.m.types.kind(of).clone();
@@ -187,7 +188,11 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    fn buffer_argument(&mut self, found: &[Found], place: BindingPlace) -> Result<(), Error> {
+    fn buffer_argument(
+        &mut self,
+        found: &[HostVariable],
+        place: BindingPlace,
+    ) -> Result<(), Error> {
         let name = found.first().and_then(|f| self.m.name(f.id));
         let name = name.unwrap_or_default();
         let mut least = 0;
@@ -221,16 +226,17 @@ impl Emit<'_, '_, '_> {
             return Err(Error::limit("a buffer of more than 2 GiB"));
         }
         let least = least as u32;
-        let resource = match uniform {
-            true => Resource::UniformBuffer { least },
-            false => Resource::StorageBuffer { least, read_only },
+        let resource = if uniform {
+            Resource::UniformBuffer { least }
+        } else {
+            Resource::StorageBuffer { least, read_only }
         };
         let number = self.b.params().len() as u32;
         let base = self.b.ptr_param();
         let role = ParamRole::Resource(place, resource);
         self.b.describe_param(name.clone(), role);
-        // SPIR-V, 2.18.2: in these memory models what is declared has nothing in common, unless it says so.
-        let aliased = |f: &Found| {
+        // SPIR-V, 2.18.2: declared variables do not alias in these memory models, unless decorated.
+        let aliased = |f: &HostVariable| {
             let mut said = self.m.decorations(f.id).map(|d| d.1);
             said.any(|d| matches!(d, Decoration::Aliased | Decoration::AliasedPointer))
         };
@@ -256,15 +262,12 @@ impl Emit<'_, '_, '_> {
                         rest = self.b.ins().isub(size, first);
                         rest = self.b.ins().select(more, rest, zero);
                     }
-                    Some(match stride.is_power_of_two() {
-                        true => {
-                            let by = self.same(rest, u64::from(stride.trailing_zeros()));
-                            self.b.ins().ushr(rest, by)
-                        }
-                        false => {
-                            let by = self.same(rest, stride);
-                            self.b.ins().udiv(rest, by)
-                        }
+                    Some(if stride.is_power_of_two() {
+                        let by = self.same(rest, u64::from(stride.trailing_zeros()));
+                        self.b.ins().ushr(rest, by)
+                    } else {
+                        let by = self.same(rest, stride);
+                        self.b.ins().udiv(rest, by)
                     })
                 }
                 _ => None,
@@ -275,7 +278,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether pointers into buffers are elements of what pointers are to.
+    /// Returns true if the body has `PtrAccessChain`, whose pointers may be into buffers.
     fn goes_by_pointers(&self) -> bool {
         let mut all = self
             .g
@@ -285,11 +288,11 @@ impl Emit<'_, '_, '_> {
         all.any(|i| matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain))
     }
 
-    fn push_constants(&mut self, found: &Found) -> Result<(), Error> {
+    fn push_constants(&mut self, found: &HostVariable) -> Result<(), Error> {
         let size = self.m.types.extent(found.ty).next_multiple_of(4);
-        if size > MOST_PUSHED {
+        if size > MAX_PUSHED {
             return Err(Error::limit(format!(
-                "more than {MOST_PUSHED} bytes of push constants"
+                "more than {MAX_PUSHED} bytes of push constants"
             )));
         }
         let words = ir::Type::new(Scalar::I32, (size / 4) as u32);
@@ -300,7 +303,8 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Loads push constants: what a pointer with known bytes is to is in registers; by an index, it is one of all that it may be.
+    /// Loads push constants. At a constant offset it is a part of the argument. At a dynamic offset
+    /// it is selected among all positions.
     pub(super) fn load_pushed(&mut self, pointer: Id, ty: Ty) -> Result<Leaves, Error> {
         let none = || Error::unsupported("a pointer to one of several push constants");
         let place = self.place(pointer).ok_or_else(none)?;
@@ -312,7 +316,7 @@ impl Emit<'_, '_, '_> {
             None => Some(self.one(pointer)?),
         };
         let most = scalars.len() as u64 * bytes / u64::from(place.align.clamp(1, 4));
-        if at.is_some() && most > MOST_CHOICES {
+        if at.is_some() && most > MAX_CHOICES {
             return Err(Error::limit("push constants of this size by an index"));
         }
         let mut out = Leaves::new();
@@ -322,13 +326,14 @@ impl Emit<'_, '_, '_> {
             let fits = |k: u64| k.checked_add(size).is_some_and(|end| end <= bytes);
             let Some(at) = at else {
                 let k = place.known.unwrap_or(0).wrapping_add(behind);
-                out.push(match fits(k) {
-                    true => self.part_of_pushed(all, scalar, k)?,
-                    false => self.number(scalar, 0),
+                out.push(if fits(k) {
+                    self.part_of_pushed(all, scalar, k)?
+                } else {
+                    self.number(scalar, 0)
                 });
                 continue;
             };
-            // Zero, where it is none of them.
+            // Zero if out of bounds.
             let step = u64::from(place.align).min(size).max(1);
             let mut v = self.number(scalar, 0);
             let mut k = 0;
@@ -363,15 +368,16 @@ impl Emit<'_, '_, '_> {
                 let low = self.b.ins().ushr(word, by);
                 let int = if n == 2 { Scalar::I16 } else { Scalar::I8 };
                 let low = self.resize(low, int, false);
-                match scalar == int {
-                    true => low,
-                    false => self.b.ins().bitcast(ir::Type::scalar_of(scalar), low),
+                if scalar == int {
+                    low
+                } else {
+                    self.b.ins().bitcast(ir::Type::scalar_of(scalar), low)
                 }
             }
         })
     }
 
-    /// An image or a sampler that is loaded is its variable.
+    /// Gives a loaded image or sampler the resource of its variable.
     pub(super) fn load_resource(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
         let place = self.place(pointer);
         let (_, of) = self.pointer(pointer)?;

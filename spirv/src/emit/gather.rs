@@ -1,6 +1,7 @@
-//! Gathers: a component of the four texels that a linear filter takes, and offsets of coordinates.
+//! Gathers and texel offsets of coordinates.
 //!
-//! A gather is four samples, each in the middle of a texel, where every filter gives that texel alone.
+//! A gather returns one component of the four texels of a linear filter. It is four samples at
+//! texel centers, where every filter returns that texel alone.
 
 use super::images::Sampler;
 use super::{Emit, Leaves};
@@ -10,11 +11,12 @@ use crate::module::types::ImageType;
 use gantry_codegen::ir::{ImagePlace, IntCC, SamplerFact, Scalar, Value};
 use spirv::{AccessQualifier, Dim};
 
-/// Which texels, to the right and below the first one, in the order of the result's components.
+/// Offsets of texel centers from the first texel, in the order of the components of the result.
 const TEXELS: [[f64; 2]; 4] = [[0.5, 1.5], [1.5, 1.5], [1.5, 0.5], [0.5, 0.5]];
 
 impl Emit<'_, '_, '_> {
-    /// Whether a sampler takes the nearest texel and gives its border outside: what snaps to that is told apart by whole coordinates.
+    /// Returns true if a sampler has nearest filter and border color. Such a sampler needs
+    /// coordinates snapped to texels.
     pub(super) fn snaps(&mut self, sampler: u8) -> Value {
         let snap = self.b.ins().sampler_query(SamplerFact::Snap, sampler);
         let zero = self.same(snap, 0);
@@ -57,7 +59,7 @@ impl Emit<'_, '_, '_> {
         let at = ImagePlace { image, sampler };
         let snap = self.snaps(sampler);
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
-        // The corner of the first texel, and sizes.
+        // Lower corner of the first texel, and size, in each dimension.
         let mut corners = Vec::new();
         for (n, c) in coords.iter().take(2).enumerate() {
             let size = self.size_as_float(image, &t, n)?;
@@ -87,7 +89,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.b.ins().fcvt_from_sint(float, size))
     }
 
-    /// Moves coordinates by so many texels of the largest level.
+    /// Adds texel offsets, relative to the largest level, to coordinates.
     pub(super) fn moved(
         &mut self,
         image: u8,

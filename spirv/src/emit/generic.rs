@@ -1,75 +1,49 @@
-//! Generic pointers: as memory holds them, and accesses through those that may be to one of several memories.
+//! Generic pointers: their representation in memory, and accesses through them.
 //!
-//! A generic pointer has 64 bits, and its highest three say which memory it is to, as in the code of Intel's compiler: an offset in local memory,
-//! one in the thread's scratch, or else an address. Where only pointers to one memory lead to a pointer ([`crate::spaces`]), it has no such bits
-//! until it is compared, stored or made a number. An instruction that accesses memory through one of several is emitted for each of them, by a
-//! branch.
+//! A generic pointer has 64 bits, and a tag in the upper three says which memory it points to, as
+//! in code of Intel's compiler. The rest is an SLM offset, a scratch offset of the thread, or an
+//! address. A pointer that is known to point to one memory ([`crate::infer_address_spaces`]) has no
+//! tag until it is compared, stored or converted to an integer. An access through a pointer to
+//! several memories is emitted for each of them, under branches.
 
 use super::{Emit, Leaves};
-use crate::body::{BInst, Body};
-use crate::cfg::Graph;
+use crate::body::BInst;
 use crate::error::Error;
-use crate::library::declared;
-use crate::module::constants::Constant;
+use crate::frame_layout::NULL_BYTES;
+use crate::infer_address_spaces::{MemorySet, PointsTo};
+use crate::intel_builtins;
 use crate::module::types::{Ty, Type};
-use crate::module::{ConstData, Def, Module};
+use crate::module::{Def, Module};
+use crate::op_info::is_atomic;
 use crate::read::{self, Id};
-use crate::spaces::{Kinds, Memory};
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::{self, FuncKind, IntCC, Region, Scalar, Value};
 use smallvec::SmallVec;
 use spirv::{MemorySemantics, Op, OpenclStd100Op as Std, StorageClass};
 
-/// The lowest of the bits that say which memory a pointer is to.
+/// Lowest bit of the tag.
 const TAG: u32 = 61;
 const LOCAL: u64 = 2;
 const PRIVATE: u64 = 1;
 
-/// Bytes of local memory, and of each work-item's private memory, that are left free where pointers to it may be null.
-pub(crate) const NULL_BYTES: u32 = 16;
-
-/// What says that a pointer is to a memory; none where that is an address.
+/// Tag of a memory. `None` if pointers to it are addresses.
 fn tag(class: StorageClass) -> Option<u64> {
-    match Kinds::of(class) {
-        Kinds::LOCAL => Some(LOCAL),
-        Kinds::PRIVATE => Some(PRIVATE),
+    match MemorySet::of(class) {
+        MemorySet::LOCAL => Some(LOCAL),
+        MemorySet::PRIVATE => Some(PRIVATE),
         _ => None,
     }
 }
 
-/// Whether a body has null pointers to a memory, or casts that may give such.
-pub(crate) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
-    let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
-        Some(Type::Pointer(of, _)) => Kinds::of(*of) == Kinds::of(class),
-        _ => false,
-    };
-    let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
-    let cast = |i: &BInst| i.op == Op::GenericCastToPtrExplicit && is(i.ty.expand());
-    let blocks = || g.order.iter().map(|b| &body.blocks[*b]);
-    if !m.consts.values().any(is_null) {
-        return blocks().flat_map(|b| &b.insts).any(cast);
-    }
-    let null = |id: Id| m.constant(id).is_some_and(is_null);
-    blocks().any(|data| {
-        let mut args = data.phis.iter().flat_map(|p| &p.args);
-        args.any(|a| null(a.1))
-            || data.insts.iter().any(|i| {
-                let mut found = cast(i);
-                body.for_each_use(i, |id| found |= null(id));
-                found
-            })
-    })
-}
-
-/// Whether an instruction accesses memory through its n-th operand, if that is a pointer.
+/// Returns true if an instruction accesses memory through operand `n`.
 fn accesses(m: &Module<'_>, inst: &BInst, operands: &[u32], n: usize) -> bool {
     match inst.op {
         Op::Load | Op::Store => n == 0,
         Op::CopyMemory | Op::CopyMemorySized => n < 2,
         Op::ExtInst => n > 1 && operands.get(1) != Some(&(Std::printf as u32)),
         Op::SubgroupBlockReadINTEL | Op::SubgroupBlockWriteINTEL => n == 0,
-        Op::FunctionCall => n == 1 && declared::accesses(m, operands),
-        op => n == 0 && super::atomics::is_atomic(op),
+        Op::FunctionCall => n == 1 && intel_builtins::accesses(m, operands),
+        op => n == 0 && is_atomic(op),
     }
 }
 
@@ -79,29 +53,30 @@ impl Emit<'_, '_, '_> {
         matches!(self.m.types.kind(ty), Type::Pointer(class, _) if *class == generic)
     }
 
-    /// What is known of a pointer, if it is a generic one.
-    fn generic(&self, id: Id) -> Option<Memory> {
+    /// Memory of a pointer, if it is generic.
+    fn generic(&self, id: Id) -> Option<PointsTo> {
         let ty = self.body.type_of(self.m, id)?;
         self.is_generic(ty).then(|| self.spaces[id])
     }
 
-    /// The kind of a leaf of a value: pointers that are known to be to one memory, or say which buffer they are into, are not as their types have them.
+    /// IR scalar of a leaf of a value. Pointers to a known memory, and pointers that carry a buffer
+    /// index, differ from their type.
     pub(super) fn leaf_scalar(&self, id: Id, leaf: Ty) -> Result<Scalar, Error> {
         match self.generic(id) {
-            Some(Memory::One(class)) if tag(class).is_some() => Ok(Scalar::I32),
-            _ if self.says_which(id) => Ok(Scalar::I64),
+            Some(PointsTo::One(class)) if tag(class).is_some() => Ok(Scalar::I32),
+            _ if self.carries_buffer_index(id) => Ok(Scalar::I64),
             _ => self.scalar(leaf),
         }
     }
 
-    /// The memory that a pointer is to, by its type's; `Generic` where it is one of several.
+    /// Memory that a pointer points to: `Generic` if there are several.
     pub(super) fn memory_of(&self, id: Id, class: StorageClass) -> StorageClass {
         if class != StorageClass::Generic {
             if let Def::Global(g) = self.m.def(id) {
                 return self.m.globals.get(g).map_or(class, |g| g.class);
             }
-            // Tables are as buffers that nobody writes.
-            return if self.body.in_tables.contains(&id) {
+            // Constant data is accessed like read-only buffers.
+            return if self.body.constant_pointers.contains(&id) {
                 StorageClass::Uniform
             } else {
                 class
@@ -111,23 +86,23 @@ impl Emit<'_, '_, '_> {
             return *class;
         }
         match self.spaces[id] {
-            Memory::One(class) => class,
-            Memory::None | Memory::Null => StorageClass::CrossWorkgroup,
-            Memory::Several(_) => StorageClass::Generic,
+            PointsTo::One(class) => class,
+            PointsTo::None | PointsTo::Null => StorageClass::CrossWorkgroup,
+            PointsTo::Several(_) => StorageClass::Generic,
         }
     }
 
-    /// The kinds of memory that a pointer may be to.
-    pub(super) fn kinds_of(&self, id: Id) -> Kinds {
+    /// Memories that a pointer may point to.
+    pub(super) fn kinds_of(&self, id: Id) -> MemorySet {
         let ty = self.body.type_of(self.m, id).map(|t| self.m.types.kind(t));
         match (ty, self.spaces[id]) {
-            (Some(Type::Pointer(StorageClass::Generic, _)), Memory::Several(kinds)) => kinds,
-            (Some(Type::Pointer(class, _)), _) => Kinds::of(self.memory_of(id, *class)),
-            _ => Kinds::GLOBAL,
+            (Some(Type::Pointer(StorageClass::Generic, _)), PointsTo::Several(kinds)) => kinds,
+            (Some(Type::Pointer(class, _)), _) => MemorySet::of(self.memory_of(id, *class)),
+            _ => MemorySet::GLOBAL,
         }
     }
 
-    /// A pointer as accesses take it.
+    /// Pointer as accesses take it.
     pub(super) fn place_of(&mut self, id: Id) -> Result<Value, Error> {
         if let Some((.., v)) = self.narrowed.iter().find(|n| n.0 == id) {
             return Ok(*v);
@@ -138,28 +113,28 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A pointer of which another is made by no more than arithmetic: as that is.
+    /// Operand of a move, select or phi, in the representation of the result `to`.
     pub(super) fn passed(&mut self, id: Id, to: Id) -> Result<Leaves, Error> {
-        if self.says_which(to) {
-            return self.saying_which(id);
+        if self.carries_buffer_index(to) {
+            return self.with_buffer_index(id);
         }
-        let Some(Memory::One(class)) = self.generic(to) else {
+        let Some(PointsTo::One(class)) = self.generic(to) else {
             return self.get(id);
         };
         let leaves = self.bare(id)?;
         match (self.generic(id), leaves.as_slice()) {
-            // What nothing said.
-            (Some(Memory::None | Memory::Null), &[v]) => {
+            // No value reaches it.
+            (Some(PointsTo::None | PointsTo::Null), &[v]) => {
                 Ok(Leaves::from_slice(&[self.untagged(v, class)]))
             }
             _ => Ok(leaves),
         }
     }
 
-    /// The leaves of a value with the bits that say which memory a generic pointer is to.
+    /// Adds the tag to a generic pointer.
     pub(super) fn tagged(&mut self, id: Id, leaves: Leaves) -> Leaves {
         match (self.generic(id), leaves.as_slice()) {
-            (Some(Memory::One(class)), &[v]) => {
+            (Some(PointsTo::One(class)), &[v]) => {
                 let v = self.with_tag(v, class);
                 Leaves::from_slice(&[v])
             }
@@ -185,18 +160,18 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Bytes at the beginning of a memory that nothing is in, so that no pointer is null.
+    /// Bytes reserved at the start of a memory, so that no pointer to an object is null.
     pub(super) fn behind_null(&self, class: StorageClass) -> u32 {
         let [local, private] = self.nulls;
-        let asked = match Kinds::of(class) {
-            Kinds::LOCAL => local,
-            Kinds::PRIVATE => private,
+        let asked = match MemorySet::of(class) {
+            MemorySet::LOCAL => local,
+            MemorySet::PRIVATE => private,
             _ => false,
         };
         if asked { NULL_BYTES } else { 0 }
     }
 
-    /// The bits of a pointer that say which memory it is to.
+    /// Tag bits of a pointer.
     fn tag_of(&mut self, v: Value) -> Value {
         let lanes = self.b.ty(v).lanes();
         let halves = self.lanes(Scalar::I32, 2 * lanes);
@@ -208,7 +183,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().ushr(upper, by)
     }
 
-    /// Whether the bits say that a pointer is to a memory.
+    /// Returns true if a tag denotes a memory.
     fn is_in(&mut self, bits: Value, class: StorageClass) -> Value {
         if let Some(tag) = tag(class) {
             let tag = self.same(bits, tag);
@@ -221,7 +196,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().band(local, private)
     }
 
-    /// What accesses of a memory take for a pointer that is to it.
+    /// Pointer to a memory as accesses of it take it.
     fn untagged(&mut self, v: Value, class: StorageClass) -> Value {
         match tag(class) {
             Some(_) => self.resize(v, Scalar::I32, false),
@@ -229,7 +204,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Casts between generic pointers and others. One from a memory that is known stays as it is.
+    /// Emits casts between generic and other pointers. A pointer to a known memory stays unchanged.
     pub(super) fn cast(&mut self, inst: &BInst, arg: Id, ty: Ty) -> Result<Leaves, Error> {
         let (class, _) = self.pointer(arg)?;
         let wanted = match self.m.types.kind(ty) {
@@ -241,7 +216,7 @@ impl Emit<'_, '_, '_> {
         }
         let v = self.place_of(arg)?;
         if wanted == StorageClass::Generic
-            || Kinds::of(class) == Kinds::of(wanted) && class != StorageClass::Generic
+            || MemorySet::of(class) == MemorySet::of(wanted) && class != StorageClass::Generic
         {
             return Ok(Leaves::from_slice(&[v]));
         }
@@ -260,7 +235,7 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[self.choose(is, v, none)?]))
     }
 
-    /// The memory that a fence for a generic pointer is of, as semantics say it.
+    /// Memory semantics that denote the memory of a generic pointer.
     pub(super) fn semantics_of(&mut self, pointer: Id) -> Result<Leaves, Error> {
         let [local, global] = [
             MemorySemantics::WORKGROUP_MEMORY,
@@ -282,40 +257,42 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::from_slice(&[v]))
     }
 
-    /// The memories that a kernel has.
-    fn present(&self) -> Kinds {
-        let mut all = Kinds::GLOBAL;
+    /// Memories that a kernel may use.
+    fn present(&self) -> MemorySet {
+        let mut all = MemorySet::GLOBAL;
         let local = |t: &(Id, Ty)| {
             matches!(
                 self.m.types.kind(t.1),
                 Type::Pointer(StorageClass::Workgroup, _)
             )
         };
-        // A function does not know its kernel's arguments.
+        // A called function does not know the arguments of its kernel.
         let called = self.b.func().kind == FuncKind::Subroutine;
-        if called || !self.room.slm.is_empty() || self.body.params.iter().any(local) {
-            all = all.and(Kinds::LOCAL);
+        if called || !self.frame.slm.is_empty() || self.body.params.iter().any(local) {
+            all = all.union(MemorySet::LOCAL);
         }
-        if self.room.private_bytes > 0 {
-            all = all.and(Kinds::PRIVATE);
+        if self.frame.private_bytes > 0 {
+            all = all.union(MemorySet::PRIVATE);
         }
         all
     }
 
-    /// Emits an instruction: where it accesses memory through a generic pointer to one of several, for each of them.
+    /// Emits an instruction. An access through a pointer to several memories is emitted for each of
+    /// them.
     pub(super) fn by_memory(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         if !self.several {
             return self.family(inst);
         }
         let operands = self.body.operands(inst);
         let mut several = None;
-        // Operands that are ids: others are numbers.
+        // Only operands that are ids.
         self.body.for_each_use(inst, |id| {
             let word = id.as_u32();
             let place = operands.iter().enumerate();
             let mut place = place.filter(|(_, w)| **w == word).map(|(n, _)| n);
             let known = self.narrowed.iter().any(|n| n.0 == id);
-            if let (Some(Memory::Several(kinds)), false, None) = (self.generic(id), known, several)
+            if let (Some(PointsTo::Several(kinds)), false, None) =
+                (self.generic(id), known, several)
                 && place.any(|n| accesses(self.m, inst, operands, n))
             {
                 several = Some((id, kinds));
@@ -338,10 +315,10 @@ impl Emit<'_, '_, '_> {
             StorageClass::Function,
             StorageClass::CrossWorkgroup,
         ] {
-            let kind = Kinds::of(class);
-            // There are no atomics of private memory.
-            let never = kind == Kinds::PRIVATE && super::atomics::is_atomic(inst.op);
-            if kinds.has(kind) && present.has(kind) && !never {
+            let kind = MemorySet::of(class);
+            // Private memory has no atomics.
+            let never = kind == MemorySet::PRIVATE && is_atomic(inst.op);
+            if kinds.intersects(kind) && present.intersects(kind) && !never {
                 classes.push(class);
             }
         }
@@ -357,30 +334,33 @@ impl Emit<'_, '_, '_> {
         let mut done = Ok(());
         for &class in &classes {
             let is = self.is_in(bits, class);
-            match uniform {
-                true => self.b.uniform_if_begin(is),
-                false => self.b.simd_if_begin(is),
+            if uniform {
+                self.b.uniform_if_begin(is)
+            } else {
+                self.b.simd_if_begin(is)
             }
             let place = self.untagged(v, class);
             done = done.and(self.in_memory(inst, (id, class, place), &mut vars));
-            match uniform {
-                true => self.b.uniform_else(),
-                false => self.b.simd_else(),
+            if uniform {
+                self.b.uniform_else()
+            } else {
+                self.b.simd_else()
             }
         }
         let place = self.untagged(v, last);
         done = done.and(self.in_memory(inst, (id, last, place), &mut vars));
         for _ in &classes {
-            match uniform {
-                true => self.b.uniform_if_end(),
-                false => self.b.simd_if_end(),
+            if uniform {
+                self.b.uniform_if_end()
+            } else {
+                self.b.simd_if_end()
             }
         }
         done?;
         Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect())
     }
 
-    /// Emits an instruction where a pointer is to one memory, and keeps its result.
+    /// Emits an instruction for one memory, and keeps its result in variables.
     fn in_memory(
         &mut self,
         inst: &BInst,

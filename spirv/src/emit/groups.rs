@@ -1,7 +1,9 @@
-//! Sub-groups and work-groups: votes, reductions, scans, broadcasts, shuffles, ballots, block reads and writes.
+//! Sub-group and work-group operations: votes, reductions, scans, broadcasts, shuffles, ballots,
+//! block reads and writes.
 //!
-//! A sub-group is a hardware thread: its operations are those of the IR among lanes. A work-group goes by way of local memory: each sub-group
-//! writes its part, all wait, and each reads those of all.
+//! A sub-group is a hardware thread, so its operations are cross-lane operations of the IR.
+//! Work-group operations exchange partial results through SLM: each sub-group writes its own, and
+//! after a barrier each reads all.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -12,78 +14,7 @@ use gantry_codegen::ir::{
 };
 use spirv::{GroupOperation, Op};
 
-/// Whether an instruction is one of these.
-pub(crate) fn is_supported(op: Op) -> bool {
-    use Op::*;
-    reduction(op).is_some()
-        || matches!(
-            op,
-            GroupAll
-                | GroupAny
-                | GroupBroadcast
-                | GroupNonUniformAll
-                | GroupNonUniformAny
-                | GroupNonUniformAllEqual
-                | GroupNonUniformElect
-                | GroupNonUniformBroadcast
-                | GroupNonUniformBroadcastFirst
-                | GroupNonUniformBallot
-                | GroupNonUniformInverseBallot
-                | GroupNonUniformBallotBitExtract
-                | GroupNonUniformBallotBitCount
-                | GroupNonUniformBallotFindLSB
-                | GroupNonUniformBallotFindMSB
-                | GroupNonUniformShuffle
-                | GroupNonUniformShuffleXor
-                | GroupNonUniformShuffleUp
-                | GroupNonUniformShuffleDown
-                | GroupNonUniformQuadBroadcast
-                | GroupNonUniformQuadSwap
-                | GroupNonUniformRotateKHR
-                | SubgroupShuffleINTEL
-                | SubgroupShuffleXorINTEL
-                | SubgroupShuffleUpINTEL
-                | SubgroupShuffleDownINTEL
-                | SubgroupBlockReadINTEL
-                | SubgroupBlockWriteINTEL
-        )
-}
-
-/// How the result of one comes to be divergent.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spread {
-    /// It is.
-    Divergent,
-    /// It is not.
-    Uniform,
-    /// By the n-th operand alone.
-    By(usize),
-}
-
-/// The result of a group's instruction.
-pub(crate) fn result(op: Op, operands: &[u32]) -> Option<Spread> {
-    use Op::*;
-    if !is_supported(op) {
-        return None;
-    }
-    let reduces = operands.get(1) == Some(&(GroupOperation::Reduce as u32));
-    Some(match op {
-        GroupAll
-        | GroupAny
-        | GroupNonUniformAll
-        | GroupNonUniformAny
-        | GroupNonUniformAllEqual
-        | GroupNonUniformBroadcastFirst
-        | GroupNonUniformBallot => Spread::Uniform,
-        GroupBroadcast | GroupNonUniformBroadcast => Spread::By(2),
-        GroupNonUniformBallotFindLSB | GroupNonUniformBallotFindMSB => Spread::By(1),
-        GroupNonUniformBallotBitCount if reduces => Spread::By(2),
-        op if reduction(op).is_some() && reduces => Spread::Uniform,
-        _ => Spread::Divergent,
-    })
-}
-
-/// The operations among lanes: reduction, scan, and of two.
+/// Opcodes of a reduction: across lanes, as a scan, and of two values.
 #[derive(Clone, Copy)]
 struct Reduction {
     reduce: Opcode,
@@ -121,7 +52,7 @@ fn reduction(op: Op) -> Option<Reduction> {
     Some(Reduction { reduce, scan, two })
 }
 
-/// Most sub-groups of a work-group, by the most bytes of a scalar.
+/// Maximum number of sub-groups of a work-group, times the maximum bytes of a scalar.
 const AREA: u32 = 128 * 8;
 
 impl Emit<'_, '_, '_> {
@@ -161,9 +92,10 @@ impl Emit<'_, '_, '_> {
                 let v = self.one(second?)?;
                 let any = matches!(inst.op, GroupAny | GroupNonUniformAny);
                 let v = self.vote(v, any)?;
-                Ok(Leaves::from_slice(&[match all {
-                    true => self.vote_of_all(v, any)?,
-                    false => v,
+                Ok(Leaves::from_slice(&[if all {
+                    self.vote_of_all(v, any)?
+                } else {
+                    v
                 }]))
             }
             GroupBroadcast if all => self.broadcast_to_all(inst),
@@ -278,7 +210,7 @@ impl Emit<'_, '_, '_> {
                 let first = e.b.ins().band(lane, first);
                 e.b.ins().iadd(first, n)
             }),
-            // Horizontally, vertically, both.
+            // Horizontal, vertical, diagonal.
             GroupNonUniformQuadSwap => self.shuffle_by(inst, 1, 2, |e, lane, n| {
                 let one = e.same(n, 1);
                 let n = e.b.ins().iadd(n, one);
@@ -298,15 +230,16 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A lane's number as 32 bits.
+    /// Lane index as 32 bits.
     fn lane_number(&mut self, v: Value) -> Result<Value, Error> {
-        match self.b.ty(v).scalar().is_int() {
-            true => Ok(self.resize(v, Scalar::I32, false)),
-            false => Err(Error::malformed("a lane by what is no integer")),
+        if self.b.ty(v).scalar().is_int() {
+            Ok(self.resize(v, Scalar::I32, false))
+        } else {
+            Err(Error::malformed("a lane by what is no integer"))
         }
     }
 
-    /// The first word of a ballot.
+    /// First word of a ballot.
     fn first_word(&mut self, id: Id) -> Result<Value, Error> {
         let v = self.get(id)?;
         let first = v
@@ -316,13 +249,13 @@ impl Emit<'_, '_, '_> {
         first.ok_or_else(|| Error::malformed("a ballot that is no vector of words"))
     }
 
-    /// The bits of a ballot that are of lanes.
+    /// Bits of a ballot that belong to lanes.
     fn within(&mut self, bits: Value) -> Value {
         let mask = self.same(bits, u64::from(u32::MAX >> (32 - self.simd.clamp(1, 32))));
         self.b.ins().band(bits, mask)
     }
 
-    /// Whether a bit is set.
+    /// Tests a bit.
     fn bit(&mut self, bits: Value, n: Value) -> Value {
         let mut v = [bits, n];
         self.even(&mut v);
@@ -333,7 +266,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().icmp(IntCC::NotEqual, v, zero)
     }
 
-    /// Of each lane the bits of those that are it, or before or behind it.
+    /// Mask of the own, the lower or the higher lanes, for each lane.
     pub(super) fn lane_mask(&mut self, which: spirv::BuiltIn) -> Value {
         use spirv::BuiltIn::*;
         let lane = self.b.iota(Scalar::I32, self.simd);
@@ -342,7 +275,7 @@ impl Emit<'_, '_, '_> {
         let twice = self.b.ins().iadd(own, own);
         match which {
             SubgroupEqMask => own,
-            // As Intel's compiler has it, beyond the last lane too.
+            // As with Intel's compiler, also beyond the last lane.
             SubgroupGeMask => self.b.ins().ineg(own),
             SubgroupGtMask => self.b.ins().ineg(twice),
             SubgroupLeMask => self.b.ins().isub(twice, one),
@@ -350,14 +283,14 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The number of the first lane that runs.
+    /// Index of the first active lane.
     fn first_lane(&mut self) -> Value {
         let mask = self.b.exec_mask();
         let bits = self.b.ins().pred_to_bits(I32, mask);
         self.b.ins().fbl(bits)
     }
 
-    /// A lane's value: of one lane, if the number is.
+    /// Value of a lane. It is uniform if the index is.
     fn pick(&mut self, v: Value, lane: Value) -> Value {
         if self.b.ty(v).lanes() == 1 {
             let lanes = self.b.ty(lane).lanes();
@@ -391,7 +324,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Lanes of two values one behind the other.
+    /// Intel shuffles on the concatenation of two values.
     fn shuffle_two(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let ids = [0, 1, 2].map(|n| self.operand(inst, n));
         let [a, b, n] = ids;
@@ -400,25 +333,24 @@ impl Emit<'_, '_, '_> {
         let n = self.b.splat(n, self.simd);
         let lane = self.b.iota(Scalar::I32, self.simd);
         let width = self.same(lane, u64::from(self.simd));
-        // Down: from the current value on; up: backwards from the current one, into the previous.
+        // Down starts at the current value. Up goes back from the current value into the previous
+        // one.
         let down = inst.op == Op::SubgroupShuffleDownINTEL;
-        let from = match down {
-            true => self.b.ins().iadd(lane, n),
-            false => self.b.ins().isub(lane, n),
+        let from = if down {
+            self.b.ins().iadd(lane, n)
+        } else {
+            self.b.ins().isub(lane, n)
         };
         let zero = self.same(from, 0);
-        let (inside, other, first, second) = match down {
-            true => {
-                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, from, width);
-                (inside, self.b.ins().isub(from, width), a, b)
-            }
-            false => {
-                let inside = self
-                    .b
-                    .ins()
-                    .icmp(IntCC::SignedGreaterThanOrEqual, from, zero);
-                (inside, self.b.ins().iadd(from, width), b, a)
-            }
+        let (inside, other, first, second) = if down {
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, from, width);
+            (inside, self.b.ins().isub(from, width), a, b)
+        } else {
+            let inside = self
+                .b
+                .ins()
+                .icmp(IntCC::SignedGreaterThanOrEqual, from, zero);
+            (inside, self.b.ins().iadd(from, width), b, a)
         };
         let mut out = Leaves::new();
         for (a, b) in first.iter().zip(&second) {
@@ -429,7 +361,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Whether any lane, or every one, that runs has it.
+    /// Returns true if any active lane, or all of them, satisfy a condition.
     fn vote(&mut self, v: Value, any: bool) -> Result<Value, Error> {
         if !self.b.ty(v).is_pred() {
             return Err(Error::malformed("a vote on what is no bool"));
@@ -487,10 +419,7 @@ impl Emit<'_, '_, '_> {
         let mut out = Leaves::new();
         for v in self.get(values)? {
             let pred = self.b.ty(v).is_pred();
-            let v = match pred {
-                true => self.number_of(v)?,
-                false => v,
-            };
+            let v = if pred { self.number_of(v)? } else { v };
             let float = matches!(
                 r.two,
                 Opcode::Fadd | Opcode::Fmul | Opcode::Fmin | Opcode::Fmax
@@ -515,34 +444,34 @@ impl Emit<'_, '_, '_> {
                 }
                 _ => return Err(Error::unsupported("this operation of a group")),
             };
-            out.push(match pred {
-                true => {
-                    let zero = self.same(v, 0);
-                    self.b.ins().icmp(IntCC::NotEqual, v, zero)
-                }
-                false => v,
+            out.push(if pred {
+                let zero = self.same(v, 0);
+                self.b.ins().icmp(IntCC::NotEqual, v, zero)
+            } else {
+                v
             });
         }
         Ok(out)
     }
 
-    /// 1 or 0.
+    /// Converts a predicate to 1 or 0.
     fn number_of(&mut self, v: Value) -> Result<Value, Error> {
         let (one, zero) = (self.number(Scalar::I32, 1), self.number(Scalar::I32, 0));
         self.choose(v, one, zero)
     }
 
-    /// The identity of a reduction, in as many lanes as a value has.
+    /// Identity of a reduction, in the type of a value.
     fn identity(&mut self, r: Reduction, like: Value) -> Value {
         let bits = r.two.identity(self.b.ty(like).scalar());
         self.same(like, bits.unwrap_or(0))
     }
 
-    /// Reductions of neighbouring lanes, each step of half as many: what runs alone counts.
+    /// Clustered reduction: halves the number of lanes in each step. Inactive lanes do not count.
     fn clusters(&mut self, r: Reduction, v: Value, size: Option<u32>) -> Result<Value, Error> {
         let size = size.filter(|s| s.is_power_of_two());
         let size = size.ok_or_else(|| Error::malformed("a cluster of no power of two"))?;
-        // Of a larger one nothing is said: shaders have such for devices with larger sub-groups, in branches that are not taken here.
+        // A larger cluster is undefined. Shaders have such for devices with larger sub-groups, in
+        // branches that are not taken here.
         let size = size.min(self.simd);
         let mask = self.b.exec_mask();
         let none = self.identity(r, v);
@@ -550,7 +479,7 @@ impl Emit<'_, '_, '_> {
         let ty = self.b.ty(v);
         let bytes = ty.scalar().bytes() as u16;
         for _ in 0..size.trailing_zeros() {
-            // Each second lane, and the ones behind them.
+            // Even lanes and odd lanes.
             let half = self.lanes(ty.scalar(), self.b.ty(v).lanes() / 2);
             let [a, b] = [0, bytes].map(|offset| {
                 let region = Region::new(2, 1, 0, offset);
@@ -558,12 +487,12 @@ impl Emit<'_, '_, '_> {
             });
             v = self.two(r, a, b);
         }
-        // What a cluster has is each of its lanes'.
+        // Each lane of a cluster receives its result.
         let region = Region::new(1, size as u16, 0, 0);
         Ok(self.b.ins().rdregion(ty, v, region))
     }
 
-    /// Where sub-groups leave what they have for each other.
+    /// SLM area for exchange between sub-groups.
     fn area(&mut self) -> Result<u32, Error> {
         if let Some(at) = self.group_area {
             return Ok(at);
@@ -619,7 +548,7 @@ impl Emit<'_, '_, '_> {
         self.b.def_var_all_lanes(total, t);
         self.b.def_var_all_lanes(next, n);
         self.b.uniform_loop_end();
-        // Nobody writes again before all have read.
+        // The area may be written again only after all have read.
         self.wait();
         let (before, total) = (self.b.use_var(before), self.b.use_var(total));
         Ok(match op {
@@ -637,9 +566,10 @@ impl Emit<'_, '_, '_> {
 
     fn vote_of_all(&mut self, v: Value, any: bool) -> Result<Value, Error> {
         let v = self.number_of(v)?;
-        let r = match any {
-            true => reduction(Op::GroupNonUniformBitwiseOr),
-            false => reduction(Op::GroupNonUniformBitwiseAnd),
+        let r = if any {
+            reduction(Op::GroupNonUniformBitwiseOr)
+        } else {
+            reduction(Op::GroupNonUniformBitwiseAnd)
         };
         let r = r.ok_or_else(|| Error::internal("no such reduction"))?;
         let v = self.b.splat(v, self.simd);
@@ -648,7 +578,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.b.ins().icmp(IntCC::NotEqual, v, zero))
     }
 
-    /// The work-item of the number writes, and all read.
+    /// Broadcast to a work-group: the selected work-item writes to SLM, and all read.
     fn broadcast_to_all(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (value, number) = (self.operand(inst, 1)?, self.operand(inst, 2)?);
         let (values, numbers) = (self.get(value)?, self.get(number)?);
@@ -685,7 +615,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// The address of a block: the same for all work-items.
+    /// Address of a block, from the first lane.
     fn block(&mut self, id: Id, access: &super::Access) -> Result<Value, Error> {
         let v = self.address(id, access)?;
         Ok(match self.b.ty(v).lanes() {
@@ -701,7 +631,7 @@ impl Emit<'_, '_, '_> {
         let (scalar, count) = (self.scalar(ty)?, self.components(ty));
         let access = self.access(class, of, &[])?;
         let addr = self.block(pointer, &access)?;
-        // What cl_intel_subgroups asks of pointers for reads.
+        // Alignment that cl_intel_subgroups requires for reads.
         let mem = access
             .mem
             .aligned(access.mem.alignment(scalar.bytes()).max(4));
@@ -732,12 +662,25 @@ impl Emit<'_, '_, '_> {
         let Some(scalar) = rows.first().map(|v| self.b.ty(*v).scalar()) else {
             return Ok(Leaves::new());
         };
-        // What cl_intel_subgroups asks of pointers for writes.
+        // Alignment that cl_intel_subgroups requires for writes.
         let mem = access
             .mem
             .aligned(access.mem.alignment(scalar.bytes()).max(16));
         let all = self.join(scalar, &rows, self.simd);
         self.b.ins().bstore_to(mem, all, addr, 0);
         Ok(Leaves::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op_info::is_reduction;
+
+    #[test]
+    fn every_reduction_has_opcodes() {
+        for op in (0..1 << 13).filter_map(Op::from_u32) {
+            assert_eq!(reduction(op).is_some(), is_reduction(op), "{op:?}");
+        }
     }
 }

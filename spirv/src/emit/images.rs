@@ -1,9 +1,10 @@
 //! Images and samplers.
 //!
-//! An image, a sampler or both together is no value here: it is the kernel's argument that it comes from, or a sampler that is a constant. Reads
-//! of the nearest texel through such are loads at coordinates that this file makes; the others are samplers of the kernel's own.
+//! An image, a sampler or a combination has no IR value. It is resolved to a kernel argument or a
+//! constant sampler. Some constant samplers with nearest filter are emulated by loads at computed
+//! coordinates. Others become samplers that the kernel defines.
 
-use super::{Emit, Leaves, choices, rectangles};
+use super::{Emit, Leaves, block_io, descriptor_indexing};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
@@ -16,7 +17,7 @@ use gantry_codegen::ir::{
 use spirv::{AccessQualifier, Dim, ImageOperands, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -37,61 +38,47 @@ pub(super) fn is_supported(op: Op) -> bool {
     )
 }
 
-/// Whether it is a question about an image.
-pub(crate) fn is_query(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        ImageQuerySize
-            | ImageQuerySizeLod
-            | ImageQueryFormat
-            | ImageQueryOrder
-            | ImageQueryLevels
-            | ImageQuerySamples
-    )
-}
+/// Maximum number of samplers of a kernel.
+const MAX_SAMPLERS: u8 = 16;
 
-/// The most samplers of a kernel.
-const MOST_SAMPLERS: u8 = 16;
-
-/// A sampler.
+/// Sampler of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sampler {
-    /// The n-th of the arguments.
+    /// Index among the sampler arguments.
     Argument(u8),
-    /// Addressing mode and filter, and whether coordinates are normalized.
+    /// Addressing mode, normalized coordinates, filter.
     Constant(u32, bool, u32),
 }
 
-/// What accesses may have beside coordinates.
+/// Optional image operands of an access.
 #[derive(Debug, Default)]
-pub(super) struct More {
-    /// The level of detail, where it is not 0.
+pub(super) struct ExtraOperands {
+    /// Level of detail, unless 0.
     pub lod: Option<Value>,
-    /// How far coordinates go in a step along two directions.
+    /// Gradients of the coordinates in two directions.
     pub gradients: Option<[Leaves; 2]>,
-    /// Texels that coordinates are moved by.
+    /// Texel offsets of the coordinates.
     pub offset: Option<Leaves>,
     pub sample: Option<Value>,
 }
 
-/// Images and samplers by id, those of arguments by their variable and its element.
+/// Images and samplers. Those of arguments are keyed by variable and element.
 #[derive(Debug, Default)]
 pub(super) struct Images {
     images: BTreeMap<(Id, u32), (u8, ImageType)>,
     samplers: BTreeMap<(Id, u32), u8>,
-    /// Pointers to elements of arrays, and images and samplers that are such, by an index that is no constant.
-    pub(super) choices: choices::Choices,
-    /// What variables of them were loaded.
+    /// Dynamically indexed images and samplers, and pointers to them.
+    pub(super) choices: descriptor_indexing::IndexedResources,
+    /// Loaded images and samplers.
     aliases: BTreeMap<Id, (u8, ImageType)>,
     sampler_aliases: BTreeMap<Id, u8>,
-    /// Those that media blocks are of; none before anyone asked.
+    /// Images of media block accesses, computed on first use.
     media: Option<BTreeSet<Id>>,
-    /// Both together: their ids.
+    /// Image and sampler of each combination.
     pub(super) sampled: BTreeMap<Id, (Id, Id)>,
 }
 
-/// The shape of an image as an argument.
+/// IR shape of an image argument.
 fn shape(t: &ImageType) -> Result<ImageShape, Error> {
     if t.multisampled {
         return match (t.dim, t.arrayed) {
@@ -114,7 +101,7 @@ fn shape(t: &ImageType) -> Result<ImageShape, Error> {
 }
 
 impl Emit<'_, '_, '_> {
-    /// An argument that is an image.
+    /// Adds an image argument.
     pub(super) fn image_argument(
         &mut self,
         id: Id,
@@ -138,18 +125,18 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// The images that media blocks are of.
+    /// Images of media block accesses.
     fn media_images(&mut self) -> &BTreeSet<Id> {
         let (g, body) = (self.g, self.body);
         self.images.media.get_or_insert_with(|| {
             let insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
-            let media = insts.filter(|i| rectangles::is_media(i.op));
+            let media = insts.filter(|i| block_io::is_media(i.op));
             let images = media.filter_map(|i| body.operands(i).first());
             images.map(|w| Id::of(*w)).collect()
         })
     }
 
-    /// An argument that is a sampler.
+    /// Adds a sampler argument.
     pub(super) fn sampler_argument(&mut self, id: Id, element: u32) -> Result<(), Error> {
         let n = u8::try_from(self.images.samplers.len());
         let n = n.map_err(|_| Error::limit("more than 256 samplers"))?;
@@ -158,7 +145,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Says that one is what an element of a variable is.
+    /// Gives an id the resource of an element of a variable.
     pub(super) fn same_resource(&mut self, to: Id, id: Id, element: u32) -> Result<(), Error> {
         let from = (id, element);
         let image = self.images.images.get(&from).copied();
@@ -176,7 +163,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The ids of the image and the sampler that are both together.
+    /// Image and sampler of a combination.
     pub(super) fn sampled(&self, id: Id) -> Result<(Id, Id), Error> {
         let both = self.images.sampled.get(&id).copied();
         both.ok_or_else(|| Error::unsupported("an image with a sampler from elsewhere"))
@@ -262,7 +249,8 @@ impl Emit<'_, '_, '_> {
                         let snap = self.snaps(sampler);
                         self.sample(at, &t, &coords, lod, Some(snap), ty)?
                     }
-                    // None, ClampToEdge, Clamp: outside of the image is its edge or what loads give there.
+                    // Modes None, ClampToEdge and Clamp: outside of the image is its edge, or the
+                    // result of an out-of-bounds load.
                     Sampler::Constant(mode @ 0..=2, normalized, 0) if lod.is_none() => {
                         self.emulate(image, &t, (mode, normalized), &coords, ty)?
                     }
@@ -278,16 +266,15 @@ impl Emit<'_, '_, '_> {
                             normalized,
                         };
                         let sampler = self.b.own_sampler(own);
-                        if sampler >= MOST_SAMPLERS {
-                            return Err(Error::limit(format!(
-                                "more than {MOST_SAMPLERS} samplers"
-                            )));
+                        if sampler >= MAX_SAMPLERS {
+                            return Err(Error::limit(format!("more than {MAX_SAMPLERS} samplers")));
                         }
                         let at = ImagePlace { image, sampler };
                         let snaps = !own.linear && own.addressing == Addressing::Border;
-                        let snap = match snaps {
-                            true => Some(self.number(Scalar::B1, 1)),
-                            false => None,
+                        let snap = if snaps {
+                            Some(self.number(Scalar::B1, 1))
+                        } else {
+                            None
                         };
                         self.sample(at, &t, &coords, lod, snap, ty)?
                     }
@@ -338,7 +325,7 @@ impl Emit<'_, '_, '_> {
                 }
                 let value = self.operand(inst, 2)?;
                 let mut texel = self.get(value)?;
-                // A depth is one component.
+                // A depth value is one component.
                 while texel.len() < 4 {
                     let first = *texel.first().ok_or_else(|| Error::internal("no texel"))?;
                     let zero = self.same(first, 0);
@@ -365,7 +352,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The coordinates of a texel, as many as the image has, of a lane for each channel.
+    /// Coordinates of an access, as many as the image has, with a lane for each channel.
     pub(super) fn coordinates(&mut self, inst: &BInst, t: &ImageType) -> Result<Leaves, Error> {
         let id = self.operand(inst, 1)?;
         let shape = shape(t)?;
@@ -384,17 +371,17 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// What stands behind the operands of an access.
-    pub(super) fn more(&mut self, inst: &BInst, n: usize) -> Result<More, Error> {
+    /// Parses the optional image operands, which start at operand `n`.
+    pub(super) fn more(&mut self, inst: &BInst, n: usize) -> Result<ExtraOperands, Error> {
         let words: Vec<u32> = self.body.operands(inst).get(n..).unwrap_or(&[]).to_vec();
-        let mut out = More::default();
+        let mut out = ExtraOperands::default();
         let Some((&mask, mut rest)) = words.split_first() else {
             return Ok(out);
         };
         let (lod, gradients) = (ImageOperands::LOD.bits(), ImageOperands::GRAD.bits());
         let sample = ImageOperands::SAMPLE.bits();
         let offsets = ImageOperands::CONST_OFFSET.bits() | ImageOperands::OFFSET.bits();
-        // What integers of a texel are signed as says nothing here, nor which memory texels are of.
+        // Bits for signedness and memory model have no effect here.
         let known = lod | gradients | sample | offsets | 0x3f00;
         if mask & !known != 0 {
             return Err(Error::unsupported(format!(
@@ -442,13 +429,14 @@ impl Emit<'_, '_, '_> {
     }
 
     fn whole_level(&self, lod: Option<Value>) -> Result<(), Error> {
-        match lod.is_none_or(|v| self.b.ty(v).scalar() == Scalar::I32) {
-            true => Ok(()),
-            false => Err(Error::malformed("a level of detail that is not whole")),
+        if lod.is_none_or(|v| self.b.ty(v).scalar() == Scalar::I32) {
+            Ok(())
+        } else {
+            Err(Error::malformed("a level of detail that is not whole"))
         }
     }
 
-    /// The level of detail at which a step is one texel: by how far coordinates go in steps along two directions.
+    /// Level of detail for gradients: that at which a step is one texel.
     fn level_of(&mut self, image: u8, t: &ImageType, by: [Leaves; 2]) -> Result<Value, Error> {
         let shape = shape(t)?;
         let float = self.lanes(Scalar::F32, self.simd);
@@ -475,7 +463,7 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("gradients of no coordinates"));
         };
         let most = self.b.ins().fmax(x, y);
-        // No step is as good as one that is much smaller than a texel.
+        // Avoids the logarithm of zero. A step far below a texel gives the same level.
         let least = self.float(most, f64::from(f32::MIN_POSITIVE));
         let most = self.b.ins().fmax(most, least);
         let level = self.b.ins().flog2(most);
@@ -483,7 +471,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.b.ins().fmul(level, half))
     }
 
-    /// The scalar of a texel in a register.
+    /// IR scalar of a texel component.
     fn component(&self, ty: Ty) -> Result<Scalar, Error> {
         match self.scalar(ty)? {
             Scalar::F16 | Scalar::F32 => Ok(Scalar::F32),
@@ -509,7 +497,7 @@ impl Emit<'_, '_, '_> {
             .collect()
     }
 
-    /// A texel at whole coordinates.
+    /// Loads a texel at integer coordinates.
     fn texel(
         &mut self,
         image: u8,
@@ -543,12 +531,13 @@ impl Emit<'_, '_, '_> {
         let mut places = Leaves::new();
         for (n, c) in coords.iter().enumerate() {
             let whole = self.b.ty(*c).scalar() == Scalar::I32;
-            let mut c = match whole {
-                true => self.b.ins().fcvt_from_sint(float, *c),
-                false => *c,
+            let mut c = if whole {
+                self.b.ins().fcvt_from_sint(float, *c)
+            } else {
+                *c
             };
             if let (Some(snap), true, true) = (snap, n < spatial, whole) {
-                // Below zero is -1 at the least.
+                // An integer below zero is at most -1.
                 let bits = [-1.0, f32::NEG_INFINITY].map(f32::to_bits);
                 let [outside, any] = bits.map(|b| self.number(Scalar::F32, b.into()));
                 let least = self.choose(snap, outside, any)?;
@@ -568,12 +557,12 @@ impl Emit<'_, '_, '_> {
         Ok(self.parts(v))
     }
 
-    /// The same by its type.
+    /// Size of an image in a dimension.
     pub(super) fn size_of(&mut self, image: u8, t: &ImageType, n: usize) -> Result<Value, Error> {
         Ok(self.extent(image, shape(t)?, n))
     }
 
-    /// A size of an image in a dimension, of one lane.
+    /// Size of an image in a dimension, as a uniform value.
     fn extent(&mut self, image: u8, shape: ImageShape, n: usize) -> Value {
         let fact = match (shape, n) {
             (_, 0) => ImageFact::Width,
@@ -585,7 +574,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().image_query(fact, image)
     }
 
-    /// What a constant sampler that takes the nearest texel gives.
+    /// Emulates a constant sampler with nearest filter.
     fn emulate(
         &mut self,
         image: u8,
@@ -639,7 +628,7 @@ impl Emit<'_, '_, '_> {
         match inst.op {
             Op::ImageQueryLevels => out.push(self.b.ins().image_query(ImageFact::Levels, image)),
             Op::ImageQuerySamples => out.push(self.b.ins().image_query(ImageFact::Samples, image)),
-            // SPIR-V's numbers are OpenCL's less these.
+            // SPIR-V's enumerants are OpenCL's minus these bases.
             Op::ImageQueryFormat | Op::ImageQueryOrder => {
                 let (fact, first) = match inst.op {
                     Op::ImageQueryFormat => (ImageFact::ChannelType, 0x10d0),

@@ -1,4 +1,5 @@
-//! Matrices: products, transposition, determinant and inverse. A matrix is its columns one behind the other.
+//! Matrix operations: products, transpose, determinant and inverse. A matrix is its columns in
+//! order.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -8,7 +9,7 @@ use crate::read;
 use gantry_codegen::ir::Value;
 use spirv::Op;
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -26,7 +27,7 @@ fn wrong(op: Op) -> Error {
     Error::malformed(format!("{} of what it does not take", read::name(op)))
 }
 
-/// A matrix as a value.
+/// Value of a matrix.
 pub(crate) struct Matrix {
     pub leaves: Leaves,
     pub columns: usize,
@@ -40,7 +41,7 @@ impl Matrix {
 }
 
 impl Emit<'_, '_, '_> {
-    /// Columns and rows of a matrix's type.
+    /// Number of columns and rows of a matrix type.
     fn shape(&self, ty: Ty) -> Option<(usize, usize)> {
         match self.m.types.kind(ty) {
             Type::Matrix(column, n) => Some((*n as usize, self.components(*column) as usize)),
@@ -48,7 +49,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A matrix that an instruction takes.
+    /// Operand that is a matrix.
     pub(crate) fn matrix_of(&mut self, id: crate::read::Id) -> Result<Matrix, Error> {
         let ty = self.type_of(id)?;
         let none = || Error::malformed("what is no matrix is used as one");
@@ -62,7 +63,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The sum of products of as many values.
+    /// Dot product of two lists of values.
     fn products(&mut self, a: &[Value], b: &[Value]) -> Result<Value, Error> {
         let mut sum: Option<Value> = None;
         for (a, b) in a.iter().zip(b) {
@@ -149,7 +150,7 @@ impl Emit<'_, '_, '_> {
         self.b.ins().fma(a, b, minus)
     }
 
-    /// The determinant of the rows and columns that are left over, by the first of those columns.
+    /// Determinant of the given columns and rows, by Laplace expansion along the first column.
     fn minor(&mut self, m: &Matrix, columns: &[usize], rows: &[usize]) -> Result<Value, Error> {
         let none = || Error::malformed("a matrix that is not square");
         let at = |c: usize, r: usize| m.at(c, r).ok_or_else(none);
@@ -180,19 +181,20 @@ impl Emit<'_, '_, '_> {
     }
 
     fn square(m: &Matrix) -> Result<Vec<usize>, Error> {
-        match m.columns == m.rows {
-            true => Ok((0..m.rows).collect()),
-            false => Err(Error::malformed("a matrix that is not square")),
+        if m.columns == m.rows {
+            Ok((0..m.rows).collect())
+        } else {
+            Err(Error::malformed("a matrix that is not square"))
         }
     }
 
-    /// The determinant of a matrix.
+    /// Determinant of a matrix.
     pub(crate) fn determinant(&mut self, m: &Matrix) -> Result<Value, Error> {
         let all = Self::square(m)?;
         self.minor(m, &all, &all)
     }
 
-    /// The inverse: the transposed matrix of cofactors over the determinant.
+    /// Inverse of a matrix: its adjugate over the determinant.
     pub(crate) fn inverse(&mut self, m: &Matrix) -> Result<Leaves, Error> {
         let all = Self::square(m)?;
         let determinant = self.minor(m, &all, &all)?;

@@ -1,19 +1,20 @@
 //! Memory: addresses, loads, stores, copies.
 //!
-//! A pointer is what its memory's accesses take: 64 bits of an address, 32 of an offset in local memory or in scratch, where each work-item has
-//! its own part. In memory every pointer has 64 bits.
+//! A pointer is in the form that accesses of its memory take. That is a 64-bit address, or a 32-bit
+//! offset in SLM or in scratch, where each work-item has its own part. In memory every pointer has
+//! 64 bits.
 
-use super::{Emit, Leaves, MOST_LEAVES, too_large};
+use super::{Emit, Leaves, too_large};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::Def;
-use crate::module::types::{MatrixLayout, Ty, Type};
+use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Region, Scalar, Space, Value};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
-/// Whether an instruction is one of these.
+/// Returns true if this file emits an instruction.
 pub(super) fn is_supported(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -32,23 +33,23 @@ pub(super) fn is_supported(op: Op) -> bool {
     )
 }
 
-/// The most elements of a lane in one message.
-const MOST_ELEMENTS: usize = 4;
-/// The most bytes of a copy.
-pub(super) const MOST_COPY: u64 = 4096;
+/// Maximum number of elements of a lane in one message.
+const MAX_ELEMENTS: usize = 4;
+/// Maximum bytes of a copy.
+pub(super) const MAX_COPY: u64 = 4096;
 
-/// Scalars that follow on each other: what they are, the first one's byte, how many.
-type Runs = SmallVec<[(Scalar, u64, usize); 4]>;
+/// Runs of consecutive scalars: type, byte offset of the first, number.
+type ScalarRuns = SmallVec<[(Scalar, u64, usize); 4]>;
 
-/// What an access is of.
+/// Properties of an access.
 #[derive(Clone, Copy)]
 pub(crate) struct Access {
     pub mem: MemFlags,
-    /// The alignment of the address.
+    /// Alignment of the address in bytes.
     pub align: u64,
-    /// Bytes that are added to the address.
+    /// Byte offset from the address.
     pub offset: u64,
-    /// How matrices there are.
+    /// Layout of matrices in memory.
     pub matrix: Option<MatrixLayout>,
 }
 
@@ -64,7 +65,7 @@ impl Emit<'_, '_, '_> {
                 let v = self.private_pointer(id)?;
                 if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::of(*w)) {
                     let ty = self.type_of(init)?;
-                    if self.m.types.leaves(ty) > MOST_LEAVES {
+                    if self.m.types.leaves(ty) > MAX_LEAVES {
                         self.initialize(init, ty, v)?;
                         return Ok(Leaves::from_slice(&[v]));
                     }
@@ -110,7 +111,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The memory that a pointer is to, and what is there.
+    /// Memory and pointee of a pointer.
     pub fn pointer(&self, id: Id) -> Result<(StorageClass, Ty), Error> {
         let ty = self.type_of(id)?;
         match self.m.types.kind(ty) {
@@ -123,7 +124,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// An access to a memory, by the words behind its operands.
+    /// Properties of an access to a memory. `words` are the memory operands.
     pub fn access(&self, class: StorageClass, ty: Ty, words: &[u32]) -> Result<Access, Error> {
         let space = match class {
             StorageClass::CrossWorkgroup
@@ -151,14 +152,15 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The address that an access is to.
+    /// Address of an access.
     pub fn address(&mut self, pointer: Id, access: &Access) -> Result<Value, Error> {
         let v = self.place_of(pointer)?;
-        match self.b.ty(v).scalar() == access.mem.space.address() {
-            true => Ok(v),
-            false => Err(Error::malformed(
+        if self.b.ty(v).scalar() == access.mem.space.address() {
+            Ok(v)
+        } else {
+            Err(Error::malformed(
                 "a pointer to another memory than its type says",
-            )),
+            ))
         }
     }
 
@@ -193,12 +195,12 @@ impl Emit<'_, '_, '_> {
         out
     }
 
-    /// The scalars of a type in runs.
-    pub(super) fn runs(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Result<Runs, Error> {
-        if self.m.types.leaves(ty) > MOST_LEAVES {
+    /// Splits the scalars of a type into runs.
+    pub(super) fn runs(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Result<ScalarRuns, Error> {
+        if self.m.types.leaves(ty) > MAX_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
-        let mut out = Runs::new();
+        let mut out = ScalarRuns::new();
         for (ty, at) in self.m.types.scalars_in(ty, matrix) {
             let scalar = match self.m.types.kind(ty) {
                 Type::Pointer(..) => Scalar::I64,
@@ -208,7 +210,7 @@ impl Emit<'_, '_, '_> {
             let size = u64::from(scalar.bytes());
             match out.last_mut() {
                 Some((s, first, n))
-                    if *s == scalar && *first + *n as u64 * size == at && *n < MOST_ELEMENTS =>
+                    if *s == scalar && *first + *n as u64 * size == at && *n < MAX_ELEMENTS =>
                 {
                     *n += 1;
                 }
@@ -218,7 +220,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// What is at an address.
+    /// Loads a value.
     pub fn load_leaves(&mut self, ty: Ty, addr: Value, access: Access) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
         for (scalar, at, count) in self.runs(ty, access.matrix)? {
@@ -238,7 +240,7 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// Loads elements that follow on each other.
+    /// Loads consecutive elements.
     pub fn elements(
         &mut self,
         scalar: Scalar,
@@ -308,7 +310,7 @@ impl Emit<'_, '_, '_> {
         done.map(|()| Leaves::new())
     }
 
-    /// Stores a value at an address.
+    /// Stores a value.
     pub fn store_leaves(
         &mut self,
         ty: Ty,
@@ -343,7 +345,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Stores elements that follow on each other.
+    /// Stores consecutive elements.
     pub fn store_elements(
         &mut self,
         scalar: Scalar,
@@ -353,7 +355,7 @@ impl Emit<'_, '_, '_> {
         mut mem: MemFlags,
     ) {
         let (addr, offset) = self.base_of(addr, offset);
-        // Who stores there breaks that promise.
+        // Memory that is stored to is not constant.
         mem.constant = false;
         let mut all = Leaves::from_slice(values);
         all.push(addr);
@@ -383,7 +385,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Values one behind the other.
+    /// Concatenates values.
     pub fn join(&mut self, scalar: Scalar, values: &[Value], lanes: u32) -> Value {
         if let [one] = *values {
             return one;
@@ -398,7 +400,7 @@ impl Emit<'_, '_, '_> {
         out
     }
 
-    /// An address and a constant, which may be large.
+    /// Access chain: an address and a constant, which may be large.
     fn chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
         let class = |ty: Ty| match *self.m.types.kind(ty) {
@@ -482,7 +484,7 @@ impl Emit<'_, '_, '_> {
         self.m.bits(Id::of(word)) == Some(0)
     }
 
-    /// Says that a pointer is to where another is.
+    /// Records that a pointer points to the beginning of a variable that another points to.
     pub(super) fn same_place(&mut self, id: Id, base: Id) {
         let root = self.roots.get(&base).copied().unwrap_or(base);
         if let Def::Global(_) = self.m.def(root) {
@@ -490,7 +492,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// A product with a constant.
+    /// Product with a constant.
     pub fn times(&mut self, v: Value, by: u64) -> Value {
         if by == 1 {
             return v;
@@ -513,20 +515,19 @@ impl Emit<'_, '_, '_> {
             return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));
         }
         let sized = inst.op == Op::CopyMemorySized;
-        let (size, skip) = match sized {
-            true => {
-                let n = self.operand(inst, 2)?;
-                let n = self.m.bits(n);
-                (
-                    n.ok_or_else(|| Error::unsupported("a copy of a variable size"))?,
-                    3,
-                )
-            }
-            false => (self.m.types.size(to_ty), 2),
+        let (size, skip) = if sized {
+            let n = self.operand(inst, 2)?;
+            let n = self.m.bits(n);
+            (
+                n.ok_or_else(|| Error::unsupported("a copy of a variable size"))?,
+                3,
+            )
+        } else {
+            (self.m.types.size(to_ty), 2)
         };
-        if size > MOST_COPY {
+        if size > MAX_COPY {
             return Err(Error::limit(format!(
-                "a copy of {size} bytes: {MOST_COPY} are the most"
+                "a copy of {size} bytes: {MAX_COPY} are the most"
             )));
         }
         let words = self.body.operands(inst).get(skip..).unwrap_or(&[]);
@@ -545,7 +546,7 @@ impl Emit<'_, '_, '_> {
                 _ => Scalar::I8,
             };
             let bytes = u64::from(scalar.bytes());
-            let count = ((size - at) / bytes).min(MOST_ELEMENTS as u64) as usize;
+            let count = ((size - at) / bytes).min(MAX_ELEMENTS as u64) as usize;
             let mut all = Leaves::new();
             let offset = offset(at)?;
             self.elements(
@@ -563,19 +564,20 @@ impl Emit<'_, '_, '_> {
     }
 }
 
-/// The offset of a message.
+/// Offset of a message.
 pub(super) fn offset(at: u64) -> Result<i32, Error> {
     i32::try_from(at).map_err(|_| Error::limit("a value of more than 2 GiB"))
 }
 
-/// What is promised of an element at a byte of an access.
+/// Memory flags of an element at a byte offset, with its alignment.
 pub(super) fn aligned(access: Access, at: u64, scalar: Scalar) -> MemFlags {
     let of = match at {
         0 => access.align,
         n => access.align.min(1 << n.trailing_zeros().min(12)),
     };
-    match of == u64::from(scalar.bytes()) {
-        true => access.mem,
-        false => access.mem.aligned(of as u32),
+    if of == u64::from(scalar.bytes()) {
+        access.mem
+    } else {
+        access.mem.aligned(of as u32)
     }
 }

@@ -1,53 +1,56 @@
-//! The IR of a kernel and of the functions that it calls, by their scripts.
+//! Emission of IR for a kernel and the functions that it calls.
 //!
-//! Needs a body, its script and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
-//! value of one lane where it is uniform, else of a lane for each channel. A family of instructions is a file; [`Emit::inst`] says which is whose.
+//! Needs bodies with their structured form and uniformity. A value is a list of leaves: the scalars
+//! of vectors, structures and arrays in order. Each leaf is an IR value of one lane if it is
+//! uniform, else with a lane for each channel. Each file emits a family of instructions, and
+//! [`Emit::family`] selects among them.
 
 mod arguments;
 mod arithmetic;
 mod arrays;
+mod async_copies;
 mod atomics;
 mod bits;
-pub(crate) mod blocks2d;
+pub(crate) mod block2d_io;
+pub(crate) mod block_io;
 mod builtins;
 mod calls;
-mod choices;
 mod composites;
 mod control;
 mod conversions;
 mod copies;
+mod descriptor_indexing;
 mod descriptors;
-mod fast;
+mod fast_math;
 mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
-mod locked;
-mod logical;
+mod logical_pointers;
 mod matrices;
 mod memory;
-mod named;
+mod named_barriers;
 mod private;
-pub(crate) mod rectangles;
-mod several;
-mod transfers;
+mod slm_atomic64;
+mod variable_pointers;
 mod variables;
-mod workgroup;
+mod zero_slm;
 
-use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::Graph;
-use crate::cfg::script::Script;
-use crate::contract::{self, Sums};
+use crate::cfg::structurize::StructuredCfg;
+use crate::contraction::{self, Sums};
 use crate::error::{Error, Errors};
-use crate::logical::{self as pointers, Places, Targets};
-use crate::module::types::{Ty, Type};
+use crate::frame_layout::FrameLayout;
+use crate::infer_address_spaces::{self, AddressSpaces, PointsTo};
+use crate::logical_pointers::{self as pointers, PointerInfos, Targets};
+use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, Module};
-use crate::parts::Part;
+use crate::op_info;
+use crate::prepared::PreparedFunction;
+use crate::promote_arrays::PromotedArrays;
 use crate::read::{self, Id};
-use crate::room::Room;
-use crate::spaces::{self, Memory, Spaces};
-use crate::uniform::Uniformity;
+use crate::uniformity::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::entity_set::sized;
@@ -57,116 +60,112 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// The scalars of a value.
+/// Leaves (scalars) of a value.
 pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
-/// Instructions of the IR that there is room for from the start, for each of SPIR-V's.
+/// IR instructions reserved for each SPIR-V instruction.
 const PER_INST: usize = 3;
-/// The most scalars of one value.
-pub(crate) const MOST_LEAVES: u32 = 256;
 
-/// Builds a kernel.
+/// Emitter of a function.
 pub(crate) struct Emit<'a, 'm, 'f> {
     pub m: &'a Module<'m>,
     pub body: &'a Body,
     pub g: &'a Graph,
-    pub script: &'a Script,
+    pub structured: &'a StructuredCfg,
     pub u: &'a Uniformity,
-    /// The memories of generic pointers.
-    spaces: Spaces,
-    /// Whether there are such, and whether some may be to one of several.
+    /// Memories of generic pointers.
+    spaces: AddressSpaces,
+    /// Set if there are generic pointers, and if some may point to several memories.
     generics: bool,
     several: bool,
-    /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
+    /// Generic pointers that are known to point to one memory in the current code. The value is the
+    /// pointer as accesses of that memory take it.
     narrowed: Vec<(Id, StorageClass, Value)>,
-    /// Whether pointers to local memory, and to private memory, may be null.
+    /// Set if pointers to SLM, or to private memory, may be null.
     nulls: [bool; 2],
-    /// Whether indices outside of arrays are looked for.
+    /// Set if indices are checked against bounds.
     robust: bool,
-    /// Whether quotients and roots of singles are rounded correctly.
+    /// Set if quotients and roots of singles are rounded correctly.
     exact_division: bool,
-    /// Whether the math box has quotients and powers, as far as that is known.
+    /// Set if the math box has quotients and powers, or the target is unknown.
     pub(crate) quotients: bool,
-    /// The sums that are rounded once with a product.
+    /// Contracted sums.
     fused: Sums,
-    /// What `FPFastMathMode` says of results: no NaN, no infinity.
+    /// `FPFastMathMode` bits of results: no NaN, no infinity.
     assumed: SecondaryMap<Id, u32>,
-    /// What is known of pointers without addresses.
-    places: Places,
-    /// The buffers that pointers may be into, where those say which one.
+    /// Properties of logical pointers.
+    places: PointerInfos,
+    /// Possible buffers of pointers that carry the index of their buffer.
     targets: Targets,
-    /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
-    guards: BTreeMap<Id, (Block, logical::Raw)>,
-    /// Where the access that is made now is made; none: everywhere.
+    /// Pointers whose index may be out of bounds: defining block, unchecked pointer, and in-bounds
+    /// condition.
+    guards: BTreeMap<Id, (Block, logical_pointers::UncheckedPointer)>,
+    /// In-bounds condition of the current access. `None` if it is always executed.
     guard: Option<Value>,
-    /// Buffers by their variable and its element.
-    buffers: BTreeMap<(Id, u32), logical::Buffer>,
-    /// Whether all buffers' sizes are arguments.
+    /// Buffers by variable and element.
+    buffers: BTreeMap<(Id, u32), logical_pointers::Buffer>,
+    /// Set if the sizes of all buffers are arguments.
     sized: bool,
     /// Push constants.
     pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
-    /// The module that is made, for its data and files.
+    /// Module that receives data and file names.
     pub module: &'a mut ir::Module,
     pub simd: u32,
-    /// The size of work-groups, where the kernel says it.
+    /// Work-group size, if the kernel requires one.
     group_size: Option<[u32; 3]>,
-    /// The block whose code is emitted.
+    /// Block whose code is emitted.
     pub block: Block,
-    /// First and number of the leaves of each value.
+    /// Index of the first leaf of each value in `pool`, and number of leaves.
     values: SecondaryMap<Id, (u32, u32)>,
     pool: Vec<Value>,
-    /// The variables of phis, and those of values that are used behind their loop.
+    /// Variables of phis, and of values that are used after their loop, by [`VarRole`].
     vars: [SecondaryMap<Id, (u32, u32)>; 2],
     var_pool: Vec<Variable>,
-    control: control::Control,
+    control: control::ControlState,
     images: images::Images,
-    /// Where variables are.
-    room: &'a Room,
+    /// Offsets of variables.
+    frame: &'a FrameLayout,
     slm_bytes: u32,
-    /// Where in local memory sub-groups leave what they have for each other.
+    /// SLM offset of the area for exchange between sub-groups.
     group_area: Option<u32>,
-    /// Where in local memory the lock for atomics of 64 bits is.
+    /// SLM offset of the lock for 64-bit atomics.
     lock: Option<u32>,
-    /// How named barriers are made, where some are.
-    named: Option<named::Named>,
-    /// Whether they are the hardware's.
+    /// Implementation of named barriers, if the kernel has some.
+    named: Option<named_barriers::NamedBarriers>,
+    /// Set if they use the hardware's named barriers.
     own_barriers: bool,
-    /// The variables that may be held in registers, and those that are.
-    arrays: &'a Arrays,
-    held: arrays::Held,
-    /// Where the part's are in each work-item's part of scratch.
+    /// Private variables that may be promoted to registers, and those that are.
+    arrays: &'a PromotedArrays,
+    held: arrays::PromotedVars,
+    /// Byte offsets of private variables in the part of a work-item.
     private: &'a BTreeMap<Id, u32>,
-    /// Where the work-items' parts begin.
+    /// Scratch offset of the part of each work-item.
     private_parts: Option<Value>,
-    /// Sums of that and bytes.
+    /// Private addresses that are the sum of a base and a constant.
     private_places: SecondaryMap<Value, (PackedOption<Value>, u32)>,
-    /// The functions that are called.
+    /// Functions that are called.
     callees: &'a calls::Callees,
     data: BTreeMap<Id, ir::DataRef>,
-    /// The variables that pointers are to the beginning of.
+    /// Variables whose first byte a pointer points to.
     roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
-    /// Whether channels of a thread may see what others of it wrote: memory is ordered for a sub-group, which takes no instruction.
+    /// Set if channels of a thread may observe each other's writes. Ordering memory for a sub-group
+    /// takes no instruction.
     lanes_meet: bool,
     pub errors: Errors,
 }
 
-/// What a variable of the builder keeps.
+/// Role of a variable of the builder.
 #[derive(Clone, Copy)]
-enum Kept {
-    /// What a phi takes.
+enum VarRole {
+    /// Value of a phi.
     Phi,
-    /// What channels had when they left the loop.
-    Behind,
+    /// Value that channels had when they left the loop.
+    AfterLoop,
 }
 
-/// What instructions give another value in each channel whatever their operands are.
-pub(crate) fn is_lane_dependent(op: Op) -> bool {
-    atomics::is_atomic(op)
-}
-
-/// Whether an instruction is one of those emitted.
+/// Returns true if an instruction can be emitted.
 pub(crate) fn is_supported(op: Op) -> bool {
     arithmetic::is_supported(op)
         || bits::is_supported(op)
@@ -174,17 +173,17 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || composites::is_supported(op)
         || memory::is_supported(op)
         || atomics::is_supported(op)
-        || groups::is_supported(op)
+        || op_info::is_group(op)
         || images::is_supported(op)
-        || transfers::is_supported(op)
-        || rectangles::is_supported(op)
-        || blocks2d::is_supported(op)
+        || async_copies::is_supported(op)
+        || block_io::is_supported(op)
+        || block2d_io::is_supported(op)
         || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
 }
 
-/// Instructions in functions that say nothing of what is computed.
+/// Returns true for instructions in functions that do not affect computed results.
 fn is_nothing(op: Op) -> bool {
     matches!(
         op,
@@ -198,29 +197,29 @@ fn is_nothing(op: Op) -> bool {
     )
 }
 
-/// What is the same for all parts of a kernel.
-pub(crate) struct Group<'a, 'm> {
+/// Input of emission: a kernel with its functions, and options.
+pub(crate) struct KernelInput<'a, 'm> {
     pub m: &'a Module<'m>,
-    pub parts: &'a [Part],
-    pub room: &'a Room,
-    /// Whether indices outside of arrays are looked for.
+    pub functions: &'a [PreparedFunction],
+    pub frame: &'a FrameLayout,
+    /// Checks indices against bounds.
     pub robust: bool,
-    /// Whether quotients and roots of singles are rounded correctly.
+    /// Rounds quotients and roots of singles correctly.
     pub exact_division: bool,
-    /// Whether what is compiled for has named barriers.
+    /// True if the target has named barriers.
     pub named_barriers: bool,
-    /// Whether its math box has quotients and powers.
+    /// True if its math box has quotients and powers.
     pub quotients: bool,
-    /// Whether a product and the sum that it is a part of may be rounded once.
+    /// Allows contraction of products and sums.
     pub contracts: bool,
 }
 
-/// Builds a kernel into an empty function, and what it calls. `module` gets those, and their data.
+/// Emits a kernel into an empty function. `module` receives the functions that it calls, and data.
 ///
 /// # Errors
-/// What has no form in the IR, all that was found.
+/// Everything that cannot be expressed in the IR.
 pub(crate) fn kernel(
-    group: &Group<'_, '_>,
+    input: &KernelInput<'_, '_>,
     module: &mut ir::Module,
     func: &mut ir::Function,
 ) -> Result<(), Errors> {
@@ -230,17 +229,18 @@ pub(crate) fn kernel(
         } => (simd, group_size),
         ir::FuncKind::Subroutine => (1, None),
     };
-    let (kernel, room) = (func.name.clone(), group.room);
+    let (kernel, frame) = (func.name.clone(), input.frame);
     let mut callees = calls::Callees::default();
     let mut errors = Errors(Vec::new());
     let mut lanes_meet = false;
-    let private = room.private.iter().zip(&room.errors);
-    // What is called comes first.
-    for (part, (private, findings)) in group.parts.iter().zip(private).rev() {
-        let mut own = (!part.is_kernel).then(|| calls::subroutine(group.m, part, &kernel, simd));
+    let private = frame.private.iter().zip(&frame.errors);
+    // Callees come first.
+    for (prepared, (private, findings)) in input.functions.iter().zip(private).rev() {
+        let mut own =
+            (!prepared.is_kernel).then(|| calls::subroutine(input.m, prepared, &kernel, simd));
         let mut e = Emit::new(
-            group,
-            part,
+            input,
+            prepared,
             (private, &callees),
             (simd, group_size),
             module,
@@ -249,45 +249,45 @@ pub(crate) fn kernel(
         for (what, at, line, id) in findings {
             e.error(what.clone(), *at, *line, Some(*id));
         }
-        match part.is_kernel {
-            true => {
-                e.entry();
-                if group.m.logical {
-                    e.descriptors();
-                }
-                e.zero_workgroup();
-                for made in [e.make_lock(), e.make_named()] {
-                    if let Err(error) = made {
-                        e.error(error, 0, 0, None);
-                    }
+        if prepared.is_kernel {
+            e.entry();
+            if input.m.logical {
+                e.descriptors();
+            }
+            e.zero_slm();
+            for made in [e.make_lock(), e.make_named()] {
+                if let Err(error) = made {
+                    e.error(error, 0, 0, None);
                 }
             }
-            false => e.parameters(&part.divergent),
+        } else {
+            e.parameters(&prepared.divergent)
         }
         let (mut found, meet) = e.finish();
         lanes_meet |= meet;
         found.0.drain(..).for_each(|e| errors.push(e));
         if let Some(own) = own {
             let function = module.functions.push(own);
-            callees.insert(part, function);
+            callees.insert(prepared, function);
         }
     }
     if lanes_meet {
-        // What is promised is so for a work-item, and not for those that its thread runs beside it.
+        // `noalias` holds between work-items, not between channels of one thread.
         for p in &mut func.sig.params {
             p.noalias = false;
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(()),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
     }
 }
 
 impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     fn new(
-        group: &Group<'a, 'm>,
-        part: &'a Part,
+        input: &KernelInput<'a, 'm>,
+        function: &'a PreparedFunction,
         (private, callees): (&'a BTreeMap<Id, u32>, &'a calls::Callees),
         (simd, group_size): (u32, Option<[u32; 3]>),
         module: &'f mut ir::Module,
@@ -296,29 +296,30 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     where
         'f: 'a,
     {
-        let m = group.m;
-        let (body, g) = (&part.body, &part.graph);
+        let m = input.m;
+        let (body, g) = (&function.body, &function.graph);
         let places = pointers::find(m, body, g);
         let insts = g.order.iter().map(|b| body.blocks[*b].insts.len());
         func.dfg.reserve(insts.sum::<usize>() * PER_INST);
-        let spaces = spaces::find(m, body);
+        let spaces = infer_address_spaces::infer(m, body);
         Emit {
             m,
             body,
             g,
-            script: &part.script,
-            u: &part.uniform,
-            generics: spaces.values().any(|m| *m != Memory::None),
-            several: spaces.values().any(|m| matches!(m, Memory::Several(_))),
+            structured: &function.structured,
+            u: &function.uniformity,
+            generics: spaces.values().any(|m| *m != PointsTo::None),
+            several: spaces.values().any(|m| matches!(m, PointsTo::Several(_))),
             spaces,
             narrowed: Vec::new(),
-            nulls: group.room.nulls,
-            robust: group.robust && m.logical,
-            exact_division: group.exact_division,
-            quotients: group.quotients,
-            fused: match group.contracts {
-                true => contract::sums(m, &part.body),
-                false => Sums::default(),
+            nulls: input.frame.nulls,
+            robust: input.robust && m.logical,
+            exact_division: input.exact_division,
+            quotients: input.quotients,
+            fused: if input.contracts {
+                contraction::sums(m, &function.body)
+            } else {
+                Sums::default()
             },
             assumed: SecondaryMap::new(),
             targets: pointers::targets(m, body, g, &places),
@@ -333,20 +334,20 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             module,
             simd,
             block: g.entry,
-            values: sized(part.body.bound()),
+            values: sized(function.body.bound()),
             pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
             vars: Default::default(),
             var_pool: Vec::new(),
-            control: control::Control::default(),
+            control: control::ControlState::default(),
             images: images::Images::default(),
-            room: group.room,
-            slm_bytes: group.room.slm_bytes,
+            frame: input.frame,
+            slm_bytes: input.frame.slm_bytes,
             group_area: None,
             lock: None,
             named: None,
-            own_barriers: group.named_barriers && group.parts.len() == 1,
-            arrays: &part.arrays,
-            held: arrays::Held::new(part.arrays.held(simd)),
+            own_barriers: input.named_barriers && input.functions.len() == 1,
+            arrays: &function.arrays,
+            held: arrays::PromotedVars::new(function.arrays.held(simd)),
             private,
             private_parts: None,
             private_places: SecondaryMap::new(),
@@ -359,7 +360,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         }
     }
 
-    /// Emits the body, behind parameters. Gives what is wrong, and whether channels may see what others of the thread wrote.
+    /// Emits the body after the parameters. Returns the errors, and true if channels may observe
+    /// each other's writes.
     fn finish(mut self) -> (Errors, bool) {
         for (id, ty, bits) in &self.body.consts {
             if let Some(scalar) = self.m.types.scalar(*ty) {
@@ -382,23 +384,23 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         (errors, lanes_meet)
     }
 
-    /// The beginning of a kernel: its memory, and its arguments.
+    /// Begins a kernel: memory and arguments.
     fn entry(&mut self) {
         if self.slm_bytes > 0 {
             self.b.set_slm_bytes(self.slm_bytes);
         }
-        if self.room.private_bytes > 0 {
-            let all = self.room.private_bytes.saturating_mul(self.simd);
+        if self.frame.private_bytes > 0 {
+            let all = self.frame.private_bytes.saturating_mul(self.simd);
             self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
         }
         self.begin_private();
-        self.begin_tables();
+        self.begin_constant_data();
         self.arguments();
     }
 }
 
 impl Emit<'_, '_, '_> {
-    /// A type of the IR with a lane for each channel, or one.
+    /// IR type with a number of lanes.
     pub fn lanes(&self, scalar: Scalar, lanes: u32) -> ir::Type {
         ir::Type::clamped(scalar, lanes)
     }
@@ -413,7 +415,7 @@ impl Emit<'_, '_, '_> {
         self.m.types.scalar(ty).ok_or_else(none)
     }
 
-    /// A type for messages.
+    /// Name of a type in error messages.
     pub fn describe(&self, ty: Ty) -> String {
         match self.m.types.kind(ty) {
             Type::Void => "no type".to_owned(),
@@ -435,31 +437,33 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The leaves of a value where it is used. A generic pointer is as memory holds it: it says which memory it is to.
+    /// Leaves of a value at its use. A generic pointer has its tag, as in memory.
     ///
     /// # Errors
-    /// It is none.
+    /// An id that is not a value.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         let leaves = self.bare(id)?;
-        match self.generics {
-            true => Ok(self.tagged(id, leaves)),
-            false => Ok(leaves),
+        if self.generics {
+            Ok(self.tagged(id, leaves))
+        } else {
+            Ok(leaves)
         }
     }
 
-    /// The same, but a generic pointer to a memory that is known is as accesses of that memory take it.
+    /// Leaves of a value, where a generic pointer to a known memory is as accesses of that memory
+    /// take it.
     fn bare(&mut self, id: Id) -> Result<Leaves, Error> {
         if let Some(def) = self.u.block[id].expand() {
             if self.u.escapes[id].is_some() && self.left_channels(def) {
-                let vars = self.kept(Kept::Behind, id);
+                let vars = self.vars_of(VarRole::AfterLoop, id);
                 return Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect());
             }
             let (first, count) = self.values[id];
             if count == 0 {
-                // It was told where it is defined.
+                // Its definition reported the error.
                 let ty = self.body.type_of(self.m, id);
                 let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
-                if leaves > MOST_LEAVES {
+                if leaves > MAX_LEAVES {
                     return Err(too_large(leaves));
                 }
                 let id = self.body.origin(id);
@@ -486,9 +490,9 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Whether a block is in a loop whose values are kept for the current block.
+    /// Returns true if a value of a block is read from the variables of a loop around it.
     fn left_channels(&self, def: Block) -> bool {
-        let Some(outermost) = self.g.left(def, self.block) else {
+        let Some(outermost) = self.g.exited_loop(def, self.block) else {
             return false;
         };
         let mut at = self.g.loop_of[def].expand();
@@ -501,7 +505,7 @@ impl Emit<'_, '_, '_> {
         false
     }
 
-    /// The only leaf of a value.
+    /// Single leaf of a value.
     pub fn one(&mut self, id: Id) -> Result<Value, Error> {
         match *self.get(id)?.as_slice() {
             [v] => Ok(v),
@@ -509,7 +513,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Says what a value is.
+    /// Defines a value.
     pub fn set(&mut self, id: Id, leaves: &[Value]) {
         debug_assert!(
             self.u.divergent[id] || leaves.iter().all(|v| self.b.ty(*v).lanes() == 1),
@@ -519,7 +523,7 @@ impl Emit<'_, '_, '_> {
         self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
         self.pool.extend_from_slice(leaves);
         if self.u.escapes[id].is_some() {
-            let vars = self.declare(Kept::Behind, id, leaves, self.simd);
+            let vars = self.declare(VarRole::AfterLoop, id, leaves, self.simd);
             for (var, leaf) in vars.into_iter().zip(leaves) {
                 let v = self.b.splat(*leaf, self.simd);
                 self.b.def_var(var, v);
@@ -527,17 +531,17 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The variables of a value; none where none were declared.
-    fn kept(&self, what: Kept, id: Id) -> SmallVec<[Variable; 4]> {
+    /// Variables of a value in a role, or none if they were not declared.
+    fn vars_of(&self, what: VarRole, id: Id) -> SmallVec<[Variable; 4]> {
         let (first, count) = self.vars[what as usize][id];
         let range = first as usize..(first + count) as usize;
-        SmallVec::from_slice(self.var_pool.get(range).unwrap_or(&[]))
+        SmallVec::from_slice(&self.var_pool[range])
     }
 
-    /// The variables of a value, declared when first asked for.
+    /// Variables of a value in a role, declared on first use.
     fn declare(
         &mut self,
-        what: Kept,
+        what: VarRole,
         id: Id,
         like: &[Value],
         lanes: u32,
@@ -551,10 +555,10 @@ impl Emit<'_, '_, '_> {
             }
             self.vars[what as usize][id] = (first, like.len() as u32);
         }
-        self.kept(what, id)
+        self.vars_of(what, id)
     }
 
-    /// A source file.
+    /// IR source file of a string id.
     fn file(&mut self, id: Id) -> Option<ir::SourceFile> {
         if let Some(f) = self.files.get(&id) {
             return Some(*f);
@@ -568,7 +572,7 @@ impl Emit<'_, '_, '_> {
         Some(file)
     }
 
-    /// Values with the same number of lanes.
+    /// Splats values to the same number of lanes. Returns that number.
     pub fn even(&mut self, values: &mut [Value]) -> u32 {
         let most = values.iter().map(|v| self.b.ty(*v).lanes()).max();
         let lanes = most.unwrap_or(1);
@@ -578,7 +582,7 @@ impl Emit<'_, '_, '_> {
         lanes
     }
 
-    /// A number in one lane.
+    /// Constant in one lane.
     pub fn number(&mut self, scalar: Scalar, bits: u64) -> Value {
         let ty = ir::Type::scalar_of(scalar);
         match scalar {
@@ -588,7 +592,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// An instruction's operand.
+    /// Operand of an instruction.
     pub fn operand(&self, inst: &BInst, n: usize) -> Result<Id, Error> {
         let word = self.body.operands(inst).get(n);
         word.map(|w| Id::of(*w))
@@ -598,7 +602,7 @@ impl Emit<'_, '_, '_> {
     /// Emits an instruction.
     fn inst(&mut self, inst: &BInst) {
         let result = match inst.ty.expand() {
-            Some(ty) if self.m.types.leaves(ty) > MOST_LEAVES => {
+            Some(ty) if self.m.types.leaves(ty) > MAX_LEAVES => {
                 Err(too_large(self.m.types.leaves(ty)))
             }
             _ => self
@@ -619,7 +623,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Leaves that are those of the instruction's type.
+    /// Checks that leaves have the type of the result.
     fn fits(&self, inst: &BInst, leaves: Leaves) -> Result<Leaves, Error> {
         let Some(ty) = inst.ty.expand().filter(|_| !leaves.is_empty()) else {
             return Ok(leaves);
@@ -628,7 +632,7 @@ impl Emit<'_, '_, '_> {
         let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
             match types.kind(ty) {
-                // A generic one has as many bits as one to its memory.
+                // A generic pointer is as wide as one to its memory.
                 Type::Pointer(..) => matches!(have, Scalar::I32 | Scalar::I64),
                 _ => want == have,
             }
@@ -643,12 +647,13 @@ impl Emit<'_, '_, '_> {
                 all.len() == many.len() && of.all(|((t, _), v)| is(*t, v))
             }
         };
-        match right {
-            true => Ok(leaves),
-            false => Err(Error::malformed(format!(
+        if right {
+            Ok(leaves)
+        } else {
+            Err(Error::malformed(format!(
                 "{} of another type than its result's",
                 read::name(inst.op)
-            ))),
+            )))
         }
     }
 
@@ -661,12 +666,12 @@ impl Emit<'_, '_, '_> {
             op if composites::is_supported(op) => self.composite(inst),
             op if memory::is_supported(op) => self.memory(inst),
             op if atomics::is_supported(op) => self.atomic(inst),
-            op if groups::is_supported(op) => self.group(inst),
+            op if op_info::is_group(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
-            op if rectangles::is_supported(op) => self.rectangle(inst),
-            op if blocks2d::is_supported(op) => self.blocks_2d(inst),
-            op if transfers::is_supported(op) => self.transfer(inst),
+            op if block_io::is_supported(op) => self.image_block(inst),
+            op if block2d_io::is_supported(op) => self.block2d(inst),
+            op if async_copies::is_supported(op) => self.async_copy(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
@@ -678,12 +683,12 @@ impl Emit<'_, '_, '_> {
             }
             Op::ExtInst => self.extended(inst),
             Op::FunctionCall if self.is_of_the_kernel(inst) => self.call(inst),
-            Op::FunctionCall => crate::library::declared::call(self, inst, self.body),
+            Op::FunctionCall => crate::library::intel_builtins::call(self, inst, self.body),
             op => Err(Error::unsupported(read::name(op))),
         }
     }
 
-    /// An instruction of an imported set.
+    /// Emits an instruction of an imported set.
     fn extended(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let operands = self.body.operands(inst);
         let (Some(&set), Some(&number)) = (operands.first(), operands.get(1)) else {
@@ -692,26 +697,26 @@ impl Emit<'_, '_, '_> {
             ));
         };
         match self.m.def(Id::of(set)) {
-            Def::Set(crate::module::Set::OpenCl) => {
+            Def::Set(crate::module::ExtInstSet::OpenCl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::opencl(self, inst, number, &args)
             }
-            Def::Set(crate::module::Set::Glsl) => {
+            Def::Set(crate::module::ExtInstSet::Glsl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
             }
-            Def::Set(crate::module::Set::NonSemantic) => Ok(Leaves::new()),
+            Def::Set(crate::module::ExtInstSet::NonSemantic) => Ok(Leaves::new()),
             Def::Set(_) => Err(Error::unsupported("this set of extended instructions")),
             _ => Err(Error::malformed("an instruction of what is no set of them")),
         }
     }
 
-    /// Any value, after an error.
+    /// Undefined value, after an error.
     fn anything(&mut self, inst: &BInst) -> Leaves {
         let Some(ty) = inst.ty.expand() else {
             return Leaves::new();
         };
-        if self.m.types.leaves(ty) > MOST_LEAVES {
+        if self.m.types.leaves(ty) > MAX_LEAVES {
             return Leaves::new();
         }
         let divergent = inst.id.expand().is_some_and(|id| self.u.divergent[id]);
@@ -726,7 +731,7 @@ impl Emit<'_, '_, '_> {
         out
     }
 
-    /// Notes an error.
+    /// Records an error.
     pub fn error(&mut self, e: Error, at: u32, line: u32, id: Option<Id>) {
         let id = id.map(|id| self.body.origin(id));
         let mut e = self.m.error(e, at, id);
@@ -749,6 +754,6 @@ impl Emit<'_, '_, '_> {
 
 pub(crate) fn too_large(leaves: u32) -> Error {
     Error::limit(format!(
-        "a value of {leaves} scalars: {MOST_LEAVES} are the most"
+        "a value of {leaves} scalars: {MAX_LEAVES} are the most"
     ))
 }

@@ -1,7 +1,7 @@
-//! Addresses of private variables: a byte in the part of scratch that each work-item has.
+//! Addresses of private variables in the part of scratch that each work-item has.
 //!
-//! Where the parts begin is computed once; a variable, an element or a member that constants name is that and a constant, which accesses add by
-//! themselves.
+//! The base of the part is computed once. The address of a variable, element or member at a
+//! constant offset is the base plus a constant, which accesses add themselves.
 
 use super::Emit;
 use crate::error::Error;
@@ -9,16 +9,17 @@ use crate::read::Id;
 use gantry_codegen::ir::{Scalar, Value};
 
 impl Emit<'_, '_, '_> {
-    /// Where each work-item's part begins, at the beginning of a function that has variables there.
+    /// Computes the base of each work-item's part, at the entry of a function with private
+    /// variables.
     pub(super) fn begin_private(&mut self) {
         if !self.private.is_empty() {
             let lanes = self.b.iota(Scalar::I32, self.simd);
-            let first = self.times(lanes, u64::from(self.room.private_bytes));
+            let first = self.times(lanes, u64::from(self.frame.private_bytes));
             self.private_parts = Some(first);
         }
     }
 
-    /// The address of a private variable in each work-item's part.
+    /// Address of a private variable of each work-item.
     pub(super) fn private_pointer(&mut self, id: Id) -> Result<Value, Error> {
         let at = self.private.get(&id).copied();
         match (at, self.private_parts) {
@@ -29,7 +30,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// An address and bytes.
+    /// Sum of an address and a constant.
     pub(super) fn plus(&mut self, addr: Value, bytes: u64) -> Value {
         if bytes == 0 {
             return addr;
@@ -47,7 +48,8 @@ impl Emit<'_, '_, '_> {
         sum
     }
 
-    /// An address as another and the offset of an access to it, where that costs less: sums with the beginnings of parts are not kept.
+    /// Splits a private address into base and access offset, so that sums with the base need no
+    /// registers.
     pub(super) fn base_of(&self, addr: Value, offset: i32) -> (Value, i32) {
         let (from, bytes) = self.private_places[addr];
         let sum = i32::try_from(bytes)

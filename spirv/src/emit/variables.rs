@@ -1,25 +1,25 @@
-//! Variables of the program: their places, and what constant data holds.
+//! Program-scope variables and constants: addresses, leaves, and contents of data.
 
-use super::logical::Buffer;
-use super::{Emit, Leaves, MOST_LEAVES, too_large};
+use super::logical_pointers::Buffer;
+use super::{Emit, Leaves, too_large};
 use crate::error::Error;
-use crate::logical::BUFFER_ALIGN;
+use crate::logical_pointers::BUFFER_ALIGN;
 use crate::module::addresses;
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use gantry_codegen::ir::{self, Scalar, Value};
 use smallvec::{SmallVec, smallvec};
 use spirv::{Decoration, LinkageType, StorageClass};
 
-/// The most bytes of a variable of the program.
-const MOST_BYTES: usize = 64 << 20;
-/// The most bytes of all of them: with padding, less than the verifier allows.
-const MOST_OF_ALL: usize = 255 << 20;
+/// Maximum bytes of a program-scope variable.
+const MAX_BYTES: usize = 64 << 20;
+/// Maximum bytes of all of them. With padding it is less than the verifier's limit.
+const MAX_OF_ALL: usize = 255 << 20;
 
 impl Emit<'_, '_, '_> {
-    /// A variable of the module as a pointer.
+    /// Pointer to a variable of the module.
     pub(super) fn global(&mut self, id: Id) -> Result<Value, Error> {
         let Def::Global(g) = self.m.def(id) else {
             return Err(Error::internal("no variable"));
@@ -27,18 +27,18 @@ impl Emit<'_, '_, '_> {
         let data = self.m.globals.get(g);
         let data = data.ok_or_else(|| Error::internal("no variable"))?;
         match data.class {
-            StorageClass::Workgroup => match self.room.slm.get(&id).copied() {
+            StorageClass::Workgroup => match self.frame.slm.get(&id).copied() {
                 Some(at) => Ok(self.number(Scalar::I32, u64::from(at))),
-                // Not used where pointers are: as a condition, say.
+                // Used where no pointer is allowed, for example as a condition.
                 None => Err(Error::malformed("a local variable that is no operand here")),
             },
             StorageClass::UniformConstant | StorageClass::CrossWorkgroup => {
                 let symbol = self.data(id)?;
                 Ok(self.b.ins().symbol_addr(symbol))
             }
-            // It has no value; loads of it look at what it is.
+            // It has no address. Loads look up the built-in.
             StorageClass::Input => Ok(self.number(Scalar::I64, 0)),
-            // Its beginning.
+            // Offset 0.
             StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PushConstant => {
                 Ok(self.number(Scalar::I32, 0))
             }
@@ -48,7 +48,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The leaves of a constant.
+    /// Leaves of a constant.
     pub(super) fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
         let whole = id;
@@ -61,7 +61,7 @@ impl Emit<'_, '_, '_> {
                 }
                 continue;
             };
-            if out.len() as u32 > MOST_LEAVES {
+            if out.len() as u32 > MAX_LEAVES {
                 let whole = self
                     .m
                     .constant(whole)
@@ -81,7 +81,7 @@ impl Emit<'_, '_, '_> {
                     }
                 }
                 Constant::Null | Constant::Undef => {
-                    if self.m.types.leaves(c.ty) > MOST_LEAVES {
+                    if self.m.types.leaves(c.ty) > MAX_LEAVES {
                         return Err(too_large(self.m.types.leaves(c.ty)));
                     }
                     for (ty, _) in self.m.types.scalars(c.ty) {
@@ -99,9 +99,9 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// The constants of the body that are in memory, as data of the module.
-    pub(super) fn begin_tables(&mut self) {
-        for (id, (ty, constant)) in &self.body.tables {
+    /// Adds the constants of the body that are in memory to the module's data.
+    pub(super) fn begin_constant_data(&mut self) {
+        for (id, (ty, constant)) in &self.body.constant_data {
             match self.table(*ty, *constant) {
                 Ok(buffer) => {
                     self.buffers.insert((*id, 0), buffer);
@@ -134,20 +134,21 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// So many zeros, if there may be so much data yet.
+    /// Zeroed bytes, if the limits allow them.
     fn zeros(&self, size: u64) -> Result<Vec<u8>, Error> {
-        let size = usize::try_from(size).ok().filter(|s| *s <= MOST_BYTES);
+        let size = usize::try_from(size).ok().filter(|s| *s <= MAX_BYTES);
         let size = size.ok_or_else(|| Error::limit("a variable of more than 64 MiB"))?;
         let others = self.module.data.values().map(|d| d.bytes.len());
-        match others.sum::<usize>() + size > MOST_OF_ALL {
-            true => Err(Error::limit(
+        if others.sum::<usize>() + size > MAX_OF_ALL {
+            Err(Error::limit(
                 "variables of the program of more than 255 MiB",
-            )),
-            false => Ok(vec![0; size]),
+            ))
+        } else {
+            Ok(vec![0; size])
         }
     }
 
-    /// A variable of the program as data of the module, and with it those whose addresses it holds.
+    /// Data of a program-scope variable, and of those whose addresses it holds.
     fn data(&mut self, id: Id) -> Result<ir::DataRef, Error> {
         if let Some(d) = self.data.get(&id) {
             return Ok(*d);
@@ -170,7 +171,7 @@ impl Emit<'_, '_, '_> {
         Ok(symbol)
     }
 
-    /// A variable of the program without the addresses that it holds, which are still to be made.
+    /// Data of a program-scope variable. Addresses in it are appended to `todo`.
     fn declare_data(
         &mut self,
         id: Id,
@@ -221,7 +222,7 @@ impl Emit<'_, '_, '_> {
         Ok(symbol)
     }
 
-    /// Whether a variable is one of another module.
+    /// Returns true if a variable is imported from another module.
     fn is_imported(&self, id: Id) -> bool {
         let mut all = self.m.decorations(id);
         all.any(|(_, d, words)| {
@@ -230,10 +231,10 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// The text of constant memory that a pointer is to, as a string of the module.
+    /// String constant that a pointer points to, as data.
     ///
     /// # Errors
-    /// It is no such pointer.
+    /// A pointer to anything else.
     pub fn string(&mut self, pointer: Id) -> Result<ir::DataRef, Error> {
         let no = || Error::unsupported("a string that is no constant of the program");
         let id = self.roots.get(&pointer).copied().unwrap_or(pointer);
@@ -267,17 +268,17 @@ impl Emit<'_, '_, '_> {
     }
 }
 
-/// An address that a constant has in memory.
+/// Address in a constant.
 pub(super) struct Address {
-    /// Bytes from where the constant begins.
+    /// Byte offset in the constant.
     offset: u64,
-    /// The variable of the program that it is an address in.
+    /// Program-scope variable.
     base: Id,
-    /// Bytes from where that begins.
+    /// Byte offset in the variable.
     addend: u64,
 }
 
-/// Writes a constant into memory, but for the addresses in it, which it gives.
+/// Writes a constant to memory. Returns the addresses in it, which are left zero.
 pub(super) fn write(m: &Module<'_>, id: Id, bytes: &mut [u8]) -> Result<Vec<Address>, Error> {
     let mut addresses = Vec::new();
     let mut todo = vec![(id, 0)];
@@ -322,7 +323,7 @@ pub(super) fn write(m: &Module<'_>, id: Id, bytes: &mut [u8]) -> Result<Vec<Addr
     Ok(addresses)
 }
 
-/// So many bytes from one on.
+/// Slice of `size` bytes at an offset.
 fn place(bytes: &mut [u8], at: u64, size: u64) -> Result<&mut [u8], Error> {
     let range = usize::try_from(at).ok().zip(usize::try_from(size).ok());
     let range = range.and_then(|(at, size)| Some(at..at.checked_add(size)?));

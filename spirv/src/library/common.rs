@@ -41,9 +41,10 @@ pub(super) fn find(which: Std) -> Option<Method> {
 pub(super) fn floats(e: &E<'_, '_, '_>, all: &[Value]) -> Result<(), Error> {
     let first = *all.first().ok_or_else(wrong)?;
     e.want_float(first)?;
-    match all.iter().all(|v| e.b.ty(*v) == e.b.ty(first)) {
-        true => Ok(()),
-        false => Err(wrong()),
+    if all.iter().all(|v| e.b.ty(*v) == e.b.ty(first)) {
+        Ok(())
+    } else {
+        Err(wrong())
     }
 }
 
@@ -53,7 +54,7 @@ fn times(e: &mut E<'_, '_, '_>, a: Value, by: f64) -> R {
     Ok(e.b.ins().fmul(a, by))
 }
 
-/// `t * t * (3 - 2 * t)` of the clamped place between the edges.
+/// `t * t * (3 - 2 * t)` with the clamped position `t` between the edges.
 fn smoothstep(e: &mut E<'_, '_, '_>, from: Value, to: Value, a: Value) -> R {
     floats(e, &[from, to, a])?;
     let over = e.b.ins().fsub(a, from);
@@ -66,7 +67,7 @@ fn smoothstep(e: &mut E<'_, '_, '_>, from: Value, to: Value, a: Value) -> R {
     Ok(e.b.ins().fmul(square, s))
 }
 
-/// 1 or -1, zeros as they are, 0 of a NaN.
+/// `sign`: 1 or -1. Zeros stay, and NaN gives 0.
 fn sign(e: &mut E<'_, '_, '_>, a: Value) -> R {
     e.want_float(a)?;
     let (zero, one, minus) = (e.float(a, 0.0), e.float(a, 1.0), e.float(a, -1.0));

@@ -1,4 +1,4 @@
-//! Functions of floats that are exact: rounding, minimum and maximum, parts.
+//! Exact functions of floats: rounding, minimum and maximum, parts.
 
 use super::common::floats;
 use super::{Method, wrong};
@@ -27,7 +27,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
             floats(e, &[a, b])?;
             let d = e.b.ins().fsub(a, b);
             let zero = e.float(a, 0.0);
-            // Of a NaN it is one.
+            // NaN propagates.
             let at_most = e.b.ins().fcmp(FloatCC::LessThanOrEqual, a, b);
             e.choose(at_most, zero, d)
         }),
@@ -56,22 +56,23 @@ pub(super) fn find(which: Std) -> Option<Method> {
             Ok(out)
         }),
         Std::ilogb => One(|e, a| {
-            let (_, exponent) = super::classes::split(e, a)?;
-            super::classes::ilogb(e, a, exponent)
+            let (_, exponent) = super::float_parts::split(e, a)?;
+            super::float_parts::ilogb(e, a, exponent)
         }),
-        Std::logb => One(super::classes::logb),
-        Std::ldexp => Two(super::classes::ldexp),
-        Std::frexp => All(super::classes::frexp),
-        Std::modf => All(super::classes::modf),
-        Std::fract => All(super::classes::fract),
-        Std::fmod => Two(|e, a, b| super::classes::remainder(e, a, b, false).map(|r| r.0)),
-        Std::remainder => Two(|e, a, b| super::classes::remainder(e, a, b, true).map(|r| r.0)),
-        Std::remquo => All(super::classes::remquo),
+        Std::logb => One(super::float_parts::logb),
+        Std::ldexp => Two(super::float_parts::ldexp),
+        Std::frexp => All(super::float_parts::frexp),
+        Std::modf => All(super::float_parts::modf),
+        Std::fract => All(super::float_parts::fract),
+        Std::fmod => Two(|e, a, b| super::float_parts::remainder(e, a, b, false).map(|r| r.0)),
+        Std::remainder => Two(|e, a, b| super::float_parts::remainder(e, a, b, true).map(|r| r.0)),
+        Std::remquo => All(super::float_parts::remquo),
         _ => return None,
     })
 }
 
-/// To the nearest, halves away from zero: the whole part, and one more where the rest is a half or more.
+/// `round`: to nearest, halves away from zero. Truncates, and adds one if the rest is a half or
+/// more.
 fn round(e: &mut E<'_, '_, '_>, a: Value) -> R {
     e.want_float(a)?;
     let whole = e.b.ins().ftrunc(a);
@@ -81,17 +82,19 @@ fn round(e: &mut E<'_, '_, '_>, a: Value) -> R {
     let up = e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, rest, half);
     let by = e.choose(up, one, zero)?;
     let by = copysign(e, by, a)?;
-    // The sum of what is -0.0 stays so.
+    // The sum keeps the sign of -0.0.
     Ok(e.b.ins().fadd(whole, by))
 }
 
-/// The one of larger (or smaller) magnitude; of equal ones, the larger (or smaller).
+/// `maxmag` or `minmag`: the operand of larger or smaller magnitude. Of equal ones, the larger or
+/// smaller value.
 fn magnitude(e: &mut E<'_, '_, '_>, a: Value, b: Value, max: bool) -> R {
     floats(e, &[a, b])?;
     let (ma, mb) = (e.b.ins().fabs(a), e.b.ins().fabs(b));
-    let (cc, both) = match max {
-        true => (FloatCC::GreaterThan, e.b.ins().fmax(a, b)),
-        false => (FloatCC::LessThan, e.b.ins().fmin(a, b)),
+    let (cc, both) = if max {
+        (FloatCC::GreaterThan, e.b.ins().fmax(a, b))
+    } else {
+        (FloatCC::LessThan, e.b.ins().fmin(a, b))
     };
     let first = e.b.ins().fcmp(cc, ma, mb);
     let second = e.b.ins().fcmp(cc, mb, ma);
@@ -110,12 +113,12 @@ pub(super) fn copysign(e: &mut E<'_, '_, '_>, a: Value, sign: Value) -> R {
     first(e.bitcast(&[v], scalar, 1)?)
 }
 
-/// The only leaf.
+/// Single leaf.
 pub(super) fn first(v: Leaves) -> R {
     v.first().copied().ok_or_else(wrong)
 }
 
-/// A float's neighbours have its bits as an integer, more or less one: more, away from zero.
+/// `nextafter`: adjacent floats differ by one in their bits, upward away from zero.
 fn nextafter(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> R {
     floats(e, &[a, b])?;
     let scalar = e.scalar_of(a);
@@ -127,14 +130,14 @@ fn nextafter(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> R {
     let by = e.choose(toward, minus, one)?;
     let next = e.b.ins().iadd(bits, by);
     let next = first(e.bitcast(&[next], scalar, 1)?)?;
-    // From zero to the least number of the other's sign.
+    // From zero: the smallest number with the sign of the other operand.
     let least = first(e.bitcast(&[one], scalar, 1)?)?;
     let least = copysign(e, least, b)?;
     let none = e.b.ins().fcmp(FloatCC::Equal, a, zero);
     let next = e.choose(none, least, next)?;
     let same = e.b.ins().fcmp(FloatCC::Equal, a, b);
     let v = e.choose(same, b, next)?;
-    // A NaN is one.
+    // NaN propagates.
     let nan = e.is_nan(a);
     let v = e.choose(nan, a, v)?;
     let nan = e.is_nan(b);

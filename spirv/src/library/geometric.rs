@@ -1,4 +1,4 @@
-//! Geometric functions; of halves by singles.
+//! Geometric functions. Those of halves are computed as singles.
 
 use super::math::{back, wide};
 use super::{Call, Method, wrong};
@@ -19,7 +19,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
     }))
 }
 
-/// An argument's components, and what they were.
+/// Components of an argument, widened, and their original type.
 fn arg(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<(Leaves, Scalar), Error> {
     let id = *call.args.get(n).ok_or_else(wrong)?;
     let mut v = e.get(id)?;
@@ -31,7 +31,7 @@ fn arg(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<(Leaves, Scal
     Ok((v, scalar))
 }
 
-/// Both arguments' components, and what they were.
+/// Components of both arguments, and their original type.
 fn two(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<(Leaves, Leaves, Scalar), Error> {
     let (mut all, scalar) = arg(e, call, 0)?;
     let count = all.len();
@@ -45,7 +45,7 @@ fn two(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<(Leaves, Leaves, Scalar
     Ok((Leaves::from_slice(a), Leaves::from_slice(b), scalar))
 }
 
-/// Products' difference: the rounding error of one product is made good by another `fma`.
+/// Difference of two products. The `fma` avoids rounding one of them.
 fn difference(e: &mut E<'_, '_, '_>, a: Value, b: Value, c: Value, d: Value) -> Value {
     let cd = e.b.ins().fmul(c, d);
     let minus = e.b.ins().fneg(cd);

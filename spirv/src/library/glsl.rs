@@ -1,4 +1,4 @@
-//! GLSL.std.450: by OpenCL.std's functions where they are the same or more exact, else here.
+//! GLSL.std.450: functions of OpenCL.std where they are equal or more exact, others here.
 
 use super::{Call, Method, wrong};
 use crate::body::BInst;
@@ -11,11 +11,11 @@ use spirv::{GlslStd450Op as Glsl, OpenclStd100Op as Std};
 type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
 type R = Result<Value, Error>;
 
-/// The function of OpenCL.std that gives the same.
+/// Equivalent function of OpenCL.std.
 fn same(which: Glsl) -> Option<Std> {
     use Glsl as G;
     Some(match which {
-        // Halves to even are among what is allowed of the first.
+        // `Round` allows ties to even.
         G::Round | G::RoundEven => Std::rint,
         G::Trunc => Std::trunc,
         G::FAbs => Std::fabs,
@@ -68,7 +68,7 @@ fn same(which: Glsl) -> Option<Std> {
     })
 }
 
-/// What has another form.
+/// Functions without equivalent.
 fn own(which: Glsl) -> Option<Method> {
     use Glsl as G;
     use Method::{All, One};
@@ -100,7 +100,7 @@ fn own(which: Glsl) -> Option<Method> {
             top(e, a)
         }),
         G::FindSMsb => One(|e, a| {
-            // Of a negative number the highest zero.
+            // For negative numbers, the highest zero bit.
             let bits = e.want_int(a)?.bits();
             let by = e.same(a, u64::from(bits - 1));
             let sign = e.b.ins().sshr(a, by);
@@ -142,12 +142,12 @@ fn own(which: Glsl) -> Option<Method> {
     })
 }
 
-/// Whether a function of GLSL.std.450 is one of those known.
+/// Returns true if a function of GLSL.std.450 is supported.
 pub(crate) fn is_supported(number: u32) -> bool {
     Glsl::from_u32(number).is_some_and(|g| same(g).is_some() || own(g).is_some())
 }
 
-/// A function of GLSL.std.450.
+/// Emits a function of GLSL.std.450.
 pub(crate) fn call(
     e: &mut E<'_, '_, '_>,
     inst: &BInst,
@@ -163,7 +163,7 @@ pub(crate) fn call(
     if let Method::All(f) = method {
         let words: Vec<u32> = args.iter().map(|a| a.as_u32()).collect();
         let call = Call {
-            // Nobody here asks.
+            // Not used by these methods.
             which: Std::nan,
             inst,
             args,
@@ -180,16 +180,13 @@ fn arg(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<Leaves, Error
     Ok(v)
 }
 
-/// Floats that an instruction takes.
+/// Float argument.
 fn floats(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<Leaves, Error> {
     let v = arg(e, call, n)?;
     for x in &v {
         e.want_float(*x)?;
     }
-    match v.is_empty() {
-        true => Err(wrong()),
-        false => Ok(v),
-    }
+    if v.is_empty() { Err(wrong()) } else { Ok(v) }
 }
 
 fn none_if_zero(e: &mut E<'_, '_, '_>, a: Value, v: Value) -> R {
@@ -198,19 +195,19 @@ fn none_if_zero(e: &mut E<'_, '_, '_>, a: Value, v: Value) -> R {
     e.choose(is, none, v)
 }
 
-/// The number of the highest bit that is set; -1 without any.
+/// Index of the highest set bit, or -1.
 fn top(e: &mut E<'_, '_, '_>, a: Value) -> R {
     let bits = e.want_int(a)?.bits();
     let zeros = e.b.ins().clz(a);
     let last = e.same(zeros, u64::from(bits - 1));
-    // Of a zero, all are zeros: -1.
+    // `clz` of zero is the width, which gives -1.
     Ok(e.b.ins().isub(last, zeros))
 }
 
 fn modf_struct(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mut rests, mut wholes) = (Leaves::new(), Leaves::new());
     for a in floats(e, call, 0)? {
-        let (rest, whole) = super::classes::parts_of(e, a)?;
+        let (rest, whole) = super::float_parts::parts_of(e, a)?;
         rests.push(rest);
         wholes.push(whole);
     }
@@ -221,11 +218,11 @@ fn modf_struct(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> 
 fn frexp_struct(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mut out, mut exponents) = (Leaves::new(), Leaves::new());
     for a in floats(e, call, 0)? {
-        let (m, n) = super::classes::halves(e, a)?;
+        let (m, n) = super::float_parts::halves(e, a)?;
         out.push(m);
         exponents.push(n);
     }
-    // The exponents may be wider or narrower than an `int`.
+    // Exponents may have another width than 32 bits.
     let ty = call.inst.ty.expand().ok_or_else(wrong)?;
     let want = match e.m.types.member(ty, 1) {
         Some((of, _)) => e.scalar(of)?,
@@ -240,7 +237,7 @@ fn frexp_struct(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error>
     Ok(out)
 }
 
-/// Floats as parts of a word: 1 is the most that a part holds.
+/// Packs normalized floats into a word.
 fn pack(
     e: &mut E<'_, '_, '_>,
     call: &Call<'_>,
@@ -299,24 +296,20 @@ fn unpack(
         let down = e.same(word, u64::from(32 - bits));
         let x = e.b.ins().ishl(word, up);
         let float = e.lanes(Scalar::F32, e.b.ty(word).lanes());
-        let x = match signed {
-            true => {
-                let x = e.b.ins().sshr(x, down);
-                e.b.ins().fcvt_from_sint(float, x)
-            }
-            false => {
-                let x = e.b.ins().ushr(x, down);
-                e.b.ins().fcvt_from_uint(float, x)
-            }
+        let x = if signed {
+            let x = e.b.ins().sshr(x, down);
+            e.b.ins().fcvt_from_sint(float, x)
+        } else {
+            let x = e.b.ins().ushr(x, down);
+            e.b.ins().fcvt_from_uint(float, x)
         };
         let by = e.float(x, most);
         let x = e.quotient(x, by);
-        out.push(match signed {
-            true => {
-                let least = e.float(x, -1.0);
-                e.b.ins().fmax(x, least)
-            }
-            false => x,
+        out.push(if signed {
+            let least = e.float(x, -1.0);
+            e.b.ins().fmax(x, least)
+        } else {
+            x
         });
     }
     Ok(out)
@@ -360,7 +353,7 @@ fn unpack_half(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> 
     Ok(out)
 }
 
-/// Vectors of as many floats, in as many lanes.
+/// Vector arguments of equal length and type.
 fn vectors(e: &mut E<'_, '_, '_>, call: &Call<'_>, count: usize) -> Result<Vec<Leaves>, Error> {
     let mut all = Leaves::new();
     let mut each = None;
@@ -394,7 +387,7 @@ fn dot(e: &mut E<'_, '_, '_>, a: &[Value], b: &[Value]) -> R {
     sum.ok_or_else(wrong)
 }
 
-/// `N`, turned around where `I` and `Nref` look the same way.
+/// `N` if `dot(Nref, I)` is negative, else `-N`.
 fn face_forward(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let all = vectors(e, call, 3)?;
     let [n, i, reference] = all.as_slice() else {
@@ -424,7 +417,7 @@ fn reflect(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     Ok(both.map(|(i, n)| e.b.ins().fma(by, *n, *i)).collect())
 }
 
-/// `eta * I - (eta * dot(N, I) + sqrt(k)) * N`, zeros where `k` is negative.
+/// `eta * I - (eta * dot(N, I) + sqrt(k)) * N`, or zero if `k` is negative.
 fn refract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let all = vectors(e, call, 2)?;
     let [i, n] = all.as_slice() else {
@@ -436,7 +429,7 @@ fn refract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     e.even(&mut v);
     let [d, mut eta] = v;
     if e.b.ty(eta) != e.b.ty(d) {
-        // The index may be a single where the vectors are others.
+        // The index may be a single with vectors of another type.
         let ty = e.b.ty(d);
         eta = match (e.scalar_of(eta), e.scalar_of(d)) {
             (Scalar::F32, Scalar::F64) => e.b.ins().fpromote(ty, eta),

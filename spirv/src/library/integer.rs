@@ -31,7 +31,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
         Std::u_rhadd => Two(|e, a, b| ints(e, a, b).map(|()| e.b.ins().uavg(a, b))),
         Std::s_mul_hi => Two(|e, a, b| ints(e, a, b).map(|()| e.b.ins().smulh(a, b))),
         Std::u_mul_hi => Two(|e, a, b| ints(e, a, b).map(|()| e.b.ins().umulh(a, b))),
-        // The low bits of numbers of 24 bits are those of the product.
+        // The low bits of a product depend only on those of 24-bit factors.
         Std::s_mul24 | Std::u_mul24 => Two(|e, a, b| ints(e, a, b).map(|()| e.b.ins().imul(a, b))),
         Std::s_mad24 | Std::u_mad24 => Three(|e, a, b, c| {
             ints(e, a, b)?;
@@ -76,17 +76,19 @@ fn int(e: &E<'_, '_, '_>, a: Value) -> Result<(), Error> {
 }
 
 fn ints(e: &E<'_, '_, '_>, a: Value, b: Value) -> Result<(), Error> {
-    match e.b.ty(a) == e.b.ty(b) {
-        true => int(e, a),
-        false => Err(wrong()),
+    if e.b.ty(a) == e.b.ty(b) {
+        int(e, a)
+    } else {
+        Err(wrong())
     }
 }
 
 fn difference(e: &mut E<'_, '_, '_>, a: Value, b: Value, signed: bool) -> R {
     ints(e, a, b)?;
-    let (low, high) = match signed {
-        true => (e.b.ins().smin(a, b), e.b.ins().smax(a, b)),
-        false => (e.b.ins().umin(a, b), e.b.ins().umax(a, b)),
+    let (low, high) = if signed {
+        (e.b.ins().smin(a, b), e.b.ins().smax(a, b))
+    } else {
+        (e.b.ins().umin(a, b), e.b.ins().umax(a, b))
     };
     Ok(e.b.ins().isub(high, low))
 }
@@ -107,7 +109,8 @@ fn upsample(e: &mut E<'_, '_, '_>, high: Value, low: Value) -> R {
     Ok(e.b.ins().bor(high, low))
 }
 
-/// The product as a low and a high half, then the sum of those with carry, clamped where the high half is not what it would be.
+/// `mad_sat`: the low half of the product plus `c` with carry. It saturates if the high half is not
+/// the extension of the low one.
 fn mad_sat(e: &mut E<'_, '_, '_>, a: Value, b: Value, c: Value, signed: bool) -> R {
     ints(e, a, b)?;
     ints(e, a, c)?;
@@ -129,7 +132,7 @@ fn mad_sat(e: &mut E<'_, '_, '_>, a: Value, b: Value, c: Value, signed: bool) ->
     let high = e.b.ins().iadd(high, carry);
     let want = e.b.ins().sshr(sum, top);
     let fits = e.b.ins().icmp(IntCC::Equal, high, want);
-    // The most, or by the sign of the whole the least.
+    // Maximum, or minimum if the exact result is negative.
     let negative = e.b.ins().sshr(high, top);
     let most = e.same(sum, scalar.mask() >> 1);
     let clamped = e.b.ins().bxor(most, negative);

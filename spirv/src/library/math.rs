@@ -1,4 +1,4 @@
-//! Elementary functions, each by the builder's own ([`Math`]).
+//! Elementary functions, by the builder's implementations ([`Math`]).
 
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
@@ -9,23 +9,23 @@ use spirv::OpenclStd100Op as Std;
 
 type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
 
-/// A function's form.
+/// Signature of a function.
 #[derive(Clone, Copy)]
-enum Form {
+enum MathFn {
     One(fn(&mut Math<'_, '_>, Value) -> Value),
     Two(fn(&mut Math<'_, '_>, Value, Value) -> Value),
-    /// By an integer.
-    Whole(fn(&mut Math<'_, '_>, Value, Value) -> Value),
-    /// With a second result: a float, or an integer.
-    Both(fn(&mut Math<'_, '_>, Value) -> (Value, Value)),
+    /// The second argument is an integer.
+    TwoInt(fn(&mut Math<'_, '_>, Value, Value) -> Value),
+    /// There is a second result: a float or an integer.
+    Pair(fn(&mut Math<'_, '_>, Value) -> (Value, Value)),
 }
 
 pub(super) fn find(which: Std) -> Option<Method> {
     form(which).map(|_| Method::All(all))
 }
 
-fn form(which: Std) -> Option<Form> {
-    use Form::{Both, One, Two, Whole};
+fn form(which: Std) -> Option<MathFn> {
+    use MathFn::{One, Pair, Two, TwoInt};
     Some(match which {
         Std::exp => One(|m, x| m.exp(x)),
         Std::exp2 => One(|m, x| m.exp2(x)),
@@ -43,7 +43,7 @@ fn form(which: Std) -> Option<Form> {
         Std::atanh => One(|m, x| m.atanh(x)),
         Std::sin => One(|m, x| m.sin(x)),
         Std::cos => One(|m, x| m.cos(x)),
-        Std::sincos => Both(|m, x| m.sincos(x)),
+        Std::sincos => Pair(|m, x| m.sincos(x)),
         Std::tan => One(|m, x| m.tan(x)),
         Std::sinpi => One(|m, x| m.sinpi(x)),
         Std::cospi => One(|m, x| m.cospi(x)),
@@ -61,18 +61,18 @@ fn form(which: Std) -> Option<Form> {
         Std::hypot => Two(|m, x, y| m.hypot(x, y)),
         Std::pow => Two(|m, x, y| m.pow(x, y)),
         Std::powr | Std::half_powr => Two(|m, x, y| m.powr(x, y)),
-        Std::pown => Whole(|m, x, n| m.pown(x, n)),
-        Std::rootn => Whole(|m, x, n| m.rootn(x, n)),
+        Std::pown => TwoInt(|m, x, n| m.pown(x, n)),
+        Std::rootn => TwoInt(|m, x, n| m.rootn(x, n)),
         Std::erf => One(|m, x| m.erf(x)),
         Std::erfc => One(|m, x| m.erfc(x)),
         Std::tgamma => One(|m, x| m.tgamma(x)),
         Std::lgamma => One(|m, x| m.lgamma(x)),
-        Std::lgamma_r => Both(|m, x| m.lgamma_r(x)),
+        Std::lgamma_r => Pair(|m, x| m.lgamma_r(x)),
         _ => return None,
     })
 }
 
-/// An argument as singles or doubles.
+/// Widens halves to singles.
 pub(super) fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     Ok(match e.want_float(v)? {
         Scalar::F16 => {
@@ -83,7 +83,7 @@ pub(super) fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     })
 }
 
-/// What was computed of halves as halves.
+/// Narrows a result to halves, if the arguments were.
 pub(super) fn back(e: &mut E<'_, '_, '_>, v: Value, scalar: Scalar) -> Value {
     if scalar != Scalar::F16 {
         return v;
@@ -92,7 +92,7 @@ pub(super) fn back(e: &mut E<'_, '_, '_>, v: Value, scalar: Scalar) -> Value {
     e.b.ins().fdemote(ty, v)
 }
 
-/// Of each scalar.
+/// Emits a function for each scalar.
 fn all(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let form = form(call.which).ok_or_else(wrong)?;
     let arg = |e: &mut E<'_, '_, '_>, n: usize| -> Result<Leaves, Error> {
@@ -100,8 +100,8 @@ fn all(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     };
     let first = arg(e, 0)?;
     let second = match form {
-        Form::Two(_) | Form::Whole(_) => arg(e, 1)?,
-        Form::One(_) | Form::Both(_) => Leaves::new(),
+        MathFn::Two(_) | MathFn::TwoInt(_) => arg(e, 1)?,
+        MathFn::One(_) | MathFn::Pair(_) => Leaves::new(),
     };
     let (mut out, mut besides) = (Leaves::new(), Leaves::new());
     for (n, &a) in first.iter().enumerate() {
@@ -109,7 +109,7 @@ fn all(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         let b = second.get(n).copied();
         if let Some(b) = b {
             let of = match form {
-                Form::Whole(_) => Scalar::I32,
+                MathFn::TwoInt(_) => Scalar::I32,
                 _ => scalar,
             };
             if e.scalar_of(b) != of {
@@ -118,9 +118,9 @@ fn all(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         }
         let mut m = e.b.math_in(e.module);
         out.push(match (form, b) {
-            (Form::One(f), None) => f(&mut m, a),
-            (Form::Two(f) | Form::Whole(f), Some(b)) => f(&mut m, a, b),
-            (Form::Both(f), None) => {
+            (MathFn::One(f), None) => f(&mut m, a),
+            (MathFn::Two(f) | MathFn::TwoInt(f), Some(b)) => f(&mut m, a, b),
+            (MathFn::Pair(f), None) => {
                 let (v, beside) = f(&mut m, a);
                 besides.push(beside);
                 v
@@ -129,7 +129,7 @@ fn all(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         });
     }
     if !besides.is_empty() {
-        super::classes::put(e, call, 1, &besides)?;
+        super::float_parts::put(e, call, 1, &besides)?;
     }
     Ok(out)
 }

@@ -1,4 +1,4 @@
-//! Vectors in memory that are aligned as their elements are, halves in memory, `shuffle` and `prefetch`.
+//! Vector loads and stores with element alignment, halves in memory, `shuffle` and `prefetch`.
 
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
@@ -24,7 +24,8 @@ pub(super) fn find(which: Std) -> Option<Method> {
     }))
 }
 
-/// The scalar in memory, and the address of a vector by its number. `vloada_halfn` has vectors of 3 at every fourth.
+/// Scalar type in memory, and address of a vector by its index. `vloada_halfn` has a stride of 4
+/// for 3-vectors.
 fn place(
     e: &mut E<'_, '_, '_>,
     call: &Call<'_>,
@@ -78,9 +79,10 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
             *v = e.b.ins().fpromote(ty, *v);
         }
     }
-    match out.iter().all(|v| e.scalar_of(*v) == to) {
-        true => Ok(out),
-        false => Err(wrong()),
+    if out.iter().all(|v| e.scalar_of(*v) == to) {
+        Ok(out)
+    } else {
+        Err(wrong())
     }
 }
 
@@ -124,7 +126,7 @@ fn store(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     Ok(Leaves::new())
 }
 
-/// Each component by the low bits of a number.
+/// Selects components by the low bits of each index.
 fn shuffle(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mask, vectors) = call.args.split_last().ok_or_else(wrong)?;
     let mut all = Leaves::new();

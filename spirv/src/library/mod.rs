@@ -1,20 +1,21 @@
-//! OpenCL.std and GLSL.std.450, over the builder.
+//! Functions of OpenCL.std and GLSL.std.450, by the builder.
 //!
-//! A function is a [`Method`]: on scalars one by one (of one lane or of a lane for each channel, all the same), or on all of its arguments. A family
-//! is a file, with a table of its functions; [`find`] asks each.
+//! A function is a [`Method`]: on scalars, uniform or with a lane for each channel, or on whole
+//! arguments. Each file has a family of functions and a table of them. [`find`] searches the
+//! tables.
 
-mod classes;
 mod common;
-pub(crate) mod declared;
+mod dpas;
+mod float_parts;
 mod floats;
 mod geometric;
 pub(crate) mod glsl;
 mod integer;
+pub(crate) mod intel_builtins;
 mod math;
 mod memory;
 mod native;
 mod print;
-mod products;
 mod relational;
 
 use crate::body::BInst;
@@ -29,29 +30,29 @@ type Two = fn(&mut Emit<'_, '_, '_>, Value, Value) -> Result<Value, Error>;
 type Three = fn(&mut Emit<'_, '_, '_>, Value, Value, Value) -> Result<Value, Error>;
 type All = fn(&mut Emit<'_, '_, '_>, &Call<'_>) -> Result<Leaves, Error>;
 
-/// How a function is made.
+/// Implementation of a function.
 #[derive(Clone, Copy)]
 pub(crate) enum Method {
-    /// Of each scalar.
+    /// For each scalar of an argument.
     One(One),
-    /// Of the scalars of two arguments, by turns; one scalar goes with all.
+    /// For each scalar of two arguments. A scalar argument applies to all.
     Two(Two),
-    /// Of three.
+    /// For each scalar of three arguments.
     Three(Three),
-    /// Of everything.
+    /// For whole arguments.
     All(All),
 }
 
-/// A use of a function.
+/// Call of a function.
 pub(crate) struct Call<'a> {
     pub which: Std,
     pub inst: &'a BInst,
     pub args: &'a [Id],
-    /// Operands as they are: some are literals.
+    /// Operand words, some of which are literals.
     pub words: &'a [u32],
 }
 
-/// How a function is made, if it is one of those known.
+/// Implementation of a function of OpenCL.std, if supported.
 fn find(which: Std) -> Option<Method> {
     integer::find(which)
         .or_else(|| common::find(which))
@@ -64,25 +65,17 @@ fn find(which: Std) -> Option<Method> {
         .or_else(|| print::find(which))
 }
 
-/// Whether a function of OpenCL.std is one of those known.
+/// Returns true if a function of OpenCL.std is supported.
 pub(crate) fn is_opencl_supported(number: u32) -> bool {
     Std::from_u32(number).and_then(find).is_some()
 }
 
-/// Whether a function of OpenCL.std has a lane for each channel whatever its arguments have: it is a loop that channels leave one by one.
-pub(crate) fn is_by_channel(number: u32) -> bool {
-    matches!(
-        Std::from_u32(number),
-        Some(Std::fmod | Std::remainder | Std::remquo)
-    )
-}
-
-/// Whether a function of GLSL.std.450 is one of those known.
+/// Returns true if a function of GLSL.std.450 is supported.
 pub(crate) fn is_glsl_supported(number: u32) -> bool {
     glsl::is_supported(number)
 }
 
-/// A function of OpenCL.std.
+/// Emits a function of OpenCL.std.
 pub(crate) fn opencl(
     e: &mut Emit<'_, '_, '_>,
     inst: &BInst,
@@ -105,7 +98,7 @@ pub(crate) fn opencl(
     scalars(e, inst, method, args)
 }
 
-/// A function of scalars, of each by turns.
+/// Emits a function for each scalar.
 fn scalars(
     e: &mut Emit<'_, '_, '_>,
     inst: &BInst,
@@ -139,7 +132,7 @@ fn scalars(
     Ok(out)
 }
 
-/// An error for arguments of a wrong type.
+/// Error for arguments of a wrong type.
 pub(crate) fn wrong() -> Error {
     Error::malformed("a function of OpenCL.std of what it does not take")
 }
@@ -149,7 +142,7 @@ impl Emit<'_, '_, '_> {
         self.b.ty(v).scalar()
     }
 
-    /// A float in as many lanes as a value.
+    /// Float constant in the type of a value.
     pub(crate) fn float(&mut self, like: Value, number: f64) -> Value {
         let ty = self.b.ty(like);
         self.b.ins().fconst(ty, number)

@@ -53,7 +53,7 @@ fn float(e: &E<'_, '_, '_>, a: Value) -> Result<(), Error> {
     e.want_float(a).map(|_| ())
 }
 
-/// There are none of doubles.
+/// Rejects doubles.
 fn single(e: &E<'_, '_, '_>, a: Value) -> Result<(), Error> {
     match e.want_float(a)? {
         Scalar::F64 => Err(wrong()),
@@ -67,12 +67,13 @@ fn both(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
     Ok((e.b.ins().fsin(a), e.b.ins().fcos(a)))
 }
 
-/// Whether what the math box lacks is made of singles as it comes: `native_` functions have no limits, of errors nor of ranges.
+/// Returns true if functions that the math box lacks are approximated. `native_` functions have no
+/// limits on error or range.
 fn rough(e: &E<'_, '_, '_>, a: Value) -> bool {
     !e.quotients && e.b.ty(a).scalar() == Scalar::F32
 }
 
-/// A quotient. Where the reciprocal is too small or too large for a float it is nothing or infinite, if it is not the math box's own.
+/// Quotient. If approximated, it underflows or overflows where the reciprocal does.
 fn quotient(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> Value {
     if !rough(e, a) {
         return e.b.ins().fdiv(a, b);
@@ -81,7 +82,7 @@ fn quotient(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> Value {
     e.b.ins().fmul(a, inverse)
 }
 
-/// A power of what is positive.
+/// Power of a positive base.
 fn power(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> Value {
     if !rough(e, a) {
         return e.b.ins().fpow(a, b);

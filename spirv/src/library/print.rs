@@ -1,4 +1,4 @@
-//! `printf`: the IR's, whose format is a string of the module.
+//! `printf`, by the IR's, with the format as a string of the module.
 
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
@@ -10,8 +10,8 @@ pub(super) fn find(which: Std) -> Option<Method> {
     (which == Std::printf).then_some(Method::All(printf))
 }
 
-/// Prints a line for each channel that runs. Each argument has a lane for each of them, a vector's components one behind the other; strings are
-/// constants of the module too.
+/// Prints a line for each active channel. Components of vectors are concatenated, and strings are
+/// constants of the module.
 fn printf(e: &mut Emit<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (format, rest) = call.args.split_first().ok_or_else(wrong)?;
     let format = e.string(*format)?;
@@ -25,7 +25,7 @@ fn printf(e: &mut Emit<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         let mut values = e.get(*a)?;
         for v in &mut values {
             *v = e.b.splat(*v, e.simd);
-            // As C promotes them.
+            // C's default argument promotions.
             match e.scalar_of(*v) {
                 Scalar::B1 => return Err(wrong()),
                 Scalar::I8 | Scalar::I16 => *v = e.resize(*v, Scalar::I32, true),
@@ -41,7 +41,7 @@ fn printf(e: &mut Emit<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         args.push(e.join(scalar, &values, e.simd));
     }
     e.b.simd_printf(format, &args);
-    // That it worked.
+    // Success.
     let zero = e.b.ins().iconst(I32, 0);
     Ok(Leaves::from_slice(&[zero]))
 }

@@ -8,7 +8,7 @@ use spirv::OpenclStd100Op as Std;
 pub(super) fn find(which: Std) -> Option<Method> {
     use Method::{All, Three};
     Some(match which {
-        // Bits of the second where the third's are set.
+        // Bits of `b` where those of `c` are set, else of `a`.
         Std::bitselect => Three(|e, a, b, c| {
             let scalar = e.scalar_of(a);
             let mut bits = [a, b, c];
@@ -29,7 +29,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
                 .copied()
                 .ok_or_else(wrong)
         }),
-        // Of vectors by the highest bit, of scalars by any.
+        // Vectors select by the sign bit, scalars by any bit.
         Std::select => All(|e, call| {
             let &[a, b, c] = call.args else {
                 return Err(wrong());

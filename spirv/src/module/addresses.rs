@@ -1,4 +1,4 @@
-//! Addresses of variables of the program, as constants.
+//! Constant addresses of program-scope variables.
 
 use super::constants::{Constant, signed};
 use super::types::{Ty, Type};
@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::read::Id;
 use spirv::{Op, StorageClass};
 
-/// What an instruction of constants makes of an address, of the type that it says; `None` where it takes none.
+/// Folds a constant instruction on an address to a result of type `ty`. Returns `None` if its first
+/// operand is no address.
 ///
 /// # Errors
-/// Its indices are not constants, or lead to nothing.
+/// Indices that are not constants or are out of range.
 pub(super) fn fold(
     m: &Module<'_>,
     op: Op,
@@ -39,7 +40,7 @@ pub(super) fn fold(
     Some(offset.map(|offset| Constant::Address(base, at.wrapping_add(offset))))
 }
 
-/// The variable that a constant is an address in, and bytes from its beginning.
+/// Returns the variable that a constant points into, and the byte offset.
 pub(crate) fn of(m: &Module<'_>, id: Id) -> Option<(Id, u64)> {
     match m.def(id) {
         Def::Global(g) => {
@@ -57,10 +58,11 @@ pub(crate) fn of(m: &Module<'_>, id: Id) -> Option<(Id, u64)> {
     }
 }
 
-/// Bytes from a pointer to what indices lead to, of which the first may be one of elements behind each other. `ty`: what is there.
+/// Byte offset of an access chain. `ty` is the pointee. `element` is the index of the element for a
+/// `PtrAccessChain`.
 ///
 /// # Errors
-/// An index is no constant, or leads to nothing.
+/// An index that is not a constant or is out of range.
 pub(crate) fn behind(
     m: &Module<'_>,
     mut ty: Ty,

@@ -1,14 +1,16 @@
-//! The module made of the instructions, in their order.
+//! Builder of a module from its instructions, in their order.
 
 use super::constants::{Constant, low};
 use super::folding;
 use super::specialize::Specialized;
-use super::types::{ImageType, Layout, Shape, Ty, Type, Types};
-use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, Module, Set};
+use super::types::{ImageType, Layout, Ty, Type, TypeKey, Types};
+use super::{
+    BlockDef, ConstData, Def, Entry, ExtInstSet, Func, FuncData, GlobalData, Modes, Module,
+};
 use crate::Options;
-use crate::capabilities::{self, Standing};
+use crate::capabilities::{self, Support};
 use crate::error::{Error, Errors};
-use crate::read::{self, Id, Inst, Kind, Stream};
+use crate::read::{self, Id, Inst, OpClass, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_codegen::entity_set::sized;
 use spirv::{
@@ -17,22 +19,22 @@ use spirv::{
 };
 use std::collections::BTreeSet;
 
-/// The most constituents of a constant whose parts are equal.
-const MOST_EQUAL: usize = 1 << 16;
-/// Types nested deeper are refused.
-const MOST_NESTING: u32 = 64;
+/// Maximum number of constituents of a replicated constant composite.
+const MAX_EQUAL: usize = 1 << 16;
+/// Maximum nesting depth of types.
+const MAX_NESTING: u32 = 64;
 
-/// Looks at all of a module but the bodies of its functions.
+/// Builds a module. The bodies of functions are only split into blocks.
 ///
 /// # Errors
-/// What is not as the specification says.
+/// Everything that violates the specification.
 pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<'w>, Errors> {
     let mut errors = Errors(Vec::new());
     let count = stream.insts.len();
-    // Ids that nobody defines cost nothing where they are many.
+    // A large bound with few defined ids does not cost memory.
     let bound = (stream.bound as usize).min(stream.words.len());
     let mut types = Types::default();
-    // The module may have one of its own besides, or none.
+    // The module may declare this type as well, or not at all.
     let int32 = types.add(Type::Int(32), &Layout::default());
     let mut b = Builder {
         m: Module {
@@ -91,26 +93,27 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             e.modes.group_size = Some(size);
         }
     }
-    match errors.0.is_empty() {
-        true => Ok(b.m),
-        false => Err(errors),
+    if errors.0.is_empty() {
+        Ok(b.m)
+    } else {
+        Err(errors)
     }
 }
 
 struct Builder<'w, 'o> {
     m: Module<'w>,
     options: &'o Options,
-    /// The function being read.
+    /// Function being read.
     open: Option<Func>,
-    /// The block being read: its label and its first instruction.
+    /// Block being read: its label and the index of its first instruction.
     block: Option<(Id, usize)>,
-    /// Whether decorations are.
+    /// Set once decorations are sorted.
     sorted: bool,
-    /// Pointers that are declared without what they point to.
+    /// Pointer types that are declared without pointee so far.
     forward: BTreeSet<Id>,
-    /// Execution modes by ids.
+    /// `OpExecutionModeId` instructions.
     modes: Vec<Inst>,
-    /// The specialization constants there are.
+    /// Specialization constants of the module.
     spec: Specialized,
 }
 
@@ -150,10 +153,10 @@ impl Builder<'_, '_> {
             }
             Op::ExtInstImport => {
                 let set = match read::string(words).as_str() {
-                    "OpenCL.std" => Set::OpenCl,
-                    "GLSL.std.450" => Set::Glsl,
-                    s if read::is_silent(s) => Set::NonSemantic,
-                    _ => Set::Unknown,
+                    "OpenCL.std" => ExtInstSet::OpenCl,
+                    "GLSL.std.450" => ExtInstSet::Glsl,
+                    s if read::is_silent(s) => ExtInstSet::NonSemantic,
+                    _ => ExtInstSet::Unknown,
                 };
                 self.define(result(inst)?, Def::Set(set))?;
             }
@@ -178,7 +181,7 @@ impl Builder<'_, '_> {
                 });
             }
             Op::ExecutionMode => self.mode(inst, words)?,
-            // Its constants come later.
+            // Its operands are defined later.
             Op::ExecutionModeId => self.modes.push(*inst),
             Op::Name => {
                 if let Some(id) = id(0) {
@@ -209,7 +212,8 @@ impl Builder<'_, '_> {
                 let all = self.m.decorations.iter().skip(first);
                 let of: Vec<_> = all.take_while(|d| d.0 == group).copied().collect();
                 let targets = words.iter().skip(1);
-                // Every pair is one of this instruction's words and one that decorated the group.
+                // Every pair is a word of this instruction and a decoration of the group, at most
+                // 16 of them.
                 for (target, (_, member, d, at)) in
                     targets.flat_map(|t| of.iter().take(16).map(move |o| (t, *o)))
                 {
@@ -221,8 +225,8 @@ impl Builder<'_, '_> {
             Op::Variable => return self.variable(inst, words),
             Op::Undef => return self.constant(inst, words),
             op => match read::kind(op) {
-                Kind::Type => return self.declare_type(inst, words),
-                Kind::Constant => return self.constant(inst, words),
+                OpClass::Type => return self.declare_type(inst, words),
+                OpClass::Constant => return self.constant(inst, words),
                 _ if is_nothing(op) => {}
                 _ => {
                     let name = read::name(op);
@@ -237,7 +241,7 @@ impl Builder<'_, '_> {
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
         let mode = ExecutionMode::from_u32(word(1))
             .ok_or_else(|| Error::unsupported(format!("execution mode {}", word(1))))?;
-        if let Standing::Refused(why) = capabilities::mode(mode) {
+        if let Support::Refused(why) = capabilities::mode(mode) {
             let what = format!("the execution mode {mode:?} ({why})");
             return Err(Error::unsupported(what));
         }
@@ -270,7 +274,8 @@ impl Builder<'_, '_> {
             ExecutionMode::RoundingModeRTZ => set(&|m| m.toward_zero = true),
             ExecutionMode::ContractionOff => set(&|m| m.contraction_off = true),
             ExecutionMode::FPFastMathDefault => {
-                // Types are not told apart: one that does not allow it speaks for all.
+                // Floating-point types share one flag: a type that forbids contraction forbids it
+                // for all.
                 let allowed = FPFastMathMode::from_bits_truncate(values[1]);
                 if !allowed.intersects(FPFastMathMode::ALLOW_CONTRACT | FPFastMathMode::FAST) {
                     set(&|m| m.contraction_off = true);
@@ -284,7 +289,7 @@ impl Builder<'_, '_> {
     fn declare_type(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
         self.sort();
         if inst.op == Op::TypeForwardPointer {
-            // What it points to comes with its declaration.
+            // The pointee comes with the declaration.
             let (Some(&id), Some(class)) = (words.first(), words.get(1)) else {
                 return Err(Error::malformed("a pointer without its memory"));
             };
@@ -371,7 +376,7 @@ impl Builder<'_, '_> {
                 multisampled: word(4) == 1,
                 access: match (words.get(7), word(5)) {
                     (Some(1), _) => AccessQualifier::WriteOnly,
-                    // A storage image of a shader.
+                    // Storage image of a shader.
                     (Some(2), _) | (None, 2) => AccessQualifier::ReadWrite,
                     _ => AccessQualifier::ReadOnly,
                 },
@@ -402,22 +407,23 @@ impl Builder<'_, '_> {
             _ => Layout::default(),
         };
         let shape = self.shape(&kind, &layout);
-        if let Some(ty) = shape.as_ref().and_then(|s| self.m.types.known(s)) {
+        if let Some(ty) = shape.as_ref().and_then(|s| self.m.types.find_key(s)) {
             return self.define(id, Def::Type(ty));
         }
         let ty = self.m.types.add(kind, &layout);
         self.m.type_ids.push(id.into());
         if let Some(shape) = shape {
-            self.m.types.is_of(ty, shape);
+            self.m.types.set_key(ty, shape);
         }
-        if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
-            let what = format!("a type nested deeper than {MOST_NESTING} levels");
+        if self.m.types.get(ty).is_some_and(|t| t.depth > MAX_NESTING) {
+            let what = format!("a type nested deeper than {MAX_NESTING} levels");
             return Err(Error::limit(what));
         }
         self.define(id, Def::Type(ty))
     }
 
-    /// Types of pointers to what functions take and give: what is large is passed in private memory.
+    /// Adds types of private pointers to parameters, results and built-ins. Large values are passed
+    /// in private memory.
     fn private_pointers(&mut self) {
         let funcs = self.m.funcs.values();
         let all = funcs.flat_map(|f| f.params.iter().map(|p| p.1).chain([f.result]));
@@ -430,34 +436,35 @@ impl Builder<'_, '_> {
                 continue;
             };
             let class = StorageClass::Function;
-            let shape = Shape::Pointer(class as u32, ty, 0);
-            let pointer = self.m.types.known(&shape).unwrap_or_else(|| {
+            let shape = TypeKey::Pointer(class as u32, ty, 0);
+            let pointer = self.m.types.find_key(&shape).unwrap_or_else(|| {
                 let new = self
                     .m
                     .types
                     .add(Type::Pointer(class, to), &Layout::default());
                 self.m.type_ids.push(None.into());
-                self.m.types.is_of(new, shape);
+                self.m.types.set_key(new, shape);
                 new
             });
             self.m.private_pointers[ty] = pointer.into();
         }
     }
 
-    /// What an array or a pointer is; structures that are equal stay two, since decorations are of one or the other.
-    fn shape(&self, kind: &Type, layout: &Layout) -> Option<Shape> {
+    /// Key by which equal arrays or pointers are one type. Equal structures stay separate, since
+    /// decorations belong to one of them.
+    fn shape(&self, kind: &Type, layout: &Layout) -> Option<TypeKey> {
         match kind {
             Type::Array(of, n) => {
                 let stride = layout.stride.unwrap_or(self.m.types.size(*of));
-                Some(Shape::Array(*of, *n, stride))
+                Some(TypeKey::Array(*of, *n, stride))
             }
             Type::RuntimeArray(of) => {
                 let stride = layout.stride.unwrap_or(self.m.types.size(*of));
-                Some(Shape::RuntimeArray(*of, stride))
+                Some(TypeKey::RuntimeArray(*of, stride))
             }
             Type::Pointer(class, to) => {
                 let stride = layout.stride.unwrap_or(0);
-                Some(Shape::Pointer(*class as u32, self.m.ty(*to)?, stride))
+                Some(TypeKey::Pointer(*class as u32, self.m.ty(*to)?, stride))
             }
             _ => None,
         }
@@ -525,7 +532,7 @@ impl Builder<'_, '_> {
         self.define(id, Def::Const(c))
     }
 
-    /// A composite of equal parts.
+    /// Composite of equal constituents.
     fn replicated(&self, ty: Ty, part: u32) -> Result<Constant, Error> {
         let part = Id::of(part);
         let want = self.m.types.member(ty, 0).map(|m| m.0);
@@ -533,10 +540,10 @@ impl Builder<'_, '_> {
             return Err(Error::malformed("constituents of another type"));
         }
         let count = self.m.types.count(ty).unwrap_or(0);
-        match usize::try_from(count).ok().filter(|n| *n <= MOST_EQUAL) {
+        match usize::try_from(count).ok().filter(|n| *n <= MAX_EQUAL) {
             Some(n) => Ok(Constant::Composite(vec![part; n])),
             None => Err(Error::limit(format!(
-                "a constant of {count} equal parts: {MOST_EQUAL} are the most"
+                "a constant of {count} equal parts: {MAX_EQUAL} are the most"
             ))),
         }
     }
@@ -549,7 +556,7 @@ impl Builder<'_, '_> {
         let global =
             class == StorageClass::CrossWorkgroup || class == StorageClass::UniformConstant;
         if global && self.m.has(id, Decoration::BuiltIn) {
-            // Kernels may have their built-ins in any memory.
+            // Kernels may declare built-ins in any storage class.
             class = StorageClass::Input;
         }
         let Some(ty) = self.m.pointee(pointer) else {
@@ -574,16 +581,17 @@ impl Builder<'_, '_> {
         self.define(id, Def::Global(g))
     }
 
-    /// The storage class of a variable, which is that of its type.
+    /// Storage class of a variable, which must be that of its type.
     fn class_of(&self, pointer: Ty, words: &[u32]) -> Result<StorageClass, Error> {
         let Type::Pointer(class, _) = *self.m.types.kind(pointer) else {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
-        match words.first() == Some(&(class as u32)) {
-            true => Ok(class),
-            false => Err(Error::malformed(
+        if words.first() == Some(&(class as u32)) {
+            Ok(class)
+        } else {
+            Err(Error::malformed(
                 "a variable in other memory than its pointer is to",
-            )),
+            ))
         }
     }
 
@@ -667,7 +675,7 @@ impl Builder<'_, '_> {
                         read::name(op)
                     )));
                 };
-                if read::kind(op) == Kind::Terminator {
+                if read::kind(op) == OpClass::Terminator {
                     self.block = None;
                     let insts = first..n + 1;
                     self.m.funcs[func].blocks.push(BlockDef { label, insts });
@@ -678,10 +686,10 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Refuses a decoration that would change what is decorated in ways that there are none of.
+/// Rejects decorations that change the meaning of their target in an unsupported way.
 fn known(d: Decoration) -> Result<(), Error> {
     match capabilities::decoration(d) {
-        Standing::Refused(why) => {
+        Support::Refused(why) => {
             let what = format!("the decoration {d:?} ({why})");
             Err(Error::unsupported(what))
         }
@@ -698,7 +706,7 @@ fn show(id: Option<Id>) -> String {
     id.map_or("what is missing".to_owned(), |id| id.to_string())
 }
 
-/// Instructions outside of functions that say nothing of what kernels compute.
+/// Returns true for instructions outside of functions that do not affect computed results.
 fn is_nothing(op: Op) -> bool {
     matches!(
         op,

@@ -1,30 +1,30 @@
-//! Constants: what each leaf of them is, specialization included.
+//! Constants, specialization included, and folding of scalars.
 
 use super::types::{Ty, Type, Types};
 use crate::error::Error;
 use crate::read::Id;
 use spirv::Op;
 
-/// What a constant is.
+/// Value of a constant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Constant {
-    /// The bits of a scalar.
+    /// Bits of a scalar.
     Bits(u64),
-    /// Constituents, which are constants or globals.
+    /// Constituents: constants or globals.
     Composite(Vec<Id>),
-    /// The bits of each scalar of a composite.
+    /// Bits of each scalar of a composite.
     Scalars(Vec<u64>),
     /// Zeros.
     Null,
-    /// Anything.
+    /// Any value.
     Undef,
-    /// A variable of the program in global or constant memory, and bytes behind where it begins.
+    /// Program-scope variable in global or constant memory, and byte offset into it.
     Address(Id, u64),
-    /// Addressing mode, whether coordinates are normalized, filter.
+    /// Addressing mode, normalized coordinates, filter.
     Sampler(u32, bool, u32),
 }
 
-/// A number's low bits.
+/// Truncates a value to its low bits.
 pub(crate) fn low(bits: u32, value: u64) -> u64 {
     match bits {
         0 => 0,
@@ -33,16 +33,16 @@ pub(crate) fn low(bits: u32, value: u64) -> u64 {
     }
 }
 
-/// A number of so many bits, sign-extended.
+/// Sign-extends a value of `bits` bits.
 pub(crate) fn signed(bits: u32, value: u64) -> i64 {
     let unused = 64 - bits.clamp(1, 64);
     ((value << unused) as i64) >> unused
 }
 
-/// The result of an instruction of constants, each with its bits and their number.
+/// Folds an instruction of scalars. Each argument is its width in bits and its value.
 ///
 /// # Errors
-/// There is no such thing.
+/// A type or opcode that cannot be folded.
 pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result<Constant, Error> {
     let out = match types.kind(ty) {
         Type::Bool => 1,
@@ -103,7 +103,7 @@ pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result
     Ok(Constant::Bits(low(out, value)))
 }
 
-/// The double that bits are.
+/// Converts the bits of a float to a double.
 fn widen(bits: u32, value: u64) -> f64 {
     match bits {
         16 => half::f16::from_bits(value as u16).to_f64(),
@@ -112,7 +112,8 @@ fn widen(bits: u32, value: u64) -> f64 {
     }
 }
 
-/// The bits of the nearest float. Halves and singles by way of a double: of one operation on them, that is rounded once.
+/// Rounds a double to the bits of a float. Rounding the result of one operation on halves or
+/// singles by way of a double is exact.
 fn narrow(bits: u32, value: f64) -> u64 {
     match bits {
         16 => half::f16::from_f64(value).to_bits().into(),
@@ -121,7 +122,8 @@ fn narrow(bits: u32, value: f64) -> u64 {
     }
 }
 
-/// The result of an instruction that takes or gives floats, of so many bits; `None` if it is none. `bits`: those of its operands.
+/// Folds an instruction with float operands or a float result. Returns `None` for others. `out` and
+/// `bits` are the widths of the result and of the operands.
 fn floats(op: Op, out: u32, bits: u32, [a, b]: [u64; 2]) -> Option<u64> {
     let (x, y) = (widen(bits, a), widen(bits, b));
     let truth = |t: bool| Some(u64::from(t));
@@ -143,7 +145,7 @@ fn floats(op: Op, out: u32, bits: u32, [a, b]: [u64; 2]) -> Option<u64> {
             Some((x as i128).clamp(-most - 1, most) as u64)
         }
         Op::ConvertFToU => Some((x as i128).clamp(0, (1i128 << out.clamp(1, 64)) - 1) as u64),
-        // Long integers are rounded once.
+        // Rounds 64-bit integers only once.
         Op::ConvertSToF if out == 32 => Some((signed(bits, a) as f32).to_bits().into()),
         Op::ConvertUToF if out == 32 => Some((a as f32).to_bits().into()),
         Op::ConvertSToF => float(signed(bits, a) as f64),

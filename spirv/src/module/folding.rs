@@ -1,4 +1,4 @@
-//! `OpSpecConstantOp`: the result of an instruction whose operands are constants, of scalars and of composites.
+//! Folding of `OpSpecConstantOp`, on scalars and on composites.
 
 use super::constants::{Constant, fold};
 use super::types::{Ty, Type};
@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::read::{self, Id};
 use spirv::Op;
 
-/// The most scalars of an operand or a result.
-const MOST_SCALARS: u32 = 4096;
+/// Maximum number of scalars of an operand or a result.
+const MAX_SCALARS: u32 = 4096;
 
-/// The bits of a constant's scalars, each with their number.
+/// Width in bits and value of each scalar of a constant.
 type Scalars = Vec<(u32, u64)>;
 
-/// The result of an instruction of a type, by its operands.
+/// Folds an instruction to a result of type `ty`.
 ///
 /// # Errors
-/// An operand is no such constant, or the instruction is none of constants.
+/// An operand that is not a suitable constant, or an instruction that cannot be folded.
 pub(super) fn result(m: &Module<'_>, op: Op, ty: Ty, words: &[u32]) -> Result<Constant, Error> {
     let id = |n: usize| words.get(n).map(|w| Id::of(*w));
     let missing = || Error::malformed(format!("{}: an operand is missing", read::name(op)));
@@ -71,7 +71,7 @@ pub(super) fn result(m: &Module<'_>, op: Op, ty: Ty, words: &[u32]) -> Result<Co
             Ok(made(m, ty, &recut(&from, &widths(m, ty)?)?))
         }
         _ => {
-            // All others have ids alone for operands.
+            // All operands of the others are ids.
             let operands: Vec<Id> = words.iter().map(|w| Id::of(*w)).collect();
             if let Some(address) = addresses::fold(m, op, ty, &operands) {
                 return address;
@@ -81,7 +81,7 @@ pub(super) fn result(m: &Module<'_>, op: Op, ty: Ty, words: &[u32]) -> Result<Co
     }
 }
 
-/// The same operation for each scalar.
+/// Folds an operation for each scalar.
 fn each(m: &Module<'_>, op: Op, ty: Ty, operands: &[Id]) -> Result<Constant, Error> {
     let all = operands.iter().map(|id| scalars(m, *id));
     let all: Vec<Scalars> = all.collect::<Result<_, _>>()?;
@@ -91,7 +91,7 @@ fn each(m: &Module<'_>, op: Op, ty: Ty, operands: &[Id]) -> Result<Constant, Err
     for (n, (of, _)) in types.iter().enumerate() {
         let mut args = Vec::with_capacity(all.len());
         for of in &all {
-            // One condition may choose among composites.
+            // One condition may select between composites.
             let at = if of.len() == 1 { 0 } else { n };
             let one = of.get(at).copied();
             let short = || Error::malformed(format!("{} of too few components", read::name(op)));
@@ -105,7 +105,7 @@ fn each(m: &Module<'_>, op: Op, ty: Ty, operands: &[Id]) -> Result<Constant, Err
     Ok(made(m, ty, &out))
 }
 
-/// A constant of scalars.
+/// Constant of a list of scalars.
 fn made(m: &Module<'_>, ty: Ty, scalars: &[(u32, u64)]) -> Constant {
     let composite = m.types.count(ty).is_some();
     match scalars {
@@ -123,7 +123,7 @@ fn count(m: &Module<'_>, id: Id) -> u32 {
     m.type_of(id).map_or(0, |t| m.types.leaves(t))
 }
 
-/// The part of a composite that indices lead to: its type, and which scalars are it.
+/// Type and scalar range of the part of a composite that indices select.
 fn part(
     m: &Module<'_>,
     mut ty: Ty,
@@ -139,11 +139,11 @@ fn part(
     Ok((ty, first..first + m.types.leaves(ty) as usize))
 }
 
-/// How many bits each scalar of a type has.
+/// Width in bits of each scalar of a type.
 fn widths(m: &Module<'_>, ty: Ty) -> Result<Vec<u32>, Error> {
     let leaves = m.types.leaves(ty);
-    if leaves > MOST_SCALARS {
-        let what = format!("OpSpecConstantOp of {leaves} scalars: {MOST_SCALARS} are the most");
+    if leaves > MAX_SCALARS {
+        let what = format!("OpSpecConstantOp of {leaves} scalars: {MAX_SCALARS} are the most");
         return Err(Error::limit(what));
     }
     let width = |t: Ty| match m.types.kind(t) {
@@ -154,7 +154,7 @@ fn widths(m: &Module<'_>, ty: Ty) -> Result<Vec<u32>, Error> {
     Ok(m.types.scalars(ty).iter().map(|s| width(s.0)).collect())
 }
 
-/// The scalars of a constant.
+/// Scalars of a constant.
 fn scalars(m: &Module<'_>, id: Id) -> Result<Scalars, Error> {
     let mut out = Scalars::new();
     let mut todo = vec![id];
@@ -174,7 +174,7 @@ fn scalars(m: &Module<'_>, id: Id) -> Result<Scalars, Error> {
     Ok(out)
 }
 
-/// The same bits in scalars of other widths, the lowest first.
+/// Reinterprets scalars as scalars of other widths, in little-endian order.
 fn recut(from: &[(u32, u64)], widths: &[u32]) -> Result<Scalars, Error> {
     let bits = |all: &mut dyn Iterator<Item = u32>| all.map(u64::from).sum::<u64>();
     let have = bits(&mut from.iter().map(|f| f.0));

@@ -1,11 +1,11 @@
-//! What decorations say of types in memory.
+//! Memory layout of types by decorations.
 
 use super::Module;
 use super::types::{Layout, MatrixLayout};
 use crate::read::Id;
 use spirv::Decoration;
 
-/// What decorations say of a type's place in memory.
+/// Collects the layout decorations of a type.
 pub(super) fn of(m: &Module<'_>, id: Id) -> Layout {
     let mut out = Layout::default();
     let mut rows: Vec<u32> = Vec::new();

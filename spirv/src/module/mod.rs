@@ -1,7 +1,8 @@
-//! The module behind the instructions: types, constants, decorations, variables, functions, entry points.
+//! Module: types, constants, decorations, variables, functions and entry points.
 //!
-//! Needs instructions as [`crate::read`] gives them. Afterwards every id of module scope is known for what it is, ids have one definition, and
-//! the blocks of functions are cut: each begins with a label and ends with a terminator. Function bodies stay where they are in the words.
+//! Needs the instructions of [`crate::read`]. Afterwards every id of module scope has its
+//! definition, and ids are defined once. Functions are split into blocks that begin with a label
+//! and end with a terminator. Their instructions stay in the words.
 
 pub(crate) mod addresses;
 mod build;
@@ -23,22 +24,22 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use types::{Ty, Type, Types};
 
-/// A function of the module.
+/// Function of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Func(u32);
 entity_impl!(Func, "function");
 
-/// A variable of module scope.
+/// Variable of module scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Global(u32);
 entity_impl!(Global, "global");
 
-/// A constant.
+/// Constant of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Const(u32);
 entity_impl!(Const, "constant");
 
-/// What an id is.
+/// Definition of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Def {
     #[default]
@@ -47,21 +48,21 @@ pub(crate) enum Def {
     Const(Const),
     Global(Global),
     Func(Func),
-    /// An imported set of instructions.
-    Set(Set),
+    /// Imported instruction set.
+    Set(ExtInstSet),
     String(u32),
-    /// A label, a parameter or a result in a function.
+    /// Label, parameter or result of a function.
     Local(Func),
-    /// Something else, such as a group of decorations.
+    /// Any other definition, such as a decoration group.
     Other,
 }
 
-/// A set of extended instructions.
+/// Extended instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Set {
+pub(crate) enum ExtInstSet {
     OpenCl,
     Glsl,
-    /// It has no meaning for what a kernel computes.
+    /// Set that does not affect computed results.
     NonSemantic,
     Unknown,
 }
@@ -77,12 +78,12 @@ pub(crate) struct GlobalData {
     pub id: Id,
     pub at: u32,
     pub class: StorageClass,
-    /// Of what it holds.
+    /// Type of the value that it holds.
     pub ty: Ty,
     pub init: Option<Id>,
 }
 
-/// An entry point.
+/// Entry point.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub at: u32,
@@ -97,19 +98,19 @@ pub(crate) struct Entry {
 pub(crate) struct Modes {
     pub group_size: Option<[u32; 3]>,
     pub subgroup_size: Option<u32>,
-    /// By 16, 32 and 64 bits.
+    /// Denormals are flushed, by 16, 32 and 64 bits.
     pub flush: [bool; 3],
     pub toward_zero: bool,
-    /// Products and sums are rounded each by itself.
+    /// Products and sums are rounded separately.
     pub contraction_off: bool,
 }
 
-/// A block, as cut.
+/// Block of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockDef {
-    /// Its label.
+    /// Label.
     pub label: Id,
-    /// Its instructions without the label, among the stream's; the last one ends it.
+    /// Range of its instructions in the stream, without the label. The last is the terminator.
     pub insts: Range<usize>,
 }
 
@@ -119,40 +120,40 @@ pub(crate) struct FuncData {
     pub at: u32,
     pub result: Ty,
     pub params: Vec<(Id, Ty)>,
-    /// None where it is only declared.
+    /// Empty for a function that is only declared.
     pub blocks: Vec<BlockDef>,
-    /// How many ids it defines: labels, parameters, results.
+    /// Number of ids that it defines: labels, parameters, results.
     pub locals: u32,
 }
 
-/// A module.
+/// SPIR-V module.
 #[derive(Debug)]
 pub(crate) struct Module<'w> {
     pub stream: Stream<'w>,
     pub types: Types,
-    /// An integer of 32 bits.
+    /// Type of a 32-bit integer.
     pub int32: Ty,
     pub consts: PrimaryMap<Const, ConstData>,
     pub globals: PrimaryMap<Global, GlobalData>,
     pub funcs: PrimaryMap<Func, FuncData>,
     pub entries: Vec<Entry>,
     pub capabilities: Vec<(Capability, u32)>,
-    /// Whether pointers have no addresses that the module sees: the shader flavour.
+    /// True for the shader flavor: logical addressing or physical storage buffers.
     pub logical: bool,
     ids: SecondaryMap<Id, Def>,
-    /// The id of each type.
+    /// Id of each type.
     type_ids: PrimaryMap<Ty, PackedOption<Id>>,
-    /// The type of pointers to each that are to private memory.
+    /// Type of private pointers to each type.
     private_pointers: SecondaryMap<Ty, PackedOption<Ty>>,
-    /// The type of each result.
+    /// Type of each result.
     result_types: SecondaryMap<Id, PackedOption<Ty>>,
-    /// The number of each label, parameter and result in its function.
+    /// Index of each label, parameter and result in its function.
     pub local: SecondaryMap<Id, u32>,
-    /// The number of each label among its function's blocks.
+    /// Index of each label among the blocks of its function.
     pub label: SecondaryMap<Id, u32>,
-    /// Instructions with an id's name.
+    /// Index of the `OpName` of each id, from 1.
     names: SecondaryMap<Id, u32>,
-    /// Target, member, decoration and where its instruction is in the stream; by target.
+    /// Target, member, decoration and index of its instruction, sorted by target.
     decorations: Vec<(Id, Option<u32>, Decoration, u32)>,
 }
 
@@ -161,29 +162,32 @@ impl<'w> Module<'w> {
         self.ids[id]
     }
 
-    /// The type of a result, a parameter, a constant or a variable (which is a pointer's).
+    /// Type of a result, a parameter, a constant or a variable. That of a variable is a pointer.
     pub fn type_of(&self, id: Id) -> Option<Ty> {
         self.result_types[id].expand()
     }
 
-    /// Whether an instruction is of an imported set other than OpenCL.std and GLSL.std.450.
+    /// Returns true for `OpExtInst` of a set other than OpenCL.std and GLSL.std.450.
     pub fn is_foreign(&self, inst: &Inst) -> bool {
         inst.op == Op::ExtInst
-            && !matches!(self.set_of(inst), Some(Def::Set(Set::OpenCl | Set::Glsl)))
+            && !matches!(
+                self.set_of(inst),
+                Some(Def::Set(ExtInstSet::OpenCl | ExtInstSet::Glsl))
+            )
     }
 
-    /// Whether an instruction is of GLSL.std.450, whose operands are all ids.
+    /// Returns true for `OpExtInst` of GLSL.std.450. All of its operands are ids.
     pub fn is_glsl(&self, inst: &Inst) -> bool {
-        inst.op == Op::ExtInst && self.set_of(inst) == Some(Def::Set(Set::Glsl))
+        inst.op == Op::ExtInst && self.set_of(inst) == Some(Def::Set(ExtInstSet::Glsl))
     }
 
-    /// What the first operand is: the set of an extended instruction.
+    /// Definition of the set of an extended instruction, which is its first operand.
     fn set_of(&self, inst: &Inst) -> Option<Def> {
         let set = self.stream.operands(inst).first();
         set.map(|id| self.def(Id::of(*id)))
     }
 
-    /// The size of work-groups where a constant says it.
+    /// Work-group size from the constant decorated `WorkgroupSize`.
     fn constant_group_size(&self) -> Option<[u32; 3]> {
         let is = |d: &&(Id, Option<u32>, Decoration, u32)| d.2 == Decoration::BuiltIn;
         for (id, _, _, at) in self.decorations.iter().filter(is) {
@@ -220,7 +224,7 @@ impl<'w> Module<'w> {
         }
     }
 
-    /// What a pointer type points to.
+    /// Pointee of a pointer type.
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
         match self.types.kind(ty) {
             Type::Pointer(_, id) => self.ty(*id),
@@ -235,7 +239,7 @@ impl<'w> Module<'w> {
         }
     }
 
-    /// The bits of a scalar constant.
+    /// Bits of a scalar constant.
     pub fn bits(&self, id: Id) -> Option<u64> {
         match self.constant(id)?.value {
             Constant::Bits(b) => Some(b),
@@ -244,7 +248,7 @@ impl<'w> Module<'w> {
         }
     }
 
-    /// The name of an id.
+    /// `OpName` of an id.
     pub fn name(&self, id: Id) -> Option<String> {
         let at = (self.names[id] as usize).checked_sub(1)?;
         let inst = self.stream.insts.get(at)?;
@@ -252,7 +256,7 @@ impl<'w> Module<'w> {
         Some(read::string(words)).filter(|n| !n.is_empty())
     }
 
-    /// The decorations of an id: member, which, and its literals.
+    /// Iterates over the decorations of an id: member, decoration and literals.
     pub fn decorations(
         &self,
         id: Id,
@@ -267,17 +271,17 @@ impl<'w> Module<'w> {
         })
     }
 
-    /// The type of pointers to a value in private memory, of those that functions take or give.
+    /// Type of a private pointer to a type that functions take or return.
     pub fn private_pointer(&self, ty: Ty) -> Option<Ty> {
         self.private_pointers[ty].expand()
     }
 
-    /// The id of a type.
+    /// Id of a type.
     pub fn type_id(&self, ty: Ty) -> Option<Id> {
         self.type_ids.get(ty).and_then(|id| id.expand())
     }
 
-    /// How many members of a structure have a decoration.
+    /// Number of members of a structure that have a decoration.
     pub fn members_with(&self, id: Id, decoration: Decoration) -> u32 {
         let with = self.decorations(id).filter(|d| d.1 == decoration);
         let members: BTreeSet<u32> = with.filter_map(|d| d.0).collect();
@@ -288,7 +292,7 @@ impl<'w> Module<'w> {
         self.decorations(id).any(|d| d.1 == decoration)
     }
 
-    /// An error about an instruction and an id.
+    /// Adds the place of an instruction and an id to an error.
     pub fn error(&self, mut e: Error, at: u32, id: Option<Id>) -> Error {
         e = e.at(at);
         if let Some(id) = id {

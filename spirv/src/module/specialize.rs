@@ -1,15 +1,15 @@
-//! The specialization constants of a module, and the values asked for.
+//! Specialization constants of a module, and the values that the caller gives them.
 
 use super::Module;
 use super::types::{Ty, Type};
 use crate::Options;
-use crate::constants::Holds;
+use crate::constants::SpecType;
 use crate::error::Error;
 use crate::read::Id;
 use spirv::Decoration;
 use std::collections::BTreeSet;
 
-/// Those that were seen: what they are called.
+/// Ids and names of the specialization constants seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Specialized {
     ids: BTreeSet<u32>,
@@ -17,10 +17,10 @@ pub(super) struct Specialized {
 }
 
 impl Specialized {
-    /// The bits asked for of a constant: by its `SpecId`, or by the name that `OpName` gives it.
+    /// Returns the bits given for a constant by its `SpecId` or its `OpName`.
     ///
     /// # Errors
-    /// It cannot hold them.
+    /// A value that the constant cannot hold.
     pub(super) fn asked(
         &mut self,
         m: &Module<'_>,
@@ -39,18 +39,18 @@ impl Specialized {
             return Ok(number.and_then(|n| options.spec_constants.get(&n).copied()));
         };
         let holds = match m.types.kind(ty) {
-            Type::Bool => Holds::Bool,
-            Type::Int(bits) => Holds::Int(*bits, None),
-            Type::Float(bits) => Holds::Float(*bits),
+            Type::Bool => SpecType::Bool,
+            Type::Int(bits) => SpecType::Int(*bits, None),
+            Type::Float(bits) => SpecType::Float(*bits),
             _ => return Ok(None),
         };
         value.bits(holds).map(Some).map_err(Error::malformed)
     }
 
-    /// Looks for what was asked for that there is not.
+    /// Checks that the module has every constant that was given a value.
     ///
     /// # Errors
-    /// There is such, and this is what there is.
+    /// An unknown constant, with the list of known ones.
     pub(super) fn finish(&self, options: &Options) -> Result<(), Error> {
         let is =
             |n: &str| self.names.contains(n) || n.parse().is_ok_and(|n: u32| self.ids.contains(&n));
@@ -66,7 +66,7 @@ impl Specialized {
     }
 }
 
-/// The message of a constant that there is not.
+/// Error message for an unknown constant.
 pub(crate) fn unknown_constant(asked: &str, all: &[String]) -> String {
     match all {
         [] => format!("no specialization constant `{asked}`: there are none"),

@@ -1,4 +1,4 @@
-//! Types, with their sizes by OpenCL's rules and the scalars that a value of them consists of.
+//! Types, their sizes by OpenCL's rules, and the scalars (leaves) of their values.
 
 use crate::read::Id;
 use cranelift_entity::{PrimaryMap, entity_impl};
@@ -7,12 +7,15 @@ use smallvec::{SmallVec, smallvec};
 use spirv::{AccessQualifier, Dim, StorageClass};
 use std::collections::BTreeMap;
 
-/// A type of the module.
+/// Maximum number of leaves of a value that is kept in registers.
+pub(crate) const MAX_LEAVES: u32 = 256;
+
+/// Type of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ty(u32);
 entity_impl!(Ty, "type");
 
-/// What a type is.
+/// Kind of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
     Void,
@@ -20,14 +23,14 @@ pub(crate) enum Type {
     Int(u32),
     Float(u32),
     Vector(Ty, u32),
-    /// Columns, which are vectors, and their number.
+    /// Column type and number of columns.
     Matrix(Ty, u32),
     Array(Ty, u64),
-    /// As many as there are.
+    /// Array of unknown length.
     RuntimeArray(Ty),
-    /// Members, and the byte at which each begins.
+    /// Members with their byte offsets.
     Struct(Vec<(Ty, u64)>),
-    /// What it points to may be declared later.
+    /// The pointee may be declared later.
     Pointer(StorageClass, Id),
     /// Result and parameters.
     Function(Ty, Vec<Ty>),
@@ -39,7 +42,7 @@ pub(crate) enum Type {
     Other(String),
 }
 
-/// An image.
+/// Image type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ImageType {
     pub dim: Dim,
@@ -49,68 +52,69 @@ pub(crate) struct ImageType {
     pub access: AccessQualifier,
 }
 
-/// How a matrix is in memory, where a structure says so.
+/// Layout of a matrix that is a structure member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MatrixLayout {
-    /// Bytes from column to column, or from row to row.
+    /// Bytes between columns, or between rows.
     pub stride: u64,
     pub row_major: bool,
 }
 
-/// What decorations say of a type's place in memory.
+/// Layout decorations of a type.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
-    /// Members follow each other without gaps.
+    /// Members follow each other without padding.
     pub packed: bool,
-    /// Bytes from element to element of an array.
+    /// Bytes between elements of an array.
     pub stride: Option<u64>,
-    /// Where members begin, by their numbers.
+    /// Byte offsets by member.
     pub offsets: BTreeMap<u32, u64>,
-    /// How members that are matrices, or arrays of such, are.
+    /// Layout of members that are matrices or arrays of matrices.
     pub matrices: BTreeMap<u32, MatrixLayout>,
 }
 
-/// A type and what follows from it.
+/// Type with derived properties.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeData {
     pub kind: Type,
     /// Bytes in memory.
     pub size: u64,
     pub align: u64,
-    /// Scalars that a value consists of; as many as a `u32` holds where they are more.
+    /// Number of scalars of a value, saturated.
     pub leaves: u32,
-    /// How deep it is nested.
+    /// Nesting depth.
     pub depth: u32,
-    /// Bytes from constituent to constituent of an array, a vector or a matrix.
+    /// Bytes between constituents of an array, a vector or a matrix.
     stride: u64,
-    /// The byte behind the last one that a value has.
+    /// Byte after the last one of a value, without trailing padding.
     extent: u64,
-    /// How a structure's members are that are matrices.
+    /// Layout of members that are matrices.
     matrices: BTreeMap<u32, MatrixLayout>,
 }
 
-/// The types of a module.
+/// Types of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     all: PrimaryMap<Ty, TypeData>,
-    /// Arrays and pointers, by what is the same of equal ones.
-    known: BTreeMap<Shape, Ty>,
+    /// Arrays and pointers by their key.
+    known: BTreeMap<TypeKey, Ty>,
 }
 
-/// What an array or a pointer is: two that are equal in it are one type, though a module may declare it twice.
+/// Key of an array or a pointer. Types with equal keys are one, though a module may declare them
+/// twice.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Shape {
-    /// Its elements, how many, and bytes from one to the next.
+pub(crate) enum TypeKey {
+    /// Element, length, stride in bytes.
     Array(Ty, u64, u64),
     RuntimeArray(Ty, u64),
-    /// Its memory, what it is to, and bytes from one to the next.
+    /// Storage class, pointee, stride in bytes.
     Pointer(u32, Ty, u64),
 }
 
-/// The scalars that a value consists of, and the byte of each.
+/// Scalars of a value, with their byte offsets.
 pub(crate) type Scalars = SmallVec<[(Ty, u64); 4]>;
 
-/// A power of two that is no less, of sizes that are none (3-vectors).
+/// Rounds up to a power of two. Only 3-vectors are affected.
 fn power(n: u64) -> u64 {
     n.checked_next_power_of_two().unwrap_or(n)
 }
@@ -136,17 +140,17 @@ impl Types {
         self.get(ty).map_or(0, |t| t.leaves)
     }
 
-    /// The byte behind the last one that a value has in memory.
+    /// Byte after the last one of a value in memory.
     pub fn extent(&self, ty: Ty) -> u64 {
         self.get(ty).map_or(0, |t| t.extent)
     }
 
-    /// Bytes from constituent to constituent of an array, a vector or a matrix.
+    /// Bytes between constituents of an array, a vector or a matrix.
     pub fn stride(&self, ty: Ty) -> u64 {
         self.get(ty).map_or(0, |t| t.stride)
     }
 
-    /// Adds a type; a structure's members begin where its layout or OpenCL's rules say.
+    /// Adds a type. Member offsets come from `layout`, else from OpenCL's rules.
     pub fn add(&mut self, mut kind: Type, layout: &Layout) -> Ty {
         let packed = layout.packed;
         let of = |t: &Ty| self.get(*t).map(|d| (d.size, d.align, d.leaves, d.depth));
@@ -226,7 +230,7 @@ impl Types {
         })
     }
 
-    /// The byte behind the last one of a value, if what matrices it has are as a structure says.
+    /// Byte after the last one of a value whose matrices have a layout of the enclosing structure.
     pub fn extent_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> u64 {
         let Some(MatrixLayout { stride, row_major }) = matrix else {
             return self.extent(ty);
@@ -253,24 +257,24 @@ impl Types {
         }
     }
 
-    /// The type of a shape, if there is one.
-    pub fn known(&self, shape: &Shape) -> Option<Ty> {
+    /// Type with a key, if there is one.
+    pub fn find_key(&self, shape: &TypeKey) -> Option<Ty> {
         self.known.get(shape).copied()
     }
 
-    /// Notes what a type's shape is.
-    pub fn is_of(&mut self, ty: Ty, shape: Shape) {
+    /// Records the key of a type.
+    pub fn set_key(&mut self, ty: Ty, shape: TypeKey) {
         self.known.insert(shape, ty);
     }
 
-    /// Says what a pointer points to that was declared before that was known.
+    /// Sets the pointee of a pointer that was declared forward.
     pub fn point(&mut self, ty: Ty, to: Id) {
         if let Some(Type::Pointer(_, of)) = self.all.get_mut(ty).map(|t| &mut t.kind) {
             *of = to;
         }
     }
 
-    /// The kind of a scalar's, a vector's or a pointer's lanes in the IR.
+    /// IR scalar of the lanes of a scalar, a vector or a pointer.
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
         Some(match self.kind(ty) {
             Type::Bool => Scalar::B1,
@@ -285,7 +289,7 @@ impl Types {
                 StorageClass::Workgroup | StorageClass::Function | StorageClass::Private => {
                     Scalar::I32
                 }
-                // Bytes behind the beginning of what the variable is.
+                // Byte offset into the variable.
                 StorageClass::StorageBuffer
                 | StorageClass::Uniform
                 | StorageClass::PushConstant => Scalar::I32,
@@ -297,7 +301,7 @@ impl Types {
         })
     }
 
-    /// The n-th constituent of a composite, and which of its leaves is the first of it.
+    /// Type of the n-th constituent of a composite, and the index of its first leaf.
     pub fn member(&self, ty: Ty, n: u64) -> Option<(Ty, u32)> {
         match self.kind(ty) {
             Type::Vector(of, count) | Type::Matrix(of, count) => {
@@ -318,13 +322,13 @@ impl Types {
         }
     }
 
-    /// The byte at which the n-th constituent of a composite begins, and its type.
+    /// Type of the n-th constituent of a composite, and its byte offset.
     pub fn offset(&self, ty: Ty, n: u64) -> Option<(Ty, u64)> {
         self.step(ty, n, None).map(|(ty, at, _)| (ty, at))
     }
 
-    /// The n-th constituent of a composite in memory: its type, the byte at which it begins, and how matrices in it are, by how they are in
-    /// the whole.
+    /// Type, byte offset and matrix layout of the n-th constituent of a composite. `matrix` is the
+    /// layout that the composite inherits.
     pub fn step(
         &self,
         ty: Ty,
@@ -356,7 +360,7 @@ impl Types {
         })
     }
 
-    /// How many constituents a composite has, if that is known.
+    /// Number of constituents of a composite, if known.
     pub fn count(&self, ty: Ty) -> Option<u64> {
         match self.kind(ty) {
             Type::Vector(_, n) | Type::Matrix(_, n) => Some(u64::from(*n)),
@@ -366,12 +370,12 @@ impl Types {
         }
     }
 
-    /// The scalars that a value consists of, and the byte of each, in order.
+    /// Scalars of a value with their byte offsets, in order.
     pub fn scalars(&self, ty: Ty) -> Scalars {
         self.scalars_in(ty, None)
     }
 
-    /// The same of what has matrices as a structure says.
+    /// Scalars of a value whose matrices have a layout of the enclosing structure.
     pub fn scalars_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Scalars {
         match (self.kind(ty), matrix) {
             (Type::Bool | Type::Int(_) | Type::Float(_) | Type::Pointer(..), _) => {
@@ -429,7 +433,7 @@ mod tests {
         let bytes: Vec<u64> = t.scalars(a).iter().map(|s| s.1).collect();
         assert_eq!(bytes, [0, 1, 5, 6]);
         assert_eq!(t.member(f3, 3), None);
-        // What has more leaves before it than can be counted.
+        // The number of leaves before it overflows.
         let long = t.add(Type::Matrix(f3, u32::MAX), &Layout::default());
         assert_eq!(t.member(long, u64::from(u32::MAX) - 1), None);
     }

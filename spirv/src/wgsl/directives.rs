@@ -1,18 +1,18 @@
-//! The directives at the beginning of a text of WGSL, without the names of what naga has but does not take by name.
+//! Directives of a WGSL text: removal of extensions that naga has but rejects by name.
 
 use std::ops::Range;
 
-/// Extensions of `enable` and `requires` that naga's front end always has on.
+/// Extensions of `enable` and `requires` that naga's front end always enables.
 const ALWAYS_ON: [&str; 1] = ["subgroups"];
 
-/// The text with those extensions taken out of its directives. Every byte that is left stays where it is: what is taken out is blank.
+/// Blanks those extensions in the directives. All other bytes keep their positions.
 pub(super) fn without(text: &str) -> String {
     let mut blank: Vec<Range<usize>> = Vec::new();
     let mut tokens = Tokens { text, at: 0 };
     while let Some(first) = tokens.next() {
         match text.get(first.clone()) {
             Some("enable" | "requires" | "diagnostic") => {}
-            // An empty directive.
+            // Empty directive.
             Some(";") => continue,
             _ => break,
         }
@@ -32,11 +32,11 @@ pub(super) fn without(text: &str) -> String {
             bytes.fill(b' ');
         }
     }
-    // Whole tokens became spaces.
+    // Only whole tokens became spaces, so this is valid UTF-8.
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// The tokens of a directive that are taken out: names with their commas, or all of it where no name is left.
+/// Ranges to blank in a directive: names with their commas, or all of it if no name remains.
 fn taken_out(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let word = |r: &Range<usize>| text.get(r.clone()).unwrap_or("");
     let Some((keyword, rest)) = tokens.split_first() else {
@@ -54,7 +54,7 @@ fn taken_out(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
         return tokens.to_vec();
     }
     let mut out = Vec::new();
-    // A name goes with the comma behind it; the last one with that before it.
+    // A name goes with the comma after it, the last one with that before it.
     let mut comma = None;
     for (n, token) in rest.iter().enumerate() {
         let behind = rest.get(n + 1).filter(|r| word(r) == ",");
@@ -70,7 +70,7 @@ fn taken_out(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     out
 }
 
-/// The tokens of a text: names, and single other characters; without space and comments.
+/// Tokens of a text: names and single other characters, without space and comments.
 struct Tokens<'t> {
     text: &'t str,
     at: usize,
@@ -81,7 +81,7 @@ impl Tokens<'_> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// Goes over a comment, which may have others in it.
+    /// Skips a comment, which may nest.
     fn skip_comment(&mut self) {
         let mut depth = 0;
         loop {
@@ -114,9 +114,10 @@ impl Iterator for Tokens<'_> {
             } else {
                 let c = rest.chars().next()?;
                 let is_name = |c: char| c.is_alphanumeric() || c == '_';
-                let len = match is_name(c) {
-                    true => rest.find(|c| !is_name(c)).unwrap_or(rest.len()),
-                    false => c.len_utf8(),
+                let len = if is_name(c) {
+                    rest.find(|c| !is_name(c)).unwrap_or(rest.len())
+                } else {
+                    c.len_utf8()
                 };
                 let token = self.at..self.at + len;
                 self.at += len;
@@ -155,7 +156,7 @@ mod tests {
         for (text, want) in cases {
             assert_eq!(without(text), want);
         }
-        // No directives, or none that ends.
+        // No directive, or one without end.
         for text in [
             "// enable subgroups;\n",
             "const a = 1; enable subgroups;",

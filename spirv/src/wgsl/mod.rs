@@ -1,4 +1,4 @@
-//! WGSL, through naga: its compute shaders as SPIR-V, which is translated like any other.
+//! WGSL front end: compute shaders become SPIR-V through naga, and are translated like any other.
 
 mod directives;
 mod overrides;
@@ -12,28 +12,29 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The bytes of a text whose lines are named: of a longer one nothing is said.
-const MOST_LOCATED: usize = 256 << 10;
+/// Maximum bytes of a text with line information.
+const MAX_LOCATED: usize = 256 << 10;
 
-/// Why a text is not translated.
+/// Error of translating a text.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WgslError {
-    /// What naga says of the text, with its lines.
+    /// Error of naga about the text, with its lines.
     #[error("{0}")]
     Text(String),
-    /// A panic of naga, with its message: a mistake there, not in the text.
+    /// Panic of naga, with its message. It is a bug there, not in the text.
     #[error("naga, which reads WGSL, panicked: {0}")]
     Panic(String),
-    /// What is wrong with the SPIR-V, or not supported.
+    /// SPIR-V that is invalid or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
 }
 
-/// The compute shaders of a text as SPIR-V. An override without a value that needs one is an error.
+/// Converts the compute shaders of a text to SPIR-V. An override that needs a value and has none is
+/// an error.
 ///
 /// # Errors
-/// What naga says of it, and a text without compute shaders.
+/// Errors of naga, or a text without compute shaders.
 pub fn to_spirv(text: &str) -> Result<Vec<u32>, WgslError> {
     with_overrides(text, &Options::default())
 }
@@ -42,16 +43,16 @@ thread_local! {
     static IN_NAGA: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in naga's code.
+/// Returns true while this thread runs naga's code.
 pub fn is_in_naga() -> bool {
     IN_NAGA.get()
 }
 
-/// Runs naga, whose panics become errors. What the panic hook prints, which is the process's, it prints before that: one that is to print nothing of these asks
-/// [`is_in_naga`].
+/// Runs naga, and turns panics into errors. The process's panic hook runs first. A hook that is to
+/// stay silent for these panics can test [`is_in_naga`].
 fn in_naga<T>(f: impl FnOnce() -> Result<T, WgslError>) -> Result<T, WgslError> {
     IN_NAGA.set(true);
-    // Nothing of what naga was at work on is seen again.
+    // The state that naga worked on is dropped.
     let done = catch_unwind(AssertUnwindSafe(f));
     IN_NAGA.set(false);
     done.unwrap_or_else(|panic| {
@@ -61,7 +62,7 @@ fn in_naga<T>(f: impl FnOnce() -> Result<T, WgslError>) -> Result<T, WgslError> 
     })
 }
 
-/// The same with values of overrides.
+/// Converts a text with values of overrides.
 fn with_overrides(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     in_naga(|| written(text, options))
 }
@@ -71,7 +72,7 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let mut module = naga::front::wgsl::parse_str(&parsed)
         .map_err(|e| WgslError::Text(e.emit_to_string(text)))?;
     let compute = |e: &naga::EntryPoint| e.stage == naga::ShaderStage::Compute;
-    // What other stages may do is not looked at.
+    // Other stages are ignored.
     module.entry_points.retain(compute);
     validate(&module, text)?;
     let asked = overrides::asked(&module, options).map_err(WgslError::Text)?;
@@ -84,14 +85,14 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let (module, info) = process_overrides(&module, &info, None, &values)
         .map_err(|e| WgslError::Text(e.to_string()))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
-    // naga counts the lines before each statement anew.
+    // naga counts lines from the start for each statement, which is quadratic.
     let named = options.source_name.as_deref();
-    let named = named.filter(|_| text.len() <= MOST_LOCATED);
+    let named = named.filter(|_| text.len() <= MAX_LOCATED);
     let options = spv::Options {
         lang_version: (1, 3),
-        // Names are for messages and for who looks for a binding.
+        // Names are for messages, and to find bindings.
         flags: spv::WriterFlags::DEBUG,
-        // Indices are looked at where accesses are made, without branches.
+        // The translation checks indices at accesses, without branches.
         bounds_check_policies: BoundsCheckPolicies {
             index: unchecked,
             buffer: unchecked,
@@ -123,7 +124,7 @@ fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo
 /// Translates the compute shaders of a text. Accesses are robust, unless the options say otherwise.
 ///
 /// # Errors
-/// What naga says of it, and everything found that is not supported.
+/// Errors of naga, and everything that is not supported.
 pub fn translate_wgsl(text: &str, options: &Options) -> Result<Translated, WgslError> {
     let words = with_overrides(text, options)?;
     let options = Options {

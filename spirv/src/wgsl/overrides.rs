@@ -1,20 +1,20 @@
-//! The values that the user gives overrides.
+//! Values that the caller gives to overrides.
 
 use crate::Options;
-use crate::constants::Holds;
+use crate::constants::SpecType;
 use crate::module::unknown_constant;
 use naga::back::PipelineConstants;
 use naga::{Module, Override, ScalarKind, TypeInner};
 
-/// What an override is called besides its name.
+/// Key of an override in naga: its id, else its name.
 fn key(o: &Override) -> Option<String> {
     o.id.map(|id| id.to_string()).or_else(|| o.name.clone())
 }
 
-/// The values asked for of a module's overrides, by their id, or their name where they have none.
+/// Values given to the overrides of a module, by key.
 ///
 /// # Errors
-/// There is no such override, or it cannot hold the value.
+/// An unknown override, or a value that it cannot hold.
 pub(super) fn asked(module: &Module, options: &Options) -> Result<PipelineConstants, String> {
     let named = |o: &Override, n: &str| {
         o.id.is_some_and(|id| id.to_string() == n) || o.name.as_deref() == Some(n)
@@ -36,10 +36,10 @@ pub(super) fn asked(module: &Module, options: &Options) -> Result<PipelineConsta
         };
         let bits = u32::from(s.width) * 8;
         let holds = match s.kind {
-            ScalarKind::Bool => Holds::Bool,
-            ScalarKind::Float => Holds::Float(bits),
-            ScalarKind::Sint => Holds::Int(bits, Some(true)),
-            _ => Holds::Int(bits, Some(false)),
+            ScalarKind::Bool => SpecType::Bool,
+            ScalarKind::Float => SpecType::Float(bits),
+            ScalarKind::Sint => SpecType::Int(bits, Some(true)),
+            _ => SpecType::Int(bits, Some(false)),
         };
         let value = options.constants.iter().find(|(n, _)| named(o, n));
         let raw = match value {
@@ -58,21 +58,21 @@ pub(super) fn asked(module: &Module, options: &Options) -> Result<PipelineConsta
     Ok(out)
 }
 
-/// Those of overrides that a module still has.
+/// Values of the overrides that a module still has.
 pub(super) fn of(module: &Module, mut asked: PipelineConstants) -> PipelineConstants {
     let all = module.overrides.iter();
     all.filter_map(|(_, o)| asked.remove_entry(&key(o)?))
         .collect()
 }
 
-/// The number that bits are.
-fn number(holds: Holds, bits: u64) -> f64 {
+/// Converts bits to the number that they represent.
+fn number(holds: SpecType, bits: u64) -> f64 {
     match holds {
-        Holds::Bool => f64::from(u8::from(bits & 1 != 0)),
-        Holds::Float(16) => half::f16::from_bits(bits as u16).to_f64(),
-        Holds::Float(32) => f64::from(f32::from_bits(bits as u32)),
-        Holds::Float(_) => f64::from_bits(bits),
-        Holds::Int(width, sign) => {
+        SpecType::Bool => f64::from(u8::from(bits & 1 != 0)),
+        SpecType::Float(16) => half::f16::from_bits(bits as u16).to_f64(),
+        SpecType::Float(32) => f64::from(f32::from_bits(bits as u32)),
+        SpecType::Float(_) => f64::from_bits(bits),
+        SpecType::Int(width, sign) => {
             let unused = 64 - width.clamp(1, 64);
             match sign {
                 Some(true) => (((bits << unused) as i64) >> unused) as f64,

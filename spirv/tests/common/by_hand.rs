@@ -1,4 +1,4 @@
-//! Modules that are built by hand, and what their kernel `k` does on the simulator.
+//! Modules built by hand, and runs of their kernel `k` on the simulator.
 #![allow(dead_code, reason = "not every test runs what it builds")]
 
 use gantry_codegen::{CompileOptions, compile};
@@ -8,7 +8,7 @@ use gantry_spirv::{Options, translate};
 use rspirv::dr::Builder;
 use spirv::{AddressingModel, Capability, MemoryModel};
 
-/// A module of OpenCL kernels with 64-bit pointers, that has nothing yet but what it may use.
+/// Begins a module of OpenCL kernels with 64-bit pointers and the given capabilities.
 pub fn module(more: &[Capability]) -> Builder {
     let mut b = Builder::new();
     b.set_version(1, 1);
@@ -22,7 +22,8 @@ pub fn module(more: &[Capability]) -> Builder {
     b
 }
 
-/// Runs a work-item of the kernel, whose one argument is a pointer to the numbers: the scratch bytes of a thread, and what the numbers are then.
+/// Runs one work-item of the kernel, whose argument points to the numbers. Returns the scratch
+/// bytes of a thread, and the numbers afterwards.
 pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) -> (u32, [u32; N]) {
     let translated = translate(words, options).unwrap();
     let target = CompileOptions::for_target("skl").unwrap();

@@ -1,8 +1,8 @@
-//! What tests of SPIR-V compile for.
+//! Targets of the tests.
 
 use gantry_codegen::Target;
 
-/// A product of each platform that the compiler has.
+/// A product of each platform.
 pub const TARGETS: [&str; 8] = ["bdw", "chv", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Assembly: what `spirv-dis` prints of modules that nobody here wrote is, assembled, the same words.
+//! Assembler: text that `spirv-dis` prints of foreign modules assembles to the same words.
 
 use crate::kernels::DEVICES;
 use crate::opencl::source;

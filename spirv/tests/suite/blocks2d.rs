@@ -1,5 +1,6 @@
-//! 2D blocks that a sub-group loads and stores, as instructions and as functions of OpenCL: each shape that
-//! `cl_intel_subgroup_2d_block_io` has, and some that only the instructions have, against what each work-item gets by that extension's words.
+//! 2D block accesses, as instructions and as OpenCL functions. All shapes of
+//! `cl_intel_subgroup_2d_block_io`, and some that only the instructions have, are checked against
+//! the extension's text.
 
 use gantry_codegen::CompileOptions;
 use gantry_runtime::{Device, DeviceKind, Grid};
@@ -12,7 +13,7 @@ use spirv::{
 };
 
 const SIMD: usize = 16;
-/// The surface: bytes of a row, rows, bytes from row to row.
+/// Surface: width in bytes, height in rows, pitch in bytes.
 const WIDTH: i64 = 64;
 const ROWS: i64 = 12;
 const PITCH: i64 = 80;
@@ -45,7 +46,7 @@ const fn shape(way: Way, bits: usize, rows: usize, columns: usize, blocks: usize
 }
 
 impl Shape {
-    /// The elements in the order of the sub-group's registers: column and row.
+    /// Column and row of each element, in the order of the registers.
     fn elements(&self) -> Vec<(i64, i64)> {
         let mut out = Vec::new();
         for b in 0..self.blocks {
@@ -74,7 +75,7 @@ impl Shape {
         out
     }
 
-    /// Bytes of what a work-item has at once: an element, or several that a row has for it.
+    /// Bytes of a unit of a work-item: an element, or several consecutive ones of a row.
     fn unit(&self) -> usize {
         let (element, run) = match self.way {
             Way::Transform => (4, self.columns * 4),
@@ -84,12 +85,12 @@ impl Shape {
         element.max(run / SIMD)
     }
 
-    /// How many of them.
+    /// Number of units of a work-item.
     fn count(&self) -> usize {
         self.bytes * self.rows * self.columns * self.blocks / self.unit() / SIMD
     }
 
-    /// Where in the surface an element is, if it is.
+    /// Byte offset of an element in the surface, if in bounds.
     fn at(&self, (column, row): (i64, i64), place: [i32; 2]) -> Option<usize> {
         let (x, y) = (
             (i64::from(place[0]) + column) * self.bytes as i64,
@@ -111,8 +112,9 @@ impl Shape {
         format!("_Z{}{name}PU3AS1viiiDv2_iPv", name.len())
     }
 
-    /// A kernel of one sub-group: `k(global T *surface, global T *own, int width, int height, int pitch, int2 place)`; each work-item's part of what is read goes to
-    /// `own`, behind that of the one before it, and what is written comes from there.
+    /// Builds a kernel of one sub-group: `k(global T *surface, global T *own, int width, int
+    /// height, int pitch, int2 place)`. `own` has the data of each work-item, read or to be
+    /// written, in order.
     fn module(&self, as_function: bool) -> Vec<u32> {
         let mut b = Builder::new();
         b.set_version(1, 1);
@@ -238,7 +240,7 @@ impl Shape {
         b.module().assemble()
     }
 
-    /// What is in both buffers after a launch.
+    /// Contents of both buffers after a launch.
     fn run(&self, words: &[u32], place: [i32; 2], surface: &[u8], own: &[u8]) -> [Vec<u8>; 2] {
         let options = Options {
             simd: Simd::Width(SIMD as u32),
@@ -271,7 +273,7 @@ impl Shape {
         let own: Vec<u8> = (0..unit * count * SIMD)
             .map(|n| (n % 239) as u8 + 1)
             .collect();
-        // The bytes of the sub-group's registers, and where in a work-item's part they are.
+        // Byte of a register, and its position in the data of a work-item.
         let part = |n: usize| {
             let (k, lane) = (n / unit / SIMD, n / unit % SIMD);
             (lane * count + k) * unit + n % unit

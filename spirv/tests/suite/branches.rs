@@ -1,8 +1,9 @@
-//! Which branches become selections, and which none asks for.
+//! If-conversion and jump threading: which branches remain.
 
 use gantry_spirv::{Options, Simd, wgsl};
 
-/// The IR of a shader of the statements, with `x` from the invocation's element, to which it goes in the end, and `n`, which is one for all.
+/// IR of a shader with the given statements. `x` is the element of the invocation, stored at the
+/// end, and `n` is uniform.
 fn ir(body: &str) -> String {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -23,7 +24,7 @@ fn ir(body: &str) -> String {
     translated.module.to_string()
 }
 
-/// Whether channels part, whether the thread branches, and how often something is selected.
+/// True if there is a divergent branch, true if there is a uniform one, and number of selects.
 fn counts(body: &str) -> (bool, bool, usize) {
     let ir = ir(body);
     let selects = ir.matches("= select").count();
@@ -76,9 +77,9 @@ fn a_flag_of_who_left_a_loop_how_is_not_asked_for() {
     };
     let compares = |ir: &str| ir.matches("= icmp").count();
     let known = left("found = 1u;", "found != 0u");
-    // The loop's, and that of the elements.
+    // The condition of the loop and the bounds check.
     assert_eq!(compares(&known), 2, "{known}");
-    // One more, where a constant does not say it.
+    // One more comparison if the flag is not constant.
     let unknown = left("found = data[k + 1];", "found != 0u");
     assert_eq!(compares(&unknown), 3, "{unknown}");
 }

@@ -1,4 +1,4 @@
-//! What a function gets by value is its own: it may write there, and nobody else sees it.
+//! `ByVal` parameters: writes of the callee are invisible to others.
 
 use crate::by_hand;
 use gantry_codegen::Inline;
@@ -10,8 +10,9 @@ use spirv::{
     FunctionParameterAttribute as Attribute, StorageClass,
 };
 
-/// A kernel with two numbers in a structure, 40 and 2; a function that gets it by value, adds what it is asked to the first, and gives the sum of both. The
-/// kernel calls it twice, and stores both results and its own first number.
+/// Builds a kernel with a structure of 40 and 2, and a function that takes it by value. The
+/// function adds an argument to the first number and returns the sum of both. The kernel calls it
+/// twice, and stores both results and its own first number.
 fn module() -> Vec<u32> {
     let mut b = by_hand::module(&[Capability::Int64]);
     let (void, int) = (b.type_void(), b.type_int(32, 0));

@@ -1,4 +1,4 @@
-//! Which functions of a module stay functions.
+//! Inlining decisions: functions of a module that are called.
 
 use crate::by_hand;
 use gantry_codegen::Inline;
@@ -7,21 +7,22 @@ use rspirv::binary::Assemble;
 use rspirv::dr::Operand;
 use spirv::{Capability, Decoration, ExecutionModel, FunctionControl, StorageClass, Word};
 
-/// How a function of the module goes on behind its sums.
+/// End of a function of the module, after its sums.
 #[derive(Clone, Copy)]
 enum End {
     Returns,
-    /// It calls another, by its number, or itself.
+    /// Calls a function, perhaps itself, by its index.
     Calls(usize),
-    /// It runs for ever.
+    /// Loops forever.
     Loops,
-    /// It reads a work-item's id.
+    /// Reads a work-item id.
     Asks,
-    /// It asks what all work-items of the group say.
+    /// Uses a work-group vote.
     Meets,
 }
 
-/// A kernel that calls the first of its functions so many times, and a function for each end, of so many sums.
+/// Builds a kernel that calls the first function `times` times, and a function of `sums` additions
+/// for each end.
 fn module(times: usize, sums: usize, ends: &[End]) -> Vec<u32> {
     let mut b = by_hand::module(&[Capability::Int64]);
     let (void, int, long) = (b.type_void(), b.type_int(32, 0), b.type_int(64, 0));
@@ -83,7 +84,7 @@ fn module(times: usize, sums: usize, ends: &[End]) -> Vec<u32> {
     b.module().assemble()
 }
 
-/// How many functions there are besides the kernel.
+/// Number of functions besides the kernel.
 fn kept(words: &[u32], inline: Inline) -> Result<usize, String> {
     let options = Options {
         simd: Simd::Width(16),
@@ -105,7 +106,7 @@ fn functions_stay_where_their_copies_would_add_too_much() {
     assert_eq!(kept(&many, Inline::All), Ok(0));
     let small = module(6000, 12, &[End::Returns]);
     assert_eq!(kept(&small, Inline::Auto), Ok(0), "of no more than a call");
-    // The second is called once, so that it stands in the first.
+    // The second is called once and is inlined in the first.
     let nested = module(60, 1000, &[End::Calls(1), End::Returns]);
     assert_eq!(kept(&nested, Inline::Auto), Ok(1));
     assert_eq!(kept(&nested, Inline::Never), Ok(2));

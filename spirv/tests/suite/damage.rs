@@ -1,14 +1,16 @@
-//! Damaged modules: whatever the words are, there is a module or an error, in bounded time.
+//! Damaged modules: any words give a module or an error, in bounded time.
 //!
-//! The seeds are one of this file, the compute shaders of the tests of WGSL, and modules that the tests of launches left in the target directory, if
-//! they ran. Shaders are with and without robust accesses by turns. `GANTRY_SEED` begins with another seed, `GANTRY_DAMAGED` says how many modules are made.
+//! Seeds are a module of this file, the compute shaders of the WGSL tests, and modules that the
+//! launch tests left in the target directory. Shaders alternate between robust and other accesses.
+//! `GANTRY_SEED` sets the random seed, and `GANTRY_DAMAGED` the number of modules.
 
 use gantry_codegen::verifier::verify_module;
 use gantry_spirv::{Fault, Options, translate};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A small kernel with a loop, a branch, a phi, memory and a function of OpenCL.std: `for (i = 0; i < n; i++) if (i & 1) p[i] = fabs(p[i])`.
+/// Builds a small kernel with a loop, a branch, a phi, memory and an OpenCL.std function: `for (i =
+/// 0; i < n; i++) if (i & 1) p[i] = fabs(p[i])`.
 fn small() -> Vec<u32> {
     let mut w = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 40, 0];
     let mut op = |op: spirv::Op, words: &[u32]| {
@@ -66,7 +68,7 @@ fn small() -> Vec<u32> {
     w
 }
 
-/// The modules, and how many of those behind the first are shaders.
+/// Seed modules, and number of shaders, which follow the first module.
 fn seeds() -> (Vec<Vec<u32>>, usize) {
     let mut all = vec![small()];
     let shaders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wgsl");
@@ -116,7 +118,7 @@ impl Rng {
     }
 }
 
-/// Where instructions begin.
+/// Word indices of instructions.
 fn starts(words: &[u32]) -> Vec<usize> {
     let mut out = Vec::new();
     let mut at = 5;
@@ -137,20 +139,20 @@ fn damage(words: &mut Vec<u32>, r: &mut Rng) {
         match r.below(8) {
             0 => words[at] = r.next() as u32,
             1 => words.truncate(at),
-            // Two words, which may be ids.
+            // Swap two words, which may be ids.
             2 => {
                 let other = r.below(words.len());
                 words.swap(at, other);
             }
-            // An id, or a number like one.
+            // Replace a word by a number in the range of ids.
             3 | 4 => words[at] = r.below(words[3].min(5000) as usize + 2) as u32,
-            // An instruction less.
+            // Remove an instruction.
             5 => {
                 let at = all[r.below(all.len())];
                 let end = (at + (words[at] >> 16).max(1) as usize).min(words.len());
                 words.drain(at..end);
             }
-            // An instruction twice.
+            // Duplicate an instruction.
             6 => {
                 let at = all[r.below(all.len())];
                 let end = (at + (words[at] >> 16).max(1) as usize).min(words.len());
@@ -158,7 +160,7 @@ fn damage(words: &mut Vec<u32>, r: &mut Rng) {
                 let to = all[r.below(all.len())].min(words.len());
                 words.splice(to..to, copy);
             }
-            // Another opcode of as many words.
+            // Change the opcode of an instruction.
             _ => {
                 let at = all[r.below(all.len())];
                 words[at] = words[at] & 0xffff_0000 | r.below(450) as u32;
@@ -167,7 +169,7 @@ fn damage(words: &mut Vec<u32>, r: &mut Rng) {
     }
 }
 
-/// Leaves a module in the target directory, to be looked at.
+/// Writes a module to the target directory for inspection.
 fn keep(words: &[u32], seed: u64) {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let path =
@@ -193,7 +195,7 @@ fn no_words_panic() {
     let hook = std::panic::take_hook();
     for n in 0..count {
         let state = r.0;
-        // A third of them are of the small one, where damage hits something that matters.
+        // A third are of the small module, where most words matter.
         let pick = match r.below(3) {
             0 => 0,
             1 => r.below(1 + shaders),
@@ -212,7 +214,7 @@ fn no_words_panic() {
         };
         let what = match result {
             Ok(t) => {
-                // What was translated is what the compiler takes.
+                // A translated module must verify.
                 if let Err(e) = verify_module(&t.module) {
                     keep(&words, seed);
                     panic!("module {n} of seed {seed:#x} (state {state:#x}): {e}");

@@ -1,4 +1,4 @@
-//! Generic pointers that are to one memory, wherever they go.
+//! Generic pointers to one memory, through phis and loops.
 
 use crate::by_hand;
 use gantry_spirv::{Options, Simd};
@@ -6,8 +6,9 @@ use rspirv::binary::Assemble;
 use rspirv::dr::Operand;
 use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, StorageClass, Word};
 
-/// A kernel whose channels leave a loop one after the other, in which a generic pointer to one memory is chosen by a branch that stores something. Each
-/// time the number that it is to is added to a sum, which it goes through in the end. `class`: the memory.
+/// Builds a kernel with a divergent loop that chooses a generic pointer under a branch with a
+/// store. The pointee is added to a sum, which is stored through the pointer at the end. `class` is
+/// the memory.
 fn module(class: StorageClass) -> Vec<u32> {
     let capabilities = [Capability::Int64, Capability::GenericPointer];
     let mut b = by_hand::module(&capabilities);
@@ -47,7 +48,7 @@ fn module(class: StorageClass) -> Vec<u32> {
     let all = b.load(three, None, ids, None, []).unwrap();
     let x = b.composite_extract(long, None, all, [0]).unwrap();
     let x = b.u_convert(int, None, x).unwrap();
-    // By an index that no constant says, the variable is in memory.
+    // A dynamic index keeps the variable in memory.
     let first = b.bitwise_and(int, None, x, zero).unwrap();
     let mut to = Vec::new();
     for (n, v) in [(first, two), (one, three_of)] {

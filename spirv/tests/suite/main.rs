@@ -1,4 +1,4 @@
-//! Integration tests of the SPIR-V and WGSL front ends: one binary, a module a subject.
+//! Integration tests of the SPIR-V and WGSL front ends: one binary, a module for each subject.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

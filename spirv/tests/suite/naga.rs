@@ -1,5 +1,6 @@
-//! The compute shaders among naga's own test inputs: `GANTRY_NAGA=DIR` is a directory with such (`naga/tests/in` of gfx-rs/wgpu). What share is
-//! translated and compiled for each target and width, and what refuses the others, by name.
+//! Compute shaders of naga's test inputs: `GANTRY_NAGA=DIR` is a directory of them (`naga/tests/in`
+//! of gfx-rs/wgpu). Prints the share that compiles for each target and width, and the reasons for
+//! rejections.
 
 use crate::targets::TARGETS;
 use gantry_codegen::{CompileOptions, compile};
@@ -24,7 +25,7 @@ fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// What came of a text at a width for a target.
+/// Compiles a text at a width for a target.
 fn one(text: &str, simd: u32, target: &str) -> Result<(), String> {
     let options = Options {
         simd: Simd::Width(simd),
@@ -54,7 +55,7 @@ fn one(text: &str, simd: u32, target: &str) -> Result<(), String> {
     }
 }
 
-/// What an error says, without where.
+/// Message of an error without its place.
 fn reason(line: &str) -> String {
     match line.split_once(": ") {
         Some((place, what)) if place.contains("word ") => what.to_owned(),
@@ -75,7 +76,7 @@ fn compute_shaders() {
         let text = std::fs::read_to_string(&path).unwrap();
         if text.contains("@compute") {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            // What naga itself does not take, as texts of another of its versions.
+            // Texts that naga itself rejects are of another version of naga.
             match one(&text, 16, "skl") {
                 Err(e) if e.starts_with("naga: ") => {
                     old.insert(name, e);

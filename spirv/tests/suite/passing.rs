@@ -1,5 +1,5 @@
-//! Functions that stay functions though they take or give more than goes in registers: structures as values and as pointers to copies, many scalars,
-//! work-items' ids.
+//! Calling convention: called functions with more arguments or results than go in registers. They
+//! are structures by value and as `ByVal` pointers, many scalars, and work-item ids.
 
 use crate::by_hand;
 use gantry_codegen::{CompileOptions, Inline, OptLevel, compile};
@@ -12,11 +12,12 @@ use spirv::{
     FunctionParameterAttribute as Attribute, StorageClass, Word,
 };
 
-/// The doublewords of a structure: more than go in registers.
+/// Dwords of a structure: more than go in registers.
 const WORDS: usize = 36;
 const ITEMS: usize = 40;
 
-/// A module whose kernel `k` has a pointer to a doubleword for each work-item, and types that its functions want.
+/// Module whose kernel `k` takes a pointer to a dword for each work-item, with types for its
+/// functions.
 struct Made {
     b: Builder,
     void: Word,
@@ -24,7 +25,7 @@ struct Made {
     bool: Word,
     long: Word,
     ids: Word,
-    /// A structure of an array, and private pointers to it and into it.
+    /// Structure with an array, and private pointers to it and into it.
     large: Word,
     to_large: Word,
     to_int: Word,
@@ -92,7 +93,7 @@ impl Made {
             .decorate(param, Decoration::FuncParamAttr, vec![what]);
     }
 
-    /// Begins the kernel: its pointer to the work-item's doubleword, and the work-item's number.
+    /// Begins the kernel. Returns a pointer to the work-item's dword, and the work-item id.
     fn kernel(&mut self) -> (Word, Word, Word) {
         let (k, params) = self.begin(self.void, &[self.global]);
         let id = self.id();
@@ -102,7 +103,7 @@ impl Made {
         (k, at.unwrap(), id)
     }
 
-    /// The work-item's number.
+    /// Loads the work-item id.
     fn id(&mut self) -> Word {
         let three = self.b.type_vector(self.long, 3);
         let all = self.b.load(three, None, self.ids, None, []).unwrap();
@@ -163,7 +164,7 @@ impl Made {
         self.b.i_mul(self.int, None, a, n).unwrap()
     }
 
-    /// Whether a number is odd.
+    /// Tests if a number is odd.
     fn odd(&mut self, v: Word) -> Word {
         let (zero, one) = (self.n(0), self.n(1));
         let bit = self.b.bitwise_and(self.int, None, v, one).unwrap();
@@ -171,7 +172,7 @@ impl Made {
     }
 }
 
-/// What the kernel makes of the doublewords, and how many functions there are besides.
+/// Runs the kernel. Returns the number of called functions, and the dwords.
 fn run(words: &[u32], target: &str, level: OptLevel, inline: Inline) -> (usize, Vec<u32>) {
     let mut to = CompileOptions::for_target(target).unwrap();
     to.opt = level;
@@ -194,7 +195,8 @@ fn run(words: &[u32], target: &str, level: OptLevel, inline: Inline) -> (usize, 
     (functions, numbers.read().unwrap())
 }
 
-/// Holds a module to what it must make of a doubleword and a work-item's number; `functions`: how many stay.
+/// Checks a module against a function of dword and work-item id. `functions` is the number of
+/// called functions.
 fn judge(words: &[u32], functions: usize, expected: impl Fn(u32, u32) -> u32) {
     let want: Vec<u32> = (0..ITEMS as u32).map(|n| expected(n * 77 + 5, n)).collect();
     for target in ["skl", "tgllp", "dg2", "pvc"] {
@@ -209,8 +211,9 @@ fn judge(words: &[u32], functions: usize, expected: impl Fn(u32, u32) -> u32) {
     }
 }
 
-/// A function that takes a structure and gives it changed; one that calls it always, and once more where its number is odd, and adds what it was itself given;
-/// the kernel calls that where its own number is no multiple of four.
+/// Builds a function that changes a structure and returns it, and one that calls it once or, if its
+/// id is odd, twice. It adds its own argument. The kernel calls that one unless its id is a
+/// multiple of four.
 fn values() -> Vec<u32> {
     let mut m = Made::new();
     let (large, int) = (m.large, m.int);
@@ -298,8 +301,9 @@ fn large_values_go_in_memory() {
     });
 }
 
-/// A function that gets a structure by value, of which it changes what it got, and a pointer for what it gives; one that calls it twice with its own, and itself changes that
-/// between; the kernel, which calls that with its own.
+/// Builds a function with a `ByVal` structure, which it changes, and a pointer for its result.
+/// Another function calls it twice with its own structure, which it changes between the calls. The
+/// kernel calls that one.
 fn pointers() -> Vec<u32> {
     let mut m = Made::new();
     let (void, int, to_large) = (m.void, m.int, m.to_large);
@@ -365,7 +369,8 @@ fn what_is_got_by_value_is_changed_for_nobody_else() {
     });
 }
 
-/// A function that gets a structure by value and a pointer to the same one, by which it writes before it reads what it got.
+/// Builds a function with a `ByVal` structure and a pointer to the same one. It writes through the
+/// pointer before it reads the copy.
 fn aliased() -> Vec<u32> {
     let mut m = Made::new();
     let (int, to_large) = (m.int, m.to_large);
@@ -392,7 +397,8 @@ fn what_is_got_by_value_is_not_written_by_other_pointers() {
     judge(&aliased(), 1, |x, _| x.wrapping_mul(5).wrapping_add(7));
 }
 
-/// A function of forty scalars, of which twenty are the kernel's own, that asks for the work-item's number; one that hands them on.
+/// Builds a function of forty scalars that reads the work-item id, and one that forwards them.
+/// Twenty of them are the kernel's own.
 fn many() -> Vec<u32> {
     let mut m = Made::new();
     let int = m.int;
@@ -432,7 +438,7 @@ fn many_scalars_and_the_number_of_the_work_item_are_passed() {
     });
 }
 
-/// Functions of a structure, each of which calls the one before it four times.
+/// Builds functions of a structure, each of which calls the previous one four times.
 fn deep(levels: usize) -> Vec<u32> {
     let mut m = Made::new();
     let (large, int) = (m.large, m.int);

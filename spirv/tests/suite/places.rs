@@ -1,4 +1,4 @@
-//! Private variables that are seen by pointers of other types are values all the same, where nothing is lost by it; else they are in memory.
+//! Promotion of private variables that are accessed through pointers of other types.
 
 use crate::by_hand;
 use gantry_spirv::{Options, Simd};
@@ -6,7 +6,7 @@ use rspirv::binary::Assemble;
 use rspirv::dr::Builder;
 use spirv::{Capability, ExecutionModel, FunctionControl, StorageClass, Word};
 
-/// A kernel `k` that gets a pointer to doublewords, and what types there are.
+/// Module of a kernel `k` with a pointer to dwords, and its types.
 struct Made {
     b: Builder,
     kernel: Word,
@@ -14,7 +14,7 @@ struct Made {
     int: Word,
     three: Word,
     four: Word,
-    /// A byte and a doubleword, between which there are bytes of nobody; two doublewords.
+    /// Structure of a byte and a dword with padding, and one of two dwords.
     loose: Word,
     dense: Word,
 }
@@ -48,13 +48,13 @@ impl Made {
         self.b.variable(own, None, StorageClass::Function, None)
     }
 
-    /// A pointer as one to another type.
+    /// Casts a pointer to one to another type.
     fn cast(&mut self, v: Word, class: StorageClass, ty: Word) -> Word {
         let to = self.b.type_pointer(None, class, ty);
         self.b.bitcast(to, None, v).unwrap()
     }
 
-    /// Copies so many bytes.
+    /// Copies bytes.
     fn copy(&mut self, to: (Word, StorageClass), from: (Word, StorageClass), size: u64) {
         let (byte, long) = (self.b.type_int(8, 0), self.b.type_int(64, 0));
         let size = self.b.constant_bit64(long, size);
@@ -65,7 +65,7 @@ impl Made {
             .unwrap();
     }
 
-    /// The scratch of the kernel, and what it makes of numbers.
+    /// Runs the kernel. Returns its scratch bytes, and the numbers afterwards.
     fn run(mut self, given: [u32; 8]) -> (u32, [u32; 8]) {
         self.b.ret().unwrap();
         self.b.end_function().unwrap();
@@ -83,7 +83,8 @@ const GLOBAL: StorageClass = StorageClass::CrossWorkgroup;
 const OWN: StorageClass = StorageClass::Function;
 const GIVEN: [u32; 8] = [1, 2, 3, 4, 0, 0, 0, 0];
 
-/// Loads four, puts them into a variable of three after a shuffle, by a pointer to four; takes them out again, turns them round, and stores them.
+/// Builds and runs a kernel that shuffles a 4-vector into a 3-vector variable through a 4-vector
+/// pointer, then reads it back, reverses and stores it.
 fn three_as_four(fourth: u32) -> (u32, [u32; 8]) {
     let mut m = Made::new();
     let var = m.variable(m.three);
@@ -111,14 +112,15 @@ fn three_components_are_loaded_and_stored_as_four() {
     assert_eq!((scratch, &out[4..7]), (0, &[1, 3, 2][..]));
 }
 
-/// Constants have a fourth component that is nothing, too: so front ends begin sums of vectors.
+/// Checks that constants with an undefined fourth component are accepted, as front ends use to
+/// start vector sums.
 #[test]
 fn a_constant_is_stored_as_four() {
     let mut m = Made::new();
     let var = m.variable(m.three);
     let as_four = m.cast(var, OWN, m.four);
     let [five, six] = [5, 6].map(|n| m.b.constant_bit32(m.int, n));
-    // One of the module, not of the block.
+    // A module-scope constant, not one of the block.
     let block = m.b.selected_block();
     m.b.select_block(None).unwrap();
     let nothing = m.b.undef(m.int, None);
@@ -132,14 +134,14 @@ fn a_constant_is_stored_as_four() {
     assert_eq!((scratch, &out[..3]), (0, &[5, 6, 5][..]));
 }
 
-/// The other side of a union has a fourth one.
+/// Checks that a fourth component is kept, which may belong to another member of a union.
 #[test]
 fn a_fourth_component_is_kept() {
     let (_, out) = three_as_four(3);
     assert_eq!(out[4..], [1, 3, 2, 4]);
 }
 
-/// Copies a structure into a variable, adds to its last number, and copies it behind itself.
+/// Copies a structure into a variable, adds to its last member, and copies it to the next position.
 fn copied(ty: fn(&Made) -> Word) -> (u32, [u32; 8]) {
     let mut m = Made::new();
     let ty = ty(&m);
@@ -169,7 +171,7 @@ fn copies_of_all_bytes_are_values() {
     );
 }
 
-/// What lies between the parts may be the other side of a union, and is copied.
+/// Checks that padding is copied, which may belong to another member of a union.
 #[test]
 fn bytes_between_parts_are_copied() {
     let (_, out) = copied(|m| m.loose);
@@ -193,7 +195,8 @@ fn a_pointer_to_any_memory_is_one_to_a_variable() {
     assert_eq!((scratch, out[0]), (0, 42));
 }
 
-/// Copies a variable to where a structure has one of its type, by a pointer to that which is cast from one to the structure. `before`: elements before it.
+/// Copies a variable to the first member of a structure of the same type, through a cast of a
+/// pointer to the structure. `before` is the number of elements before it.
 fn copied_into_first(before: usize) -> (u32, [u32; 8]) {
     let mut m = Made::new();
     let two = m.b.constant_bit32(m.int, 2);

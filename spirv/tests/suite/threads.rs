@@ -1,12 +1,13 @@
-//! Branches that the ways into their blocks decide, in graphs that no structured language writes.
+//! Jump threading in graphs that structured languages do not produce.
 
 use crate::by_hand;
 use gantry_spirv::{Options, Simd};
 use rspirv::binary::Assemble;
 use spirv::{ExecutionModel, FunctionControl, StorageClass};
 
-/// Whoever has 1 comes to the asking block with a flag, 2 and what is over 3 without; 3 goes around it. Behind it some store, and all come together, with what the way
-/// into the asking block says twice: by the branch itself, and by way of the block that stores.
+/// Builds a kernel where work-items with 1 reach a test with the flag set, and those with 2 or over
+/// 3 with it clear. Those with 3 skip the test. After it some store, then all join. The edge taken
+/// into the test is stored twice: from the branch itself, and through the storing block.
 fn module() -> Vec<u32> {
     let mut b = by_hand::module(&[]);
     let (void, int, bool) = (b.type_void(), b.type_int(32, 0), b.type_bool());

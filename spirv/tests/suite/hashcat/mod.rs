@@ -1,28 +1,35 @@
-//! A sample of hashcat's kernels: real programs of up to half a million instructions with all that they call.
+//! Sample of hashcat's kernels: real programs of up to half a million instructions with all
+//! callees.
 //!
-//! `GANTRY_HASHCAT=/usr/share/hashcat/OpenCL` (of Debian's `hashcat-data`) and `ocloc` are needed. Of the files of kernels `GANTRY_FILES` (6) are drawn by
-//! `GANTRY_SEED`, of which the first `GANTRY_BEHIND` (0) are left out, to go on where a run ended; Intel's front end makes SPIR-V of each, with the macros that hashcat gives, and each kernel in it is compiled for `GANTRY_TARGETS`
-//! (`skl`), a process a file, so that its time and memory are its own. The legality rules judge every instruction, Intel's assembler those of one file in
-//! `GANTRY_ASSEMBLED` (4), Intel's driver, without a GPU, every zebin. `GANTRY_INTEL=1` has Intel's compiler compile the same SPIR-V, a process a file, too.
-//! It tells what share compiles, what refuses the others by name, and the processors' time and the memory of both.
+//! It needs `GANTRY_HASHCAT=/usr/share/hashcat/OpenCL` (of Debian's `hashcat-data`) and `ocloc`.
+//! `GANTRY_SEED` draws `GANTRY_FILES` (6) of the kernel files. The first `GANTRY_BEHIND` (0) of
+//! them are skipped, to continue an earlier run. Intel's front end makes SPIR-V of each, with
+//! hashcat's macros.
+//!
+//! Each kernel is compiled for `GANTRY_TARGETS` (`skl`), in a process for each file, which measures
+//! time and memory. The legality rules check every instruction. Intel's assembler checks one file
+//! in `GANTRY_ASSEMBLED` (4), and Intel's driver, without a GPU, every zebin. With
+//! `GANTRY_INTEL=1`, Intel's compiler compiles the same SPIR-V. The test prints the share that
+//! compiles, rejections by reason, and CPU time and memory of both.
 
-mod judge;
+mod oracles;
 mod process;
 mod source;
 
 use gantry_codegen::{CompileOptions, Target, compile};
 use gantry_spirv::{Options, translate};
-use judge::Judge;
+use oracles::CodeChecker;
 use process::Took;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// A file, a target, and where the code goes.
+/// File, target and output folder.
 const COMPILE: &str = "GANTRY_HASHCAT_COMPILE";
 
-/// In a process of its own: compiles a file, and leaves the zebin, the names of its kernels and their code.
+/// In a process of its own: compiles a file, and writes the zebin, the names of its kernels and
+/// their code.
 fn compile_file(job: &str) -> Result<(), String> {
     let [file, target, out] = job.split('|').collect::<Vec<_>>()[..] else {
         return Err("a file, a target, and where the code goes".to_owned());
@@ -48,7 +55,7 @@ fn compile_file(job: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What an error says, without where and without names and numbers.
+/// Message of an error without place, names and numbers.
 fn reason(e: &str) -> String {
     let line = e.lines().next().unwrap_or_default();
     let what = line.rsplit_once(": ").map_or(line, |x| x.1);
@@ -58,7 +65,7 @@ fn reason(e: &str) -> String {
         .join(" ")
 }
 
-/// What came of all files for a target.
+/// Results of all files for a target.
 #[derive(Default)]
 struct Sum {
     tried: u64,
@@ -66,7 +73,7 @@ struct Sum {
     kernels: u64,
     bytes: u64,
     took: Took,
-    /// Of the files that Intel's compiler was asked for too.
+    /// Totals of files that Intel's compiler compiled too: ours and Intel's.
     both: [Took; 2],
     compared: u64,
     refused: BTreeMap<String, Vec<String>>,
@@ -74,13 +81,20 @@ struct Sum {
 
 struct Sample {
     dir: tempfile::TempDir,
-    /// One file in so many is for Intel's assembler.
+    /// Intel's assembler checks one file in so many.
     assembled: u64,
     intel: bool,
 }
 
 impl Sample {
-    fn file(&self, name: &str, spv: &Path, target: &Target, sum: &mut Sum, judge: &mut Judge) {
+    fn file(
+        &self,
+        name: &str,
+        spv: &Path,
+        target: &Target,
+        sum: &mut Sum,
+        checker: &mut CodeChecker,
+    ) {
         let out = self.dir.path().join(target.name()).join(name);
         fs::create_dir_all(out.parent().unwrap()).unwrap();
         let job = format!("{}|{}|{}", spv.display(), target.name(), out.display());
@@ -96,7 +110,7 @@ impl Sample {
                     let code = fs::read(&path).unwrap();
                     bytes += code.len();
                     let ask = sum.whole.is_multiple_of(self.assembled);
-                    if let Err(e) = judge.code(&code, ask) {
+                    if let Err(e) = checker.code(&code, ask) {
                         panic!("{name}, {kernel}: {e}");
                     }
                     fs::remove_file(path).unwrap();
@@ -107,7 +121,7 @@ impl Sample {
                 format!("{bytes} bytes of code")
             }
             Err(text) => {
-                // Behind the test's name, where tests run one after the other.
+                // The line follows the name of the test if tests run sequentially.
                 let said = text.lines().find_map(|l| l.split_once("refused: "));
                 let e = said.map(|s| s.1);
                 let Some(e) = e else {
@@ -130,7 +144,7 @@ impl Sample {
         }
     }
 
-    /// The same file by Intel's compiler.
+    /// Compiles the same file with Intel's compiler.
     fn intels(&self, spv: &Path, target: &Target, ours: Took, sum: &mut Sum) {
         let dir = self.dir.path().join("intel");
         fs::create_dir_all(&dir).unwrap();
@@ -162,8 +176,8 @@ fn hashcats_kernels_compile() {
         }
         return;
     }
-    if let Ok(folder) = env::var(judge::DRIVER) {
-        return judge::drive(&folder);
+    if let Ok(folder) = env::var(oracles::DRIVER) {
+        return oracles::drive(&folder);
     }
     let Ok(folder) = env::var("GANTRY_HASHCAT") else {
         println!("skipped: GANTRY_HASHCAT names no folder of kernels");
@@ -176,8 +190,8 @@ fn hashcats_kernels_compile() {
     let (seed, count) = (number("GANTRY_SEED", 1), number("GANTRY_FILES", 6));
     let named = env::var("GANTRY_TARGETS").unwrap_or("skl".to_owned());
     let targets = named.split(',').map(|n| Target::from_name(n).unwrap());
-    let mut all: Vec<(Target, Sum, Judge)> = targets
-        .map(|t| (t.clone(), Sum::default(), Judge::new(t.platform())))
+    let mut all: Vec<(Target, Sum, CodeChecker)> = targets
+        .map(|t| (t.clone(), Sum::default(), CodeChecker::new(t.platform())))
         .collect();
     let sample = Sample {
         dir: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
@@ -191,8 +205,8 @@ fn hashcats_kernels_compile() {
     for name in &names {
         match source::spirv(&folder, name) {
             Ok(spv) => {
-                for (target, sum, judge) in &mut all {
-                    sample.file(name, &spv, target, sum, judge);
+                for (target, sum, checker) in &mut all {
+                    sample.file(name, &spv, target, sum, checker);
                 }
             }
             Err(e) => {
@@ -205,7 +219,7 @@ fn hashcats_kernels_compile() {
         "{} of {files} files by seed {seed}, {none} not taken by Intel's front end",
         names.len()
     );
-    for (target, sum, judge) in &all {
+    for (target, sum, checker) in &all {
         for (reason, names) in &sum.refused {
             println!("{:4} {reason}: {}", names.len(), names.join(", "));
         }
@@ -221,11 +235,11 @@ fn hashcats_kernels_compile() {
         );
         println!(
             "    {} instructions are legal; Intel's assembler was shown {}, {} different ones, and agrees",
-            judge.legal, judge.assembled, judge.distinct
+            checker.legal, checker.assembled, checker.distinct
         );
         if sum.whole > 0 {
             let zebins = sample.dir.path().join(target.name());
-            match judge::driver(&zebins, target) {
+            match oracles::driver(&zebins, target) {
                 Ok(line) => println!("    {line}"),
                 Err(e) => panic!("{}: {e}", target.name()),
             }

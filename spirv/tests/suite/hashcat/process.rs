@@ -1,38 +1,38 @@
-//! Compilers as processes, with the time that they take and the most memory that they have.
+//! Compilers as processes, with their time and peak memory.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What a process took.
+/// Resources that a process used.
 #[derive(Clone, Copy, Default)]
 pub struct Took {
-    /// Of processors, its own and its children's, so that what else runs on the machine does not matter.
+    /// CPU time of the process and its children, independent of the load of the machine.
     pub time: Duration,
-    /// The most memory that it had resident, in KiB.
+    /// Peak resident memory in KiB.
     pub peak: u64,
 }
 
 impl Took {
-    /// The sum of times, the most memory.
+    /// Adds times, and takes the maximum of peaks.
     pub fn add(&mut self, other: Took) {
         self.time += other.time;
         self.peak = self.peak.max(other.peak);
     }
 }
 
-/// How often a process is asked for its memory. What it grows by in its last moments is not seen.
+/// Interval of reading the memory of a process. Growth in its last interval is missed.
 const EACH: Duration = Duration::from_millis(5);
 
-/// The most memory that a process has had so far, in KiB.
+/// Peak resident memory of a process so far, in KiB.
 fn peak(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The time of processors of the processes that have been waited for, theirs included: fields 16 and 17 of `stat` (man page `proc`), in hundredths of a
-/// second on every Linux.
+/// CPU time of processes that have been waited for, with their children. These are fields 16 and 17
+/// of `/proc/self/stat`, in hundredths of a second on every Linux.
 fn spent() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let (_, fields) = stat.rsplit_once(')').unwrap();
@@ -44,7 +44,7 @@ fn spent() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// Runs a process to its end; what it took, and what it printed if it succeeded.
+/// Runs a process to its end. Returns its resources, and its output if it succeeded.
 pub fn run(command: &mut Command, dir: &Path) -> (Took, Result<String, String>) {
     let log = dir.join("log");
     let file = std::fs::File::create(&log).unwrap();
@@ -69,13 +69,14 @@ pub fn run(command: &mut Command, dir: &Path) -> (Took, Result<String, String>) 
         peak: most,
     };
     let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
-    match status.success() {
-        true => (took, Ok(text)),
-        false => (took, Err(text)),
+    if status.success() {
+        (took, Ok(text))
+    } else {
+        (took, Err(text))
     }
 }
 
-/// This test binary, run again with a variable that says for what.
+/// This test binary as a command, with a variable that selects the job.
 pub fn again(variable: &str, value: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command

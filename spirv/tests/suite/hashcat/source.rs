@@ -1,10 +1,10 @@
-//! Files of hashcat as SPIR-V, which `ocloc` makes with the macros that hashcat gives.
+//! SPIR-V of hashcat's files, which `ocloc` makes with hashcat's macros.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files of kernels in a folder, as many as asked for, drawn by a seed; and how many there are.
+/// Draws kernel files of a folder by a seed. Returns them with the number of all files.
 pub fn drawn(folder: &str, seed: u64, count: u64) -> (Vec<String>, usize) {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
@@ -25,7 +25,7 @@ pub fn drawn(folder: &str, seed: u64, count: u64) -> (Vec<String>, usize) {
     (names, all)
 }
 
-/// Macros of the compiler's abilities, of which none is there.
+/// Macros for features that the compiler does not have.
 const NONE: [&str; 20] = [
     "CUDA_ARCH",
     "HAS_ADD",
@@ -49,7 +49,7 @@ const NONE: [&str; 20] = [
     "HAS_PRMT",
 ];
 
-/// A file as SPIR-V, kept in the target directory.
+/// Compiles a file to SPIR-V, cached in the target directory.
 pub fn spirv(folder: &str, name: &str) -> Result<PathBuf, String> {
     let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hashcat");
     let kept = store.join(format!("{name}.spv"));

@@ -1,10 +1,11 @@
-//! The launches that the runtime's tests make from Intel's binaries, from the SPIR-V that Intel's compiler is handed: through this crate and the
-//! code generator, on the simulator, with the same expected results.
+//! Launches of the runtime's tests, compiled by this crate and the code generator from the SPIR-V
+//! that Intel's compiler gets. They run on the simulator with the same expected results.
 //!
-//! What is refused is in `refused.txt`, a line a device and kernel with its reasons; `GANTRY_BLESS=1` with `--test-threads=1` writes it anew. Where code says by
-//! annotations what waits for what, a launch that does something too early is wrong. Where kernels may ask for 256 registers, every third launch's does. `GANTRY_KERNEL=name`
-//! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width. `GANTRY_INLINE=never` keeps
-//! all functions that can be called.
+//! Rejections are listed in `refused.txt`, a line for each device and kernel. `GANTRY_BLESS=1` with
+//! `--test-threads=1` writes it. Where code has SWSB annotations, a hazard is an error. Where
+//! kernels may use 256 GRFs, every third launch does. `GANTRY_KERNEL=name` runs launches whose name
+//! contains it. `GANTRY_DEVICE=skl` and `GANTRY_WIDTH=16` select a device and a width.
+//! `GANTRY_INLINE=never` calls all functions that can be called.
 
 #[path = "../../../../runtime/tests/suite/opencl/case.rs"]
 mod case;
@@ -30,18 +31,18 @@ use gantry_runtime::Watch;
 use gantry_spirv::{Options, Simd, translate};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came of one device at one width.
+/// Results of a device at a width.
 #[derive(Default)]
 struct Row {
     equal: usize,
-    /// Launches that the runtime's tests leave out too.
+    /// Launches that the runtime's tests skip too.
     skipped: usize,
-    /// How many launches, by what refused them.
+    /// Number of rejected launches by reason.
     refused: BTreeMap<String, usize>,
     wrong: Vec<String>,
 }
 
-/// A kernel as a zebin of its own, and its width.
+/// Compiles a kernel to a zebin of its own. Returns it with the width.
 fn zebin(
     words: &[u32],
     kernel: &str,
@@ -67,7 +68,7 @@ fn zebin(
     target.check = true;
     let compiled = compile(&translated.module, &target);
     let compiled = compiled.map_err(|e| format!("compiler: {e}"))?;
-    // In one go, with the target said once: the same.
+    // The combined function must give the same.
     if width.is_none() {
         let options = Options {
             target: None,
@@ -85,13 +86,14 @@ fn zebin(
         .kernels
         .iter()
         .any(|k| k.stats.spilled.registers > 0);
-    match width.is_none() && simd > 8 && spilled {
-        true => Err(format!("of {simd} by itself, it spills")),
-        false => Ok((compiled.zebin, simd)),
+    if width.is_none() && simd > 8 && spilled {
+        Err(format!("of {simd} by itself, it spills"))
+    } else {
+        Ok((compiled.zebin, simd))
     }
 }
 
-/// The width of a kernel that chooses one for the sake of its private arrays: the narrowest thread alone holds them.
+/// Width of a kernel whose private arrays only the narrowest thread promotes.
 fn narrow(case: &Case, device: &str) -> Option<u32> {
     let of_arrays = (case.file, case.kernel) == ("private", "int_spills");
     of_arrays.then_some(match device {
@@ -144,7 +146,7 @@ fn device(device: &'static Device) {
                         }
                         refused += 1;
                     }
-                    // What is meant for one width means nothing at another.
+                    // The case is specific to another width.
                     Ok((_, simd)) if !meant(simd) => row.skipped += 1,
                     Ok((zebin, simd)) => {
                         let asked = width.is_none().then(|| narrow(case, device.name));
@@ -196,7 +198,7 @@ fn device(device: &'static Device) {
     listed(device.name, &refusals, whole);
 }
 
-/// Launches a kernel, and holds it to what is expected, and, where code is annotated, to doing nothing too early.
+/// Launches a kernel, and checks its results and, with SWSB annotations, hazards.
 fn launch(case: &Case, zebin: &[u8], simd: u32) -> Result<(), String> {
     let module = simulated::load(zebin)?;
     let watch = Watch::new().hazards();
@@ -207,7 +209,7 @@ fn launch(case: &Case, zebin: &[u8], simd: u32) -> Result<(), String> {
     }
 }
 
-/// What is refused on a device is in the list; and, where everything was asked for, nothing else is.
+/// Checks that rejections on a device are listed, and, after a full run, that there are no others.
 fn listed(device: &str, refusals: &BTreeSet<String>, all: bool) {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/opencl/refused.txt");
@@ -239,16 +241,14 @@ fn listed(device: &str, refusals: &BTreeSet<String>, all: bool) {
     );
 }
 
-/// What an error says, without where.
+/// Message of an error without its place.
 fn reason(line: &str) -> &str {
     let (place, what) = line.split_once(": ").unwrap_or(("", line));
-    match place.contains("word ") {
-        true => what,
-        false => line,
-    }
+    if place.contains("word ") { what } else { line }
 }
 
-/// Two kernels of one module share its variables, which hold from launch to launch what was written, and begin anew where it is loaded anew.
+/// Checks that two kernels of a module share its variables, which persist between launches, and
+/// that loading resets them.
 #[test]
 fn variables_live_as_long_as_the_module() {
     if !kernels::have_ocloc() {

@@ -1,4 +1,4 @@
-//! The corpus as SPIR-V: what `ocloc` hands its own compiler.
+//! SPIR-V of the corpus, as `ocloc` passes it to its own compiler.
 
 use crate::kernels::{Device, FILES};
 use std::fs;
@@ -6,23 +6,27 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 
-/// A file of kernels.
+/// File of kernels.
 pub struct File {
     pub name: &'static str,
     pub words: Vec<u32>,
 }
 
-/// What says in a file that its kernels have the width that is asked for.
+/// Attribute that requires the requested width.
 const REQUIRED: &str = "__attribute__((intel_reqd_sub_group_size(SIMD)))";
 
-/// The files asked for that a device takes at a width; at none: those of which kernels may have any, without what requires one.
+/// Files that a device compiles at a width. Without a width, those whose kernels may have any,
+/// without the attribute.
 pub fn files(device: &Device, width: Option<u32>, asked: impl Fn(&str) -> bool) -> Vec<File> {
     let wanted = FILES
         .iter()
         .filter(|(name, text)| asked(name) && device.takes(text, width.unwrap_or(16)));
-    let free = |text: &str| match text.contains(REQUIRED) {
-        true => Some(text.replace(REQUIRED, "")).filter(|t| !t.contains("SIMD")),
-        false => None,
+    let free = |text: &str| {
+        if text.contains(REQUIRED) {
+            Some(text.replace(REQUIRED, "")).filter(|t| !t.contains("SIMD"))
+        } else {
+            None
+        }
     };
     let made = wanted.filter_map(|(name, text)| {
         let words = match width {
@@ -34,7 +38,7 @@ pub fn files(device: &Device, width: Option<u32>, asked: impl Fn(&str) -> bool) 
     made.collect()
 }
 
-/// Kept in the target directory: a change of the text or the options compiles anew.
+/// Compiles a file, cached in the target directory by text and options.
 fn compile(device: &str, file: &str, text: &str, macros: &str) -> Vec<u32> {
     let options = format!("-cl-std=CL2.0 {macros}");
     let mut hash = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Each work-item alone, one after the other: what a program is to give.
+//! Reference interpreter: runs each work-item alone, one after the other.
 
 use crate::programs::program::{
     Arg, Body, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, What,
@@ -6,31 +6,31 @@ use crate::programs::program::{
 use crate::programs::types::{self, Ty, U32, Value};
 use smallvec::smallvec;
 
-/// What is in memory.
+/// Contents of memory.
 pub struct Memory {
-    /// The slices of the work-items.
+    /// Slices of the work-items.
     pub own: Vec<u8>,
-    /// What the variables of each come to, in slices of [`Program::results`].
+    /// Final values of the variables of each work-item, in slices of [`Program::results`].
     pub out: Vec<u8>,
     pub counters: Vec<u32>,
     local: Vec<u8>,
 }
 
-/// A body that runs.
+/// Active call of a body.
 struct Frame {
     vars: Vec<Value>,
     arrays: Vec<Vec<u8>>,
-    /// The array that it was given.
+    /// Array argument.
     array: Vec<u8>,
-    /// What each block gave last.
+    /// Last results of the instructions of each block.
     given: Vec<Vec<Value>>,
 }
 
-/// More blocks than a work-item should come through.
+/// Limit of blocks that a work-item executes.
 const STEPS: u32 = 300;
 
 impl Program {
-    /// Where each variable of the kernel is in a work-item's results, and how long those are. In bytes.
+    /// Byte offset of each variable of the kernel in the results of a work-item, and their size.
     pub fn results(&self) -> (Vec<u32>, u32) {
         let mut at = 0;
         let places = self.kernel.vars.iter().map(|(ty, _)| {
@@ -63,13 +63,13 @@ fn write(bytes: &mut [u8], at: usize, ty: Ty, v: &Value) {
 struct Machine<'p> {
     p: &'p Program,
     memory: Memory,
-    /// The work-item, and its place in the group.
+    /// Work-item id, and its index in the group.
     item: u32,
     place: u32,
     steps: u32,
 }
 
-/// Runs a program over memory; none if a work-item runs for long.
+/// Runs a program over memory. `None` if a work-item exceeds the limit.
 pub fn run(p: &Program, own: Vec<u8>) -> Option<Memory> {
     let items = p.group * p.groups;
     let (places, stride) = p.results();
@@ -153,7 +153,7 @@ impl Frame {
 }
 
 impl Machine<'_> {
-    /// Runs from a block on, to the next where work-items meet, or to the end. None if it takes long.
+    /// Runs from a block to the next barrier or to the end. `None` if the limit is exceeded.
     fn blocks(&mut self, body: &Body, f: &mut Frame, mut at: usize) -> Option<Option<usize>> {
         loop {
             let block = &body.blocks[at];
@@ -273,9 +273,10 @@ impl Machine<'_> {
                     vars.push((0..ty.count).map(|_| 0).collect());
                 }
                 let mut frame = Frame::new(callee, vars);
-                let array = match given {
-                    true => &mut f.array,
-                    false => f.arrays.last_mut()?,
+                let array = if *given {
+                    &mut f.array
+                } else {
+                    f.arrays.last_mut()?
                 };
                 frame.array = std::mem::take(array);
                 self.blocks(callee, &mut frame, 0)?;
@@ -290,9 +291,10 @@ impl Machine<'_> {
     }
 
     fn address(&self, p: &Place, ty: Ty, args: &[Value]) -> usize {
-        let index = match p.either && args[1][0] == 0 {
-            true => args[2][0],
-            false => args[0][0],
+        let index = if p.either && args[1][0] == 0 {
+            args[2][0]
+        } else {
+            args[0][0]
         } as u32;
         let index = index & (p.count - 1);
         let offset = if p.bytes { index } else { index * ty.size() };

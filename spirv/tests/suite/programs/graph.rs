@@ -1,9 +1,10 @@
-//! The graphs of random programs.
+//! Random control-flow graphs.
 
 use crate::programs::program::{Arg, Term};
 use crate::programs::rng::Rng;
 
-/// Where blocks from `first` on lead to: mostly forward, or back to where a loop could begin; `end` is where the graph is left.
+/// Draws targets of `n` blocks from `first` on, mostly forward, or back to possible loop headers.
+/// `end` is the exit.
 pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
     let none = Arg::Var(0);
     let to = |r: &mut Rng, b: usize| {
@@ -29,14 +30,15 @@ pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
         },
     };
     let mut all: Vec<Term> = (0..n).map(term).collect();
-    // A branch whose two ways meet where it is branched again.
+    // A branch whose sides join at another branch.
     if n > 5 && !r.one_in(4) {
         let b = r.below(n - 5);
         let at = first + b;
         all[b] = Term::If(none.clone(), at + 1, at + 2);
-        all[b + 1] = match r.one_in(4) {
-            true => Term::If(none.clone(), at + 2, at + 3),
-            false => Term::Goto(at + 3),
+        all[b + 1] = if r.one_in(4) {
+            Term::If(none.clone(), at + 2, at + 3)
+        } else {
+            Term::Goto(at + 3)
         };
         all[b + 2] = Term::Goto(at + 3);
         let behind = at + 4;
@@ -44,7 +46,8 @@ pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
         let (t, e) = if r.one_in(2) { (t, e) } else { (e, t) };
         all[b + 3] = Term::If(none, t, e);
     }
-    // One behind the other they lead to where it is branched again; what that leads to, they come to by other ways as well.
+    // A chain of blocks that leads to another branch, whose targets have other predecessors as
+    // well.
     let k = 2 + r.below(2);
     if n > k + 4 && r.one_in(2) {
         let b = r.below(n - k - 4);

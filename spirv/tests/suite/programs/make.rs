@@ -1,4 +1,4 @@
-//! Random programs: `make.rs` draws what `program.rs` says there is.
+//! Random programs of the kinds that `program.rs` defines.
 
 use crate::programs::graph::graph;
 use crate::programs::program::{
@@ -10,7 +10,7 @@ use crate::programs::types::{Kind, Ty, U32};
 use smallvec::smallvec;
 use spirv::{Op, OpenclStd100Op as Std};
 
-/// What the target takes.
+/// Restrictions of the target.
 #[derive(Clone, Copy)]
 pub struct Limits {
     pub doubles: bool,
@@ -19,17 +19,17 @@ pub struct Limits {
 struct Make<'r> {
     r: &'r mut Rng,
     limits: Limits,
-    /// The variables of the functions that may be called: what they give.
+    /// Functions that may be called, with the types of their results.
     callable: Vec<(usize, Ty)>,
     vars: Vec<(Ty, Way)>,
     arrays: Vec<(Ty, u32)>,
-    /// Whether no work-item stores anything else in the first array than the others that store there.
+    /// Set if all stores to the first array are uniform.
     alike: bool,
     counters: usize,
     in_kernel: bool,
-    /// What may be used of other blocks, and the block being made.
+    /// Values of other blocks that may be used, and instructions of the current block.
     far: Vec<(usize, usize, Ty)>,
-    /// What the variable that blocks branch by was set to last.
+    /// Last value of the flag variable that blocks branch on.
     flag: bool,
     insts: Vec<Inst>,
 }
@@ -78,7 +78,7 @@ const LOGIC: [Op; 5] = [
     Op::LogicalNotEqual,
 ];
 const FLOATS: [Std; 12] = [
-    // Loops that channels leave one by one.
+    // Functions with a divergent loop.
     Std::fmod,
     Std::remainder,
     Std::fma,
@@ -120,7 +120,7 @@ const FUNCTIONS: [Std; 26] = [
     Std::u_mad_sat,
     Std::bitselect,
 ];
-/// How many of the next change places with each other, the first ones.
+/// Number of leading operations that are commutative.
 const COMMUTE: usize = 9;
 const ATOMICS: [Op; 13] = [
     Op::AtomicIAdd,
@@ -138,7 +138,7 @@ const ATOMICS: [Op; 13] = [
     Op::AtomicCompareExchange,
 ];
 
-/// How many operands a function of one component has.
+/// Number of operands of a scalar function.
 fn takes(which: Std) -> usize {
     match which {
         Std::fma
@@ -214,7 +214,7 @@ impl Make<'_> {
         Arg::Temp(self.insts.len() - 1)
     }
 
-    /// A value of a type, of what there is, or made of it.
+    /// Draws an existing value of a type, or makes one.
     fn value(&mut self, ty: Ty) -> Arg {
         if ty.kind != Kind::Bool && self.r.one_in(6) {
             return self.constant(ty);
@@ -315,7 +315,7 @@ impl Make<'_> {
             _ => Space::Global,
         };
         let space = match space {
-            // A function knows only the slice of the buffer.
+            // A function has only the slice of the buffer.
             Space::Local if !self.in_kernel || ty.size() > LOCAL => Space::Global,
             other => other,
         };
@@ -340,12 +340,9 @@ impl Make<'_> {
         let bytes = !own && ty.size() <= room / 2 && self.r.one_in(6);
         Place {
             space,
-            count: match bytes {
-                true => room / 2,
-                false => room / ty.size(),
-            },
+            count: if bytes { room / 2 } else { room / ty.size() },
             bytes,
-            // The first array is indexed and nothing else, as what is held in registers must be.
+            // The first array is only indexed, since only such arrays are promoted.
             generic: !matches!(space, Space::Table | Space::Array(0)) && self.r.one_in(4),
             mixed: self.r.one_in(2),
             either: space != Space::Array(0) && self.r.one_in(6),
@@ -362,7 +359,7 @@ impl Make<'_> {
         args
     }
 
-    /// Makes something, and gives it.
+    /// Makes a value of any type.
     fn something(&mut self) -> Option<(Arg, Ty)> {
         let mut ty = self.ty();
         let whole = matches!(ty.kind, Kind::Int(_));
@@ -393,7 +390,7 @@ impl Make<'_> {
             }
             5..=7 => {
                 let mut which = self.r.of(&FLOATS);
-                // A loop over the exponents of doubles takes long to run.
+                // Loops over the exponents of doubles take long.
                 let long = matches!(which, Std::fmod | Std::remainder);
                 if ty.kind == Kind::Float(16) && which == Std::fma
                     || ty.kind == Kind::Float(64) && long
@@ -418,14 +415,15 @@ impl Make<'_> {
                         self.question(of)
                     }
                 };
-                // Of scalars, one condition is for all components, which is SPIR-V 1.4's.
-                let c = match count == ty.count {
-                    true => c,
-                    false => self.push(
+                // A scalar condition for a vector needs SPIR-V 1.4.
+                let c = if count == ty.count {
+                    c
+                } else {
+                    self.push(
                         Kind::Bool.of(ty.count),
                         What::Construct,
                         vec![c; ty.count as usize],
-                    ),
+                    )
                 };
                 let args = vec![c, self.value(ty), self.value(ty)];
                 self.push(ty, What::Select, args)
@@ -476,7 +474,7 @@ impl Make<'_> {
                         self.push(ty, What::Shuffle(picks), args)
                     }
                     n => {
-                        // Counts that are no power of two would have indices behind them.
+                        // Lengths that are not a power of two have indices out of bounds.
                         if count == 3 {
                             return None;
                         }
@@ -506,13 +504,12 @@ impl Make<'_> {
                 if place.space == Space::Table {
                     return None;
                 }
-                let args = match place.alike {
-                    true => vec![self.constant(U32), self.constant(ty)],
-                    false => {
-                        let mut args = self.at(place);
-                        args.push(self.value(ty));
-                        args
-                    }
+                let args = if place.alike {
+                    vec![self.constant(U32), self.constant(ty)]
+                } else {
+                    let mut args = self.at(place);
+                    args.push(self.value(ty));
+                    args
                 };
                 self.push(ty, What::Store(place), args);
                 return None;
@@ -561,9 +558,9 @@ impl Make<'_> {
         Some((arg, ty))
     }
 
-    /// The instructions of a block, as many as it likes.
+    /// Draws the instructions of a block.
     fn block(&mut self) {
-        // The counter goes its own way, so that branches by it are the same for all; the number mixes.
+        // The counter stays uniform, and the number mixes.
         if self.r.one_in(2) {
             let step = Arg::Const(U32, smallvec![self.r.below(5) as u64]);
             let v = self.push(U32, What::Core(Op::IAdd), vec![Arg::Var(0), step]);
@@ -590,7 +587,7 @@ impl Make<'_> {
         }
     }
 
-    /// What a branch goes by: a bit of the counter or of the number, or a question.
+    /// Draws a condition: a bit of the counter or of the number, or a comparison.
     fn condition(&mut self) -> Arg {
         let of = match self.r.below(4) {
             0 => 0,
@@ -611,7 +608,7 @@ impl Make<'_> {
 }
 
 impl Make<'_> {
-    /// Whether the last variable, which blocks before set to constants, is such or such.
+    /// Compares the flag variable, which earlier blocks set to constants.
     fn flagged(&mut self) -> Arg {
         let flag = Arg::Var(self.vars.len() - 1);
         let (op, than) = self.r.of(&[
@@ -625,12 +622,13 @@ impl Make<'_> {
         self.push(Kind::Bool.of(1), What::Core(op), vec![flag, than])
     }
 
-    /// Sets that variable to a constant, mostly to another one than where it was set last.
+    /// Sets the flag variable to a constant, mostly to a new one.
     fn set_flag(&mut self) {
         self.flag ^= !self.r.one_in(4);
-        let value = match self.r.one_in(24) {
-            true => self.value(U32),
-            false => Arg::Const(U32, smallvec![u64::from(self.flag)]),
+        let value = if self.r.one_in(24) {
+            self.value(U32)
+        } else {
+            Arg::Const(U32, smallvec![u64::from(self.flag)])
         };
         let flag = self.vars.len() - 1;
         self.push(U32, What::Set(flag), vec![value]);
@@ -659,7 +657,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         let way = if mixed { m.r.of(&ways) } else { one };
         m.vars.push((ty, way));
     }
-    // By which some blocks branch that others lead to: mostly one that is a number by itself.
+    // The flag variable, which joins branch on. It is mostly a phi.
     let rare = usize::from(m.r.one_in(6));
     let way = m.r.of(&ways[..2 + rare]);
     m.vars.push((U32, way));
@@ -672,7 +670,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
     if !m.callable.is_empty() {
         m.arrays.push((U32, GIVEN));
     }
-    // The graphs, and what joins them.
+    // Draws the graphs and connects them.
     let mut blocks: Vec<Block> = Vec::new();
     let phases = if kernel.is_some() {
         1 + m.r.below(4) / 2
@@ -696,14 +694,14 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
             meets: true,
         });
     }
-    // The last one ends, and nobody waits there.
+    // The last block returns, without barrier.
     if let Some(last) = blocks.last_mut() {
         last.term = Term::Return;
         last.meets = false;
     }
     let all = reach(&blocks, usize::MAX);
     let count = blocks.len();
-    // Those that several lead to, of most bodies.
+    // Joins, in most bodies.
     let mut preds = vec![0; count + 1];
     for b in (0..count).filter(|b| all[*b]) {
         targets(&blocks[b].term).iter().for_each(|t| preds[*t] += 1);
@@ -719,13 +717,13 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         for d in (0..b).filter(|d| all[*d] && !without[*d][b]) {
             m.far.extend(given[d].iter().map(|(n, ty)| (d, *n, *ty)));
         }
-        // Mostly nothing but the question in those, and a quarter of the others empty.
+        // These mostly have only the comparison, and a quarter of the others are empty.
         let fills = m.r.one_in(4) == flagged[b];
         if !blocks[b].meets && fills {
             m.block();
         }
         if !blocks[b].meets && targets(&blocks[b].term).iter().any(|t| flagged[*t]) {
-            // Before the condition, which may ask for it.
+            // Before the condition, which may read it.
             m.set_flag();
         }
         match &mut blocks[b].term {
@@ -746,7 +744,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
     }
 }
 
-/// A program.
+/// Draws a program.
 pub fn program(r: &mut Rng, limits: Limits) -> Program {
     let mut functions: Vec<Body> = Vec::new();
     let mut callable = Vec::new();

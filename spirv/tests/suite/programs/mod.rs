@@ -1,13 +1,14 @@
-//! Random programs as SPIR-V, on the simulator, against each work-item alone.
+//! Random programs as SPIR-V on the simulator, compared with a reference interpreter.
 //!
-//! A program has graphs of blocks of any form, vectors, private arrays, pointers of all memories, atomics, calls and barriers (`program.rs`, `make.rs`), and
-//! buffers of which it says that nothing else reaches them, or does not. It is
-//! compiled for a target at a width and a level of optimization, all drawn, with the allocation checked and every instruction judged by the legality rules;
-//! launched, with annotations held to covering every read and write; and all memory must be as `alone.rs` leaves it, where one work-item runs after the
-//! other. What fails is made smaller, and left in the target directory.
+//! A program has arbitrary graphs of blocks, vectors, private arrays, pointers to all memories,
+//! atomics, calls and barriers (`program.rs`, `make.rs`). Its buffers may be declared not to alias.
+//! Target, width and optimization level are drawn. The allocation is checked, the legality rules
+//! check every instruction, and launches check SWSB annotations. All memory must be as `alone.rs`
+//! leaves it. A failing program is reduced and left in the target directory.
 //!
-//! What was covered is printed, and a digest of all zebins, which is the same after a change that is about speed alone.
-//! `GANTRY_SEED` begins elsewhere, `GANTRY_PROGRAMS` says how many, `GANTRY_TARGETS=skl,icllp` for which.
+//! The test prints coverage, and a digest of all zebins, which does not change with the speed of
+//! the compiler. `GANTRY_SEED` sets the seed, `GANTRY_PROGRAMS` the number of programs, and
+//! `GANTRY_TARGETS=skl,icllp` the targets.
 
 mod alone;
 mod graph;
@@ -29,27 +30,27 @@ use rng::Rng;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How a program is compiled.
+/// Options of compiling a program.
 #[derive(Clone)]
 struct Job {
     target: Target,
     width: u32,
-    /// Which functions stay such, in SPIR-V and in the IR.
+    /// Inlining in SPIR-V and in the IR.
     inline: [Inline; 2],
     level: OptLevel,
-    /// How many registers a thread has, where there is a choice.
+    /// GRF mode, where there is a choice.
     grf_mode: GrfMode,
-    /// What is in the buffer at first.
+    /// Initial contents of the buffer.
     own: Vec<u8>,
 }
 
-/// What came of a program.
+/// Outcome of a program.
 enum Outcome {
-    /// It does; what its zebin hashes to.
+    /// Correct, with the hash of its zebin.
     Equal(u64),
-    /// A work-item runs for long.
+    /// A work-item exceeds the limit of the interpreter.
     Endless,
-    /// One instruction wants more registers than there are.
+    /// An instruction needs more registers than there are.
     TooLarge,
 }
 
@@ -61,7 +62,8 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
     let options = Options {
         simd: Simd::Width(job.width),
         inline: job.inline[0],
-        // Where the math box has no quotients (of the simulator's, the nearest), those that are correctly rounded.
+        // The math box's quotients are exact on the simulator. Where there are none, ask for
+        // correctly rounded ones.
         exact_division: !job.target.features().math_div_pow,
         ..Options::default()
     };
@@ -142,7 +144,7 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
     }
 }
 
-/// Leaves out what can be left out, as long as it fails.
+/// Removes parts of a program as long as it fails.
 fn smaller(p: &Program, job: &Job) -> Program {
     let mut best = p.clone();
     let fails = |p: &Program| judge(p, job).is_err();

@@ -1,61 +1,62 @@
 //! Programs of a work-item.
 //!
-//! A body is a graph of blocks that branch as they like, by what differs from work-item to work-item or by what may not. Its variables go by phis,
-//! or are private variables, or parts of one; values also go straight from blocks to such as they dominate. A kernel has up to three such graphs, one
-//! behind the other, with a barrier and a look at a neighbour's local memory between them.
+//! A body is an arbitrary graph of blocks, with divergent or uniform branches. Its variables are
+//! phis, private variables, or members of one. Values are also used directly in dominated blocks. A
+//! kernel has up to three such graphs in sequence. Between them are a barrier and a read of a
+//! neighbor's local memory.
 
 use crate::programs::types::{Kind, Ty, Value, is_question};
 use spirv::{Op, OpenclStd100Op as Std};
 use std::collections::BTreeMap;
 
-/// An operand.
+/// Operand.
 #[derive(Clone, Debug)]
 pub enum Arg {
     Const(Ty, Value),
     Var(usize),
-    /// What an instruction of the same block gave.
+    /// Result of an instruction of the same block.
     Temp(usize),
-    /// What one of a block gave that dominates this one.
+    /// Result of an instruction of a dominating block.
     Far(usize, usize),
 }
 
-/// Which memory.
+/// Memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Space {
-    /// The work-item's slice of a buffer.
+    /// Slice of the work-item in a buffer.
     Global,
-    /// Its slice of the group's memory.
+    /// Slice of the work-item in local memory.
     Local,
-    /// A private array of the body.
+    /// Private array of the body.
     Array(usize),
-    /// The private array of numbers that a function is given.
+    /// Array parameter of a function.
     Given,
-    /// The program's table of numbers.
+    /// Table of constants.
     Table,
 }
 
-/// Where something is loaded or stored: an element of the type, by the first operand.
+/// Address of a load or store: an element of the type, indexed by the first operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub space: Space,
-    /// Elements; a power of two.
+    /// Number of elements, a power of two.
     pub count: u32,
-    /// The index counts bytes, and nothing is aligned.
+    /// The index is in bytes, and nothing is aligned.
     pub bytes: bool,
-    /// By a pointer to no memory in particular.
+    /// The pointer is generic.
     pub generic: bool,
-    /// That one is chosen among two to several memories, of which the other never is.
+    /// The generic pointer is selected among several memories, of which only this one is taken.
     pub mixed: bool,
-    /// By one of two pointers: a truth value and another index follow.
+    /// The pointer is selected from two. A condition and another index follow.
     pub either: bool,
-    /// What is stored there, and where, is the same for all work-items that store it.
+    /// Stored value and address are uniform.
     pub alike: bool,
 }
 
-/// What an instruction does.
+/// Operation of an instruction.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// Of each component.
+    /// Componentwise operation.
     Core(Op),
     Function(Std),
     Convert(Op, bool),
@@ -64,23 +65,23 @@ pub enum What {
     Extract(u32),
     Insert(u32),
     Shuffle(Vec<u32>),
-    /// By an index.
+    /// Dynamic index.
     ExtractAt,
     InsertAt,
     Select,
     Load(Place),
     Store(Place),
     Atomic(Op, Place),
-    /// On a counter that all share, whose results nobody looks at.
+    /// Atomic on a shared counter, whose result is unused.
     Shared(usize),
-    /// With the last array of the body, or what that was given.
+    /// Call with the last array of the body, or with its own array argument.
     Call(usize, bool),
     Set(usize),
 }
 
 #[derive(Clone, Debug)]
 pub struct Inst {
-    /// Of the result, or of what is stored.
+    /// Type of the result, or of the stored value.
     pub ty: Ty,
     pub what: What,
     pub args: Vec<Arg>,
@@ -91,7 +92,7 @@ pub enum Term {
     Return,
     Goto(usize),
     If(Arg, usize, usize),
-    /// By two bits, from one on.
+    /// Switch on two bits, from a bit on.
     Switch(Arg, u32, usize, Vec<(u32, usize)>),
 }
 
@@ -99,11 +100,11 @@ pub enum Term {
 pub struct Block {
     pub insts: Vec<Inst>,
     pub term: Term,
-    /// Where the group's work-items meet, and the second variable takes from another's local memory.
+    /// Barrier, after which the second variable is read from another's local memory.
     pub meets: bool,
 }
 
-/// How a variable goes from block to block.
+/// Representation of a variable between blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Phis,
@@ -113,9 +114,10 @@ pub enum Way {
 
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// The first is the counter, which one may not tell work-items apart by, the second a number of the work-item's.
+    /// The first is the uniform counter, the second a number of the work-item.
     pub vars: Vec<(Ty, Way)>,
-    /// Private arrays: of what, how many. They begin as zeros. The last one is what functions are given.
+    /// Private arrays: element type and length, initially zero. The last one is passed to
+    /// functions.
     pub arrays: Vec<(Ty, u32)>,
     pub blocks: Vec<Block>,
 }
@@ -123,31 +125,32 @@ pub struct Body {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub kernel: Body,
-    /// Each may call those behind it. They take a counter, a number and an array, and give their third variable.
+    /// Functions, which call only later ones. They take a counter, a number and an array, and
+    /// return their third variable.
     pub functions: Vec<Body>,
     pub table: Vec<u32>,
     pub counters: Vec<Op>,
-    /// Work-items of a group, and groups.
+    /// Work-items of a group, and number of groups.
     pub group: u32,
     pub groups: u32,
-    /// Whether the kernel says how many work-items a group has.
+    /// Set if the kernel requires the group size.
     pub required: bool,
-    /// Bit `n`: the kernel promises that its buffer `n` is reached by that argument alone.
+    /// Bit `n` is set if argument `n` is declared not to alias.
     pub no_alias: u32,
-    /// Whether the work-items' slices are in a variable of the program while the kernel runs.
+    /// Set if the slices are in a program-scope variable while the kernel runs.
     pub variable: bool,
     pub counter: u32,
-    /// How far the neighbour is.
+    /// Distance of the neighbor.
     pub neighbour: u32,
 }
 
-/// The bytes of each work-item in the buffer; results are behind.
+/// Bytes of a work-item's slice of the buffer. Results follow.
 pub const SLICE: u32 = 256;
-/// In the group's memory.
+/// Bytes of a work-item's slice of local memory.
 pub const LOCAL: u32 = 32;
-/// The elements of the table.
+/// Number of elements of the table.
 pub const TABLE: u32 = 16;
-/// The numbers of an array that functions are given.
+/// Number of elements of an array argument.
 pub const GIVEN: u32 = 8;
 
 pub fn targets(t: &Term) -> Vec<usize> {
@@ -162,7 +165,7 @@ pub fn targets(t: &Term) -> Vec<usize> {
     all
 }
 
-/// Which blocks are reached, if one leads nowhere.
+/// Computes reachability of blocks if one has no successors.
 pub fn reach(p: &[Block], without: usize) -> Vec<bool> {
     let mut seen = vec![false; p.len()];
     let mut todo = vec![0];
@@ -174,7 +177,8 @@ pub fn reach(p: &[Block], without: usize) -> Vec<bool> {
     seen
 }
 
-/// Whether nothing is left once blocks that only lead to themselves, or come from one block, are made part of others.
+/// Returns true if a graph is reducible, by removing self-loops and merging blocks of one
+/// predecessor.
 pub fn is_reducible(p: &[Block]) -> bool {
     let reached = reach(p, usize::MAX);
     let mut to: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -205,7 +209,7 @@ pub fn is_reducible(p: &[Block]) -> bool {
 }
 
 impl Body {
-    /// The type of an operand in a block.
+    /// Type of an operand in a block.
     pub fn ty(&self, at: usize, arg: &Arg) -> Ty {
         let given = |b: usize, n: usize| self.blocks[b].insts[n].gives().unwrap();
         match arg {
@@ -218,7 +222,7 @@ impl Body {
 }
 
 impl Program {
-    /// A line a block and an instruction.
+    /// Renders a program, with a line for each block and instruction.
     pub fn shown(&self) -> String {
         let mut out = format!(
             "{} groups of {}{}, counter {}, neighbour {}, counters {:?}, promises {:#05b}\n",
@@ -271,7 +275,7 @@ impl Program {
 }
 
 impl Inst {
-    /// The type of its result.
+    /// Type of the result.
     pub fn gives(&self) -> Option<Ty> {
         match &self.what {
             What::Set(_) | What::Store(_) | What::Shared(_) => None,
@@ -280,7 +284,7 @@ impl Inst {
         }
     }
 
-    /// What coverage counts it as.
+    /// Key for coverage.
     pub fn name(&self) -> String {
         let place = |what: &str, p: &Place| {
             let space = match p.space {

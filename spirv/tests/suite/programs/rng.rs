@@ -1,6 +1,6 @@
-//! Numbers by chance, from a seed.
+//! Random numbers from a seed.
 
-/// Where they stand: xorshift64, which must not begin at 0.
+/// State of xorshift64, which must not be 0.
 pub struct Rng(pub u64);
 
 impl Rng {

@@ -1,10 +1,10 @@
-//! Types of values, and what an instruction does to one component.
+//! Types of values, and operations on one component.
 
 use half::f16;
 use smallvec::SmallVec;
 use spirv::{Op, OpenclStd100Op as Std};
 
-/// Of what kind a component is; integers and floats by their bits.
+/// Kind of a component. Integers and floats are held as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Kind {
     Bool,
@@ -12,14 +12,14 @@ pub enum Kind {
     Float(u32),
 }
 
-/// A scalar, or a vector of so many components.
+/// Scalar or vector type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Ty {
     pub kind: Kind,
     pub count: u32,
 }
 
-/// The bits of each component.
+/// Bits of each component.
 pub type Value = SmallVec<[u64; 4]>;
 
 pub const U32: Ty = Ty {
@@ -43,7 +43,7 @@ impl Kind {
         Ty { kind: self, count }
     }
 
-    /// Bits as a number, the sign in every higher bit.
+    /// Sign-extends bits.
     pub fn signed(self, v: u64) -> i64 {
         let up = 64 - self.bits();
         ((v << up) as i64) >> up
@@ -53,7 +53,7 @@ impl Kind {
         i64::MIN >> (64 - self.bits())
     }
 
-    /// Bits as a float: exact.
+    /// Converts bits to a double, exactly.
     pub fn float(self, v: u64) -> f64 {
         match self.bits() {
             16 => f16::from_bits(v as u16).to_f64(),
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    /// A float's bits, rounded to the nearest; what is no number is 1, which generated code sees to as well.
+    /// Rounds to the bits of a float. NaN becomes 1, as generated code does too.
     pub fn rounded(self, v: f64) -> u64 {
         let v = if v.is_nan() { 1.0 } else { v };
         match self.bits() {
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// Bits that come from elsewhere as a float that is a number.
+    /// Replaces NaN in bits of a float.
     pub fn clean(self, v: u64) -> u64 {
         match self {
             Kind::Float(_) if self.float(v).is_nan() => self.rounded(1.0),
@@ -90,14 +90,14 @@ impl Ty {
         self.kind.bits() * self.count
     }
 
-    /// Bytes in memory: three components take the room of four.
+    /// Bytes in memory. A 3-vector has the size of a 4-vector.
     pub fn size(self) -> u32 {
         let n = if self.count == 3 { 4 } else { self.count };
         self.kind.bits() / 8 * n
     }
 }
 
-/// What an instruction of the core makes of one component of each operand.
+/// Evaluates a core instruction on one component of each operand.
 pub fn core(op: Op, of: Kind, args: &[u64]) -> u64 {
     let a = args[0];
     let b = args.get(1).copied().unwrap_or(0);
@@ -107,7 +107,7 @@ pub fn core(op: Op, of: Kind, args: &[u64]) -> u64 {
         _ => (0.0, 0.0),
     };
     let bits = u64::from(of.bits());
-    // Divisors are made positive, and amounts of shifts less than the width, by the code around.
+    // Generated code makes divisors positive, and shift counts less than the width.
     let divisor = b & (of.mask() >> 2) | 1;
     let amount = b & (bits - 1);
     let truth = |t: bool| u64::from(t);
@@ -145,7 +145,7 @@ pub fn core(op: Op, of: Kind, args: &[u64]) -> u64 {
         Op::SignBitSet => truth(fa.is_sign_negative()),
         Op::IsInf => truth(fa.is_infinite()),
         Op::FNegate => return a ^ 1 << (bits - 1),
-        // Single-precision results of doubles are rounded twice, which does no harm to these four.
+        // Double rounding of singles is exact for these four.
         Op::FAdd => return of.rounded(fa + fb),
         Op::FSub => return of.rounded(fa - fb),
         Op::FMul => return of.rounded(fa * fb),
@@ -158,7 +158,7 @@ pub fn core(op: Op, of: Kind, args: &[u64]) -> u64 {
     }
 }
 
-/// Whether an instruction's results are truth values.
+/// Returns true for instructions with bool results.
 pub fn is_question(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -178,7 +178,7 @@ pub fn is_question(op: Op) -> bool {
     )
 }
 
-/// What a function of OpenCL.std makes of one component of each argument.
+/// Evaluates an OpenCL.std function on one component of each argument.
 pub fn function(which: Std, of: Kind, args: &[u64]) -> u64 {
     let get = |n: usize| args.get(n).copied().unwrap_or(0);
     let (a, b, c) = (get(0), get(1), get(2));
@@ -189,7 +189,7 @@ pub fn function(which: Std, of: Kind, args: &[u64]) -> u64 {
         return match which {
             Std::fma if bits == 32 => of.rounded(f64::from((x as f32).mul_add(y as f32, z as f32))),
             Std::fma => of.rounded(x.mul_add(y, z)),
-            // Exact: so are those of doubles.
+            // Exact, for doubles too.
             Std::fmod => of.rounded(x % y),
             Std::remainder => of.rounded(libm::remainder(x, y)),
             Std::fabs => a & !sign,
@@ -198,7 +198,7 @@ pub fn function(which: Std, of: Kind, args: &[u64]) -> u64 {
             Std::ceil => of.rounded(x.ceil()),
             Std::trunc => of.rounded(x.trunc()),
             Std::rint => of.rounded(x.round_ties_even()),
-            // Of zeros either may be given: the code around makes them positive.
+            // Either zero is allowed. Generated code makes them positive.
             Std::fmin => of.rounded(x.min(y) + 0.0),
             Std::fmax => of.rounded(x.max(y) + 0.0),
             other => panic!("{other:?} has no meaning here"),
@@ -251,7 +251,7 @@ pub fn function(which: Std, of: Kind, args: &[u64]) -> u64 {
     v & of.mask()
 }
 
-/// A conversion of one component: to the nearest, and to what the type can hold if that is asked for.
+/// Converts a component, rounding to nearest, and saturating if asked.
 pub fn convert(op: Op, saturates: bool, from: Kind, to: Kind, v: u64) -> u64 {
     let mask = to.mask();
     let signed = |v: i128| {
@@ -281,7 +281,7 @@ pub fn convert(op: Op, saturates: bool, from: Kind, to: Kind, v: u64) -> u64 {
     }
 }
 
-/// What an atomic leaves in memory.
+/// Value that an atomic leaves in memory.
 pub fn atomic(op: Op, of: Kind, old: u64, a: u64, b: u64) -> u64 {
     let (so, sa) = (of.signed(old), of.signed(a));
     let v = match op {

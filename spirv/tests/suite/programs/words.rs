@@ -21,32 +21,33 @@ struct Words<'p> {
     counters: Word,
     functions: Vec<Word>,
     arrays: Vec<((Ty, u32), Word)>,
-    /// The work-item's slices of the buffer and of the group's memory.
+    /// Slices of the work-item in the buffer and in local memory.
     base: Word,
     local: Word,
-    /// The array that the function is given.
+    /// Array argument of the function.
     given: Word,
-    /// Which work-item of the group, and the group's memory.
+    /// Local id, and the local memory.
     here: Word,
     room: Word,
 }
 
-/// A body on its way.
+/// Body under construction.
 struct Frame<'p> {
     body: &'p Body,
-    /// The private variables, the one of parts, the arrays.
+    /// Private variables, the variable with members, arrays.
     vars: Vec<Word>,
     parts: Word,
     arrays: Vec<Word>,
-    /// What variables that go by phis are now, and what each block leaves.
+    /// Current values of phi variables, and their values at the end of each block.
     now: Vec<Word>,
     ends: Vec<Vec<Word>>,
-    /// What instructions gave.
+    /// Results of instructions by block.
     given: Vec<Vec<Word>>,
     at: usize,
 }
 
-/// `kernel void k(global uchar *own, global uchar *out, global uint *counters, uint counter)`.
+/// Builds `kernel void k(global uchar *own, global uchar *out, global uint *counters, uint
+/// counter)`.
 pub fn words(p: &Program, doubles: bool) -> Vec<u32> {
     let mut b = Builder::new();
     b.set_version(1, 4);
@@ -97,7 +98,7 @@ fn number(n: u32) -> Operand {
     Operand::LiteralBit32(n)
 }
 
-/// The components of a type as bytes in memory are aligned to that: all of it, or nothing.
+/// Alignment of an access: that of the type, or 1.
 fn aligned(place: &Place, ty: Ty) -> [Operand; 2] {
     let by = if place.bytes { 1 } else { ty.size() };
     [Operand::MemoryAccess(MemoryAccess::ALIGNED), number(by)]
@@ -116,7 +117,7 @@ impl Words<'_> {
         }
     }
 
-    /// One type for all arrays of so many, so that what is given is what is taken.
+    /// Array type, one for each element type and length, so that arguments match parameters.
     fn array(&mut self, ty: Ty, count: u32) -> Word {
         if let Some((_, word)) = self.arrays.iter().find(|a| a.0 == (ty, count)) {
             return *word;
@@ -152,7 +153,7 @@ impl Words<'_> {
         }
     }
 
-    /// A number in every component.
+    /// Constant in every component.
     fn splat(&mut self, ty: Ty, v: u64) -> Word {
         self.constant(ty, &(0..ty.count).map(|_| v).collect())
     }
@@ -173,7 +174,7 @@ impl Words<'_> {
         self.op(op, Some(t), args.iter().map(|a| id(*a)).collect())
     }
 
-    /// A float that may be no number: 1 then.
+    /// Replaces NaN by 1.
     fn clean(&mut self, ty: Ty, v: Word) -> Word {
         let Kind::Float(_) = ty.kind else { return v };
         let wrong = self.of(Op::FUnordNotEqual, Kind::Bool.of(ty.count), &[v, v]);
@@ -196,7 +197,7 @@ impl Words<'_> {
         var
     }
 
-    /// A variable of the program that holds the address of another, in which all work-items' slices are.
+    /// Builds a program-scope variable with the address of another one, which holds the slices.
     fn slices(&mut self, byte: Word, bytes: Word) -> Word {
         let p = self.p;
         let count = self.u32(p.group * p.groups * SLICE);
@@ -212,15 +213,16 @@ impl Words<'_> {
         let operands = vec![op, id(slices), id(zero)];
         let chain = Instruction::new(Op::SpecConstantOp, Some(bytes), Some(address), operands);
         self.b.module_mut().types_global_values.push(chain);
-        let class = match p.required {
-            true => StorageClass::CrossWorkgroup,
-            false => StorageClass::UniformConstant,
+        let class = if p.required {
+            StorageClass::CrossWorkgroup
+        } else {
+            StorageClass::UniformConstant
         };
         let ptr = self.b.type_pointer(None, class, bytes);
         self.b.variable(ptr, None, class, Some(address))
     }
 
-    /// A work-item's slice from one place to another.
+    /// Copies a work-item's slice.
     fn copy_slice(&mut self, to: Word, from: Word) {
         let size = self.u32(SLICE);
         let access = Operand::MemoryAccess(MemoryAccess::ALIGNED);
@@ -228,7 +230,7 @@ impl Words<'_> {
         self.op(Op::CopyMemorySized, None, operands);
     }
 
-    /// The first of three.
+    /// Loads the first component of a built-in.
     fn first(&mut self, var: Word) -> Word {
         let long = self.b.type_int(64, 0);
         let three = self.b.type_vector(long, 3);
@@ -301,7 +303,7 @@ impl Words<'_> {
         let out = self.b.function_parameter(bytes).unwrap();
         self.counters = self.b.function_parameter(ints).unwrap();
         let counter = self.b.function_parameter(int).unwrap();
-        // Each buffer is reached by its own argument alone.
+        // Declares that buffers do not alias.
         for (n, buffer) in [own, out, self.counters].into_iter().enumerate() {
             if p.no_alias >> n & 1 == 1 {
                 let promise = vec![Operand::FunctionParameterAttribute(
@@ -373,7 +375,7 @@ impl Words<'_> {
         self.b.end_function().unwrap();
     }
 
-    /// Where the kernel ends, its variables are stored.
+    /// Stores the variables at the end of the kernel.
     fn finish(&mut self, f: &Frame<'_>, out: Word, item: Word) {
         let p = self.p;
         let bytes = self.pointer(StorageClass::CrossWorkgroup, Kind::Int(8).of(1));
@@ -395,7 +397,7 @@ impl Words<'_> {
         self.b.ret().unwrap();
     }
 
-    /// A body's variables, in its first block.
+    /// Creates the variables of a body in its first block.
     fn frame<'p>(&mut self, body: &'p Body) -> Frame<'p> {
         let own = StorageClass::Function;
         let mut vars = Vec::new();
@@ -424,7 +426,7 @@ impl Words<'_> {
             let of = self.array(*ty, *count);
             let ptr = self.b.type_pointer(None, own, of);
             let zeros = self.b.constant_null(of);
-            // As an initializer, or stored.
+            // By an initializer, or by a store.
             let first = (n % 2 == 0).then_some(zeros);
             let var = self.b.variable(ptr, None, own, first);
             arrays.push((var, first.is_none().then_some(zeros)));
@@ -446,7 +448,7 @@ impl Words<'_> {
         }
     }
 
-    /// The place of a variable that is in memory.
+    /// Pointer to a variable that is in memory.
     fn variable(&mut self, f: &Frame<'_>, n: usize) -> Option<Word> {
         let (ty, way) = f.body.vars[n];
         match way {
@@ -480,8 +482,8 @@ impl Words<'_> {
         }
     }
 
-    /// The blocks of a body, from the one that is open on; the place of the one that returns, if there is a way to it,
-    /// which is left open.
+    /// Emits the blocks of a body, from the open one on. Returns the index of the block that
+    /// returns, if reachable, which stays open.
     fn blocks(&mut self, f: &mut Frame<'_>) -> Option<usize> {
         let all = &f.body.blocks;
         let reached = reach(all, usize::MAX);
@@ -530,7 +532,7 @@ impl Words<'_> {
                 }
             }
         }
-        // Now what the phis take is known.
+        // All phi arguments are known now.
         for at in (0..all.len()).filter(|at| reached[*at]) {
             let preds =
                 (0..all.len()).filter(|q| reached[*q] && targets(&all[*q].term).contains(&at));
@@ -555,7 +557,7 @@ impl Words<'_> {
         end
     }
 
-    /// A barrier, and the neighbour's first number.
+    /// Emits a barrier, and reads the neighbor's first number.
     fn meet(&mut self, f: &mut Frame<'_>) {
         let (group, how) = (self.u32(2), self.u32(0x110));
         let barrier = vec![id(group), id(group), id(how)];
@@ -631,7 +633,7 @@ impl Words<'_> {
                 let v = self.of(Op::Bitcast, ty, &args);
                 self.clean(ty, v)
             }
-            // One that there is already, in the place of another instruction.
+            // An existing value, in place of another instruction.
             What::Construct if args.len() == 1 => args[0],
             What::Construct => self.of(Op::CompositeConstruct, ty, &args),
             What::Extract(n) => {
@@ -685,9 +687,10 @@ impl Words<'_> {
             What::Call(n, given) => {
                 let mut words = vec![id(self.functions[*n]), id(self.base)];
                 words.extend(args.iter().map(|a| id(*a)));
-                words.push(id(match given {
-                    true => self.given,
-                    false => *f.arrays.last().unwrap(),
+                words.push(id(if *given {
+                    self.given
+                } else {
+                    *f.arrays.last().unwrap()
                 }));
                 self.op(Op::FunctionCall, Some(t), words)
             }
@@ -709,7 +712,7 @@ impl Words<'_> {
         self.of(op, ty, &words)
     }
 
-    /// A pointer to a place.
+    /// Pointer to an address.
     fn place(&mut self, p: &Place, ty: Ty, args: &[Word], f: &Frame<'_>) -> Word {
         let first = self.element(p, ty, args[0], f);
         if !p.either {
@@ -720,7 +723,7 @@ impl Words<'_> {
         self.op(Op::Select, Some(first.0), words)
     }
 
-    /// The pointer's type, and the pointer.
+    /// Type of the pointer, and pointer to an element.
     fn element(&mut self, p: &Place, ty: Ty, index: Word, f: &Frame<'_>) -> (Word, Word) {
         let mask = self.u32(p.count - 1);
         let index = self.of(Op::BitwiseAnd, U32, &[index, mask]);
@@ -737,7 +740,7 @@ impl Words<'_> {
                 let chain = vec![id(base), id(index)];
                 self.op(Op::InBoundsAccessChain, Some(ptr), chain)
             }
-            // Of the type and then the element, or by bytes.
+            // Typed access chain, or byte offset.
             _ if !p.bytes && p.generic => {
                 let base = self.op(Op::Bitcast, Some(ptr), vec![id(base)]);
                 let chain = vec![id(base), id(index)];
@@ -757,7 +760,7 @@ impl Words<'_> {
         }
         let any = self.pointer(StorageClass::Generic, ty);
         let at = self.op(Op::PtrCastToGeneric, Some(any), vec![id(at)]);
-        // The other memory's beginning, to which it would be if the index were beyond the elements.
+        // Beginning of another memory, for indices beyond the elements, which do not occur.
         let other = match (p.space, f.arrays.first()) {
             (Space::Global, Some(array)) => Some((StorageClass::Function, *array)),
             (Space::Local | Space::Array(_), _) => Some((StorageClass::CrossWorkgroup, self.base)),
@@ -776,7 +779,7 @@ impl Words<'_> {
     }
 }
 
-/// The blocks that are reached, each behind those that dominate it.
+/// Reachable blocks, each after its dominators.
 fn order(all: &[crate::programs::program::Block]) -> Vec<usize> {
     let mut seen = vec![false; all.len()];
     let mut out = Vec::new();

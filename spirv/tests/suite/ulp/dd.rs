@@ -1,9 +1,9 @@
-//! Numbers as sums of two doubles, of about 104 bits: arithmetic, and the functions that results are held to. Each is good to 2^-72 at least, of
-//! which `spots.rs` sees to.
+//! Double-double numbers of about 104 bits: arithmetic and reference functions. Each is accurate to
+//! 2^-72 at least, as `spots.rs` checks.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A sum, the second less than a unit in the last place of the first.
+/// Sum of two doubles, the second below a unit in the last place of the first.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Dd(pub f64, pub f64);
 
@@ -12,7 +12,7 @@ pub const ONE: Dd = Dd(1.0, 0.0);
 pub const PI: Dd = Dd(3.141592653589793, 1.2246467991473532e-16);
 pub const LN2: Dd = Dd(0.6931471805599453, 2.3190468138462996e-17);
 pub const LN10: Dd = Dd(2.302585092994046, -2.1707562233822494e-16);
-/// What `LN2` leaves.
+/// `ln(2) - LN2`.
 const LN2_REST: f64 = 5.707708438416212e-34;
 
 fn two_sum(a: f64, b: f64) -> Dd {
@@ -35,7 +35,7 @@ pub fn dd(v: f64) -> Dd {
     Dd(v, 0.0)
 }
 
-/// An exact sum.
+/// Exact sum.
 pub fn sum(a: f64, b: f64) -> Dd {
     two_sum(a, b)
 }
@@ -86,7 +86,7 @@ impl Div for Dd {
 }
 
 impl Dd {
-    /// Times a power of two.
+    /// Product with a power of two.
     pub fn scale(self, e: i32) -> Dd {
         Dd(libm::scalbn(self.0, e), libm::scalbn(self.1, e))
     }
@@ -105,7 +105,7 @@ impl Dd {
     }
 }
 
-/// `e^r - 1`, by Taylor of `r / 512` and as many doublings.
+/// `e^r - 1`, by the Taylor series of `r / 512` and repeated doubling.
 fn exp_less(r: Dd) -> Dd {
     let r = r.scale(-9);
     let mut term = r;
@@ -120,7 +120,7 @@ fn exp_less(r: Dd) -> Dd {
     s
 }
 
-/// `e^x` as a number near 1, and a power of two.
+/// `e^x` as a number near 1 and a power of two.
 pub fn exp(x: Dd) -> (Dd, i32) {
     if x.0.abs() > 1e5 {
         return (ONE, if x.0 > 0.0 { 100_000 } else { -100_000 });
@@ -140,17 +140,17 @@ pub fn expm1(x: Dd) -> (Dd, i32) {
     }
     let (v, e) = exp(x);
     match e {
-        // The one is nothing beside it.
+        // 1 is negligible.
         150.. => (v, e),
         ..-150 => (-ONE, 0),
         _ => (v.scale(e) - ONE, 0),
     }
 }
 
-/// Of a number in a double's range.
+/// Logarithm of a number in the range of doubles.
 pub fn log(x: Dd) -> Dd {
     let e = libm::ilogb(x.0);
-    // What is scaled is from 0.7 to 1.4; the least doubles go by two steps.
+    // The scaled number is from 0.7 to 1.4. The smallest doubles need two steps.
     let m = x.scale(-e / 2).scale(-e - -e / 2);
     let (m, e) = if m.0 > std::f64::consts::SQRT_2 {
         (m.scale(-1), e + 1)
@@ -162,7 +162,7 @@ pub fn log(x: Dd) -> Dd {
     two_prod(n, LN2.0) + (two_prod(n, LN2.1) + dd(n * LN2_REST)) + l
 }
 
-/// `log(1 + f)`: what doubles give, and a step of Newton's.
+/// `log(1 + f)`: the double result and a Newton step.
 pub fn log1p(f: Dd) -> Dd {
     if f.0.abs() > 0.6 {
         return log(ONE + f);
@@ -176,7 +176,7 @@ pub fn log1p(f: Dd) -> Dd {
     dd(y) + (d - (d * d).scale(-1))
 }
 
-/// Bits of 2/pi behind the point, as many as a double's exponents ask for.
+/// Bits of 2/pi after the point, as many as the exponents of doubles require.
 const TWO_OVER_PI: [u32; 40] = [
     0xa2f9_836e,
     0x4e44_1529,
@@ -220,17 +220,18 @@ const TWO_OVER_PI: [u32; 40] = [
     0x9af4_361d,
 ];
 
-/// Of a finite number the quarter (modulo 4), and what is left of it as a part of a quarter, from -1/2 to 1/2.
+/// Quadrant of a finite number (modulo 4), and the remainder in quadrants, from -1/2 to 1/2.
 fn quarters(x: f64) -> (i32, Dd) {
     if x.abs() < 0.5 {
         let two_over_pi = Dd(0.6366197723675814, -3.935735335036497e-17);
         let q = two_over_pi * dd(x);
-        return match q.0.abs() > 0.5 {
-            true => (q.0.signum() as i32, q - dd(q.0.signum())),
-            false => (0, q),
+        return if q.0.abs() > 0.5 {
+            (q.0.signum() as i32, q - dd(q.0.signum()))
+        } else {
+            (0, q)
         };
     }
-    // x = m * 2^e. Words of 2/pi whose product with 2^e is a multiple of 4 are left out.
+    // x = m * 2^e. Words of 2/pi whose product with 2^e is a multiple of 4 are skipped.
     let e = libm::ilogb(x.abs()) - 52;
     let m = libm::scalbn(x.abs(), -e) as u64;
     let from = (e - 2).max(0) / 32;
@@ -246,7 +247,7 @@ fn quarters(x: f64) -> (i32, Dd) {
             }
         }
     }
-    // Where the point is in the product's bits, and 32 bits from a place on.
+    // Position of the point in the product, and extraction of 32 bits.
     let point = 32 * (from + 9) - e;
     let word = |at: i32| {
         let (i, by) = ((at.max(0) / 32) as usize, at.max(0) % 32);
@@ -265,7 +266,7 @@ fn quarters(x: f64) -> (i32, Dd) {
     if x < 0.0 { (-n, -v) } else { (n, v) }
 }
 
-/// Sine and cosine of up to pi/4, by Taylor.
+/// Sine and cosine up to pi/4, by Taylor series.
 fn circle(r: Dd) -> (Dd, Dd) {
     let z = r * r;
     let (mut s, mut c) = (r, ONE);
@@ -279,7 +280,7 @@ fn circle(r: Dd) -> (Dd, Dd) {
     (s, c)
 }
 
-/// Sine and cosine of a turn of quarters and a part of one.
+/// Sine and cosine of a quadrant and a remainder.
 fn turned(n: i32, part: Dd) -> (Dd, Dd) {
     let (s, c) = circle(part * PI.scale(-1));
     match n.rem_euclid(4) {
@@ -298,16 +299,16 @@ pub fn sin_cos(x: f64) -> (Dd, Dd) {
     turned(n, part)
 }
 
-/// Of `pi * x`.
+/// Sine and cosine of `pi * x`.
 pub fn sin_cos_pi(x: f64) -> (Dd, Dd) {
     let r = libm::fmod(x, 2.0);
     let n = libm::rint(2.0 * r);
     turned(n as i32, dd(2.0 * r - n))
 }
 
-/// Of `y / x` as an angle, of finite numbers that are not zero.
+/// Angle of `y / x`, of finite nonzero numbers.
 pub fn atan2(y: f64, x: f64) -> (Dd, i32) {
-    // Both brought near one.
+    // Scales both to near 1.
     let (e, f) = (libm::ilogb(y), libm::ilogb(x));
     let s = |v: f64, e: i32| libm::scalbn(libm::scalbn(v, -e / 2), -e - -e / 2);
     if x > 0.0 && e < f - 60 {
@@ -317,11 +318,11 @@ pub fn atan2(y: f64, x: f64) -> (Dd, i32) {
     (direction(dd(s(y, most)), dd(s(x, most))), 0)
 }
 
-/// The angle of numbers near one.
+/// Angle of numbers near 1.
 fn direction(y: Dd, x: Dd) -> Dd {
     let a = libm::atan2(y.0, x.0);
     let (s, c) = sin_cos(a);
-    // The angle between the two is small.
+    // The correction is small.
     dd(a) + (y * c - x * s) / (x * c + y * s)
 }
 
@@ -340,7 +341,7 @@ pub fn acos(x: f64) -> Dd {
 
 pub fn tanh(x: f64) -> Dd {
     if x.abs() > 40.0 {
-        // 1 - 2 e^-2x and less.
+        // 1 - 2 e^-2x, and smaller terms.
         let (v, e) = exp(dd(-2.0 * x.abs()));
         let v = ONE - v.scale(e.max(-1000) + 1);
         return if x < 0.0 { -v } else { v };
@@ -350,7 +351,7 @@ pub fn tanh(x: f64) -> Dd {
     t / (t + dd(2.0))
 }
 
-/// Half of the sum or the difference of `e^x` and `e^-x`, of positive numbers.
+/// Half of the sum or difference of `e^x` and `e^-x`, for positive `x`.
 pub fn hyperbolic(x: f64, plus: bool) -> (Dd, i32) {
     if x > 100.0 {
         let (v, e) = exp(dd(x));
@@ -366,7 +367,7 @@ pub fn hyperbolic(x: f64, plus: bool) -> (Dd, i32) {
     ((t + t / (t + ONE)).scale(-1), 0)
 }
 
-/// `log(a + sqrt(a^2 + 1))` of positive numbers.
+/// `log(a + sqrt(a^2 + 1))` for positive `a`.
 pub fn asinh(a: f64) -> Dd {
     if a > 1e30 {
         return log(dd(a)) + LN2;
@@ -377,7 +378,7 @@ pub fn asinh(a: f64) -> Dd {
     log1p(a + square / (root + ONE))
 }
 
-/// `log(x + sqrt(x^2 - 1))` from 1 on.
+/// `log(x + sqrt(x^2 - 1))` for `x` from 1 on.
 pub fn acosh(x: f64) -> Dd {
     if x > 1e30 {
         return log(dd(x)) + LN2;
@@ -388,7 +389,7 @@ pub fn acosh(x: f64) -> Dd {
 
 pub fn atanh(x: f64) -> Dd {
     let a = dd(x);
-    // Both logarithms are small for small numbers, and of different signs.
+    // For small arguments, both logarithms are small and of opposite signs.
     (log1p(a) - log1p(-a)).scale(-1)
 }
 
@@ -409,7 +410,7 @@ pub fn hypot(x: f64, y: f64) -> (Dd, i32) {
     ((two_prod(x, x) + two_prod(y, y)).sqrt(), e)
 }
 
-/// `e^(y * log x)` of a positive number.
+/// `e^(y * log x)` for positive `x`.
 pub fn pow(x: f64, y: Dd) -> (Dd, i32) {
     match libm::log(x) * y.0 {
         v if v > 1e5 => (ONE, 100_000),
@@ -420,7 +421,7 @@ pub fn pow(x: f64, y: Dd) -> (Dd, i32) {
 
 const TWO_OVER_ROOT_PI: Dd = Dd(1.1283791670955126, 1.533545961316588e-17);
 
-/// Of positive numbers, by the series whose terms are all positive.
+/// `erf` of positive numbers, by the series of positive terms.
 pub fn erf(x: f64) -> Dd {
     if x > 6.5 {
         return ONE - erfc(x).0.scale(erfc(x).1.max(-1000));
@@ -439,7 +440,7 @@ pub fn erf(x: f64) -> Dd {
     (s * e * TWO_OVER_ROOT_PI).scale(n)
 }
 
-/// Of positive numbers: the rest of the series, from 2 on a continued fraction.
+/// `erfc` of positive numbers: the complement of the series, or from 2 on a continued fraction.
 pub fn erfc(x: f64) -> (Dd, i32) {
     if x < 2.0 {
         return (ONE - erf(x), 0);
@@ -454,7 +455,7 @@ pub fn erfc(x: f64) -> (Dd, i32) {
     (e * root / f, n)
 }
 
-/// Bernoulli's numbers of Stirling's series, `B(2k) / (2k (2k - 1))`, as fractions.
+/// Coefficients of Stirling's series, `B(2k) / (2k (2k - 1))`, as fractions.
 const STIRLING: [(f64, f64); 15] = [
     (1.0, 12.0),
     (-1.0, 360.0),
@@ -475,7 +476,8 @@ const STIRLING: [(f64, f64); 15] = [
 
 const HALF_LOG_2PI: Dd = Dd(0.9189385332046728, -3.8782941580672414e-17);
 
-/// The logarithm of the gamma function of a positive number: of one of 40 and more, and of the product that leads there.
+/// Log-gamma of a positive number: that of a number of at least 40, and the product that leads
+/// there.
 fn lgamma_parts(x: Dd) -> (Dd, Dd) {
     let (mut z, mut product) = (x, ONE);
     while z.0 < 40.0 {
@@ -492,7 +494,7 @@ fn lgamma_parts(x: Dd) -> (Dd, Dd) {
     (v, product)
 }
 
-/// Of a finite number that is no whole one below 1.
+/// Gamma of a finite number that is not an integer below 1.
 pub fn tgamma(x: f64) -> (Dd, i32) {
     if x > 1000.0 {
         return (ONE, 100_000);
@@ -516,7 +518,7 @@ pub fn tgamma(x: f64) -> (Dd, i32) {
     (PI / s * v * product, e)
 }
 
-/// The logarithm of the gamma function's magnitude.
+/// Logarithm of the magnitude of gamma.
 pub fn lgamma(x: f64) -> Dd {
     if x > 0.0 {
         let (l, product) = lgamma_parts(dd(x));

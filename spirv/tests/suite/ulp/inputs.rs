@@ -1,10 +1,10 @@
-//! Arguments: special ones, and random ones of the kinds that functions are asked for.
+//! Arguments: special ones, and random ones by distribution.
 
 use crate::rng::Rng;
 use crate::ulp::functions::{Draw, Function, Kind};
 use crate::ulp::number::Type;
 
-/// Numbers at which functions change, both signs of each; of those that a type does not have, the nearest.
+/// Numbers at which functions change, of both signs, rounded to the type.
 pub fn special(ty: Type) -> Vec<u64> {
     let mut v: Vec<f64> = vec![
         0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0, 10.0, 11.5,
@@ -32,7 +32,8 @@ pub fn special(ty: Type) -> Vec<u64> {
     let infinity = ty.of(f64::INFINITY);
     let (p, _) = ty.format();
     let least = 1u64 << (p - 1);
-    // Around one and a half; denormals, and what is around the least normal number and the greatest.
+    // Neighbors of one and a half, subnormals, and neighbors of the least normal and the greatest
+    // number.
     bits.extend([
         one - 1,
         one + 1,
@@ -54,7 +55,7 @@ pub fn special(ty: Type) -> Vec<u64> {
     all.into_iter().collect()
 }
 
-/// Integers at which functions of them change.
+/// Integers at which functions change.
 pub fn special_integers() -> Vec<u64> {
     let mut v = vec![
         0,
@@ -94,7 +95,7 @@ fn any(r: &mut Rng, ty: Type) -> u64 {
     r.u64() >> (64 - ty.bits())
 }
 
-/// Of either sign and an exponent within some of zero's.
+/// Draws a number of either sign with a limited exponent.
 fn about(r: &mut Rng, ty: Type, exponents: i32) -> f64 {
     let (_, least) = ty.format();
     let most = exponents.min(-least);
@@ -104,7 +105,7 @@ fn about(r: &mut Rng, ty: Type, exponents: i32) -> f64 {
     if r.below(2) == 0 { -v } else { v }
 }
 
-/// The arguments of a call.
+/// Draws the arguments of a call.
 pub fn draw(r: &mut Rng, f: &Function, ty: Type) -> Vec<u64> {
     let inputs = || {
         f.arguments
@@ -129,7 +130,7 @@ fn integer(r: &mut Rng, draw: Draw, first: Option<f64>, ty: Type) -> u64 {
     let n = match (draw, r.below(4)) {
         (_, 0) => r.wild_i32(),
         (Draw::WholePower, 1 | 2) => {
-            // So that the power is within the type's range, if it is one.
+            // Keeps a power within the range of the type.
             let l = libm::log2(x.abs());
             let range = f64::from(-ty.format().1) * 1.1;
             ((2.0 * r.unit() - 1.0) * range / if l == 0.0 { 1.0 } else { l }) as i32
@@ -147,7 +148,7 @@ fn number(r: &mut Rng, draw: Draw, how: u64, first: Option<f64>, ty: Type) -> u6
     match (draw, first) {
         (Draw::Within(from, to), _) if how < 5 => {
             let (from, to) = (f64::from(from) / 100.0, f64::from(to) / 100.0);
-            // Half's and float's ranges are less.
+            // Ranges of halves and singles are smaller.
             let part = match (ty, how) {
                 (Type::Half, 1 | 2) => 0.02,
                 (Type::Single, 1 | 2) => 0.13,
@@ -169,7 +170,7 @@ fn number(r: &mut Rng, draw: Draw, how: u64, first: Option<f64>, ty: Type) -> u6
             let by = about(r, ty, if how < 4 { 2 } else { 30 });
             ty.of(x * by)
         }
-        // Whole numbers and halves of them, and what is beside those.
+        // Integers and half-integers, and their neighbors.
         _ if how == 6 => {
             let v = (r.below(2001) as f64 - 1000.0) / 2.0;
             let b = ty.of(v);

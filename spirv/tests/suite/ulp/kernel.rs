@@ -1,4 +1,5 @@
-//! A function as a kernel: of one work-item for each argument, by Gantry or by Intel's compiler, on the simulator.
+//! Kernel of a function with one work-item for each argument, by Gantry or by Intel's compiler, on
+//! the simulator.
 
 use crate::ulp::functions::{Function, Kind};
 use crate::ulp::number::Type;
@@ -15,18 +16,18 @@ use spirv::{
 use std::path::Path;
 use std::process::Command;
 
-/// How a kernel is compiled.
+/// Options of compiling a kernel.
 #[derive(Clone, Copy)]
 pub struct Form {
     pub target: &'static str,
-    /// The work-items of a thread.
+    /// SIMD width.
     pub simd: u32,
-    /// Whether all take the first arguments, so that the function is of one lane.
+    /// Set if all work-items take the first arguments, so that the function is uniform.
     pub uniform: bool,
 }
 
 impl Form {
-    /// As most are.
+    /// Default options.
     pub fn of(target: &'static str) -> Form {
         Form {
             target,
@@ -36,8 +37,9 @@ impl Form {
     }
 }
 
-/// `kernel void k(global A *a, global B *b, ..., global R *r)`: `r[i] = f(a[i], b[i], ...)`, where a pointer argument of the function is to an element
-/// of its own buffer. Without a function the first argument is the result.
+/// Builds `kernel void k(global A *a, global B *b, ..., global R *r)` with `r[i] = f(a[i], b[i],
+/// ...)`. A pointer argument of the function points to an element of its own buffer. Without a
+/// function, the result is the first argument.
 fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform: bool) -> Vec<u32> {
     let mut b = Builder::new();
     b.set_version(1, 0);
@@ -104,7 +106,7 @@ fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform:
             _ => b.load(a.1, None, at, how, size).unwrap(),
         });
     }
-    // Geometric functions have the arguments as components; the result is the first one.
+    // Geometric functions take the arguments as components, and return the first component.
     let vector = match function {
         Some(f @ (Std::length | Std::normalize)) => Some((b.type_vector(r.1, 3), f)),
         _ => None,
@@ -138,7 +140,7 @@ fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform:
     b.module().assemble()
 }
 
-/// A kernel that is loaded.
+/// Loaded kernel.
 pub struct Loaded {
     module: Module,
     kinds: Vec<Kind>,
@@ -146,17 +148,18 @@ pub struct Loaded {
     ty: Type,
 }
 
-/// What a launch gave: results, what was stored by pointers, and the instructions that each thread ran, on average.
+/// Result of a launch: results, values stored through pointers, and average instructions of a
+/// thread.
 pub struct Launched {
     pub results: Vec<u64>,
     pub besides: Vec<u64>,
     pub instructions: f64,
 }
 
-/// Gantry's kernel of a function.
+/// Compiles the kernel of a function with Gantry.
 ///
 /// # Errors
-/// What refused it.
+/// The reason for the rejection.
 pub fn gantry(f: &Function, ty: Type, form: Form, threads: usize) -> Result<Loaded, String> {
     let words = words(f.arguments, f.result, ty, Some(f.op), form.uniform);
     compile(&words, form)
@@ -196,10 +199,10 @@ fn loaded(f: &Function, ty: Type, module: Module) -> Loaded {
     }
 }
 
-/// Intel's kernel of a function, from the same words.
+/// Compiles the kernel of a function with Intel's compiler, from the same words.
 ///
 /// # Errors
-/// What its compiler says.
+/// The message of the compiler.
 pub fn intel(f: &Function, ty: Type) -> Result<Loaded, String> {
     let words = words(f.arguments, f.result, ty, Some(f.op), false);
     ocloc(&words, &format!("{}-{}", f.name, ty.name()))
@@ -207,18 +210,19 @@ pub fn intel(f: &Function, ty: Type) -> Result<Loaded, String> {
         .map(|module| loaded(f, ty, module))
 }
 
-/// The instructions of a kernel around the function, by Gantry or by Intel's compiler.
+/// Counts the instructions of a kernel without the function, by Gantry or by Intel's compiler.
 ///
 /// # Errors
-/// What refused it.
+/// The reason for the rejection.
 pub fn around(f: &Function, ty: Type, intel: bool) -> Result<f64, String> {
-    // What goes in and out, with the first argument as the result, or a zero's bits where it is of another type.
+    // The result is the first argument, or zero if that has another type.
     let mut kinds: Vec<Kind> = f.arguments.to_vec();
     kinds[0] = f.result;
     let words = words(&kinds, f.result, ty, None, false);
-    let zebin = match intel {
-        true => ocloc(&words, &format!("{}-{}-around", f.name, ty.name())),
-        false => compile(&words, Form::of("skl")),
+    let zebin = if intel {
+        ocloc(&words, &format!("{}-{}-around", f.name, ty.name()))
+    } else {
+        compile(&words, Form::of("skl"))
     }?;
     let l = Loaded {
         module: load(&zebin, 1)?,
@@ -259,10 +263,10 @@ fn ocloc(words: &[u32], name: &str) -> Result<Vec<u8>, String> {
 }
 
 impl Loaded {
-    /// Results of arguments, which are bits.
+    /// Computes the results for arguments, all as bits.
     ///
     /// # Errors
-    /// What the simulator says.
+    /// The message of the simulator.
     pub fn run(&self, args: &[Vec<u64>]) -> Result<Launched, String> {
         let count = args[0].len();
         let width = |k: Kind| k.of(self.ty).1 as usize / 8;
@@ -287,7 +291,7 @@ impl Loaded {
         let out = vec![0u8; count * width(self.result)];
         buffers.push(device.buffer_from(&out).map_err(|e| e.to_string())?);
         let args: Vec<Arg> = buffers.iter().map(Arg::from).collect();
-        // Whole threads: the last work-items of a part of one would be a group of their own.
+        // The work-items of an incomplete thread would be a group of their own.
         let group = if count.is_multiple_of(256) { 256 } else { 1 };
         let grid = Grid::new([count as u32, 1, 1]).group([group, 1, 1]);
         let kernel = self.module.kernel("k").map_err(|e| e.to_string())?;

@@ -1,15 +1,18 @@
-//! How far OpenCL.std's functions are from what they are, in ulp, as Gantry compiles them and the simulator runs them.
+//! Errors of OpenCL.std functions in ulp, as compiled by Gantry and run by the simulator.
 //!
-//! `cargo test` takes a sample: each function in half, float and double, with all special values (all pairs of them), and some thousand random ones; halves of
-//! one argument whole. The command takes more, and prints the rows of `docs/spirv-math.md`, with the instructions of a call beside those that Intel's compiler
-//! makes of the same words:
+//! `cargo test` takes a sample of each function in half, float and double. It has all special
+//! values (all pairs of them), some thousand random ones, and all halves for one argument. The
+//! command below takes more. It prints the rows of `docs/spirv-math.md`, with instruction counts
+//! beside those of Intel's compiler.
 //!
 //! ```sh
 //! GANTRY_ULP=all cargo test --release -p gantry-spirv --test suite ulp::table -- --nocapture
 //! ```
 //!
-//! `GANTRY_FUNCTIONS=sin,cos` and `GANTRY_TYPES=float,double` choose, `GANTRY_TARGET=bdw` compiles for another platform. `GANTRY_STRIDE=64` takes every 64th float
-//! instead of all 2^32; `GANTRY_PAIRS=1000000` so many random arguments instead of 10^7. `GANTRY_SEED` begins elsewhere.
+//! `GANTRY_FUNCTIONS=sin,cos` and `GANTRY_TYPES=float,double` select rows, and `GANTRY_TARGET=bdw`
+//! another platform. `GANTRY_STRIDE=64` takes every 64th float instead of all 2^32.
+//! `GANTRY_PAIRS=1000000` takes so many random arguments instead of 10^7. `GANTRY_SEED` sets the
+//! seed.
 
 mod dd;
 mod functions;
@@ -26,13 +29,13 @@ use kernel::{Form, Loaded};
 use number::{Real, Type};
 use std::fmt::Write;
 
-/// The work-items of a launch.
+/// Work-items of a launch.
 const LAUNCH: usize = 1 << 16;
 
-/// What was found of a function.
+/// Findings for a function.
 #[derive(Clone, Default)]
 struct Found {
-    /// The worst error, and the arguments, result and what was meant.
+    /// Largest error, with arguments, result and reference.
     worst: f64,
     at: String,
     checked: u64,
@@ -49,7 +52,7 @@ impl Found {
     }
 }
 
-/// Where one zero is as good as the other.
+/// Returns true if the sign of a zero is unspecified.
 fn any_zero(f: &Function) -> bool {
     use spirv::OpenclStd100Op as Std;
     matches!(
@@ -64,13 +67,14 @@ fn any_zero(f: &Function) -> bool {
     )
 }
 
-/// An error of a result of a kind.
+/// Error of a result of a kind.
 fn error(f: &Function, kind: Kind, ty: Type, got: u64, want: Real) -> f64 {
     match kind {
         Kind::Int | Kind::OutInt => {
-            match want.v.0.is_nan() || f64::from(got as u32 as i32) == want.v.0 {
-                true => 0.0,
-                false => f64::INFINITY,
+            if want.v.0.is_nan() || f64::from(got as u32 as i32) == want.v.0 {
+                0.0
+            } else {
+                f64::INFINITY
             }
         }
         _ if any_zero(f) && ty.value(got) == 0.0 && want.v.0 == 0.0 => 0.0,
@@ -78,11 +82,11 @@ fn error(f: &Function, kind: Kind, ty: Type, got: u64, want: Real) -> f64 {
     }
 }
 
-/// Whether a call's result is said.
+/// Returns true if the result of a call is specified.
 fn is_said(f: &Function, a: &[f64]) -> bool {
     use spirv::OpenclStd100Op as Std;
     match f.op {
-        // Of up to 2^16.
+        // Arguments up to 2^16.
         Std::half_sin | Std::half_cos | Std::half_tan => a[0].abs() <= 65_536.0,
         // Edges in order, and no NaN.
         Std::fclamp => a[1] <= a[2] && !a[0].is_nan(),
@@ -93,7 +97,7 @@ fn is_said(f: &Function, a: &[f64]) -> bool {
     }
 }
 
-/// Holds calls to what they should be; tells of those that are worse than `known`.
+/// Checks calls against references. Describes those with errors above `known`.
 fn judge(
     (f, ty): (&Function, Type),
     args: &[Vec<u64>],
@@ -161,7 +165,7 @@ fn judge(
     found
 }
 
-/// Runs calls and holds them to what they should be, by so many threads; tells of those that are worse than `known`.
+/// Runs calls and checks them, in several threads. Describes those with errors above `known`.
 fn run(
     (f, ty): (&Function, Type),
     loaded: &Loaded,
@@ -171,7 +175,7 @@ fn run(
 ) -> Found {
     let mut args = args;
     let count = args[0].len();
-    // Whole groups.
+    // Complete groups.
     for a in &mut args {
         let last = a[count - 1];
         a.resize(count.next_multiple_of(256), last);
@@ -198,16 +202,16 @@ fn run(
     found
 }
 
-/// How much is asked for.
+/// Amount of work.
 struct Effort {
-    /// Of floats of one argument, each so many.
+    /// Stride through all floats, for functions of one argument.
     stride: u64,
-    /// Random arguments of the others.
+    /// Number of random arguments for others.
     random: u64,
     threads: usize,
 }
 
-/// Measures a function, or says what refused it.
+/// Measures a function, or returns the reason for its rejection.
 fn measure(
     f: &Function,
     ty: Type,
@@ -222,7 +226,7 @@ fn measure(
         .copied()
         .filter(|k| !matches!(k, Kind::OutFloat | Kind::OutInt))
         .collect();
-    // All special values with each other; of three arguments a part of them.
+    // All combinations of special values, or a part of them for three arguments.
     let numbers = inputs::special(ty);
     let integers = inputs::special_integers();
     let mut args: Vec<Vec<u64>> = vec![Vec::new(); inputs.len()];
@@ -292,7 +296,7 @@ fn number_of(name: &str, or: u64) -> u64 {
     variable(name).and_then(|v| v.parse().ok()).unwrap_or(or)
 }
 
-/// The worst error that the table in the documents has.
+/// Largest error according to the table in the documents.
 fn documented(f: &Function, ty: Type) -> Option<f64> {
     let row = format!("| `{}` | {} | ", f.name, ty.name());
     let text = include_str!("../../../../docs/spirv-math.md");
@@ -300,7 +304,8 @@ fn documented(f: &Function, ty: Type) -> Option<f64> {
     line.split(" | ").next()?.parse().ok()
 }
 
-/// What a sample found that is worse than the documents say, by more than other arguments could make it.
+/// Describes a sample whose error exceeds the documented one by more than other arguments could
+/// explain.
 fn grown(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) -> Option<String> {
     let (found, known) = (found.as_ref().ok()?, documented(f, ty));
     let Some(known) = known else {
@@ -310,7 +315,7 @@ fn grown(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) ->
             ty.name()
         ));
     };
-    // Where the math box has no quotients, this is two operations.
+    // Without quotients in the math box, it takes two operations.
     let has_quotients = Target::from_name(target).is_ok_and(|t| t.features().math_div_pow);
     let of_two = f.op == spirv::OpenclStd100Op::half_divide && !has_quotients;
     let known = if of_two { known + 1.0 } else { known };
@@ -325,7 +330,7 @@ fn grown(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) ->
     })
 }
 
-/// What is not within its limit.
+/// Describes an error above the limit.
 fn verdict(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) -> Option<String> {
     match (found, f.limits[ty as usize]) {
         (Err(e), Some(_)) => Some(format!("{} of {} for {target}: {e}", f.name, ty.name())),
@@ -340,7 +345,7 @@ fn verdict(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) 
     }
 }
 
-/// A sample of all functions of a type, for one platform.
+/// Samples all functions of a type on one platform.
 fn sample(ty: Type, target: &'static str, random: u64) {
     if variable("GANTRY_ULP").is_some() {
         return;
@@ -409,7 +414,7 @@ fn other_targets() {
     }
 }
 
-/// At other widths, and of arguments that all work-items have in common, functions give the same bits.
+/// Checks that functions give the same bits at other widths and for uniform arguments.
 #[test]
 fn forms() {
     if variable("GANTRY_ULP").is_some() {
@@ -433,7 +438,8 @@ fn forms() {
             let form = Form::of(target);
             let run = |form: Form, calls: &[Vec<u64>]| {
                 let l = kernel::gantry(&f, ty, form, 1)?.run(&columns(calls))?;
-                // What is no number may have any sign and payload, and has another in another build of the simulator.
+                // Sign and payload of a NaN are unspecified, and depend on the build of the
+                // simulator.
                 let plain = |v: u64| if ty.value(v).is_nan() { u64::MAX } else { v };
                 let results = l.results.into_iter().map(plain).collect();
                 Ok::<_, String>((results, l.besides))
@@ -481,7 +487,7 @@ fn forms() {
     );
 }
 
-/// The command: rows of the table, and a failure where one is not within its limit.
+/// Command that prints rows of the table, and fails if an error is above its limit.
 #[test]
 fn table() {
     if variable("GANTRY_ULP").is_none() {
@@ -548,7 +554,7 @@ fn table() {
     );
 }
 
-/// The instructions of a call: those that a thread runs on ordinary numbers, less those around it.
+/// Instructions of a call for ordinary numbers, without those of the surrounding kernel.
 fn calls(f: &Function, ty: Type, loaded: Result<Loaded, String>, intel: bool) -> String {
     let count = || -> Result<f64, String> {
         let loaded = loaded?;
@@ -557,7 +563,7 @@ fn calls(f: &Function, ty: Type, loaded: Result<Loaded, String>, intel: bool) ->
             .arguments
             .iter()
             .filter(|k| !matches!(k, Kind::OutFloat | Kind::OutInt));
-        // From 0.3 to 0.9, where nearly all functions have a value, and none is easy; 1 more for the one that begins there.
+        // From 0.3 to 0.9 nearly all functions are defined and nontrivial. `acosh` starts at 1.
         let more = f64::from(u8::from(f.name == "acosh"));
         let args: Vec<Vec<u64>> = inputs
             .enumerate()

@@ -3,7 +3,7 @@
 use crate::ulp::dd::Dd;
 use half::f16;
 
-/// A type of floats.
+/// Float type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Type {
     Half,
@@ -26,7 +26,7 @@ impl Type {
         16 << self as u32
     }
 
-    /// Bits of the fraction, hidden one included, and the least exponent.
+    /// Significand bits with the hidden one, and least exponent.
     pub fn format(self) -> (i32, i32) {
         match self {
             Type::Half => (11, -14),
@@ -35,7 +35,7 @@ impl Type {
         }
     }
 
-    /// The number that bits are.
+    /// Value of bits.
     pub fn value(self, bits: u64) -> f64 {
         match self {
             Type::Half => f16::from_bits(bits as u16).to_f64(),
@@ -44,7 +44,7 @@ impl Type {
         }
     }
 
-    /// The bits of a number, rounded.
+    /// Rounds a number to bits.
     pub fn of(self, v: f64) -> u64 {
         match self {
             Type::Half => u64::from(f16::from_f64(v).to_bits()),
@@ -54,7 +54,8 @@ impl Type {
     }
 }
 
-/// What a function is, exactly or nearly: a sum of two floats, times a power of two. Infinities, NaNs and zeros are in the first.
+/// Reference value: a sum of two floats times a power of two. Infinities, NaNs and zeros are in the
+/// first.
 #[derive(Clone, Copy, Debug)]
 pub struct Real {
     pub v: Dd,
@@ -76,7 +77,7 @@ impl From<Dd> for Real {
     }
 }
 
-/// The exponent of a finite number that is not zero.
+/// Exponent of a finite nonzero number.
 pub fn exponent(v: f64) -> i32 {
     match v.to_bits() >> 52 & 0x7ff {
         0 => libm::ilogb(v),
@@ -84,7 +85,7 @@ pub fn exponent(v: f64) -> i32 {
     }
 }
 
-/// A number times a power of two, rounded once.
+/// Number times a power of two, rounded once.
 fn scale(v: f64, by: i32) -> f64 {
     match by {
         -1022..=1023 => v * f64::from_bits(((by + 1023) as u64) << 52),
@@ -92,7 +93,8 @@ fn scale(v: f64, by: i32) -> f64 {
     }
 }
 
-/// How far a result is from what is meant, in OpenCL's units in the last place: infinitely where one is a NaN, or a zero of the other sign.
+/// Error of a result in OpenCL's units in the last place. It is infinite for a NaN on one side, and
+/// for a zero of the other sign.
 pub fn error(ty: Type, got: u64, want: Real) -> f64 {
     let g = ty.value(got);
     let w = want.v.0;
@@ -110,14 +112,14 @@ pub fn error(ty: Type, got: u64, want: Real) -> f64 {
     let (bits, least) = ty.format();
     let most = 2 - least;
     let mut e = exponent(w) + want.e;
-    // Of a power of two, the neighbour below is nearer; a sum is one if its second part is nothing.
+    // Below a power of two, floats are denser. A sum is one if its second part is zero.
     let power = scale(w.abs(), -exponent(w)) == 1.0;
     if power && (want.v.1 == 0.0 || (want.v.1 < 0.0) == (w > 0.0)) {
         e -= 1;
     }
     let unit = e.clamp(least, most - 1) - (bits - 1);
     if g.is_infinite() {
-        // As the power of two that follows the greatest number.
+        // As if it were the power of two after the greatest number.
         if (g > 0.0) != (w > 0.0) {
             return f64::INFINITY;
         }
@@ -129,14 +131,15 @@ pub fn error(ty: Type, got: u64, want: Real) -> f64 {
         return ((whole - a) - b).abs();
     }
     let (a, b) = scaled(want, unit);
-    let g = match unit < -1000 {
-        true => scale(scale(g, 500), -unit - 500),
-        false => scale(g, -unit),
+    let g = if unit < -1000 {
+        scale(scale(g, 500), -unit - 500)
+    } else {
+        scale(g, -unit)
     };
     ((g - a) - b).abs()
 }
 
-/// What is meant, in units of a power of two.
+/// Reference value in units of a power of two.
 fn scaled(want: Real, unit: i32) -> (f64, f64) {
     let by = want.e - unit;
     let half = by / 2;

@@ -1,11 +1,11 @@
-//! Numbers of 60 digits (by mpmath, at 400 bits), to which the functions that results are held to are held themselves.
+//! Reference values of 60 digits (by mpmath, at 400 bits) that check the reference functions.
 
 use crate::ulp::dd::Dd;
 use crate::ulp::functions;
 use crate::ulp::number::Real;
 use crate::ulp::number::Type;
 
-/// A function, its argument, and its value as two doubles times a power of two.
+/// Function, argument, and value as two doubles times a power of two.
 const SPOTS: &[(&str, f64, f64, f64, i32)] = &[
     (
         "exp",

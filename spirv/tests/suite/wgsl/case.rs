@@ -1,4 +1,4 @@
-//! A shader with its data and what should become of it.
+//! Shader with its data and expected results.
 
 use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::zebin::{ArgKind, ArgRole, Zebin};
@@ -7,33 +7,33 @@ use gantry_spirv::wgsl::translate_wgsl;
 use gantry_spirv::{Options, Simd, SpecValue};
 use std::collections::BTreeMap;
 
-/// What holds of buffers together.
+/// Check of all buffers together.
 pub type Check = fn(&BTreeMap<u32, Vec<u8>>) -> Result<(), String>;
-/// Results of a SIMD width, by binding.
+/// Expected results by binding, for a SIMD width.
 pub type ByWidth = fn(u32) -> Vec<(u32, Vec<u8>)>;
 
-/// How results are held to those of Rust.
+/// Comparison with the expected results.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Judge {
-    /// Every byte.
+pub enum Tolerance {
+    /// Every byte equal.
     Exact,
-    /// Singles that differ by no more than a share of the larger, and a little.
+    /// Singles within a relative error and a slack.
     Near(f32),
-    /// Not at all.
+    /// No comparison.
     Any,
 }
 
-/// A buffer at a binding of group 0.
+/// Buffer at a binding of group 0.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     pub binding: u32,
     pub bytes: Vec<u8>,
-    /// What it holds afterwards.
+    /// Expected contents.
     pub want: Vec<u8>,
-    pub judge: Judge,
+    pub tolerance: Tolerance,
 }
 
-/// A launch of a shader.
+/// Launch of a shader.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: &'static str,
@@ -41,19 +41,19 @@ pub struct Case {
     pub entry: &'static str,
     pub groups: [u32; 3],
     pub buffers: Vec<Buffer>,
-    /// Whether it stays inside of its arrays: then it runs without checks, too.
+    /// Set if all accesses are in bounds. Then it also runs without checks.
     pub also_unchecked: bool,
     /// Values of overrides.
     pub constants: BTreeMap<String, SpecValue>,
     /// Push constants.
     pub pushed: Vec<u8>,
-    /// Words of buffers that may be any.
+    /// Words of buffers to ignore.
     pub ignore: Vec<(u32, usize)>,
-    /// What near singles may differ by besides.
+    /// Absolute error that singles may have besides.
     pub slack: f32,
-    /// What holds of the buffers together.
+    /// Check of all buffers together.
     pub check: Option<Check>,
-    /// By SIMD width, where results depend on it.
+    /// Expected results by SIMD width, where they depend on it.
     pub by_width: Option<ByWidth>,
 }
 
@@ -98,7 +98,7 @@ impl Case {
         }
     }
 
-    /// A buffer that stays as it is.
+    /// Adds a buffer that does not change.
     pub fn input<T>(mut self, binding: u32, data: &[T]) -> Case
     where
         [T]: Bytes,
@@ -108,52 +108,58 @@ impl Case {
             binding,
             want: bytes.clone(),
             bytes,
-            judge: Judge::Exact,
+            tolerance: Tolerance::Exact,
         });
         self
     }
 
-    /// A buffer of zeros that becomes this.
-    pub fn output<T>(self, binding: u32, want: &[T], judge: Judge) -> Case
+    /// Adds a zeroed buffer with expected contents.
+    pub fn output<T>(self, binding: u32, want: &[T], tolerance: Tolerance) -> Case
     where
         [T]: Bytes,
     {
         let want = want.to_bytes();
-        self.bytes(binding, vec![0; want.len()], want, judge)
+        self.bytes(binding, vec![0; want.len()], want, tolerance)
     }
 
-    /// A buffer of this that becomes that.
-    pub fn inout<T>(self, binding: u32, from: &[T], want: &[T], judge: Judge) -> Case
+    /// Adds a buffer with initial and expected contents.
+    pub fn inout<T>(self, binding: u32, from: &[T], want: &[T], tolerance: Tolerance) -> Case
     where
         [T]: Bytes,
     {
-        self.bytes(binding, from.to_bytes(), want.to_bytes(), judge)
+        self.bytes(binding, from.to_bytes(), want.to_bytes(), tolerance)
     }
 
-    pub fn bytes(mut self, binding: u32, bytes: Vec<u8>, want: Vec<u8>, judge: Judge) -> Case {
+    pub fn bytes(
+        mut self,
+        binding: u32,
+        bytes: Vec<u8>,
+        want: Vec<u8>,
+        tolerance: Tolerance,
+    ) -> Case {
         self.buffers.push(Buffer {
             binding,
             bytes,
             want,
-            judge,
+            tolerance,
         });
         self
     }
 
-    /// Overrides have values.
+    /// Gives values to overrides.
     pub fn with<V: Into<SpecValue> + Copy>(mut self, values: &[(&str, V)]) -> Case {
         let values = values.iter().map(|(n, v)| ((*n).to_owned(), (*v).into()));
         self.constants.extend(values);
         self
     }
 
-    /// It goes outside of its arrays.
+    /// Marks accesses out of bounds.
     pub fn outside(mut self) -> Case {
         self.also_unchecked = false;
         self
     }
 
-    /// Compiles it, launches it, and holds its buffers to what they should be.
+    /// Compiles and launches the shader, and checks its buffers.
     pub fn run(&self, target: &str, simd: u32, robust: bool) -> Result<(), String> {
         let options = Options {
             simd: Simd::Width(simd),
@@ -222,11 +228,13 @@ impl Case {
     }
 
     fn compare(&self, buffer: &Buffer, got: &[u8], want: &[u8]) -> Result<(), String> {
-        let Buffer { binding, judge, .. } = *buffer;
-        if judge == Judge::Any {
+        let Buffer {
+            binding, tolerance, ..
+        } = *buffer;
+        if tolerance == Tolerance::Any {
             return Ok(());
         }
-        compare(got, want, judge, self.slack, &|n| {
+        compare(got, want, tolerance, self.slack, &|n| {
             self.ignore.contains(&(binding, n))
         })
     }
@@ -235,7 +243,7 @@ impl Case {
 fn compare(
     got: &[u8],
     want: &[u8],
-    judge: Judge,
+    tolerance: Tolerance,
     slack: f32,
     ignored: &dyn Fn(usize) -> bool,
 ) -> Result<(), String> {
@@ -250,8 +258,8 @@ fn compare(
         }
         let (g, w) = (word(g), word(w));
         let (gf, wf) = (f32::from_bits(g), f32::from_bits(w));
-        let near = match judge {
-            Judge::Near(share) => {
+        let near = match tolerance {
+            Tolerance::Near(share) => {
                 (gf - wf).abs() <= share * gf.abs().max(wf.abs()) + slack
                     || gf.is_nan() && wf.is_nan()
             }

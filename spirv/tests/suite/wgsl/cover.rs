@@ -1,4 +1,4 @@
-//! What instructions of SPIR-V and functions of GLSL.std.450 the shaders have.
+//! Coverage of SPIR-V instructions and GLSL.std.450 functions by the shaders.
 
 use gantry_spirv::wgsl::to_spirv;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! The border to naga: directives, overrides, types that it declares twice, constant arrays, and what it panics at.
+//! Interface to naga: directives, overrides, duplicate types, constant arrays, and panics.
 
-use crate::wgsl::case::{Case, Judge};
+use crate::wgsl::case::{Case, Tolerance};
 use gantry_spirv::wgsl::{WgslError, is_in_naga, translate_wgsl};
 use gantry_spirv::{Options, SpecValue};
 
@@ -38,10 +38,10 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {
         let want: Vec<u8> = (0..32u32).flat_map(|i| (i + simd).to_le_bytes()).collect();
         vec![(0, want)]
     };
-    let mut case = Case::new("subgroups", text, [1, 1, 1]).output(0, &[0u32; 32], Judge::Exact);
+    let mut case = Case::new("subgroups", text, [1, 1, 1]).output(0, &[0u32; 32], Tolerance::Exact);
     case.by_width = Some(by_width);
     run(case);
-    // What is wrong is told with its own line.
+    // Errors name the line of the original text.
     let wrong = refused(&text.replace("+ g.x", "+ g.y2"), &[]);
     assert!(
         wrong.contains("wgsl:6:") && wrong.contains("g.y2"),
@@ -49,7 +49,8 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {
     );
 }
 
-/// Operations that only compute shaders have, beside another stage that naga does not take them in.
+/// Checks that other stages are ignored, which naga would reject with operations of compute
+/// shaders.
 #[test]
 fn other_stages_are_not_looked_at() {
     let text = "
@@ -65,7 +66,7 @@ fn sum(n: u32) -> u32 { return subgroupAdd(n); }
         let sum = 2 * simd.min(8);
         vec![(0, (0..8).flat_map(|_| sum.to_le_bytes()).collect())]
     };
-    let mut case = Case::new("stages", text, [1, 1, 1]).output(0, &[0u32; 8], Judge::Exact);
+    let mut case = Case::new("stages", text, [1, 1, 1]).output(0, &[0u32; 8], Tolerance::Exact);
     case.by_width = Some(by_width);
     run(case);
 }
@@ -92,7 +93,7 @@ fn overrides_by_name() {
     };
     let case = |n: u32, scale: f32, add: f32| {
         let want = want(n, scale, add);
-        Case::new("overrides", OVERRIDES, [1, 1, 1]).output(0, &want, Judge::Exact)
+        Case::new("overrides", OVERRIDES, [1, 1, 1]).output(0, &want, Tolerance::Exact)
     };
     run(case(16, 2.0, 7.0).with(&[("N", 16)]));
     run(case(24, 0.5, -3.0)
@@ -125,7 +126,7 @@ fn overrides_that_are_wrong() {
     assert!(refused(OVERRIDES, &[n, ("add", SpecValue::Int(1 << 31))]).contains("`4`: "));
 }
 
-/// naga declares the type of an alias a second time.
+/// Checks that an alias works, whose type naga declares a second time.
 #[test]
 fn equal_types_are_one() {
     let text = "
@@ -139,7 +140,7 @@ struct S { a: array<i32, 4> }
   o[0] = s.a[2] + s.a[3];
 }
 ";
-    run(Case::new("alias", text, [1, 1, 1]).output(0, &[15u32], Judge::Exact));
+    run(Case::new("alias", text, [1, 1, 1]).output(0, &[15u32], Tolerance::Exact));
 }
 
 #[test]
@@ -156,10 +157,10 @@ fn large_constant_arrays() {
         all.join(", ")
     );
     let want: Vec<u32> = (0..32).map(|i| entry(i * 67 % 1100)).collect();
-    run(Case::new("table", text.leak(), [2, 1, 1]).output(0, &want, Judge::Exact));
+    run(Case::new("table", text.leak(), [2, 1, 1]).output(0, &want, Tolerance::Exact));
 }
 
-/// A large value that is loaded for nothing is not loaded.
+/// Checks that a large value without uses is not loaded.
 #[test]
 fn large_values_that_nobody_reads() {
     let text = "
@@ -170,11 +171,12 @@ var<private> p = array<bool, 3000>();
 ";
     let mut data = vec![0u32; 100_000];
     data[70_000] = 41;
-    let case = Case::new("phony", text, [1, 1, 1]).output(0, &[42u32], Judge::Exact);
+    let case = Case::new("phony", text, [1, 1, 1]).output(0, &[42u32], Tolerance::Exact);
     run(case.input(1, &data));
 }
 
-/// naga's writer panics at a pointer to a part as an argument: an error, and whoever prints panics can tell.
+/// Checks that a panic of naga becomes an error, and that a panic hook can tell. Its writer panics
+/// at a pointer to a part as an argument.
 #[test]
 fn panics_of_naga_are_errors() {
     let text = "
@@ -191,7 +193,7 @@ fn put(p: ptr<private, vec2<f32>>) { *p = vec2<f32>(3.0, 4.0); }
     }));
     let done = translate_wgsl(text, &Options::default());
     assert!(!is_in_naga());
-    // A later naga may take it, or say what is wrong.
+    // A later naga may accept it, or report an error.
     match done {
         Err(WgslError::Panic(what)) => assert!(!what.is_empty()),
         Err(WgslError::Spirv(e)) => panic!("{e}"),

@@ -1,7 +1,8 @@
-//! WGSL compute shaders against plain Rust: each on the simulator for every platform at every SIMD width, its code held to the legality rules, and its
-//! annotations to covering every read and write.
+//! WGSL compute shaders against plain Rust, on the simulator for every platform and SIMD width. The
+//! legality rules check the code, and launches check SWSB annotations.
 //!
-//! `GANTRY_SHADER=name` runs those whose name has `name` in it. What instructions and functions were covered is printed.
+//! `GANTRY_SHADER=name` runs shaders whose name contains it. Covered instructions and functions are
+//! printed.
 
 mod case;
 mod cover;
@@ -12,7 +13,7 @@ use crate::targets::TARGETS;
 use case::Case;
 use std::collections::BTreeSet;
 
-fn judge(target: &str) {
+fn check(target: &str) {
     let only = std::env::var("GANTRY_SHADER").unwrap_or_default();
     let mut wrong = Vec::new();
     let (mut shaders, mut runs) = (0, 0);
@@ -46,7 +47,7 @@ fn judge(target: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every file has a case, and every case another name.
+/// Checks that every file has a case, and that names are unique.
 #[test]
 fn all_files() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wgsl");
@@ -71,7 +72,7 @@ macro_rules! targets {
         const NAMES: [&str; TARGETS.len()] = [$(stringify!($name)),*];
         $(#[test]
         fn $name() {
-            judge(stringify!($name));
+            check(stringify!($name));
         })*
     };
 }

@@ -3,7 +3,8 @@
 use super::*;
 use crate::ulp::dd::{self, Dd, dd};
 
-/// A row of one argument: limits of half, single and double; by doubles, finer.
+/// Row of a function of one argument: limits for half, single and double, evaluation in doubles,
+/// and a finer one.
 macro_rules! one {
     ($op:ident, $limits:expr, $draw:expr, $plain:expr, $fine:expr) => {
         Function {
@@ -16,7 +17,7 @@ macro_rules! one {
             plain: |a, _| alone(($plain as fn(f64) -> f64)(a[0])),
             fine: |a, _| {
                 let plain = ($plain as fn(f64) -> f64)(a[0]);
-                // A zero of a whole number or half of one is exact; others are what no double is small enough for.
+                // Zeros at integers and half-integers are exact. Others underflow in doubles.
                 let exact = plain == 0.0 && (2.0 * a[0]).trunc() == 2.0 * a[0];
                 let pole = plain.is_infinite() && a[0].abs() <= 1.0;
                 let ordinary = finite(a) && !plain.is_nan() && !exact && !pole;
@@ -26,7 +27,7 @@ macro_rules! one {
     };
 }
 
-/// Sine and cosine of pi times a number, by doubles: what is left of it below a quarter of a turn is exact.
+/// Sine and cosine of pi times a number, in doubles. The remainder below a quarter turn is exact.
 fn turned(x: f64) -> (f64, f64) {
     let r = libm::fmod(x, 2.0);
     let n = libm::rint(2.0 * r);
@@ -56,7 +57,7 @@ fn cos_pi(x: f64) -> f64 {
     }
 }
 
-/// At whole numbers a zero, at halves between them an infinity, of signs by turns.
+/// `tanpi`: zero at integers and infinite halfway between, with alternating signs.
 fn tan_pi(x: f64) -> f64 {
     if !x.is_finite() {
         return f64::NAN;
@@ -82,14 +83,14 @@ fn gamma(x: f64) -> f64 {
     }
 }
 
-/// A product with a number, where neither part of it is too small or large for two doubles.
+/// Product with a number, scaled to avoid overflow and underflow of its parts.
 fn angle(x: f64, by: Dd) -> Real {
     let e = libm::ilogb(x);
     let m = libm::scalbn(libm::scalbn(x, -e / 2), -e - -e / 2);
     scaled((dd(m) * by, e))
 }
 
-/// A quotient by pi, where neither part of it is too small for two doubles.
+/// Quotient by pi, scaled to avoid underflow of its parts.
 fn over_pi(r: Real) -> Real {
     let by = if r.v.0.abs() < 1e-100 { 300 } else { 0 };
     scaled((r.v.scale(by) / dd::PI, r.e - by))
@@ -291,7 +292,7 @@ pub fn of_one() -> Vec<Function> {
             WIDE,
             |x| 1.0 / libm::sqrt(x),
             |x| {
-                // Brought near one, by an even power of two.
+                // Scaled to near 1 by an even power of two.
                 let e = libm::ilogb(x) & !1;
                 let m = libm::scalbn(libm::scalbn(x, -e / 2), -e / 2);
                 scaled((dd::ONE / dd(m).sqrt(), -e / 2))
@@ -312,10 +313,7 @@ pub fn of_one() -> Vec<Function> {
             limits(4.0, 16.0, 16.0),
             Draw::Within(-600, 2700),
             libm::erfc,
-            |x| match x < 0.0 {
-                true => (dd::ONE + dd::erf(-x)).into(),
-                false => scaled(dd::erfc(x)),
-            }
+            |x| if x < 0.0 { (dd::ONE + dd::erf(-x)).into() } else { scaled(dd::erfc(x)) }
         ),
         one!(
             tgamma,
@@ -329,11 +327,11 @@ pub fn of_one() -> Vec<Function> {
             UNSAID,
             Draw::Within(-2000, 2000),
             libm::lgamma,
-            |x| match x == 1.0 || x == 2.0 {
-                true => 0.0.into(),
-                false if x < 0.0 && x == x.trunc() => f64::INFINITY.into(),
-                false if !(1e-290..1e290).contains(&x.abs()) => libm::lgamma(x).into(),
-                false => dd::lgamma(x).into(),
+            |x| match x {
+                1.0 | 2.0 => 0.0.into(),
+                _ if x < 0.0 && x == x.trunc() => f64::INFINITY.into(),
+                _ if !(1e-290..1e290).contains(&x.abs()) => libm::lgamma(x).into(),
+                _ => dd::lgamma(x).into(),
             }
         ),
         one!(
@@ -429,7 +427,7 @@ pub fn of_one() -> Vec<Function> {
     ]
 }
 
-/// A power by the rules of `pow`, `powr` or whole exponents, of numbers that are not all ordinary.
+/// Special cases of `pow`, `powr` or integer powers.
 fn power(x: f64, y: f64, r: bool) -> f64 {
     if r {
         let bad = x < 0.0
@@ -437,20 +435,20 @@ fn power(x: f64, y: f64, r: bool) -> f64 {
             || y.is_nan()
             || (x == 0.0 || x.is_infinite()) && y == 0.0
             || x == 1.0 && y.is_infinite();
-        // The sign of a zero says nothing here.
+        // The sign of a zero does not matter here.
         return if bad { f64::NAN } else { libm::pow(x.abs(), y) };
     }
     libm::pow(x, y)
 }
 
-/// A power of finite numbers: of a magnitude, with a sign.
+/// Power of finite numbers: of the magnitude, with the sign.
 fn fine_power(x: f64, y: Dd) -> Real {
     let (v, e) = dd::pow(x.abs(), y);
     let odd = y.1 == 0.0 && libm::fmod(y.0, 2.0).abs() == 1.0;
     scaled((if x < 0.0 && odd { -v } else { v }, e))
 }
 
-/// The root of a number that is not ordinary, or none.
+/// Special cases of `rootn`, or `None`.
 fn root(x: f64, n: f64) -> Option<f64> {
     let odd = libm::fmod(n, 2.0) != 0.0;
     Some(match x {
@@ -600,18 +598,16 @@ pub fn of_two() -> Vec<Function> {
             let (plain, sign) = libm::lgamma_r(a[0]);
             let whole = a[0] <= 0.0 && a[0] == a[0].trunc();
             let ordinary = finite(a) && !whole && a[0] != 1.0 && a[0] != 2.0 && (1e-290..1e290).contains(&a[0].abs());
-            let v = match ty == Type::Double && ordinary {
-                true => dd::lgamma(a[0]).into(),
-                false => plain.into(),
-            };
-            // What the sign is at the poles, of infinities and NaNs is not said.
+            let v = if ty == Type::Double && ordinary { dd::lgamma(a[0]).into() } else { plain.into() };
+            // The sign at poles, of infinities and of NaNs is unspecified.
             let sign = if whole || !a[0].is_finite() { f64::NAN } else { f64::from(sign) };
             (v, sign.into())
         }),
     ]
 }
 
-/// Components brought near 1, and the root of the sum of their squares; by which power of two.
+/// Scales components to near 1. Returns them, the root of the sum of their squares, and the
+/// exponent.
 fn norm(a: &[f64]) -> ([Dd; 3], Dd, i32) {
     let most = a.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let e = libm::ilogb(most);
@@ -632,7 +628,7 @@ fn length(a: &[f64], _: Type) -> (Real, Real) {
     })
 }
 
-/// The first component.
+/// First component of `normalize`.
 fn normalize(a: &[f64], _: Type) -> (Real, Real) {
     if a.iter().any(|v| v.is_nan()) {
         return alone(f64::NAN);
@@ -654,7 +650,7 @@ fn normalize(a: &[f64], _: Type) -> (Real, Real) {
         return alone(a[0]);
     }
     let (s, root, e) = norm(&a);
-    // What is small beside the others has been lost by their scale.
+    // Components that are small beside the others were lost in scaling.
     if s[0].0.abs() < 1e-200 {
         let first = libm::ilogb(a[0]);
         let m = libm::scalbn(libm::scalbn(a[0], -first / 2), -first - -first / 2);
@@ -663,7 +659,7 @@ fn normalize(a: &[f64], _: Type) -> (Real, Real) {
     alone(scaled((s[0] / root, 0)))
 }
 
-/// Of vectors of three.
+/// Functions of 3-vectors.
 pub fn geometric() -> Vec<Function> {
     vec![
         row!(length(Float, Float, Float) -> Float, limits(1.75, 4.25, 8.5), Draw::Near, length),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ulp::dd::{self, dd};
 
-/// The number above or below in a type.
+/// Adjacent number in a type, in the direction of `b`.
 fn next(ty: Type, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -51,10 +51,10 @@ pub fn parts() -> Vec<Function> {
             v => f64::from(libm::ilogb(v)),
         })),
         row!(copysign(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].copysign(a[1]))),
-        row!(fdim(Float, Float) -> Float, ROUNDED, Near, |a, _| alone(match a[0] <= a[1] {
-            true => Real::from(0.0),
-            false if a[0].is_finite() && a[1].is_finite() => dd::sum(a[0], -a[1]).into(),
-            false => Real::from(a[0] - a[1]),
+        row!(fdim(Float, Float) -> Float, ROUNDED, Near, |a, _| alone(match (a[0], a[1]) {
+            (x, y) if x <= y => Real::from(0.0),
+            (x, y) if x.is_finite() && y.is_finite() => dd::sum(x, -y).into(),
+            (x, y) => Real::from(x - y),
         })),
         row!(fmax(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].max(a[1]))),
         row!(fmin(Float, Float) -> Float, EXACT, Any, |a, _| alone(a[0].min(a[1]))),
@@ -78,18 +78,12 @@ pub fn parts() -> Vec<Function> {
             (r.into(), (if ordinary { sign * q } else { f64::NAN }).into())
         }),
         row!(nextafter(Float, Float) -> Float, EXACT, Near, |a, ty| alone(next(ty, a[0], a[1]))),
-        row!(ldexp(Float, Int) -> Float, ROUNDED, Draw::WholePower, |a, _| match finite(&a[..1]) {
-            true => alone(Real { v: dd(a[0]), e: (a[1] as i32).clamp(-10_000, 10_000) }),
-            false => alone(a[0]),
-        }),
-        row!(frexp(Float, OutInt) -> Float, EXACT, Any, |a, _| match finite(a) {
-            true => {
+        row!(ldexp(Float, Int) -> Float, ROUNDED, Draw::WholePower, |a, _| if finite(&a[..1]) { alone(Real { v: dd(a[0]), e: (a[1] as i32).clamp(-10_000, 10_000) }) } else { alone(a[0]) }),
+        row!(frexp(Float, OutInt) -> Float, EXACT, Any, |a, _| if finite(a) {
                 let (m, e) = libm::frexp(a[0]);
                 (m.into(), f64::from(e).into())
-            }
-            // The exponent of infinities and NaNs is not said.
-            false => (a[0].into(), (if a[0] == 0.0 { 0.0 } else { f64::NAN }).into()),
-        }),
+            } else { // The exponent of infinities and NaNs is not said.
+            (a[0].into(), (if a[0] == 0.0 { 0.0 } else { f64::NAN }).into()) }),
         row!(modf(Float, OutFloat) -> Float, EXACT, Any, |a, _| {
             let whole = a[0].trunc();
             let rest = if a[0].is_infinite() { 0.0 } else { a[0] - whole };

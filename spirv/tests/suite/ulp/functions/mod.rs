@@ -1,4 +1,5 @@
-//! The functions of OpenCL.std with floats: their arguments, their limits in OpenCL C's table of the full profile, and what they are.
+//! Float functions of OpenCL.std: arguments, error limits of OpenCL C's full profile, and reference
+//! values.
 
 mod elementary;
 mod exact;
@@ -7,21 +8,21 @@ use crate::ulp::dd::Dd;
 use crate::ulp::number::{Real, Type};
 use spirv::OpenclStd100Op as Std;
 
-/// What an argument or a result is.
+/// Kind of an argument or a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Float,
-    /// Of 32 bits.
+    /// 32-bit integer.
     Int,
-    /// Of as many bits as the floats have.
+    /// Integer of the width of the floats.
     Bits,
-    /// A pointer.
+    /// Pointer.
     OutFloat,
     OutInt,
 }
 
 impl Kind {
-    /// Whether it is a float, and its bits.
+    /// True for a float, and width in bits.
     pub fn of(self, ty: Type) -> (bool, u32) {
         match self {
             Kind::Float | Kind::OutFloat => (true, ty.bits()),
@@ -31,36 +32,36 @@ impl Kind {
     }
 }
 
-/// Numbers to ask for beside any and special ones.
+/// Distribution of arguments besides random and special ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     Any,
     /// Between two numbers, in hundreds.
     Within(i32, i32),
-    /// Powers that are in range.
+    /// Powers in range.
     Power,
-    /// Powers by whole numbers.
+    /// Integer powers.
     WholePower,
     Root,
-    /// Several numbers of about the same exponent.
+    /// Numbers with similar exponents.
     Near,
 }
 
-/// What a function is of numbers, and what it stores.
+/// Reference values of a function: its result, and what it stores.
 type Meant = fn(&[f64], Type) -> (Real, Real);
 
-/// A function.
+/// Function with its reference.
 pub struct Function {
     pub name: &'static str,
     pub op: Std,
     pub arguments: &'static [Kind],
     pub result: Kind,
-    /// The largest error in ulp, by type: none where it is not said.
+    /// Maximum error in ulp by type. `None` if unspecified.
     pub limits: [Option<f64>; 3],
     pub draw: Draw,
-    /// By doubles, for halves and singles.
+    /// Reference in doubles, for halves and singles.
     pub plain: Meant,
-    /// For doubles.
+    /// Reference for doubles.
     pub fine: Meant,
 }
 
@@ -77,19 +78,16 @@ fn scaled((v, e): (Dd, i32)) -> Real {
     Real { v, e }
 }
 
-/// A function of finer numbers where it has an ordinary value; else what doubles say.
+/// Double-double reference for ordinary results, else that in doubles.
 fn fine(plain: f64, ordinary: bool, f: impl FnOnce() -> Real) -> (Real, Real) {
-    match ordinary {
-        true => alone(f()),
-        false => alone(plain),
-    }
+    if ordinary { alone(f()) } else { alone(plain) }
 }
 
 fn finite(a: &[f64]) -> bool {
     a.iter().all(|a| a.is_finite() && *a != 0.0)
 }
 
-/// A row with what it is for any type.
+/// Row of a function with one reference for all types.
 macro_rules! row {
     ($op:ident($($kind:ident),*) -> $result:ident, $limit:expr, $draw:expr, $f:expr) => {
         Function {

@@ -1,7 +1,7 @@
 //! Arithmetic, conversions, bits and functions of GLSL.std.450.
 
 use super::{Numbers, shader};
-use crate::wgsl::case::{Case, Judge};
+use crate::wgsl::case::{Case, Tolerance};
 use half::f16;
 
 pub fn cases() -> Vec<Case> {
@@ -30,7 +30,7 @@ fn saxpy() -> Case {
     shader!("saxpy", [3, 1, 1])
         .input(0, &[2.5f32.to_bits(), 140])
         .input(1, &x)
-        .inout(2, &y, &want, Judge::Near(1e-6))
+        .inout(2, &y, &want, Tolerance::Near(1e-6))
 }
 
 fn packing() -> Case {
@@ -61,15 +61,15 @@ fn packing() -> Case {
     shader!("packing", [2, 1, 1])
         .input(0, &floats)
         .input(1, &words)
-        .output(2, &packed, Judge::Exact)
-        .output(3, &unpacked, Judge::Near(1e-6))
+        .output(2, &packed, Tolerance::Exact)
+        .output(3, &unpacked, Tolerance::Near(1e-6))
 }
 
 fn bits() -> Case {
     let mut words: Vec<u32> = Numbers(62).words(64);
     words[..6].copy_from_slice(&[0, u32::MAX, 1, 0x8000_0000, 0x7fff_ffff, 2]);
     let mut want = Vec::new();
-    // Offsets and counts that go beyond the word are cut.
+    // Offsets and counts beyond the word are clamped.
     let field = |i: u32, o: u32, c: u32| {
         let _ = i;
         let o = o.min(32);
@@ -112,7 +112,7 @@ fn bits() -> Case {
     }
     shader!("bits", [2, 1, 1])
         .input(0, &words)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn vectors() -> Case {
@@ -140,7 +140,7 @@ fn vectors() -> Case {
     }
     shader!("vectors", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Near(1e-6))
+        .output(1, &want, Tolerance::Near(1e-6))
 }
 
 fn math() -> Case {
@@ -178,7 +178,7 @@ fn math() -> Case {
     }
     shader!("math", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Near(2e-6))
+        .output(1, &want, Tolerance::Near(2e-6))
 }
 
 fn common() -> Case {
@@ -230,12 +230,12 @@ fn common() -> Case {
     }
     shader!("common", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Near(2e-6))
+        .output(1, &want, Tolerance::Near(2e-6))
 }
 
 fn geometry() -> Case {
     let mut r = Numbers(66);
-    // Vectors of 3 at every fourth word.
+    // 3-vectors have a stride of four words.
     let (a, b) = (r.floats(32 * 4, 5.0), r.floats(32 * 4, 5.0));
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut want = Vec::new();
@@ -286,7 +286,7 @@ fn geometry() -> Case {
     let mut case = shader!("geometry", [2, 1, 1])
         .input(0, &a)
         .input(1, &b)
-        .output(2, &want, Judge::Near(3e-5));
+        .output(2, &want, Tolerance::Near(3e-5));
     case.slack = 1e-5;
     case
 }
@@ -324,7 +324,7 @@ fn integers() -> Case {
     }
     shader!("integers", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn conversions() -> Case {
@@ -334,7 +334,7 @@ fn conversions() -> Case {
     for (i, f) in data.iter().copied().enumerate() {
         let i = i as u32;
         want.extend([
-            // The greatest single below 2^31, and so on: what WGSL clamps to.
+            // WGSL clamps to the greatest single below 2^31, and so on.
             f.clamp(-2_147_483_600.0, 2_147_483_500.0)
                 .min(2_147_483_520.0)
                 .max(-2_147_483_648.0f32.max(f)) as i32 as u32,
@@ -356,7 +356,7 @@ fn conversions() -> Case {
     }
     shader!("conversions", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn dot4() -> Case {
@@ -377,7 +377,7 @@ fn dot4() -> Case {
     }
     shader!("dot4", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn long_integers() -> Case {
@@ -397,5 +397,5 @@ fn long_integers() -> Case {
     }
     shader!("long_integers", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }

@@ -1,7 +1,7 @@
 //! Control flow, calls, private memory.
 
 use super::{Numbers, shader};
-use crate::wgsl::case::{Case, Judge};
+use crate::wgsl::case::{Case, Tolerance};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -55,7 +55,7 @@ fn switches() -> Case {
         .collect();
     shader!("switches", [4, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn continuing() -> Case {
@@ -96,7 +96,7 @@ fn continuing() -> Case {
         x * 100 + count
     };
     let want: Vec<u32> = data.iter().map(|x| one(*x)).collect();
-    shader!("continuing", [3, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("continuing", [3, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn collatz() -> Case {
@@ -119,7 +119,7 @@ fn collatz() -> Case {
         i
     };
     let want: Vec<u32> = data.iter().map(|x| one(*x)).collect();
-    shader!("collatz", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("collatz", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn private_arrays() -> Case {
@@ -137,7 +137,7 @@ fn private_arrays() -> Case {
         sum ^ small[id % 8] ^ (100 << 24)
     };
     let want: Vec<u32> = data.iter().enumerate().map(one).collect();
-    shader!("private_arrays", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("private_arrays", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn mandelbrot() -> Case {
@@ -165,14 +165,14 @@ fn mandelbrot() -> Case {
     ];
     shader!("mandelbrot", [3, 2, 1])
         .input(0, &view)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn insertion_sort() -> Case {
     let data = Numbers(24).floats(32 * 12, 100.0);
     let mut want = data.clone();
     want.chunks_mut(12).for_each(|c| c.sort_by(f32::total_cmp));
-    shader!("insertion_sort", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("insertion_sort", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn functions() -> Case {
@@ -180,14 +180,14 @@ fn functions() -> Case {
     let mut want = Vec::new();
     for group in data.chunks(32) {
         for (l, x) in group.iter().enumerate() {
-            // Swapped: the one is half, the other whole.
+            // Swapped: one is half, the other whole.
             let (a, n) = (x * 0.5, l as i32);
             let c = (n + 1) + (n + 2);
             let other = group[31 - l] * 2.0;
             want.push((a + other).clamp(-10.0, 10.0) + -(n as f32) + (c + 2 * n) as f32);
         }
     }
-    shader!("functions", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("functions", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn life() -> Case {
@@ -211,7 +211,7 @@ fn life() -> Case {
     shader!("life", [3, 3, 1])
         .input(0, &[w, h])
         .input(1, &data)
-        .output(2, &want, Judge::Exact)
+        .output(2, &want, Tolerance::Exact)
 }
 
 fn tables() -> Case {
@@ -231,7 +231,7 @@ fn tables() -> Case {
         h.wrapping_add(first * 100 + first + 1)
     };
     let want: Vec<u32> = data.iter().enumerate().map(one).collect();
-    shader!("tables", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("tables", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn two_entries() -> Case {
@@ -240,7 +240,7 @@ fn two_entries() -> Case {
         .iter()
         .map(|x| x.wrapping_mul(2).wrapping_add(1))
         .collect();
-    shader!("two_entries", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("two_entries", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn ids() -> Case {
@@ -254,5 +254,5 @@ fn ids() -> Case {
             want.extend([w[0], w[1], w[2], n[1] * 10 + n[2]]);
         }
     }
-    shader!("ids", n).output(0, &want, Judge::Exact)
+    shader!("ids", n).output(0, &want, Tolerance::Exact)
 }

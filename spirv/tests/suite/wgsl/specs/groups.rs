@@ -1,7 +1,7 @@
 //! Work-groups and sub-groups: sums, sorts, atomics, local memory.
 
 use super::{Numbers, shader};
-use crate::wgsl::case::{Bytes, Case, Judge};
+use crate::wgsl::case::{Bytes, Case, Tolerance};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -30,7 +30,7 @@ fn scan() -> Case {
             *x = sum;
         }
     }
-    shader!("scan", [5, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("scan", [5, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn scan_tree() -> Case {
@@ -45,7 +45,7 @@ fn scan_tree() -> Case {
     }
     shader!("scan_tree", [4, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn matmul() -> Case {
@@ -62,7 +62,7 @@ fn matmul() -> Case {
         .input(0, &[m as u32, n as u32, k as u32])
         .input(1, &a)
         .input(2, &b)
-        .output(3, &c, Judge::Near(1e-4))
+        .output(3, &c, Tolerance::Near(1e-4))
 }
 
 fn reduce() -> Case {
@@ -74,7 +74,7 @@ fn reduce() -> Case {
     }
     shader!("reduce", [3, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn histogram() -> Case {
@@ -85,14 +85,14 @@ fn histogram() -> Case {
     }
     shader!("histogram", [16, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn bitonic_sort() -> Case {
     let data: Vec<i32> = Numbers(6).words(512).iter().map(|w| *w as i32).collect();
     let mut want = data.clone();
     want.chunks_mut(256).for_each(<[i32]>::sort_unstable);
-    shader!("bitonic_sort", [2, 1, 1]).inout(0, &data, &want, Judge::Exact)
+    shader!("bitonic_sort", [2, 1, 1]).inout(0, &data, &want, Tolerance::Exact)
 }
 
 fn atomics() -> Case {
@@ -111,10 +111,10 @@ fn atomics() -> Case {
         fold(0, |a, b| a ^ b),
         0,
     ];
-    // Who was last is any; all others were before one.
+    // Any may be last, and all others come before another.
     let mut case = shader!("atomics", [4, 1, 1]).input(0, &data);
-    case = case.inout(1, &from[..], &want[..], Judge::Exact);
-    case = case.bytes(2, vec![0; 1024], vec![], Judge::Any);
+    case = case.inout(1, &from[..], &want[..], Tolerance::Exact);
+    case = case.bytes(2, vec![0; 1024], vec![], Tolerance::Any);
     case.check = Some(|b| {
         let word = |b: &[u8], n: usize| u32::from_le_bytes(b[4 * n..][..4].try_into().unwrap());
         let last = word(&b[&1], 7) as usize;
@@ -128,7 +128,7 @@ fn atomics() -> Case {
 }
 
 fn float_sum() -> Case {
-    // Whole numbers: exact in any order.
+    // Integers are exact in any order.
     let mut r = Numbers(8);
     let data: Vec<f32> = (0..320).map(|_| r.below(1000) as f32).collect();
     let mut want = vec![0f32; 4];
@@ -137,7 +137,7 @@ fn float_sum() -> Case {
     }
     shader!("float_sum", [5, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn subgroup_results(simd: u32) -> Vec<(u32, Vec<u8>)> {
@@ -189,14 +189,14 @@ fn subgroup_data() -> Vec<u32> {
 
 fn subgroups() -> Case {
     let mut case = shader!("subgroups", [1, 1, 1]).input(0, &subgroup_data());
-    case = case.output(1, &vec![0u32; 64 * 18], Judge::Exact);
+    case = case.output(1, &vec![0u32; 64 * 18], Tolerance::Exact);
     case.by_width = Some(subgroup_results);
     case
 }
 
 fn workgroup_zero() -> Case {
     let want: Vec<u32> = (0..240).map(|i| i % 40).collect();
-    shader!("workgroup_zero", [6, 1, 1]).output(0, &want, Judge::Exact)
+    shader!("workgroup_zero", [6, 1, 1]).output(0, &want, Tolerance::Exact)
 }
 
 fn transpose() -> Case {
@@ -206,7 +206,7 @@ fn transpose() -> Case {
     shader!("transpose", [3, 2, 1])
         .input(0, &[w as u32, h as u32])
         .input(1, &data)
-        .output(2, &want, Judge::Exact)
+        .output(2, &want, Tolerance::Exact)
 }
 
 fn bools() -> Case {
@@ -234,5 +234,5 @@ fn bools() -> Case {
     }
     shader!("bools", [2, 1, 1])
         .input(0, &data)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }

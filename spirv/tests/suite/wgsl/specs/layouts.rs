@@ -1,7 +1,7 @@
 //! Structures, matrices and halves in memory.
 
 use super::{Numbers, shader};
-use crate::wgsl::case::{Bytes, Case, Judge};
+use crate::wgsl::case::{Bytes, Case, Tolerance};
 use half::f16;
 
 pub fn cases() -> Vec<Case> {
@@ -18,7 +18,8 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn structs() -> Case {
-    // id at 0, v at 16, w at 28, k at 32, the inner structure ends at 48; pair at 48, tail at 64 and 80: 96 bytes.
+    // Bytes: id at 0, v at 16, w at 28, k at 32. The inner structure ends at 48. pair at 48, tail
+    // at 64 and 80, 96 in all.
     let n = 50;
     let mut from = Numbers(80).words(24 * n);
     for item in from.chunks_mut(24) {
@@ -45,18 +46,18 @@ fn structs() -> Case {
         s[21] = f[18];
         s[9] = s[9].wrapping_add(1);
         for (at, (t, s)) in t.iter_mut().zip(&s).enumerate() {
-            // What is between members is not written.
+            // Padding is not written.
             let gap = matches!(at, 1..=3 | 11 | 14 | 15 | 19 | 23);
             *t = if gap { 0 } else { *s };
         }
     }
     shader!("structs", [2, 1, 1])
         .input(0, &from)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn whole_copies() -> Case {
-    // head at 0, 80 rows of 4 words at 4, three times 100 words at 324: 624 words.
+    // Words: head at 0, 80 rows of 4 words at 4, three times 100 words at 324, 624 in all.
     let from = Numbers(85).words(2 * 624);
     let mut want = vec![0u32; from.len()];
     for (from, to) in from.chunks(624).zip(want.chunks_mut(624).rev()) {
@@ -69,12 +70,13 @@ fn whole_copies() -> Case {
     }
     shader!("whole_copies", [2, 1, 1])
         .input(0, &from)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
 }
 
 fn std140() -> Case {
     let mut r = Numbers(81);
-    // view: 16 words; normal: columns at 16, 20, 24; planes at 28; offset at 40, scale at 43; two at 44 and 46.
+    // Words: view has 16. normal has columns at 16, 20, 24. planes at 28, offset at 40, scale at
+    // 43, two at 44 and 46.
     let c = r.floats(48, 3.0);
     let points = r.floats(32 * 4, 4.0);
     let mut want = Vec::new();
@@ -94,12 +96,12 @@ fn std140() -> Case {
     let mut case = shader!("std140", [2, 1, 1])
         .input(0, &c)
         .input(1, &points)
-        .output(2, &want, Judge::Near(1e-4));
+        .output(2, &want, Tolerance::Near(1e-4));
     case.slack = 1e-4;
     case
 }
 
-/// A matrix by columns.
+/// Matrix by columns.
 type M = Vec<Vec<f32>>;
 
 fn times(a: &M, b: &M) -> M {
@@ -118,9 +120,11 @@ fn read(words: &[f32], at: usize, columns: usize, rows: usize, stride: usize) ->
 }
 
 fn std430_matrices() -> Case {
-    // a at 0 (2 columns of 4 words), b at 8 (3 of 2), c at 16 (4 of 4), d at 32 (twice 2 of 2), e at 40 (3 of 4): 52 words.
+    // Words: a at 0 (2 columns of 4 words), b at 8 (3 of 2), c at 16 (4 of 4). d at 32 (twice 2 of
+    // 2), e at 40 (3 of 4), 52 in all.
     let many = Numbers(82).floats(16 * 52, 2.0);
-    // ab at 0 (3 of 4), ba at 12 (2 of 2), ct at 16 (3 of 4), dd at 28 (2 of 2), ec at 32 (4 of 4), column at 48, element at 51: 52 words.
+    // Words: ab at 0 (3 of 4), ba at 12 (2 of 2), ct at 16 (3 of 4). dd at 28 (2 of 2), ec at 32 (4
+    // of 4). column at 48, element at 51, 52 in all.
     let mut want = vec![0f32; 16 * 52];
     for (i, (m, o)) in many.chunks(52).zip(want.chunks_mut(52)).enumerate() {
         let (a, b) = (read(m, 0, 2, 3, 4), read(m, 8, 3, 2, 2));
@@ -151,7 +155,7 @@ fn std430_matrices() -> Case {
     }
     let mut case = shader!("std430_matrices", [2, 1, 1])
         .input(0, &many)
-        .output(1, &want, Judge::Near(1e-4));
+        .output(1, &want, Tolerance::Near(1e-4));
     case.slack = 1e-5;
     case
 }
@@ -216,13 +220,13 @@ fn matrix_functions() -> Case {
         .input(0, &m2)
         .input(1, &m3)
         .input(2, &m4)
-        .output(3, &want, Judge::Near(1e-4));
+        .output(3, &want, Tolerance::Near(1e-4));
     case.slack = 1e-4;
     case
 }
 
 fn halves() -> Case {
-    // a at 0, b at 8, c at 16 (of 4 bytes), d at 20; 32 bytes, as 8 is the alignment.
+    // Bytes: a at 0, b at 8, c at 16 (4 bytes), d at 20. The size is 32, since the alignment is 8.
     let n = 48;
     let mut r = Numbers(84);
     let (mut from, mut want) = (Vec::new(), Vec::new());
@@ -251,12 +255,12 @@ fn halves() -> Case {
     }
     let zeros = vec![0; want.len()];
     let mut case = shader!("halves", [3, 1, 1]);
-    case = case.bytes(0, from.clone(), from, Judge::Exact);
-    case.bytes(1, zeros, want, Judge::Exact)
+    case = case.bytes(0, from.clone(), from, Tolerance::Exact);
+    case.bytes(1, zeros, want, Tolerance::Exact)
 }
 
 fn pushed() -> Case {
-    // scale at 0, offset at 2, table at 4, m at 16: 20 words.
+    // Words: scale at 0, offset at 2, table at 4, m at 16, 20 in all.
     let mut r = Numbers(86);
     let p = r.floats(20, 3.0);
     let table: Vec<u32> = (0..12).map(|_| r.below(1000)).collect();
@@ -272,14 +276,14 @@ fn pushed() -> Case {
     }
     let mut words: Vec<u32> = p.iter().map(|x| x.to_bits()).collect();
     words[4..16].copy_from_slice(&table);
-    let mut case = shader!("pushed", [3, 1, 1]).inout(0, &data, &want, Judge::Near(1e-5));
+    let mut case = shader!("pushed", [3, 1, 1]).inout(0, &data, &want, Tolerance::Near(1e-5));
     case.slack = 1e-5;
     case.pushed = words.to_bytes();
     case
 }
 
 fn nbody() -> Case {
-    // place at 0, mass at 12, speed at 16: 32 bytes.
+    // Bytes: place at 0, mass at 12, speed at 16, 32 in all.
     let from = Numbers(85).floats(64 * 8, 2.0);
     let mut want = vec![0f32; from.len()];
     for (me, to) in from.chunks(8).zip(want.chunks_mut(8)) {
@@ -296,9 +300,10 @@ fn nbody() -> Case {
             to[k] = me[k] + to[4 + k] * 0.01;
         }
     }
-    let mut case = shader!("nbody", [2, 1, 1])
-        .input(0, &from)
-        .output(1, &want, Judge::Near(1e-4));
+    let mut case =
+        shader!("nbody", [2, 1, 1])
+            .input(0, &from)
+            .output(1, &want, Tolerance::Near(1e-4));
     case.slack = 1e-4;
     case
 }

@@ -1,4 +1,4 @@
-//! The shaders, each with its data and what plain Rust makes of it.
+//! Shaders with their data and expected results in plain Rust.
 
 mod arithmetic;
 mod flow;
@@ -8,7 +8,7 @@ mod robust;
 
 use crate::wgsl::case::Case;
 
-/// All of them.
+/// All cases.
 pub fn all() -> Vec<Case> {
     let mut out = arithmetic::cases();
     out.extend(flow::cases());
@@ -18,7 +18,7 @@ pub fn all() -> Vec<Case> {
     out
 }
 
-/// A shader's file.
+/// Case of a shader's file.
 macro_rules! shader {
     ($name:literal, $groups:expr) => {
         $crate::wgsl::case::Case::new($name, include_str!(concat!("../", $name, ".wgsl")), $groups)
@@ -26,7 +26,7 @@ macro_rules! shader {
 }
 pub(crate) use shader;
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -42,7 +42,7 @@ impl Numbers {
         self.next() % n
     }
 
-    /// From -1 to 1.
+    /// Number from -1 to 1.
     pub fn float(&mut self) -> f32 {
         self.below(20001) as f32 / 10000.0 - 1.0
     }

@@ -1,7 +1,7 @@
-//! Indices outside of arrays: zeros are read, nothing is written.
+//! Indices out of bounds: loads give zero, and stores do nothing.
 
 use super::{Numbers, shader};
-use crate::wgsl::case::{Case, Judge};
+use crate::wgsl::case::{Case, Tolerance};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -13,7 +13,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Indices, some of them far outside, some negative, some that wrap around 32 bits as bytes.
+/// Indices, some far out of bounds, some negative, some whose byte offset wraps around 32 bits.
 fn places(seed: u64, n: usize, inside: u32) -> Vec<u32> {
     let mut r = Numbers(seed);
     let far = [
@@ -64,13 +64,13 @@ fn outside_reads() -> Case {
         .input(0, &data)
         .input(1, &s)
         .input(2, &at)
-        .output(3, &want, Judge::Exact)
+        .output(3, &want, Tolerance::Exact)
         .outside()
 }
 
 fn outside_writes() -> Case {
     let at = places(43, 64, 40);
-    // Every place once: who comes last is any.
+    // Distinct indices, since the order of stores is undefined.
     let mut at = at;
     let mut seen = std::collections::BTreeSet::new();
     for p in &mut at {
@@ -97,8 +97,8 @@ fn outside_writes() -> Case {
     }
     shader!("outside_writes", [2, 1, 1])
         .input(0, &at)
-        .inout(1, &[0xeeu32; 40], &data, Judge::Exact)
-        .inout(2, &[1u32; 16], &fixed, Judge::Exact)
+        .inout(1, &[0xeeu32; 40], &data, Tolerance::Exact)
+        .inout(2, &[1u32; 16], &fixed, Tolerance::Exact)
         .outside()
 }
 
@@ -117,20 +117,20 @@ fn outside_atomics() -> Case {
             }
         }
         for (i, p) in group.iter().enumerate() {
-            // What wraps around is inside again: as it should be.
+            // An index that wraps around is in bounds again.
             let again = |by: u32, len: u32| p.wrapping_add(by) < len;
             assert!(!again(1_000_000, 9) && !again(500_000, 9));
-            // The maximum with 3 of one that wraps may be seen: none does.
+            // The maximum with 3 of a wrapped index could be seen, but none occurs.
             assert!(!again(4, 4) || *p == u32::MAX);
             olds.extend([0, 0, 0, slots[i % 4]]);
         }
     }
     let mut case = shader!("outside_atomics", [2, 1, 1])
         .input(0, &at)
-        .inout(1, &[100u32; 9], &counts, Judge::Exact)
-        .output(2, &olds, Judge::Exact)
+        .inout(1, &[100u32; 9], &counts, Tolerance::Exact)
+        .output(2, &olds, Tolerance::Exact)
         .outside();
-    // 0xffffffff + 4 is 3: that slot is another's.
+    // 0xffffffff + 4 is 3, which is the slot of another.
     case.ignore = (0..64)
         .filter(|i| i % 4 == 3 || at[*i] == u32::MAX)
         .map(|i| (2, 4 * i + 3))
@@ -174,12 +174,12 @@ fn outside_private() -> Case {
     }
     shader!("outside_private", [2, 1, 1])
         .input(0, &at)
-        .output(1, &want, Judge::Exact)
+        .output(1, &want, Tolerance::Exact)
         .outside()
 }
 
 fn array_lengths() -> Case {
-    // A header of 16 bytes, 21 elements of 16, and 8 bytes over.
+    // A header of 16 bytes, 21 elements of 16, and 8 more bytes.
     let mut from = vec![0u32; 4 + 21 * 4 + 2];
     from[0] = 900;
     let mut want = from.clone();
@@ -190,8 +190,8 @@ fn array_lengths() -> Case {
     }
     let small: Vec<u32> = (0..14).map(|i| i * 11).collect();
     shader!("array_lengths", [1, 1, 1])
-        .inout(0, &from, &want, Judge::Exact)
+        .inout(0, &from, &want, Tolerance::Exact)
         .input(1, &small)
         .input(2, &[0u32; 30])
-        .output(3, &[21, 13, 15, 13 * 11], Judge::Exact)
+        .output(3, &[21, 13, 15, 13 * 11], Tolerance::Exact)
 }
