@@ -1,8 +1,8 @@
 //! Differential testing with random kernels: the compiled bytes on the simulator must give the
 //! interpreter's results.
 //!
-//! It is a library function with the target as a parameter. `tests/suite/random.rs` runs a seeded few on
-//! every target, and a fuzz target as many as desired.
+//! It is a library function with the target as a parameter. `tests/suite/random.rs` runs a seeded
+//! few on every target, and a fuzz target as many as desired.
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
@@ -88,7 +88,7 @@ fn grf_mode(seed: u64, target: &Target) -> GrfMode {
 }
 
 /// Removes from the options what a target lacks: doubles in the ALU, quotients and powers in the
-/// math box, texels where there is no sampler.
+/// math unit, texels where there is no sampler.
 pub fn for_target(options: &Options, target: &Target) -> Options {
     let mut without = options.without.clone();
     if !target.features().math_div_pow {

@@ -1,4 +1,4 @@
-//! Registers: the general register file (GRF) and the architecture register file (ARF).
+//! Registers: the general GRF file (GRF) and the architecture GRF file (ARF).
 
 use std::fmt;
 
@@ -124,7 +124,7 @@ impl Arf {
     }
 }
 
-/// Physical register: register file and number. The sub-register is in [`RegRef`].
+/// Physical register: GRF file and number. The sub-register is in [`RegRef`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Reg {
     /// General register `r0` to `r127`.
@@ -137,7 +137,7 @@ impl Reg {
     /// Null register.
     pub const NULL: Reg = Reg::Arf(Arf::Null, 0);
 
-    /// Packs the register into 16 bits: the number in bits 7:0, the register file in bits 15:8 (0
+    /// Packs the register into 16 bits: the number in bits 7:0, the GRF file in bits 15:8 (0
     /// for the GRF).
     pub const fn to_bits(self) -> u16 {
         match self {

@@ -1,4 +1,5 @@
-//! The arguments of a launch in the order of the kernel's: from those given by number or by binding, with the sizes of buffers that the host does not give.
+//! The arguments of a launch in the order of the kernel's: from those given by number or by
+//! binding, with the sizes of buffers that the host does not give.
 
 use crate::error::Error;
 use crate::launch::Arg;
@@ -86,8 +87,8 @@ fn all(infos: &[ArgInfo]) -> String {
 /// The arguments in order, those that only the runtime gives among them.
 ///
 /// # Errors
-/// Too few or too many are given, something is bound where the kernel has nothing, or a buffer is too small for what the shader
-/// has in it.
+/// Too few or too many are given, something is bound where the kernel has nothing, or a buffer is
+/// too small for what the shader has in it.
 pub(crate) fn resolve(
     kernel: &Kernel,
     given: Vec<Arg>,
@@ -147,8 +148,8 @@ fn by_number(
     Ok(infos.iter().map(next).collect())
 }
 
-/// The numbers of a kernel's arguments, sorted by slot and then by number, so that a launch with many
-/// bindings does not search all arguments for each.
+/// The numbers of a kernel's arguments, sorted by slot and then by number, so that a launch with
+/// many bindings does not search all arguments for each.
 struct Slots(Vec<(Slot, usize)>);
 
 impl Slots {

@@ -6,8 +6,8 @@
 
 use crate::capabilities::{self, Support};
 use crate::emit;
+use crate::emit::library;
 use crate::error::{Error, Errors};
-use crate::library;
 use crate::module::{Def, ExtInstSet, Func, Module};
 use crate::read::{self, Id, OpClass, for_each_id};
 use cranelift_entity::SecondaryMap;

@@ -5,26 +5,50 @@
 //! work-item of the thread, or of one lane if it is uniform. Divergent control flow becomes
 //! masks, and uniform control flow stays branches.
 //!
-//! [`translate`] makes IR, and [`compile`] machine code. `pipeline` lists the phases. The
-//! modules, from bottom to top:
+//! [`translate`] makes IR, and [`compile`] machine code. `pipeline` lists the phases.
 //!
-//! 1. `error`, `constants`: errors with their place in the module, and values that a caller gives
-//!    to specialization constants.
-//! 2. `read`, `op_info`, `capabilities`: words to instructions, and their properties.
-//! 3. `module`, `intel_builtins`, `link`: types, constants and functions of a module, functions
-//!    that modules only declare, several modules as one.
-//! 4. `body`, `builtins`, `calling_convention`: instructions of a function in blocks.
-//! 5. `cfg`: dominators, loops and structured form of a body.
-//! 6. Passes and analyses of a body: `inline_policy`, `inline`, `large_copies`,
-//!    `globals_to_locals`, `builtin_loads`, `mem2reg`, `large_constants`, `jump_threading`,
-//!    `uniformity`, `if_conversion`, `promote_arrays`, `infer_address_spaces`,
-//!    `logical_pointers`, `contraction`.
-//! 7. `prepared`, `frame_layout`: function after all passes, and the memory of a kernel.
-//! 8. `emit`, `library`: instructions, and functions of OpenCL.std and GLSL.std.450, to IR.
-//! 9. `check`, `entry_points`, `width`: support of a whole module, kernels to translate, choice of
-//!    the SIMD width.
-//! 10. `pipeline`: all of it in order.
-//! 11. `wgsl`, `assemble`: other inputs. `key`: keys of compile caches.
+//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
+//! below; `tests/suite/house/rooms.rs` checks it.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `constants` | values that a caller gives to specialization constants |
+//! | `error` | errors with their place in the module |
+//! | `read` | words to instructions |
+//! | `op_info` | properties of instructions |
+//! | `capabilities` | capabilities, modes and decorations: supported, ignored, refused |
+//! | `module` | types, constants and functions of a module |
+//! | `intel_builtins` | functions that modules only declare |
+//! | `link` | several modules as one |
+//! | `body` | instructions of a function in blocks |
+//! | `builtins` | built-in variables |
+//! | `calling_convention` | structures by value |
+//! | `cfg` | dominators, loops, structured form of a body |
+//! | `inline_policy` | which calls are inlined |
+//! | `inline` | inlining |
+//! | `large_copies` | copies of large objects |
+//! | `globals_to_locals` | variables of one function |
+//! | `builtin_loads` | loads of built-ins |
+//! | `mem2reg` | private variables become values |
+//! | `large_constants` | large constants in constant data |
+//! | `if_conversion` | if-conversion |
+//! | `jump_threading` | jump threading |
+//! | `promoted_arrays` | private variables that become vectors in registers |
+//! | `uniformity` | uniformity analysis |
+//! | `promote_arrays` | choice of private variables that become vectors |
+//! | `infer_address_spaces` | generic pointers |
+//! | `logical_pointers` | pointers without addresses |
+//! | `contraction` | products and sums |
+//! | `prepared` | a function after all passes |
+//! | `frame_layout` | private memory of a kernel |
+//! | `emit` | instructions, and functions of OpenCL.std and GLSL.std.450, to IR |
+//! | `check` | support of a whole module |
+//! | `entry_points` | kernels to translate |
+//! | `width` | choice of the SIMD width |
+//! | `pipeline` | all phases, in order |
+//! | `wgsl` | WGSL, by naga |
+//! | `assemble` | SPIR-V assembly |
+//! | `key` | keys of compile caches |
 
 mod assemble;
 mod body;
@@ -50,7 +74,6 @@ mod jump_threading;
 mod key;
 mod large_constants;
 mod large_copies;
-mod library;
 mod link;
 mod logical_pointers;
 mod mem2reg;
@@ -59,6 +82,7 @@ mod op_info;
 mod pipeline;
 mod prepared;
 mod promote_arrays;
+mod promoted_arrays;
 mod read;
 mod uniformity;
 #[cfg(feature = "wgsl")]
@@ -111,7 +135,7 @@ pub struct Options {
     /// included. By default WGSL has it, since the language promises it, and SPIR-V has not.
     pub robust: Option<bool>,
     /// Rounds quotients and square roots of singles correctly, as OpenCL's
-    /// `-cl-fp32-correctly-rounded-divide-sqrt` does. By default they are the math box's: OpenCL
+    /// `-cl-fp32-correctly-rounded-divide-sqrt` does. By default they are the math unit's: OpenCL
     /// and WGSL allow 2.5 ulp of quotients and 3 of roots. Those of halves and doubles always
     /// round correctly.
     pub exact_division: bool,

@@ -31,21 +31,33 @@
 //!            ir::Function
 //! ```
 
+use crate::Kernel;
+use crate::Options;
+use crate::Translated;
 use crate::body::Body;
+use crate::builtin_loads;
 use crate::cfg::structurize::StructuredCfg;
 use crate::cfg::{Graph, fix_irreducible, uses};
+use crate::check;
+use crate::emit;
 use crate::entry_points::{self, EntryPoint};
 use crate::error::{Error, Errors};
+use crate::frame_layout;
+use crate::globals_to_locals;
+use crate::if_conversion;
+use crate::inline;
 use crate::inline_policy::InlinePlan;
+use crate::jump_threading;
+use crate::large_constants;
+use crate::large_copies;
+use crate::mem2reg;
 use crate::module::{self, Func, Module};
 use crate::prepared::PreparedFunction;
-use crate::promote_arrays::{self, PromotedArrays};
+use crate::promote_arrays;
+use crate::promoted_arrays::PromotedArrays;
+use crate::read;
 use crate::uniformity::{self, Uniformity};
 use crate::width::{self, WidthOracle};
-use crate::{
-    Kernel, Options, Translated, builtin_loads, check, emit, frame_layout, globals_to_locals,
-    if_conversion, inline, jump_threading, large_constants, large_copies, mem2reg, read,
-};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir;
 use gantry_codegen::verifier::verify_module;

@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::cfg::Graph;
 use crate::cfg::structurize::StructuredCfg;
 use crate::module::Func;
-use crate::promote_arrays::PromotedArrays;
+use crate::promoted_arrays::PromotedArrays;
 use crate::uniformity::Uniformity;
 
 /// Kernel or function that it calls, ready for emission.

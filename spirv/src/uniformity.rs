@@ -23,7 +23,7 @@ use crate::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Def, ExtInstSet, Func, Module};
 use crate::op_info::{self, ResultUniformity};
-use crate::promote_arrays::PromotedArrays;
+use crate::promoted_arrays::PromotedArrays;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

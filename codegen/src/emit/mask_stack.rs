@@ -8,8 +8,9 @@
 //! - `else`, for a `goto` of all channels at the end of a then side.
 //! - `break` and `cont`, for channels that leave a loop, or go to its end.
 //!
-//! Addresses are known only here, so a form is chosen from the code emitted so far. [`MaskStackInsts::join`]
-//! and [`MaskStackInsts::again`] choose some forms, and [`MaskStackInsts::finish`] the others.
+//! Addresses are known only here, so a form is chosen from the code emitted so far.
+//! [`MaskStackInsts::join`] and [`MaskStackInsts::again`] choose some forms, and
+//! [`MaskStackInsts::finish`] the others.
 
 use super::{Emitter, NATIVE};
 use crate::mir::JoinPoint;

@@ -84,7 +84,8 @@ fn role(
     ParamRole::Resource(place(rng, resource, last), resource)
 }
 
-/// A place behind the last one, or, of a sampler, often that one, as of a combined image and sampler.
+/// A place behind the last one, or, of a sampler, often that one, as of a combined image and
+/// sampler.
 fn place(rng: &mut Rng, resource: Resource, last: &mut BindingPlace) -> BindingPlace {
     if resource == Resource::Sampler && rng.one_in(2) {
         return *last;

@@ -1,5 +1,5 @@
 //! Division of 64-bit integers by an estimate of the reciprocal. Also 32-bit division by one step
-//! of the same, where the math box does not divide.
+//! of the same, where the math unit does not divide.
 //!
 //! An f32 reciprocal of the divisor `d`, slightly reduced, gives `r <= 2^64 / d` with 20 good bits.
 //! Two Newton steps in integers, `r += r * (2^64 - d * r) / 2^64`, leave `2^64 / d - r < 2`. So the
@@ -11,7 +11,7 @@ use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
 use crate::legalize_ops::wide::DwordPair;
 use smallvec::smallvec;
 
-/// Returns the rule for 64-bit division, and for other widths if the math box does not divide.
+/// Returns the rule for 64-bit division, and for other widths if the math unit does not divide.
 pub(super) fn rule(op: Opcode, t: Scalar, math: bool) -> Option<Rule> {
     let quotient = matches!(
         op,
@@ -55,7 +55,7 @@ impl Expander<'_> {
         self.to(Opcode::FcvtToUint, i32, r)
     }
 
-    /// Returns the math box's result for division by 0: the largest number for both quotient and
+    /// Returns the math unit's result for division by 0: the largest number for both quotient and
     /// remainder. A signed result has the dividend's sign.
     fn or_largest(&mut self, v: Value, d: Value, signed: Option<Value>) -> Value {
         let ty = self.ty(v);

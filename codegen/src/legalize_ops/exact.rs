@@ -28,9 +28,9 @@ pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
 }
 
 /// Divides or takes the root of f16 by way of f32. 24 bits are enough to round a quotient or root
-/// of 11 bits twice. The math box is off by some units of 24 bits. The remainder is exact; with its
-/// correction, the f32 result rounds to f16 as the exact one does. No exact result is within 2^-26
-/// of its size of the boundary between two f32 that round to different f16.
+/// of 11 bits twice. The math unit is off by some units of 24 bits. The remainder is exact; with
+/// its correction, the f32 result rounds to f16 as the exact one does. No exact result is within
+/// 2^-26 of its size of the boundary between two f32 that round to different f16.
 fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let f32 = Type::clamped(Scalar::F32, ty.lanes());
@@ -170,7 +170,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Applies a function of the math box, at f32 precision, to a number near 1.
+    /// Applies a function of the math unit, at f32 precision, to a number near 1.
     fn estimate(&mut self, f: FloatFormat, op: Opcode, x: Value) -> Value {
         if !f.double() {
             return self.un(op, x);

@@ -1,4 +1,5 @@
-//! Rounding of f64, conversions in two steps, and division and power where the math box lacks them.
+//! Rounding of f64, conversions in two steps, and division and power where the math unit lacks
+//! them.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
@@ -22,7 +23,7 @@ pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
     })
 }
 
-/// Returns the rule for an operation of a math box without division and power.
+/// Returns the rule for an operation of a math unit without division and power.
 pub(super) fn without_math(op: Opcode, from: Scalar) -> Option<Rule> {
     Some(match (op, from) {
         (Opcode::Fdiv | Opcode::Fpow, Scalar::F16) => Rule::whole(in_singles),
@@ -41,7 +42,7 @@ fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Fdemote, ty, r)]
 }
 
-/// Multiplies by the reciprocal. The math box has no reciprocal of large divisors, and that of
+/// Multiplies by the reciprocal. The math unit has no reciprocal of large divisors, and that of
 /// small ones overflows. So the divisor is scaled, and the product by the same factor.
 fn quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b] = e.args(inst);

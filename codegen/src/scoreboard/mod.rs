@@ -2,7 +2,7 @@
 //! instructions for waits that do not fit.
 //!
 //! The hardware of these platforms does not track dependences through GRFs. Instructions in
-//! in-order pipes are waited for by distance ([`order`]). Messages, the math box and the systolic
+//! in-order pipes are waited for by distance ([`order`]). Messages, the math unit and the systolic
 //! array run out of order. Each such instruction gets a token, and others wait until it has ended
 //! (`$3.dst`) or has read its sources (`$3.src`).
 //!

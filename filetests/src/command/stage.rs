@@ -83,9 +83,10 @@ impl Command for StageTest {
         };
         let text = compiled.dump(self.0);
         expect::checks(file, &text)?;
-        match test.has("precise-output") {
-            true => expect::section(file, self.name(), &text, options),
-            false => Ok(Outcome::Pass),
+        if test.has("precise-output") {
+            expect::section(file, self.name(), &text, options)
+        } else {
+            Ok(Outcome::Pass)
         }
     }
 }

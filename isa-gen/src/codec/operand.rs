@@ -73,7 +73,7 @@ pub(super) fn operand_error(operand: &'static str, why: &'static str) -> EncodeE
     EncodeError::Operand { operand, why }
 }
 
-/// Returns the codes of the register file and number of a register.
+/// Returns the codes of the GRF file and number of a register.
 #[inline(always)]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {

@@ -143,7 +143,7 @@ pub enum Field {
     ExecType,
     /// Three-source Align1: 16-bit immediate.
     Src0Imm,
-    /// Three-source Align1: register file, 0 GRF, 1 immediate.
+    /// Three-source Align1: GRF file, 0 GRF, 1 immediate.
     Src2File,
     /// Three-source Align1: type code.
     Src2Type,

@@ -38,8 +38,8 @@ pub fn isa_tables() -> Result<String, WriteError> {
     Ok(w.finish())
 }
 
-/// Returns the Rust source of the codecs: for each platform, the encoder and decoder of each format,
-/// compiled for the layouts that [`isa_tables`] has.
+/// Returns the Rust source of the codecs: for each platform, the encoder and decoder of each
+/// format, compiled for the layouts that [`isa_tables`] has.
 pub fn isa_codecs() -> Result<String, WriteError> {
     let layouts = Layouts::write(&mut Writer::default())?;
     let mut w = Writer::default();

@@ -276,7 +276,7 @@ pub(super) fn reads_whole_acc(op: Op) -> bool {
     )
 }
 
-/// Returns true if a byte of the register file is in one of the accumulators that operations name.
+/// Returns true if a byte of the GRF file is in one of the accumulators that operations name.
 pub(super) fn in_acc(at: u32) -> bool {
     at.wrapping_sub(regs::ACC) < 2 * WIDE_ACC as u32
 }

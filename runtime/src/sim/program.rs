@@ -100,7 +100,7 @@ pub(super) enum MicroOpKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BarrierId {
     Known(u32),
-    /// Id in the low byte at a byte offset in the register file.
+    /// Id in the low byte at a byte offset in the GRF file.
     Reg(u32),
 }
 

@@ -35,13 +35,13 @@ const DBG: u32 = TM0 + 32;
 const SP: u32 = DBG + 32;
 /// Zeros that reads of null return, as far as a region can reach. They are never written.
 const ZEROS: u32 = SP + 32;
-/// Bytes of the register file. Packed reads fetch groups of eight channels, so there is room after
+/// Bytes of the GRF file. Packed reads fetch groups of eight channels, so there is room after
 /// the last register.
 pub(super) const FILE_BYTES: usize = (ZEROS + 32 * 32 * 8) as usize;
 
 /// Offset of a register reference.
 pub(super) struct FileOffset {
-    /// Byte offset in the register file.
+    /// Byte offset in the GRF file.
     pub(super) at: u32,
     /// True for an accumulator.
     pub(super) acc: bool,
@@ -49,7 +49,7 @@ pub(super) struct FileOffset {
     pub(super) special: bool,
 }
 
-/// Returns the offset of a register reference in the register file of a thread with `grfs` GRFs.
+/// Returns the offset of a register reference in the GRF file of a thread with `grfs` GRFs.
 pub(super) fn place(platform: Platform, grfs: u32, r: RegRef<Reg>) -> Result<FileOffset, String> {
     let sub = u32::from(r.sub);
     let plain = |at: u32, limit: u32| {
@@ -99,7 +99,7 @@ pub(super) struct Regs {
 }
 
 impl Regs {
-    /// Creates a register file whose GRFs have `grf_end` bytes in total.
+    /// Creates a GRF file whose GRFs have `grf_end` bytes in total.
     pub(super) fn new(grf_end: u32) -> Regs {
         Regs {
             bytes: Box::new([0; FILE_BYTES]),

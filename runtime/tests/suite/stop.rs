@@ -117,7 +117,8 @@ fn progress_is_seen_while_work_runs() {
     let (seen, wait) = std::sync::mpsc::channel();
     let progress = Progress::new();
     let see = |p: &Progress| seen.send(p.total()).unwrap();
-    // The work takes as long as it takes to be seen twice, before a launch of 6 threads and after it.
+    // The work takes as long as it takes to be seen twice, before a launch of 6 threads and after
+    // it.
     let got = progress.watch(Duration::from_millis(1), see, || {
         let before = wait.recv().unwrap();
         let stop = StopSignals {

@@ -22,8 +22,8 @@
 //! - `--grf 256`: 256 GRFs a thread for both.
 //! - `--level 1`: ours at `-O 1`.
 //! - `--rounds 5`: the fastest of so many compiles counts.
-//! - `--write FILE`: writes the table into a page, between its marks; `--write FOLDER` into the page
-//!   of the target.
+//! - `--write FILE`: writes the table into a page, between its marks; `--write FOLDER` into the
+//!   page of the target.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -416,7 +416,7 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// Quotient of floats. That of singles is the math box's unless exact division is requested.
+    /// Quotient of floats. That of singles is the math unit's unless exact division is requested.
     pub fn quotient(&mut self, a: Value, b: Value) -> Value {
         if self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
             self.b.ins().fdiv(a, b)

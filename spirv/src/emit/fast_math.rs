@@ -8,7 +8,7 @@
 //! | `Fast` | all of these |
 //!
 //! With `AllowRecip`, the reciprocal of a constant is a constant. For other divisors of singles it
-//! is the math box's, and quotients by one divisor share it. A quotient of halves is the math
+//! is the math unit's, and quotients by one divisor share it. A quotient of halves is the math
 //! box's. Intel's compiler does the same.
 //!
 //! The assumptions of an operation about its result (no NaN, no infinity) are used by tests of the

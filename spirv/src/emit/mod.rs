@@ -26,6 +26,7 @@ mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
+pub(crate) mod library;
 mod logical_pointers;
 mod matrices;
 mod memory;
@@ -48,7 +49,7 @@ use crate::module::types::{MAX_LEAVES, Ty, Type};
 use crate::module::{Def, Module};
 use crate::op_info;
 use crate::prepared::PreparedFunction;
-use crate::promote_arrays::PromotedArrays;
+use crate::promoted_arrays::PromotedArrays;
 use crate::read::{self, Id};
 use crate::uniformity::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
@@ -87,7 +88,7 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     robust: bool,
     /// Set if quotients and roots of singles are rounded correctly.
     exact_division: bool,
-    /// Set if the math box has quotients and powers, or the target is unknown.
+    /// Set if the math unit has quotients and powers, or the target is unknown.
     pub(crate) quotients: bool,
     /// Contracted sums.
     fused: Sums,
@@ -208,7 +209,7 @@ pub(crate) struct KernelInput<'a, 'm> {
     pub exact_division: bool,
     /// True if the target has named barriers.
     pub named_barriers: bool,
-    /// True if its math box has quotients and powers.
+    /// True if its math unit has quotients and powers.
     pub quotients: bool,
     /// Allows contraction of products and sums.
     pub contracts: bool,
@@ -683,7 +684,7 @@ impl Emit<'_, '_, '_> {
             }
             Op::ExtInst => self.extended(inst),
             Op::FunctionCall if self.is_of_the_kernel(inst) => self.call(inst),
-            Op::FunctionCall => crate::library::intel_builtins::call(self, inst, self.body),
+            Op::FunctionCall => crate::emit::library::intel_builtins::call(self, inst, self.body),
             op => Err(Error::unsupported(read::name(op))),
         }
     }
@@ -699,11 +700,11 @@ impl Emit<'_, '_, '_> {
         match self.m.def(Id::of(set)) {
             Def::Set(crate::module::ExtInstSet::OpenCl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
-                crate::library::opencl(self, inst, number, &args)
+                crate::emit::library::opencl(self, inst, number, &args)
             }
             Def::Set(crate::module::ExtInstSet::Glsl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
-                crate::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
+                crate::emit::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
             }
             Def::Set(crate::module::ExtInstSet::NonSemantic) => Ok(Leaves::new()),
             Def::Set(_) => Err(Error::unsupported("this set of extended instructions")),

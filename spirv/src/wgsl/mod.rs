@@ -3,7 +3,10 @@
 mod directives;
 mod overrides;
 
-use crate::{Errors, Options, Translated, translate};
+use crate::Errors;
+use crate::Options;
+use crate::Translated;
+use crate::translate;
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv;
 use naga::compact::{KeepUnused, compact};

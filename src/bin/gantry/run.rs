@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
     /// Round quotients and square roots of singles in SPIR-V and WGSL correctly; by default they
-    /// are the math box's
+    /// are the math unit's
     #[arg(long)]
     exact_division: bool,
     /// Round each product and sum in SPIR-V and WGSL separately; by default once, where the module

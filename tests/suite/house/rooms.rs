@@ -1,7 +1,7 @@
 //! Direction of the rooms of each crate.
 //!
-//! The table in a crate's `lib.rs` lists its rooms from bottom to top. A room uses rooms above it in
-//! that table, and never one below. Tests inside a room may use any.
+//! The table in a crate's `lib.rs` lists its rooms from bottom to top. A room uses rooms above it
+//! in that table, and never one below. Tests inside a room may use any.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -194,6 +194,11 @@ fn codegen() {
 #[test]
 fn isa_gen() {
     check("isa-gen");
+}
+
+#[test]
+fn spirv() {
+    check("spirv");
 }
 
 /// A use that goes up is found, wherever it stands; one from a test is not.

@@ -7,8 +7,8 @@ pub(in crate::opt) const INST: u32 = 4;
 /// Maximal bytes that an instruction writes.
 const BYTES: u32 = 64;
 
-/// Returns true for a quotient or remainder that the math box does not compute. Expansion turns it
-/// into dozens of instructions. `math`: the math box divides dwords.
+/// Returns true for a quotient or remainder that the math unit does not compute. Expansion turns it
+/// into dozens of instructions. `math`: the math unit divides dwords.
 pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     let quotient = matches!(
         opcode,
@@ -17,7 +17,7 @@ pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
     quotient && (wide || !math)
 }
 
-/// Returns the cost of an operation without its operands. `math`: the math box divides dwords.
+/// Returns the cost of an operation without its operands. `math`: the math unit divides dwords.
 pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
     // The widest lanes decide how many channels fit an instruction.
     let mut widest = ty;

@@ -330,7 +330,7 @@ impl<'a> EGraph<'a> {
         this
     }
 
-    /// Returns true if the math box divides dwords.
+    /// Returns true if the math unit divides dwords.
     fn divides(&self) -> bool {
         self.ctx.target.features().math_int_div
     }

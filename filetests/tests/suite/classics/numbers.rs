@@ -239,12 +239,12 @@ fn sha256() -> Classic {
     }
 }
 
-/// Computes an exponential by the math box.
+/// Computes an exponential by the math unit.
 fn exp(v: Val<'_>) -> Val<'_> {
     (v * std::f32::consts::LOG2_E).map(|b, x| b.ins().fexp2(x))
 }
 
-/// Computes a logarithm by the math box.
+/// Computes a logarithm by the math unit.
 fn ln(v: Val<'_>) -> Val<'_> {
     v.map(|b, x| b.ins().flog2(x)) * std::f32::consts::LN_2
 }

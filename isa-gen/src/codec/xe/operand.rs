@@ -30,7 +30,7 @@ const KINDS: [Option<Arf>; 16] = {
     kinds
 };
 
-/// Returns the codes of the register file and number of a register.
+/// Returns the codes of the GRF file and number of a register.
 #[inline(always)]
 pub(super) fn reg_code(
     cx: &XeCtx,
@@ -71,7 +71,7 @@ pub(super) fn reg<L: NativeLayout>(
     }
 }
 
-/// Encodes the register file and number of a register.
+/// Encodes the GRF file and number of a register.
 #[inline(always)]
 pub(super) fn put_reg<L: NativeLayout>(
     cx: &XeCtx,

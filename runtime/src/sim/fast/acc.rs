@@ -34,7 +34,7 @@ handlers!(
 /// every `$words` words.
 macro_rules! elements {
     ($read:ident, $write:ident, $t:ty, $signed:ty, $bytes:literal, $words:literal) => {
-        /// Returns the whole integers from a byte of the register file on: see
+        /// Returns the whole integers from a byte of the GRF file on: see
         /// [`acc_value`](super::super::alu::acc_value).
         #[inline(always)]
         fn $read<const N: usize>(t: &Thread, at: u32, signed: bool) -> [i64; N] {
@@ -57,7 +57,7 @@ macro_rules! elements {
             out
         }
 
-        /// Writes the channels of a mask from a byte of the register file on.
+        /// Writes the channels of a mask from a byte of the GRF file on.
         #[inline(always)]
         fn $write<const N: usize>(t: &mut Thread, at: u32, mask: u32, v: &[i64; N]) {
             let on = truth_of_mask::<N>(mask);

@@ -32,7 +32,7 @@ pub(super) enum OperandLayout {
 /// Source of [`Rows`]: adjacent dwords, or one dword for all channels.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct RowSource {
-    /// Byte offset of the first dword in the register file; `None` for an immediate.
+    /// Byte offset of the first dword in the GRF file; `None` for an immediate.
     at: Option<u32>,
     /// Lane of an immediate.
     value: u32,

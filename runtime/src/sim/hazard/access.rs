@@ -11,7 +11,7 @@ use gantry_isa_gen::message::MsgOp;
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Arf, Op, Reg, Type};
 
-/// Offset of the flags, beyond the register file. A byte stands for a channel's bit of f0, and so
+/// Offset of the flags, beyond the GRF file. A byte stands for a channel's bit of f0, and so
 /// on.
 const FLAG_BITS: u32 = regs::FILE_BYTES as u32 * 2;
 

@@ -10,7 +10,7 @@
 //!   complete. A taken branch drains the pipes.
 //! - Within a pipe, a later instruction neither writes nor is read before an earlier one. Where all
 //!   distances count together (Xe-LP), only 64-bit instructions are slower than the others.
-//! - Sends, the math box and the systolic array read and write at any time. Tokens tell when they
+//! - Sends, the math unit and the systolic array read and write at any time. Tokens tell when they
 //!   have. Each of these functions reads sources in order. One that has read, or ended, implies
 //!   that all before it have read. Giving a token to an instruction waits for the instruction that
 //!   had it.

@@ -36,7 +36,7 @@ pub(super) enum SendOutcome {
     Ended,
 }
 
-/// Payload of a message: byte offsets of header, addresses, data and response in the register file.
+/// Payload of a message: byte offsets of header, addresses, data and response in the GRF file.
 #[derive(Clone, Copy)]
 struct Payload {
     header: u32,

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy)]
 pub(in super::super) enum DescOp {
     Imm(u32),
-    /// Byte offset in the register file.
+    /// Byte offset in the GRF file.
     Reg(u32),
 }
 

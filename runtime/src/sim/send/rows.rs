@@ -6,7 +6,7 @@ use gantry_isa_gen::message::Message;
 
 /// Payload without its header, as one range of bytes.
 pub(super) struct PayloadRows {
-    /// Byte offsets in the register file and lengths of its parts.
+    /// Byte offsets in the GRF file and lengths of its parts.
     parts: [(u32, u32); 2],
 }
 
@@ -28,7 +28,7 @@ impl PayloadRows {
         self.parts[0].1 + self.parts[1].1
     }
 
-    /// Returns the register file offset of `n` bytes from byte `at` of the payload on; `None` if
+    /// Returns the GRF file offset of `n` bytes from byte `at` of the payload on; `None` if
     /// they are not in one of its parts.
     pub(super) fn find(&self, at: u32, n: u32) -> Option<u32> {
         let [(first, size), (second, rest)] = self.parts;

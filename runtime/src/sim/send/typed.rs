@@ -26,7 +26,7 @@ pub(super) struct Texels {
     /// Bytes of a row.
     row: u32,
     channels: u32,
-    /// Byte offset of the header's sample mask in the register file and the first slot's bit, if
+    /// Byte offset of the header's sample mask in the GRF file and the first slot's bit, if
     /// the mask applies.
     slots: Option<(u32, u32)>,
     /// Byte offset of the response.

@@ -62,7 +62,7 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
     let options = Options {
         simd: Simd::Width(job.width),
         inline: job.inline[0],
-        // The math box's quotients are exact on the simulator. Where there are none, ask for
+        // The math unit's quotients are exact on the simulator. Where there are none, ask for
         // correctly rounded ones.
         exact_division: !job.target.features().math_div_pow,
         ..Options::default()

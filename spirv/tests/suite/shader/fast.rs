@@ -3,7 +3,8 @@
 use super::{Shader, WORDS, WORDS_DECORATIONS};
 use gantry_codegen::ir::Opcode::{self, *};
 
-/// How `%r` is made of `%x` and `%y`, what it is, and which operations on floats are left of it with the mode.
+/// How `%r` is made of `%x` and `%y`, what it is, and which operations on floats are left of it
+/// with the mode.
 struct Rule {
     body: &'static str,
     /// Of `%r`, or of `%q` where there is one.

@@ -1,4 +1,5 @@
-//! Minima and maxima of floats among the work-items of a sub-group and of a work-group, against plain Rust.
+//! Minima and maxima of floats among the work-items of a sub-group and of a work-group, against
+//! plain Rust.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS, simulated};
 use gantry_codegen::Target;
@@ -88,9 +89,10 @@ fn want(values: &[i32], i: usize, max: bool, how: How) -> f32 {
     };
     let runs = |n: &usize| how == How::GroupScan || !n.is_multiple_of(4);
     let all = (first..end).filter(runs).map(|n| values[n] as f32);
-    match max {
-        true => all.fold(f32::NEG_INFINITY, f32::max),
-        false => all.fold(f32::INFINITY, f32::min),
+    if max {
+        all.fold(f32::NEG_INFINITY, f32::max)
+    } else {
+        all.fold(f32::INFINITY, f32::min)
     }
 }
 
@@ -113,9 +115,10 @@ fn minima_and_maxima_begin_with_infinities() {
                     let target = Target::from_name(target).unwrap();
                     let left = simulated::launch(&shader, &t, target, &buffers, &|_| Vec::new());
                     for (i, got) in left.unwrap()[1].iter().enumerate() {
-                        let want = match how != How::GroupScan && i % 4 == 0 {
-                            true => untouched,
-                            false => want(&values, i, max, how).to_bits(),
+                        let want = if how != How::GroupScan && i % 4 == 0 {
+                            untouched
+                        } else {
+                            want(&values, i, max, how).to_bits()
                         };
                         let where_ = format!("{how:?} of {bits} bits, max {max}, work-item {i}");
                         assert_eq!(f32::from_bits(*got), f32::from_bits(want), "{where_}");
@@ -126,7 +129,8 @@ fn minima_and_maxima_begin_with_infinities() {
     }
 }
 
-/// `SPV_KHR_uniform_group_instructions`: a reduction and an exclusive scan of a work-group, of each operation.
+/// `SPV_KHR_uniform_group_instructions`: a reduction and an exclusive scan of a work-group, of each
+/// operation.
 #[test]
 fn uniform_arithmetic() {
     type Of = fn(u32, u32) -> u32;

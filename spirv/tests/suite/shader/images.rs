@@ -12,7 +12,8 @@ OpDecorate %samplers DescriptorSet 0
 OpDecorate %samplers Binding 4
 ";
 
-/// Three images that are read, three that are written, two samplers: of edges, and one that repeats.
+/// Three images that are read, three that are written, two samplers: of edges, and one that
+/// repeats.
 const TYPES: &str = "
 %c14 = OpConstant %uint 14
 %half = OpConstant %float 0.53125
@@ -38,7 +39,8 @@ const TYPES: &str = "
 %samplers = OpVariable %p_sampler2 UniformConstant
 ";
 
-/// A shader whose body makes `%r`, which is stored, and the buffers after it: what it stored, and the images.
+/// A shader whose body makes `%r`, which is stored, and the buffers after it: what it stored, and
+/// the images.
 fn run(body: &str) -> Vec<Vec<u32>> {
     let body = format!(
         "
@@ -132,10 +134,10 @@ OpImageWrite %to %mine %texel
         read(i).0.wrapping_add(read(i).1 + more)
     });
     for k in 0..3 {
-        check(&got[4 + k], |i| match i % 4 == k {
-            true => read(i).0,
-            false => k as u32,
-        });
+        check(
+            &got[4 + k],
+            |i| if i % 4 == k { read(i).0 } else { k as u32 },
+        );
     }
 }
 
@@ -156,7 +158,8 @@ fn by_an_index_for_all() {
     check(&got[0], |i| texel(2, i % 7).wrapping_add(14));
 }
 
-/// A sampler and an image, each by its own index: to the right of the image is its last texel, or its first ones again.
+/// A sampler and an image, each by its own index: to the right of the image is its last texel, or
+/// its first ones again.
 #[test]
 fn samplers_by_an_index() {
     let got = run("

@@ -1,4 +1,5 @@
-//! Built-in variables by pointers of every kind, in kernels: the module's text is run by the simulator, the IR's interpreter is not asked.
+//! Built-in variables by pointers of every kind, in kernels: the module's text is run by the
+//! simulator, the IR's interpreter is not asked.
 
 use super::assemble;
 use gantry_codegen::{CompileOptions, compile};
@@ -62,7 +63,8 @@ fn run(class: &str, types: &str, body: &str) -> Vec<u32> {
     launch(&assemble(&text), [48, 2, 1])
 }
 
-/// What `k` of a module leaves in a buffer of 48 words, in groups of 16 by what there are in the second dimension.
+/// What `k` of a module leaves in a buffer of 48 words, in groups of 16 by what there are in the
+/// second dimension.
 pub fn launch(words: &[u32], global: [u32; 3]) -> Vec<u32> {
     let options = Options {
         simd: Simd::Width(16),
@@ -144,7 +146,8 @@ OpBranchConditional %go %head %end
     super::check(&got, |i| i as u32 * 2 + i as u32 % 16);
 }
 
-/// As SYCL's kernels have them: imported, in global memory, through casts and by bytes, in constants too.
+/// As SYCL's kernels have them: imported, in global memory, through casts and by bytes, in
+/// constants too.
 #[test]
 fn imported_variables_by_casts() {
     let types = "

@@ -1,10 +1,12 @@
-//! Words that are malformed in their types, as the test of damage found them: told, or made into a module that verifies.
+//! Words that are malformed in their types, as the test of damage found them: told, or made into a
+//! module that verifies.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS, assemble};
 use gantry_codegen::verifier::verify_module;
 use gantry_spirv::{Options, Simd, translate};
 
-/// What is said of a body among whose types are vectors of four words and an image of several samples.
+/// What is said of a body among whose types are vectors of four words and an image of several
+/// samples.
 fn said(body: &'static str) -> String {
     let image = "
 %u2 = OpTypeVector %uint 2
@@ -116,7 +118,8 @@ OpFunctionEnd
     verify_module(&t.module).unwrap_or_else(|e| panic!("{e}\n{}", t.module));
 }
 
-/// Kernels of words that are as the grammar says, of other types, or no ids where something else is asked for.
+/// Kernels of words that are as the grammar says, of other types, or no ids where something else is
+/// asked for.
 #[test]
 fn kernels_that_do_not_fit_are_told() {
     let kernel = |modes: &str, global: &str, body: &str| {

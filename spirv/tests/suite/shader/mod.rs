@@ -1,5 +1,5 @@
-//! What shaders have that WGSL cannot say, as SPIR-V: each at every SIMD width, in the IR's interpreter and on the simulator for every platform,
-//! against plain Rust.
+//! What shaders have that WGSL cannot say, as SPIR-V: each at every SIMD width, in the IR's
+//! interpreter and on the simulator for every platform, against plain Rust.
 
 mod aliases;
 mod fast;
@@ -61,7 +61,8 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// A runtime array of words as a storage buffer at binding `N`: `%bN`, its elements' pointer `%p_uint`.
+/// A runtime array of words as a storage buffer at binding `N`: `%bN`, its elements' pointer
+/// `%p_uint`.
 const WORDS: &str = "
 %words = OpTypeRuntimeArray %uint
 %block = OpTypeStruct %words
@@ -130,7 +131,8 @@ impl Shader {
         translate(&self.words(), &options).map_err(|e| e.to_string())
     }
 
-    /// Runs 32 work-items in groups of 16 on buffers by binding and element, and gives what they hold. `pushed` may ask for their addresses.
+    /// Runs 32 work-items in groups of 16 on buffers by binding and element, and gives what they
+    /// hold. `pushed` may ask for their addresses.
     fn run(
         &self,
         buffers: &Buffers,
@@ -263,8 +265,9 @@ fn check(got: &[u32], want: impl Fn(usize) -> u32) {
     assert_eq!(got, want);
 }
 
-/// A body that stores the sum of three words, `%sum`, in the buffer 1: a loop goes from one pointer, `%a` where `%i` is odd and `%b` where it is even,
-/// to what `next` makes of it, as `%next` of `%p` and of the round `%n`.
+/// A body that stores the sum of three words, `%sum`, in the buffer 1: a loop goes from one
+/// pointer, `%a` where `%i` is odd and `%b` where it is even, to what `next` makes of it, as
+/// `%next` of `%p` and of the round `%n`.
 fn three_words(pointers: &str, next: &str) -> String {
     format!(
         "{pointers}
@@ -294,7 +297,8 @@ OpStore %to %sum
 
 #[test]
 fn row_major_matrices_in_old_blocks() {
-    // A uniform block with a matrix of 3 columns of 2, by rows of 16 bytes, and an array of two by rows of 8; a buffer of class Uniform.
+    // A uniform block with a matrix of 3 columns of 2, by rows of 16 bytes, and an array of two by
+    // rows of 8; a buffer of class Uniform.
     let shader = Shader {
         decorations: "
 OpDecorate %u Block
@@ -678,7 +682,8 @@ OpFunctionEnd
     assert_eq!(t.kernels[0].name, "compute");
 }
 
-/// A product of a sum alone is rounded with it: not where it is read twice, in another block, or said to be by itself.
+/// A product of a sum alone is rounded with it: not where it is read twice, in another block, or
+/// said to be by itself.
 #[test]
 fn products_are_part_of_sums_where_that_is_allowed() {
     let fused = |decorations: &str| {

@@ -37,7 +37,8 @@ OpDecorate %pairs Binding 6
     }
 }
 
-/// Runs with so many words in the buffers 0, 2 and those of the array, and zeros in the buffer 1, which is the first that comes back.
+/// Runs with so many words in the buffers 0, 2 and those of the array, and zeros in the buffer 1,
+/// which is the first that comes back.
 fn run(body: &'static str, robust: bool, sizes: [usize; 5]) -> Vec<Vec<u32>> {
     let of = |n: usize| -> Vec<u32> { (0..sizes[n]).map(|i| word(n, i)).collect() };
     let buffers = [
@@ -63,7 +64,8 @@ fn read(sizes: [usize; 5], n: usize, i: usize) -> u32 {
     if i < sizes[n] { word(n, i) } else { 0 }
 }
 
-/// Of two by a condition, then by a loop that moves it on and goes to the other buffer half way; what is stored goes to one of two as well.
+/// Of two by a condition, then by a loop that moves it on and goes to the other buffer half way;
+/// what is stored goes to one of two as well.
 #[test]
 fn by_choices_and_phis() {
     let sums = three_words(
@@ -106,7 +108,8 @@ OpStore %into %sum
     }
 }
 
-/// By an index of each channel's own into the array: elements, lengths, stores; what is outside reads zeros where that is looked at.
+/// By an index of each channel's own into the array: elements, lengths, stores; what is outside
+/// reads zeros where that is looked at.
 #[test]
 fn by_an_index() {
     let body = "
@@ -127,9 +130,12 @@ OpStore %p %i
             read(sizes, n, i).wrapping_add(sizes[n] as u32)
         });
         for k in 2..5 {
-            check(&got[k + 1], |i| match i % 3 + 2 == k && i < 32 {
-                true => i as u32,
-                false => word(k, i),
+            check(&got[k + 1], |i| {
+                if i % 3 + 2 == k && i < 32 {
+                    i as u32
+                } else {
+                    word(k, i)
+                }
             });
         }
     }
@@ -158,9 +164,12 @@ OpStore %to %more
         _ => member(i),
     });
     for k in 2..5 {
-        check(&got[k + 1], |i| match i % 7 + 2 == k {
-            true => word(k, i).wrapping_add(member(i)),
-            false => word(k, i),
+        check(&got[k + 1], |i| {
+            if i % 7 + 2 == k {
+                word(k, i).wrapping_add(member(i))
+            } else {
+                word(k, i)
+            }
         });
     }
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// What push constants are, by the addresses of buffers.
 type Pushed<'a> = &'a dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>;
 
-/// Launches a shader on every platform that has what it needs, its annotations held to covering every read and write: what the buffers hold then, by
-/// target.
+/// Launches a shader on every platform that has what it needs, its annotations held to covering
+/// every read and write: what the buffers hold then, by target.
 pub fn run(
     shader: &Shader,
     t: &Translated,

@@ -3,7 +3,8 @@
 use super::{Shader, WORDS, WORDS_DECORATIONS, assemble, check};
 use gantry_spirv::{Options, SpecValue, translate};
 
-/// A group's size by a constant, an array as long as that, and instructions of composites and floats.
+/// A group's size by a constant, an array as long as that, and instructions of composites and
+/// floats.
 fn shader() -> Shader {
     Shader {
         more: "OpCapability Float16",

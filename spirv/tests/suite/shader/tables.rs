@@ -90,9 +90,10 @@ fn outside_of_a_table() {
     let got = shader.run(&[(1, 0, vec![0; 32])], |_| Vec::new());
     check(&got[0], |i| {
         let k = i as u32 * 100 + 7;
-        match k < COUNT {
-            true => entry(k).wrapping_add(COUNT) ^ entry(3),
-            false => want(i, true),
+        if k < COUNT {
+            entry(k).wrapping_add(COUNT) ^ entry(3)
+        } else {
+            want(i, true)
         }
     });
 }

@@ -227,8 +227,8 @@ pub(super) fn tanpi(k: &mut K<'_, '_>, x: Value) -> Value {
     let end = k.with_sign(infinity, s);
     let pole = k.eq_n(c, 0.0);
     let v = k.sel(pole, end, v);
-    // Zeros take the sign of the quotient. Tiny values use the product instead: the cosine is 1, and
-    // the division would lose bits to underflow.
+    // Zeros take the sign of the quotient. Tiny values use the product instead: the cosine is 1,
+    // and the division would lose bits to underflow.
     let a = k.abs(s);
     let small = k.lt_n(a, 2f64.powi(-28));
     let product = k.mul(s, c);

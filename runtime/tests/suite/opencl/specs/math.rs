@@ -1,4 +1,4 @@
-//! Math box, and the library's functions around it. Both sides may have the error that OpenCL
+//! Math unit, and the library's functions around it. Both sides may have the error that OpenCL
 //! allows.
 
 use super::super::case::{Case, either, within, zero};

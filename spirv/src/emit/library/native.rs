@@ -1,4 +1,4 @@
-//! `native_` and `half_` functions, by the math box.
+//! `native_` and `half_` functions, by the math unit.
 
 use super::common::floats;
 use super::{Method, wrong};
@@ -67,7 +67,7 @@ fn both(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
     Ok((e.b.ins().fsin(a), e.b.ins().fcos(a)))
 }
 
-/// Returns true if functions that the math box lacks are approximated. `native_` functions have no
+/// Returns true if functions that the math unit lacks are approximated. `native_` functions have no
 /// limits on error or range.
 fn rough(e: &E<'_, '_, '_>, a: Value) -> bool {
     !e.quotients && e.b.ty(a).scalar() == Scalar::F32
