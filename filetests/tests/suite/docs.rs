@@ -12,7 +12,8 @@ fn root() -> PathBuf {
 fn documents() -> Vec<(String, String)> {
     let mut paths = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
-    paths.extend(docs.map(|e| e.unwrap().path()));
+    let pages = docs.map(|e| e.unwrap().path());
+    paths.extend(pages.filter(|p| p.extension().is_some_and(|e| e == "md")));
     let read = |p: PathBuf| (p.display().to_string(), std::fs::read_to_string(p).unwrap());
     paths.into_iter().map(read).collect()
 }
