@@ -140,7 +140,7 @@ impl Block2d {
         }
         if !(i64::from(s.x) * i64::from(e)).rem_euclid(4).eq(&0) {
             return Err(format!(
-                "a 2D block at column {}, which begins at no dword",
+                "a 2D block at column {}, which is not dword-aligned",
                 s.x
             ));
         }
