@@ -20,7 +20,7 @@ pub struct Line {
     pub compile_time: Duration,
     /// Figures of its launch.
     pub launch: LaunchStats,
-    /// What the check found.
+    /// Result of the check.
     pub check: String,
 }
 

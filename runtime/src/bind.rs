@@ -7,7 +7,7 @@ use crate::module::Kernel;
 use crate::zebin::{ArgInfo, ArgRole, BindingPlace, Resource};
 use std::fmt;
 
-/// Where a caller binds an argument.
+/// Position of an argument in a shader's interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Slot {
     /// At a place of the shader's interface.

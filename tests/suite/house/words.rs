@@ -213,6 +213,50 @@ fn doc_comments_begin_with_nouns_or_verbs() {
     );
 }
 
+/// Words that the glossary calls old, with those that replace them.
+fn old_words(glossary: &str) -> Vec<(String, String)> {
+    let (_, table) = glossary.split_once("## Old words").unwrap();
+    let rows = table.lines().filter_map(|l| l.strip_prefix("| "));
+    let cells = rows.filter_map(|l| l.trim_end_matches(" |").split_once(" | "));
+    cells
+        .filter(|(old, _)| *old != "old")
+        .map(|(old, new)| (old.to_string(), new.to_string()))
+        .collect()
+}
+
+/// Lines of comments or pages that have an old word outside of code spans.
+fn old_fashioned(name: &str, text: &str, old: &[(String, String)]) -> Vec<String> {
+    let page = name.ends_with(".md");
+    let mut found = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let prose = if page {
+            line
+        } else {
+            line.split_once("//").map_or("", |(_, comment)| comment)
+        };
+        let prose = plain(prose).to_lowercase();
+        for (word, new) in old {
+            if prose.contains(word.as_str()) {
+                found.push(format!("{name}:{}: `{word}` is `{new}`", n + 1));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_old_words() {
+    let glossary = std::fs::read_to_string(root().join("docs/glossary.md")).unwrap();
+    let old = old_words(&glossary);
+    assert!(!old.is_empty());
+    let mut texts = files(&RUST, ".rs");
+    texts.extend(files(&["README.md", "CONTRIBUTING.md", "docs"], ".md"));
+    texts.retain(|(name, _)| name != "docs/glossary.md");
+    let each = texts.iter().flat_map(|(n, t)| old_fashioned(n, t, &old));
+    let found: Vec<String> = each.collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Each counter finds a planted case, and nothing in what is right.
 #[test]
 fn planted_prose_is_found() {
@@ -234,4 +278,9 @@ fn planted_prose_is_found() {
     let docs =
         doc_comments("/// What it is.\n/// What it was.\nstruct X;\n/// Length.\nfn f() {}\n");
     assert_eq!(docs.iter().filter(|d| asks(d.1)).count(), 1);
+    let old = [("doubleword".to_string(), "dword".to_string())];
+    let count = |name: &str, text: &str| old_fashioned(name, text, &old).len();
+    assert_eq!(count("a.rs", "// Doublewords."), 1);
+    assert_eq!(count("a.rs", "let doubleword = 4;"), 0);
+    assert_eq!(count("a.md", "A doubleword and a `doubleword`."), 1);
 }

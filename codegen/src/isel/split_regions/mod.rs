@@ -8,7 +8,8 @@
 //! Input: lowered blocks. Output: [`VCode`] in which every instruction passes `isa_gen::legal` once
 //! registers are allocated with their alignment.
 
-pub mod cut;
+pub mod bounds;
+mod cut;
 mod limits;
 mod repair;
 mod wide;

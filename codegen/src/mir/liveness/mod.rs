@@ -8,6 +8,9 @@
 //! are live before, during and after it.
 
 mod inserted;
+mod load;
+
+pub(crate) use load::LiveOutLoad;
 
 use crate::error::CodegenError;
 use crate::mir::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
@@ -272,44 +275,6 @@ impl Occurrences {
     pub(crate) fn of(&self, r: VReg) -> &[Occurrence] {
         let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
         self.list.get(from as usize..to as usize).unwrap_or(&[])
-    }
-}
-
-/// Bytes that are live at the ends of blocks.
-///
-/// If their sum exceeds the size of the GRF file times the number of blocks, some block needs more
-/// than the file. This ends the computation early: to follow all live ranges of nested code would
-/// take quadratic time.
-pub(crate) struct LiveOutLoad {
-    bytes: Vec<u32>,
-    total: u64,
-    most: u64,
-}
-
-impl LiveOutLoad {
-    /// Returns an empty load for a GRF file of `file` bytes.
-    pub(crate) fn new(code: &VCode, file: u32) -> LiveOutLoad {
-        LiveOutLoad {
-            bytes: vec![0; code.blocks.len()],
-            total: 0,
-            most: u64::from(file) * code.blocks.len() as u64,
-        }
-    }
-
-    /// Adds bytes that are live at a block's end, which count as `cost` bytes in the sum. Returns
-    /// true if all may still fit.
-    pub(crate) fn add(&mut self, block: VBlock, bytes: u32, cost: u32) -> bool {
-        self.bytes[block.index()] = self.bytes[block.index()].saturating_add(bytes);
-        self.total += u64::from(cost);
-        self.total <= self.most
-    }
-
-    /// Returns the error for the block with most live bytes.
-    pub(crate) fn error(&self, name: &str, code: &VCode, file: u32) -> CodegenError {
-        let blocks = self.bytes.iter().zip(code.blocks.values());
-        let worst = blocks.max_by_key(|(bytes, _)| **bytes);
-        let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
-        code.out_of_registers(name, at, [needed, file], false)
     }
 }
 

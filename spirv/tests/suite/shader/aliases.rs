@@ -1,4 +1,4 @@
-//! Which arguments promise that nothing else reaches what is written through them.
+//! Arguments that promise that nothing else reaches what is written through them.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS};
 

@@ -1,13 +1,13 @@
-//! What `FPFastMathMode` makes simpler, and what it leaves as it is.
+//! Expressions that `FPFastMathMode` simplifies, and those that it leaves as they are.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS};
 use gantry_codegen::ir::Opcode::{self, *};
 
-/// How `%r` is made of `%x` and `%y`, what it is, and which operations on floats are left of it
-/// with the mode.
+/// Expression `%r` of `%x` and `%y`, its value, and the float operations that remain of it with the
+/// mode.
 struct Rule {
     body: &'static str,
-    /// Of `%r`, or of `%q` where there is one.
+    /// Mode of `%r`, or of `%q` if there is one.
     mode: u32,
     value: fn(f32, f32) -> f32,
     left: &'static [Opcode],

@@ -9,7 +9,7 @@ const WIDTH: usize = 8;
 /// The work-group.
 const GROUP: usize = 16;
 
-/// What is asked for.
+/// Operation that a case tests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum How {
     /// An exclusive scan of a sub-group, in the work-items whose number is no multiple of 4.
@@ -75,7 +75,7 @@ OpBranchConditional %some %then %end
     }
 }
 
-/// What a work-item gets.
+/// Returns the expected result of a work-item.
 fn want(values: &[i32], i: usize, max: bool, how: How) -> f32 {
     let size = match how {
         How::SubgroupScan | How::Large => WIDTH,

@@ -70,7 +70,7 @@ OpStore %pr %r
     shader.run(&buffers, |_| Vec::new())
 }
 
-/// What a texel of the n-th image that is read holds.
+/// Returns the contents of a texel of the n-th image that is read.
 fn texel(n: u32, at: usize) -> u32 {
     words(16)[at] ^ n
 }

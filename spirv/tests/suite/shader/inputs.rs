@@ -54,7 +54,7 @@ OpReturn
 OpFunctionEnd
 ";
 
-/// What a body stores as `%r` in 48 work-items of groups of 16 by 2.
+/// Returns the values that a body stores as `%r` in 48 work-items of groups of 16 by 2.
 fn run(class: &str, types: &str, body: &str) -> Vec<u32> {
     let text = HEAD
         .replace("CLASS", class)
@@ -63,8 +63,8 @@ fn run(class: &str, types: &str, body: &str) -> Vec<u32> {
     launch(&assemble(&text), [48, 2, 1])
 }
 
-/// What `k` of a module leaves in a buffer of 48 words, in groups of 16 by what there are in the
-/// second dimension.
+/// Returns the buffer of 48 words after a launch of `k`. Groups have 16 work-items in the first
+/// dimension, and all in the second.
 pub fn launch(words: &[u32], global: [u32; 3]) -> Vec<u32> {
     let options = Options {
         simd: Simd::Width(16),

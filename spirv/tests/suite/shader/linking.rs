@@ -63,7 +63,7 @@ OpReturn
 OpFunctionEnd
 ";
 
-/// What it imports, the numbers of its ids and the order of its types being others.
+/// Library that the module imports. Its ids have other numbers and its types another order.
 const LIBRARY: &str = "
 OpCapability Kernel
 OpCapability Addresses
@@ -105,7 +105,7 @@ OpReturnValue %r
 OpFunctionEnd
 ";
 
-/// What the library imports in turn.
+/// Module that the library imports in turn.
 const SUM: &str = "
 OpCapability Kernel
 OpCapability Addresses

@@ -5,8 +5,7 @@ use super::{Shader, WORDS, WORDS_DECORATIONS, assemble};
 use gantry_codegen::verifier::verify_module;
 use gantry_spirv::{Options, Simd, translate};
 
-/// What is said of a body among whose types are vectors of four words and an image of several
-/// samples.
+/// Returns the error for a body. Its types have vectors of four words and a multisampled image.
 fn said(body: &'static str) -> String {
     let image = "
 %u2 = OpTypeVector %uint 2

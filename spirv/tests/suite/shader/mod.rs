@@ -1,5 +1,5 @@
-//! What shaders have that WGSL cannot say, as SPIR-V: each at every SIMD width, in the IR's
-//! interpreter and on the simulator for every platform, against plain Rust.
+//! Features of shaders that WGSL cannot express, as SPIR-V. Each runs at every SIMD width, in the
+//! interpreter and on the simulator for every platform, and is compared with plain Rust.
 
 mod aliases;
 mod fast;
@@ -20,7 +20,7 @@ use gantry_codegen::verifier::verify_module;
 use gantry_spirv::{Options, Simd, SpecValue, Translated, translate};
 use std::collections::BTreeMap;
 
-/// What all have: types, the built-in id, and `main` in groups of 16.
+/// Common part of all shaders: types, the built-in id, and `main` in groups of 16.
 const HEAD: &str = r#"
 OpCapability Shader
 OpCapability Int64
@@ -236,7 +236,7 @@ impl Shader {
         }
     }
 
-    /// Whether a word on the simulator is what the interpreter has.
+    /// Returns true if a word of the simulator equals the interpreter's.
     fn alike(&self, got: u32, want: u32) -> bool {
         let (g, w) = (f32::from_bits(got), f32::from_bits(want));
         got == want || self.near && (g - w).abs() <= w.abs() * 4e-7
@@ -265,9 +265,10 @@ fn check(got: &[u32], want: impl Fn(usize) -> u32) {
     assert_eq!(got, want);
 }
 
-/// A body that stores the sum of three words, `%sum`, in the buffer 1: a loop goes from one
-/// pointer, `%a` where `%i` is odd and `%b` where it is even, to what `next` makes of it, as
-/// `%next` of `%p` and of the round `%n`.
+/// Returns a body that stores the sum of three words, `%sum`, in the buffer 1.
+///
+/// A loop starts at the pointer `%a` if `%i` is odd, else at `%b`. `next` defines the next pointer
+/// `%next` from `%p` and the iteration `%n`.
 fn three_words(pointers: &str, next: &str) -> String {
     format!(
         "{pointers}
@@ -297,8 +298,8 @@ OpStore %to %sum
 
 #[test]
 fn row_major_matrices_in_old_blocks() {
-    // A uniform block with a matrix of 3 columns of 2, by rows of 16 bytes, and an array of two by
-    // rows of 8; a buffer of class Uniform.
+    // A uniform block with a matrix of 3 columns of 2, rows 16 bytes apart. An array of two such
+    // matrices, rows 8 bytes apart. A buffer of class Uniform.
     let shader = Shader {
         decorations: "
 OpDecorate %u Block

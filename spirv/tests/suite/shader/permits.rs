@@ -1,4 +1,4 @@
-//! What a module only permits, promises or hints.
+//! Permissions, promises and hints of a module.
 
 use super::{Shader, WORDS, WORDS_DECORATIONS, check, words};
 
@@ -51,7 +51,7 @@ OpStore %to %w Aligned|NoAliasINTELMask 4 %scopes
     check(&got[1], |i| data[i] * 6);
 }
 
-/// What a capability is for is refused where it is used, by name.
+/// Instructions of an unsupported capability are refused where they are used, by name.
 #[test]
 fn what_is_declared_is_refused_where_it_is_used() {
     let shader = Shader {

@@ -37,8 +37,8 @@ OpDecorate %pairs Binding 6
     }
 }
 
-/// Runs with so many words in the buffers 0, 2 and those of the array, and zeros in the buffer 1,
-/// which is the first that comes back.
+/// Runs with `sizes` words in the buffers 0, 2 and those of the array. Buffer 1 starts as zeros and
+/// is the first that is returned.
 fn run(body: &'static str, robust: bool, sizes: [usize; 5]) -> Vec<Vec<u32>> {
     let of = |n: usize| -> Vec<u32> { (0..sizes[n]).map(|i| word(n, i)).collect() };
     let buffers = [
@@ -54,18 +54,18 @@ fn run(body: &'static str, robust: bool, sizes: [usize; 5]) -> Vec<Vec<u32>> {
     shader(body, robust).run(&buffers, |_| Vec::new())
 }
 
-/// What a word of a buffer holds, by the buffer's number in `run`.
+/// Returns a word of a buffer, by the buffer's number in `run`.
 fn word(n: usize, i: usize) -> u32 {
     words(64)[i] ^ n as u32
 }
 
-/// What is read there of a buffer of so many words: outside of it zeros.
+/// Returns the word that a shader reads from a buffer: zero if it is out of bounds.
 fn read(sizes: [usize; 5], n: usize, i: usize) -> u32 {
     if i < sizes[n] { word(n, i) } else { 0 }
 }
 
-/// Of two by a condition, then by a loop that moves it on and goes to the other buffer half way;
-/// what is stored goes to one of two as well.
+/// A condition selects one of two buffers. A loop advances the pointer and changes to the other
+/// buffer half way. Stores select one of two buffers as well.
 #[test]
 fn by_choices_and_phis() {
     let sums = three_words(

@@ -11,11 +11,11 @@ use gantry_runtime::{
 use gantry_spirv::Translated;
 use std::collections::BTreeMap;
 
-/// What push constants are, by the addresses of buffers.
+/// Push constants as a function of the addresses of buffers.
 type Pushed<'a> = &'a dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>;
 
-/// Launches a shader on every platform that has what it needs, its annotations held to covering
-/// every read and write: what the buffers hold then, by target.
+/// Launches a shader on every platform that supports it, under the hazard check. Returns the
+/// contents of the buffers, by target.
 pub fn run(
     shader: &Shader,
     t: &Translated,
