@@ -2,8 +2,8 @@
 //!
 //! An address is *based* on an argument if it is that argument plus an offset. Sums, regions,
 //! selects, shuffles and block parameters pass the object on if all their sources agree. An
-//! argument *escapes* by any other computation on an address, and by any use other than the address of a
-//! memory access. Then its numeric value matters.
+//! argument *escapes* by any other computation on an address, and by any use other than the address
+//! of a memory access. Then its numeric value matters.
 //!
 //! A value's object changes at most twice, and each change visits the value's users: the work is
 //! linear.
