@@ -1,9 +1,9 @@
-//! Cache of the control cache graph between passes.
+//! Cache of the control flow graph between passes.
 
 use crate::ir::{ControlFlow, Function};
 use std::rc::Rc;
 
-/// Control cache graph, computed on demand.
+/// Control flow graph, computed on demand.
 #[derive(Default)]
 pub(crate) struct CfgCache(Option<Rc<ControlFlow>>);
 

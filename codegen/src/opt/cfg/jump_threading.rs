@@ -2,7 +2,7 @@
 //!
 //! The block is pure up to its branch. Predecessors bypass it if they pass constants that decide
 //! the branch, or if they branch on the same condition. They get copies of its computations. If its
-//! values are used later, successors of its targets take these as parameters.
+//! values are used later, both of its targets take these as parameters.
 //!
 //! Limits: [`COMPUTES`] instructions of a block, and [`ROUNDS`] rounds, each linear in instructions
 //! and edges.
@@ -89,7 +89,7 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<ThreadedBlock
         let mut succs = [false; 2];
         let mut last = None;
         for &(from, inst) in preds {
-            // A branch with successors edges to this block is listed twice.
+            // A branch with both edges to this block is listed twice.
             if last.replace(inst) == Some(inst) {
                 continue;
             }

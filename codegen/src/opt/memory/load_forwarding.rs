@@ -245,7 +245,7 @@ pub(crate) fn eliminate_dead_stores(
     let read = scratch_reads(func, &mut forms);
     let mut changed = 0;
     for &block in cfg.order() {
-        // Backward: stores with no read between them and the end of the block.
+        // Backward: later stores that no access in between may alias.
         let mut again: Vec<MemoryAccess> = Vec::new();
         let mut dead = Vec::new();
         for (at, &inst) in func.layout.insts(block).iter().enumerate().rev() {

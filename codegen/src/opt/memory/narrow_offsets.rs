@@ -121,7 +121,7 @@ fn extension(func: &Function, ranges: &mut ValueRanges<'_>, v: Value) -> Option<
     } else {
         return None;
     };
-    // No operand exists in 64 bits alone.
+    // Every operand must have a 32-bit form.
     let mut work: SmallVec<[Value; 8]> = smallvec![v];
     let mut parts = PARTS;
     while let Some(v) = work.pop() {

@@ -2,8 +2,8 @@
 //! once if their loads or stores are neighbours.
 //!
 //! ```text
-//!     for (i = a; i < b; i += 1) body          for (i = a; i < b - 3; ) { body i += 1, four times }
-//!                                        ->    for (; i < b; i += 1) body
+//!     for (i = a; i < b; i += 1) body         for (i = a; i < b - 3; ) { body i += 1, four times }
+//!                                        ->   for (; i < b; i += 1) body
 //! ```
 //!
 //! `b` is first raised to at least the least number plus three, so that `b - 3` does not wrap. Then
