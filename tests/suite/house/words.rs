@@ -27,7 +27,9 @@ fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
         if path.is_dir() {
             let entries = std::fs::read_dir(&path).unwrap();
             let inner = entries.map(|e| e.unwrap().path());
-            open.extend(inner.filter(|p| !p.ends_with("target")));
+            // Build directories stand beside a manifest; `codegen/src/target` does not.
+            let built = path.join("Cargo.toml").exists();
+            open.extend(inner.filter(|p| !(built && p.ends_with("target"))));
         } else if path.to_string_lossy().ends_with(ending) {
             let name = path.strip_prefix(root()).unwrap().display().to_string();
             found.push((name, std::fs::read_to_string(&path).unwrap()));

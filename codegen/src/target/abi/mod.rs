@@ -1,16 +1,14 @@
 //! ABI of threads, one file per platform family: how threads start, synchronize and end.
 //!
-//! It covers the initial contents of a thread's registers ([`Payload`]), the bits of the thread
-//! header that messages need, and the registers for the last message's payload. Sources: the
-//! driver's documented and observed behaviour, and the output of Intel's compiler.
+//! It covers the initial contents of a thread's registers ([`Payload`]), and the bits of the thread
+//! header that messages need. It also covers the registers for the last message's payload. Sources:
+//! the driver's documented and observed behaviour, and the output of Intel's compiler.
 
 mod before_xe;
 mod payload;
 mod xe;
 
-pub(crate) use payload::NO_CROSS_BYTES;
-pub(crate) use payload::PACKED_IDS;
-pub(crate) use payload::has_what_is_asked;
+pub(crate) use payload::{NO_CROSS_BYTES, PACKED_IDS, has_what_is_asked};
 pub use payload::{LaunchFact, Payload, Slot};
 
 use gantry_isa_gen::Platform;
