@@ -5,10 +5,9 @@
 //! carries a tag that says which.
 
 use crate::body::Body;
-use crate::module::Module;
-use crate::module::addresses;
 use crate::module::constants::Constant;
 use crate::module::types::Type;
+use crate::module::{Module, addresses};
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};

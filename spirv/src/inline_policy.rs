@@ -15,9 +15,8 @@
 use crate::builtins;
 use crate::calling_convention::CallConv;
 use crate::error::Error;
-use crate::module::addresses;
 use crate::module::types::{Ty, Type};
-use crate::module::{Def, ExtInstSet, Func, FuncData, Module};
+use crate::module::{Def, ExtInstSet, Func, FuncData, Module, addresses};
 use crate::op_info;
 use crate::read::{self, Id, Inst};
 use cranelift_entity::SecondaryMap;

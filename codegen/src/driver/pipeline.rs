@@ -29,9 +29,8 @@
 use crate::driver::context::Context;
 use crate::driver::form::Form;
 use crate::driver::options::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
-use crate::driver::policy;
 use crate::driver::stage::Stage;
-use crate::driver::steps;
+use crate::driver::{policy, steps};
 use crate::error::CodegenError;
 use crate::ir::{Function, Module, verifier};
 use crate::isel::mask_stack::Finding;

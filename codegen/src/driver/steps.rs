@@ -10,9 +10,9 @@ use crate::isel::lower_sends as sends;
 use crate::isel::split_regions::legalize;
 use crate::legalize_ops::expand;
 use crate::mir::liveness::liveness as live_ranges;
-use crate::mir_opt::copy_coalescing;
 use crate::mir_opt::{
-    address_cse as cse, combine_constants as constants, pass_by_reference as by_reference,
+    address_cse as cse, combine_constants as constants, copy_coalescing,
+    pass_by_reference as by_reference,
 };
 use crate::opt;
 use crate::opt::inline::group;

@@ -13,8 +13,7 @@
 //! [`MaskStackInsts::finish`] the others.
 
 use super::{Emitter, NATIVE};
-use crate::mir::JoinPoint;
-use crate::mir::VBlock;
+use crate::mir::{JoinPoint, VBlock};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{ExecSize, Inst, Op, Predicate, Reg, Src, Target as BranchTarget};
 use smallvec::SmallVec;

@@ -24,8 +24,7 @@ use crate::ir::{
 };
 use crate::mir::SymbolPart;
 use crate::target::Target;
-use crate::target::abi::NO_CROSS_BYTES;
-use crate::target::abi::{PACKED_IDS, Payload};
+use crate::target::abi::{NO_CROSS_BYTES, PACKED_IDS, Payload};
 use cranelift_entity::EntityRef;
 use data::DataSections;
 use debug::DebugKernel;

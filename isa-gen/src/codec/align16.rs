@@ -10,8 +10,7 @@ use super::bits::Fields;
 use super::operand::{
     SRC0, SRC1, SrcFields, get_src, operand_error, reg, reg_code, type_code, type_of,
 };
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;

@@ -5,8 +5,7 @@ use super::operand::{
     IMM, SRC0, SRC1, SrcFields, get_dst, operand_error, put_dst, put_sub, reg, reg_code,
 };
 use super::{Ctx, Operands};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods, Target};
 use crate::op::{Format, Op};
 use crate::reg::{Reg, RegRef};

@@ -14,8 +14,7 @@ mod send;
 mod ternary;
 pub(crate) mod xe;
 
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::Inst;
 use crate::op::{Format, OpInfo};
 use crate::platform::Platform;

@@ -1,10 +1,8 @@
 //! Operands of one- and two-source instructions, and helpers that other formats share.
 
-use super::align16;
 use super::bits::Fields;
-use super::{Ctx, Operands};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use super::{Ctx, Operands, align16};
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};

@@ -7,8 +7,7 @@ use super::operand::{
     reg_code, type_code, type_of,
 };
 use super::{Ctx, Operands};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;

@@ -286,9 +286,8 @@ impl Emit<'_, '_, '_> {
             return Err(wrong(op));
         }
         let scalar = ta.scalar();
-        use FloatCC as F;
-        use IntCC as I;
         use Op::*;
+        use {FloatCC as F, IntCC as I};
         let int = match op {
             IEqual | PtrEqual => Some(I::Equal),
             INotEqual | PtrNotEqual => Some(I::NotEqual),

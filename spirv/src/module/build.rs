@@ -1,11 +1,10 @@
 //! Builder of a module from its instructions, in their order.
 
 use super::constants::{Constant, low};
-use super::folding;
 use super::specialize::Specialized;
 use super::types::{ImageType, Layout, Ty, Type, TypeKey, Types};
 use super::{
-    BlockDef, ConstData, Def, Entry, ExtInstSet, Func, FuncData, GlobalData, Modes, Module,
+    BlockDef, ConstData, Def, Entry, ExtInstSet, Func, FuncData, GlobalData, Modes, Module, folding,
 };
 use crate::Options;
 use crate::capabilities::{self, Support};

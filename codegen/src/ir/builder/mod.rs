@@ -41,12 +41,11 @@ pub use kernel::{KernelBuilder, Operand, Val, Var};
 pub use math::Math;
 pub use simd::SimdLabel;
 
-use crate::ir::Origin;
 use crate::ir::verifier::ErrorLocation;
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
-    InstData, Opcode, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc, Type,
-    Value, verifier,
+    InstData, Opcode, Origin, Param, ParamInfo, ParamRole, Sampler, Scalar, Signature, SourceLoc,
+    Type, Value, verifier,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;

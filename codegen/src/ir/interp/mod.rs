@@ -41,9 +41,8 @@ mod thread;
 pub use image::{Addressing, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
-use crate::ir::Origin;
 use crate::ir::memory::SLM_ALIGN;
-use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
+use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Origin, Scalar, Type};
 use memory::{DataContents, ImageTables, Spaces};
 use thread::{Thread, ThreadState};
 

@@ -5,10 +5,9 @@ use super::memory::{Spaces, from_le};
 use super::print::print;
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
-use crate::ir::Origin;
 use crate::ir::{
     ArgFact, AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, ImageFact, Inst,
-    InstData, MAX_SCRATCH, MemFlags, Module, Opcode, Scalar, SourceLoc, Type, Value,
+    InstData, MAX_SCRATCH, MemFlags, Module, Opcode, Origin, Scalar, SourceLoc, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_isa_gen::sem::FpMode;

@@ -25,8 +25,7 @@ mod slots;
 mod systolic;
 mod ternary;
 
-use crate::entity_set::Marks;
-use crate::entity_set::sized;
+use crate::entity_set::{Marks, sized};
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::{

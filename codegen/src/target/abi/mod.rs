@@ -8,8 +8,8 @@ mod before_xe;
 mod payload;
 mod xe;
 
-pub(crate) use payload::{NO_CROSS_BYTES, PACKED_IDS, has_what_is_asked};
 pub use payload::{LaunchFact, Payload, Slot};
+pub(crate) use payload::{NO_CROSS_BYTES, PACKED_IDS, has_what_is_asked};
 
 use gantry_isa_gen::Platform;
 

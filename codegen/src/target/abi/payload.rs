@@ -2,10 +2,9 @@
 //! cross-thread data (kernel arguments and launch facts, as `.ze_info` lists them).
 
 use crate::error::CodegenError;
-use crate::ir::Origin;
 use crate::ir::{
-    ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode, Value,
-    ValueDef,
+    ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode, Origin,
+    Value, ValueDef,
 };
 use crate::target::{GrfFile, Target};
 

@@ -7,8 +7,7 @@ use super::super::operand::{
     operand_error, reg, reg_code, stride, stride_code, type_code, type_of,
 };
 use super::{SRCS, TernaryFields, mme, mme_code};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;

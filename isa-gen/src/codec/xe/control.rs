@@ -3,8 +3,7 @@
 
 use super::{XeCtx, field_error, operand_error, swsb, type_at};
 use crate::codec::bits::Fields;
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};

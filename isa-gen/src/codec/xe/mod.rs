@@ -9,8 +9,7 @@ mod ternary;
 
 use super::bits::Fields;
 use super::{Codec, Ctx, NoOperands, Operands};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::Inst;
 use crate::op::{Format, Op};
 use crate::reg::Reg;

@@ -3,8 +3,7 @@
 use super::{XeCtx, code, field_error, operand_error, type_at};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::codec::operand::{
     SRC0, SRC1, SrcFields, addr_ref, addr_sub, get_function, put_function,
 };

@@ -1,8 +1,7 @@
 //! SWSB field: a distance, a token, or a combination of both that has an encoding.
 
 use super::{XeCtx, operand_error};
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Inst, InstOpts};
 use crate::op::Format;
 use crate::reg::Reg;

@@ -6,8 +6,7 @@ use super::operand::{
 use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
-use crate::codec::error::DecodeError;
-use crate::codec::error::EncodeError;
+use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::Op;
 use crate::reg::{Reg, RegRef};

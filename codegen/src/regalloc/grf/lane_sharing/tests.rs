@@ -1,11 +1,10 @@
 //! Tests each condition of lane sharing on a small loop that channels leave one by one.
 
 use super::share;
-use crate::mir::JoinPoint;
 use crate::mir::liveness::liveness;
 use crate::mir::operand::{begins, dst, grf_dst, imm, scalar_src};
 use crate::mir::{
-    BlockData, MInst, Place, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
+    BlockData, JoinPoint, MInst, Place, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
 };
 use crate::target::Target;
 use cranelift_entity::{EntityRef, PrimaryMap};
