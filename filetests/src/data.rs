@@ -178,7 +178,8 @@ impl Data {
 
     /// Compares a buffer with the numbers.
     ///
-    /// # Errors They differ. The message has the first difference, the elements around it, and the
+    /// # Errors
+    /// They differ. The message has the first difference, the elements around it, and the
     /// number of differences.
     pub fn compare(&self, bytes: &[u8], tolerance: Tolerance) -> Result<(), String> {
         let got = Data::from_bytes(self.kind, bytes);

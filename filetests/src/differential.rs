@@ -127,7 +127,8 @@ pub struct CaseChecks {
 /// The module goes through its text and back, is compiled and run. The legality rules check every
 /// emitted instruction. Stored values must equal the interpreter's.
 ///
-/// # Errors The compiler refuses verified IR, or the results differ. The message says how.
+/// # Errors
+/// The compiler refuses verified IR, or the results differ. The message says how.
 pub fn case(
     seed: u64,
     options: &Options,

@@ -177,7 +177,8 @@ impl Run {
 
     /// Parses the text after `run:`.
     ///
-    /// # Errors The text is malformed. The message has the remaining text.
+    /// # Errors
+    /// The text is malformed. The message has the remaining text.
     pub fn parse(text: &str) -> Result<Run, String> {
         let mut p = Parser { rest: text };
         p.eat("%");

@@ -91,7 +91,8 @@ pub trait Runner: Sync {
 
     /// Compiles or loads a module.
     ///
-    /// # Errors The module cannot be compiled or loaded.
+    /// # Errors
+    /// The module cannot be compiled or loaded.
     fn prepare<'m>(
         &self,
         module: &'m Module,

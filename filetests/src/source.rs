@@ -43,7 +43,8 @@ impl Language {
 
 /// Translates a file's body to a module of a width, for its target. The module verifies.
 ///
-/// # Errors The body is no module. The message has the location.
+/// # Errors
+/// The body is no module. The message has the location.
 pub fn module(file: &TestFile, simd: Simd) -> Result<Module, String> {
     let language = Language::of(&file.path);
     if language == Language::Gir {

@@ -119,7 +119,8 @@ impl CodeCache {
 
     /// Opens the cache in a directory, and creates the directory if it does not exist.
     ///
-    /// # Errors The directory does not exist and cannot be created.
+    /// # Errors
+    /// The directory does not exist and cannot be created.
     pub fn open(dir: impl Into<PathBuf>) -> io::Result<CodeCache> {
         let dir = dir.into();
         if !dir.is_dir() {
@@ -190,7 +191,8 @@ impl CodeCache {
     /// Stores the code of a key, in place of what was stored before. Code beyond the limit by
     /// itself is not stored.
     ///
-    /// # Errors The entry cannot be written, as in a read-only or missing directory or on a full
+    /// # Errors
+    /// The entry cannot be written, as in a read-only or missing directory or on a full
     /// disk. A cache that cannot be written can still be read.
     pub fn put(&self, key: &[u8; 32], code: &[u8]) -> io::Result<()> {
         let bytes = (HEADER + code.len()) as u64;

@@ -47,7 +47,8 @@ pub struct Device {
 impl Device {
     /// Opens a device.
     ///
-    /// # Errors [`DeviceKind::LevelZero`] without a driver or a GPU. The error names the library
+    /// # Errors
+    /// [`DeviceKind::LevelZero`] without a driver or a GPU. The error names the library
     /// that was looked for.
     pub fn open(kind: DeviceKind) -> Result<Device, Error> {
         match kind {
@@ -134,7 +135,8 @@ impl Device {
 
     /// Allocates a zeroed image.
     ///
-    /// # Errors A size is 0 or beyond what surface states hold. There is not that much memory. The
+    /// # Errors
+    /// A size is 0 or beyond what surface states hold. There is not that much memory. The
     /// device has no images here (Level Zero).
     pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
         let buffer = self.buffer(Image::bytes(format, desc)?)?;

@@ -281,7 +281,8 @@ impl ImageFormat {
 
     /// Creates the format of an order and a type.
     ///
-    /// # Errors The order does not go with the type. The pairs are those of the OpenCL
+    /// # Errors
+    /// The order does not go with the type. The pairs are those of the OpenCL
     /// specification (5.3.1.1). Luminance and intensity go with normalized and float types. Depth
     /// goes with `UNORM_INT16` and `FLOAT`, BGRA with 8-bit types, and sRGB with `UNORM_INT8`.
     pub fn new(order: ChannelOrder, channel: ChannelType) -> Result<ImageFormat, Error> {

@@ -461,7 +461,8 @@ impl<'k> Launch<'k> {
 
     /// Runs the kernel to its end.
     ///
-    /// # Errors The arguments or the grid are wrong, or the device cannot run the kernel. The
+    /// # Errors
+    /// The arguments or the grid are wrong, or the device cannot run the kernel. The
     /// launch needs more than the device's limits allow, faults, or is stopped.
     pub fn run(mut self) -> Result<LaunchStats, Error> {
         let (given, bound) = (mem::take(&mut self.args), mem::take(&mut self.bound));

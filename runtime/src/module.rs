@@ -44,7 +44,8 @@ impl Module {
 
     /// Returns a kernel by name.
     ///
-    /// # Errors There is no kernel of that name. The error lists those of the module.
+    /// # Errors
+    /// There is no kernel of that name. The error lists those of the module.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         match self.zebin.kernel(name) {
             Some((index, _)) => Ok(Kernel {

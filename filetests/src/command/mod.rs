@@ -43,7 +43,8 @@ pub trait Command: Sync {
 
     /// Runs the command on a file.
     ///
-    /// # Errors The file does not pass. The message says where and why.
+    /// # Errors
+    /// The file does not pass. The message says where and why.
     fn run(&self, file: &TestFile, test: &Test, options: &Options) -> Result<Outcome, String>;
 }
 

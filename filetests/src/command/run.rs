@@ -157,7 +157,8 @@ fn name(runner: &dyn Runner, target: &Target, variant: CompileVariant) -> String
 /// Launches every `run:` line of a file on a runner, compiled for a target in a variant. Returns
 /// the failures.
 ///
-/// # Errors A line is malformed, there is none, or the module cannot be compiled.
+/// # Errors
+/// A line is malformed, there is none, or the module cannot be compiled.
 pub fn launches(
     file: &TestFile,
     module: &Module,

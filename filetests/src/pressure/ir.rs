@@ -213,7 +213,8 @@ impl Emit<'_, '_> {
 /// Emits a module with the kernel, in SIMD16. If `surfaces`, buffers are bound as surfaces, with
 /// 32-bit addresses.
 ///
-/// # Errors The program is invalid.
+/// # Errors
+/// The program is invalid.
 pub fn module(kernel: &str, p: &Program, surfaces: bool) -> Result<Module, BuildError> {
     let mut f = Function::kernel(kernel, SIMD);
     let mut b = FunctionBuilder::new(&mut f);

@@ -45,7 +45,8 @@ impl Kernel {
 
     /// Compares the results of two launches.
     ///
-    /// # Errors The results differ. The message says where.
+    /// # Errors
+    /// The results differ. The message says where.
     pub fn same(&self, expected: &LaunchResults, got: &LaunchResults) -> Result<(), String> {
         let buffers = self.program.buffers.borrow();
         let left = expected.buffers.iter().zip(&got.buffers);

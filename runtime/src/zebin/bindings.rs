@@ -15,7 +15,8 @@ const NOTE: u32 = 1;
 
 /// Reads the section into the kernels of a zebin.
 ///
-/// # Errors The note is damaged, or does not match the kernel's arguments.
+/// # Errors
+/// The note is damaged, or does not match the kernel's arguments.
 pub(super) fn read(section: &[u8], zebin: &mut Zebin, limits: &Limits) -> Result<(), ZebinError> {
     for note in notes(section, SECTION) {
         let note = note?;

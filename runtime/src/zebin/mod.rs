@@ -153,7 +153,8 @@ impl DataSection {
 impl Zebin {
     /// Reads a zebin, within the default limits.
     ///
-    /// # Errors The bytes are not an ELF for Gen, or a part is missing or out of bounds. `.ze_info`
+    /// # Errors
+    /// The bytes are not an ELF for Gen, or a part is missing or out of bounds. `.ze_info`
     /// does not say what it must, the product is of no known platform, or a limit is passed.
     pub fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         Zebin::parse_within(bytes, &Limits::default())
