@@ -1,7 +1,9 @@
 //! Traits that a device implements. The public types are thin handles over them.
 
+use crate::arg::Arg;
+use crate::buffer::BufferBackend;
+use crate::control::{LaunchStats, Print, Progress, StopSignals};
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats, Print, Progress, StopSignals};
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
@@ -44,20 +46,6 @@ pub(crate) trait DeviceBackend: Send + Sync {
         let _ = bytes;
         None
     }
-}
-
-/// Device memory.
-pub(crate) trait BufferBackend: Send + Sync {
-    /// Returns the length in bytes.
-    fn len(&self) -> usize;
-    /// Returns the address that kernels see.
-    fn address(&self) -> u64;
-    /// Copies out of the buffer, from the offset `at`; the range is within the buffer.
-    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error>;
-    /// Copies into the buffer, at the offset `at`; the range is within the buffer.
-    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error>;
-    /// Returns the id of the device that it belongs to: [`DeviceBackend::id`].
-    fn device(&self) -> usize;
 }
 
 /// Module loaded on a device.

@@ -1,8 +1,8 @@
 //! The arguments of a launch in the order of the kernel's: from those given by number or by
 //! binding, with the sizes of buffers that the host does not give.
 
+use crate::arg::Arg;
 use crate::error::Error;
-use crate::launch::Arg;
 use crate::module::Kernel;
 use crate::zebin::{ArgInfo, ArgRole, BindingPlace, Resource};
 use std::fmt;

@@ -1,10 +1,23 @@
 //! Device memory as the host sees it.
 
-use crate::backend::BufferBackend;
 use crate::error::Error;
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
+
+/// Device memory.
+pub(crate) trait BufferBackend: Send + Sync {
+    /// Returns the length in bytes.
+    fn len(&self) -> usize;
+    /// Returns the address that kernels see.
+    fn address(&self) -> u64;
+    /// Copies out of the buffer, from the offset `at`; the range is within the buffer.
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error>;
+    /// Copies into the buffer, at the offset `at`; the range is within the buffer.
+    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error>;
+    /// Returns the id of the device that it belongs to: `DeviceBackend::id`.
+    fn device(&self) -> usize;
+}
 
 #[cfg(target_endian = "big")]
 compile_error!("devices are little-endian, and buffers are copied as the host's bytes");

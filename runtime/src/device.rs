@@ -5,10 +5,8 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::level_zero;
-use crate::module::Module;
 use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
-use crate::zebin::Zebin;
 use bytemuck::Pod;
 use gantry_isa_gen::{DeviceInfo, Platform};
 use std::fmt;
@@ -97,18 +95,6 @@ impl Device {
             name: self.name(),
             product: self.inner.product(),
             platform: self.platform(),
-        }
-    }
-
-    /// Loads a zebin.
-    ///
-    /// # Errors
-    /// The zebin is damaged, for another platform, or refused by the driver.
-    pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
-        match Zebin::parse_within(zebin, &self.inner.limits()) {
-            Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
-            // The driver's own message says more about its own format.
-            Err(e) => Err(self.inner.refusal(zebin).unwrap_or(e.into())),
         }
     }
 

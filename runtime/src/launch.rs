@@ -1,22 +1,19 @@
 //! Launches: their grid, their arguments, and the statistics that they return.
 
+use crate::arg::Arg;
 use crate::backend::LaunchRequest;
 use crate::bind::{self, Slot};
-use crate::buffer::{Buffer, Plain};
-use crate::error::{Error, Stopped};
-use crate::image::{Image, Sampler};
+use crate::buffer::Buffer;
+use crate::control::{Cancel, LaunchStats, Print, Progress, StopSignals};
+use crate::error::Error;
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::{ArgKind, BindingPlace};
-use bytemuck::Pod;
 use gantry_isa_gen::Platform;
 use std::fmt;
 use std::io::Write;
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of work-items of a launch, and their grouping.
@@ -67,255 +64,6 @@ impl Grid {
     }
 }
 
-/// SLM for a local pointer argument, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Local(
-    /// Bytes.
-    pub u32,
-);
-
-/// Argument of a launch.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Arg {
-    /// Buffer, passed by its address.
-    Buffer(Buffer),
-    /// Null pointer.
-    Null,
-    /// SLM of a size in bytes.
-    Local(u32),
-    /// Value in the device's bytes, as many as the kernel declares.
-    Value(Vec<u8>),
-    /// Value of any size. Bytes that the kernel declares beyond these are zero, and bytes beyond
-    /// its declaration are dropped, as Intel's driver does.
-    Bytes(Vec<u8>),
-    /// Image.
-    Image(Image),
-    /// Sampler.
-    Sampler(Sampler),
-}
-
-impl Arg {
-    /// Passes a value of any size as the device's bytes ([`Arg::Bytes`]).
-    pub fn bytes(bytes: &[u8]) -> Arg {
-        Arg::Bytes(bytes.to_vec())
-    }
-
-    /// Passes a structure by value, of the size that the kernel declares.
-    pub fn value<T: Pod>(value: &T) -> Arg {
-        Arg::Value(bytemuck::bytes_of(value).to_vec())
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Arg::Buffer(b) => format!("a buffer of {} bytes", b.len()),
-            Arg::Null => "a null pointer".to_owned(),
-            Arg::Local(n) => format!("{n} bytes of SLM"),
-            Arg::Value(v) | Arg::Bytes(v) => format!("a value of {} bytes", v.len()),
-            Arg::Image(i) => format!("a {}", i.desc()),
-            Arg::Sampler(_) => "a sampler".to_owned(),
-        }
-    }
-}
-
-impl From<&Buffer> for Arg {
-    fn from(b: &Buffer) -> Arg {
-        Arg::Buffer(b.clone())
-    }
-}
-
-impl From<Buffer> for Arg {
-    fn from(b: Buffer) -> Arg {
-        Arg::Buffer(b)
-    }
-}
-
-impl From<&Image> for Arg {
-    fn from(i: &Image) -> Arg {
-        Arg::Image(i.clone())
-    }
-}
-
-impl From<Image> for Arg {
-    fn from(i: Image) -> Arg {
-        Arg::Image(i)
-    }
-}
-
-impl From<Sampler> for Arg {
-    fn from(s: Sampler) -> Arg {
-        Arg::Sampler(s)
-    }
-}
-
-impl From<Local> for Arg {
-    fn from(l: Local) -> Arg {
-        Arg::Local(l.0)
-    }
-}
-
-impl<T: Plain> From<T> for Arg {
-    fn from(v: T) -> Arg {
-        Arg::value(&v)
-    }
-}
-
-impl<T: Plain, const N: usize> From<[T; N]> for Arg {
-    fn from(v: [T; N]) -> Arg {
-        Arg::Value(bytemuck::cast_slice(&v).to_vec())
-    }
-}
-
-/// Counts of scratch block messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ScratchStats {
-    /// Messages that read.
-    pub reads: u64,
-    /// Messages that wrote.
-    pub writes: u64,
-    /// Bytes read.
-    pub bytes_read: u64,
-    /// Bytes written.
-    pub bytes_written: u64,
-    /// End of the highest byte of a thread's scratch that a message accessed, as an offset.
-    pub end: u64,
-}
-
-/// Statistics of a launch.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct LaunchStats {
-    /// Hardware threads that ran.
-    pub threads: u64,
-    /// Instructions executed, per hardware thread, summed.
-    pub instructions: u64,
-    /// Instructions times enabled channels.
-    pub channels: u64,
-    /// Send instructions executed.
-    pub sends: u64,
-    /// Bytes read from memory (global, SLM and scratch).
-    pub bytes_read: u64,
-    /// Bytes written to memory (global, SLM and scratch).
-    pub bytes_written: u64,
-    /// Scratch block messages of the data ports before the load/store cache. They are fills and
-    /// spills, where a kernel has no private memory.
-    pub scratch: ScratchStats,
-    /// Time from launch to end, in seconds.
-    pub wall_seconds: f64,
-}
-
-/// Counter of a launch's ended threads, to be read from another thread while the launch runs.
-/// Clones count the same launch.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<ProgressInner>);
-
-#[derive(Debug, Default)]
-struct ProgressInner {
-    done: AtomicU64,
-    total: AtomicU64,
-}
-
-impl Progress {
-    /// Creates a counter at zero.
-    pub fn new() -> Progress {
-        Progress::default()
-    }
-
-    /// Returns the number of threads that have ended.
-    pub fn done(&self) -> u64 {
-        self.0.done.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of threads in all; 0 before the launch begins.
-    pub fn total(&self) -> u64 {
-        self.0.total.load(Ordering::Relaxed)
-    }
-
-    /// Runs work and, on a thread beside it, calls `seen` after each `step` until the work is done.
-    /// Work that takes less than a step is not seen.
-    ///
-    /// ```
-    /// use gantry_runtime::Progress;
-    /// use std::time::Duration;
-    ///
-    /// let seen = |p: &Progress| eprintln!("{} of {} threads", p.done(), p.total());
-    /// let sum = Progress::new().watch(Duration::from_secs(1), seen, || 1 + 1);
-    /// assert_eq!(sum, 2);
-    /// ```
-    pub fn watch<T>(
-        &self,
-        step: Duration,
-        mut seen: impl FnMut(&Progress) + Send,
-        work: impl FnOnce() -> T,
-    ) -> T {
-        thread::scope(|s| {
-            let (running, ended) = mpsc::channel::<()>();
-            s.spawn(move || {
-                // The channel closes when the work is done.
-                while ended.recv_timeout(step) == Err(RecvTimeoutError::Timeout) {
-                    seen(self);
-                }
-            });
-            let out = work();
-            drop(running);
-            out
-        })
-    }
-
-    pub(crate) fn begin(&self, total: u64) {
-        self.0.done.store(0, Ordering::Relaxed);
-        self.0.total.store(total, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add(&self, n: u64) {
-        self.0.done.fetch_add(n, Ordering::Relaxed);
-    }
-}
-
-/// Signal that stops launches, from any thread and at any time. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Creates a signal that is not set.
-    pub fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Stops the launches that have this signal, and those that are yet to begin.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns true if the signal is set.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Signals that may stop a launch.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct StopSignals<'a> {
-    pub(crate) cancel: Option<&'a Cancel>,
-    pub(crate) deadline: Option<Instant>,
-}
-
-impl StopSignals<'_> {
-    /// Returns the reason why the launch must stop now, if there is one.
-    pub(crate) fn now(&self) -> Option<Stopped> {
-        if self.cancel.is_some_and(Cancel::is_cancelled) {
-            return Some(Stopped::Cancelled);
-        }
-        let late = self.deadline.is_some_and(|d| Instant::now() >= d);
-        late.then_some(Stopped::Deadline)
-    }
-}
-
-/// Destination of the text that a kernel prints.
-pub(crate) trait Print: Send + Sync {
-    /// Takes a piece of text.
-    fn print(&self, text: &str);
-}
-
 /// Destination of printed text: standard output, or a callback of the caller.
 #[derive(Default)]
 struct PrintSink<'k>(Option<Mutex<PrintFn<'k>>>);
@@ -356,6 +104,19 @@ pub struct Launch<'k> {
     watch: Option<Watch>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
+}
+
+impl Kernel {
+    /// Begins a launch of work-groups, each of the size that the kernel requires, as shaders are
+    /// dispatched. Give its resources by [`Launch::bind`], then [`Launch::run`].
+    pub fn dispatch<'k>(&self, groups: [u32; 3]) -> Launch<'k> {
+        self.launch(Grid::groups(groups))
+    }
+
+    /// Begins a launch. Give its arguments in order, then [`Launch::run`].
+    pub fn launch<'k>(&self, grid: Grid) -> Launch<'k> {
+        Launch::new(self, grid)
+    }
 }
 
 impl<'k> Launch<'k> {

@@ -26,14 +26,42 @@
 //!
 //! There is no global state. Devices, modules, kernels and buffers are cheap handles. They may be
 //! cloned, sent to other threads and used from many threads at once.
+//!
+//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
+//! below; `tests/suite/house/rooms.rs` checks it.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `limits` | limits on input |
+//! | `pool` | threads of the host |
+//! | `sampler` | samplers |
+//! | `image_type` | dimensionality of images |
+//! | `zebin` | reading zebins |
+//! | `error` | errors and faults |
+//! | `watch` | observers of launches: counts, hazards, traces |
+//! | `control` | statistics, progress and cancellation of launches |
+//! | `buffer` | device memory |
+//! | `image` | images over buffers |
+//! | `arg` | arguments |
+//! | `backend` | traits that a device implements |
+//! | `sim` | the simulator |
+//! | `level_zero` | GPUs through Level Zero |
+//! | `device` | devices |
+//! | `module` | modules and kernels |
+//! | `bind` | arguments by number and by binding |
+//! | `launch` | launches |
+//! | `cache` | the code cache on disk |
 
+mod arg;
 mod backend;
 mod bind;
 mod buffer;
 mod cache;
+mod control;
 mod device;
 mod error;
 mod image;
+mod image_type;
 mod launch;
 mod level_zero;
 mod limits;
@@ -44,15 +72,17 @@ mod sim;
 mod watch;
 pub mod zebin;
 
+pub use arg::{Arg, Local};
 pub use buffer::{Buffer, Plain};
 pub use cache::{CacheStats, CachedCode, CodeCache};
+pub use control::{Cancel, LaunchStats, Progress, ScratchStats};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault, Stopped};
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
     ImageType, Sampler,
 };
-pub use launch::{Arg, Cancel, Grid, Launch, LaunchStats, Local, Progress, ScratchStats};
+pub use launch::{Grid, Launch};
 pub use limits::{Excess, Limits};
 pub use module::{Kernel, Module};
 pub use pool::Pool;

@@ -3,7 +3,6 @@
 use crate::backend::ModuleBackend;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::{Grid, Launch};
 use crate::zebin::{ArgInfo, KernelInfo, Zebin};
 use std::fmt;
 use std::sync::Arc;
@@ -68,6 +67,20 @@ impl fmt::Debug for Module {
     }
 }
 
+impl Device {
+    /// Loads a zebin.
+    ///
+    /// # Errors
+    /// The zebin is damaged, for another platform, or refused by the driver.
+    pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
+        match Zebin::parse_within(zebin, &self.inner.limits()) {
+            Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
+            // The driver's own message says more about its own format.
+            Err(e) => Err(self.inner.refusal(zebin).unwrap_or(e.into())),
+        }
+    }
+}
+
 /// Kernel of a module, ready to launch. A handle.
 #[derive(Clone)]
 pub struct Kernel {
@@ -100,17 +113,6 @@ impl Kernel {
     /// Returns the work-items of a group, where the kernel requires a number.
     pub fn group_size(&self) -> Option<[u32; 3]> {
         self.info().and_then(|k| k.env.required_work_group_size)
-    }
-
-    /// Begins a launch of work-groups, each of the size that the kernel requires, as shaders are
-    /// dispatched. Give its resources by [`Launch::bind`], then [`Launch::run`].
-    pub fn dispatch<'k>(&self, groups: [u32; 3]) -> Launch<'k> {
-        self.launch(Grid::groups(groups))
-    }
-
-    /// Begins a launch. Give its arguments in order, then [`Launch::run`].
-    pub fn launch<'k>(&self, grid: Grid) -> Launch<'k> {
-        Launch::new(self, grid)
     }
 }
 

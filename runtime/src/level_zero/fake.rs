@@ -3,8 +3,8 @@
 
 use super::api::{Code, NOT_READY};
 use super::ffi::{DriverModule, Gpu, Memory, WaitError};
+use crate::control::StopSignals;
 use crate::error::Stopped;
-use crate::launch::StopSignals;
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
 

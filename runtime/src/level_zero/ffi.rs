@@ -12,8 +12,8 @@ use super::api::{
     ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
 use super::host::loader;
+use crate::control::StopSignals;
 use crate::error::{Error, Stopped};
-use crate::launch::StopSignals;
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -7,9 +7,11 @@ mod fake;
 mod ffi;
 mod host;
 
-use crate::backend::{BufferBackend, DeviceBackend, LaunchRequest, ModuleBackend};
+use crate::arg::Arg;
+use crate::backend::{DeviceBackend, LaunchRequest, ModuleBackend};
+use crate::buffer::BufferBackend;
+use crate::control::LaunchStats;
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats};
 use crate::zebin::Zebin;
 use ffi::{DriverArg, DriverModule, Gpu, Memory, WaitError};
 use gantry_isa_gen::{Platform, Product};

@@ -32,7 +32,8 @@ mod trace;
 mod watch;
 mod worker;
 
-use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend};
+use crate::backend::{DeviceBackend, ModuleBackend};
+use crate::buffer::BufferBackend;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::pool::Pool;

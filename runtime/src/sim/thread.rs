@@ -12,7 +12,7 @@ use super::send::{self, SendOutcome};
 use super::special::{self, Special};
 use super::watch::Observer;
 use super::worker::Group;
-use crate::launch::ScratchStats;
+use crate::control::ScratchStats;
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::sem::FpMode;
 

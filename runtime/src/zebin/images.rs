@@ -3,7 +3,8 @@
 use super::ZebinError;
 use super::info::{AddrSpace, PayloadKind, SamplerEntry, SamplerSource};
 use super::yaml::Node;
-use crate::image::{AddressMode, Compare, FilterMode, ImageType, Sampler};
+use crate::image_type::ImageType;
+use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
 
 /// Size limit of a sampler table: a descriptor's index has four bits.
 const MAX_SAMPLERS: u32 = 16;

@@ -1,6 +1,7 @@
 //! Description of a zebin's kernels, as `.ze_info` has it.
 
-use crate::image::{ImageType, Sampler};
+use crate::image_type::ImageType;
+use crate::sampler::Sampler;
 
 /// Requirements of a kernel's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]

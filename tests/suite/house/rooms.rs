@@ -201,6 +201,11 @@ fn spirv() {
     check("spirv");
 }
 
+#[test]
+fn runtime() {
+    check("runtime");
+}
+
 /// A use that goes up is found, wherever it stands; one from a test is not.
 #[test]
 fn a_planted_use_is_found() {

@@ -4,7 +4,8 @@
 use super::super::memory::{SimBuffer, Space, View};
 use super::super::printf;
 use super::implicit::BufferAddresses;
-use crate::backend::{BufferBackend, LaunchRequest};
+use crate::backend::LaunchRequest;
+use crate::buffer::BufferBackend;
 use crate::error::Error;
 use crate::limits::{Limits, within};
 use crate::zebin::PayloadKind;

@@ -9,8 +9,8 @@ use super::super::sampler::Samplers;
 use super::implicit::BufferAddresses;
 use super::slm;
 use super::states::{self, LaunchStates};
+use crate::arg::Arg;
 use crate::backend::LaunchRequest;
-use crate::launch::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
 

@@ -6,8 +6,8 @@ use super::super::thread::Counts;
 use super::super::worker::{GroupError, Worker, WorkerMemory};
 use super::LaunchPlan;
 use crate::backend::LaunchRequest;
+use crate::control::{LaunchStats, StopSignals};
 use crate::error::{Error, Fault, Stopped};
-use crate::launch::{LaunchStats, StopSignals};
 use crate::pool::Pool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -277,7 +277,7 @@ mod tests {
     use super::super::super::{SimOptions, Simulator};
     use super::*;
     use crate::backend::DeviceBackend;
-    use crate::launch::Print;
+    use crate::control::Print;
     use crate::pool::OwnPool;
     use crate::zebin::{Zebin, write};
     use gantry_isa_gen::Platform;

@@ -1,6 +1,6 @@
 //! SLM of a group: its size, and the offsets of local pointer arguments.
 
-use crate::launch::Arg;
+use crate::arg::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
 

@@ -5,9 +5,9 @@ use super::super::image::SimImage;
 use super::super::memory::Table;
 use super::super::sampler::Samplers;
 use super::super::surface::{Surface, Surfaces, bindless_handle};
+use crate::arg::Arg;
 use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
-use crate::launch::Arg;
 use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
 

@@ -2,7 +2,7 @@
 
 use super::ranges::FreeRanges;
 use super::{Block, Mapped, Table};
-use crate::backend::BufferBackend;
+use crate::buffer::BufferBackend;
 use crate::error::Error;
 use std::cell::Cell;
 use std::ops::Range;
