@@ -7,7 +7,7 @@
 //! channels that enter.
 //!
 //! Input and output: verified IR. Limits: [`LOOPS`] loops; [`WRITES`] writes of a loop, which each
-//! load is compared with; one [`GRF_SHARE`]th of the GRF file for each loop.
+//! load is compared with; one [`FILE_SHARE`]th of the GRF file for each loop.
 
 use super::affine::AffineForms;
 use super::alias_analysis::{Effect, MemoryAccess};
@@ -24,7 +24,7 @@ const LOOPS: usize = 64;
 /// Maximal writes of a loop.
 const WRITES: usize = 8;
 /// Divisor of the GRF file size that limits the bytes loaded before one loop.
-const GRF_SHARE: u32 = 4;
+const FILE_SHARE: u32 = 4;
 
 /// Memory effects of a loop, inner loops included.
 #[derive(Clone, Default)]
@@ -78,7 +78,7 @@ pub(crate) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptSta
                 moved.contains(inst) || block.is_some_and(|&b| !within(b))
             }
         };
-        let mut room = ctx.target.grf().size() / GRF_SHARE;
+        let mut room = ctx.target.grf().size() / FILE_SHARE;
         let mut loads = Vec::new();
         for inst in func.layout.insts(header).to_vec() {
             let InstData::Load { mem, mask, old, .. } = *func.dfg.data(inst) else {

@@ -194,7 +194,7 @@ fn fft() -> Classic {
     };
     Classic {
         name: "fft",
-        about: "A Fourier transform of 32 complex numbers: butterflies in local memory, twiddles by the math box.",
+        about: "A Fourier transform of 32 complex numbers: butterflies in local memory, twiddles by the math unit.",
         function,
         small: vec![launch(1)],
         more: vec![launch(3)],

@@ -338,7 +338,7 @@ fn black_scholes() -> Classic {
     };
     Classic {
         name: "black_scholes",
-        about: "Black and Scholes' prices: logarithms, exponentials, roots and quotients of the math box.",
+        about: "Black and Scholes' prices: logarithms, exponentials, roots and quotients of the math unit.",
         function,
         small: vec![launch(16)],
         more: vec![launch(100)],

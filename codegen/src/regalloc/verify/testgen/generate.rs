@@ -90,7 +90,7 @@ pub(super) struct Generator<'a> {
 }
 
 /// GRF files other than the target's: bytes of a GRF, and number of GRFs in units of 32.
-const GRF_FILES: [(u32, u32); 9] = [
+const FILE_SHAPES: [(u32, u32); 9] = [
     (64, 4),
     (64, 2),
     (64, 3),
@@ -110,7 +110,7 @@ pub(crate) fn random_function(seed: u64, seen: &mut Coverage) -> MachineFunction
     let name = ["bdw", "skl", "icllp"][n];
     let mut target = Target::from_name(name).unwrap();
     if rng.one_in(3) {
-        let (bytes, units) = rng.pick(&GRF_FILES).unwrap();
+        let (bytes, units) = rng.pick(&FILE_SHAPES).unwrap();
         let count = 32 * units;
         target = target.with_file(GrfFile { bytes, count });
         if bytes == 64 {
