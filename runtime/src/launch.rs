@@ -134,8 +134,9 @@ impl<'k> Launch<'k> {
         }
     }
 
-    /// Adds the next argument: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of
-    /// numbers (a vector), [`Local`], or an [`Arg`]. Sizes of a shader's buffers are left out.
+    /// Adds the next argument: a `&Buffer`, an `&Image`, a [`Sampler`](crate::Sampler), a number,
+    /// an array of numbers (a vector), [`Local`](crate::Local), or an [`Arg`]. Sizes of a shader's
+    /// buffers are left out.
     pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
         self.args.push(arg.into());
         self
@@ -148,8 +149,8 @@ impl<'k> Launch<'k> {
     }
 
     /// Binds a resource of a shader at a binding of a descriptor set (in WGSL, a group). It is a
-    /// `&Buffer`, an `&Image` or a [`Sampler`]. The sizes of buffers that shaders ask for are
-    /// filled in.
+    /// `&Buffer`, an `&Image` or a [`Sampler`](crate::Sampler). The sizes of buffers that shaders
+    /// ask for are filled in.
     pub fn bind(self, set: u32, binding: u32, arg: impl Into<Arg>) -> Self {
         self.bind_element(set, binding, 0, arg)
     }
