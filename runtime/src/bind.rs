@@ -1,5 +1,5 @@
-//! The arguments of a launch in the order of the kernel's: from those given by number or by
-//! binding, with the sizes of buffers that the host does not give.
+//! Arguments of a launch, in the kernel's order. The host gives them by number or by binding; sizes
+//! of buffers are filled in.
 
 use crate::arg::Arg;
 use crate::error::Error;
@@ -84,11 +84,11 @@ fn all(infos: &[ArgInfo]) -> String {
     }
 }
 
-/// The arguments in order, those that only the runtime gives among them.
+/// Returns the arguments in order, with those that the runtime fills in.
 ///
 /// # Errors
-/// Too few or too many are given, something is bound where the kernel has nothing, or a buffer is
-/// too small for what the shader has in it.
+/// Too few or too many arguments are given, or one is bound where the kernel has none. A buffer is
+/// too small for the shader.
 pub(crate) fn resolve(
     kernel: &Kernel,
     given: Vec<Arg>,
@@ -148,8 +148,8 @@ fn by_number(
     Ok(infos.iter().map(next).collect())
 }
 
-/// The numbers of a kernel's arguments, sorted by slot and then by number, so that a launch with
-/// many bindings does not search all arguments for each.
+/// Numbers of a kernel's arguments, sorted by slot and then by number. A launch with many bindings
+/// finds each by binary search.
 struct Slots(Vec<(Slot, usize)>);
 
 impl Slots {
