@@ -15,8 +15,8 @@
 //! A register that is filled piece by piece is often a chain of copies, each with one more piece.
 //! Such chains become one register first.
 //!
-//! Registers that such moves connect are first split into pieces (`regalloc::chunks`), since halves
-//! of one may go to different registers.
+//! Registers that such moves connect are first split into pieces (`regalloc::grf::split_wide`),
+//! since halves of one may go to different registers.
 //!
 //! There is one pass over the code for each case. A register's accesses are visited a constant
 //! number of times for each of its moves.
