@@ -280,9 +280,9 @@ fn planted_prose_is_found() {
     let docs =
         doc_comments("/// What it is.\n/// What it was.\nstruct X;\n/// Length.\nfn f() {}\n");
     assert_eq!(docs.iter().filter(|d| asks(d.1)).count(), 1);
-    let old = [("doubleword".to_string(), "dword".to_string())];
+    let old = [("gizmo".to_string(), "device".to_string())];
     let count = |name: &str, text: &str| old_fashioned(name, text, &old).len();
-    assert_eq!(count("a.rs", "// Doublewords."), 1);
-    assert_eq!(count("a.rs", "let doubleword = 4;"), 0);
-    assert_eq!(count("a.md", "A doubleword and a `doubleword`."), 1);
+    assert_eq!(count("a.rs", "// Gizmos."), 1);
+    assert_eq!(count("a.rs", "let gizmo = 4;"), 0);
+    assert_eq!(count("a.md", "A gizmo and a `gizmo`."), 1);
 }
