@@ -16,7 +16,7 @@ use gantry_isa_gen::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of mutants of a platform.
-const MUTANTS: u32 = 3_000_000;
+const MUTANTS: u32 = 30_000_000;
 
 struct MutationGenerator {
     rng: Rng,

@@ -3,9 +3,9 @@
 //!
 //! ```
 //! use gantry_codegen::builder::FunctionBuilder;
-//! use gantry_codegen::ir::{Dim, Function,  scalars::*};
+//! use gantry_codegen::ir::{Dim, Function, scalars::*};
 //!
-//! y[i] = a * x[i] + y[i], one work-item a lane.
+//! // y[i] = a * x[i] + y[i], one work-item a lane.
 //! let mut saxpy = Function::kernel("saxpy", 16);
 //! let mut b = FunctionBuilder::new(&mut saxpy);
 //! let (x, y) = (b.ptr_param(), b.ptr_param());
@@ -22,7 +22,7 @@
 //! });
 //! b.ins().return_(&[]);
 //! b.finish()?;
-//! # Ok::<(),  gantry_codegen::builder::BuildError>(())
+//! # Ok::<(), gantry_codegen::builder::BuildError>(())
 //! ```
 
 mod ins;
