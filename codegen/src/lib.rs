@@ -14,9 +14,9 @@
 //! | `entity_set` | maps and sets keyed by entities |
 //! | `ir` | the IR: types, data flow graph, text, builder, verifier, interpreter |
 //! | `error` | errors of compilation |
-//! | `fuzzing` | random valid IR, for tests |
+//! | `fuzzing` | random valid IR, for tests (feature `fuzzing`) |
 //! | `target` | products, features of their platforms, ABIs, errata |
-//! | `rule_coverage` | rules and repairs that a kernel used |
+//! | `rule_coverage` | rules and repairs that a kernel used (feature `fuzzing`) |
 //! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
 //! | `passes` | names and levels of passes |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
@@ -35,6 +35,7 @@ mod emit;
 #[doc(hidden)]
 pub mod entity_set;
 mod error;
+#[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 #[doc(hidden)]
@@ -57,8 +58,8 @@ mod zebin;
 pub use driver::cache_key::{CacheKey, VERSION};
 pub use driver::context::Context;
 pub use driver::options::{
-    Begun, CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel,
-    listing,
+    Begun, CompileOptions, Compiled, CompiledKernel, DebugOptions, Demand, KernelStats, compile,
+    compile_kernel, listing,
 };
 pub use driver::policy::GrfMode;
 pub use driver::stage::{FormKind, Stage};

@@ -149,7 +149,7 @@ impl Runner for Simulator {
         options.without = variant.without;
         options.opt = variant.opt;
         options.grfs = variant.grfs;
-        options.allocator = variant.allocator;
+        options.debug.allocator = variant.allocator;
         let compiled = compile_checked(module, &options)?;
         let device = simulator();
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;

@@ -47,7 +47,7 @@
 //! | `legal` | legality rules |
 //! | `perf` | accesses, latencies, the model of cycles |
 //! | `text` | IGA syntax, both ways |
-//! | `fuzz` | random instructions, for tests |
+//! | `fuzz` | random instructions, for tests (feature `fuzzing`) |
 //!
 //! Code asks a platform for its [`Features`] by name. Tables say what an instruction may have and
 //! which bits hold it. `gantry-meta` writes these tables at build time, with one column per
@@ -59,6 +59,7 @@ pub mod decode;
 pub mod diag;
 pub mod encode;
 pub mod exec_unit;
+#[cfg(feature = "fuzzing")]
 pub mod fuzz;
 pub mod inst;
 pub mod legal;

@@ -54,14 +54,30 @@ pub struct CompileOptions {
     pub grf_mode: GrfMode,
     /// True if [`KernelStats::report`] is computed.
     pub report: bool,
-    /// Register allocator. Other than the default is for comparisons.
-    pub allocator: Allocator,
-    /// True if values of disjoint channels may share a register when there are too many for the GRF
-    /// file. Without it, for comparisons.
-    pub by_channel: bool,
     /// True to verify the output of each stage: machine code, the allocation (by a symbolic
     /// checker), and emitted instructions against the legality rules. The IR verifier always runs.
     pub check: bool,
+    /// Options of comparisons and tests.
+    pub debug: DebugOptions,
+}
+
+/// Options of comparisons and tests. The default is right for every other use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DebugOptions {
+    /// Register allocator.
+    pub allocator: Allocator,
+    /// True if values of disjoint channels may share a register when there are too many for the GRF
+    /// file.
+    pub lane_sharing: bool,
+}
+
+impl Default for DebugOptions {
+    fn default() -> DebugOptions {
+        DebugOptions {
+            allocator: Allocator::default(),
+            lane_sharing: true,
+        }
+    }
 }
 
 impl CompileOptions {
@@ -78,9 +94,8 @@ impl CompileOptions {
             grfs: None,
             grf_mode: GrfMode::default(),
             report: false,
-            allocator: Allocator::default(),
-            by_channel: true,
             check: cfg!(debug_assertions),
+            debug: DebugOptions::default(),
         }
     }
 
@@ -157,7 +172,8 @@ pub struct KernelStats {
     pub cycles: Option<Cycles>,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
-    /// Lowering rules and repairs that were used.
+    /// Lowering rules and repairs that were used. Only the feature `fuzzing` records them.
+    #[doc(hidden)]
     pub fired: Fired,
     /// Statistics of each pass of the optimizer.
     pub passes: Vec<PassStats>,

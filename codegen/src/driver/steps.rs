@@ -157,7 +157,7 @@ pub(super) fn flag_alloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let code = work.form.virtual_flags()?;
     let file = work.options.target.grf().size();
     let mut code = allocate_flags(work.name, code, file, &mut work.context.flags)?;
-    if work.options.allocator == Allocator::Grfs {
+    if work.options.debug.allocator == Allocator::Grfs {
         baseline::round_to_grfs(&mut code);
     }
     work.form = Form::Machine(code, None);
@@ -180,7 +180,7 @@ pub(super) fn combine_constants(work: &mut Work<'_, '_>) -> Result<u32, CodegenE
 
 pub(super) fn pre_ra_schedule(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let (code, live) = work.form.machine()?;
-    if work.options.allocator != Allocator::Bytes || !sched::has_loads(&code) {
+    if work.options.debug.allocator != Allocator::Bytes || !sched::has_loads(&code) {
         work.form = Form::Machine(code, live);
         return Ok(0);
     }
@@ -213,7 +213,7 @@ pub(super) fn lane_sharing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError>
     let (mut code, mut live) = work.form.live()?;
     let options = work.options;
     work.facts.shared = 0;
-    if options.by_channel && options.allocator == Allocator::Bytes {
+    if options.debug.lane_sharing && options.debug.allocator == Allocator::Bytes {
         let limit = work.register_bytes();
         work.facts.shared = sharing::share(&mut code, &live, &options.target, limit);
     }
@@ -230,7 +230,7 @@ pub(super) fn regalloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let env = work.alloc_env()?;
     let keep = options.check || options.report;
     work.before = keep.then(|| (code.clone(), live.clone()));
-    let after = match options.allocator {
+    let after = match options.debug.allocator {
         Allocator::LinearScan => baseline::linear_scan(work.name, code, live, env)?,
         _ => allocate(work.name, code, live, env, &mut work.context.map)?,
     };

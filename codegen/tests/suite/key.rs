@@ -5,8 +5,8 @@ use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Dim, Function, InstData, Module, scalars};
 use gantry_codegen::{
-    Allocator, CacheKey, CompileOptions, GrfMode, Inline, OptLevel, Pass, PassSet, SimdCf, Stage,
-    Target, VERSION, text,
+    Allocator, CacheKey, CompileOptions, DebugOptions, GrfMode, Inline, OptLevel, Pass, PassSet,
+    SimdCf, Stage, Target, VERSION, text,
 };
 use std::collections::HashMap;
 use std::process::Command;
@@ -54,7 +54,7 @@ fn every_option_counts_but_dumps() {
             for inline in Inline::ALL {
                 for (check, grfs) in [(false, None), (true, None), (false, Some(64))] {
                     let ways = Allocator::ALL.into_iter().map(|a| (a, true));
-                    for (allocator, by_channel) in ways.chain([(Allocator::Bytes, false)]) {
+                    for (allocator, lane_sharing) in ways.chain([(Allocator::Bytes, false)]) {
                         let o = CompileOptions {
                             target: target.clone(),
                             dump: Vec::new(),
@@ -66,9 +66,11 @@ fn every_option_counts_but_dumps() {
                             grfs,
                             grf_mode: GrfMode::default(),
                             report: false,
-                            allocator,
-                            by_channel,
                             check,
+                            debug: DebugOptions {
+                                allocator,
+                                lane_sharing,
+                            },
                         };
                         let old = all.insert(key(&o), format!("{o:?}"));
                         assert_eq!(old, None, "the key of {o:?}");

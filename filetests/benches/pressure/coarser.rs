@@ -62,7 +62,7 @@ fn compiled(
 ) -> Res<(Vec<u8>, KernelStats)> {
     let mut options = asked.options()?;
     options.report = true;
-    options.allocator = allocator;
+    options.debug.allocator = allocator;
     options.grfs = Some(grfs);
     let mut out = compile(m, &options).map_err(|e| e.to_string())?;
     let kernel = out.kernels.pop().ok_or("no kernel")?;

@@ -15,7 +15,6 @@ mod iga;
 mod rng;
 
 mod aliases;
-mod by_channel;
 mod classics;
 mod compaction;
 mod corpus;
@@ -26,6 +25,7 @@ mod exact;
 mod figures;
 mod fuzz;
 mod high_pressure;
+mod lane_sharing;
 mod launched;
 mod math;
 mod pressure;

@@ -7,7 +7,7 @@
 
 mod function;
 
-use crate::driver::options::CompileOptions;
+use crate::driver::options::{CompileOptions, DebugOptions};
 use crate::ir::{
     ArgKind, BindingPlace, Data, DataReloc, FuncKind, MemFlags, Module, Param, ParamInfo,
     ParamRole, Region, Resource, SourceFile, SourceLoc, Space, Type,
@@ -181,9 +181,12 @@ impl KeyWriter {
             large_buffers: _,
             grfs,
             grf_mode,
-            allocator,
-            by_channel,
             check,
+            debug:
+                DebugOptions {
+                    allocator,
+                    lane_sharing,
+                },
         } = options;
         self.str(target.name());
         self.u32(target.family());
@@ -198,7 +201,7 @@ impl KeyWriter {
         self.u32(grfs.unwrap_or(u32::MAX));
         self.str(grf_mode.name());
         self.str(allocator.name());
-        self.u8(u8::from(*by_channel));
+        self.u8(u8::from(*lane_sharing));
         // Checks change no code. But a result that was not checked must not serve a request with
         // checks.
         self.u8(u8::from(*check));

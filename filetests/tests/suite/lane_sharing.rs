@@ -14,11 +14,11 @@ fn module() -> Module {
     parse(&without_header(KERNEL)).unwrap().module
 }
 
-fn compiled(target: &str, by_channel: bool, grfs: u32) -> Compiled {
+fn compiled(target: &str, lane_sharing: bool, grfs: u32) -> Compiled {
     let module = module();
     let mut options = CompileOptions::for_target(target).unwrap();
     options.check = true;
-    options.by_channel = by_channel;
+    options.debug.lane_sharing = lane_sharing;
     options.grfs = Some(grfs);
     compile(&module, &options).unwrap()
 }
@@ -60,10 +60,10 @@ fn what_shares_registers_does_the_same() {
         .unwrap();
     let expected = expected.run(&run).unwrap();
     for target in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
-        for (by_channel, grfs) in [(true, 128), (true, 84), (true, 40), (false, 84)] {
-            let c = compiled(target, by_channel, grfs);
+        for (lane_sharing, grfs) in [(true, 128), (true, 84), (true, 40), (false, 84)] {
+            let c = compiled(target, lane_sharing, grfs);
             let got = simulate(&c.zebin, &run).unwrap();
-            assert_eq!(got.0, expected, "{target}, {by_channel}, {grfs}");
+            assert_eq!(got.0, expected, "{target}, {lane_sharing}, {grfs}");
         }
     }
 }
