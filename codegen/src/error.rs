@@ -14,6 +14,30 @@ fn by_itself(alone: &bool) -> &'static str {
     if *alone { " alone" } else { "" }
 }
 
+/// Error of a lookup: there is no such target in this build.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// Name of no product.
+    #[error("no product is named `{name}`; targets of this build: {targets}")]
+    Unknown {
+        /// Requested name.
+        name: String,
+        /// Names of the targets of this build, separated by commas.
+        targets: String,
+    },
+    /// Known product or device whose platform has no code generator.
+    #[error("no code generator for `{name}` ({platform}); targets of this build: {targets}")]
+    NoCodeGenerator {
+        /// Name of the product or device.
+        name: String,
+        /// Name of its platform.
+        platform: String,
+        /// Names of the targets of this build, separated by commas.
+        targets: String,
+    },
+}
+
 /// Reason that a function was not compiled. Each variant says who is responsible.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -78,14 +102,9 @@ pub enum CodegenError {
         /// Maximum number of instructions of a kernel after inlining.
         limit: usize,
     },
-    /// Unknown product.
-    #[error("no code generator for `{name}`; there is one for {known}")]
-    Target {
-        /// Requested name.
-        name: String,
-        /// Names that are known.
-        known: String,
-    },
+    /// Product that is no target of this build.
+    #[error(transparent)]
+    Target(#[from] LookupError),
     /// Broken invariant of the compiler: a bug in Gantry, with details to report.
     #[error("internal error in %{function}: {what} (a bug in Gantry, please report it)")]
     Internal {

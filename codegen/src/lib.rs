@@ -65,7 +65,7 @@ pub use driver::policy::GrfMode;
 pub use driver::stage::{FormKind, Stage};
 pub use emit::{Code, LabelRange, Located, Relocation};
 use entity_set::sized;
-pub use error::CodegenError;
+pub use error::{CodegenError, LookupError};
 pub use ir::{builder, interp, text, verifier};
 pub use isel::mask_stack::{Finding, Rule, SimdCf};
 pub use mir::SymbolPart;

@@ -100,7 +100,7 @@ impl TestFile {
         let needs = |what: &str, there: bool| there || !text.contains(what);
         let words = ["atomic.i16", "atomic.f16"];
         // A systolic array has as many columns as a GRF has dwords.
-        let own = Target::from_name(&self.target)
+        let own = Target::lookup(&self.target)
             .map(|t| t.features().grf_bytes)
             .ok();
         needs("f64", f.native_f64)

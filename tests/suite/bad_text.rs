@@ -146,7 +146,7 @@ fn command_lines() {
         (&["frobnicate"][..], "unrecognized subcommand"),
         (
             &["compile", path, "--target", "m1"],
-            "no code generator for `m1`",
+            "no product is named `m1`",
         ),
         (&["compile", path, "--emit", "elf"], "invalid value 'elf'"),
         (

@@ -2,6 +2,13 @@
 
 #[path = "../../examples/builder.rs"]
 mod builder;
+#[cfg(feature = "wgsl")]
+#[path = "../../examples/cache.rs"]
+#[expect(
+    dead_code,
+    reason = "`main` has a directory of its own, tests give `run` one"
+)]
+mod cache;
 #[path = "../../examples/embed.rs"]
 mod embed;
 #[path = "../../examples/spirv.rs"]
@@ -14,13 +21,21 @@ mod spirv;
 #[path = "../../examples/wgsl.rs"]
 mod wgsl;
 
+#[cfg(feature = "cli")]
+#[path = "../../examples/zebin.rs"]
+#[expect(
+    dead_code,
+    reason = "`main` takes a file, which the tests give to `run`"
+)]
+pub(crate) mod zebin;
+
 /// A host of Gantry fits on a screen.
 #[test]
 fn are_short() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    for name in ["builder.rs", "wgsl.rs", "spirv.rs"] {
+    for name in ["builder.rs", "cache.rs", "spirv.rs", "wgsl.rs", "zebin.rs"] {
         let text = std::fs::read_to_string(dir.join(name)).unwrap();
-        assert!(text.lines().count() <= 25, "{name}");
+        assert!(text.lines().count() <= 30, "{name}");
     }
 }
 
@@ -55,4 +70,12 @@ fn spirv_from_a_file() {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     assert_eq!(spirv::run(&bytes).unwrap(), [2.5; 64]);
     assert!(spirv::run(&bytes[1..]).is_err());
+}
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn cached_code() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(!cache::run(dir.path()).unwrap());
+    assert!(cache::run(dir.path()).unwrap());
 }

@@ -3,6 +3,7 @@
 
 use crate::common::{Scratch, bytes, gantry, oracle, run};
 use gantry::runtime::zebin::Zebin;
+use gantry::runtime::{Device, DeviceKind};
 use gantry_isa_gen::Platform;
 use std::process::Command;
 
@@ -306,4 +307,25 @@ fn a_picture_goes_through_a_sampler() {
             "{error}"
         );
     }
+}
+
+/// The host of `examples/zebin.rs` runs a zebin of Intel's compiler.
+#[test]
+fn example_host() {
+    if !oracle("ocloc") {
+        return;
+    }
+    let dir = Scratch::new();
+    let source = "
+        kernel void add(global const float *x, global float *y) {
+            size_t i = get_global_id(0);
+            y[i] += x[i];
+        }";
+    let device = Device::open(DeviceKind::Auto).unwrap().info();
+    let product = device.product.map_or("skl", |p| p.name());
+    let zebin = compile_source(&dir, source, product, 16);
+    assert_eq!(
+        crate::examples::zebin::run(&std::fs::read(zebin).unwrap()).unwrap(),
+        [2.5; 64]
+    );
 }

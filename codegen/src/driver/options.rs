@@ -114,7 +114,7 @@ impl CompileOptions {
     /// # Errors
     /// No code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
-        Ok(CompileOptions::new(Target::from_name(name)?))
+        Ok(CompileOptions::new(Target::lookup(name)?))
     }
 
     /// Returns the options for a device, as it describes itself (`device.info()` of

@@ -7,7 +7,7 @@ use cranelift_entity::PrimaryMap;
 
 /// Returns the moves of a copy of `bytes` bytes between two addresses.
 fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
-    let target = Target::from_name("skl").unwrap();
+    let target = Target::lookup("skl").unwrap();
     let grf = target.grf();
     let end = grf.size() - grf.bytes;
     let mut vregs = PrimaryMap::new();

@@ -211,7 +211,7 @@ mod tests {
             ..BlockData::default()
         };
         let mut code = VCode {
-            grf: Target::from_name("skl").unwrap().grf(),
+            grf: Target::lookup("skl").unwrap().grf(),
             insts: (0..4).map(start).collect(),
             locs,
             blocks: PrimaryMap::from_iter([block(0, 2), block(2, 4)]),
@@ -260,7 +260,7 @@ mod tests {
             exec: gantry_isa_gen::ExecSize::S16,
         };
         let mut code = VCode {
-            grf: Target::from_name("skl").unwrap().grf(),
+            grf: Target::lookup("skl").unwrap().grf(),
             insts: vec![start(0), touch(1, true), touch(2, false), call],
             locs: SrcLocs::default(),
             blocks: PrimaryMap::new(),

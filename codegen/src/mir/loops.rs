@@ -128,7 +128,7 @@ mod tests {
             ..BlockData::default()
         };
         Loops::new(&VCode {
-            grf: Target::from_name("skl").unwrap().grf(),
+            grf: Target::lookup("skl").unwrap().grf(),
             insts: Vec::new(),
             locs: Default::default(),
             blocks: succs.iter().map(block).collect(),

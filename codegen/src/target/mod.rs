@@ -9,7 +9,7 @@
 pub mod abi;
 pub(crate) mod errata;
 
-use crate::error::CodegenError;
+use crate::error::LookupError;
 use abi::Abi;
 use gantry_isa_gen::{DeviceInfo, Features, PRODUCTS, Platform, Product};
 
@@ -56,14 +56,18 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the target of a product's short name (`skl`), as `ocloc -device` takes it.
+    /// Finds the target of a product by its short name (`skl`), as `ocloc -device` takes it.
     ///
     /// # Errors
-    /// Unknown product, or one without a code generator. The error lists the known ones.
-    pub fn from_name(name: &str) -> Result<Target, CodegenError> {
-        Product::from_name(name)
-            .and_then(Target::of)
-            .ok_or_else(|| Target::unknown(name))
+    /// Unknown product, or one without a code generator. The error lists the targets of this build.
+    pub fn lookup(name: &str) -> Result<Target, LookupError> {
+        let Some(product) = Product::from_name(name) else {
+            return Err(LookupError::Unknown {
+                name: name.to_owned(),
+                targets: Target::list(),
+            });
+        };
+        Target::of(product).ok_or_else(|| no_code_generator(name, Some(product.platform)))
     }
 
     /// Returns the target of a product, if there is a code generator for its platform.
@@ -97,21 +101,19 @@ impl Target {
     /// product of its platform.
     ///
     /// # Errors
-    /// No code generator for the device. The error lists the known products.
-    pub fn of_device(device: &DeviceInfo) -> Result<Target, CodegenError> {
+    /// No code generator for the device. The error lists the targets of this build.
+    pub fn of_device(device: &DeviceInfo) -> Result<Target, LookupError> {
         let of_platform = |p| Target::all().find(|t| t.platform == p);
         let found = match device.product {
             Some(product) => Target::of(product),
             None => device.platform.and_then(of_platform),
         };
-        found.ok_or_else(|| Target::unknown(&device.name))
+        found.ok_or_else(|| no_code_generator(&device.name, device.platform))
     }
 
-    fn unknown(name: &str) -> CodegenError {
-        CodegenError::Target {
-            name: name.to_string(),
-            known: Target::names().collect::<Vec<_>>().join(", "),
-        }
+    /// Returns the names of all targets as a list for messages.
+    fn list() -> String {
+        Target::names().collect::<Vec<_>>().join(", ")
     }
 
     /// Returns a target for every product with a code generator.
@@ -182,6 +184,15 @@ impl Target {
     }
 }
 
+/// Returns the error of a product or device that is no target.
+fn no_code_generator(name: &str, platform: Option<Platform>) -> LookupError {
+    LookupError::NoCodeGenerator {
+        name: name.to_owned(),
+        platform: platform.map_or("unknown platform".to_owned(), |p| p.to_string()),
+        targets: Target::list(),
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "test code")]
 mod tests {
@@ -191,7 +202,7 @@ mod tests {
     fn every_name_of_a_product_is_a_target_of_its_own() {
         for t in Target::all() {
             for name in t.product().names {
-                assert_eq!(Target::from_name(name).unwrap(), t, "{name}");
+                assert_eq!(Target::lookup(name).unwrap(), t, "{name}");
             }
             assert!(t.family() != 0, "{}", t.name());
         }
@@ -221,7 +232,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_told_the_known_ones() {
         for name in ["m1", "hsw", ""] {
-            let e = Target::from_name(name).unwrap_err().to_string();
+            let e = Target::lookup(name).unwrap_err().to_string();
             assert!(e.contains("skl") && e.contains("icllp"), "{e}");
         }
     }

@@ -80,7 +80,7 @@ fn each_variant(
             let fits = file.fits(module);
             targets.into_iter().filter(fits).collect()
         } else {
-            Target::from_name(&file.target).into_iter().collect()
+            Target::lookup(&file.target).into_iter().collect()
         };
         let variants = if runner.compiles() {
             CompileVariant::all(module)

@@ -15,7 +15,7 @@ fn what_intels_assembler_compacts_is_compact() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
     let (mut kernels, mut long, mut short) = (0, 0, 0);
     for t in TARGETS {
-        let target = Target::from_name(t).unwrap();
+        let target = Target::lookup(t).unwrap();
         let Some(mut iga) = iga::Iga::open(target.platform()) else {
             return;
         };

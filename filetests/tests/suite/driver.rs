@@ -78,7 +78,7 @@ fn the_driver_takes_every_run_filetest() {
                 return println!("skipped: {e}");
             }
         };
-        let target = Target::from_name(&name).unwrap();
+        let target = Target::lookup(&name).unwrap();
         let mut count = 0;
         for (path, names, zebin) in zebins(&target) {
             let path = path.display();
@@ -296,7 +296,7 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     let module = gantry_codegen::text::parse(IR).unwrap().module;
     for name in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let mut theirs = described(&ocloc(dir.path(), name, OPENCL).unwrap());
-        let target = Target::from_name(name).unwrap();
+        let target = Target::lookup(name).unwrap();
         // Resources that are declared and not used are listed there too.
         let options = CompileOptions {
             opt: OptLevel::O0,
@@ -350,7 +350,7 @@ fn sections_are_what_they_are_in_what_intels_compiler_writes() {
     let module = gantry_codegen::text::parse(IR).unwrap().module;
     for name in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let (head, theirs) = sections(&ocloc(dir.path(), name, OPENCL).unwrap());
-        let target = Target::from_name(name).unwrap();
+        let target = Target::lookup(name).unwrap();
         let zebin = compile(&module, &CompileOptions::new(target))
             .unwrap()
             .zebin;

@@ -27,7 +27,7 @@ fn figures(root: &Path) -> String {
         let file = TestFile::parse(&name, &source).unwrap();
         let module = text::parse(&file.body).unwrap().module;
         let columns = TARGETS.map(|t| {
-            let target = Target::from_name(t).unwrap();
+            let target = Target::lookup(t).unwrap();
             if !file.is_for(&target) {
                 return "-".to_owned();
             }

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let target = |name: &String| Target::from_name(name).map_err(Failure::usage);
+    let target = |name: &String| Target::lookup(name).map_err(Failure::usage);
     let targets: Vec<Target> = args.targets.iter().map(target).collect::<Result<_, _>>()?;
     let options = Options {
         bless: args.bless || Options::from_env().bless,

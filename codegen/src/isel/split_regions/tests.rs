@@ -8,7 +8,7 @@ use crate::rule_coverage::Fired;
 
 /// Legalizes a function of one bale, which is built for a register of `bytes` bytes.
 fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Result<VCode, String> {
-    let target = Target::from_name(product).unwrap();
+    let target = Target::lookup(product).unwrap();
     let grf = target.grf();
     let mut f = LoweredFunction {
         grf,

@@ -219,7 +219,7 @@ mod tests {
             end: succs.len() as u32,
         };
         let mut code = VCode {
-            grf: Target::from_name("skl").unwrap().grf(),
+            grf: Target::lookup("skl").unwrap().grf(),
             insts: Vec::new(),
             locs: Default::default(),
             blocks: succs.iter().enumerate().map(block).collect(),

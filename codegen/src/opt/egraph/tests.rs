@@ -415,7 +415,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
     let mut hits = 0;
     for _ in 0..enough * 2000 {
         let target = rng.pick(&["skl", "bdw", "icllp"]).unwrap();
-        let target = Target::from_name(target).unwrap();
+        let target = Target::lookup(target).unwrap();
         let float = crate::ir::FloatControls {
             flush_f32: rng.one_in(2),
             flush_f16: rng.one_in(2),

@@ -370,7 +370,7 @@ fn every_corruption_of_a_machine_function_is_found() {
 fn every_corruption_of_a_kernel_is_found() {
     check_corruptions(env_number("GANTRY_CASES", 300), false, |seed| {
         let name = ["bdw", "skl", "icllp"][(seed % 3) as usize];
-        let target = Target::from_name(name).unwrap();
+        let target = Target::lookup(name).unwrap();
         let kind = Options {
             word_atomics: false,
             ..Options::runnable()

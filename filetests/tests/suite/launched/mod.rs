@@ -51,7 +51,7 @@ pub fn failures(
         let source = std::fs::read_to_string(path).unwrap();
         let file = TestFile::parse(&name, &source).unwrap();
         let module = text::parse(&file.body).unwrap().module;
-        for target in targets.iter().map(|t| Target::from_name(t).unwrap()) {
+        for target in targets.iter().map(|t| Target::lookup(t).unwrap()) {
             if !file.is_for(&target) || !part.takes(what, &name, target.name()) {
                 continue;
             }

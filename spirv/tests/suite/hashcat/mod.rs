@@ -189,7 +189,7 @@ fn hashcats_kernels_compile() {
     };
     let (seed, count) = (number("GANTRY_SEED", 1), number("GANTRY_FILES", 6));
     let named = env::var("GANTRY_TARGETS").unwrap_or("skl".to_owned());
-    let targets = named.split(',').map(|n| Target::from_name(n).unwrap());
+    let targets = named.split(',').map(|n| Target::lookup(n).unwrap());
     let mut all: Vec<(Target, Sum, CodeChecker)> = targets
         .map(|t| (t.clone(), Sum::default(), CodeChecker::new(t.platform())))
         .collect();

@@ -215,7 +215,7 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
     let named = std::env::var("GANTRY_TARGETS").unwrap_or(TARGETS.join(","));
     let targets: Vec<Target> = named
         .split(',')
-        .map(|n| Target::from_name(n).unwrap())
+        .map(|n| Target::lookup(n).unwrap())
         .collect();
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     let (mut equal, mut endless, mut large, mut digest) = (0, 0, 0, 0u64);

@@ -112,7 +112,7 @@ fn minima_and_maxima_begin_with_infinities() {
                 let t = shader.translate(WIDTH as u32).unwrap();
                 let buffers = [(0, 0, words.clone()), (1, 0, vec![untouched; 32])];
                 for target in targets {
-                    let target = Target::from_name(target).unwrap();
+                    let target = Target::lookup(target).unwrap();
                     let left = simulated::launch(&shader, &t, target, &buffers, &|_| Vec::new());
                     for (i, got) in left.unwrap()[1].iter().enumerate() {
                         let want = if how != How::GroupScan && i % 4 == 0 {
@@ -193,7 +193,7 @@ OpStore %put %r
             .collect();
         let buffers = [(0, 0, data.clone()), (1, 0, vec![0; 32])];
         for target in ["skl", "dg2"] {
-            let target = Target::from_name(target).unwrap();
+            let target = Target::lookup(target).unwrap();
             let left = simulated::launch(&shader, &t, target, &buffers, &|_| Vec::new());
             super::check(&left.unwrap()[1], |i| {
                 let group = i / GROUP * GROUP;

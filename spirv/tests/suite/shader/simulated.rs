@@ -24,7 +24,7 @@ pub fn run(
 ) -> Vec<(&'static str, Vec<Vec<u32>>)> {
     let mut all = Vec::new();
     for name in TARGETS {
-        let target = Target::from_name(name).unwrap();
+        let target = Target::lookup(name).unwrap();
         let kernel = &t.module.functions[t.kernels[0].function];
         if !target.features().sampler && kernel.images().next().is_some() {
             continue;

@@ -316,7 +316,7 @@ fn grown(f: &Function, ty: Type, target: &str, found: &Result<Found, String>) ->
         ));
     };
     // Without quotients in the math unit, it takes two operations.
-    let has_quotients = Target::from_name(target).is_ok_and(|t| t.features().math_div_pow);
+    let has_quotients = Target::lookup(target).is_ok_and(|t| t.features().math_div_pow);
     let of_two = f.op == spirv::OpenclStd100Op::half_divide && !has_quotients;
     let known = if of_two { known + 1.0 } else { known };
     (found.worst > 1.05 * known + 0.02).then(|| {

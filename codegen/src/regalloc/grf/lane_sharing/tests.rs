@@ -97,10 +97,8 @@ fn predicated(mut inst: Inst<VirtReg>) -> Inst<VirtReg> {
 }
 
 fn send(op: MsgOp, from: u32) -> Inst<VirtReg> {
-    let m = Message::new(Target::from_name("skl").unwrap().platform(), op);
-    let (ex, desc) = m
-        .descs(Target::from_name("skl").unwrap().platform())
-        .unwrap();
+    let m = Message::new(Target::lookup("skl").unwrap().platform(), op);
+    let (ex, desc) = m.descs(Target::lookup("skl").unwrap().platform()).unwrap();
     let mut inst = Inst::new(Op::Send, ExecSize::S8);
     inst.dst = null();
     inst.srcs[0] = scalar_src(reg(from), 0, Type::Ud);
@@ -139,7 +137,7 @@ fn parts() -> LoopInsts {
 }
 
 fn code(p: LoopInsts) -> VCode {
-    let target = Target::from_name("skl").unwrap();
+    let target = Target::lookup("skl").unwrap();
     let grf = target.grf();
     let exec = ExecSize::S8;
     let (others, gone) = (JoinPoint::from_u32(0), JoinPoint::from_u32(1));
@@ -217,7 +215,7 @@ fn shared(p: LoopInsts) -> u32 {
 }
 
 fn share_within(code: &mut VCode, limit: u32) -> u32 {
-    let target = Target::from_name("skl").unwrap();
+    let target = Target::lookup("skl").unwrap();
     let live = liveness("k", code).unwrap();
     let gone = share(code, &live, &target, limit);
     assert_eq!(verify::code(code, false), Ok(()));

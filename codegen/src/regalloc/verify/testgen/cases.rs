@@ -17,7 +17,7 @@ use gantry_isa_gen::{
 /// Builds code from registers, blocks with their successors, and the number of blocks of each
 /// routine.
 fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
-    let grf = Target::from_name("skl").unwrap().grf();
+    let grf = Target::lookup("skl").unwrap().grf();
     let mut out = VCode {
         grf,
         insts: Vec::new(),
@@ -63,7 +63,7 @@ fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32
 
 /// Allocates and checks code.
 fn allocated(code: &VCode) -> Result<Allocated, String> {
-    let target = Target::from_name("skl").unwrap();
+    let target = Target::lookup("skl").unwrap();
     let live = liveness("k", code).map_err(|e| e.to_string())?;
     let env = AllocEnv {
         target: &target,
@@ -309,7 +309,7 @@ fn values_across_a_call_leave_room_for_its_widest_instruction() {
     insts.push(MInst::Jump);
     let routine = [load(2), load(3), load(4), load(5), mad, read(2), back];
     let first = [(32, Place::Fixed(0)), (8, ANY)];
-    let grf = Target::from_name("skl").unwrap().grf().bytes;
+    let grf = Target::lookup("skl").unwrap().grf().bytes;
     let long = [(LONG * grf, ANY); 4];
     let all = first.into_iter().chain(long).chain(kept.map(|_| (64, ANY)));
     let vregs: Vec<_> = all.collect();

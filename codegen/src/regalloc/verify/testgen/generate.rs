@@ -108,7 +108,7 @@ pub(crate) fn random_function(seed: u64, seen: &mut Coverage) -> MachineFunction
     let n = rng.below(3) as usize;
     seen.add([Feature::Bdw, Feature::Skl, Feature::Icllp][n]);
     let name = ["bdw", "skl", "icllp"][n];
-    let mut target = Target::from_name(name).unwrap();
+    let mut target = Target::lookup(name).unwrap();
     if rng.one_in(3) {
         let (bytes, units) = rng.pick(&FILE_SHAPES).unwrap();
         let count = 32 * units;
