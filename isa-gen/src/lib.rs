@@ -45,7 +45,8 @@
 //! | `message` | messages and descriptors |
 //! | `sem` | semantics of each opcode |
 //! | `legal` | legality rules |
-//! | `perf` | accesses, latencies, the model of cycles |
+//! | `effects` | storage that an instruction reads and writes |
+//! | `perf` | latencies, the model of cycles |
 //! | `text` | IGA syntax, both ways |
 //! | `fuzz` | random instructions, for tests (feature `fuzzing`) |
 //!
@@ -57,6 +58,7 @@ mod codec;
 pub mod compact;
 pub mod decode;
 pub mod diag;
+pub mod effects;
 pub mod encode;
 pub mod exec_unit;
 #[cfg(feature = "fuzzing")]

@@ -5,8 +5,8 @@ use super::Physical;
 use crate::isel::lower_sends;
 use crate::target::Target;
 use crate::target::errata::{Remedy, remedies};
+use gantry_isa_gen::effects::{self, Access, Storage};
 use gantry_isa_gen::message::{MessageError, MsgOp, Surface};
-use gantry_isa_gen::perf::{self, Access, Store};
 use gantry_isa_gen::{
     self as isa, Cond, CondMod, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src,
     SrcMods, Type,
@@ -33,22 +33,22 @@ pub(super) fn apply(physical: &mut Physical, target: &Target) -> Result<(), Mess
 fn writes(insts: &[Inst<Reg>], target: &Target) -> [bool; 2] {
     let mut out = [false; 2];
     for inst in insts.iter().filter(|i| i.op.is_send()) {
-        let message = perf::message(target.platform(), inst);
+        let message = effects::message(target.platform(), inst);
         // An unknown message may be a write.
         let known = message.is_some_and(|m| !matches!(m.op, MsgOp::Raw { .. }));
         out[0] |= !known;
-        perf::accesses(
+        effects::accesses(
             target.platform(),
             inst,
             |_| None,
             |a: Access| match a {
                 Access {
-                    store: Store::Global,
+                    storage: Storage::Global,
                     write: true,
                     ..
                 } => out[0] = true,
                 Access {
-                    store: Store::Slm,
+                    storage: Storage::Slm,
                     write: true,
                     ..
                 } => out[1] = true,

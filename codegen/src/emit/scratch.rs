@@ -6,7 +6,7 @@ use crate::isel::lower_sends::spill::STATE;
 use crate::mir::{MInst, VCode, VirtReg};
 use crate::regalloc::Allocation;
 use crate::target::Target;
-use gantry_isa_gen::perf::{self, Store};
+use gantry_isa_gen::effects::{self, Storage};
 use gantry_isa_gen::{Desc, Type};
 use std::collections::HashSet;
 
@@ -48,8 +48,8 @@ pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet
                 }
                 MInst::Op { inst, .. } => {
                     let (mut read, mut written) = (0, 0);
-                    perf::accesses(target.platform(), inst, place, |a| {
-                        if a.store == Store::Address {
+                    effects::accesses(target.platform(), inst, place, |a| {
+                        if a.storage == Storage::Address {
                             let of = if a.write { &mut written } else { &mut read };
                             *of |= bits(a.start, a.end);
                         }
@@ -57,7 +57,7 @@ pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet
                     let whole = inst.pred.is_none();
                     live = if whole { live & !written } else { live } | read;
                     let message = inst.send.filter(|d| matches!(d.ex, Desc::Imm(_)));
-                    let message = message.and_then(|_| perf::message(target.platform(), inst));
+                    let message = message.and_then(|_| effects::message(target.platform(), inst));
                     if live & state != 0 && message.is_some_and(|m| spill::slot(&m).is_some()) {
                         out.insert(i);
                     }

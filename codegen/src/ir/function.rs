@@ -13,7 +13,7 @@ use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use gantry_isa_gen::perf::WAYS;
+use gantry_isa_gen::effects::GLOBAL_UNITS;
 use gantry_isa_gen::sem::{FpMode, Round};
 
 /// Kind of a kernel argument, as a host sees it.
@@ -258,14 +258,14 @@ impl Function {
     }
 
     /// Returns a bit set of the surfaces that are [`noalias`](Param::noalias), among the first
-    /// `WAYS - 1` of a kernel (see [`WAYS`]).
+    /// `GLOBAL_UNITS - 1` of a kernel (see [`GLOBAL_UNITS`]).
     pub(crate) fn lone_surfaces(&self) -> u64 {
         let surfaces = self
             .sig
             .params
             .iter()
             .filter(|p| p.kind == ArgKind::Surface);
-        let bits = surfaces.take(WAYS as usize - 1).enumerate();
+        let bits = surfaces.take(GLOBAL_UNITS as usize - 1).enumerate();
         bits.fold(0, |all, (n, p)| all | u64::from(p.noalias) << n)
     }
 

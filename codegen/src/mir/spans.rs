@@ -1,9 +1,7 @@
 //! Bytes of its registers that an instruction reads and writes.
 
-use super::{Access, MInst, SymbolPart, VReg, VirtReg};
-use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
-use gantry_isa_gen::sem::dpas::Dpas;
-use gantry_isa_gen::{Dst, Inst, Platform, Src, Type, perf};
+use super::{Access, MInst, SymbolPart, VReg};
+use gantry_isa_gen::{Dst, Platform, RegRef, Src, Type, effects};
 use std::ops::Range;
 
 /// Computes the bytes that an instruction accesses of each register, for a platform and its GRF
@@ -13,22 +11,6 @@ pub(crate) struct Spans<F> {
     pub(crate) grf: u32,
     /// Size of a register in bytes.
     pub(crate) size: F,
-}
-
-/// Returns bytes of the sources and of the destination of an instruction whose operands are runs of
-/// GRFs. These are payloads and response of a message, or operands of the systolic array. The inner
-/// `None` is for unknown sizes, the outer one for other instructions.
-fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[u32; 4]>> {
-    if !inst.op.has_runs() {
-        return None;
-    }
-    if !inst.op.is_send() {
-        return Some(Dpas::operand_bytes(inst, grf));
-    }
-    Some(perf::message(platform, inst).map(|m| {
-        let grfs = [m.src0_grfs, m.src1_grfs, 0, m.response_grfs];
-        grfs.map(|n| u32::from(n) * grf)
-    }))
 }
 
 impl<F: Fn(VReg) -> u32> Spans<F> {
@@ -49,47 +31,32 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                 }
             });
         };
-        // Bytes of sources and destination, where regions do not give them.
-        let blocks = blocks(self.platform, inst, self.grf);
+        let message = effects::message(self.platform, inst);
+        let [a, b, c, written] = effects::operand_bytes(inst, message.as_ref(), self.grf);
         let mut span = |r: VReg, sub: u16, bytes: Option<u32>, a: Access| {
             let (sub, size) = (u32::from(sub), (self.size)(r));
             let end = bytes.map_or(size, |b| (sub + b).min(size));
             f(r, sub.min(end)..end, a);
         };
-        for (n, s) in inst.srcs.iter().enumerate() {
-            match *s {
-                Src::Direct { at, region, ty, .. } => {
-                    let Some(r) = at.reg.as_grf() else { continue };
-                    let bytes = match blocks {
-                        Some(known) => known.and_then(|l| l.get(n).copied()),
-                        None => span_bytes(region, inst.exec, ty.bytes()),
-                    };
-                    span(r, at.sub, bytes, Access::Use);
-                }
-                Src::Macro { at, .. } => {
-                    if let Some(r) = at.reg.as_grf() {
-                        span(r, 0, None, Access::Use);
-                    }
-                }
-                _ => {}
+        for (s, read) in inst.srcs.iter().zip([a, b, c]) {
+            // A macro operand belongs to its whole register.
+            let (at, bytes) = match *s {
+                Src::Direct { at, .. } => (at, read),
+                Src::Macro { at, .. } => (RegRef::new(at.reg, 0), None),
+                _ => continue,
+            };
+            if let Some(r) = at.reg.as_grf() {
+                span(r, at.sub, bytes, Access::Use);
             }
         }
         let access = if *starts { Access::Def } else { Access::Modify };
-        match inst.dst {
-            Dst::Direct { at, hs, ty } => {
-                let Some(r) = at.reg.as_grf() else { return };
-                let bytes = match blocks {
-                    Some(known) => known.map(|l| l[3]),
-                    None => Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes())),
-                };
-                span(r, at.sub, bytes, access);
-            }
-            Dst::Macro { at, .. } => {
-                if let Some(r) = at.reg.as_grf() {
-                    span(r, 0, None, access);
-                }
-            }
-            _ => {}
+        let (at, bytes) = match inst.dst {
+            Dst::Direct { at, .. } => (at, written),
+            Dst::Macro { at, .. } => (RegRef::new(at.reg, 0), None),
+            _ => return,
+        };
+        if let Some(r) = at.reg.as_grf() {
+            span(r, at.sub, bytes, access);
         }
     }
 }
@@ -97,9 +64,10 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mir::VirtReg;
     use crate::mir::operand::{begins, dst, scalar};
     use cranelift_entity::EntityRef;
-    use gantry_isa_gen::{ExecSize, Op, RegRef, Subfn};
+    use gantry_isa_gen::{ExecSize, Inst, Op, Subfn};
 
     /// The systolic array reads and writes rows, whose number does not follow from regions and exec
     /// size.

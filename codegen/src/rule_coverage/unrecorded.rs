@@ -4,7 +4,7 @@ use super::Repair;
 
 /// Set of rules and repairs in a build that does not record them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Fired;
+pub struct Fired(());
 
 impl Fired {
     /// Ignores a lowering rule.

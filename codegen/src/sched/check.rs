@@ -11,7 +11,7 @@ use super::space::{ChunkAccess, StateSpace};
 use crate::mir::spans::Spans;
 use crate::mir::{Access as Named, MInst, VCode, VReg};
 use crate::target::Target;
-use gantry_isa_gen::perf::{Freedom, Store};
+use gantry_isa_gen::effects::{Reordering, Storage};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -82,7 +82,7 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> HistoryWalk<'_, A, S>
         let message = self.space.message(m);
         let mut touches = Vec::new();
         self.space.each(m, message.as_ref(), true, |a| {
-            if a.store != Store::Grf {
+            if a.storage != Storage::Grf {
                 self.space.touches(a, &mut touches);
             }
         });
@@ -109,7 +109,7 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> HistoryWalk<'_, A, S>
         let told = true;
         self.space
             .each(m, self.space.message(m).as_ref(), told, |_| {})
-            == Freedom::Fixed
+            == Reordering::Fixed
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads and writes of instructions, in chunks of everything that has a state.
 
 use crate::mir::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
+use gantry_isa_gen::effects::{self, Access, Reordering, Storage};
 use gantry_isa_gen::message::Message;
-use gantry_isa_gen::perf::{self, Access, Freedom, Store};
 use gantry_isa_gen::{Dst, Platform, Src, Type};
 
 /// Read or written bytes (or units) of a chunk.
@@ -47,7 +47,7 @@ pub(super) struct StateSpace<A, S> {
 
 /// Returns true for an access to GRFs through an address register.
 fn is_anywhere(a: &Access) -> bool {
-    a.store == Store::Grf && a.end == u32::MAX
+    a.storage == Storage::Grf && a.end == u32::MAX
 }
 
 impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
@@ -58,7 +58,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
 
     /// Calls `f` with the chunks of an access.
     fn split(&self, a: &Access, mut f: impl FnMut(ChunkAccess)) {
-        if a.store == Store::Global {
+        if a.storage == Storage::Global {
             let one = (a.end == a.start + 1).then(|| 1 << a.start & self.lone);
             return f(ChunkAccess {
                 chunk: GLOBAL,
@@ -66,14 +66,14 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 write: a.write,
             });
         }
-        let base = match a.store {
-            Store::Acc => ACC,
-            Store::Address => ADDRESS,
-            Store::Flag => FLAG,
-            Store::Global => GLOBAL,
-            Store::Slm => SLM,
-            Store::Scratch => SCRATCH,
-            Store::Grf => FILE,
+        let base = match a.storage {
+            Storage::Acc => ACC,
+            Storage::Address => ADDRESS,
+            Storage::Flag => FLAG,
+            Storage::Global => GLOBAL,
+            Storage::Slm => SLM,
+            Storage::Scratch => SCRATCH,
+            Storage::Grf => FILE,
         };
         let mut chunk = base + a.start / BITS;
         let mut first = a.start % BITS;
@@ -93,7 +93,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
     fn bytes(&self, r: VReg, from: u32, bytes: u32, write: bool) -> Access {
         let start = (self.address)(r) + from;
         Access {
-            store: Store::Grf,
+            storage: Storage::Grf,
             start,
             end: start + bytes,
             write,
@@ -103,7 +103,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
     /// Returns the message of a send whose descriptors are known.
     pub(super) fn message(&self, m: &MInst) -> Option<Message> {
         match m {
-            MInst::Op { inst, .. } => perf::message(self.platform, inst),
+            MInst::Op { inst, .. } => effects::message(self.platform, inst),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
         message: Option<&Message>,
         told: bool,
         mut f: impl FnMut(&Access),
-    ) -> Freedom {
+    ) -> Reordering {
         let all = |r: VReg, write: bool| self.bytes(r, 0, (self.size)(r), write);
         match *m {
             MInst::Op { ref inst, .. } => {
@@ -139,7 +139,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 {
                     f(&all(r, true));
                 }
-                let freedom = perf::accesses_of(self.platform, inst, message, grf, |a| {
+                let order = effects::accesses_of(self.platform, inst, message, grf, |a| {
                     if is_anywhere(&a) {
                         anywhere = true;
                         return;
@@ -147,9 +147,9 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                     f(&a);
                     // A write to the thread header's register invalidates the base of scratch in
                     // it.
-                    if a.store == Store::Grf && a.write && a.start < self.grf {
+                    if a.storage == Storage::Grf && a.write && a.start < self.grf {
                         f(&Access {
-                            store: Store::Scratch,
+                            storage: Storage::Scratch,
                             start: 0,
                             end: SCRATCHES * BITS,
                             write: true,
@@ -157,17 +157,19 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                     }
                 });
                 if anywhere && !told {
-                    Freedom::Fixed
+                    Reordering::Fixed
                 } else {
-                    freedom
+                    order
                 }
             }
-            MInst::Start { .. } => Freedom::Free,
-            MInst::Copy { dst, src } if (self.address)(dst) == (self.address)(src) => Freedom::Free,
+            MInst::Start { .. } => Reordering::Free,
+            MInst::Copy { dst, src } if (self.address)(dst) == (self.address)(src) => {
+                Reordering::Free
+            }
             MInst::Copy { dst, src } => {
                 f(&all(src, false));
                 f(&all(dst, true));
-                Freedom::Free
+                Reordering::Free
             }
             MInst::LoadAddress {
                 sub, count, index, ..
@@ -178,16 +180,16 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 }
                 let start = u32::from(sub) * Type::Uw.bytes();
                 f(&Access {
-                    store: Store::Address,
+                    storage: Storage::Address,
                     start,
                     end: start + words,
                     write: true,
                 });
-                Freedom::Free
+                Reordering::Free
             }
             MInst::PlaceOf { dst, .. } => {
                 f(&all(dst, true));
-                Freedom::Free
+                Reordering::Free
             }
             MInst::Symbol { dst, part, .. } => {
                 let low = Type::Ud.bytes();
@@ -197,14 +199,14 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                     SymbolPart::High => (low, low),
                 };
                 f(&self.bytes(dst, from, bytes, true));
-                Freedom::Free
+                Reordering::Free
             }
             MInst::Touch { reg, write } => {
                 f(&all(reg, false));
                 if write {
                     f(&all(reg, true));
                 }
-                Freedom::Free
+                Reordering::Free
             }
             MInst::Jump
             | MInst::Branch { .. }
@@ -217,13 +219,13 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 m.for_each_vreg(|r, named| f(&all(r, named != Named::Use)));
                 if let MInst::Branch { .. } | MInst::Leave { .. } = m {
                     f(&Access {
-                        store: Store::Flag,
+                        storage: Storage::Flag,
                         start: 0,
                         end: 8,
                         write: false,
                     });
                 }
-                Freedom::Fixed
+                Reordering::Fixed
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::Schedule;
 use super::space::{ChunkAccess, StateSpace};
 use crate::mir::{MInst, VCode, VReg, VirtReg};
-use gantry_isa_gen::perf::{self, Clock, Freedom, Slot, Timing, Unit};
+use gantry_isa_gen::effects::{Reordering, Storage};
+use gantry_isa_gen::perf::{self, Clock, Slot, Timing, Unit};
 use gantry_isa_gen::{Dst, Inst};
 use std::ops::Range;
 
@@ -141,8 +142,8 @@ impl SegmentUnits {
             // The starts of a call's results follow it.
             let result = results && at == range.start && matches!(first, Some(MInst::Start { .. }));
             at = insts.end;
-            let (node, freedom) = self.node(code, space, insts);
-            if freedom == Freedom::Fixed || stays || result {
+            let (node, order) = self.node(code, space, insts);
+            if order == Reordering::Fixed || stays || result {
                 self.after_call = result || matches!(first, Some(MInst::Call { .. }));
                 self.fixed = Some(node);
                 return at;
@@ -157,16 +158,16 @@ impl SegmentUnits {
         code: &VCode,
         space: &StateSpace<A, S>,
         insts: Range<usize>,
-    ) -> (UnitNode, Freedom) {
+    ) -> (UnitNode, Reordering) {
         let (touches, read, written) = (self.touches.len(), self.read.len(), self.written.len());
-        let mut freedom = Freedom::Free;
+        let mut order = Reordering::Free;
         let mut timing: Option<Timing> = None;
         let mut loads = false;
         let all = code.insts.get(insts.clone()).unwrap_or(&[]);
         let told = all.iter().any(|m| matches!(m, MInst::Touch { .. }));
         // A touch that belongs to no instruction.
         if matches!(all.first(), Some(MInst::Touch { .. })) {
-            freedom = Freedom::Fixed;
+            order = Reordering::Fixed;
         }
         for m in all {
             let mut reads_memory = false;
@@ -177,7 +178,7 @@ impl SegmentUnits {
             // Then all bytes of the destination are named below.
             let begins = space.values && matches!(m, MInst::Op { starts: true, .. });
             let one = space.each(m, message.as_ref(), told, |a| {
-                let register = a.store == perf::Store::Grf;
+                let register = a.storage == Storage::Grf;
                 if !(begins && register && a.write) {
                     space.touches(a, &mut self.touches);
                 }
@@ -190,8 +191,8 @@ impl SegmentUnits {
                 writes_file |= register && a.write;
             });
             space.named(m, |a| space.touches(a, &mut self.touches));
-            if one == Freedom::Fixed {
-                freedom = Freedom::Fixed;
+            if one == Reordering::Fixed {
+                order = Reordering::Fixed;
             }
             loads |= sends && reads_memory && writes_file;
             let more = match m {
@@ -229,7 +230,7 @@ impl SegmentUnits {
             timing,
             loads,
         };
-        (node, freedom)
+        (node, order)
     }
 
     /// Returns the number of units that may move.

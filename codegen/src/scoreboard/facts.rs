@@ -2,8 +2,8 @@
 //! that it reads and writes.
 
 use crate::emit::Reach;
+use gantry_isa_gen::effects::{self, Access, Storage};
 use gantry_isa_gen::exec_unit::{ExecUnit, Function};
-use gantry_isa_gen::perf::{self, Access, Store};
 use gantry_isa_gen::swsb::Pipe;
 use gantry_isa_gen::{Arf, Dst, Features, Inst, InstOpts, Platform, Reg, Src, Type};
 use std::ops::Range;
@@ -135,26 +135,26 @@ impl Facts {
             Reg::Arf(..) => None,
         };
         let mut seen = Vec::new();
-        perf::accesses(platform, inst, grf, |a| seen.push(a));
+        effects::accesses(platform, inst, grf, |a| seen.push(a));
         for a in seen {
             let Access {
-                store,
+                storage,
                 start,
                 end,
                 write,
             } = a;
-            match store {
-                Store::Grf if end == u32::MAX => {
+            match storage {
+                Storage::Grf if end == u32::MAX => {
                     if !told[usize::from(write)] {
                         self.operand(f, inst, 0..f.grf_count_large * f.grf_bytes, write);
                     }
                 }
-                Store::Grf => self.operand(f, inst, start..end, write),
-                Store::Acc => self.after_file(ACC, 0..1, write),
-                Store::Flag => self.after_file(FLAGS, start..end, write),
-                Store::Address => self.after_file(ADDRESS, start..end, write),
+                Storage::Grf => self.operand(f, inst, start..end, write),
+                Storage::Acc => self.after_file(ACC, 0..1, write),
+                Storage::Flag => self.after_file(FLAGS, start..end, write),
+                Storage::Address => self.after_file(ADDRESS, start..end, write),
                 // Messages order these accesses themselves.
-                Store::Global | Store::Slm | Store::Scratch => {}
+                Storage::Global | Storage::Slm | Storage::Scratch => {}
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Modelled time of one thread.
 
-use super::{Access, Store, Timing, Unit};
+use super::{Timing, Unit};
+use crate::effects::{Access, Storage};
 
 /// Register at the granularity of hardware dependences: a GRF, a flag register, the accumulators or
 /// the address register.
@@ -27,16 +28,16 @@ impl Slot {
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
         let last = access.end.max(access.start + 1) - 1;
         let shift = grf.trailing_zeros();
-        let (first, end) = match access.store {
-            Store::Acc => (0, 1),
-            Store::Address => (1, 2),
-            Store::Flag => {
+        let (first, end) = match access.storage {
+            Storage::Acc => (0, 1),
+            Storage::Address => (1, 2),
+            Storage::Flag => {
                 let n = |at: u32| FLAGS_FROM + (at / 4).min(FLAGS - 1);
                 (n(access.start), n(last) + 1)
             }
-            Store::Grf if access.end == u32::MAX => (0, 0),
-            Store::Grf => (GRFS + (access.start >> shift), GRFS + (last >> shift) + 1),
-            Store::Global | Store::Slm | Store::Scratch => (0, 0),
+            Storage::Grf if access.end == u32::MAX => (0, 0),
+            Storage::Grf => (GRFS + (access.start >> shift), GRFS + (last >> shift) + 1),
+            Storage::Global | Storage::Slm | Storage::Scratch => (0, 0),
         };
         (first..end).map(Slot)
     }

@@ -1,6 +1,7 @@
 //! Modelled time of code, without execution.
 
-use super::{Clock, Slot, accesses, timing};
+use super::{Clock, Slot, timing};
+use crate::effects::accesses;
 use crate::inst::{Inst, Src, Target};
 use crate::platform::Platform;
 use crate::reg::Reg;

@@ -2,20 +2,19 @@
 //!
 //! The model is that of an in-order thread. It issues an instruction when earlier instructions no
 //! longer block its operands. The unit that executes it starts when it is free. [`timing`] returns
-//! the latencies of an instruction and [`accesses`] its operands. A [`Clock`] computes the issue
+//! the latencies of an instruction. A [`Clock`] computes the issue
 //! times of a sequence, and [`cycles()`] those of a kernel. The figures are in `gantry-meta`'s
 //! `timing.rs`, with their sources.
 
-mod access;
 mod clock;
 mod cycles;
 
 pub use crate::table::Class;
 pub use crate::table::timing::Unit;
-pub use access::{Access, Freedom, Store, WAYS, accesses, accesses_of, message};
 pub use clock::{Clock, Slot};
 pub use cycles::{Cycles, cycles};
 
+use crate::effects::message;
 use crate::inst::{Dst, Inst, Src, Subfn};
 use crate::legal::geometry::dst_span_bytes;
 use crate::message::{Message, MsgOp, Surface};

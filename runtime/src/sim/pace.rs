@@ -3,7 +3,8 @@
 
 use super::program::Program;
 use gantry_isa_gen::Reg;
-use gantry_isa_gen::perf::{Clock, Cycles, Slot, Timing, accesses, timing};
+use gantry_isa_gen::effects::accesses;
+use gantry_isa_gen::perf::{Clock, Cycles, Slot, Timing, timing};
 
 /// Timing of an instruction, and the registers that it accesses.
 struct InstTiming {

@@ -14,7 +14,7 @@ use gantry_isa_gen::message::{
 };
 use gantry_isa_gen::{
     Arf, Desc, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, SendDescs, Src, SrcMods, Type,
-    perf,
+    effects,
 };
 
 /// Emits the messages of spills and fills.
@@ -78,7 +78,7 @@ pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]
     let descs = inst
         .send
         .filter(|d| target.features().lsc && matches!(d.ex, Desc::Imm(_)))?;
-    let message = perf::message(target.platform(), inst)?;
+    let message = effects::message(target.platform(), inst)?;
     let MsgOp::Lsc(LscAccess {
         surface: LscSurface::Ss(_),
         ..

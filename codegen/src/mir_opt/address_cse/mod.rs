@@ -41,7 +41,9 @@ use crate::mir::{Access, BlockData, MInst, RegKind, VCode, VReg, VirtReg};
 use crate::regalloc::Allocation;
 use crate::target::Target;
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
-use gantry_isa_gen::{self as isa, Arf, Desc, Dst, ExecSize, Reg, RegRef, Region, Src, Type, perf};
+use gantry_isa_gen::{
+    self as isa, Arf, Desc, Dst, ExecSize, Reg, RegRef, Region, Src, Type, effects,
+};
 use std::ops::Range;
 
 /// Value of a word of `a0`: `start` plus the word in the GRF file at `index`, modulo 2^16.
@@ -313,7 +315,7 @@ impl AddressCse<'_> {
     fn is_scratch(&self, inst: &isa::Inst<VirtReg>) -> bool {
         let direct = inst.send.filter(|d| matches!(d.ex, Desc::Imm(_)));
         let lsc = direct.filter(|_| self.target.features().lsc);
-        let message = lsc.and_then(|_| perf::message(self.target.platform(), inst));
+        let message = lsc.and_then(|_| effects::message(self.target.platform(), inst));
         message.is_some_and(|m| spill::slot(&m).is_some())
     }
 

@@ -17,7 +17,7 @@ use crate::target::Target;
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, element_offset, span_bytes};
 use gantry_isa_gen::message::{Dir, Message};
 use gantry_isa_gen::sem::dpas::Dpas;
-use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
+use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, effects};
 
 /// Token of undefined bytes.
 const UNDEFINED: u64 = 0;
@@ -113,7 +113,7 @@ impl AllocationPair<'_> {
     }
 
     fn decode(&self, inst: &Inst<VirtReg>) -> Option<Message> {
-        perf::message(self.target.platform(), inst)
+        effects::message(self.target.platform(), inst)
     }
 
     fn header(&self) -> Option<VReg> {

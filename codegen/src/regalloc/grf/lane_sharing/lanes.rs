@@ -15,7 +15,7 @@ use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::{AddrModel, Dir, LscAccess, LscKind, LscVector, MsgOp, Simd};
-use gantry_isa_gen::{Dst, Inst, Op, PredCtrl, Src, perf};
+use gantry_isa_gen::{Dst, Inst, Op, PredCtrl, Src, effects};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -189,7 +189,7 @@ impl<'a> Lanes<'a> {
         if inst.no_mask {
             return None;
         }
-        let m = perf::message(self.target.platform(), inst)?;
+        let m = effects::message(self.target.platform(), inst)?;
         let of = |addr: AddrModel, simd: Simd| (if addr.is_a64() { 8 } else { 4 }, simd.channels());
         let (dir, (address, channels), slot, count) = match m.op {
             MsgOp::Untyped {

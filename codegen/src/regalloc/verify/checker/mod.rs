@@ -23,7 +23,7 @@ use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::Dir;
-use gantry_isa_gen::{Dst, Inst, Op, Region, Src, perf};
+use gantry_isa_gen::{Dst, Inst, Op, Region, Src, effects};
 use state::{ByteRange, ByteState};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -385,7 +385,7 @@ impl<'a> Checker<'a> {
 
     /// Returns direction, address and size in bytes of a scratch message.
     fn scratch(&self, inst: &Inst<VirtReg>) -> Option<(Dir, u32, u32)> {
-        let m = perf::message(self.target.platform(), inst)?;
+        let m = effects::message(self.target.platform(), inst)?;
         let (dir, at, bytes) = slot(&m)?;
         let window = self.window(inst) * Scratch::WINDOW;
         Some((dir, SCRATCH + window + at, bytes))

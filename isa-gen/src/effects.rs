@@ -1,5 +1,9 @@
-//! Reads and writes of an instruction, as far as its text determines: the dependences of later
-//! instructions on it.
+//! Effects of an instruction: the storage that it reads and writes, as far as its text determines
+//! it, and if it may be reordered.
+//!
+//! [`operand_bytes`] has the sizes of operands, and [`accesses`] every access with those that no
+//! operand names: flags, accumulators, address registers, memory. Schedulers, the scoreboard,
+//! liveness and models of time ask here.
 
 use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, SendDescs, Src, Subfn};
 use crate::legal::geometry::{dst_span_bytes, span_bytes};
@@ -15,7 +19,7 @@ use std::ops::Range;
 
 /// Storage that instructions read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Store {
+pub enum Storage {
     /// GRFs, in bytes. Up to `u32::MAX` if an address register selects the bytes.
     Grf,
     /// Accumulators, including special ones, as a single unit.
@@ -25,7 +29,7 @@ pub enum Store {
     /// Address register, in bytes.
     Address,
     /// Memory that other threads can access, by surface. The unit is the index of a surface in the
-    /// binding table if below 63. Accesses by any other path are to all [`WAYS`]. Different
+    /// binding table if below 63. Accesses by any other path are to all [`GLOBAL_UNITS`]. Different
     /// surfaces may be the same memory.
     Global,
     /// Shared local memory, as a single unit.
@@ -38,7 +42,7 @@ pub enum Store {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
     /// Storage that is accessed.
-    pub store: Store,
+    pub storage: Storage,
     /// First unit.
     pub start: u32,
     /// One past the last unit.
@@ -47,9 +51,9 @@ pub struct Access {
     pub write: bool,
 }
 
-/// Reorderability of an instruction.
+/// Restriction on the order of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Freedom {
+pub enum Reordering {
     /// The instruction may be reordered with any other that its accesses allow.
     Free,
     /// The instruction must not be reordered: it waits, branches, changes how others execute, or
@@ -57,8 +61,8 @@ pub enum Freedom {
     Fixed,
 }
 
-/// Number of paths to memory of other threads: surfaces by index, and one for all others.
-pub const WAYS: u32 = 64;
+/// Number of units of [`Storage::Global`]: surfaces by index, and one for all other paths.
+pub const GLOBAL_UNITS: u32 = 64;
 
 /// Hwords of scratch that messages can address.
 const SCRATCH: u32 = 4096;
@@ -84,7 +88,39 @@ pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Messag
     Message::read(platform, &bits).ok()
 }
 
-/// Calls `f` with every access of an instruction, and returns its reorderability.
+/// Returns the bytes that an instruction accesses of sources 0, 1 and 2 and of its destination,
+/// each from the start of the operand. `None` if unknown, or for operands that are no direct
+/// registers.
+///
+/// `message` is the [`message`] of a send, and `grf` the size of a GRF in bytes.
+pub fn operand_bytes<R: Register>(
+    inst: &Inst<R>,
+    message: Option<&Message>,
+    grf: u32,
+) -> [Option<u32>; 4] {
+    if inst.op.is_send() {
+        let grfs = message.map(|m| [m.src0_grfs, m.src1_grfs, 0, m.response_grfs]);
+        return grfs.map_or([None; 4], |all| all.map(|n| Some(u32::from(n) * grf)));
+    }
+    if let Some(bytes) = Dpas::operand_bytes(inst, grf) {
+        return bytes.map(Some);
+    }
+    let packed = |size: u32| Some(dst_span_bytes(1, inst.exec, size));
+    let source = |s: &Src<R>| match *s {
+        Src::Direct { region, ty, .. } => span_bytes(region, inst.exec, ty.bytes()),
+        Src::Macro { ty, .. } => packed(ty.bytes()),
+        Src::Indirect { .. } | Src::None | Src::Imm { .. } | Src::Target(_) => None,
+    };
+    let [a, b, c] = &inst.srcs;
+    let destination = match inst.dst {
+        Dst::Direct { hs, ty, .. } => Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes())),
+        Dst::Macro { ty, .. } => packed(ty.bytes()),
+        Dst::Indirect { .. } | Dst::None => None,
+    };
+    [source(a), source(b), source(c), destination]
+}
+
+/// Calls `f` with every access of an instruction, and returns its restriction.
 ///
 /// `grf` returns the byte address of a GRF and the end of the register that it is part of, beyond
 /// which nothing belongs to it; `None` for other registers.
@@ -96,7 +132,7 @@ pub fn accesses<R: Register>(
     inst: &Inst<R>,
     grf: impl Fn(R) -> Option<Range<u32>>,
     f: impl FnMut(Access),
-) -> Freedom {
+) -> Reordering {
     accesses_of(platform, inst, message(platform, inst).as_ref(), grf, f)
 }
 
@@ -107,24 +143,23 @@ pub fn accesses_of<R: Register>(
     message: Option<&Message>,
     grf: impl Fn(R) -> Option<Range<u32>>,
     f: impl FnMut(Access),
-) -> Freedom {
+) -> Reordering {
     let mut collector = AccessCollector {
         grf,
         f,
         fixed: is_fixed(inst),
     };
+    let bytes = operand_bytes(inst, message, platform.features().grf_bytes);
+    collector.operands(inst, bytes);
     if inst.op.is_send() {
-        collector.message(platform, inst, message);
-    } else {
-        let blocks = Dpas::operand_bytes(inst, platform.features().grf_bytes);
-        collector.operands(inst, |n| blocks.map(|b| b.get(n).copied()));
+        collector.message(inst, message);
     }
     collector.flags(inst);
     collector.accumulator(inst);
     if collector.fixed {
-        Freedom::Fixed
+        Reordering::Fixed
     } else {
-        Freedom::Free
+        Reordering::Free
     }
 }
 
@@ -136,9 +171,9 @@ struct AccessCollector<G, F> {
 }
 
 impl<G, F: FnMut(Access)> AccessCollector<G, F> {
-    fn on(&mut self, store: Store, start: u32, end: u32, write: bool) {
+    fn on(&mut self, storage: Storage, start: u32, end: u32, write: bool) {
         (self.f)(Access {
-            store,
+            storage,
             start,
             end,
             write,
@@ -157,7 +192,7 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
         if let Some(Range { start, end }) = (self.grf)(at.reg) {
             let from = (start + sub).min(end);
             let to = bytes.map_or(end, |b| from.saturating_add(b).min(end));
-            return self.on(Store::Grf, from, to, write);
+            return self.on(Storage::Grf, from, to, write);
         }
         self.physical(at.reg.as_phys(), sub, bytes, write);
     }
@@ -166,13 +201,13 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
     fn physical(&mut self, reg: Option<Reg>, sub: u32, bytes: Option<u32>, write: bool) {
         match reg {
             Some(Reg::Arf(Arf::Null, _)) => {}
-            Some(Reg::Arf(Arf::Acc, _)) => self.on(Store::Acc, 0, 1, write),
+            Some(Reg::Arf(Arf::Acc, _)) => self.on(Storage::Acc, 0, 1, write),
             Some(Reg::Arf(Arf::Flag, n)) => {
                 let start = u32::from(n) * 4 + sub;
-                self.on(Store::Flag, start, start + bytes.unwrap_or(4), write);
+                self.on(Storage::Flag, start, start + bytes.unwrap_or(4), write);
             }
             Some(Reg::Arf(Arf::Address, _)) => {
-                self.on(Store::Address, sub, sub + bytes.unwrap_or(32), write);
+                self.on(Storage::Address, sub, sub + bytes.unwrap_or(32), write);
             }
             // Only fixed instructions change the state that a thread is dispatched with and the
             // enabled channels.
@@ -186,61 +221,41 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
         self.physical(Some(at.reg), at.sub.into(), bytes, false);
     }
 
-    /// Reports accesses of sources and destination. `bytes` gives the size of a source, or with 3
-    /// of the destination, that no region determines.
-    fn operands<R: Register>(
-        &mut self,
-        inst: &Inst<R>,
-        bytes: impl Fn(usize) -> Option<Option<u32>>,
-    ) where
+    /// Reports accesses of sources and destination, of the given [`operand_bytes`].
+    fn operands<R: Register>(&mut self, inst: &Inst<R>, bytes: [Option<u32>; 4])
+    where
         G: Fn(R) -> Option<Range<u32>>,
     {
-        let packed = |size: u32| Some(dst_span_bytes(1, inst.exec, size));
-        for (n, s) in inst.srcs.iter().enumerate() {
+        let [a, b, c, written] = bytes;
+        for (s, read) in inst.srcs.iter().zip([a, b, c]) {
             match *s {
-                Src::Direct { at, region, ty, .. } => {
-                    let own = || span_bytes(region, inst.exec, ty.bytes());
-                    self.register(at, bytes(n).unwrap_or_else(own), false);
-                }
-                Src::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), false),
+                Src::Direct { at, .. } | Src::Macro { at, .. } => self.register(at, read, false),
                 Src::Indirect { addr, region, .. } => {
                     let words = match region {
                         Region::VxH { .. } => None,
                         _ => Some(2),
                     };
                     self.address(addr, words);
-                    self.on(Store::Grf, 0, u32::MAX, false);
+                    self.on(Storage::Grf, 0, u32::MAX, false);
                 }
                 Src::None | Src::Imm { .. } | Src::Target(_) => {}
             }
         }
         match inst.dst {
-            Dst::Direct { at, hs, ty } => {
-                let own = || Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes()));
-                self.register(at, bytes(3).unwrap_or_else(own), true);
-            }
-            Dst::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), true),
+            Dst::Direct { at, .. } | Dst::Macro { at, .. } => self.register(at, written, true),
             Dst::Indirect { addr, .. } => {
                 self.address(addr, Some(2));
-                self.on(Store::Grf, 0, u32::MAX, true);
+                self.on(Storage::Grf, 0, u32::MAX, true);
             }
             Dst::None => {}
         }
     }
 
-    /// Reports the payloads and response of a send, and the memory access of its message.
-    fn message<R: Register>(
-        &mut self,
-        platform: Platform,
-        inst: &Inst<R>,
-        message: Option<&Message>,
-    ) where
+    /// Reports the descriptors of a send, and the memory access of its message.
+    fn message<R: Register>(&mut self, inst: &Inst<R>, message: Option<&Message>)
+    where
         G: Fn(R) -> Option<Range<u32>>,
     {
-        let size = platform.features().grf_bytes;
-        let lengths = message
-            .map(|m| [m.src0_grfs, m.src1_grfs, 0, m.response_grfs].map(|n| u32::from(n) * size));
-        self.operands(inst, |n| Some(lengths.and_then(|l| l.get(n).copied())));
         for d in inst.send.iter().flat_map(|s| [s.ex, s.desc]) {
             if let Desc::Reg(at) = d {
                 self.address(at, Some(4));
@@ -261,7 +276,7 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
     {
         if let Some(p) = inst.pred {
             match p.ctrl {
-                PredCtrl::AnyV | PredCtrl::AllV => self.on(Store::Flag, 0, 8, false),
+                PredCtrl::AnyV | PredCtrl::AllV => self.on(Storage::Flag, 0, 8, false),
                 PredCtrl::AnyH(n) | PredCtrl::AllH(n) => {
                     self.flag_bits(inst, p.flag, n.into(), false);
                 }
@@ -298,21 +313,21 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
         let op = inst.op;
         let macros = inst.srcs.iter().any(|s| matches!(s, Src::Macro { .. }));
         if macros || matches!(op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2) {
-            self.on(Store::Acc, 0, 1, false);
+            self.on(Storage::Acc, 0, 1, false);
         }
         if matches!(inst.dst, Dst::Macro { .. })
             || matches!(op, Op::Addc | Op::Subb | Op::Mach | Op::Macl)
             || inst.opts.contains(InstOpts::ACC_WR_EN)
         {
-            self.on(Store::Acc, 0, 1, true);
+            self.on(Storage::Acc, 0, 1, true);
         }
     }
 
     /// Reports an access to the surface with an index.
     fn surface(&mut self, index: u8, write: bool) {
         match u32::from(index) {
-            n if n < WAYS - 1 => self.on(Store::Global, n, n + 1, write),
-            _ => self.on(Store::Global, 0, WAYS, write),
+            n if n < GLOBAL_UNITS - 1 => self.on(Storage::Global, n, n + 1, write),
+            _ => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
         }
     }
 
@@ -337,45 +352,45 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
                 } else {
                     (0, SCRATCH)
                 };
-                self.on(Store::Scratch, start, end.min(SCRATCH), dir == Dir::Write);
+                self.on(Storage::Scratch, start, end.min(SCRATCH), dir == Dir::Write);
                 return true;
             }
             MsgOp::Typed { dir, .. } | MsgOp::MediaBlock { dir, .. } => {
-                self.on(Store::Global, 0, WAYS, dir == Dir::Write);
+                self.on(Storage::Global, 0, GLOBAL_UNITS, dir == Dir::Write);
                 return true;
             }
             MsgOp::TypedAtomic { .. } | MsgOp::CounterAtomic { .. } => {
-                self.on(Store::Global, 0, WAYS, true);
+                self.on(Storage::Global, 0, GLOBAL_UNITS, true);
                 return true;
             }
             MsgOp::Lsc(a) => {
                 let write = a.op.kind() != LscKind::Load;
                 match (a.port, a.surface) {
-                    (LscPort::Slm, _) => self.on(Store::Slm, 0, 1, write),
+                    (LscPort::Slm, _) => self.on(Storage::Slm, 0, 1, write),
                     // Scratch is accessed through a surface state as well.
                     (_, LscSurface::Ss(_) | LscSurface::Bss(_)) => {
-                        self.on(Store::Scratch, 0, SCRATCH, write);
-                        self.on(Store::Global, 0, WAYS, write);
+                        self.on(Storage::Scratch, 0, SCRATCH, write);
+                        self.on(Storage::Global, 0, GLOBAL_UNITS, write);
                     }
                     (_, LscSurface::Bti(n)) => self.surface(n, write),
-                    _ => self.on(Store::Global, 0, WAYS, write),
+                    _ => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
                 }
                 return true;
             }
             MsgOp::Sample(_) => {
-                self.on(Store::Global, 0, WAYS, false);
+                self.on(Storage::Global, 0, GLOBAL_UNITS, false);
                 return true;
             }
             _ => return false,
         };
         match addr {
-            AddrModel::A32(Surface::Slm) => self.on(Store::Slm, 0, 1, write),
+            AddrModel::A32(Surface::Slm) => self.on(Storage::Slm, 0, 1, write),
             AddrModel::A32(Surface::Bti(n)) => self.surface(n, write),
             AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
-                self.on(Store::Scratch, 0, SCRATCH, write);
-                self.on(Store::Global, 0, WAYS, write);
+                self.on(Storage::Scratch, 0, SCRATCH, write);
+                self.on(Storage::Global, 0, GLOBAL_UNITS, write);
             }
-            _ => self.on(Store::Global, 0, WAYS, write),
+            _ => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
         }
         true
     }
@@ -407,9 +422,9 @@ mod tests {
     use super::*;
     use crate::{legal, perf, text};
 
-    /// Returns the GRF bytes that a line reads and writes, sources in order, and its
-    /// reorderability.
-    fn of(platform: Platform, line: &str) -> (Vec<(u32, u32, bool)>, Freedom) {
+    /// Returns the GRF bytes that a line reads and writes, sources in order, and the
+    /// restriction on its order.
+    fn of(platform: Platform, line: &str) -> (Vec<(u32, u32, bool)>, Reordering) {
         let code = text::assemble(platform, line).unwrap_or_else(|e| panic!("{line}: {e}"));
         let size = platform.features().grf_bytes;
         let end = platform.features().grf_count_large * size;
@@ -418,11 +433,11 @@ mod tests {
             Reg::Arf(..) => None,
         };
         let mut all = Vec::new();
-        let freedom = accesses(platform, &code.insts[0].inst, grf, |a| {
-            assert_eq!(a.store, Store::Grf);
+        let order = accesses(platform, &code.insts[0].inst, grf, |a| {
+            assert_eq!(a.storage, Storage::Grf);
             all.push((a.start, a.end, a.write));
         });
-        (all, freedom)
+        (all, order)
     }
 
     #[test]
@@ -434,11 +449,11 @@ mod tests {
             (1280, 1536, false),
             (320, 576, true),
         ];
-        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Reordering::Free));
         // Nothing is added. Rows of four-bit elements share half of a register each.
         let line = "dpas.8x3 (8|M0) r10:d null:d r30:b r40.0:u4";
         let all = [(960, 1216, false), (1280, 1328, false), (320, 416, true)];
-        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Reordering::Free));
         // Elements of two bits fill a register in two steps.
         let line = "dpas.8x1 (8|M0) r10:d r11:d r30:u2 r40.0:s2";
         let all = [
@@ -447,7 +462,7 @@ mod tests {
             (1280, 1296, false),
             (320, 352, true),
         ];
-        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Reordering::Free));
         // Sums of 16 bits, in registers of 64 bytes.
         let line = "dpas.8x5 (16|M0) r10:bf r20:f r30:bf r40.0:bf";
         let all = [
@@ -456,10 +471,10 @@ mod tests {
             (2560, 2720, false),
             (640, 800, true),
         ];
-        assert_eq!(of(Platform::XeHpc, line), (all.to_vec(), Freedom::Free));
+        assert_eq!(of(Platform::XeHpc, line), (all.to_vec(), Reordering::Free));
         // Threads of a pair wait for each other.
         let line = "dpasw.8x8 (8|M0) r10:d r10:d r30:b r40.0:b";
-        assert_eq!(of(Platform::XeHpg, line).1, Freedom::Fixed);
+        assert_eq!(of(Platform::XeHpg, line).1, Reordering::Fixed);
     }
 
     #[test]
