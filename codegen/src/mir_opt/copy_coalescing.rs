@@ -22,6 +22,7 @@
 //! number of times for each of its moves.
 
 use crate::entity_set::Marks;
+use crate::graph::union_find::UnionFind;
 use crate::mir::insert::remove;
 use crate::mir::operand::whole_move;
 use crate::mir::spans::Spans;
@@ -160,24 +161,12 @@ impl RegMove {
 /// `None` if there are no such moves.
 fn connected_registers(code: &VCode) -> Option<Marks<VReg>> {
     let grf = code.grf.bytes;
-    let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
-    fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
-        while let Some(next) = up[r].expand() {
-            if let Some(after) = up[next].expand() {
-                up[r] = after.into();
-            }
-            r = next;
-        }
-        r
-    }
+    let mut sets: UnionFind<VReg> = UnionFind::new(code.vregs.len());
     let mut moves = Vec::new();
     for m in &code.insts {
         match m {
             MInst::Copy { dst, src } => {
-                let (a, b) = (root(&mut up, *dst), root(&mut up, *src));
-                if a != b {
-                    up[a] = b.into();
-                }
+                sets.union(*src, *dst);
             }
             MInst::Op { inst, .. } => moves.extend(as_move(inst).filter(|m| m.is_whole(grf))),
             _ => {}
@@ -188,12 +177,12 @@ fn connected_registers(code: &VCode) -> Option<Marks<VReg>> {
     }
     let mut roots: Marks<VReg> = Marks::sized(code.vregs.len());
     for m in moves {
-        roots.insert(root(&mut up, m.to));
-        roots.insert(root(&mut up, m.from));
+        roots.insert(sets.find(m.to));
+        roots.insert(sets.find(m.from));
     }
     let mut out: Marks<VReg> = Marks::sized(code.vregs.len());
     for r in code.vregs.keys() {
-        if roots.contains(root(&mut up, r)) {
+        if roots.contains(sets.find(r)) {
             out.insert(r);
         }
     }

@@ -4,7 +4,6 @@
 //! is the header. [`Graph::new`] adds it where necessary. Phi arguments are sorted by block.
 //! Irreducible loops are removed before, by [`fix_irreducible`].
 
-pub(crate) mod dominators;
 pub(crate) mod fix_irreducible;
 pub(crate) mod rpo;
 pub(crate) mod structurize;
@@ -12,11 +11,14 @@ pub(crate) mod uses;
 
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
-use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
-use dominators::{Edges, dominators};
-use gantry_codegen::entity_set::sized;
-use rpo::ReversePostorder;
-use smallvec::{SmallVec, smallvec};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
+use gantry_codegen::entity_set::{EntityLists, sized};
+use gantry_codegen::graph::dominators::DominatorTree;
+use gantry_codegen::graph::loops::Loops;
+use gantry_codegen::graph::{self, DepthFirst};
+use rpo::{Node, ReversePostorder, idoms};
+use smallvec::SmallVec;
 
 /// Natural loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,27 +58,21 @@ pub(crate) struct Graph {
 
 /// Reverse postorder of the blocks reachable from `entry`.
 pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
-    let mut seen: SecondaryMap<Block, bool> = sized(body.blocks.len());
-    let mut out = Vec::with_capacity(body.blocks.len());
-    let succs = |b: Block| -> SmallVec<[Block; 2]> { body.blocks[b].term.successors().collect() };
-    seen[entry] = true;
-    let mut stack: SmallVec<[_; 8]> = smallvec![(entry, succs(entry))];
-    while let Some((b, rest)) = stack.last_mut() {
-        match rest.pop() {
-            Some(s) if !seen[s] => {
-                seen[s] = true;
-                let next = succs(s);
-                stack.push((s, next));
-            }
-            Some(_) => {}
-            None => {
-                out.push(*b);
-                stack.pop();
-            }
-        }
+    DepthFirst::new(body, entry).into_reverse_postorder()
+}
+
+/// Successors come in the order of a terminator, the last one first.
+impl graph::Graph for Body {
+    type Node = Block;
+
+    fn num_nodes(&self) -> usize {
+        self.blocks.len()
     }
-    out.reverse();
-    out
+
+    fn successors(&self, block: Block) -> impl Iterator<Item = Block> {
+        let all: SmallVec<[Block; 2]> = self.blocks[block].term.successors().collect();
+        all.into_iter().rev()
+    }
 }
 
 impl Graph {
@@ -105,21 +101,24 @@ impl Graph {
             loops: PrimaryMap::new(),
             loop_of: sized(blocks),
         };
-        let mut edges = Edges::with_capacity(g.order.len());
-        for (b, to) in g.order.iter().zip(numbered.succs.iter()) {
-            let mut to: SmallVec<[u32; 2]> = SmallVec::from_slice(to);
+        let mut edges: EntityLists<Node, Node> = EntityLists::with_capacity(g.order.len(), 0);
+        for (n, to) in numbered.succs.iter() {
+            let mut to: SmallVec<[Node; 2]> = SmallVec::from_slice(to);
             to.sort_unstable();
             to.dedup();
-            let succs = to.iter().filter_map(|n| g.order.get(*n as usize));
-            g.succs[*b] = succs.copied().collect();
-            edges.push(to);
+            let succs = to.iter().filter_map(|s| g.order.get(s.index()));
+            g.succs[g.order[n.index()]] = succs.copied().collect();
+            edges.push(n, to);
         }
         // A single block has no dominators and no loops.
         if g.order.len() == 1 && g.succs[entry].is_empty() {
             return Ok(g);
         }
-        for (n, d) in dominators(0, &edges).into_iter().enumerate() {
-            g.idom[g.order[n]] = g.order.get(d as usize).copied().into();
+        for (n, d) in idoms(&edges, Node::new(0)).iter() {
+            let d = d.expand().and_then(|d| g.order.get(d.index()));
+            if let Some(b) = g.order.get(n.index()) {
+                g.idom[*b] = d.copied().into();
+            }
         }
         g.find_loops()?;
         for n in 0..g.order.len() {
@@ -173,108 +172,73 @@ impl Graph {
 
     /// Finds loops, outer ones before inner ones.
     fn find_loops(&mut self) -> Result<(), Error> {
-        // Header of the outermost loop found so far around each block, by index in the order.
-        let mut outer: Vec<u32> = (0..self.order.len() as u32).collect();
-        let mut found: Vec<(Block, Block, Vec<Block>)> = Vec::new();
         let forward = |b: &Block| self.succs[*b].iter().all(|s| !self.is_back(*b, *s));
         if self.order.iter().all(forward) {
             return Ok(());
         }
-        let mut preds: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(self.succs.capacity());
-        for b in &self.order {
-            for s in &self.succs[*b] {
-                preds[*s].push(*b);
+        let count = self.succs.capacity();
+        let preds: EntityLists<Block, Block> = EntityLists::grouped(count, |each| {
+            for &b in &self.order {
+                self.succs[b].iter().for_each(|&s| each(s, b));
             }
-        }
-        for n in (0..self.order.len()).rev() {
-            let header = self.order[n];
-            let latch = preds[header].iter().find(|p| self.is_back(**p, header));
-            let Some(&latch) = latch else { continue };
-            let mut inside = Vec::new();
-            let mut todo = vec![latch];
-            while let Some(b) = todo.pop() {
-                let top = root(&mut outer, self.rpo_index[b]);
-                if top as usize == n {
-                    continue;
-                }
-                outer[top as usize] = n as u32;
-                let b = self.order[top as usize];
-                inside.push(b);
-                let forward = preds[b].iter().filter(|p| !self.is_back(**p, b));
-                todo.extend(forward);
-            }
-            found.push((header, latch, inside));
-        }
-        // In reverse, outer loops come first.
-        for (header, latch, inside) in found.into_iter().rev() {
-            let parent = self.loop_of[header];
-            let depth = parent.expand().map_or(0, |p| self.loops[p].depth) + 1;
-            if depth > MAX_LOOPS {
+        });
+        let tree = DominatorTree::new(&self.order, &self.idom);
+        let found = Loops::new(count, &self.order, &tree, |b| preds[b].iter().copied());
+        // Outer loops come first here.
+        let number = |l: graph::loops::Loop| Loop((found.loops.len() - 1 - l.index()) as u32);
+        for data in found.loops.values().rev() {
+            if data.depth > MAX_LOOPS {
                 return Err(Error::limit(format!(
                     "loops are nested deeper than {MAX_LOOPS}"
                 )));
             }
-            let l = self.loops.push(LoopData {
+            let header = data.header;
+            let latch = preds[header].iter().find(|p| self.is_back(**p, header));
+            self.loops.push(LoopData {
                 header,
-                latch,
-                parent,
-                depth,
+                latch: *latch.unwrap_or(&header),
+                parent: data.parent.map(number).into(),
+                depth: data.depth,
             });
-            self.loop_of[header] = l.into();
-            // Blocks of inner loops are overwritten when those loops follow.
-            for b in inside {
-                self.loop_of[b] = l.into();
-            }
+        }
+        for &b in &self.order {
+            self.loop_of[b] = found.of(b).map(number).into();
         }
         Ok(())
     }
 
-    fn find_ipdoms(&mut self, edges: &Edges) {
+    fn find_ipdoms(&mut self, edges: &EntityLists<Node, Node>) {
         let count = self.order.len();
-        let exit = count as u32;
+        let exit = Node::new(count);
         // Edges of the reversed graph.
-        let mut reversed: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
-        let mut ends = vec![false; count];
-        for n in 0..exit {
-            for &s in edges.of(n) {
-                if s > n {
-                    reversed.push((s, n));
-                    ends[n as usize] = true;
-                    // Since loops terminate, each exit is also a successor of the latch.
-                    let (from, to) = (self.order[n as usize], self.order[s as usize]);
-                    let mut at = self.loop_of[from].expand();
-                    while let Some(l) = at.filter(|l| !self.loop_contains(*l, to)) {
-                        let latch = self.rpo_index[self.loops[l].latch];
-                        reversed.push((s, latch));
-                        ends[latch as usize] = true;
-                        at = self.loops[l].parent.expand();
-                    }
+        let mut reversed: Vec<(Node, Node)> = Vec::with_capacity(2 * count);
+        let mut ends: SecondaryMap<Node, bool> = sized(count);
+        for (n, to) in edges.iter() {
+            for &s in to.iter().filter(|s| **s > n) {
+                reversed.push((s, n));
+                ends[n] = true;
+                // Since loops terminate, each exit is also a successor of the latch.
+                let (from, to) = (self.order[n.index()], self.order[s.index()]);
+                let mut at = self.loop_of[from].expand();
+                while let Some(l) = at.filter(|l| !self.loop_contains(*l, to)) {
+                    let latch = Node::new(self.rpo_index[self.loops[l].latch] as usize);
+                    reversed.push((s, latch));
+                    ends[latch] = true;
+                    at = self.loops[l].parent.expand();
                 }
             }
         }
-        let none = (0..).zip(&ends).filter(|(_, ends)| !**ends);
-        reversed.extend(none.map(|(n, _)| (exit, n)));
-        reversed.sort_by_key(|w| w.0);
-        let mut back = Edges::with_capacity(count + 1);
-        for of in 0..=exit {
-            let first = reversed.partition_point(|w| w.0 < of);
-            let of = reversed[first..].iter().take_while(|w| w.0 == of);
-            back.push(of.map(|w| w.1));
-        }
-        for (n, d) in dominators(exit, &back).into_iter().take(count).enumerate() {
-            self.ipdom[self.order[n]] = self.order.get(d as usize).copied().into();
+        let none = (0..count).map(Node::new).filter(|n| !ends[*n]);
+        reversed.extend(none.map(|n| (exit, n)));
+        let back = EntityLists::grouped(count + 1, |each| {
+            reversed.iter().for_each(|&(from, to)| each(from, to));
+        });
+        let ipdoms = idoms(&back, exit);
+        for (n, b) in self.order.iter().enumerate() {
+            let d = ipdoms[Node::new(n)].expand();
+            self.ipdom[*b] = d.and_then(|d| self.order.get(d.index())).copied().into();
         }
     }
-}
-
-/// Finds the root of a node in a union-find forest, with path halving.
-fn root(up: &mut [u32], mut n: u32) -> u32 {
-    while up[n as usize] != n {
-        let next = up[up[n as usize] as usize];
-        up[n as usize] = next;
-        n = next;
-    }
-    n
 }
 
 /// Adds a latch to headers with several back edges, or with one from a block of several successors.
@@ -290,7 +254,7 @@ fn one_latch_each(graph: &ReversePostorder, body: &mut Body) -> Result<bool, Err
         if !tree.dominates(s, n) {
             return Err(Error::internal("irreducible control flow"));
         }
-        latches[graph.order[s as usize]].push(graph.order[n as usize]);
+        latches[graph.order[s.index()]].push(graph.order[n.index()]);
     }
     for &header in &graph.order {
         let mut from = std::mem::take(&mut latches[header]);

@@ -2,11 +2,13 @@
 
 use super::Graph;
 use crate::body::{Block, Body};
-use crate::cfg::dominators::{DominatorTree, NONE};
 use crate::error::Error;
 use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use gantry_codegen::entity_set::sized;
+use gantry_codegen::graph::dominators::DominatorTree;
 
 /// Checks the uses of a body. Emission checks uses before the definition in the same block.
 ///
@@ -17,30 +19,29 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
     if g.order.len() == 1 {
         return Ok(());
     }
-    let mut block: SecondaryMap<Id, u32> = SecondaryMap::with_default(NONE);
-    block.resize(body.bound());
-    for (n, b) in g.order.iter().enumerate() {
+    let mut block: SecondaryMap<Id, PackedOption<Block>> = sized(body.bound());
+    for b in &g.order {
         let data = &body.blocks[*b];
         let ids = data.insts.iter().filter_map(|i| i.id.expand());
         for id in ids.chain(data.phis.iter().map(|p| p.id)) {
-            block[id] = n as u32;
+            block[id] = (*b).into();
         }
     }
-    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.rpo_index[d]);
-    let tree = DominatorTree::new(g.order.iter().map(idom).collect());
-    let early = |id: Id, by: u32| block[id] != NONE && !tree.dominates(block[id], by);
+    let tree = DominatorTree::new(&g.order, &g.idom);
+    let early = |id: Id, by: Block| {
+        block[id]
+            .expand()
+            .is_some_and(|def| !tree.dominates(def, by))
+    };
     let wrong = |id: Id, at: u32| {
         let id = body.origin(id);
         let what = format!("{id} is used where it may not be defined");
         m.error(Error::malformed(what), at, Some(id))
     };
-    for (n, b) in g.order.iter().enumerate() {
+    for b in &g.order {
         let data = &body.blocks[*b];
         for phi in &data.phis {
-            let bad = phi
-                .args
-                .iter()
-                .find(|(from, id)| early(*id, g.rpo_index[*from]));
+            let bad = phi.args.iter().find(|(from, id)| early(*id, *from));
             if let Some((_, id)) = bad {
                 return Err(wrong(*id, phi.at));
             }
@@ -48,7 +49,7 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
         for inst in &data.insts {
             let mut bad = None;
             body.for_each_use(inst, |id| {
-                if early(id, n as u32) {
+                if early(id, *b) {
                     bad = Some(id);
                 }
             });
@@ -56,7 +57,7 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
                 return Err(wrong(id, inst.at));
             }
         }
-        if let Some(id) = data.term.condition().filter(|id| early(*id, n as u32)) {
+        if let Some(id) = data.term.condition().filter(|id| early(*id, *b)) {
             return Err(wrong(id, data.at));
         }
     }

@@ -54,7 +54,7 @@ use crate::read::{self, Id};
 use crate::uniformity::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
-use gantry_codegen::entity_set::sized;
+use gantry_codegen::entity_set::EntityLists;
 use gantry_codegen::ir::{self, Scalar, Value};
 pub(crate) use memory::Access;
 use smallvec::SmallVec;
@@ -117,12 +117,10 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     group_size: Option<[u32; 3]>,
     /// Block whose code is emitted.
     pub block: Block,
-    /// Index of the first leaf of each value in `pool`, and number of leaves.
-    values: SecondaryMap<Id, (u32, u32)>,
-    pool: Vec<Value>,
+    /// Leaves of each value.
+    values: EntityLists<Id, Value>,
     /// Variables of phis, and of values that are used after their loop, by [`VarRole`].
-    vars: [SecondaryMap<Id, (u32, u32)>; 2],
-    var_pool: Vec<Variable>,
+    vars: [EntityLists<Id, Variable>; 2],
     control: control::ControlState,
     images: images::Images,
     /// Offsets of variables.
@@ -335,10 +333,11 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             module,
             simd,
             block: g.entry,
-            values: sized(function.body.bound()),
-            pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
+            values: EntityLists::with_capacity(
+                function.body.bound(),
+                body.blocks.values().map(|b| b.insts.len()).sum(),
+            ),
             vars: Default::default(),
-            var_pool: Vec::new(),
             control: control::ControlState::default(),
             images: images::Images::default(),
             frame: input.frame,
@@ -459,8 +458,8 @@ impl Emit<'_, '_, '_> {
                 let vars = self.vars_of(VarRole::AfterLoop, id);
                 return Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect());
             }
-            let (first, count) = self.values[id];
-            if count == 0 {
+            let leaves = &self.values[id];
+            if leaves.is_empty() {
                 // Its definition reported the error.
                 let ty = self.body.type_of(self.m, id);
                 let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
@@ -472,22 +471,15 @@ impl Emit<'_, '_, '_> {
                     "{id} is used before it is defined"
                 )));
             }
-            let range = first as usize..(first + count) as usize;
-            return Ok(Leaves::from_slice(&self.pool[range]));
+            return Ok(Leaves::from_slice(leaves));
         }
         match self.m.def(id) {
             Def::Const(_) => self.constant(id),
             Def::Global(_) => self.global(id).map(|v| SmallVec::from_slice(&[v])),
-            _ => {
-                let (first, count) = self.values[id];
-                match count {
-                    0 => Err(Error::malformed(format!("{id} is no value"))),
-                    _ => {
-                        let range = first as usize..(first + count) as usize;
-                        Ok(Leaves::from_slice(&self.pool[range]))
-                    }
-                }
-            }
+            _ => match &self.values[id] {
+                [] => Err(Error::malformed(format!("{id} is no value"))),
+                leaves => Ok(Leaves::from_slice(leaves)),
+            },
         }
     }
 
@@ -521,8 +513,7 @@ impl Emit<'_, '_, '_> {
             "{id} of {} has a lane for each channel",
             self.body.origin(id)
         );
-        self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
-        self.pool.extend_from_slice(leaves);
+        self.values.push(id, leaves.iter().copied());
         if self.u.escapes[id].is_some() {
             let vars = self.declare(VarRole::AfterLoop, id, leaves, self.simd);
             for (var, leaf) in vars.into_iter().zip(leaves) {
@@ -534,9 +525,7 @@ impl Emit<'_, '_, '_> {
 
     /// Variables of a value in a role, or none if they were not declared.
     fn vars_of(&self, what: VarRole, id: Id) -> SmallVec<[Variable; 4]> {
-        let (first, count) = self.vars[what as usize][id];
-        let range = first as usize..(first + count) as usize;
-        SmallVec::from_slice(&self.var_pool[range])
+        SmallVec::from_slice(&self.vars[what as usize][id])
     }
 
     /// Variables of a value in a role, declared on first use.
@@ -547,14 +536,15 @@ impl Emit<'_, '_, '_> {
         like: &[Value],
         lanes: u32,
     ) -> SmallVec<[Variable; 4]> {
-        if self.vars[what as usize][id].1 == 0 {
-            let first = self.var_pool.len() as u32;
-            for v in like {
-                let ty = self.lanes(self.b.ty(*v).scalar(), lanes);
-                let var = self.b.declare_var(ty);
-                self.var_pool.push(var);
-            }
-            self.vars[what as usize][id] = (first, like.len() as u32);
+        if self.vars[what as usize][id].is_empty() {
+            let declared: SmallVec<[Variable; 4]> = like
+                .iter()
+                .map(|v| {
+                    let ty = self.lanes(self.b.ty(*v).scalar(), lanes);
+                    self.b.declare_var(ty)
+                })
+                .collect();
+            self.vars[what as usize].push(id, declared);
         }
         self.vars_of(what, id)
     }

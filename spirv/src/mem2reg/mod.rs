@@ -8,7 +8,7 @@
 mod places;
 
 use crate::body::{BInst, Block, Body, Phi};
-use crate::cfg::rpo::ReversePostorder;
+use crate::cfg::rpo::{Node, ReversePostorder};
 use crate::module::Module;
 use crate::module::types::Ty;
 use crate::read::Id;
@@ -102,11 +102,11 @@ impl Promote<'_, '_> {
         };
         let graph = ReversePostorder::new(entry, self.body);
         let mut preds: SecondaryMap<Block, Vec<Block>> = sized(self.body.blocks.len());
-        for (b, to) in graph.order.iter().zip(graph.succs.iter()) {
-            let mut to: SmallVec<[u32; 2]> = to.into();
+        for (b, (_, to)) in graph.order.iter().zip(graph.succs.iter()) {
+            let mut to: SmallVec<[_; 2]> = to.into();
             to.sort_unstable();
             to.dedup();
-            let to = to.into_iter().map(|s| graph.order[s as usize]);
+            let to = to.into_iter().map(|s| graph.order[s.index()]);
             to.for_each(|s| preds[s].push(*b));
         }
         let joins = self.live(&graph.order, &preds);
@@ -123,9 +123,9 @@ impl Promote<'_, '_> {
             }
         }
         let mut under: Vec<Vec<u32>> = vec![Vec::new(); graph.order.len()];
-        for (n, d) in (0u32..).zip(&graph.tree().idoms) {
-            if let Some(list) = under.get_mut(*d as usize) {
-                list.push(n);
+        for (n, d) in graph.idoms().iter() {
+            if let Some(list) = d.expand().and_then(|d| under.get_mut(d.index())) {
+                list.push(n.as_u32());
             }
         }
         // Walks the dominator tree with the current value of each variable.
@@ -162,10 +162,10 @@ impl Promote<'_, '_> {
                 self.inst(inst, &mut now, &mut out, &mut undefined);
             }
             self.body.blocks[b].insts = out;
-            let mut to: SmallVec<[u32; 2]> = graph.succs.of(n).into();
+            let mut to: SmallVec<[_; 2]> = graph.succs[Node::from_u32(n)].into();
             to.sort_unstable();
             to.dedup();
-            for s in to.into_iter().map(|s| graph.order[s as usize]) {
+            for s in to.into_iter().map(|s| graph.order[s.index()]) {
                 for (k, var) in joins[s].iter().enumerate() {
                     let value = match now.get(*var) {
                         Some(v) => v,

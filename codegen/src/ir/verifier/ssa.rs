@@ -34,10 +34,7 @@ impl Verifier<'_> {
                 }
             }
         }
-        let within = cfg.dominator_intervals();
-        let dominates = |a: Block, b: Block| {
-            within[a].0 != 0 && within[a].0 <= within[b].0 && within[b].1 <= within[a].1
-        };
+        let tree = cfg.dominator_tree();
         for &block in func.layout.blocks() {
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {
                 let mut count = 0;
@@ -55,7 +52,7 @@ impl Verifier<'_> {
                             }
                         }
                         Some(def) => {
-                            if cfg.is_reachable(block) && !dominates(def, block) {
+                            if cfg.is_reachable(block) && !tree.dominates(def, block) {
                                 format!(
                                     "{v} is not defined on every path here: it is defined in {def}"
                                 )

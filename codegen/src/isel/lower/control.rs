@@ -2,6 +2,7 @@
 
 use super::Lower;
 use crate::error::CodegenError;
+use crate::graph::{DepthFirst, Graph};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
     Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, SourceLoc, Value, ValueDef,
@@ -184,31 +185,14 @@ impl Lower<'_> {
     /// Returns the reachable blocks in emission order. If `none_falls` is set, a branch on an empty
     /// mask is followed by the destination for a non-empty one.
     pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
-        let mut seen: SecondaryMap<Block, bool> = sized(self.func.dfg.num_blocks());
-        let mut post = Vec::new();
-        let mut stack: Vec<(Block, usize)> = Vec::new();
-        if let Some(entry) = self.func.layout.entry() {
-            seen[entry] = true;
-            stack.push((entry, 0));
-        }
-        while let Some((b, next)) = stack.pop() {
-            // The last destination comes first, so that the first one follows its block.
-            let dests = self.destinations(b);
-            let turned = none_falls && self.branches_on_empty_mask(b);
-            let n = dests.len().checked_sub(next + 1);
-            match n.and_then(|i| dests.get(if turned { next } else { i })) {
-                Some(call) => {
-                    stack.push((b, next + 1));
-                    if !seen[call.block] {
-                        seen[call.block] = true;
-                        stack.push((call.block, 0));
-                    }
-                }
-                None => post.push(b),
-            }
-        }
-        post.reverse();
-        post
+        let graph = EmissionGraph {
+            lower: self,
+            none_falls,
+        };
+        let entry = self.func.layout.entry();
+        entry.map_or_else(Vec::new, |entry| {
+            DepthFirst::new(&graph, entry).into_reverse_postorder()
+        })
     }
 
     fn flag_params(&mut self, block: Block) -> Flags {
@@ -489,4 +473,28 @@ fn with_edges(
         *to = VBlock::new(new_index[to.index()]);
     }
     out
+}
+
+/// Blocks of a function, with their successors in the order that makes the reverse postorder the
+/// order of emission.
+struct EmissionGraph<'a, 'b> {
+    lower: &'a Lower<'b>,
+    none_falls: bool,
+}
+
+impl Graph for EmissionGraph<'_, '_> {
+    type Node = Block;
+
+    fn num_nodes(&self) -> usize {
+        self.lower.func.dfg.num_blocks()
+    }
+
+    fn successors(&self, block: Block) -> impl Iterator<Item = Block> {
+        // The last destination comes first, so that the first one follows its block.
+        let mut dests = self.lower.destinations(block);
+        if !(self.none_falls && self.lower.branches_on_empty_mask(block)) {
+            dests.reverse();
+        }
+        dests.into_iter().map(|d| d.block)
+    }
 }

@@ -47,17 +47,14 @@ pub(crate) fn normal(func: &Function) -> Option<Function> {
             place[inst] = block.into();
         }
     }
-    let inside = ControlFlow::new(func).dominator_intervals();
+    let tree = ControlFlow::new(func).dominator_tree();
     let mut out = func.clone();
     for (block, join, stayed) in found {
         let Some(end) = back[stayed].expand() else {
             continue;
         };
         let after = place[end].expand();
-        let dominates = |to: Block| {
-            let ((a, b), (c, d)) = (inside[block], inside[to]);
-            to != block && a < c && d <= b
-        };
+        let dominates = |to: Block| to != block && tree.dominates(block, to);
         if !after.is_some_and(dominates) {
             continue;
         }

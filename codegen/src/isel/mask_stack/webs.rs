@@ -3,6 +3,7 @@
 
 use super::{Finding, Rule, RuleViolation};
 use crate::entity_set::Marks;
+use crate::graph::union_find::UnionFind;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
 use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;
@@ -63,7 +64,7 @@ pub(super) fn is_empty(func: &Function, v: Value) -> bool {
 /// Classes of masks, connected by parameters and resume masks.
 #[derive(Default)]
 pub(super) struct Webs {
-    above: SecondaryMap<Value, PackedOption<Value>>,
+    sets: UnionFind<Value>,
     /// Join point per class, by its first value.
     point: SecondaryMap<Value, PackedOption<JoinPoint>>,
     pub(super) is_rm: SecondaryMap<Value, bool>,
@@ -74,23 +75,11 @@ pub(super) struct Webs {
 
 impl Webs {
     pub(super) fn find(&mut self, v: Value) -> Value {
-        let mut root = v;
-        while let Some(up) = self.above[root].expand() {
-            root = up;
-        }
-        let mut at = v;
-        while let Some(up) = self.above[at].expand() {
-            self.above[at] = root.into();
-            at = up;
-        }
-        root
+        self.sets.find(v)
     }
 
     fn unify(&mut self, a: Value, b: Value) {
-        let (a, b) = (self.find(a), self.find(b));
-        if a != b {
-            self.above[b] = a.into();
-        }
+        self.sets.union(a, b);
     }
 
     /// Returns the join point where the channels of a resume mask resume, if they do.

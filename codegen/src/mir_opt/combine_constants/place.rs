@@ -1,10 +1,11 @@
 //! Placement of a constant that has several uses.
 
 use super::MaterializedConst;
-use crate::graph::dominators::immediate_dominators;
+use crate::graph::dominators::dominators;
+use crate::graph::{DepthFirst, Graph};
 use crate::mir::loops::Loops;
 use crate::mir::{VBlock, VCode};
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, EntitySet};
 
 /// Executions of a loop block per execution of the surrounding block, as a power of two.
 const LOG2_FREQUENCY: u32 = 3;
@@ -32,64 +33,56 @@ struct DominatorTree {
     loops: Loops,
 }
 
+/// Blocks of all routines, behind a root of their own that leads to the entry of each.
+struct Routines<'a>(&'a VCode);
+
+impl Routines<'_> {
+    fn root(&self) -> VBlock {
+        VBlock::new(self.0.blocks.len())
+    }
+
+    /// Returns the entry blocks of routines.
+    fn entries(&self) -> impl Iterator<Item = VBlock> {
+        let routines = self.0.routines.values();
+        routines.map(|r| VBlock::from_u32(r.first))
+    }
+}
+
+impl Graph for Routines<'_> {
+    type Node = VBlock;
+
+    fn num_nodes(&self) -> usize {
+        self.0.blocks.len() + 1
+    }
+
+    fn successors(&self, node: VBlock) -> impl Iterator<Item = VBlock> {
+        let is_root = node == self.root();
+        let entries = is_root.then(|| self.entries()).into_iter().flatten();
+        let succs = self.0.blocks.get(node).into_iter();
+        entries.chain(succs.flat_map(|b| b.succs.iter().copied()))
+    }
+}
+
 impl DominatorTree {
     fn new(code: &VCode) -> DominatorTree {
         let count = code.blocks.len();
-        // Vertex 0 stands before all routines.
-        let mut vertex = vec![0u32; count];
-        let (mut parents, mut blocks) = (vec![0], vec![NONE]);
-        let mut stack: Vec<(u32, usize)> = Vec::new();
-        for routine in code.routines.values() {
-            let first = routine.first;
-            let mut enter = |b: u32, parent: u32, stack: &mut Vec<(u32, usize)>| {
-                let Some(v @ 0) = vertex.get_mut(b as usize) else {
-                    return;
-                };
-                *v = parents.len() as u32;
-                parents.push(parent);
-                blocks.push(b);
-                stack.push((b, 0));
-            };
-            enter(first, 0, &mut stack);
-            while let Some((b, next)) = stack.last_mut() {
-                let succs = &code.blocks[VBlock::from_u32(*b)].succs;
-                let Some(succ) = succs.get(*next) else {
-                    stack.pop();
-                    continue;
-                };
-                *next += 1;
-                // The parent's vertex may be found by its block only later.
-                let from = *b;
-                let parent = NONE - 1 - from;
-                enter(succ.as_u32(), parent, &mut stack);
+        let graph = Routines(code);
+        let root = graph.root();
+        let mut is_entry: EntitySet<VBlock> = EntitySet::with_capacity(count);
+        is_entry.extend(graph.entries());
+        let walk = DepthFirst::new(&graph, root);
+        let idom = dominators(&walk, |b, each| {
+            if is_entry.contains(b) {
+                each(root);
             }
-        }
-        // Parents are recorded by block until here.
-        for p in parents.iter_mut().skip(1).filter(|p| **p != 0) {
-            *p = vertex[(NONE - 1 - *p) as usize];
-        }
-        let idom = immediate_dominators(&parents, |w, f| {
-            let Some(b) = blocks.get(w).filter(|b| **b != NONE) else {
-                return;
-            };
-            if parents[w] == 0 {
-                f(0);
-            }
-            for p in &code.blocks[VBlock::from_u32(*b)].preds {
-                if vertex[p.index()] != 0 {
-                    f(vertex[p.index()]);
-                }
-            }
+            code.blocks[b].preds.iter().for_each(|p| each(*p));
         });
         let (mut up, mut depth) = (vec![NONE; count], vec![0; count]);
-        for (w, &above) in idom.iter().enumerate().skip(1) {
-            let (b, above) = (blocks[w] as usize, above as usize);
-            up[b] = blocks[above];
-            // A vertex comes after its dominators.
-            depth[b] = blocks
-                .get(above)
-                .filter(|a| **a != NONE)
-                .map_or(1, |a| depth[*a as usize] + 1);
+        // A block comes after its dominators.
+        for &b in walk.preorder.iter().skip(1) {
+            let above = idom[b].expand().filter(|a| *a != root);
+            up[b.index()] = above.map_or(NONE, |a| a.as_u32());
+            depth[b.index()] = above.map_or(1, |a| depth[a.index()] + 1);
         }
         DominatorTree {
             up,

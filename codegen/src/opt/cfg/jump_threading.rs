@@ -125,10 +125,8 @@ fn found(func: &Function, cfg: &ControlFlow, mode: &FpMode) -> Vec<ThreadedBlock
     if out.is_empty() {
         return out;
     }
-    let intervals = cfg.dominator_intervals();
-    let within = |b: Block, of: Block| {
-        intervals[of].0 <= intervals[b].0 && intervals[b].1 <= intervals[of].1
-    };
+    let tree = cfg.dominator_tree();
+    let within = |b: Block, of: Block| tree.dominates(of, b);
     // A loop with two entries is irreducible, which other passes do not handle.
     out.retain(|t| !cfg.preds(t.block).iter().any(|&(b, _)| within(b, t.block)));
     find_uses(func, &mut out);

@@ -10,7 +10,7 @@ use super::{EGraph, Pass, take_insts};
 use crate::entity_set::Marks;
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
 use crate::opt::PassContext;
-use crate::opt::loops::{Loop, Loops};
+use crate::opt::loops::{self, Loop, Loops};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
@@ -75,7 +75,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -
     };
     let mut old = take_insts(graph.func, cfg);
     let needed = needed(&graph, cfg, &old);
-    let loops = Loops::new(graph.func, cfg);
+    let loops = loops::find(graph.func, cfg);
     let (blocks, values) = (graph.func.dfg.num_blocks(), graph.func.dfg.num_values());
     let mut children: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(blocks);
     for &block in cfg.order() {

@@ -8,7 +8,6 @@
 //! Limits: [`COMPUTES`] instructions, [`JUMPS`] predecessors of a condition, [`LOOPS`] loops of a
 //! function.
 
-use super::Loops;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::opt::clone_insts::CloneMap;
 use crate::opt::egraph::is_node;
@@ -26,11 +25,11 @@ const LOOPS: usize = 64;
 /// Runs the pass. Returns the number of loops that were rotated.
 pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cfg = state.cfg.get(func);
-    let loops = Loops::new(func, &cfg);
+    let loops = super::find(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
-    let intervals = cfg.dominator_intervals();
+    let tree = cfg.dominator_tree();
     let mut done = 0;
     // Blocks whose jump became a condition since the CFG was computed.
     let mut ends: EntitySet<Block> = EntitySet::new();
@@ -61,9 +60,7 @@ pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut 
         {
             continue;
         }
-        let within = |b: Block, of: Block| {
-            intervals[of].0 <= intervals[b].0 && intervals[b].1 <= intervals[of].1
-        };
+        let within = |b: Block, of: Block| tree.dominates(of, b);
         let Some(used) = used(func, header, |b| dests.iter().any(|d| within(b, d.block))) else {
             continue;
         };

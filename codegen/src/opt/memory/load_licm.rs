@@ -13,7 +13,7 @@ use super::affine::AffineForms;
 use super::alias_analysis::{Effect, MemoryAccess};
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Opcode, Value, ValueDef};
-use crate::opt::loops::{Loop, Loops};
+use crate::opt::loops::{self, Loop, Loops};
 use crate::opt::{OptState, PassContext};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -38,7 +38,7 @@ struct LoopEffects {
 /// Runs the pass. Returns the number of loads that were moved.
 pub(crate) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cfg = state.cfg.get(func);
-    let loops = Loops::new(func, &cfg);
+    let loops = loops::find(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }

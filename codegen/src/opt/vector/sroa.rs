@@ -9,6 +9,7 @@
 //! parameters for all of them. Each instruction is visited twice.
 
 use crate::entity_set::Marks;
+use crate::graph::union_find::UnionFind;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
@@ -16,7 +17,6 @@ use crate::ir::{
 use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
 use smallvec::SmallVec;
 
 /// Maximal parts of a vector.
@@ -28,8 +28,8 @@ const PARAMS: usize = 2048;
 type PartRanges = SmallVec<[(u32, u32); 8]>;
 
 struct VectorWebs {
-    /// Union-find parent: another value of the same vector.
-    up: SecondaryMap<Value, PackedOption<Value>>,
+    /// Values of the same vector.
+    sets: UnionFind<Value>,
     /// Vectors with other uses.
     excluded: Marks<Value>,
     /// Byte ranges of regions, at the root value.
@@ -42,23 +42,11 @@ struct VectorWebs {
 
 impl VectorWebs {
     fn of(&mut self, v: Value) -> Value {
-        let mut at = v;
-        while let Some(next) = self.up[at].expand() {
-            // Shortens the path.
-            let after = self.up[next];
-            if after.is_some() {
-                self.up[at] = after;
-            }
-            at = next;
-        }
-        at
+        self.sets.find(v)
     }
 
     fn join(&mut self, a: Value, b: Value) {
-        let (a, b) = (self.of(a), self.of(b));
-        if a != b {
-            self.up[a] = b.into();
-        }
+        self.sets.union(b, a);
     }
 
     /// Joins an argument with its target. Constants are not joined, as each use gets its own.
@@ -124,7 +112,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
 fn find(func: &Function) -> VectorWebs {
     let values = func.dfg.num_values();
     let mut webs = VectorWebs {
-        up: sized(values),
+        sets: UnionFind::new(values),
         params: sized(values),
         excluded: Marks::sized(values),
         regions: SecondaryMap::new(),

@@ -8,6 +8,7 @@
 
 mod block_local;
 
+use crate::entity_set::EntityLists;
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert};
 use crate::mir::liveness::LiveOutLoad;
@@ -16,7 +17,7 @@ use crate::mir::{
     EdgeFlags, MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg, routines,
 };
 use crate::sized;
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, SecondaryMap, entity_impl};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
     Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstPosition, InstRange, MachineEnv,
@@ -179,34 +180,18 @@ struct RoutineView<'a> {
     operands: Vec<Operand>,
     /// Start of the operands of each instruction in the view, with a final end.
     starts: Vec<u32>,
-    succs: PackedLists<Block>,
-    preds: PackedLists<Block>,
-    params: PackedLists<RaVReg>,
-    /// Arguments of each edge, in the order of `succs`.
-    args: PackedLists<RaVReg>,
+    /// Successors by the number of a block in the routine, as all lists of blocks here.
+    succs: EntityLists<VBlock, Block>,
+    preds: EntityLists<VBlock, Block>,
+    params: EntityLists<VBlock, RaVReg>,
+    /// Arguments of each edge.
+    args: EntityLists<Edge, RaVReg>,
 }
 
-/// Concatenated lists, mostly short.
-struct PackedLists<T> {
-    items: Vec<T>,
-    /// Start of each list, with a final end.
-    starts: Vec<u32>,
-}
-
-impl<T> PackedLists<T> {
-    fn new<I: IntoIterator<Item = T>>(lists: impl Iterator<Item = I>) -> PackedLists<T> {
-        let (mut items, mut starts) = (Vec::new(), vec![0]);
-        for list in lists {
-            items.extend(list);
-            starts.push(items.len() as u32);
-        }
-        PackedLists { items, starts }
-    }
-
-    fn get(&self, n: usize) -> &[T] {
-        &self.items[self.starts[n] as usize..self.starts[n + 1] as usize]
-    }
-}
+/// Edge of a routine: the successors of its first block, then those of the next one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Edge(u32);
+entity_impl!(Edge);
 
 impl<'a> RoutineView<'a> {
     fn new(code: &'a VCode, routine: Routine, numbers: &FlagNumbers, all: PRegSet) -> Self {
@@ -275,10 +260,12 @@ impl<'a> RoutineView<'a> {
             blocks: first_insts,
             operands,
             starts,
-            succs: PackedLists::new(own().map(|b| b.succs.iter().map(relative))),
-            preds: PackedLists::new(own().map(|b| b.preds.iter().map(relative))),
-            params: PackedLists::new(own().map(|b| b.flags.params().iter().map(|&f| vreg(f)))),
-            args: PackedLists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
+            succs: EntityLists::from_lists(own().map(|b| b.succs.iter().map(relative))),
+            preds: EntityLists::from_lists(own().map(|b| b.preds.iter().map(relative))),
+            params: EntityLists::from_lists(
+                own().map(|b| b.flags.params().iter().map(|&f| vreg(f))),
+            ),
+            args: EntityLists::from_lists(args.map(|a| a.iter().map(|&f| vreg(f)))),
             code,
             count: own_flags,
             all,
@@ -312,15 +299,15 @@ impl regalloc2::Function for RoutineView<'_> {
     }
 
     fn block_succs(&self, block: Block) -> &[Block] {
-        self.succs.get(block.index())
+        &self.succs[VBlock::new(block.index())]
     }
 
     fn block_preds(&self, block: Block) -> &[Block] {
-        self.preds.get(block.index())
+        &self.preds[VBlock::new(block.index())]
     }
 
     fn block_params(&self, block: Block) -> &[RaVReg] {
-        self.params.get(block.index())
+        &self.params[VBlock::new(block.index())]
     }
 
     fn is_ret(&self, insn: Inst) -> bool {
@@ -338,8 +325,7 @@ impl regalloc2::Function for RoutineView<'_> {
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[RaVReg] {
-        self.args
-            .get(self.succs.starts[block.index()] as usize + succ)
+        &self.args[Edge::new(self.succs.range(VBlock::new(block.index())).start + succ)]
     }
 
     fn inst_operands(&self, insn: Inst) -> &[Operand] {
@@ -382,7 +368,7 @@ fn check_demand(code: &VCode, view: &RoutineView<'_>, file: u32) -> Option<LiveO
     let mut uses: Vec<(u32, u32)> = Vec::new();
     for own in 0..view.range.len() {
         let n = (view.range.start + own) as u32;
-        for p in view.params.get(own) {
+        for p in &view.params[VBlock::new(own)] {
             defined[p.vreg()] = n;
         }
         let insts = view.blocks[own] as usize..view.blocks[own + 1] as usize;
@@ -393,8 +379,8 @@ fn check_demand(code: &VCode, view: &RoutineView<'_>, file: u32) -> Option<LiveO
                 OperandKind::Use => uses.push((o.vreg().vreg() as u32, n)),
             }
         }
-        let edges = view.succs.starts[own]..view.succs.starts[own + 1];
-        for a in edges.flat_map(|e| view.args.get(e as usize)) {
+        let edges = view.succs.range(VBlock::new(own));
+        for a in edges.flat_map(|e| &view.args[Edge::new(e)]) {
             uses.push((a.vreg() as u32, n));
         }
     }

@@ -6,12 +6,13 @@
 //! of the other. So each range moves a logarithmic number of times at most.
 
 use super::tied_operands::{can_tie, written};
+use crate::graph::union_find::UnionFind;
 use crate::mir::liveness::{Liveness, Range, Weak};
 use crate::mir::{Access, MInst, Place, Routine, VCode, VReg};
 use crate::sized;
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
 use smallvec::SmallVec;
 use std::collections::HashSet;
@@ -74,8 +75,7 @@ fn response(m: &MInst) -> Option<VReg> {
 pub struct Bundles<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    /// Parent in the union-find forest. A root is its own parent.
-    parent: SecondaryMap<VReg, VReg>,
+    sets: UnionFind<VReg>,
     roots: PrimaryMap<VReg, BundleData>,
     forest: MapForest<u32, u32>,
     /// Roots of bundles that a message's response is written to.
@@ -88,15 +88,13 @@ impl<'a> Bundles<'a> {
         let mut b = Bundles {
             code,
             live,
-            parent: SecondaryMap::with_default(VReg::new(0)),
+            sets: UnionFind::new(code.vregs.len()),
             roots: PrimaryMap::with_capacity(code.vregs.len()),
             forest: MapForest::new(),
             responses: EntitySet::with_capacity(code.vregs.len()),
         };
         let calls = code.routines.len() > 1;
-        b.parent.resize(code.vregs.len());
         for (r, d) in &code.vregs {
-            b.parent[r] = r;
             b.roots.push(BundleData {
                 align: d.align,
                 order: r,
@@ -150,13 +148,7 @@ impl<'a> Bundles<'a> {
 
     /// Returns the root of a register's bundle, and compresses the path.
     pub fn root(&mut self, r: VReg) -> VReg {
-        let mut at = r;
-        while self.parent[at] != at {
-            // Halves the path.
-            self.parent[at] = self.parent[self.parent[at]];
-            at = self.parent[at];
-        }
-        at
+        self.sets.find(r)
     }
 
     /// Returns the end of the bytes that a bundle may use, out of the first `limit`. A response
@@ -285,16 +277,12 @@ impl<'a> Bundles<'a> {
 
     /// Returns the root like [`Bundles::root`], without compressing the path.
     pub(in crate::regalloc) fn find(&self, r: VReg) -> VReg {
-        let mut at = r;
-        while self.parent[at] != at {
-            at = self.parent[at];
-        }
-        at
+        self.sets.root(r)
     }
 
     /// Merges two bundles that do not interfere.
     fn join(&mut self, large: VReg, small: VReg, overlap: Overlap) {
-        self.parent[small] = large;
+        self.sets.union(large, small);
         let mut moved: SmallVec<[Range; 8]> = SmallVec::new();
         self.for_each_range(small, |r| {
             moved.push(r);
@@ -366,7 +354,7 @@ impl<'a> Bundles<'a> {
         // Root of each bundle, by position in the order.
         let mut order: SecondaryMap<VReg, PackedOption<VReg>> = sized(self.roots.len());
         for (r, root) in &self.roots {
-            if self.parent[r] == r {
+            if self.sets.is_root(r) {
                 order[root.order] = r.into();
             }
         }

@@ -5,55 +5,56 @@
 //! accesses bytes on both sides. A copy of a whole register spans the boundaries that are spanned
 //! on its other side. The register is split at all other boundaries.
 
+use crate::entity_set::EntityLists;
+use crate::graph::union_find::UnionFind;
 use crate::mir::insert::{Inserted, insert_into};
 use crate::mir::spans::Spans;
 use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
 use crate::sized;
 use crate::target::Target;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use gantry_isa_gen::{Dst, Src};
 use std::collections::BTreeMap;
 
+/// Boundary between two adjacent GRFs of a register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Boundary(u32);
+entity_impl!(Boundary);
+
 /// Boundaries of all registers, in classes that are all spanned or all not.
 struct Boundaries {
-    /// Number plus one of a register's first boundary. 0 for registers that stay whole.
-    first: SecondaryMap<VReg, u32>,
-    parent: Vec<u32>,
-    spanned: Vec<bool>,
+    /// First boundary of each register. `None` for registers that stay whole.
+    first: SecondaryMap<VReg, PackedOption<Boundary>>,
+    classes: UnionFind<Boundary>,
+    /// True for each boundary, at the root of its class, that is spanned.
+    spanned: PrimaryMap<Boundary, bool>,
 }
 
 impl Boundaries {
-    fn root(&mut self, n: u32) -> u32 {
-        let mut at = n;
-        while self.parent[at as usize] != at {
-            self.parent[at as usize] = self.parent[self.parent[at as usize] as usize];
-            at = self.parent[at as usize];
-        }
-        at
+    /// Returns a boundary of a register, if the register may be split.
+    fn of(&self, r: VReg, n: u32) -> Option<Boundary> {
+        let first = self.first[r].expand()?;
+        Some(Boundary(first.0 + n))
     }
 
     fn span(&mut self, r: VReg, boundaries: std::ops::Range<u32>) {
-        let first = self.first[r];
-        if first == 0 {
-            return;
-        }
         for n in boundaries {
-            let root = self.root(first - 1 + n);
-            self.spanned[root as usize] = true;
+            let Some(b) = self.of(r, n) else { return };
+            let root = self.classes.find(b);
+            self.spanned[root] = true;
         }
     }
 
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        if a != b {
-            self.parent[b as usize] = a;
-            self.spanned[a as usize] |= self.spanned[b as usize];
+    fn join(&mut self, a: Boundary, b: Boundary) {
+        if let Some((a, b)) = self.classes.union(a, b) {
+            self.spanned[a] |= self.spanned[b];
         }
     }
 
     fn is_spanned(&mut self, r: VReg, n: u32) -> bool {
-        let root = self.root(self.first[r] - 1 + n);
-        self.spanned[root as usize]
+        self.of(r, n)
+            .is_none_or(|b| self.spanned[self.classes.find(b)])
     }
 }
 
@@ -66,19 +67,7 @@ struct Piece {
 }
 
 /// Pieces of all registers that were split.
-struct Pieces {
-    list: Vec<Piece>,
-    /// Start and end in `list` of each register's pieces.
-    of: SecondaryMap<VReg, (u32, u32)>,
-}
-
-impl Pieces {
-    fn of(&self, r: VReg) -> &[Piece] {
-        let (first, end) = self.of[r];
-        let own = self.list.get(first as usize..end as usize);
-        own.unwrap_or(&[])
-    }
-}
+type Pieces = EntityLists<VReg, Piece>;
 
 fn piece(pieces: &[Piece], sub: u16) -> Option<Piece> {
     let n = pieces.partition_point(|p| p.start <= u32::from(sub));
@@ -95,19 +84,17 @@ pub(crate) fn split(
     let grf = code.grf;
     let mut boundaries = Boundaries {
         first: sized(code.vregs.len()),
-        parent: Vec::new(),
-        spanned: Vec::new(),
+        classes: UnionFind::default(),
+        spanned: PrimaryMap::new(),
     };
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
         if n > 1 && data.place == Place::Any && data.align >= grf.bytes && wanted(r) {
-            let first = boundaries.parent.len() as u32;
-            boundaries.first[r] = first + 1;
-            boundaries.parent.extend(first..first + n - 1);
+            boundaries.first[r] = boundaries.spanned.next_key().into();
+            boundaries.spanned.extend((1..n).map(|_| false));
         }
     }
-    boundaries.spanned = vec![false; boundaries.parent.len()];
-    if boundaries.parent.is_empty() {
+    if boundaries.spanned.is_empty() {
         return false;
     }
     let spans = Spans {
@@ -119,17 +106,18 @@ pub(crate) fn split(
         match *m {
             MInst::Copy { dst, src } => {
                 let n = grf.hold(code.vregs[dst].bytes) - 1;
-                let (a, b) = (boundaries.first[dst], boundaries.first[src]);
-                match (a, b) {
-                    (0, _) => boundaries.span(src, 0..n),
-                    (_, 0) => boundaries.span(dst, 0..n),
-                    _ => (0..n).for_each(|j| boundaries.join(a - 1 + j, b - 1 + j)),
+                for j in 0..n {
+                    match (boundaries.of(dst, j), boundaries.of(src, j)) {
+                        (Some(a), Some(b)) => boundaries.join(a, b),
+                        (None, _) => boundaries.span(src, j..j + 1),
+                        (_, None) => boundaries.span(dst, j..j + 1),
+                    }
                 }
             }
             MInst::Start { .. } => {}
             _ => {
                 let mut any = false;
-                m.for_each_vreg(|r, _| any |= boundaries.first[r] != 0);
+                m.for_each_vreg(|r, _| any |= boundaries.first[r].is_some());
                 if any {
                     spans.each(m, |r, bytes, _| {
                         if bytes.end > bytes.start {
@@ -140,17 +128,14 @@ pub(crate) fn split(
             }
         }
     }
-    let mut pieces = Pieces {
-        list: Vec::new(),
-        of: sized(code.vregs.len()),
-    };
+    let mut pieces = Pieces::with_capacity(code.vregs.len(), 0);
+    let mut own: Vec<Piece> = Vec::new();
     for n in 0..code.vregs.len() as u32 {
         let r = VReg::from_u32(n);
-        if boundaries.first[r] == 0 {
+        if boundaries.first[r].is_none() {
             continue;
         }
         let data = code.vregs[r];
-        let first = pieces.list.len() as u32;
         let mut start = 0;
         for n in 1..=grf.hold(data.bytes) {
             let end = (n * grf.bytes).min(data.bytes);
@@ -168,12 +153,14 @@ pub(crate) fn split(
                 }
                 _ => code.vregs.push(data),
             };
-            pieces.list.push(Piece { start, reg });
+            own.push(Piece { start, reg });
             start = end;
         }
-        pieces.of[r] = (first, pieces.list.len() as u32);
+        if !own.is_empty() {
+            pieces.push(r, own.drain(..));
+        }
     }
-    let any = !pieces.list.is_empty();
+    let any = !pieces.is_empty();
     if any {
         rewrite(code, origin, &pieces);
     }
@@ -200,15 +187,15 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
             };
             match m {
                 MInst::Copy { dst, src } => {
-                    for p in pieces.of(*src) {
+                    for p in &pieces[*src] {
                         if let Some(at) = unwritten.remove(&p.reg) {
                             begin(&mut new, p.reg, at);
                         }
                     }
-                    pieces.of(*dst).iter().for_each(|p| {
+                    pieces[*dst].iter().for_each(|p| {
                         unwritten.remove(&p.reg);
                     });
-                    for (to, from) in pieces.of(*dst).iter().zip(pieces.of(*src)).skip(1) {
+                    for (to, from) in pieces[*dst].iter().zip(&pieces[*src]).skip(1) {
                         let (dst, src) = (to.reg, from.reg);
                         new.push(Inserted {
                             at: i + 1,
@@ -218,14 +205,14 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                     }
                 }
                 MInst::Start { dst } => {
-                    let others = pieces.of(*dst).iter().skip(1);
+                    let others = pieces[*dst].iter().skip(1);
                     unwritten.extend(others.map(|p| (p.reg, i + 1)));
                 }
                 MInst::Op { inst, starts, .. } => {
                     for s in &mut inst.srcs {
                         if let Src::Direct { at, .. } = s
                             && let Some(r) = at.reg.as_grf()
-                            && let Some(p) = piece(pieces.of(r), at.sub)
+                            && let Some(p) = piece(&pieces[r], at.sub)
                         {
                             at.reg = VirtReg::grf(p.reg);
                             at.sub -= p.start as u16;
@@ -236,19 +223,19 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                     }
                     if let Dst::Direct { at, .. } = &mut inst.dst
                         && let Some(r) = at.reg.as_grf()
-                        && let Some(p) = piece(pieces.of(r), at.sub)
+                        && let Some(p) = piece(&pieces[r], at.sub)
                     {
                         at.reg = VirtReg::grf(p.reg);
                         at.sub -= p.start as u16;
                         if *starts {
-                            let others = pieces.of(r).iter().filter(|o| o.reg != p.reg);
+                            let others = pieces[r].iter().filter(|o| o.reg != p.reg);
                             unwritten.extend(others.map(|o| (o.reg, i + 1)));
                         }
                         *starts |= unwritten.remove(&p.reg).is_some();
                     }
                 }
                 _ => m.for_each_vreg(|r, a| {
-                    debug_assert!(pieces.of(r).is_empty() || a == Access::Use);
+                    debug_assert!(pieces[r].is_empty() || a == Access::Use);
                 }),
             }
         }
@@ -263,7 +250,7 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
         .labels
         .iter()
         .flat_map(|(name, r)| {
-            let rest = pieces.of(*r).iter().skip(1);
+            let rest = pieces[*r].iter().skip(1);
             rest.map(move |p| (name.clone(), p.reg))
         })
         .collect();

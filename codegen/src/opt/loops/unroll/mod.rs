@@ -68,7 +68,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
     let mut rings: EntitySet<Block> = EntitySet::new();
     for _ in 0..ROUNDS {
         let cfg = state.cfg.get(func);
-        let loops = Loops::new(func, &cfg);
+        let loops = super::find(func, &cfg);
         let mut found = find(func, &cfg, &loops, &mut left, &ctx.float.mode());
         found.retain(|l| !rings.contains(l.shape.header));
         // Partial unrolling goes first. It gives counters new values, and `last` must not hold the

@@ -18,7 +18,7 @@ use crate::ir::instructions::ValueList;
 use crate::ir::{Block, Function, Inst, InstData, IntCC, Opcode, Value};
 use crate::opt::clone_insts::{CloneMap, jump_args};
 use crate::opt::egraph::is_node;
-use crate::opt::loops::Loops;
+use crate::opt::loops;
 use crate::opt::{OptState, PassContext};
 use rustc_hash::FxHashSet;
 
@@ -44,7 +44,7 @@ struct PeelGain {
 /// Runs the pass. Returns the number of peeled loops.
 pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cfg = state.cfg.get(func);
-    let loops = Loops::new(func, &cfg);
+    let loops = loops::find(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }

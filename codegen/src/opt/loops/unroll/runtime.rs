@@ -27,7 +27,7 @@ use crate::ir::{
     Value, ValueDef,
 };
 use crate::opt::clone_insts::{CloneMap, branch, jump_args};
-use crate::opt::loops::Loops;
+use crate::opt::loops;
 use crate::opt::memory::AliasAnalysis;
 use crate::opt::{OptState, PassContext};
 use cranelift_entity::EntitySet;
@@ -105,7 +105,7 @@ impl LoopAccess {
 /// Runs the pass. Returns the number of unrolled loops.
 pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cfg = state.cfg.get(func);
-    let loops = Loops::new(func, &cfg);
+    let loops = loops::find(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
@@ -192,9 +192,8 @@ fn gain(
         let step = shape.counts(func, p).map(|c| signed(c.1, func.dfg.ty(p)));
         steps.insert(p, step);
     }
-    let intervals = cfg.dominator_intervals();
-    let latch = intervals[shape.latch];
-    let always = |b: &&Block| intervals[**b].0 <= latch.0 && latch.1 <= intervals[**b].1;
+    let tree = cfg.dominator_tree();
+    let always = |b: &&Block| tree.dominates(**b, shape.latch);
     let accesses: Vec<LoopAccess> = insts().filter_map(|&i| LoopAccess::of(func, i)).collect();
     let writes = accesses.iter().any(|a| a.writes);
     let mut aliases = writes.then(|| AliasAnalysis::new(func));

@@ -4,11 +4,11 @@
 //! takes four, on a pair two.
 
 use super::is_vector;
+use crate::graph::union_find::UnionFind;
 use crate::ir::{
     Block, ControlFlow, Function, Inst, InstData, MemFlags, Opcode, Scalar, Space, Type, Value,
     ValueDef,
 };
-use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
@@ -39,7 +39,7 @@ enum DefKind {
 /// Sets of dependent values.
 pub(super) struct PairSets {
     /// Union-find parent.
-    up: SecondaryMap<Value, PackedOption<Value>>,
+    sets: UnionFind<Value>,
     /// Savings of a set, at its root.
     gain: SecondaryMap<Value, i32>,
     /// Values that can be pairs.
@@ -58,7 +58,7 @@ impl PairSets {
     /// Forms the sets of a function without unreachable blocks.
     pub(super) fn new(func: &Function, cfg: &ControlFlow) -> PairSets {
         let mut s = PairSets {
-            up: SecondaryMap::new(),
+            sets: UnionFind::default(),
             gain: SecondaryMap::new(),
             pairable: EntitySet::new(),
             needs_whole: EntitySet::new(),
@@ -112,7 +112,7 @@ impl PairSets {
             match to {
                 Some(to) if Some(v) != addr => self.join_operand(func, to, v, counted),
                 _ if self.pairable.contains(v) => {
-                    let root = self.root(v);
+                    let root = self.sets.find(v);
                     self.gain[root] += match takes_halves(func, data, v) {
                         Some(saved) => saved,
                         // A read of halves, which the rules recognize.
@@ -137,30 +137,18 @@ impl PairSets {
     ) {
         let to_pair = self.pairable.contains(to);
         if self.pairable.contains(v) {
-            let (a, b) = (self.root(to), self.root(v));
             if !to_pair {
                 if counted.insert(v) {
-                    self.gain[b] -= MEETING;
+                    let root = self.sets.find(v);
+                    self.gain[root] -= MEETING;
                 }
-            } else if a != b {
-                self.up[b] = a.into();
+            } else if let Some((a, b)) = self.sets.union(to, v) {
                 self.gain[a] += self.gain[b];
             }
         } else if to_pair && matches!(def(func, v), Some(DefKind::Whole)) && counted.insert(v) {
-            let a = self.root(to);
+            let a = self.sets.find(to);
             self.gain[a] -= MEETING;
         }
-    }
-
-    /// Returns the root of a value's set. Halves the path.
-    fn root(&mut self, mut v: Value) -> Value {
-        while let Some(up) = self.up[v].expand() {
-            if let Some(next) = self.up[up].expand() {
-                self.up[v] = next.into();
-            }
-            v = up;
-        }
-        v
     }
 
     /// Collects the other forms that values need.
@@ -171,7 +159,7 @@ impl PairSets {
             let results = insts.flat_map(|&i| func.dfg.results(i));
             for &v in func.dfg.block_params(block).iter().chain(results) {
                 if self.pairable.contains(v) {
-                    let root = self.root(v);
+                    let root = self.sets.find(v);
                     if self.gain[root] > 0 {
                         pairs.insert(v);
                         self.any = true;

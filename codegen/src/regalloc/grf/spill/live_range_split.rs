@@ -1,19 +1,16 @@
 //! Splits live ranges after spilling. Each part of a live range whose value comes from no other
 //! part in the GRF file becomes a register of its own.
 
+use crate::graph::union_find::UnionFind;
 use crate::mir::liveness::{Liveness, Range};
 use crate::mir::{Access, Place, VBlock, VCode, VReg};
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntityRef, EntitySet, entity_impl};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn find(parent: &mut [u32], n: u32) -> u32 {
-    let mut at = n;
-    while parent[at as usize] != at {
-        parent[at as usize] = parent[parent[at as usize] as usize];
-        at = parent[at as usize];
-    }
-    at
-}
+/// Range of a register, by its index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct RangeIndex(u32);
+entity_impl!(RangeIndex);
 
 /// Returns the index of the range, of some in order, that has a point.
 fn at(ranges: &[Range], point: u32) -> Option<usize> {
@@ -42,7 +39,7 @@ pub(super) fn split(
         if ranges.len() < 2 {
             continue;
         }
-        let mut parent: Vec<u32> = (0..ranges.len() as u32).collect();
+        let mut parts: UnionFind<RangeIndex> = UnionFind::new(ranges.len());
         for (n, range) in ranges.iter().enumerate() {
             let inst = |point: u32| (point / 2) as usize;
             let (Some(&first), Some(&last)) = (
@@ -63,18 +60,20 @@ pub(super) fn split(
                         continue;
                     }
                     if let Some(m) = at(ranges, start) {
-                        let (a, b) = (find(&mut parent, n as u32), find(&mut parent, m as u32));
-                        parent[b.max(a) as usize] = a.min(b);
+                        let n = parts.find(RangeIndex::new(n));
+                        let m = parts.find(RangeIndex::new(m));
+                        // The root of a part is its first range.
+                        parts.union(n.min(m), n.max(m));
                     }
                 }
             }
         }
         let data = code.vregs[r];
         let fixed = matches!(data.place, Place::Fixed(_));
-        let mut of: BTreeMap<u32, VReg> = BTreeMap::new();
+        let mut of: BTreeMap<RangeIndex, VReg> = BTreeMap::new();
         let mut list = Vec::with_capacity(ranges.len());
         for n in 0..ranges.len() as u32 {
-            let root = find(&mut parent, n);
+            let root = parts.find(RangeIndex(n));
             let name = *of.entry(root).or_insert_with(|| match n {
                 0 => r,
                 _ => {
