@@ -1,9 +1,9 @@
 //! Entry points of a module that are translated, and the facts that their execution modes state.
 
-use crate::Options;
-use crate::Simd;
 use crate::error::{Error, Errors};
 use crate::module::{Def, Entry, Func, Module};
+use crate::options::Options;
+use crate::options::Simd;
 use gantry_codegen::ir;
 use spirv::ExecutionModel;
 

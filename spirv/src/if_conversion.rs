@@ -12,6 +12,7 @@ use crate::body::{BInst, Block, Body, Term};
 use crate::cfg;
 use crate::module::Module;
 use crate::module::types::{Ty, Type};
+use crate::op_info::is_int_compare;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::Op;
@@ -46,16 +47,6 @@ pub(crate) fn is_cheap(op: Op) -> bool {
             | LogicalEqual
             | LogicalNotEqual
             | Select
-            | IEqual
-            | INotEqual
-            | ULessThan
-            | ULessThanEqual
-            | UGreaterThan
-            | UGreaterThanEqual
-            | SLessThan
-            | SLessThanEqual
-            | SGreaterThan
-            | SGreaterThanEqual
             | FOrdEqual
             | FOrdLessThan
             | FOrdLessThanEqual
@@ -70,7 +61,7 @@ pub(crate) fn is_cheap(op: Op) -> bool {
             | SConvert
             | CompositeExtract
             | CompositeConstruct
-    )
+    ) || is_int_compare(op)
 }
 
 struct IfConverter<'a, 'm> {

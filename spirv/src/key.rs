@@ -1,8 +1,8 @@
 //! Keys of a compile cache: from the source, so that a lookup does not parse it.
 
-use crate::Options;
-use crate::Simd;
 use crate::SpecValue;
+use crate::options::Options;
+use crate::options::Simd;
 use gantry_codegen::{CacheKey, CompileOptions};
 
 /// Version of the front end: that of the package, and a fingerprint of its sources.

@@ -31,6 +31,24 @@ pub(crate) fn is_atomic(op: Op) -> bool {
     )
 }
 
+/// Returns true for comparisons of integers.
+pub(crate) fn is_int_compare(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        IEqual
+            | INotEqual
+            | ULessThan
+            | ULessThanEqual
+            | UGreaterThan
+            | UGreaterThanEqual
+            | SLessThan
+            | SLessThanEqual
+            | SGreaterThan
+            | SGreaterThanEqual
+    )
+}
+
 /// Returns true for reductions and scans of groups.
 pub(crate) fn is_reduction(op: Op) -> bool {
     use Op::*;

@@ -31,9 +31,6 @@
 //!            ir::Function
 //! ```
 
-use crate::Kernel;
-use crate::Options;
-use crate::Translated;
 use crate::body::Body;
 use crate::builtin_loads;
 use crate::cfg::structurize::StructuredCfg;
@@ -41,7 +38,7 @@ use crate::cfg::{Graph, fix_irreducible, uses};
 use crate::check;
 use crate::emit;
 use crate::entry_points::{self, EntryPoint};
-use crate::error::{Error, Errors};
+use crate::error::{CompileError, Error, Errors};
 use crate::frame_layout;
 use crate::globals_to_locals;
 use crate::if_conversion;
@@ -52,22 +49,59 @@ use crate::large_constants;
 use crate::large_copies;
 use crate::mem2reg;
 use crate::module::{self, Func, Module};
+use crate::options::Options;
 use crate::prepared::PreparedFunction;
 use crate::promote_arrays;
 use crate::promoted_arrays::PromotedArrays;
 use crate::read;
+use crate::translated::Kernel;
+use crate::translated::Translated;
 use crate::uniformity::{self, Uniformity};
 use crate::width::{self, WidthOracle};
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::ir;
 use gantry_codegen::verifier::verify_module;
+use gantry_codegen::{Begun, CompileOptions, Compiled, Context, ir};
 use std::collections::BTreeSet;
 
 /// Translates the kernels of a module.
 ///
 /// # Errors
 /// All invalid or unsupported parts of the module that were found.
-pub(crate) fn translate(
+pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors> {
+    let mut context = Context::new();
+    let mut oracle = WidthOracle::new(options.target.as_ref(), &mut context);
+    run(words, options, &mut oracle)
+}
+
+/// Translates the kernels of a module and compiles them for `target`, in the memory of a context.
+///
+/// It is [`translate`] and [`Context::compile`] in one. Stages that the compiler runs to find
+/// which width fits are not run again. `options.target` is ignored.
+///
+/// # Errors
+/// Those of [`translate`] and of [`Context::compile`].
+pub fn compile(
+    words: &[u32],
+    options: &Options,
+    target: &CompileOptions,
+    context: &mut Context,
+) -> Result<(Translated, Compiled), CompileError> {
+    let options = Options {
+        target: Some(target.clone()),
+        ..options.clone()
+    };
+    let mut oracle = WidthOracle::beginning(target, context);
+    let translated = run(words, &options, &mut oracle)?;
+    let begun = oracle.begun().unwrap_or_else(|| Begun::new(target));
+    let compiled = begun.compile(context, &translated.module)?;
+    Ok((translated, compiled))
+}
+
+/// Translates the kernels of a module.
+///
+/// # Errors
+/// All invalid or unsupported parts of the module that were found.
+fn run(
     words: &[u32],
     options: &Options,
     oracle: &mut WidthOracle<'_, '_>,

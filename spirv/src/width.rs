@@ -15,7 +15,6 @@
 //! value counts from its definition to its last use, and instructions add temporaries. Where the
 //! estimate is inconclusive and the target is known, the compiler computes the exact demand.
 
-use crate::Kernel;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::structurize::{Step, StructuredCfg};
 use crate::cfg::{Graph, Loop};
@@ -26,6 +25,7 @@ use crate::module::{Entry, Module};
 use crate::op_info;
 use crate::prepared::PreparedFunction;
 use crate::read::Id;
+use crate::translated::Kernel;
 use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::entity_set::sized;

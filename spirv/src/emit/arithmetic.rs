@@ -4,6 +4,7 @@ use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::contraction::Fused;
 use crate::error::Error;
+use crate::op_info::is_int_compare;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use smallvec::SmallVec;
 use spirv::Op;
@@ -47,16 +48,6 @@ pub(super) fn is_supported(op: Op) -> bool {
             | Select
             | Any
             | All
-            | IEqual
-            | INotEqual
-            | ULessThan
-            | ULessThanEqual
-            | UGreaterThan
-            | UGreaterThanEqual
-            | SLessThan
-            | SLessThanEqual
-            | SGreaterThan
-            | SGreaterThanEqual
             | FOrdEqual
             | FOrdNotEqual
             | FOrdLessThan
@@ -79,7 +70,7 @@ pub(super) fn is_supported(op: Op) -> bool {
             | SignBitSet
             | PtrEqual
             | PtrNotEqual
-    )
+    ) || is_int_compare(op)
 }
 
 impl Emit<'_, '_, '_> {

@@ -6,9 +6,9 @@ use super::types::{ImageType, Layout, Ty, Type, TypeKey, Types};
 use super::{
     BlockDef, ConstData, Def, Entry, ExtInstSet, Func, FuncData, GlobalData, Modes, Module, folding,
 };
-use crate::Options;
 use crate::capabilities::{self, Support};
 use crate::error::{Error, Errors};
+use crate::options::Options;
 use crate::read::{self, Id, Inst, OpClass, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_codegen::entity_set::sized;

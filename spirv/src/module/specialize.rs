@@ -2,9 +2,9 @@
 
 use super::Module;
 use super::types::{Ty, Type};
-use crate::Options;
 use crate::constants::SpecType;
 use crate::error::Error;
+use crate::options::Options;
 use crate::read::Id;
 use spirv::Decoration;
 use std::collections::BTreeSet;

@@ -3,10 +3,10 @@
 mod directives;
 mod overrides;
 
-use crate::Errors;
-use crate::Options;
-use crate::Translated;
-use crate::translate;
+use crate::error::Errors;
+use crate::options::Options;
+use crate::pipeline::translate;
+use crate::translated::Translated;
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv;
 use naga::compact::{KeepUnused, compact};

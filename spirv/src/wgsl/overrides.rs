@@ -1,8 +1,8 @@
 //! Values that the caller gives to overrides.
 
-use crate::Options;
 use crate::constants::SpecType;
 use crate::module::unknown_constant;
+use crate::options::Options;
 use naga::back::PipelineConstants;
 use naga::{Module, Override, ScalarKind, TypeInner};
 

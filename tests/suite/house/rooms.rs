@@ -51,6 +51,7 @@ fn code(text: &str) -> Vec<(usize, &str)> {
     // Indentation of the module of tests that is being left out.
     let mut tests: Option<usize> = None;
     let mut test_follows = false;
+    let mut in_attribute = false;
     for (n, line) in text.lines().enumerate() {
         let indent = line.len() - line.trim_start().len();
         if let Some(depth) = tests {
@@ -64,7 +65,13 @@ fn code(text: &str) -> Vec<(usize, &str)> {
             test_follows = true;
             continue;
         }
-        if test_follows && !bare.trim().is_empty() && !bare.trim().starts_with("#[") {
+        if test_follows && !bare.trim().is_empty() {
+            // Attributes may take several lines.
+            in_attribute |= bare.trim().starts_with("#[");
+            if in_attribute {
+                in_attribute = !bare.trim_end().ends_with(']');
+                continue;
+            }
             test_follows = false;
             if bare.trim_end().ends_with('{') {
                 tests = Some(indent);
@@ -122,6 +129,28 @@ fn test_files(files: &[Source]) -> Vec<String> {
     found
 }
 
+/// Number of modules from the root of a crate to that of a file.
+fn depth(path: &str) -> usize {
+    let names = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    names.split('/').count()
+}
+
+/// Paths of a line that leave their room by `super::`, as seen from the root of the crate.
+fn escaping(line: &str, depth: usize) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let start = rest.find("super::")?;
+        rest = &rest[start..];
+        let mut steps = 0;
+        while let Some(after) = rest.strip_prefix("super::") {
+            (rest, steps) = (after, steps + 1);
+        }
+        Some((rest, steps))
+    })
+    .filter(move |(_, steps)| *steps >= depth)
+    .map(|(path, _)| path)
+}
+
 /// Uses that go up, and rooms that the table does not list or that do not exist.
 fn upward(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
@@ -156,21 +185,26 @@ fn upward(files: &[Source]) -> Vec<String> {
             findings.push(format!("{path}: lib.rs does not list `{here}`"));
             continue;
         };
+        let depth = depth(path);
         for (n, line) in code(text) {
-            for part in line.split("crate::").skip(1) {
+            let paths = line.split("crate::").skip(1);
+            for part in paths.chain(escaping(line, depth)) {
                 let name: String = part
                     .chars()
                     .take_while(|c| c.is_alphanumeric() || *c == '_')
                     .collect();
                 let target = names.get(&name).unwrap_or(&name);
-                if height.get(target.as_str()).is_some_and(|&t| t > level) {
-                    findings.push(format!(
+                match height.get(target.as_str()) {
+                    Some(&t) if t > level => findings.push(format!(
                         "{path}:{n}: `{here}` uses `{target}`, which is above it"
-                    ));
-                } else if name.is_empty() {
-                    findings.push(format!(
+                    )),
+                    Some(_) => {}
+                    None if name.is_empty() => findings.push(format!(
                         "{path}:{n}: write `crate::room::..`, one `use` a room"
-                    ));
+                    )),
+                    None => findings.push(format!(
+                        "{path}:{n}: `{here}` uses `{name}`, which is in no room"
+                    )),
                 }
             }
         }
@@ -222,6 +256,9 @@ fn a_planted_use_is_found() {
     assert_eq!(find("use crate::high::Thing;"), 1);
     assert_eq!(find("use crate::Thing;"), 1);
     assert_eq!(find("fn f() { crate::high::g() }"), 1);
+    assert_eq!(find("use super::high::g;"), 1);
+    assert_eq!(find("use super::low::g;"), 0);
+    assert_eq!(find("use crate::Nowhere;"), 1);
     assert_eq!(find("// as crate::high::g"), 0);
     assert_eq!(find("use crate::{low, high};"), 1);
     assert_eq!(
