@@ -5,20 +5,41 @@
 //! [`compile()`] with its [`CompileOptions`] and results, and [`CacheKey`]. The stages in between
 //! are private; `docs/pipeline.md` describes them.
 //!
+//! ```
+//! use gantry_codegen::{CompileOptions, compile, text};
+//!
+//! // Stores a number to a buffer.
+//! let module = text::parse(
+//!     "kernel %store(i64 ptr) simd8 {
+//! block0(v0: i64):
+//!     v1 = iconst.i32 42
+//!     bstore v1, v0
+//!     return
+//! }
+//! ",
+//! )?
+//! .module;
+//! let compiled = compile(&module, &CompileOptions::for_target("tgllp")?)?;
+//! assert_eq!(compiled.kernels[0].name, "store");
+//! // The zebin is an ELF file that drivers and `gantry-runtime` load.
+//! assert_eq!(&compiled.zebin[1..4], b"ELF");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
 //! below; `tests/suite/house/rooms.rs` checks it.
 //!
 //! | room | holds |
 //! |---|---|
-//! | `graph` | graph algorithms, independent of code |
-//! | `entity_set` | maps and sets keyed by entities |
+//! | `entity_set` | maps, sets and lists keyed by entities |
+//! | `graph` | orders, dominators, loops and disjoint sets, independent of code |
 //! | `ir` | the IR: types, data flow graph, text, builder, verifier, interpreter |
 //! | `error` | errors of compilation |
 //! | `fuzzing` | random valid IR, for tests (feature `fuzzing`) |
 //! | `target` | products, features of their platforms, ABIs, errata |
 //! | `rule_coverage` | rules and repairs that a kernel used (feature `fuzzing`) |
 //! | `legalize_ops` | operations that a target lacks, rewritten in the IR |
-//! | `passes` | names and levels of passes |
+//! | `passes` | names of passes and stages, levels, the order of stages |
 //! | `opt` | the optimizer: e-graph, memory, loops, control flow, vectors |
 //! | `mir` | machine instructions and functions, display, verifier, liveness |
 //! | `isel` | IR to machine instructions: bales, messages, regions |
@@ -62,7 +83,6 @@ pub use driver::options::{
     compile_kernel, listing,
 };
 pub use driver::policy::GrfMode;
-pub use driver::stage::{FormKind, Stage};
 pub use emit::{Code, LabelRange, Located, Relocation};
 use entity_set::sized;
 pub use error::{CodegenError, LookupError};
@@ -70,7 +90,7 @@ pub use ir::{builder, interp, text, verifier};
 pub use isel::mask_stack::{Finding, Rule, SimdCf};
 pub use mir::SymbolPart;
 pub use opt::inline::Inline;
-pub use passes::{OptLevel, Pass, PassSet, PassStats};
+pub use passes::{FormKind, OptLevel, Pass, PassSet, PassStats, Stage};
 pub use regalloc::grf::baseline::Allocator;
 pub use regalloc::grf::spill::Spilled;
 pub use regalloc::report;

@@ -6,6 +6,10 @@
 //!
 //! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test`
 //! both call it.
+//!
+//! ```
+//! assert!(gantry_filetests::commands().any(|c| c.name() == "run"));
+//! ```
 
 pub mod command;
 pub mod coverage;

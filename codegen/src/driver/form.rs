@@ -1,12 +1,12 @@
 //! Code of a kernel between two stages: its text for dumps, and its verifiers.
 
-use crate::driver::stage::FormKind;
 use crate::emit::{Code, Physical};
 use crate::error::CodegenError;
 use crate::mir::liveness::Liveness;
 use crate::mir::lowered::LoweredFunction;
 use crate::mir::{VCode, display};
 use crate::opt::inline::Group;
+use crate::passes::FormKind;
 use crate::regalloc::Allocated;
 use crate::regalloc::display::with_allocation;
 
@@ -75,18 +75,6 @@ impl Form<'_> {
     fn unexpected(&self, wanted: FormKind) -> CodegenError {
         let found = self.kind().map_or("nothing", FormKind::name);
         CodegenError::internal("?", format!("{} expected, {found} found", wanted.name()))
-    }
-
-    /// Machine code, if the form has it.
-    pub(super) fn machine_code(&self) -> Option<&VCode> {
-        match self {
-            Form::VirtualFlags(code)
-            | Form::Machine(code, _)
-            | Form::Live(code, _)
-            | Form::Bytes(_, code) => Some(code),
-            Form::Allocated(a) | Form::Physical(_, a) => Some(&a.code),
-            Form::Ir(_) | Form::Lowered(_) | Form::Taken => None,
-        }
     }
 
     /// Text of code that is not physical yet.

@@ -6,5 +6,4 @@ mod form;
 pub(crate) mod options;
 pub(crate) mod pipeline;
 pub(crate) mod policy;
-pub(crate) mod stage;
 mod steps;

@@ -3,14 +3,13 @@
 use crate::driver::context::Context;
 use crate::driver::pipeline;
 use crate::driver::policy::GrfMode;
-use crate::driver::stage::Stage;
 use crate::emit::Code;
 use crate::error::CodegenError;
 use crate::ir::verifier::ModuleVerifier;
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module, verifier};
 use crate::isel::mask_stack::{Finding, SimdCf};
 use crate::opt::inline::Inline;
-use crate::passes::{OptLevel, Pass, PassSet, PassStats};
+use crate::passes::{OptLevel, Pass, PassSet, PassStats, Stage};
 use crate::regalloc::grf::baseline::Allocator;
 use crate::regalloc::grf::spill::Spilled;
 use crate::regalloc::report::AllocationReport;

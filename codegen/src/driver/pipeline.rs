@@ -1,4 +1,4 @@
-//! The pipeline: one row a stage, and what runs them.
+//! The pipeline: runs, times, dumps and verifies the stages.
 //!
 //! ```text
 //!  IR
@@ -29,14 +29,14 @@
 use crate::driver::context::Context;
 use crate::driver::form::Form;
 use crate::driver::options::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
-use crate::driver::stage::Stage;
 use crate::driver::{policy, steps};
 use crate::error::CodegenError;
 use crate::ir::{Function, Module, verifier};
 use crate::isel::mask_stack::Finding;
 use crate::mir::liveness::Liveness;
 use crate::mir::{VCode, verify};
-use crate::passes::{PassSet, PassStats};
+use crate::mir_opt;
+use crate::passes::{PassSet, PassStats, Stage};
 use crate::regalloc::verify::checker;
 use crate::target::abi::Payload;
 use std::fmt::Write;
@@ -45,58 +45,40 @@ use std::time::{Duration, Instant};
 /// Function of a stage. Returns how much it changed, if the stage counts that.
 type Run = fn(&mut Work<'_, '_>) -> Result<u32, CodegenError>;
 
-/// Verifier of what a stage makes. An error is a fault of the stage, whatever its input.
-type Verify = fn(&Work<'_, '_>) -> Result<(), String>;
-
-/// Row of the pipeline.
-struct Row {
-    stage: Stage,
-    run: Run,
-    /// Runs with [`CompileOptions::check`].
-    verify: Verify,
+/// Returns the function of a stage. Stages that are passes over machine code have theirs in a table
+/// of `mir_opt`.
+const fn function(stage: Stage) -> Run {
+    match stage {
+        Stage::Verify => steps::verify,
+        Stage::Inline => steps::inline,
+        Stage::Opt => steps::optimize,
+        Stage::LegalizeOps => steps::legalize_ops,
+        Stage::Lower => steps::lower,
+        Stage::LowerSends => steps::lower_sends,
+        Stage::PassByReference => steps::pass_by_reference,
+        Stage::SplitRegions => steps::split_regions,
+        Stage::FlagAlloc => steps::flag_alloc,
+        Stage::PreRaSchedule => steps::pre_ra_schedule,
+        Stage::Liveness => steps::liveness,
+        Stage::Remat => steps::remat,
+        Stage::LaneSharing => steps::lane_sharing,
+        Stage::Regalloc => steps::regalloc,
+        Stage::AddressCse => steps::address_cse,
+        Stage::Schedule => steps::schedule,
+        Stage::Physical => steps::physical,
+        Stage::Scoreboard => steps::scoreboard,
+        Stage::Emit => steps::emit,
+        pass => match mir_opt::function(pass) {
+            Some(_) => steps::machine_pass,
+            None => steps::no_function,
+        },
+    }
 }
 
-const fn row(stage: Stage, run: Run, verify: Verify) -> Row {
-    Row { stage, run, verify }
-}
-
-/// Stages in order. Row `n` is that of `Stage::ALL[n]`, as a test holds.
-const PIPELINE: [Row; Stage::ALL.len()] = [
-    row(Stage::Verify, steps::verify, unchecked),
-    row(Stage::Inline, steps::inline, unchecked),
-    row(Stage::Opt, steps::optimize, verify_ir),
-    row(Stage::LegalizeOps, steps::legalize_ops, unchecked),
-    row(Stage::Lower, steps::lower, verify_lowered),
-    row(Stage::LowerSends, steps::lower_sends, verify_lowered),
-    row(
-        Stage::PassByReference,
-        steps::pass_by_reference,
-        verify_lowered,
-    ),
-    row(Stage::SplitRegions, steps::split_regions, verify_code),
-    row(Stage::FlagAlloc, steps::flag_alloc, verify_code),
-    row(Stage::CopyCoalescing, steps::copy_coalescing, verify_code),
-    row(
-        Stage::CombineConstants,
-        steps::combine_constants,
-        verify_code,
-    ),
-    row(Stage::PreRaSchedule, steps::pre_ra_schedule, verify_code),
-    row(Stage::Liveness, steps::liveness, unchecked),
-    row(Stage::Remat, steps::remat, unchecked),
-    row(Stage::LaneSharing, steps::lane_sharing, unchecked),
-    row(Stage::Regalloc, steps::regalloc, verify_allocation),
-    row(Stage::AddressCse, steps::address_cse, verify_code),
-    row(Stage::Schedule, steps::schedule, verify_code),
-    row(Stage::Physical, steps::physical, unchecked),
-    row(Stage::Scoreboard, steps::scoreboard, unchecked),
-    row(Stage::Emit, steps::emit, unchecked),
-];
-
-/// Rows before register allocation.
-const BEFORE_REGALLOC: &[Row] = PIPELINE.split_at(Stage::Regalloc as usize).0;
-/// Rows from register allocation on.
-const FROM_REGALLOC: &[Row] = PIPELINE.split_at(Stage::Regalloc as usize).1;
+/// Stages before register allocation.
+const BEFORE_REGALLOC: &[Stage] = Stage::ALL.split_at(Stage::Regalloc as usize).0;
+/// Stages from register allocation on.
+const FROM_REGALLOC: &[Stage] = Stage::ALL.split_at(Stage::Regalloc as usize).1;
 
 /// A kernel on its way through the pipeline.
 pub(super) struct Work<'a, 'c> {
@@ -107,6 +89,8 @@ pub(super) struct Work<'a, 'c> {
     /// Passes of this attempt.
     pub passes: PassSet,
     pub context: &'c mut Context,
+    /// Stage that runs, or ran last.
+    pub stage: Stage,
     pub form: Form<'a>,
     /// Facts about the kernel that several stages ask for.
     pub facts: KernelFacts,
@@ -143,6 +127,7 @@ impl<'a, 'c> Work<'a, 'c> {
             options,
             passes: options.passes(),
             context,
+            stage: Stage::Verify,
             form: Form::Taken,
             facts: KernelFacts::default(),
             stats: KernelStats::default(),
@@ -152,16 +137,17 @@ impl<'a, 'c> Work<'a, 'c> {
     }
 
     /// Runs stages in order: times, dumps and verifies each.
-    fn run(&mut self, rows: &[Row]) -> Result<(), CodegenError> {
-        for row in rows {
-            let pass = row.stage.pass().filter(|p| self.passes.contains(*p));
+    fn run(&mut self, stages: &[Stage]) -> Result<(), CodegenError> {
+        for &stage in stages {
+            let pass = stage.pass().filter(|p| self.passes.contains(*p));
             let start = Instant::now();
             let mut changes = 0;
-            if pass.is_some() || row.stage.pass().is_none() {
-                changes = (row.run)(self)?;
+            if pass.is_some() || stage.pass().is_none() {
+                self.stage = stage;
+                changes = function(stage)(self)?;
             }
             let time = start.elapsed();
-            self.note(row.stage, time);
+            self.note(stage, time);
             if let Some(pass) = pass {
                 let stats = PassStats {
                     pass,
@@ -170,15 +156,15 @@ impl<'a, 'c> Work<'a, 'c> {
                 };
                 self.stats.passes.push(stats);
             }
-            if self.options.dump.contains(&row.stage) {
+            if self.options.dump.contains(&stage) {
                 let text = self.text();
                 // A stage that runs again is shown as it was the last time.
-                self.dumps.retain(|(s, _)| *s != row.stage);
-                self.dumps.push((row.stage, text));
+                self.dumps.retain(|(s, _)| *s != stage);
+                self.dumps.push((stage, text));
             }
             if self.options.check {
-                let name = row.stage.name();
-                (row.verify)(self)
+                let name = stage.name();
+                verify_form(self)
                     .map_err(|e| CodegenError::internal(self.name, format!("after {name}: {e}")))?;
             }
         }
@@ -211,42 +197,32 @@ impl<'a, 'c> Work<'a, 'c> {
     }
 }
 
-fn unchecked(_: &Work<'_, '_>) -> Result<(), String> {
-    Ok(())
-}
-
-fn verify_ir(work: &Work<'_, '_>) -> Result<(), String> {
-    let Form::Ir(group) = &work.form else {
-        return Ok(());
-    };
-    for func in group.functions() {
-        verifier::verify(work.module, func).map_err(|e| e.to_string())?;
-    }
-    Ok(())
-}
-
-fn verify_lowered(work: &Work<'_, '_>) -> Result<(), String> {
+/// Verifies what the last stage made, by its form. An error is a fault of the stage, whatever its
+/// input.
+fn verify_form(work: &Work<'_, '_>) -> Result<(), String> {
     match &work.form {
+        // The caller verified its module, and legal operations are not all valid as input.
+        Form::Ir(group) if matches!(work.stage, Stage::Inline | Stage::Opt) => {
+            for func in group.functions() {
+                verifier::verify(work.module, func).map_err(|e| e.to_string())?;
+            }
+            Ok(())
+        }
         Form::Lowered(code) => verify::lowered(code),
-        _ => Ok(()),
+        Form::VirtualFlags(code) => verify::code(code, true),
+        Form::Machine(code, _) | Form::Live(code, _) => verify::code(code, false),
+        Form::Allocated(after) => {
+            verify::code(&after.code, false)?;
+            match &work.before {
+                Some((code, live)) if work.stage == Stage::Regalloc => {
+                    let own = work.facts.payload.as_ref().map_or(0, |p| p.scratch_bytes);
+                    checker::check(code, live, after, &work.options.target, own)
+                }
+                _ => Ok(()),
+            }
+        }
+        Form::Ir(_) | Form::Physical(..) | Form::Bytes(..) | Form::Taken => Ok(()),
     }
-}
-
-fn verify_code(work: &Work<'_, '_>) -> Result<(), String> {
-    let flags = matches!(work.form, Form::VirtualFlags(_));
-    match work.form.machine_code() {
-        Some(code) => verify::code(code, flags),
-        None => Ok(()),
-    }
-}
-
-fn verify_allocation(work: &Work<'_, '_>) -> Result<(), String> {
-    verify_code(work)?;
-    let (Some((code, live)), Form::Allocated(after)) = (&work.before, &work.form) else {
-        return Ok(());
-    };
-    let own = work.facts.payload.as_ref().map_or(0, |p| p.scratch_bytes);
-    checker::check(code, live, after, &work.options.target, own)
 }
 
 /// A kernel whose stages before register allocation are done.
@@ -410,13 +386,15 @@ fn finish_for(
 mod tests {
     use super::*;
 
-    /// Rows are in the order of the stages, and each takes what the one before it makes.
+    /// Each stage takes what the one before it makes, and has a function.
     #[test]
-    fn rows_are_the_stages() {
-        let stages = PIPELINE.iter().map(|r| r.stage);
-        assert!(stages.eq(Stage::ALL));
+    fn stages_fit() {
         for pair in Stage::ALL.windows(2) {
             assert_eq!(pair[0].output(), pair[1].input(), "{pair:?}");
+        }
+        for stage in Stage::ALL {
+            let missing: Run = steps::no_function;
+            assert!(!std::ptr::fn_addr_eq(function(stage), missing), "{stage:?}");
         }
     }
 }

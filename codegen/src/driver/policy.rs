@@ -1,11 +1,13 @@
 //! Policy: attempts that are made for a kernel, and the result that is taken.
 //!
 //! - Passes that cost registers are left out in a second attempt, if demand exceeds the GRF file.
+//! - Spilling fills less of the GRF file from attempt to attempt, until all values have a place.
 //! - If the platform lets kernels choose, 256 GRFs are tried for a kernel that spills.
 
 use crate::driver::options::{CompileOptions, CompiledKernel};
 use crate::error::CodegenError;
 use crate::passes::{Pass, PassSet, PassStats};
+use crate::regalloc::SpillAttempt;
 use std::borrow::Cow;
 
 /// Passes that may cost registers. Without them loops stay rolled, loads stay in loops, and
@@ -16,6 +18,28 @@ const COSTLY: [Pass; 4] = [
     Pass::LoadLicm,
     Pass::PassByReference,
 ];
+
+/// Parts of the GRF file that spilling may fill, one attempt after the other. Alignment wastes
+/// bytes, so filling all of the file may leave some values without a place.
+pub(crate) const SPILL_ATTEMPTS: [SpillAttempt; 9] = {
+    const fn part(sixteenths: u32, reserve: bool) -> SpillAttempt {
+        SpillAttempt {
+            sixteenths,
+            reserve,
+        }
+    }
+    [
+        part(16, false),
+        part(16, true),
+        part(15, true),
+        part(14, true),
+        part(12, true),
+        part(10, true),
+        part(8, true),
+        part(6, true),
+        part(4, true),
+    ]
+};
 
 /// Returns the passes that cost registers and changed something.
 pub(super) fn costly(passes: &[PassStats]) -> PassSet {

@@ -2,6 +2,7 @@
 
 use crate::driver::form::Form;
 use crate::driver::pipeline::Work;
+use crate::driver::policy;
 use crate::emit;
 use crate::error::CodegenError;
 use crate::ir::{Function, InstData, MOST_BARRIERS, Opcode};
@@ -10,10 +11,8 @@ use crate::isel::lower_sends as sends;
 use crate::isel::split_regions::legalize;
 use crate::legalize_ops::expand;
 use crate::mir::liveness::liveness as live_ranges;
-use crate::mir_opt::{
-    address_cse as cse, combine_constants as constants, copy_coalescing,
-    pass_by_reference as by_reference,
-};
+use crate::mir_opt;
+use crate::mir_opt::{address_cse as cse, pass_by_reference as by_reference};
 use crate::opt;
 use crate::opt::inline::group;
 use crate::passes::{Pass, PassStats};
@@ -77,6 +76,7 @@ impl<'a> Work<'a, '_> {
             grfs: self.grfs(),
             scratch: self.payload()?.scratch_bytes,
             report: self.options.report,
+            spill_attempts: &policy::SPILL_ATTEMPTS,
         })
     }
 }
@@ -164,18 +164,21 @@ pub(super) fn flag_alloc(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     Ok(0)
 }
 
-pub(super) fn copy_coalescing(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
+/// Runs a pass of [`mir_opt`]'s table.
+pub(super) fn machine_pass(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
+    let Some(run) = mir_opt::function(work.stage) else {
+        return no_function(work);
+    };
     let (mut code, _) = work.form.machine()?;
-    let changes = copy_coalescing::run(&mut code, &work.options.target);
+    let changes = run(&mut code, &work.options.target);
     work.form = Form::Machine(code, None);
     Ok(changes)
 }
 
-pub(super) fn combine_constants(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
-    let (mut code, _) = work.form.machine()?;
-    let changes = constants::run(&mut code, &work.options.target);
-    work.form = Form::Machine(code, None);
-    Ok(changes)
+/// Error of a stage that has a row and no function.
+pub(super) fn no_function(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
+    let what = format!("the stage `{}` has no function", work.stage.name());
+    Err(CodegenError::internal(work.name, what))
 }
 
 pub(super) fn pre_ra_schedule(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {

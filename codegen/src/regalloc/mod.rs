@@ -74,11 +74,31 @@ pub struct AllocEnv<'a> {
     pub scratch: u32,
     /// True if spilled values are recorded for the report.
     pub report: bool,
+    /// Attempts to spill, one after the other until one succeeds.
+    pub spill_attempts: &'a [SpillAttempt],
 }
 
-/// Sixteenths of the GRF file that spilling may fill, one attempt after the other. Alignment wastes
-/// bytes, so filling all of the file may leave some values without a place.
-const SPILL_TARGETS: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
+/// Attempt to spill: the part of the GRF file that values may fill.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpillAttempt {
+    /// Sixteenths of the file.
+    pub sixteenths: u32,
+    /// True if space for the headers and payloads of scratch messages is reserved.
+    pub reserve: bool,
+}
+
+impl SpillAttempt {
+    /// Returns the bytes that values may fill, of a file of `bytes` bytes of which messages take
+    /// `messages`.
+    fn limit(self, bytes: u32, messages: u32) -> u32 {
+        let part = bytes * self.sixteenths / 16;
+        if self.reserve {
+            part.saturating_sub(messages)
+        } else {
+            part
+        }
+    }
+}
 
 /// Maximum number of rounds that spill registers which liveness analysis abandoned. The live ranges
 /// that are left in the GRF file are short.
@@ -270,15 +290,13 @@ pub fn allocate(
             joined = Some((code, live));
         }
     }
-    // Every attempt but the first reserves space for the headers and payloads of scratch messages.
-    let spare = grf::spill::message_reserve(&apart.0);
-    let caps = SPILL_TARGETS.map(|share| (bytes * share / 16).saturating_sub(spare));
-    let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
-    // The code before coalescing is the last resort. There are at most 18 attempts, nearly always
-    // one.
-    let attempts = joined.iter().chain([&apart]);
+    let messages = grf::spill::message_reserve(&apart.0);
+    // The code before coalescing is the last resort. The first attempt nearly always succeeds.
+    let codes = joined.iter().chain([&apart]);
+    let attempts = codes.flat_map(|code| env.spill_attempts.iter().map(move |a| (code, a)));
     let mut failed = None;
-    for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
+    for ((code, live), attempt) in attempts {
+        let cap = attempt.limit(bytes, messages);
         let mut origin = work.origin.clone();
         let attempt_env = AllocEnv {
             scratch: work.spilled.scratch,

@@ -1,5 +1,6 @@
 //! Minimal functions that were once allocated incorrectly, found by random testing.
 
+use crate::driver::policy::SPILL_ATTEMPTS;
 use crate::mir::liveness::liveness;
 use crate::mir::operand::begins;
 use crate::mir::{
@@ -70,6 +71,7 @@ fn allocated(code: &VCode) -> Result<Allocated, String> {
         grfs: target.grf().count,
         scratch: 0,
         report: false,
+        spill_attempts: &SPILL_ATTEMPTS,
     };
     let out = allocate(
         "k",

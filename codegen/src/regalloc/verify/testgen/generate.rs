@@ -2,6 +2,7 @@
 //! generates single instructions.
 
 use super::seen::{Coverage, Feature};
+use crate::driver::policy::SPILL_ATTEMPTS;
 use crate::fuzzing::Rng;
 use crate::mir::liveness::{Liveness, liveness};
 use crate::mir::{
@@ -32,6 +33,7 @@ impl MachineFunction {
             grfs: self.grfs,
             scratch: self.scratch,
             report: false,
+            spill_attempts: &SPILL_ATTEMPTS,
         }
     }
 
