@@ -118,6 +118,7 @@ pub(crate) fn capability(c: Capability) -> Support {
         | Subgroup2DBlockIOINTEL
         | Subgroup2DBlockTransformINTEL
         | Subgroup2DBlockTransposeINTEL
+        | FMAKHR
         | GroupUniformArithmeticKHR => Supported,
         Geometry
         | Tessellation
@@ -284,7 +285,6 @@ pub(crate) fn capability(c: Capability) -> Support {
         FPGARegALTERA => InUse("registers of FPGAs"),
         TaskSequenceALTERA => InUse("task sequences"),
         ReplicatedCompositesEXT => InUse("composites of equal parts"),
-        FMAKHR => InUse("OpFmaKHR"),
         LongCompositesINTEL => InUse("composites that go on in further instructions"),
         SplitBarrierINTEL => InUse("barriers in two parts"),
         ArithmeticFenceEXT => InUse("OpArithmeticFenceEXT"),

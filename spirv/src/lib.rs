@@ -127,3 +127,8 @@ pub use link::link;
 pub use options::{Options, Simd};
 pub use pipeline::{compile, translate};
 pub use translated::{Kernel, Translated};
+
+/// Examples of the walkthrough, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/add-a-spirv-instruction.md")]
+struct AddASpirvInstruction;

@@ -29,6 +29,7 @@ pub(super) fn is_supported(op: Op) -> bool {
             | FRem
             | FMod
             | FNegate
+            | FmaKHR
             | VectorTimesScalar
             | Dot
             | ShiftLeftLogical
@@ -100,6 +101,27 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
+    /// Emits a product and a sum with one rounding, component by component.
+    fn fma(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let mut all = SmallVec::<[Leaves; 3]>::new();
+        for n in 0..3 {
+            all.push(self.get(self.operand(inst, n)?)?);
+        }
+        let mut out = Leaves::new();
+        for n in 0..all[0].len() {
+            let leaf = |of: &Leaves| of.get(n).copied();
+            let leaf = |of| leaf(of).ok_or_else(|| Error::malformed("operands of several sizes"));
+            let mut v = [leaf(&all[0])?, leaf(&all[1])?, leaf(&all[2])?];
+            let scalar = self.b.ty(v[0]).scalar();
+            if v.iter().any(|&v| self.b.ty(v).scalar() != scalar) || !scalar.is_float() {
+                return Err(wrong(inst.op));
+            }
+            self.even(&mut v);
+            out.push(self.b.ins().fma(v[0], v[1], v[2]));
+        }
+        Ok(out)
+    }
+
     pub(super) fn arithmetic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let mode = self.fast_mode(inst);
         self.assume(inst, mode);
@@ -109,6 +131,7 @@ impl Emit<'_, '_, '_> {
         }
         match inst.op {
             Op::Dot => return self.dot(inst, sum.is_some()),
+            Op::FmaKHR => return self.fma(inst),
             Op::Select => return self.select(inst),
             Op::Any | Op::All => {
                 let parts = self.get(self.operand(inst, 0)?)?;
