@@ -136,6 +136,8 @@ passes! {
     CopyCoalescing "copy-coalescing" O1,
     /// Constants in registers are made once for all their uses, two at a time.
     CombineConstants "combine-constants" O1,
+    /// Dead code elimination: instructions whose results nothing reads go.
+    DeadCode "dead-code" O1,
     /// Scheduling before allocation: loads move up within their blocks.
     PreRaSchedule "pre-ra-schedule" O2,
     /// Addresses of indirect operands are loaded once, after allocation.
@@ -339,6 +341,8 @@ stages! {
     CopyCoalescing "copy-coalescing" Machine => Machine "mir_opt/copy_coalescing.rs" if CopyCoalescing,
     /// Combines constants: registers made of immediates once for all their uses.
     CombineConstants "combine-constants" Machine => Machine "mir_opt/combine_constants/" if CombineConstants,
+    /// Removes instructions whose results nothing reads.
+    DeadCode "dead-code" Machine => Machine "mir_opt/dead_code.rs" if DeadCode,
     /// Moves loads up within their blocks, as far as registers allow.
     PreRaSchedule "pre-ra-schedule" Machine => Machine "sched/" if PreRaSchedule,
     /// Computes live ranges, and demand in bytes before, during and after each instruction.

@@ -3,6 +3,7 @@
 pub(crate) mod address_cse;
 pub(crate) mod combine_constants;
 pub(crate) mod copy_coalescing;
+pub(crate) mod dead_code;
 pub(crate) mod pass_by_reference;
 
 use crate::mir::VCode;
@@ -17,6 +18,7 @@ pub(crate) const fn function(stage: Stage) -> Option<MachinePass> {
     match stage {
         Stage::CopyCoalescing => Some(copy_coalescing::run),
         Stage::CombineConstants => Some(combine_constants::run),
+        Stage::DeadCode => Some(dead_code::run),
         _ => None,
     }
 }
