@@ -13,6 +13,7 @@ pub mod generation;
 pub mod instructions;
 pub mod ir;
 pub mod layout;
+pub mod messages;
 pub mod row;
 pub mod timing;
 pub mod types;

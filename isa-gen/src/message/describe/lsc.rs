@@ -3,8 +3,9 @@
 
 use super::{DescReader, ExDesc};
 use crate::message::lsc::{
-    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscRow, LscScope, OPS, VECTORS,
+    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscRow, LscScope, VECTORS,
 };
+use crate::message::op::{LscOp, OPS};
 use crate::sfid::Sfid;
 use std::fmt::Write as _;
 
