@@ -17,6 +17,7 @@ pub fn message_ops() -> Result<String, WriteError> {
     w.line("impl MsgOp {");
     sfid(&mut w, &all);
     simd(&mut w, &all);
+    access(&mut w, &all);
     lengths(&mut w, &all);
     w.line("}");
     display(&mut w, &all)?;
@@ -107,6 +108,27 @@ fn simd(w: &mut Writer, all: &[Message]) {
             }
             Some(a) => w.line(format!("{} => Some({}),", pattern(m, &[a.name]), a.name)),
             None => {}
+        }
+    }
+    w.line("_ => None,");
+    w.line("}");
+    w.line("}");
+}
+
+/// Writes the access by an address model. A message with one and without a direction writes.
+fn access(w: &mut Writer, all: &[Message]) {
+    w.line(
+        "/// Returns the address model of a message that has one, and true if it writes memory.",
+    );
+    w.line("pub fn access(&self) -> Option<(AddrModel, bool)> {");
+    w.line("match *self {");
+    let has = |m: &Message, name| m.args.iter().any(|a| a.name == name);
+    for m in all.iter().filter(|m| has(m, "addr")) {
+        if has(m, "dir") {
+            let p = pattern(m, &["addr", "dir"]);
+            w.line(format!("{p} => Some((addr, dir == Dir::Write)),"));
+        } else {
+            w.line(format!("{} => Some((addr, true)),", pattern(m, &["addr"])));
         }
     }
     w.line("_ => None,");
