@@ -1,11 +1,12 @@
-//! Messages of the read-only port that control compression (Xe-HP on), which stay raw, and what the
-//! data ports say of other numbers.
+//! Messages of the read-only port that control compression (Xe-HP on), and what the data ports say
+//! of other numbers. Most of these messages stay raw.
 
+use super::expr::{Expr, addresses, row};
 use super::field::{
     Field, fails, field, header, header_of, header_required, mask, only, simd3, slots3, surface,
     surface_of,
 };
-use super::row::{Form, LSC, Message, Port};
+use super::row::{Form, LSC, Message, Payload, Port};
 use crate::generation::{Gens, XE_HP_ON};
 
 /// Form of the read-only port that is only described.
@@ -30,7 +31,6 @@ pub(super) fn forms() -> Vec<Form> {
         "PageUpdateOpcode",
         &["fast clear", "?", "fast uncompress", "?"],
     );
-    let uncompressed = |a64| vec![mask(), simd3(), surface_of(a64), header_of(a64)];
     let unknown = |port| Form::other(port).fields([]).described("");
     let title = |port: Port| {
         let (lo, len) = port.number();
@@ -38,12 +38,6 @@ pub(super) fn forms() -> Vec<Form> {
     };
     let error = || fails(14, 5, "no such message type");
     vec![
-        described(
-            0x09,
-            uncompressed(false),
-            Some(LSC),
-            "untyped surface uncompressed write",
-        ),
         described(
             0x0c,
             vec![sector_op(), slots3(), surface(), header()],
@@ -68,12 +62,6 @@ pub(super) fn forms() -> Vec<Form> {
             Some(XE_HP_ON),
             "A64 untyped surface CCS operation",
         ),
-        described(
-            0x19,
-            uncompressed(true),
-            Some(XE_HP_ON),
-            "A64 untyped surface uncompressed write",
-        ),
         unknown(Port::DataCache0).fields([title(Port::DataCache0), error()]),
         unknown(Port::DataCache1).fields([error()]),
         unknown(Port::ReadOnly).fields([title(Port::ReadOnly), header(), surface(), error()]),
@@ -81,9 +69,47 @@ pub(super) fn forms() -> Vec<Form> {
     ]
 }
 
-/// Returns messages without forms.
+/// Write that leaves the memory uncompressed, with the fields of an untyped write.
+fn uncompressed_write() -> Message {
+    let form = |number, gens, value, a64, text| {
+        Form::of(Port::ReadOnly, number)
+            .on(gens)
+            .value("uncompressed write", value)
+            .fields([mask(), simd3(), surface_of(a64), header_of(a64), only(gens)])
+            .says("MessageType", text, text)
+    };
+    Message::new(
+        "UncompressedWrite",
+        "Untyped write to compressible memory that leaves it uncompressed (Xe-HP on; Xe-HPG on with 32-bit addresses).",
+    )
+    .addr()
+    .arg("rgba", "Rgba", "Dwords that are written.")
+    .simd()
+    .text("uncompressed write {addr} simd{simd} {rgba}")
+    .payload(Payload {
+        data: Expr::Count("rgba").times(row(Expr::Num(4))),
+        ..Payload::address(addresses())
+    })
+    .form(form(
+        0x09,
+        LSC,
+        "UncompressedWrite { addr: AddrModel::A32(surface), rgba, simd }",
+        false,
+        "untyped surface uncompressed write",
+    ))
+    .form(form(
+        0x19,
+        XE_HP_ON,
+        "UncompressedWrite { addr: AddrModel::A64(surface), rgba, simd }",
+        true,
+        "A64 untyped surface uncompressed write",
+    ))
+}
+
+/// Returns the messages, and that of raw bits.
 pub(super) fn rows() -> Vec<Message> {
     vec![
+        uncompressed_write(),
         Message::new(
             "Raw",
             "Message that has no variant here, with its raw bits.",
