@@ -130,18 +130,6 @@ impl DescReader<'_> {
         }
     }
 
-    /// Lists a field with named values, `?` beyond them.
-    fn named(&mut self, name: &'static str, lo: u8, len: u8, names: &[&str]) -> u32 {
-        self.field(name, lo, len, |v| {
-            (*names.get(v as usize).unwrap_or(&"?")).to_owned()
-        })
-    }
-
-    /// Lists a field of one bit, with the meanings of 0 and 1.
-    fn flag(&mut self, name: &'static str, lo: u8, zero: &str, one: &str) -> bool {
-        self.named(name, lo, 1, &[zero, one]) == 1
-    }
-
     fn find(&mut self, error: bool, lo: u8, len: u8, text: &str) {
         self.errors |= error;
         if self.listing {

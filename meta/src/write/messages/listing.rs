@@ -5,7 +5,7 @@ use super::super::isa::WriteError;
 use super::parts;
 use crate::messages;
 use crate::messages::field::{Check, Codec, Meaning, Step};
-use crate::messages::row::{Coordinates, Form, Port};
+use crate::messages::row::{Coordinates, Form, Message, Port};
 
 /// Generates the source of the rows that describe descriptors.
 ///
@@ -40,7 +40,35 @@ pub fn message_listing() -> Result<String, WriteError> {
         w.line("},");
     }
     w.line("];");
+    lsc_fields(&mut w, &all);
     Ok(w.finish())
+}
+
+/// Writes the positions of the fields of the load/store cache, whose summaries are assembly syntax.
+fn lsc_fields(w: &mut Writer, all: &[Message]) {
+    w.line("/// Lowest bit and number of bits of the fields of the load/store cache.");
+    w.line("#[allow(dead_code, reason = \"listings do not show every field\")]");
+    w.line("pub(super) mod lsc_fields {");
+    for m in all {
+        let forms = m.forms.iter().filter(|f| f.port == Port::Lsc);
+        let name = m.variant.trim_start_matches("Lsc").to_uppercase();
+        let prefix = if name.is_empty() { name } else { name + "_" };
+        let mut seen = vec![];
+        for (f, field) in forms.flat_map(|f| f.fields.iter().map(move |x| (f, x))) {
+            let (Some(arg), Some((lo, len))) = (field.args.first(), field.parts.first()) else {
+                continue;
+            };
+            if !seen.contains(arg) {
+                seen.push(arg);
+                let arg = arg.to_uppercase();
+                w.line_at(
+                    format!("pub(crate) const {prefix}{arg}: (u8, u8) = ({lo}, {len});"),
+                    f.at,
+                );
+            }
+        }
+    }
+    w.line("}");
 }
 
 fn form(w: &mut Writer, f: &Form) -> Result<(), WriteError> {
