@@ -1,14 +1,24 @@
-//! Writes the constant tables that `src/table` includes, and the codecs that `src/codec` does.
+//! Writes the constant tables that `src/table` includes, the codecs that `src/codec` does, and the
+//! messages that `src/message` does.
 
+use gantry_meta::write;
 use std::error::Error;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
-    let tables = gantry_meta::write::isa_tables().map_err(|e| e.to_string())?;
-    std::fs::write(Path::new(&out).join("tables.rs"), tables)?;
-    let codecs = gantry_meta::write::isa_codecs().map_err(|e| e.to_string())?;
-    std::fs::write(Path::new(&out).join("codecs.rs"), codecs)?;
+    for (name, source) in [
+        ("tables.rs", write::isa_tables()),
+        ("codecs.rs", write::isa_codecs()),
+        ("message_ops.rs", write::message_ops()),
+        ("message_codec.rs", write::message_codec()),
+        ("message_listing.rs", write::message_listing()),
+    ] {
+        std::fs::write(
+            Path::new(&out).join(name),
+            source.map_err(|e| e.to_string())?,
+        )?;
+    }
     Ok(())
 }

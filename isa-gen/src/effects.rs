@@ -334,16 +334,19 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
     /// Reports the memory access of a message. Returns `false` if it is not known well enough to
     /// reorder the send. `own` is set if the header is the thread's own.
     fn memory(&mut self, op: &MsgOp, own: bool) -> bool {
-        let (addr, write) = match *op {
-            MsgOp::Untyped { dir, addr, .. }
-            | MsgOp::ByteScattered { dir, addr, .. }
-            | MsgOp::DwordScattered { dir, addr, .. }
-            | MsgOp::QwordScattered { dir, addr, .. }
-            | MsgOp::Block { dir, addr, .. } => (addr, dir == Dir::Write),
-            MsgOp::Atomic { addr, .. }
-            | MsgOp::FloatAtomic { addr, .. }
-            | MsgOp::HalfAtomic { addr, .. }
-            | MsgOp::SizedFloatAtomic { addr, .. } => (addr, true),
+        if let Some((addr, write)) = op.access() {
+            match addr {
+                AddrModel::A32(Surface::Slm) => self.on(Storage::Slm, 0, 1, write),
+                AddrModel::A32(Surface::Bti(n)) => self.surface(n, write),
+                AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
+                    self.on(Storage::Scratch, 0, SCRATCH, write);
+                    self.on(Storage::Global, 0, GLOBAL_UNITS, write);
+                }
+                AddrModel::A64(_) => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
+            }
+            return true;
+        }
+        match *op {
             MsgOp::Scratch {
                 dir, count, offset, ..
             } => {
@@ -353,15 +356,12 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
                     (0, SCRATCH)
                 };
                 self.on(Storage::Scratch, start, end.min(SCRATCH), dir == Dir::Write);
-                return true;
             }
             MsgOp::Typed { dir, .. } | MsgOp::MediaBlock { dir, .. } => {
                 self.on(Storage::Global, 0, GLOBAL_UNITS, dir == Dir::Write);
-                return true;
             }
             MsgOp::TypedAtomic { .. } | MsgOp::CounterAtomic { .. } => {
                 self.on(Storage::Global, 0, GLOBAL_UNITS, true);
-                return true;
             }
             MsgOp::Lsc(a) => {
                 let write = a.op.kind() != LscKind::Load;
@@ -375,22 +375,11 @@ impl<G, F: FnMut(Access)> AccessCollector<G, F> {
                     (_, LscSurface::Bti(n)) => self.surface(n, write),
                     _ => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
                 }
-                return true;
             }
             MsgOp::Sample(_) => {
                 self.on(Storage::Global, 0, GLOBAL_UNITS, false);
-                return true;
             }
             _ => return false,
-        };
-        match addr {
-            AddrModel::A32(Surface::Slm) => self.on(Storage::Slm, 0, 1, write),
-            AddrModel::A32(Surface::Bti(n)) => self.surface(n, write),
-            AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
-                self.on(Storage::Scratch, 0, SCRATCH, write);
-                self.on(Storage::Global, 0, GLOBAL_UNITS, write);
-            }
-            _ => self.on(Storage::Global, 0, GLOBAL_UNITS, write),
         }
         true
     }

@@ -92,7 +92,8 @@ pub use region::{ChannelOffset, ExecSize, Region};
 pub use swsb::Swsb;
 pub use types::Type;
 
-/// Examples of the walkthrough, as documentation tests.
+/// Examples of the walkthroughs, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/add-a-platform.md")]
-struct AddAPlatform;
+#[doc = include_str!("../../docs/add-a-message.md")]
+struct Walkthroughs;

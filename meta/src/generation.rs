@@ -73,6 +73,21 @@ impl Gens {
         Gens(self.0 | o.0)
     }
 
+    /// Returns the generations that are not in the other set.
+    pub const fn without(self, o: Gens) -> Gens {
+        Gens(self.0 & !o.0)
+    }
+
+    /// Returns true if both sets have a generation in common.
+    pub const fn meets(self, o: Gens) -> bool {
+        self.0 & o.0 != 0
+    }
+
+    /// Returns the set as bits, bit n for the generation of column n.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
     /// Returns true if the generation is in the set.
     pub const fn contains(self, g: Generation) -> bool {
         self.0 & (1 << g as u16) != 0

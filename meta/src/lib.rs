@@ -1,10 +1,11 @@
-//! Tables of Gen instructions, bit layouts, compaction, timing and IR opcodes. Writers generate
-//! Rust and ISLE from them for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
+//! Tables of Gen instructions, bit layouts, compaction, messages, timing and IR opcodes. Writers
+//! generate Rust and ISLE from them for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
 //!
 //! Each fact is stated here once. [`instructions`] has one row per instruction with a column per
-//! generation. [`layout`] maps fields to bits, [`compact`] has the tables of the 8-byte form, and
-//! [`timing`] the latencies of instructions. [`mod@write`] prints all of it as Rust constants. A
-//! new generation is a new column. `cargo run -p gantry-meta` prints every row.
+//! generation. [`layout`] maps fields to bits, and [`compact`] has the tables of the 8-byte form.
+//! [`messages`] has one row per message of a shared function, and [`timing`] the latencies of
+//! instructions. [`mod@write`] prints all of it as Rust constants. A new generation is a new column.
+//! `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
 mod fingerprint;
@@ -13,6 +14,7 @@ pub mod generation;
 pub mod instructions;
 pub mod ir;
 pub mod layout;
+pub mod messages;
 pub mod row;
 pub mod timing;
 pub mod types;

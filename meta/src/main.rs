@@ -1,6 +1,6 @@
-//! Prints every instruction row and math function: `cargo run -p gantry-meta`.
+//! Prints every instruction row, math function and message: `cargo run -p gantry-meta`.
 
-use gantry_meta::instructions;
+use gantry_meta::{instructions, messages};
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -11,6 +11,11 @@ fn print(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     }
     for function in instructions::math_functions()? {
         writeln!(out, "{function}")?;
+    }
+    for form in messages::all()?.iter().flat_map(|m| &m.forms) {
+        if form.has_codec() {
+            writeln!(out, "{form}")?;
+        }
     }
     Ok(())
 }

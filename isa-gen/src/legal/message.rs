@@ -113,19 +113,6 @@ fn message(v: &InstView) -> Option<Result<Message, MessageError>> {
 /// Returns a message whose descriptor determines its lengths, with the lengths that it needs.
 fn measured(v: &InstView) -> Option<(Message, Lengths)> {
     let m = message(v)?.ok()?;
-    let measured = matches!(
-        m.op,
-        MsgOp::Untyped { .. }
-            | MsgOp::ByteScattered { .. }
-            | MsgOp::DwordScattered { .. }
-            | MsgOp::QwordScattered { .. }
-            | MsgOp::Atomic { .. }
-            | MsgOp::FloatAtomic { .. }
-            | MsgOp::HalfAtomic { .. }
-            | MsgOp::SizedFloatAtomic { .. }
-            | MsgOp::Block { .. }
-            | MsgOp::Scratch { .. }
-            | MsgOp::Lsc(_)
-    );
+    let measured = m.op.access().is_some() || matches!(m.op, MsgOp::Scratch { .. } | MsgOp::Lsc(_));
     measured.then(|| (m, m.op.lengths_for(v.platform, v.exec)))
 }

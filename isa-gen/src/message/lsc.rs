@@ -4,7 +4,7 @@
 //! Port").
 
 use super::Sfid;
-use super::op::Lengths;
+use super::op::{Lengths, LscOp, OPS};
 use super::params::Rgba;
 use std::fmt;
 
@@ -53,49 +53,7 @@ pub enum LscKind {
     Other,
 }
 
-/// Operation of the load/store cache.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[allow(
-    missing_docs,
-    reason = "the names say it; the table has a line for each"
-)]
-pub enum LscOp {
-    Load,
-    LoadStrided,
-    LoadQuad,
-    LoadBlock2d,
-    Store,
-    StoreStrided,
-    StoreQuad,
-    StoreBlock2d,
-    AtomicIinc,
-    AtomicIdec,
-    AtomicLoad,
-    AtomicStore,
-    AtomicIadd,
-    AtomicIsub,
-    AtomicSmin,
-    AtomicSmax,
-    AtomicUmin,
-    AtomicUmax,
-    AtomicIcas,
-    AtomicFadd,
-    AtomicFsub,
-    AtomicFmin,
-    AtomicFmax,
-    AtomicFcas,
-    AtomicAnd,
-    AtomicOr,
-    AtomicXor,
-    LoadStatus,
-    StoreUncompressed,
-    Ccs,
-    ReadState,
-    Fence,
-    StoreUncompressedQuad,
-}
-
-/// Row of [`OPS`].
+/// Operation of the load/store cache, as listed in [`OPS`].
 pub(crate) struct LscRow {
     pub(crate) op: LscOp,
     pub(crate) name: &'static str,
@@ -105,61 +63,6 @@ pub(crate) struct LscRow {
     /// True if components are selected by a mask instead of a count.
     pub(crate) mask: bool,
 }
-
-const fn row(op: LscOp, name: &'static str, line: &'static str, kind: LscKind) -> LscRow {
-    LscRow {
-        op,
-        name,
-        line,
-        kind,
-        mask: false,
-    }
-}
-
-const fn masked(row: LscRow) -> LscRow {
-    LscRow { mask: true, ..row }
-}
-
-/// Operations by number (bits 5:0 of the descriptor).
-#[rustfmt::skip]
-pub(crate) static OPS: [LscRow; 33] = {
-    use LscKind::{Atomic, Load, Other, Store};
-    [
-        row(LscOp::Load, "load", "gathering load", Load),
-        row(LscOp::LoadStrided, "load_strided", "strided load (a.k.a load_block)", Load),
-        masked(row(LscOp::LoadQuad, "load_quad", "quad load (a.k.a. load_cmask)", Load)),
-        row(LscOp::LoadBlock2d, "load_block2d", "block2d load", Load),
-        row(LscOp::Store, "store", "scattering store", Store),
-        row(LscOp::StoreStrided, "store_strided", "strided store (a.k.a store_block)", Store),
-        masked(row(LscOp::StoreQuad, "store_quad", "quad store (a.k.a. store_cmask)", Store)),
-        row(LscOp::StoreBlock2d, "store_block2d", "block2d store", Store),
-        row(LscOp::AtomicIinc, "atomic_iinc", "atomic integer increment", Atomic(0)),
-        row(LscOp::AtomicIdec, "atomic_idec", "atomic integer decrement", Atomic(0)),
-        row(LscOp::AtomicLoad, "atomic_load", "atomic load", Atomic(0)),
-        row(LscOp::AtomicStore, "atomic_store", "atomic store", Atomic(1)),
-        row(LscOp::AtomicIadd, "atomic_iadd", "atomic integer add", Atomic(1)),
-        row(LscOp::AtomicIsub, "atomic_isub", "atomic integer subtract", Atomic(1)),
-        row(LscOp::AtomicSmin, "atomic_smin", "atomic signed-integer minimum", Atomic(1)),
-        row(LscOp::AtomicSmax, "atomic_smax", "atomic signed-integer maximum", Atomic(1)),
-        row(LscOp::AtomicUmin, "atomic_umin", "atomic unsigned-integer minimum", Atomic(1)),
-        row(LscOp::AtomicUmax, "atomic_umax", "atomic unsigned-integer maximum", Atomic(1)),
-        row(LscOp::AtomicIcas, "atomic_icas", "atomic integer compare and swap", Atomic(2)),
-        row(LscOp::AtomicFadd, "atomic_fadd", "atomic float add", Atomic(1)),
-        row(LscOp::AtomicFsub, "atomic_fsub", "atomic float subtract", Atomic(1)),
-        row(LscOp::AtomicFmin, "atomic_fmin", "atomic float minimum", Atomic(1)),
-        row(LscOp::AtomicFmax, "atomic_fmax", "atomic float maximum", Atomic(1)),
-        row(LscOp::AtomicFcas, "atomic_fcas", "atomic float compare and swap", Atomic(2)),
-        row(LscOp::AtomicAnd, "atomic_and", "atomic logical and", Atomic(1)),
-        row(LscOp::AtomicOr, "atomic_or", "atomic logical or", Atomic(1)),
-        row(LscOp::AtomicXor, "atomic_xor", "atomic logical xor", Atomic(1)),
-        row(LscOp::LoadStatus, "load_status", "load status", Load),
-        row(LscOp::StoreUncompressed, "store_uncompressed", "scattering store uncompressed", Store),
-        row(LscOp::Ccs, "ccs", "compression-state control", Other),
-        row(LscOp::ReadState, "read_state", "read state information", Other),
-        row(LscOp::Fence, "fence", "fence", Other),
-        masked(row(LscOp::StoreUncompressedQuad, "store_uncompressed_quad", "store quad uncompressed", Store)),
-    ]
-};
 
 impl LscOp {
     /// Returns the operation with this number.

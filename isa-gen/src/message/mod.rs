@@ -6,10 +6,12 @@
 //! of an instruction, independent of where the platform encodes them. [`comment()`] and
 //! [`describe()`] describe any descriptor in words.
 //!
+//! Each message is a row of `gantry_meta::messages`: arguments, type numbers by generation, fields of
+//! bits, payload lengths and text. Operations (`op`), codec (`codec`) and listings (`describe`) are
+//! generated from the rows. The types of arguments and the few irregular rules are written here.
+//!
 //! Sources: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries)
-//! and Vol. 7 ("Shared Functions - Data Port"), and the same volumes of other generations. Message
-//! types are a table with a column per generation (`table`). Other differences are named facts
-//! (`traits`).
+//! and Vol. 7 ("Shared Functions - Data Port"), and the same volumes of other generations.
 
 mod codec;
 mod comment;
@@ -19,7 +21,6 @@ mod lsc;
 mod op;
 mod params;
 mod ports;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -28,10 +29,10 @@ use crate::sfid::traits::traits;
 pub use comment::{SendText, comment};
 pub use describe::{DescField, DescFinding, Description};
 pub use lsc::{
-    CacheOpt, CcsOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscPort,
+    CacheOpt, CcsOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscPort,
     LscScope, LscSurface, LscVector,
 };
-pub use op::{Lengths, MsgOp};
+pub use op::{Lengths, LscOp, MsgOp};
 pub use params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };

@@ -259,6 +259,18 @@ pub enum BlockUnit {
     Hword,
 }
 
+impl BlockUnit {
+    /// Returns the name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BlockUnit::Oword => "oword",
+            BlockUnit::OwordHigh => "oword high",
+            BlockUnit::OwordUnaligned => "oword unaligned",
+            BlockUnit::Hword => "hword",
+        }
+    }
+}
+
 /// Data port that carries a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cache {

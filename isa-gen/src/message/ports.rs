@@ -24,31 +24,6 @@ pub enum GatewayOp {
 }
 
 impl GatewayOp {
-    /// Decodes the operation of a descriptor.
-    pub const fn from_bits(desc: u32) -> Option<GatewayOp> {
-        match desc & 7 {
-            0 => Some(GatewayOp::ThreadEnd {
-                no_dereference: desc >> 4 & 1 == 1,
-            }),
-            1 => Some(GatewayOp::Signal),
-            2 => Some(GatewayOp::Monitor),
-            3 => Some(GatewayOp::Unmonitor),
-            6 => Some(GatewayOp::Wait),
-            _ => None,
-        }
-    }
-
-    /// Encodes the bits of the descriptor.
-    pub const fn bits(self) -> u32 {
-        match self {
-            GatewayOp::ThreadEnd { no_dereference } => (no_dereference as u32) << 4,
-            GatewayOp::Signal => 1,
-            GatewayOp::Monitor => 2,
-            GatewayOp::Unmonitor => 3,
-            GatewayOp::Wait => 6,
-        }
-    }
-
     /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {

@@ -335,6 +335,40 @@ fn any_send_of_any_platform_round_trips() {
     }
 }
 
+/// Every function control of the data ports is a message that encodes to itself, stays raw or is
+/// reserved.
+#[test]
+fn every_function_control_of_the_data_ports_round_trips() {
+    for p in [Platform::Gen9, Platform::XeHp, Platform::XeHpc] {
+        for sfid in [Sfid::DATA_CACHE_0, Sfid::DATA_CACHE_1, Sfid::CONSTANT_CACHE] {
+            let (mut typed, mut raw, mut wrong) = (0, 0, 0);
+            for desc in 0..1 << 19 {
+                let s = SendBits {
+                    sfid,
+                    ex: 0,
+                    desc,
+                    src1_len: 0,
+                    eot: false,
+                };
+                match Message::read(p, &s) {
+                    Ok(m) if matches!(m.op, MsgOp::Raw { .. }) => raw += 1,
+                    Ok(m) => {
+                        let back = m.bits(p).unwrap();
+                        assert_eq!(Message::read(p, &back), Ok(m), "{p} {sfid} {desc:#x}");
+                        typed += 1;
+                    }
+                    Err(MessageError::Reserved { .. }) => wrong += 1,
+                    Err(e) => panic!("{p} {sfid} {desc:#x}: {e}"),
+                }
+            }
+            assert!(
+                typed > 1000,
+                "{p} {sfid}: {typed} typed, {raw} raw, {wrong} reserved"
+            );
+        }
+    }
+}
+
 /// Typed messages and descriptions agree, and descriptions are tested against Intel's disassembler.
 #[test]
 fn typed_messages_match_their_descriptions() {

@@ -78,40 +78,21 @@ fn class_of<R: Register>(inst: &Inst<R>, message: Option<&Message>, bytes: u32) 
 }
 
 fn class_of_message(op: &MsgOp) -> Class {
-    let slm = |s: Surface| s == Surface::Slm;
-    match *op {
-        MsgOp::Atomic { addr, .. }
-        | MsgOp::FloatAtomic { addr, .. }
-        | MsgOp::HalfAtomic { addr, .. }
-        | MsgOp::SizedFloatAtomic { addr, .. }
-            if slm(addr.surface()) =>
-        {
-            Class::Slm
-        }
+    let access = op.access().map(|(addr, _)| addr.surface());
+    match op {
+        _ if access == Some(Surface::Slm) => Class::Slm,
         MsgOp::Atomic { .. }
         | MsgOp::FloatAtomic { .. }
         | MsgOp::HalfAtomic { .. }
         | MsgOp::SizedFloatAtomic { .. }
         | MsgOp::TypedAtomic { .. }
         | MsgOp::CounterAtomic { .. } => Class::Atomic,
-        MsgOp::Untyped { addr, .. }
-        | MsgOp::ByteScattered { addr, .. }
-        | MsgOp::DwordScattered { addr, .. }
-        | MsgOp::QwordScattered { addr, .. }
-        | MsgOp::Block { addr, .. }
-            if slm(addr.surface()) =>
-        {
-            Class::Slm
-        }
-        MsgOp::Untyped { .. }
-        | MsgOp::ByteScattered { .. }
-        | MsgOp::DwordScattered { .. }
-        | MsgOp::QwordScattered { .. }
-        | MsgOp::Lsc(_) => Class::Scattered,
         MsgOp::Block { .. } | MsgOp::Scratch { .. } | MsgOp::LscBlock2d { .. } => Class::Block,
         MsgOp::Typed { .. } | MsgOp::MediaBlock { .. } => Class::Typed,
         MsgOp::Sample(_) => Class::Sample,
         MsgOp::Fence { .. } | MsgOp::LscFence { .. } => Class::Fence,
+        MsgOp::Lsc(_) => Class::Scattered,
+        _ if access.is_some() => Class::Scattered,
         _ => Class::Message,
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct SendTraits {
     /// True if the platform has the load/store cache with its ports (UGM, UGML, TGM, SLM), and the
     /// other messages of Xe-HPG.
     pub(crate) lsc: bool,
+    /// Column of the platform in tables.
+    pub(crate) column: usize,
     ports: PortTraits,
 }
 
@@ -98,6 +100,7 @@ pub(crate) fn traits(platform: Platform) -> SendTraits {
         grf_bits: f.grf_bytes * 8,
         sfid_in_ex: !f.unified_send,
         lsc: f.lsc,
+        column: platform.column(),
         ports: PORTS[platform.column()],
     }
 }

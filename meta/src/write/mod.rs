@@ -7,10 +7,12 @@ use std::panic::Location;
 mod compact;
 mod isa;
 mod layouts;
+mod messages;
 mod timing;
 mod xe;
 
 pub use isa::{WriteError, isa_codecs, isa_tables};
+pub use messages::{message_codec, message_listing, message_ops};
 
 /// Writer that builds source line by line.
 #[derive(Default)]

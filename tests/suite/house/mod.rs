@@ -1,4 +1,6 @@
-//! The tree itself: which room of a crate may use which, and the words that it is written in.
+//! The tree itself: which room of a crate may use which, facts that are stated once, and the
+//! words that it is written in.
 
+mod facts;
 mod rooms;
 mod words;

@@ -20,7 +20,7 @@ fn root() -> PathBuf {
 }
 
 /// Returns the files of the tree below some folders, by their ending.
-fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
+pub(super) fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Vec<PathBuf> = folders.iter().map(|f| root().join(f)).collect();
     while let Some(path) = open.pop() {

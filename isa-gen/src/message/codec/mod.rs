@@ -1,9 +1,11 @@
-//! Codec of [`Message`] and descriptors, with a file per family. Decoding and encoding of each
-//! field are side by side.
+//! Codec of [`Message`] and descriptors. Decoders and encoders of each port are generated from the
+//! rows of `gantry_meta::messages` (`rows`). They call functions of `values` for the kinds of
+//! fields, and hand-written rules of `lsc` and `other`.
 
-mod hdc;
 mod lsc;
 mod other;
+mod rows;
+mod values;
 
 use super::lsc::LscPort;
 use super::{Message, MessageError, MsgOp, SendBits, Sfid};
@@ -15,66 +17,24 @@ use crate::sfid::traits::{SendTraits, traits};
 const OWN: u32 = 0xe007_ffff;
 const HEADER: u32 = 1 << 19;
 
-/// Returns bits `lo + len - 1 : lo`.
-fn bits(v: u32, lo: u32, len: u32) -> u32 {
-    (v >> lo) & ((1 << len) - 1)
-}
-
-/// Shifts a value to its field, checked to fit.
-fn put(
-    message: &'static str,
-    field: &'static str,
-    value: u64,
-    lo: u32,
-    len: u32,
-) -> Result<u32, MessageError> {
-    if value >= 1 << len {
-        return Err(MessageError::Range {
-            message,
-            field,
-            value,
-        });
-    }
-    Ok((value as u32) << lo)
-}
-
-fn reserved<T>(message: &'static str, field: &'static str, value: u32) -> Result<T, MessageError> {
-    Err(MessageError::Reserved {
-        message,
-        field,
-        value,
-    })
-}
-
-fn unsupported<T>(platform: Platform, what: String) -> Result<T, MessageError> {
-    Err(MessageError::Unsupported { platform, what })
-}
-
 /// Returns the port of the load/store cache with this shared function, if the platform has it.
 fn lsc_port(t: &SendTraits, sfid: Sfid) -> Option<LscPort> {
     LscPort::of_sfid(sfid).filter(|_| t.lsc)
 }
 
 pub(super) fn decode(platform: Platform, s: &SendBits) -> Result<Message, MessageError> {
-    let t = traits(platform);
-    let (desc, port) = (s.desc, lsc_port(&t, s.sfid));
-    let op = match (s.sfid, port) {
-        (_, Some(port)) => lsc::decode(port, s.ex, desc)?,
-        (Sfid::DATA_CACHE_0 | Sfid::DATA_CACHE_1 | Sfid::CONSTANT_CACHE, _) => {
-            hdc::decode(platform, s.sfid, desc)?
-        }
-        _ => other::decode(platform, &t, s.sfid, desc)?,
-    };
+    let (desc, port) = (s.desc, lsc_port(&traits(platform), s.sfid));
+    let bits = u64::from(desc) | u64::from(s.ex) << 32;
     let own = if port.is_some() { OWN | HEADER } else { OWN };
     Ok(Message {
-        op: op.unwrap_or(MsgOp::Raw {
+        op: rows::decode_op(platform, s.sfid, bits)?.unwrap_or(MsgOp::Raw {
             sfid: s.sfid,
             control: u64::from(desc & own) | u64::from(s.ex) << 32,
         }),
         header: port.is_none() && desc & HEADER != 0,
-        src0_grfs: bits(desc, 25, 4) as u8,
+        src0_grfs: values::bits(bits, 25, 4) as u8,
         src1_grfs: s.src1_len,
-        response_grfs: bits(desc, 20, 5) as u8,
+        response_grfs: values::bits(bits, 20, 5) as u8,
         eot: s.eot,
     })
 }
@@ -82,40 +42,23 @@ pub(super) fn decode(platform: Platform, s: &SendBits) -> Result<Message, Messag
 pub(super) fn encode(platform: Platform, m: &Message) -> Result<SendBits, MessageError> {
     let what = "send";
     let t = traits(platform);
-    let port = lsc_port(&t, m.sfid());
-    let (control, ex) = match m.op {
-        MsgOp::Raw { control, .. } => (control as u32 & (OWN | HEADER), (control >> 32) as u32),
-        MsgOp::Lsc(_)
-        | MsgOp::LscBlock2d { .. }
-        | MsgOp::LscFence { .. }
-        | MsgOp::LscCcs { .. }
-        | MsgOp::LscReadState { .. } => lsc::encode(platform, &t, &m.op)?,
-        MsgOp::Barrier
-        | MsgOp::ThreadEnd { .. }
-        | MsgOp::Gateway(_)
-        | MsgOp::Sample(_)
-        | MsgOp::Urb(_)
-        | MsgOp::Render { .. }
-        | MsgOp::TraceRay(_)
-        | MsgOp::Spawn(_) => (other::encode(platform, &t, &m.op)?, 0),
-        _ => (hdc::encode(platform, &m.op)?, 0),
-    };
-    if m.header && port.is_some() {
-        return Err(MessageError::Range {
-            message: what,
-            field: "header",
-            value: 1,
-        });
+    let control = rows::encode_op(platform, &m.op)?;
+    if m.header && lsc_port(&t, m.sfid()).is_some() {
+        return values::range(what, "header", 1);
     }
-    let len = if t.sfid_in_ex { 4 } else { 5 };
-    put(what, "source 1 length", u64::from(m.src1_grfs), 0, len)?;
+    let length = |field, n: u8, len| values::fit(what, field, u64::from(n), len);
+    length(
+        "source 1 length",
+        m.src1_grfs,
+        if t.sfid_in_ex { 4 } else { 5 },
+    )?;
     Ok(SendBits {
         sfid: m.sfid(),
-        ex,
-        desc: put(what, "source 0 length", u64::from(m.src0_grfs), 25, 4)?
-            | put(what, "response length", u64::from(m.response_grfs), 20, 5)?
+        ex: (control >> 32) as u32,
+        desc: length("source 0 length", m.src0_grfs, 4)? << 25
+            | length("response length", m.response_grfs, 5)? << 20
             | if m.header { HEADER } else { 0 }
-            | control,
+            | control as u32 & (OWN | HEADER),
         src1_len: m.src1_grfs,
         eot: m.eot,
     })

@@ -1,10 +1,12 @@
 //! Messages of the load/store cache. The summary is the message in the assembler's load/store
 //! syntax if the descriptor is valid, and only its operation otherwise.
 
+use super::rows::lsc_fields as at;
 use super::{DescReader, ExDesc};
 use crate::message::lsc::{
-    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscRow, LscScope, OPS, VECTORS,
+    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscRow, LscScope, VECTORS,
 };
+use crate::message::op::{LscOp, OPS};
 use crate::sfid::Sfid;
 use std::fmt::Write as _;
 
@@ -21,10 +23,33 @@ fn put(to: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
+fn bits(r: &DescReader<'_>, (lo, len): (u8, u8)) -> u32 {
+    r.bits(lo, len)
+}
+
+fn field(
+    r: &mut DescReader<'_>,
+    name: &'static str,
+    (lo, len): (u8, u8),
+    meaning: impl FnOnce(u32) -> String,
+) -> u32 {
+    r.field(name, lo, len, meaning)
+}
+
+fn named(r: &mut DescReader<'_>, name: &'static str, at: (u8, u8), names: &[&str]) -> u32 {
+    field(r, name, at, |v| {
+        (*names.get(v as usize).unwrap_or(&"?")).to_owned()
+    })
+}
+
+fn error(r: &mut DescReader<'_>, (lo, len): (u8, u8), text: &str) {
+    r.find(true, lo, len, text);
+}
+
 pub(super) fn read(r: &mut DescReader<'_>) {
-    let Some(row) = OPS.get(r.bits(0, 6) as usize) else {
-        r.field("Opcode", 0, 6, |_| "?".to_owned());
-        r.error(0, 6, "no such operation");
+    let Some(row) = OPS.get(bits(r, at::OP) as usize) else {
+        field(r, "Opcode", at::OP, |_| "?".to_owned());
+        error(r, at::OP, "no such operation");
         return;
     };
     // Older platforms have no names in their mnemonics, but the numbers mean the same.
@@ -40,13 +65,13 @@ pub(super) fn read(r: &mut DescReader<'_>) {
         surface: String::new(),
     };
     let mut line = row.line.to_owned();
-    r.field("Opcode", 0, 6, |_| row.name.to_owned());
+    field(r, "Opcode", at::OP, |_| row.name.to_owned());
     match row.op {
         LscOp::Ccs => ccs(r, &mut s, &mut line),
         LscOp::Fence => fence(r, &mut s, &mut line),
         LscOp::ReadState => {
             if surface(r, &mut s) == 0 {
-                r.error(29, 2, "takes a surface");
+                error(r, at::SURFACE, "takes a surface");
             }
             r.coordinates(1, 64);
         }
@@ -66,36 +91,37 @@ pub(super) fn read(r: &mut DescReader<'_>) {
 /// Reads the address type and its surface. Returns the number of the type.
 fn surface(r: &mut DescReader<'_>, s: &mut LscSyntax) -> u32 {
     let names = ["flat", "bss", "ss", "bti"];
-    let kind = r.named("AddrType", 29, 2, &names);
+    let kind = named(r, "AddrType", at::SURFACE, &names);
     let name = names[(kind & 3) as usize];
-    let at = &mut s.surface;
+    let to = &mut s.surface;
     match (kind, r.ex) {
         (0, _) => {}
-        (_, ExDesc::Reg(a)) => put(at, format_args!("{name}[a0.{a}]")),
+        (_, ExDesc::Reg(a)) => put(to, format_args!("{name}[a0.{a}]")),
         (3, ExDesc::Imm(_)) => {
             let bti = r.field("BTI", 32 + 24, 8, |v| format!("entry {v}"));
-            put(at, format_args!("{name}[{bti}]"));
+            put(to, format_args!("{name}[{bti}]"));
         }
         (_, ExDesc::Imm(_)) => {
             let state = r.bits(32 + 11, 21) << 11;
             r.value("SurfaceStateOffset", 11, 21, state, |_| String::new());
-            put(at, format_args!("{name}[0x{state:X}]"));
+            put(to, format_args!("{name}[0x{state:X}]"));
         }
     }
     kind
 }
 
 fn address(r: &mut DescReader<'_>) -> Option<LscAddr> {
-    let bits = r.named("AddrSize", 7, 2, &["?", "16 bits", "32 bits", "64 bits"]);
+    let sizes = ["?", "16 bits", "32 bits", "64 bits"];
+    let bits = named(r, "AddrSize", at::ADDR, &sizes);
     let size = LscAddr::from_bits(bits);
     if size.is_none() {
-        r.error(7, 2, "no such address size");
+        error(r, at::ADDR, "no such address size");
     }
     size
 }
 
 fn caching(r: &mut DescReader<'_>, s: &mut LscSyntax, kind: LscKind) {
-    let bits = r.field("Caching", 17, 3, |v| {
+    let bits = field(r, "Caching", at::CACHING, |v| {
         LscCaching::from_bits(kind, v).to_string()
     });
     put(
@@ -123,9 +149,11 @@ fn access(r: &mut DescReader<'_>, s: &mut LscSyntax, row: &LscRow) {
     } else {
         address(r)
     };
-    let bits = r.field("DataSize", 9, 3, |v| match LscData::ALL.get(v as usize) {
-        Some(d) => format!("{} bits", d.memory_bits()),
-        None => "?".to_owned(),
+    let bits = field(r, "DataSize", at::DATA, |v| {
+        match LscData::ALL.get(v as usize) {
+            Some(d) => format!("{} bits", d.memory_bits()),
+            None => "?".to_owned(),
+        }
     });
     match LscData::ALL.get(bits as usize) {
         Some(d) => put(&mut s.controls, format_args!(".{}", d.name())),
@@ -154,18 +182,19 @@ fn components(r: &mut DescReader<'_>, s: &mut LscSyntax) {
         let on = |i: &usize| v >> i & 1 == 1;
         (0..4).filter(on).map(|i| &"xyzw"[i..=i]).collect()
     };
-    let bits = r.field("CompEn", 12, 4, name);
+    let bits = field(r, "CompEn", at::VECTOR, name);
     put(&mut s.controls, format_args!(".{}", name(bits)));
     if bits == 0 {
-        r.error(12, 4, "no component is enabled");
+        error(r, at::VECTOR, "no component is enabled");
     }
 }
 
 fn elements(r: &mut DescReader<'_>, s: &mut LscSyntax, op: LscOp, block: bool) {
-    let n = VECTORS[r.bits(12, 3) as usize];
-    let transposed = r.flag("DataOrder", 15, "a row per element", "transposed");
+    let (size, order) = ((at::VECTOR.0, at::VECTOR.1 - 1), at::BLOCK2D_TRANSPOSED);
+    let n = VECTORS[bits(r, size) as usize];
+    let transposed = named(r, "DataOrder", order, &["a row per element", "transposed"]) == 1;
     if !block {
-        r.field("VecSize", 12, 3, |_| format!("{n} per address"));
+        field(r, "VecSize", size, |_| format!("{n} per address"));
     }
     if n > 1 || (transposed && !block) {
         put(&mut s.controls, format_args!("x{n}"));
@@ -173,10 +202,12 @@ fn elements(r: &mut DescReader<'_>, s: &mut LscSyntax, op: LscOp, block: bool) {
     if transposed {
         s.controls.push('t');
         if op == LscOp::LoadStatus {
-            r.error(15, 1, "a status is not transposed");
+            error(r, order, "a status is not transposed");
         }
     }
-    if op == LscOp::LoadBlock2d && r.flag("Block2dVnniTransform", 7, "disabled", "enabled") {
+    let states = ["disabled", "enabled"];
+    let vnni = at::BLOCK2D_VNNI;
+    if op == LscOp::LoadBlock2d && named(r, "Block2dVnniTransform", vnni, &states) == 1 {
         s.controls.push('v');
     }
 }
@@ -187,7 +218,7 @@ fn fence(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
 
 /// Reads the operation and the scope of a fence.
 fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String) {
-    let (op, scope) = (r.bits(12, 3), r.bits(9, 3));
+    let (op, scope) = (bits(r, at::FENCE_OP), bits(r, at::FENCE_SCOPE));
     let does = match LscFenceOp::ALL.get(op as usize) {
         Some(LscFenceOp::None) => "no op",
         Some(LscFenceOp::Evict) => "evict (dirty lines invalidated and evicted)",
@@ -197,7 +228,7 @@ fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String
         Some(LscFenceOp::FlushL3) => "flush L3 only",
         // Intel's assembler also reports the second number for no operation as invalid.
         Some(LscFenceOp::Type6) | None => {
-            r.error(12, 3, "no such operation");
+            error(r, at::FENCE_OP, "no such operation");
             "invalid flush type"
         }
     };
@@ -210,12 +241,12 @@ fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String
         Some(LscScope::SysRel) => "system release",
         Some(LscScope::SysAcq) => "system acquire",
         None => {
-            r.error(9, 3, "no such scope");
+            error(r, at::FENCE_SCOPE, "no such scope");
             "invalid flush scope"
         }
     };
-    r.field("FlushOp", 12, 3, |_| does.to_owned());
-    r.field("FlushScope", 9, 3, |_| whom.to_owned());
+    field(r, "FlushOp", at::FENCE_OP, |_| does.to_owned());
+    field(r, "FlushScope", at::FENCE_SCOPE, |_| whom.to_owned());
     put(line, format_args!(" {does} scoped to {whom}"));
     let op = LscFenceOp::ALL.get(op as usize).map_or("", |o| o.name());
     let scope = LscScope::ALL.get(scope as usize).map_or("", |o| o.name());
@@ -223,29 +254,29 @@ fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String
 }
 
 fn ccs(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
-    let bits = r.bits(17, 3);
-    let op = CcsOp::ALL.get(bits as usize).copied();
+    let number = bits(r, at::CCS_OP);
+    let op = CcsOp::ALL.get(number as usize).copied();
     let does = match op {
         Some(CcsOp::PageClear) => " page clear (64k)",
         Some(CcsOp::SectorClear) => " sector clear (2-cachelines)",
         Some(CcsOp::PageUncompress) => " page uncompress (64k)",
         Some(CcsOp::SectorUncompress) => " sector uncompress (2-cachelines)",
         None => {
-            r.error(17, 3, "no such operation");
+            error(r, at::CCS_OP, "no such operation");
             "invalid ccs sop"
         }
     };
-    r.field("CcsOp", 17, 3, |_| does.trim().to_owned());
+    field(r, "CcsOp", at::CCS_OP, |_| does.trim().to_owned());
     line.push_str(does);
     let kind = surface(r, s);
     let Some(op) = op else { return };
     s.mnemonic = op.name().to_owned();
     if op.is_page() {
         if kind != 0 {
-            r.error(29, 2, "a page has a flat address");
+            error(r, at::SURFACE, "a page has a flat address");
         }
         if address(r) != Some(LscAddr::A64) {
-            r.error(7, 2, "a page has a 64-bit address");
+            error(r, at::ADDR, "a page has a 64-bit address");
         }
     } else {
         s.controls.push_str(".a32");

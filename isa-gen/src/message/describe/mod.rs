@@ -2,12 +2,12 @@
 //! words of Intel's disassembler.
 //!
 //! Any 32 bits are accepted, reserved values too, because a listing shows invalid code as well.
-//! [`Message`](super::Message) holds the meaning of a descriptor to a program.
+//! [`Message`](super::Message) holds the meaning of a descriptor to a program. The words are data of
+//! the rows of `gantry_meta::messages` (`rows`), but for the load/store cache, whose summary is
+//! assembly syntax (`lsc`).
 
-mod hdc;
 mod lsc;
-mod other;
-mod sampler;
+mod rows;
 
 use super::Sfid;
 use crate::sfid::traits::SendTraits;
@@ -130,23 +130,6 @@ impl DescReader<'_> {
         }
     }
 
-    /// Lists a field without named values.
-    fn plain(&mut self, name: &'static str, lo: u8, len: u8) -> u32 {
-        self.field(name, lo, len, |_| String::new())
-    }
-
-    /// Lists a field with named values, `?` beyond them.
-    fn named(&mut self, name: &'static str, lo: u8, len: u8, names: &[&str]) -> u32 {
-        self.field(name, lo, len, |v| {
-            (*names.get(v as usize).unwrap_or(&"?")).to_owned()
-        })
-    }
-
-    /// Lists a field of one bit, with the meanings of 0 and 1.
-    fn flag(&mut self, name: &'static str, lo: u8, zero: &str, one: &str) -> bool {
-        self.named(name, lo, 1, &[zero, one]) == 1
-    }
-
     fn find(&mut self, error: bool, lo: u8, len: u8, text: &str) {
         self.errors |= error;
         if self.listing {
@@ -163,17 +146,6 @@ impl DescReader<'_> {
         self.find(true, lo, len, text);
     }
 
-    fn warn(&mut self, lo: u8, len: u8, text: &str) {
-        self.find(false, lo, len, text);
-    }
-
-    /// Reports an error unless the platform has the operation.
-    fn only(&mut self, has: bool) {
-        if !has {
-            self.error(14, 5, "not on this platform");
-        }
-    }
-
     fn append(&mut self, text: fmt::Arguments<'_>) {
         // A String takes everything.
         let _ = self.out.text.write_fmt(text);
@@ -187,42 +159,6 @@ impl DescReader<'_> {
     /// Records that addresses are coordinates of `bits` bits for `exec` channels.
     fn coordinates(&mut self, exec: u32, bits: u32) {
         self.out.coordinate_grfs = Some((exec * bits / self.traits.grf_bits).max(1));
-    }
-
-    /// Reads the header bit, which is optional.
-    fn header(&mut self) -> bool {
-        self.flag("Header", 19, "absent", "included")
-    }
-
-    fn header_required(&mut self) {
-        if !self.header() {
-            self.warn(19, 1, "this message needs a header");
-        }
-    }
-
-    fn header_forbidden(&mut self) {
-        if self.bit(19) {
-            self.warn(19, 1, "this message takes no header");
-        }
-    }
-
-    fn bti(&mut self) -> u32 {
-        self.field("BTI", 0, 8, |v| match v {
-            254 => format!("surface {v} (SLM)"),
-            255 => format!("surface {v} (coherent stateless)"),
-            253 => format!("surface {v} (incoherent stateless)"),
-            252 => format!("surface {v} (bindless)"),
-            _ => format!("surface {v}"),
-        })
-    }
-
-    /// Reads MDC_SM2.
-    fn simd2(&mut self, lo: u8) -> u32 {
-        if self.flag("SimdMode:MDC_SM2", lo, "SIMD8", "SIMD16") {
-            16
-        } else {
-            8
-        }
     }
 
     fn lengths(&mut self) {
@@ -259,7 +195,7 @@ impl DescReader<'_> {
             }
         }
         for (lo, len) in stray {
-            self.warn(lo, len, "bits set in no field");
+            self.find(false, lo, len, "bits set in no field");
         }
     }
 }
@@ -285,17 +221,15 @@ pub(crate) fn describe(
     };
     r.lengths();
     match sfid {
-        Some(
-            Sfid::DATA_CACHE_0 | Sfid::DATA_CACHE_1 | Sfid::DATA_CACHE_2 | Sfid::CONSTANT_CACHE,
-        ) => {
-            hdc::read(&mut r);
-        }
         // The numbers of the load/store cache are decoded on every platform that has no other
         // meaning for them.
         Some(Sfid::UGM | Sfid::UGML | Sfid::SLM) => lsc::read(&mut r),
         Some(Sfid::TGM) if traits.lsc => lsc::read(&mut r),
-        Some(Sfid::SAMPLER) => sampler::read(&mut r),
-        _ => other::read(&mut r),
+        _ => {
+            if !rows::read(&mut r) {
+                r.error(0, 0, "unknown shared function");
+            }
+        }
     }
     if listing {
         r.out.fields.sort_by_key(|f| std::cmp::Reverse(f.lo));

@@ -67,6 +67,13 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             };
             (MemoryAccess::Scatter(s), place(addr))
         }
+        MsgOp::UncompressedWrite { addr, rgba, simd } => {
+            let s = Scatter {
+                elements: u64::from(rgba.mask()),
+                ..scatter(Dir::Write, addr, simd, 4, 1, grf)
+            };
+            (MemoryAccess::Scatter(s), place(addr))
+        }
         MsgOp::ByteScattered {
             dir,
             addr,

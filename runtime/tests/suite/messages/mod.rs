@@ -54,6 +54,11 @@ fn pointed(op: MsgOp, at: AddressBase) -> Option<MsgOp> {
             rgba,
             simd,
         },
+        MsgOp::UncompressedWrite { addr, rgba, simd } => MsgOp::UncompressedWrite {
+            addr: model(addr)?,
+            rgba,
+            simd,
+        },
         MsgOp::ByteScattered {
             dir,
             addr,
@@ -305,6 +310,11 @@ fn check(p: Platform, each: u32) {
     // Every family occurred.
     let least = if p >= Platform::XeHpg { 30 } else { 6 };
     assert!(kinds.len() >= least, "{p}: {kinds:?}");
+    assert_eq!(
+        kinds.contains_key("UncompressedWrite"),
+        p >= Platform::XeHp,
+        "{p}: {kinds:?}"
+    );
 }
 
 #[test]

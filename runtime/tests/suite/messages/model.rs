@@ -106,6 +106,10 @@ impl MessageEffect {
                 elements: (0..4).filter(|c| rgba.mask() >> c & 1 == 1).collect(),
                 ..base(dir, addr, simd.channels(), 4)
             },
+            MsgOp::UncompressedWrite { addr, rgba, simd } => MessageEffect {
+                elements: (0..4).filter(|c| rgba.mask() >> c & 1 == 1).collect(),
+                ..base(Dir::Write, addr, simd.channels(), 4)
+            },
             MsgOp::ByteScattered {
                 dir,
                 addr,

@@ -1,0 +1,178 @@
+//! Writer of the rows of listings: fields, checks and words of each message.
+
+use super::super::Writer;
+use super::super::isa::WriteError;
+use super::parts;
+use crate::messages;
+use crate::messages::field::{Check, Codec, Meaning, Step};
+use crate::messages::row::{Coordinates, Form, Message, Port};
+
+/// Generates the source of the rows that describe descriptors.
+///
+/// # Errors
+/// Returns an error if a row breaks a rule.
+pub fn message_listing() -> Result<String, WriteError> {
+    let mut w = Writer::default();
+    let all = messages::all()?;
+    let others = messages::others();
+    w.line("/// Messages by port.");
+    w.line("pub(super) static PORTS: &[PortRows] = &[");
+    for p in Port::ALL {
+        let (rest, found): (Vec<&Form>, Vec<&Form>) = all
+            .iter()
+            .flat_map(|m| &m.forms)
+            .chain(&others)
+            .filter(|f| f.port == p && f.described.is_some())
+            .partition(|f| f.number.is_none() && f.selects().next().is_none());
+        let Some(name) = p.sfid().filter(|_| !rest.is_empty()) else {
+            continue;
+        };
+        let (lo, len) = p.number();
+        w.line("PortRows {");
+        w.line(format!("sfid: Sfid::{name},"));
+        w.line(format!("gens: {:#x},", p.gens().bits()));
+        w.line(format!("number: ({lo}, {len}),"));
+        w.line("rows: &[");
+        for f in found.iter().chain(&rest) {
+            form(&mut w, f)?;
+        }
+        w.line("],");
+        w.line("},");
+    }
+    w.line("];");
+    lsc_fields(&mut w, &all);
+    Ok(w.finish())
+}
+
+/// Writes the positions of the fields of the load/store cache, whose summaries are assembly syntax.
+fn lsc_fields(w: &mut Writer, all: &[Message]) {
+    w.line("/// Lowest bit and number of bits of the fields of the load/store cache.");
+    w.line("#[allow(dead_code, reason = \"listings do not show every field\")]");
+    w.line("pub(super) mod lsc_fields {");
+    for m in all {
+        let forms = m.forms.iter().filter(|f| f.port == Port::Lsc);
+        let name = m.variant.trim_start_matches("Lsc").to_uppercase();
+        let prefix = if name.is_empty() { name } else { name + "_" };
+        let mut seen = vec![];
+        for (f, field) in forms.flat_map(|f| f.fields.iter().map(move |x| (f, x))) {
+            let (Some(arg), Some((lo, len))) = (field.args.first(), field.parts.first()) else {
+                continue;
+            };
+            if !seen.contains(arg) {
+                seen.push(arg);
+                let arg = arg.to_uppercase();
+                w.line_at(
+                    format!("pub(crate) const {prefix}{arg}: (u8, u8) = ({lo}, {len});"),
+                    f.at,
+                );
+            }
+        }
+    }
+    w.line("}");
+}
+
+fn form(w: &mut Writer, f: &Form) -> Result<(), WriteError> {
+    let gens = f.described.map_or(0, |g| g.bits());
+    w.line_at("DescRow {", f.at);
+    w.line(format!("gens: {gens:#x},"));
+    w.line(format!("number: {:?},", f.number));
+    let selects: Vec<String> = f
+        .selects()
+        .map(|(p, v)| format!("({}, {v})", parts(p)))
+        .collect();
+    w.line(format!("selects: &[{}],", selects.join(", ")));
+    w.line("steps: &[");
+    for field in &f.fields {
+        for s in &field.steps {
+            step(w, f, &field.parts, s);
+        }
+    }
+    w.line("],");
+    w.line(format!("text: &[{}],", text(f)?));
+    w.line(format!(
+        "coordinates: Coordinates::{},",
+        match f.coordinates {
+            Coordinates::None => "None".into(),
+            Coordinates::Half => "Half".into(),
+            Coordinates::HalfIf(bit) => format!("HalfIf({bit})"),
+        }
+    ));
+    w.line("},");
+    Ok(())
+}
+
+fn step(w: &mut Writer, f: &Form, of: &[(u8, u8)], s: &Step) {
+    let (lo, len) = of.last().copied().unwrap_or((0, 0));
+    let len = s.len.unwrap_or(len);
+    // A name that does not depend on the value is one name.
+    let names = match &s.meaning {
+        Meaning::Plain => "Meaning::Plain".into(),
+        Meaning::Names(n) => match &n[..] {
+            [first, rest @ ..] if rest.iter().all(|x| x == first) => {
+                format!("Meaning::Always({first:?})")
+            }
+            _ => format!("Meaning::Names(&{n:?})"),
+        },
+        Meaning::Number(before, after) => format!("Meaning::Number({before:?}, {after:?})"),
+        Meaning::Surface => "Meaning::Surface".into(),
+    };
+    let checks: Vec<String> = s.checks.iter().map(check).collect();
+    w.line_at(
+        format!(
+            "DescStep {{ gens: {:#x}, name: {:?}, of: {}, at: ({lo}, {len}), meaning: {names}, checks: &[{}] }},",
+            s.gens.bits(),
+            s.name,
+            parts(of),
+            checks.join(", ")
+        ),
+        f.at,
+    );
+}
+
+fn check(c: &Check) -> String {
+    format!(
+        "DescCheck {{ gens: {:#x}, values: &{:?}, not: {}, at: {:?}, error: {}, text: {:?} }}",
+        c.gens.bits(),
+        c.values,
+        c.not,
+        c.at,
+        c.error,
+        c.text
+    )
+}
+
+/// Formats the parts of a form's text.
+fn text(f: &Form) -> Result<String, WriteError> {
+    let mut out = vec![];
+    let mut rest = f.text;
+    while !rest.is_empty() {
+        let (before, after) = rest.split_once('{').unwrap_or((rest, ""));
+        if !before.is_empty() {
+            out.push(format!("Part::Text({before:?})"));
+        }
+        rest = after;
+        if let Some((key, after)) = rest.split_once('}') {
+            out.push(placeholder(f, key)?);
+            rest = after;
+        }
+    }
+    Ok(out.join(", "))
+}
+
+fn placeholder(f: &Form, key: &str) -> Result<String, WriteError> {
+    let words = f.fields.iter().find_map(|x| match &x.words {
+        Some((k, words)) if *k == key => Some((x, words)),
+        _ => None,
+    });
+    if let Some((x, words)) = words {
+        return Ok(format!("Part::Words({}, &{words:?})", parts(&x.parts)));
+    }
+    let number = f
+        .fields
+        .iter()
+        .find(|x| x.args.contains(&key) && !matches!(x.codec, Codec::None));
+    match number {
+        Some(x) => Ok(format!("Part::Number({})", parts(&x.parts))),
+        None => Err(format!("{}: no field has the words of `{key}`", f.text).into()),
+    }
+}
