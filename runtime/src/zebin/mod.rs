@@ -72,7 +72,8 @@ pub enum Part {
 pub struct Relocation {
     /// Byte offset in its section.
     pub offset: u64,
-    /// Relocation type, which need not be a [`RelocationType`](gantry_zebin::names::RelocationType).
+    /// Relocation type, which need not be one of
+    /// [`RelocationType`](gantry_zebin::names::RelocationType).
     pub ty: u32,
     /// Number added to the address. Data sections hold a further addend in place.
     pub addend: i64,

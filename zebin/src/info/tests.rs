@@ -1,6 +1,7 @@
 use super::*;
-use crate::{
-    AccessType, AddrMode, AddrSpace, ImageKind, LaunchFact, PayloadKind, PerThreadIds, Pointer,
+use crate::info::image::ImageKind;
+use crate::info::payload::{
+    AccessType, AddrMode, AddrSpace, LaunchFact, PayloadKind, PerThreadIds, Pointer,
 };
 
 /// Keywords of the format are read back from their names.
