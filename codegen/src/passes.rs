@@ -6,35 +6,18 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Optimization level.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum OptLevel {
-    /// No optimization: each operation is compiled as it stands.
-    O0,
-    /// Shorter code in little time: for hosts that compile when they draw.
-    /// Loops stay loops, and instructions in their order.
-    O1,
-    /// All passes.
-    #[default]
-    O2,
-}
-
-impl OptLevel {
-    /// Every level.
-    pub const ALL: [OptLevel; 3] = [OptLevel::O0, OptLevel::O1, OptLevel::O2];
-
-    /// Name, as `-O` takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OptLevel::O0 => "0",
-            OptLevel::O1 => "1",
-            OptLevel::O2 => "2",
-        }
-    }
-
-    /// Returns the level of a name.
-    pub fn from_name(name: &str) -> Option<OptLevel> {
-        OptLevel::ALL.into_iter().find(|l| l.name() == name)
+gantry_isa_gen::named_enum! {
+    /// Optimization level. Names are those that `-O` takes.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+    pub enum OptLevel {
+        /// No optimization: each operation is compiled as it stands.
+        O0 = "0",
+        /// Shorter code in little time: for hosts that compile when they draw.
+        /// Loops stay loops, and instructions in their order.
+        O1 = "1",
+        /// All passes.
+        #[default]
+        O2 = "2",
     }
 }
 

@@ -6,40 +6,26 @@
 
 use crate::passes::Pass;
 
-/// Form of a kernel's code between two stages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FormKind {
-    /// IR: the kernel and the subroutines that it calls.
-    Ir,
-    /// Bales, logical sends and machine instructions.
-    Lowered,
-    /// Machine instructions over virtual registers and virtual flags.
-    VirtualFlags,
-    /// Machine instructions over virtual registers.
-    Machine,
-    /// Machine instructions over virtual registers, and their liveness.
-    Live,
-    /// Machine instructions, and the place of each virtual register in the GRF file.
-    Allocated,
-    /// Instructions over physical registers.
-    Physical,
-    /// Bytes.
-    Bytes,
-}
-
-impl FormKind {
-    /// Name, as the docs have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FormKind::Ir => "IR",
-            FormKind::Lowered => "lowered",
-            FormKind::VirtualFlags => "machine code, virtual flags",
-            FormKind::Machine => "machine code",
-            FormKind::Live => "machine code with liveness",
-            FormKind::Allocated => "allocated code",
-            FormKind::Physical => "physical instructions",
-            FormKind::Bytes => "bytes",
-        }
+gantry_isa_gen::named_enum! {
+    /// Form of a kernel's code between two stages. Names are those of the docs.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum FormKind {
+        /// IR: the kernel and the subroutines that it calls.
+        Ir = "IR",
+        /// Bales, logical sends and machine instructions.
+        Lowered = "lowered",
+        /// Machine instructions over virtual registers and virtual flags.
+        VirtualFlags = "machine code, virtual flags",
+        /// Machine instructions over virtual registers.
+        Machine = "machine code",
+        /// Machine instructions over virtual registers, and their liveness.
+        Live = "machine code with liveness",
+        /// Machine instructions, and the place of each virtual register in the GRF file.
+        Allocated = "allocated code",
+        /// Instructions over physical registers.
+        Physical = "physical instructions",
+        /// Bytes.
+        Bytes = "bytes",
     }
 }
 
