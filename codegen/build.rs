@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     println!(
         "cargo:rustc-env=GANTRY_CODEGEN_SOURCES={}",
-        fingerprint(&["src", "../meta/src", "../isa-gen/src"])?
+        fingerprint(&["src", "../meta/src", "../isa-gen/src", "../zebin/src"])?
     );
     let lower = Rules {
         name: "lower",

@@ -48,7 +48,7 @@
 //! | `sched` | instruction scheduling |
 //! | `emit` | physical instructions and bytes |
 //! | `scoreboard` | SWSB annotations |
-//! | `zebin` | the ELF container |
+//! | `zebin` | zebins of compiled code |
 //! | `driver` | options, the pipeline, context, cache key |
 
 mod driver;

@@ -11,35 +11,18 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Optimization level.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum OptLevel {
-    /// No optimization: each operation is compiled as it stands.
-    O0,
-    /// Shorter code in little time: for hosts that compile when they draw.
-    /// Loops stay loops, and instructions in their order.
-    O1,
-    /// All passes.
-    #[default]
-    O2,
-}
-
-impl OptLevel {
-    /// Every level.
-    pub const ALL: [OptLevel; 3] = [OptLevel::O0, OptLevel::O1, OptLevel::O2];
-
-    /// Name, as `-O` takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OptLevel::O0 => "0",
-            OptLevel::O1 => "1",
-            OptLevel::O2 => "2",
-        }
-    }
-
-    /// Returns the level of a name.
-    pub fn from_name(name: &str) -> Option<OptLevel> {
-        OptLevel::ALL.into_iter().find(|l| l.name() == name)
+gantry_isa_gen::named_enum! {
+    /// Optimization level. Names are those that `-O` takes.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+    pub enum OptLevel {
+        /// No optimization: each operation is compiled as it stands.
+        O0 = "0",
+        /// Shorter code in little time: for hosts that compile when they draw.
+        /// Loops stay loops, and instructions in their order.
+        O1 = "1",
+        /// All passes.
+        #[default]
+        O2 = "2",
     }
 }
 
@@ -217,40 +200,26 @@ pub struct PassStats {
     pub time: Duration,
 }
 
-/// Form of a kernel's code between two stages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FormKind {
-    /// IR: the kernel and the subroutines that it calls.
-    Ir,
-    /// Bales, logical sends and machine instructions.
-    Lowered,
-    /// Machine instructions over virtual registers and virtual flags.
-    VirtualFlags,
-    /// Machine instructions over virtual registers.
-    Machine,
-    /// Machine instructions over virtual registers, and their liveness.
-    Live,
-    /// Machine instructions, and the place of each virtual register in the GRF file.
-    Allocated,
-    /// Instructions over physical registers.
-    Physical,
-    /// Bytes.
-    Bytes,
-}
-
-impl FormKind {
-    /// Name, as the docs have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FormKind::Ir => "IR",
-            FormKind::Lowered => "lowered",
-            FormKind::VirtualFlags => "machine code, virtual flags",
-            FormKind::Machine => "machine code",
-            FormKind::Live => "machine code with liveness",
-            FormKind::Allocated => "allocated code",
-            FormKind::Physical => "physical instructions",
-            FormKind::Bytes => "bytes",
-        }
+gantry_isa_gen::named_enum! {
+    /// Form of a kernel's code between two stages. Names are those of the docs.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum FormKind {
+        /// IR: the kernel and the subroutines that it calls.
+        Ir = "IR",
+        /// Bales, logical sends and machine instructions.
+        Lowered = "lowered",
+        /// Machine instructions over virtual registers and virtual flags.
+        VirtualFlags = "machine code, virtual flags",
+        /// Machine instructions over virtual registers.
+        Machine = "machine code",
+        /// Machine instructions over virtual registers, and their liveness.
+        Live = "machine code with liveness",
+        /// Machine instructions, and the place of each virtual register in the GRF file.
+        Allocated = "allocated code",
+        /// Instructions over physical registers.
+        Physical = "physical instructions",
+        /// Bytes.
+        Bytes = "bytes",
     }
 }
 

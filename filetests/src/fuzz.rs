@@ -12,6 +12,8 @@ use gantry_isa_gen::text::{assemble, disassemble};
 use gantry_isa_gen::{InstOpts, Platform};
 use gantry_runtime::zebin::{ArgKind, Zebin};
 use gantry_runtime::{Arg, Device, Grid, SimOptions};
+use gantry_zebin::ZeInfo;
+use gantry_zebin::elf::File;
 
 /// Instruction limit of a simulated thread.
 const LIMIT: u64 = 2000;
@@ -73,11 +75,21 @@ fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), S
 }
 
 /// Fuzzes zebins: loads and disassembles one, and launches each kernel with arguments of its kinds,
-/// as far as possible.
+/// as far as possible. It may not panic, hang or take much memory.
 ///
 /// # Errors
-/// None today. The requirement is not to panic, hang or take much memory.
+/// The description of the module is another one when it is written and read back.
 pub fn zebin(data: &[u8]) -> Result<(), String> {
+    let limits = gantry_zebin::Limits::default();
+    let file = File::read(data, &limits);
+    if let Ok(text) = file.and_then(|f| f.ze_info())
+        && let Ok(info) = ZeInfo::read(text, &limits)
+    {
+        let written = info.write();
+        if ZeInfo::read(&written, &limits).as_ref() != Ok(&info) {
+            return Err(format!("another description comes back from\n{written}"));
+        }
+    }
     if let Ok(z) = Zebin::parse(data) {
         for i in 0..z.kernels.len() {
             disassemble(z.platform, z.code(data, i).unwrap_or_default());

@@ -75,29 +75,31 @@ pub struct Predicate<R> {
     pub ctrl: PredCtrl,
 }
 
-/// Condition of a condition modifier (`cmp`, `sel`, `csel` and any ALU instruction that sets
-/// flags).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Cond {
-    /// `(eq)`, also zero.
-    Eq,
-    /// `(ne)`, also not zero.
-    Ne,
-    /// `(gt)`.
-    Gt,
-    /// `(ge)`.
-    Ge,
-    /// `(lt)`.
-    Lt,
-    /// `(le)`.
-    Le,
-    /// `(ov)`: overflow.
-    Ov,
-    /// `(un)`: unordered, a NaN.
-    Un,
-    /// `(eo)`: early out. Only the math macros have it; they set the flag where no further step is
-    /// needed.
-    Eo,
+crate::named_enum! {
+    /// Condition of a condition modifier (`cmp`, `sel`, `csel` and any ALU instruction that sets
+    /// flags). Names are those of IGA syntax.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Cond {
+        /// `(eq)`, also zero.
+        Eq = "eq",
+        /// `(ne)`, also not zero.
+        Ne = "ne",
+        /// `(gt)`.
+        Gt = "gt",
+        /// `(ge)`.
+        Ge = "ge",
+        /// `(lt)`.
+        Lt = "lt",
+        /// `(le)`.
+        Le = "le",
+        /// `(ov)`: overflow.
+        Ov = "ov",
+        /// `(un)`: unordered, a NaN.
+        Un = "un",
+        /// `(eo)`: early out. Only the math macros have it; they set the flag where no further step
+        /// is needed.
+        Eo = "eo",
+    }
 }
 
 /// Condition modifier: compares the result and writes a flag sub-register.
@@ -463,23 +465,6 @@ impl<R: Register> Src<R> {
             | Src::Macro { ty, .. }
             | Src::Imm { ty, .. } => Some(ty),
             Src::None | Src::Target(_) => None,
-        }
-    }
-}
-
-impl Cond {
-    /// Returns the name in IGA syntax.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cond::Eq => "eq",
-            Cond::Ne => "ne",
-            Cond::Gt => "gt",
-            Cond::Ge => "ge",
-            Cond::Lt => "lt",
-            Cond::Le => "le",
-            Cond::Ov => "ov",
-            Cond::Un => "un",
-            Cond::Eo => "eo",
         }
     }
 }

@@ -25,6 +25,7 @@
 //! | room | holds |
 //! |---|---|
 //! | `diag` | errors in source texts |
+//! | `named` | the macro of enums with names |
 //! | `names` | lookup by name |
 //! | `types` | element types |
 //! | `sync_fn` | functions of `sync` |
@@ -66,6 +67,7 @@ pub mod fuzz;
 pub mod inst;
 pub mod legal;
 pub mod message;
+mod named;
 mod names;
 pub mod op;
 pub mod perf;

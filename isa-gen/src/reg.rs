@@ -2,82 +2,45 @@
 
 use std::fmt;
 
-/// Kind of architecture register, in the order of the codes (PRM Vol. 7, "ARF Registers").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Arf {
-    /// `null`: reads are undefined, writes are discarded.
-    Null,
-    /// `a0`: address register, 16 words.
-    Address,
-    /// `acc0`..: accumulators.
-    Acc,
-    /// `f0`, `f1`: flag registers of 32 bits, two 16-bit sub-registers each.
-    Flag,
-    /// `ce0`: channel enables.
-    ChannelEnable,
-    /// `msg0`: message control.
-    Msg,
-    /// `sp`: stack pointer.
-    Sp,
-    /// `sr0`: state.
-    State,
-    /// `cr0`: control.
-    Control,
-    /// `n0`: notification.
-    Notification,
-    /// `ip`: instruction pointer.
-    Ip,
-    /// `tdr0`: thread dependency.
-    Tdr,
-    /// `tm0`: timestamp.
-    Timestamp,
-    /// `fc0`: flow control.
-    FlowControl,
-    /// `dbg0`: debug.
-    Dbg,
+crate::named_enum! {
+    /// Kind of architecture register, in the order of the codes (PRM Vol. 7, "ARF Registers").
+    /// Names are those of IGA syntax, without the register number.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Arf {
+        /// `null`: reads are undefined, writes are discarded.
+        Null = "null",
+        /// `a0`: address register, 16 words.
+        Address = "a",
+        /// `acc0`..: accumulators.
+        Acc = "acc",
+        /// `f0`, `f1`: flag registers of 32 bits, two 16-bit sub-registers each.
+        Flag = "f",
+        /// `ce0`: channel enables.
+        ChannelEnable = "ce",
+        /// `msg0`: message control.
+        Msg = "msg",
+        /// `sp`: stack pointer.
+        Sp = "sp",
+        /// `sr0`: state.
+        State = "sr",
+        /// `cr0`: control.
+        Control = "cr",
+        /// `n0`: notification.
+        Notification = "n",
+        /// `ip`: instruction pointer.
+        Ip = "ip",
+        /// `tdr0`: thread dependency.
+        Tdr = "tdr",
+        /// `tm0`: timestamp.
+        Timestamp = "tm",
+        /// `fc0`: flow control.
+        FlowControl = "fc",
+        /// `dbg0`: debug.
+        Dbg = "dbg",
+    }
 }
 
 impl Arf {
-    /// Every kind.
-    pub const ALL: [Arf; 15] = [
-        Arf::Null,
-        Arf::Address,
-        Arf::Acc,
-        Arf::Flag,
-        Arf::ChannelEnable,
-        Arf::Msg,
-        Arf::Sp,
-        Arf::State,
-        Arf::Control,
-        Arf::Notification,
-        Arf::Ip,
-        Arf::Tdr,
-        Arf::Timestamp,
-        Arf::FlowControl,
-        Arf::Dbg,
-    ];
-
-    /// Returns the name in IGA syntax, without the register number.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Arf::Null => "null",
-            Arf::Address => "a",
-            Arf::Acc => "acc",
-            Arf::Flag => "f",
-            Arf::ChannelEnable => "ce",
-            Arf::Msg => "msg",
-            Arf::Sp => "sp",
-            Arf::State => "sr",
-            Arf::Control => "cr",
-            Arf::Notification => "n",
-            Arf::Ip => "ip",
-            Arf::Tdr => "tdr",
-            Arf::Timestamp => "tm",
-            Arf::FlowControl => "fc",
-            Arf::Dbg => "dbg",
-        }
-    }
-
     /// Returns true if the name is written with a register number (`null`, `ip`, `sp` and `ce` are
     /// not).
     pub const fn numbered(self) -> bool {

@@ -4,62 +4,7 @@
 use crate::arg::Arg;
 use crate::error::Error;
 use crate::module::Kernel;
-use crate::zebin::{ArgInfo, ArgRole, BindingPlace, Resource};
-use std::fmt;
-
-/// Position of an argument in a shader's interface.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Slot {
-    /// At a place of the shader's interface.
-    At(BindingPlace),
-    /// The push constants.
-    Pushed,
-}
-
-impl Slot {
-    fn of(role: ArgRole) -> Option<Slot> {
-        match role {
-            ArgRole::Resource(place, _) => Some(Slot::At(place)),
-            ArgRole::PushConstants => Some(Slot::Pushed),
-            ArgRole::Argument | ArgRole::SizeOf(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Slot::At(place) => write!(f, "binding {place}"),
-            Slot::Pushed => f.write_str("push constants"),
-        }
-    }
-}
-
-/// `0,1`, and behind it the element if it is not the first.
-impl fmt::Display for BindingPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{}", self.set, self.binding)?;
-        match self.element {
-            0 => Ok(()),
-            n => write!(f, ",{n}"),
-        }
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Resource::StorageBuffer { least, .. } => {
-                write!(f, "storage buffer of {least} bytes or more")
-            }
-            Resource::UniformBuffer { least } => {
-                write!(f, "uniform buffer of {least} bytes or more")
-            }
-            Resource::Image => f.write_str("image"),
-            Resource::Sampler => f.write_str("sampler"),
-        }
-    }
-}
+use crate::zebin::{ArgInfo, ArgRole, Resource, Slot};
 
 /// An argument as messages about bindings have it.
 fn describe(info: &ArgInfo) -> Option<String> {
@@ -241,7 +186,7 @@ fn fill_sizes(kernel: &Kernel, infos: &[ArgInfo], args: &mut [Option<Arg>]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::zebin::ArgKind;
+    use crate::zebin::{ArgKind, BindingPlace};
 
     fn place(set: u32, binding: u32, element: u32) -> BindingPlace {
         BindingPlace {

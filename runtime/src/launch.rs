@@ -2,13 +2,13 @@
 
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
-use crate::bind::{self, Slot};
+use crate::bind;
 use crate::buffer::Buffer;
 use crate::control::{Cancel, LaunchStats, Print, Progress, StopSignals};
 use crate::error::Error;
 use crate::module::Kernel;
 use crate::watch::Watch;
-use crate::zebin::{ArgKind, BindingPlace};
+use crate::zebin::{ArgKind, BindingPlace, Slot};
 use gantry_isa_gen::Platform;
 use std::fmt;
 use std::io::Write;

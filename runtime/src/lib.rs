@@ -36,7 +36,7 @@
 //! | `pool` | threads of the host |
 //! | `sampler` | samplers |
 //! | `image_type` | dimensionality of images |
-//! | `zebin` | reading zebins |
+//! | `zebin` | what launches need of a zebin |
 //! | `error` | errors and faults |
 //! | `watch` | observers of launches: counts, hazards, traces |
 //! | `control` | statistics, progress and cancellation of launches |

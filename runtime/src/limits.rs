@@ -4,7 +4,8 @@
 //! limits, time and memory grow with the input. Beyond one, an error says what was asked for, how
 //! much, and the limit.
 
-use std::fmt;
+pub use gantry_zebin::Excess;
+pub(crate) use gantry_zebin::{Budget, within};
 
 /// Limits of a device. The defaults are far above what compilers write. A host that needs others
 /// sets them in [`SimOptions::limits`](crate::SimOptions::limits).
@@ -44,12 +45,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
+        let zebin = gantry_zebin::Limits::default();
         Limits {
-            kernels: 1 << 16,
-            info_values: 4 << 20,
+            kernels: zebin.kernels,
+            info_values: zebin.info_values,
             arguments: 1 << 20,
-            symbols: 4 << 20,
-            name_bytes: 64 << 20,
+            symbols: zebin.symbols,
+            name_bytes: zebin.name_bytes,
             code_bytes: 256 << 20,
             data_bytes: 1 << 30,
             kernel_code_bytes: 16 << 20,
@@ -61,74 +63,14 @@ impl Default for Limits {
     }
 }
 
-/// Amount of something that passes a limit.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Excess {
-    /// Quantity with its unit: "kernels", "bytes of private memory a thread".
-    pub what: String,
-    /// Amount asked for, or a lower bound of it where counting stopped at the limit.
-    pub asked: u64,
-    /// Amount allowed.
-    pub limit: u64,
-}
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Excess { what, asked, limit } = self;
-        write!(f, "{asked} {what}; the limit is {limit}")
-    }
-}
-
-/// Checks an amount against a limit.
-pub(crate) fn within(what: &str, asked: usize, limit: usize) -> Result<(), Excess> {
-    if asked <= limit {
-        return Ok(());
-    }
-    Err(Excess {
-        what: what.to_owned(),
-        asked: asked as u64,
-        limit: limit as u64,
-    })
-}
-
-/// Running total that is checked against a limit.
-pub(crate) struct Budget {
-    what: &'static str,
-    limit: usize,
-    taken: usize,
-}
-
-impl Budget {
-    pub(crate) fn new(what: &'static str, limit: usize) -> Budget {
-        Budget {
-            what,
-            limit,
-            taken: 0,
+impl Limits {
+    /// Returns the limits on reading a zebin's container and description.
+    pub(crate) fn zebin(&self) -> gantry_zebin::Limits {
+        gantry_zebin::Limits {
+            kernels: self.kernels,
+            info_values: self.info_values,
+            symbols: self.symbols,
+            name_bytes: self.name_bytes,
         }
-    }
-
-    /// Adds `n` to the total, and fails if that passes the limit.
-    pub(crate) fn take(&mut self, n: usize) -> Result<(), Excess> {
-        self.taken = self.taken.saturating_add(n);
-        within(self.what, self.taken, self.limit)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_budget_is_spent_once() {
-        let mut b = Budget::new("crumbs", 10);
-        b.take(4).unwrap();
-        b.take(6).unwrap();
-        b.take(0).unwrap();
-        assert_eq!(
-            b.take(1).unwrap_err().to_string(),
-            "11 crumbs; the limit is 10"
-        );
-        assert!(b.take(usize::MAX).is_err());
-        assert!(b.take(1).is_err());
     }
 }

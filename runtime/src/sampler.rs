@@ -1,52 +1,31 @@
 //! Samplers as the host sees them. Names are OpenCL's.
 
-/// Treatment of coordinates outside an image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AddressMode {
-    /// Undefined, for kernels that never sample outside. Samplers take it as
-    /// [`AddressMode::Clamp`], as the driver programs it.
-    None,
-    /// Border color: 0, with alpha 1 where the format has no alpha.
-    Clamp,
-    /// Nearest texel of the edge.
-    ClampToEdge,
-    /// Repetition of the image. Normalized coordinates only.
-    Repeat,
-    /// Repetition of the image, mirrored every other time. Normalized coordinates only.
-    Mirror,
-}
-
-impl AddressMode {
-    /// Parses the name of a mode: `none`, `clamp`, `clamp_to_edge`, `repeat` or `mirror`.
-    pub fn from_name(name: &str) -> Option<AddressMode> {
-        Some(match name {
-            "none" => AddressMode::None,
-            "clamp" => AddressMode::Clamp,
-            "clamp_to_edge" => AddressMode::ClampToEdge,
-            "repeat" => AddressMode::Repeat,
-            "mirror" => AddressMode::Mirror,
-            _ => return None,
-        })
+gantry_isa_gen::named_enum! {
+    /// Treatment of coordinates outside an image.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum AddressMode {
+        /// Undefined, for kernels that never sample outside. Samplers take it as
+        /// [`AddressMode::Clamp`], as the driver programs it.
+        None = "none",
+        /// Border color: 0, with alpha 1 where the format has no alpha.
+        Clamp = "clamp",
+        /// Nearest texel of the edge.
+        ClampToEdge = "clamp_to_edge",
+        /// Repetition of the image. Normalized coordinates only.
+        Repeat = "repeat",
+        /// Repetition of the image, mirrored every other time. Normalized coordinates only.
+        Mirror = "mirror",
     }
 }
 
-/// Filter by which a sampler computes a value from texels.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FilterMode {
-    /// Value of the texel that contains the coordinates.
-    Nearest,
-    /// Weighted mean of the two, four or eight nearest texels.
-    Linear,
-}
-
-impl FilterMode {
-    /// Parses the name of a filter: `nearest` or `linear`.
-    pub fn from_name(name: &str) -> Option<FilterMode> {
-        Some(match name {
-            "nearest" => FilterMode::Nearest,
-            "linear" => FilterMode::Linear,
-            _ => return None,
-        })
+gantry_isa_gen::named_enum! {
+    /// Filter by which a sampler computes a value from texels.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum FilterMode {
+        /// Value of the texel that contains the coordinates.
+        Nearest = "nearest",
+        /// Weighted mean of the two, four or eight nearest texels.
+        Linear = "linear",
     }
 }
 

@@ -3,31 +3,32 @@
 
 use std::process::Command;
 
+/// Returns the packages that a package is built of, with further arguments to `cargo tree`.
+fn tree(package: &str, more: &[&str]) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--offline", "--package", package]);
+    cargo
+        .args(["--edges", "normal", "--prefix", "none", "--format", "{p}"])
+        .args(more);
+    let out = cargo
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{message}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn has(tree: &str, name: &str) -> bool {
+    tree.lines().any(|l| l.split(' ').next() == Some(name))
+}
+
 #[test]
 fn without_features_only_the_library_is_built() {
-    let tree = |more: &[&str]| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "tree",
-            "--offline",
-            "--package",
-            "gantry",
-            "--edges",
-            "normal",
-        ]);
-        cargo
-            .args(["--prefix", "none", "--format", "{p}"])
-            .args(more);
-        let out = cargo
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
-        let message = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert!(out.status.success(), "{message}");
-        String::from_utf8(out.stdout).unwrap()
-    };
-    let has = |tree: &str, name: &str| tree.lines().any(|l| l.split(' ').next() == Some(name));
-    let (whole, alone) = (tree(&[]), tree(&["--no-default-features"]));
+    let (whole, alone) = (
+        tree("gantry", &[]),
+        tree("gantry", &["--no-default-features"]),
+    );
     for name in [
         "clap",
         "png",
@@ -39,7 +40,19 @@ fn without_features_only_the_library_is_built() {
         assert!(has(&whole, name), "{name} is no dependency any longer");
         assert!(!has(&alone, name), "{name} is one of the library");
     }
-    for name in ["gantry-codegen", "gantry-runtime", "gantry-isa-gen"] {
+    for name in ["gantry-codegen", "gantry-runtime", "gantry-zebin"] {
         assert!(has(&alone, name), "{name}");
     }
+}
+
+/// The compiler writes zebins without the parser that reads them.
+#[test]
+fn the_compiler_needs_no_yaml_parser() {
+    let (compiler, runtime) = (tree("gantry-codegen", &[]), tree("gantry-runtime", &[]));
+    for t in [&compiler, &runtime] {
+        assert!(has(t, "gantry-zebin"));
+    }
+    assert!(!has(&compiler, "yaml-rust2"), "{compiler}");
+    assert!(has(&runtime, "yaml-rust2"));
+    assert!(!has(&runtime, "gantry-codegen"));
 }

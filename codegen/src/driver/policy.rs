@@ -47,35 +47,18 @@ pub(super) fn costly(passes: &[PassStats]) -> PassSet {
     COSTLY.into_iter().filter(did).collect()
 }
 
-/// Number of GRFs of a kernel's threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum GrfMode {
-    /// 128, as on all platforms.
-    #[default]
-    Standard,
-    /// 256, which platforms have from Xe-HP on. Half as many threads run at a time.
-    Large,
-    /// 256 if 128 are too few for a kernel's values, and if the cycle model says that threads with
-    /// all values in registers are faster. Else 128.
-    Auto,
-}
-
-impl GrfMode {
-    /// All modes.
-    pub const ALL: [GrfMode; 3] = [GrfMode::Standard, GrfMode::Large, GrfMode::Auto];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            GrfMode::Standard => "128",
-            GrfMode::Large => "256",
-            GrfMode::Auto => "auto",
-        }
-    }
-
-    /// Returns the mode of a name.
-    pub fn from_name(name: &str) -> Option<GrfMode> {
-        GrfMode::ALL.into_iter().find(|m| m.name() == name)
+gantry_isa_gen::named_enum! {
+    /// Number of GRFs of a kernel's threads.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum GrfMode {
+        /// 128, as on all platforms.
+        #[default]
+        Standard = "128",
+        /// 256, which platforms have from Xe-HP on. Half as many threads run at a time.
+        Large = "256",
+        /// 256 if 128 are too few for a kernel's values, and if the cycle model says that threads
+        /// with all values in registers are faster. Else 128.
+        Auto = "auto",
     }
 }
 

@@ -6,37 +6,39 @@ use crate::ir::{
     Block, Dim, FuncRef, Function, IntCC, MAX_CASES, Module, Scalar, Type, Value, scalars::*,
 };
 
-/// Shape of a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
-    /// One block.
-    Straight,
-    /// Sequence of uniform ifs with two sides.
-    Diamonds,
-    /// Nested uniform ifs.
-    NestedIfs,
-    /// One `switch` with the maximum number of cases, followed by more of them.
-    Switch,
-    /// Sequence of uniform loops.
-    Loops,
-    /// Nested uniform loops.
-    NestedLoops,
-    /// Sequence of divergent ifs.
-    SimdIfs,
-    /// Sequence of nests of divergent ifs.
-    NestedSimdIfs,
-    /// Sequence of divergent loops.
-    SimdLoops,
-    /// Sequence of nests of divergent loops.
-    NestedSimdLoops,
-    /// Chain of subroutines that call the next one.
-    Calls,
-    /// Many calls of one subroutine, which is too large to inline.
-    CallSites,
-    /// One block with more live values than the GRF file holds, throughout.
-    Pressure,
-    /// Sequence of uniform loops across which more values are live than the GRF file holds.
-    PressureLoops,
+gantry_isa_gen::named_enum! {
+    /// Shape of a function.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Shape {
+        /// One block.
+        Straight = "straight",
+        /// Sequence of uniform ifs with two sides.
+        Diamonds = "diamonds",
+        /// Nested uniform ifs.
+        NestedIfs = "nested-ifs",
+        /// One `switch` with the maximum number of cases, followed by more of them.
+        Switch = "switch",
+        /// Sequence of uniform loops.
+        Loops = "loops",
+        /// Nested uniform loops.
+        NestedLoops = "nested-loops",
+        /// Sequence of divergent ifs.
+        SimdIfs = "simd-ifs",
+        /// Sequence of nests of divergent ifs.
+        NestedSimdIfs = "nested-simd-ifs",
+        /// Sequence of divergent loops.
+        SimdLoops = "simd-loops",
+        /// Sequence of nests of divergent loops.
+        NestedSimdLoops = "nested-simd-loops",
+        /// Chain of subroutines that call the next one.
+        Calls = "calls",
+        /// Many calls of one subroutine, which is too large to inline.
+        CallSites = "call-sites",
+        /// One block with more live values than the GRF file holds, throughout.
+        Pressure = "pressure",
+        /// Sequence of uniform loops across which more values are live than the GRF file holds.
+        PressureLoops = "pressure-loops",
+    }
 }
 
 /// Maximum nesting depth of divergent control flow. Each level keeps a mask live, so the depth is
@@ -47,49 +49,6 @@ const NEST: usize = 32;
 const LIVE: usize = 80;
 
 impl Shape {
-    /// Every shape.
-    pub const ALL: [Shape; 14] = [
-        Shape::Straight,
-        Shape::Diamonds,
-        Shape::NestedIfs,
-        Shape::Switch,
-        Shape::Loops,
-        Shape::NestedLoops,
-        Shape::SimdIfs,
-        Shape::NestedSimdIfs,
-        Shape::SimdLoops,
-        Shape::NestedSimdLoops,
-        Shape::Calls,
-        Shape::CallSites,
-        Shape::Pressure,
-        Shape::PressureLoops,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Shape::Straight => "straight",
-            Shape::Diamonds => "diamonds",
-            Shape::NestedIfs => "nested-ifs",
-            Shape::Switch => "switch",
-            Shape::Loops => "loops",
-            Shape::NestedLoops => "nested-loops",
-            Shape::SimdIfs => "simd-ifs",
-            Shape::NestedSimdIfs => "nested-simd-ifs",
-            Shape::SimdLoops => "simd-loops",
-            Shape::NestedSimdLoops => "nested-simd-loops",
-            Shape::Calls => "calls",
-            Shape::CallSites => "call-sites",
-            Shape::Pressure => "pressure",
-            Shape::PressureLoops => "pressure-loops",
-        }
-    }
-
-    /// Returns the shape of a name.
-    pub fn from_name(name: &str) -> Option<Shape> {
-        Shape::ALL.into_iter().find(|s| s.name() == name)
-    }
-
     /// Makes a module of about this many instructions.
     ///
     /// # Errors

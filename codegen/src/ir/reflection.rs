@@ -4,6 +4,7 @@
 //! fill in buffer sizes.
 
 use super::function::{ArgKind, FuncKind, Function};
+pub use gantry_zebin::{ArgRole as ParamRole, BindingPlace, Resource};
 
 /// Parameter of a kernel as a host sees it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -14,71 +15,14 @@ pub struct ParamInfo {
     pub role: ParamRole,
 }
 
-/// Means by which a host finds a parameter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum ParamRole {
-    /// Argument, by its number.
-    #[default]
-    Argument,
-    /// Resource of a shader, by its binding.
-    Resource(BindingPlace, Resource),
-    /// Push constants of a shader.
-    PushConstants,
-    /// Size in bytes, as `i32`, of the buffer that is the parameter of this number. The runtime
-    /// fills it in.
-    SizeOf(u32),
-}
-
-/// Binding of a shader's interface.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct BindingPlace {
-    /// Descriptor set; WGSL's group.
-    pub set: u32,
-    /// Binding in the set.
-    pub binding: u32,
-    /// Element of an array of resources.
-    pub element: u32,
-}
-
-/// Resource at a binding.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Resource {
-    /// A storage buffer.
-    StorageBuffer {
-        /// Least size in bytes: the fixed part, and one element of a trailing runtime array.
-        least: u32,
-        /// True if the shader only reads it.
-        read_only: bool,
-    },
-    /// A uniform buffer.
-    UniformBuffer {
-        /// Least size in bytes.
-        least: u32,
-    },
-    /// An image.
-    Image,
-    /// A sampler.
-    Sampler,
-}
-
-impl Resource {
-    /// Returns the least size of a buffer in bytes; 0 for other resources.
-    pub const fn least(self) -> u32 {
-        match self {
-            Resource::StorageBuffer { least, .. } | Resource::UniformBuffer { least } => least,
-            Resource::Image | Resource::Sampler => 0,
+/// Returns true if a parameter of this kind can be a resource.
+pub(crate) const fn fits(resource: Resource, kind: ArgKind) -> bool {
+    match resource {
+        Resource::StorageBuffer { .. } | Resource::UniformBuffer { .. } => {
+            matches!(kind, ArgKind::Ptr | ArgKind::Surface)
         }
-    }
-
-    /// Returns true if a parameter of this kind can be this resource.
-    pub(crate) const fn fits(self, kind: ArgKind) -> bool {
-        match self {
-            Resource::StorageBuffer { .. } | Resource::UniformBuffer { .. } => {
-                matches!(kind, ArgKind::Ptr | ArgKind::Surface)
-            }
-            Resource::Image => matches!(kind, ArgKind::Image(..)),
-            Resource::Sampler => matches!(kind, ArgKind::Sampler),
-        }
+        Resource::Image => matches!(kind, ArgKind::Image(..)),
+        Resource::Sampler => matches!(kind, ArgKind::Sampler),
     }
 }
 
@@ -137,7 +81,7 @@ impl Function {
             match info.role {
                 ParamRole::Argument => {}
                 ParamRole::Resource(place, resource) => {
-                    if !resource.fits(param.kind) {
+                    if !fits(resource, param.kind) {
                         return wrong("a resource of another kind than the parameter");
                     }
                     // An image and its sampler may share a binding.

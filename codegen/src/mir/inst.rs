@@ -168,25 +168,16 @@ pub enum MInst {
     },
 }
 
-/// Bits of an address that one instruction moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SymbolPart {
-    /// All 64 bits. Starts the register's value.
-    Whole,
-    /// Lower 32 bits. Starts the register's value.
-    Low,
-    /// Upper 32 bits, after the lower ones.
-    High,
-}
-
-impl SymbolPart {
-    /// Name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SymbolPart::Whole => "whole",
-            SymbolPart::Low => "low",
-            SymbolPart::High => "high",
-        }
+gantry_isa_gen::named_enum! {
+    /// Bits of an address that one instruction moves.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum SymbolPart {
+        /// All 64 bits. Starts the register's value.
+        Whole = "whole",
+        /// Lower 32 bits. Starts the register's value.
+        Low = "low",
+        /// Upper 32 bits, after the lower ones.
+        High = "high",
     }
 }
 

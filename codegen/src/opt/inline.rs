@@ -28,34 +28,17 @@ const SMALL: usize = 24;
 /// Maximal instructions that inlining a subroutine adds to a kernel.
 const GROWTH: usize = 400;
 
-/// Policy of inlining.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Inline {
-    /// Inlines small subroutines, and those with a single call.
-    #[default]
-    Auto,
-    /// Inlines all calls.
-    All,
-    /// Inlines nothing.
-    Never,
-}
-
-impl Inline {
-    /// All policies.
-    pub const ALL: [Inline; 3] = [Inline::Auto, Inline::All, Inline::Never];
-
-    /// Returns the name that `--inline` takes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Inline::Auto => "auto",
-            Inline::All => "all",
-            Inline::Never => "never",
-        }
-    }
-
-    /// Returns the policy of a name.
-    pub fn from_name(name: &str) -> Option<Inline> {
-        Inline::ALL.into_iter().find(|i| i.name() == name)
+gantry_isa_gen::named_enum! {
+    /// Policy of inlining. Names are those that `--inline` takes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Inline {
+        /// Inlines small subroutines, and those with a single call.
+        #[default]
+        Auto = "auto",
+        /// Inlines all calls.
+        All = "all",
+        /// Inlines nothing.
+        Never = "never",
     }
 }
 

@@ -2,44 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-/// A phase of allocation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Merging of registers into bundles, and one place for each bundle's whole live range.
-    Place,
-    /// Recomputation of liveness after changes other than spilling.
-    Liveness,
-    /// Relaxing of constraints of small values, and splitting of wide registers into pieces.
-    Pieces,
-    /// Coalescing of registers before spilling.
-    Join,
-    /// Spilling, with the liveness of the code that results.
-    Spill,
-    /// Live range splitting by moves within the GRF file.
-    Split,
-}
-
-impl Phase {
-    /// Every phase, in order.
-    pub const ALL: [Phase; 6] = [
-        Phase::Place,
-        Phase::Liveness,
-        Phase::Pieces,
-        Phase::Join,
-        Phase::Spill,
-        Phase::Split,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Phase::Place => "place",
-            Phase::Liveness => "liveness",
-            Phase::Pieces => "pieces",
-            Phase::Join => "join",
-            Phase::Spill => "spill",
-            Phase::Split => "split",
-        }
+gantry_isa_gen::named_enum! {
+    /// A phase of allocation.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Phase {
+        /// Merging of registers into bundles, and one place for each bundle's whole live range.
+        Place = "place",
+        /// Recomputation of liveness after changes other than spilling.
+        Liveness = "liveness",
+        /// Relaxing of constraints of small values, and splitting of wide registers into pieces.
+        Pieces = "pieces",
+        /// Coalescing of registers before spilling.
+        Join = "join",
+        /// Spilling, with the liveness of the code that results.
+        Spill = "spill",
+        /// Live range splitting by moves within the GRF file.
+        Split = "split",
     }
 }
 

@@ -9,23 +9,24 @@ use crate::ir::data::ADDRESS_BYTES;
 use crate::ir::{Data, DataRef};
 use crate::mir::SymbolPart;
 use cranelift_entity::PrimaryMap;
+use gantry_zebin::names::DataKind;
 
 /// Sections, in their order in a zebin.
-const NAMES: [&str; 3] = [".data.const", ".data.const.string", ".data.global"];
+const KINDS: [DataKind; 3] = [DataKind::Const, DataKind::ConstString, DataKind::Global];
 
-/// Returns the index of the section for a piece of data.
-fn kind(d: &Data) -> usize {
+/// Returns the section for a piece of data.
+fn kind(d: &Data) -> DataKind {
     match (d.string, d.written) {
-        (false, false) => 0,
-        (true, _) => 1,
-        (false, true) => 2,
+        (false, false) => DataKind::Const,
+        (true, _) => DataKind::ConstString,
+        (false, true) => DataKind::Global,
     }
 }
 
 /// Section of data.
 pub(super) struct DataSection {
-    /// Name.
-    pub(super) name: &'static str,
+    /// Kind.
+    pub(super) kind: DataKind,
     /// True if kernels write to it.
     pub(super) written: bool,
     /// Largest alignment of its contents, in bytes.
@@ -55,16 +56,14 @@ pub(super) struct DataSections {
 impl DataSections {
     /// Lays out a module's data.
     pub(super) fn new(data: &PrimaryMap<DataRef, Data>) -> DataSections {
-        let mut sections = Vec::new();
-        let mut numbers = [0; NAMES.len()];
-        for (n, name) in NAMES.into_iter().enumerate() {
-            let here = || data.values().filter(|d| kind(d) == n);
+        let mut sections: Vec<DataSection> = Vec::new();
+        for of in KINDS {
+            let here = || data.values().filter(|d| kind(d) == of);
             let Some(align) = here().map(|d| u64::from(d.align)).max() else {
                 continue;
             };
-            numbers[n] = sections.len();
             sections.push(DataSection {
-                name,
+                kind: of,
                 written: here().any(|d| d.written),
                 align,
                 bytes: Vec::new(),
@@ -72,7 +71,8 @@ impl DataSections {
             });
         }
         let places = data.values().map(|d| {
-            let section = numbers[kind(d)];
+            let section = sections.iter().position(|s| s.kind == kind(d));
+            let section = section.unwrap_or(sections.len());
             let offset = sections.get_mut(section).map_or(0, |s| s.add(d));
             DataPlace { section, offset }
         });

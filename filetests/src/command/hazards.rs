@@ -6,7 +6,8 @@ use crate::file::{Test, TestFile};
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::text::assemble;
-use gantry_runtime::{Device, Grid, Hazard, SimOptions, Watch, zebin};
+use gantry_runtime::{Device, Grid, Hazard, SimOptions, Watch};
+use gantry_zebin::write_kernels;
 
 /// Assembles the file as one kernel and runs a thread of it. It must have exactly the hazards that
 /// `// hazard: TEXT` comments name. Each must be at the comment's line, with TEXT in its message.
@@ -72,9 +73,10 @@ fn found(platform: Platform, code: Vec<u8>) -> Result<Vec<Hazard>, String> {
         instruction_limit: INSTRUCTION_LIMIT,
         ..SimOptions::default()
     });
+    let zebin = write_kernels(platform, INFO, &[("test", code)]).map_err(|e| e.to_string())?;
     let watch = Watch::new().hazards();
     let run = || {
-        let module = device.load(&zebin::write(platform, INFO, &[("test", code.clone())]))?;
+        let module = device.load(&zebin)?;
         let buffer = device.buffer(4096)?;
         let launch = Grid::new([16, 1, 1]).group([16, 1, 1]);
         let kernel = module.kernel("test")?;

@@ -3,7 +3,7 @@
 
 use super::memory::{SimBuffer, Space};
 use super::program::Program;
-use super::relocate::{Addresses, IMPLICIT_ARGS_SYMBOL};
+use super::relocate::Addresses;
 use super::{SimOptions, launch};
 use crate::backend::{LaunchRequest, ModuleBackend};
 use crate::buffer::BufferBackend;
@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::limits::within;
 use crate::pool::Pool;
 use crate::zebin::{Part, SourceLine, Zebin, ZebinError};
+use gantry_zebin::names::{CROSS_THREAD_OFFSET, DataKind};
 use std::sync::{Arc, OnceLock};
 
 /// Module on the simulator.
@@ -85,7 +86,7 @@ impl SimModule {
                 failed: own
                     .or_else(|| shared.clone())
                     .map(|what| unsupported(&k.name, what)),
-                implicit_args: list.iter().any(|r| r.symbol == IMPLICIT_ARGS_SYMBOL),
+                implicit_args: list.iter().any(|r| r.symbol == CROSS_THREAD_OFFSET),
                 program: OnceLock::new(),
             });
         }
@@ -116,29 +117,28 @@ struct PlacedData {
 /// Allocates buffers for data sections. A zero-initialised tail follows its section's data, as base
 /// addresses in the payload expect. Also returns the sections' addresses.
 fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>), Error> {
-    let length = |name: &str| {
-        let section = zebin.data.iter().find(|d| d.name == name);
-        section.map_or(0, |d| d.size())
+    let kinds: Vec<Option<DataKind>> = zebin
+        .data
+        .iter()
+        .map(|d| DataKind::from_name(&d.name))
+        .collect();
+    let tail = |n: usize| {
+        let tail = kinds.get(n).copied().flatten()?.tail()?;
+        kinds.iter().position(|k| *k == Some(tail))
     };
-    let head = |name: &str| {
-        let tail = name.strip_prefix(".bss")?;
-        let head = format!(".data{tail}");
-        zebin.data.iter().position(|d| d.name == head)
-    };
+    let head = |n: usize| (0..kinds.len()).find(|h| tail(*h) == Some(n));
+    let length = |n: usize| zebin.data.get(n).map_or(0, |d| d.size());
     let mut buffers: Vec<Option<Arc<SimBuffer>>> = vec![None; zebin.data.len()];
-    for (d, b) in zebin.data.iter().zip(&mut buffers) {
-        if head(&d.name).is_none() {
-            let tail = d
-                .name
-                .strip_prefix(".data")
-                .map_or(0, |n| length(&format!(".bss{n}")));
-            *b = Some(space.alloc(d.size().saturating_add(tail))?);
+    for (n, b) in buffers.iter_mut().enumerate() {
+        if head(n).is_none() {
+            let tail = tail(n).map_or(0, length);
+            *b = Some(space.alloc(length(n).saturating_add(tail))?);
         }
     }
     let mut places = Vec::new();
     for (i, d) in zebin.data.iter().enumerate() {
-        let (owner, at) = match head(&d.name) {
-            Some(h) => (h, zebin.data.get(h).map_or(0, |d| d.size())),
+        let (owner, at) = match head(i) {
+            Some(h) => (h, length(h)),
             None => (i, 0),
         };
         let buffer = buffers.get(owner).cloned().flatten();
@@ -205,7 +205,7 @@ impl ModuleBackend for SimModule {
         let program = code.program.get_or_init(|| {
             let mut parts = vec![(0, code.bytes.as_slice())];
             parts.extend(self.functions.iter().map(|(at, c)| (*at, c.as_slice())));
-            Program::decode(self.zebin.platform, request.kernel.env.grf_count, &parts)
+            Program::decode(self.zebin.platform, request.kernel.grf_count, &parts)
         });
         let plan = launch::LaunchPlan::new(
             request,
@@ -282,12 +282,14 @@ mod tests {
     use super::super::Simulator;
     use super::*;
     use crate::pool::OwnPool;
-    use crate::zebin::{Relocation, Section, write_sections};
+    use crate::zebin::Relocation;
+    use gantry_zebin::elf::Section;
+    use gantry_zebin::write;
 
     #[test]
     fn zeros_follow_their_data_and_take_addresses() {
         let info = "kernels:\n  - {name: k, execution_env: {simd_size: 8}}\n";
-        let bytes = write_sections(
+        let bytes = write(
             18,
             info,
             vec![
@@ -295,7 +297,8 @@ mod tests {
                 Section::new(".data.global", vec![7; 24]),
                 Section::zeros(".bss.global", 64),
             ],
-        );
+        )
+        .unwrap();
         let mut zebin = Zebin::parse(&bytes).unwrap();
         zebin.data[1].relocations.push(Relocation {
             offset: 56,

@@ -1,11 +1,12 @@
 //! Relocations: addresses that a loader writes into code and data.
 //!
-//! The types are those of intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/elf.md` ("Gen
-//! Relocation Type"). The names that the loader knows and their values are those of
-//! compute-runtime, `linker.cpp`.
+//! The values of the names that the loader knows are those of compute-runtime, `linker.cpp`.
 
 use super::launch::IMPLICIT_ARGS_BYTES;
 use crate::zebin::{KernelInfo, Part, Relocation, Zebin};
+use gantry_zebin::names::{
+    CROSS_THREAD_OFFSET, PER_THREAD_OFFSET, RelocationType, SURFACE_STATE_SIZE,
+};
 
 /// Virtual address of code. Instruction pointers and call targets are its low 32 bits, as offsets
 /// from here.
@@ -14,24 +15,6 @@ const CODE_BASE: u64 = 0x8001_0000_0000;
 const CODE_ALIGN: u32 = 64;
 /// Bytes of a surface state.
 const SURFACE_STATE_BYTES: u64 = 64;
-
-/// Offset of the cross-thread data in the indirect data at the address in `r0.0`. It is the size of
-/// the implicit arguments.
-pub(super) const IMPLICIT_ARGS_SYMBOL: &str = "__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0";
-/// Distance from the cross-thread data to the per-thread data in memory.
-const PER_THREAD_SYMBOL: &str = "__INTEL_PER_THREAD_OFF";
-const SURFACE_STATE_SIZE_SYMBOL: &str = "__INTEL_SURFACE_STATE_SIZE";
-
-/// Relocation types.
-mod ty {
-    pub(super) const NONE: u32 = 0;
-    pub(super) const ADDRESS: u32 = 1;
-    pub(super) const ADDRESS_LOW: u32 = 2;
-    pub(super) const ADDRESS_HIGH: u32 = 3;
-    pub(super) const PER_THREAD_PAYLOAD_OFFSET: u32 = 4;
-    pub(super) const GLOBAL_IMMEDIATE: u32 = 5;
-    pub(super) const ADDRESS_16: u32 = 7;
-}
 
 /// Addresses of the parts of a module.
 pub(super) struct Addresses {
@@ -65,10 +48,10 @@ impl Addresses {
             u64::from(cross - k.env.inline_data_payload_size.min(cross))
         });
         let address = match (r.symbol.as_str(), r.target) {
-            (PER_THREAD_SYMBOL, None) => per_thread,
-            _ if r.ty == ty::PER_THREAD_PAYLOAD_OFFSET => per_thread,
-            (IMPLICIT_ARGS_SYMBOL, _) => Some(u64::from(IMPLICIT_ARGS_BYTES)),
-            (SURFACE_STATE_SIZE_SYMBOL, _) => Some(SURFACE_STATE_BYTES),
+            (PER_THREAD_OFFSET, None) => per_thread,
+            _ if r.ty == RelocationType::PerThreadPayloadOffset.number() => per_thread,
+            (CROSS_THREAD_OFFSET, _) => Some(u64::from(IMPLICIT_ARGS_BYTES)),
+            (SURFACE_STATE_SIZE, _) => Some(SURFACE_STATE_BYTES),
             ("", None) => return Ok(0),
             (_, Some((Part::Data(i), at))) => self.data.get(i).map(|base| base.wrapping_add(at)),
             (_, Some((Part::Function(i), at))) => self
@@ -93,7 +76,10 @@ impl Addresses {
         list: &[Relocation],
         kernel: Option<(usize, &KernelInfo)>,
     ) -> Result<(), String> {
-        for r in list.iter().filter(|r| r.ty != ty::NONE) {
+        for r in list
+            .iter()
+            .filter(|r| r.ty != RelocationType::None.number())
+        {
             let value = self.value(r, kernel)?;
             let part = part_of(r, value)?;
             place(code, r, part.len())?.copy_from_slice(&part);
@@ -103,7 +89,10 @@ impl Addresses {
 
     /// Relocates data, which holds addends.
     pub(super) fn patch_data(&self, data: &mut [u8], list: &[Relocation]) -> Result<(), String> {
-        for r in list.iter().filter(|r| r.ty != ty::NONE) {
+        for r in list
+            .iter()
+            .filter(|r| r.ty != RelocationType::None.number())
+        {
             let value = self.value(r, None)?;
             let part = part_of(r, value)?;
             let place = place(data, r, part.len())?;
@@ -118,16 +107,11 @@ impl Addresses {
     }
 }
 
-/// Returns the bytes of a value that a relocation type writes.
+/// Returns the bytes of a value that a relocation writes.
 fn part_of(r: &Relocation, value: u64) -> Result<Vec<u8>, String> {
-    let v = value.to_le_bytes();
-    Ok(match r.ty {
-        ty::ADDRESS => v.to_vec(),
-        ty::ADDRESS_LOW | ty::PER_THREAD_PAYLOAD_OFFSET | ty::GLOBAL_IMMEDIATE => v[..4].to_vec(),
-        ty::ADDRESS_HIGH => v[4..].to_vec(),
-        ty::ADDRESS_16 => v[..2].to_vec(),
-        ty => return Err(format!("relocation type {ty} of `{}`", r.symbol)),
-    })
+    RelocationType::from_number(r.ty)
+        .and_then(|ty| ty.part_of(value))
+        .ok_or_else(|| format!("relocation type {} of `{}`", r.ty, r.symbol))
 }
 
 /// Returns the bytes that a relocation changes.

@@ -1,51 +1,28 @@
-//! Reader of `.note.gantry.bindings`, which says where a kernel's arguments are among a shader's
-//! resources. `codegen` writes the note; `zebin/reflection.rs` there describes its format.
+//! Bindings of shaders, checked against the arguments of kernels.
 
-use super::elf::notes;
-use super::info::{ArgKind, ArgRole, BindingPlace, KernelInfo, Resource};
-use super::yaml::{self, Node};
-use super::{Zebin, ZebinError};
-use crate::limits::Limits;
+use super::Zebin;
+use super::info::{ArgKind, KernelInfo};
+use gantry_zebin::{ArgRole, Bindings, KernelBindings, Resource, ZebinError};
 
-/// Section of the note.
-pub(super) const SECTION: &str = ".note.gantry.bindings";
-/// Owner of the note, and below it its type.
-const OWNER: &[u8] = b"Gantry";
-const NOTE: u32 = 1;
-
-/// Reads the section into the kernels of a zebin.
+/// Gives the arguments of a zebin's kernels their roles.
 ///
 /// # Errors
-/// The note is damaged, or does not match the kernel's arguments.
-pub(super) fn read(section: &[u8], zebin: &mut Zebin, limits: &Limits) -> Result<(), ZebinError> {
-    for note in notes(section, SECTION) {
-        let note = note?;
-        if note.owner != OWNER || note.ty != NOTE {
-            continue;
-        }
-        let text = std::str::from_utf8(note.desc)
-            .map_err(|e| ZebinError::new(format!("{SECTION}: {e}")))?;
-        let Some(doc) = yaml::parse(text, SECTION, limits)? else {
-            continue;
-        };
-        for node in Node::root(&doc, SECTION).list_of("kernels")? {
-            let name = node.need("name")?.string()?;
-            let node = node.named(format!("{SECTION}: kernel `{name}`"));
-            let found = zebin.index.get(&name).copied();
-            match found.and_then(|n| zebin.kernels.get_mut(n)) {
-                Some(kernel) => roles(kernel, &node)?,
-                None => return Err(node.error("there is no such kernel")),
-            }
+/// A role does not match the argument, or there is no such kernel.
+pub(super) fn assign(bindings: &Bindings, zebin: &mut Zebin) -> Result<(), ZebinError> {
+    for k in &bindings.kernels {
+        let found = zebin.index.get(&k.name).copied();
+        match found.and_then(|n| zebin.kernels.get_mut(n)) {
+            Some(kernel) => roles(kernel, k)?,
+            None => return Err(k.error("", "there is no such kernel")),
         }
     }
     Ok(())
 }
 
-fn roles(kernel: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
+fn roles(kernel: &mut KernelInfo, bindings: &KernelBindings) -> Result<(), ZebinError> {
     let mut places = Vec::new();
-    for n in node.list_of("args")? {
-        let role = role(&n)?;
-        let index = n.need("arg_index")?.u32()?;
+    for (n, bound) in bindings.args.iter().enumerate() {
+        let (index, role) = (bound.index, bound.role);
         let kind = |index: u32| kernel.args.get(index as usize).map(|a| a.kind);
         let fits = match (role, kind(index)) {
             (ArgRole::Resource(_, r), Some(kind)) => match r {
@@ -68,40 +45,15 @@ fn roles(kernel: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
         }
         match kernel.args.get_mut(index as usize) {
             Some(arg) if fits && arg.role == ArgRole::Argument => arg.role = role,
-            _ => return Err(n.error(&format!("argument {index} cannot be this"))),
+            _ => {
+                let what = format!("argument {index} cannot be this");
+                return Err(bindings.error(format_args!(".args[{n}]"), what));
+            }
         }
     }
     places.sort_unstable();
     match places.windows(2).find(|w| w.first() == w.last()) {
-        Some(_) => Err(node.error("two arguments are at one place")),
+        Some(_) => Err(bindings.error("", "two arguments are at one place")),
         None => Ok(()),
     }
-}
-
-fn role(n: &Node<'_>) -> Result<ArgRole, ZebinError> {
-    if let Some(of) = n.get("size_of")? {
-        return Ok(ArgRole::SizeOf(of.u32()?));
-    }
-    if n.flag("push_constants")? {
-        return Ok(ArgRole::PushConstants);
-    }
-    let place = BindingPlace {
-        set: n.need("set")?.u32()?,
-        binding: n.need("binding")?.u32()?,
-        element: n.u32_or("element", 0)?,
-    };
-    let what = n.need("resource")?.string()?;
-    let resource = match what.as_str() {
-        "storage_buffer" => Resource::StorageBuffer {
-            least: n.need("least")?.u32()?,
-            read_only: n.flag("read_only")?,
-        },
-        "uniform_buffer" => Resource::UniformBuffer {
-            least: n.need("least")?.u32()?,
-        },
-        "image" => Resource::Image,
-        "sampler" => Resource::Sampler,
-        _ => return Err(n.error(&format!("unknown resource `{what}`"))),
-    };
-    Ok(ArgRole::Resource(place, resource))
 }

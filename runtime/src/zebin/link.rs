@@ -1,127 +1,79 @@
 //! Symbols and relocations of a zebin: addresses that a loader must fill in, and their locations.
 
-use super::elf::{Header, err};
-use super::{FunctionSymbol, Part, Relocation, Zebin, ZebinError};
-use crate::limits::{Budget, Limits};
-use object::LittleEndian as LE;
-use object::elf;
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym};
+use super::{FunctionSymbol, Part, Relocation, Zebin};
+use gantry_zebin::ZebinError;
+use gantry_zebin::elf::{File, FoundSymbol};
+use gantry_zebin::names;
 use std::collections::HashMap;
 
-/// Reads symbols and relocations into a zebin whose sections are there. `names` are those of the
-/// ELF's sections, and `name_bytes` is the budget of other names.
-pub(super) fn read(
-    zebin: &mut Zebin,
-    table: &SectionTable<'_, Header>,
-    names: &[&str],
-    le: LE,
-    bytes: &[u8],
-    name_bytes: &mut Budget,
-    limits: &Limits,
-) -> Result<(), ZebinError> {
+/// Reads symbols and relocations into a zebin whose sections are there.
+pub(super) fn read(zebin: &mut Zebin, file: &mut File<'_>) -> Result<(), ZebinError> {
     let by_name = PartsByName::new(zebin);
-    let parts: Vec<Option<Part>> = names.iter().map(|n| by_name.section(n)).collect();
-    let mut entries = Budget::new("symbols and relocations", limits.symbols);
-    let symbols = table
-        .symbols(le, bytes, elf::SHT_SYMTAB)
-        .map_err(|e| err("ELF symbol table", e))?;
-    entries.take(symbols.len())?;
-    let mut name_of = |s: &<Header as FileHeader>::Sym| {
-        let name = s
-            .name(le, symbols.strings())
-            .map_err(|e| err("ELF symbol name", e))?;
-        name_bytes.take(name.len())?;
-        Ok::<_, ZebinError>(String::from_utf8_lossy(name).into_owned())
-    };
-    let part_of = |s: &<Header as FileHeader>::Sym| {
-        parts.get(usize::from(s.st_shndx(le).0)).copied().flatten()
-    };
-    for s in symbols.iter() {
-        let Some(part @ (Part::Kernel(_) | Part::Function(_))) = part_of(s) else {
+    let parts = file.sections.iter().map(|s| by_name.section(&s.name));
+    let parts: Vec<Option<Part>> = parts.collect();
+    let part_of = |s: &FoundSymbol| parts.get(s.section).copied().flatten();
+    for s in file.symbols()? {
+        let Some(part @ (Part::Kernel(_) | Part::Function(_))) = part_of(&s) else {
             continue;
         };
-        let name = name_of(s)?;
-        // `_entry` marks where a kernel starts after its prologue, which is no function.
-        if s.st_type() == elf::STT_FUNC && !name.is_empty() && name != "_entry" {
+        let name = file.symbol_name(s.index)?;
+        if s.function && !name.is_empty() && name != names::ENTRY {
             zebin.symbols.push(FunctionSymbol {
                 name,
                 part,
-                offset: s.st_value(le),
-                size: s.st_size(le),
+                offset: s.offset,
+                size: s.size,
             });
         }
     }
-    for (i, s) in table.iter().enumerate() {
-        let rels: Vec<(u64, u32, i64, usize)> =
-            if let Some((list, _)) = s.rel(le, bytes).map_err(|e| err("relocations", e))? {
-                entries.take(list.len())?;
-                list.iter()
-                    .map(|r| (r.r_offset(le), r.r_type(le).0, 0, r.r_sym(le) as usize))
-                    .collect()
-            } else if let Some((list, _)) = s.rela(le, bytes).map_err(|e| err("relocations", e))? {
-                entries.take(list.len())?;
-                list.iter()
-                    .map(|r| {
-                        (
-                            r.r_offset(le),
-                            r.r_type(le, false).0,
-                            r.r_addend(le),
-                            r.r_sym(le, false) as usize,
-                        )
-                    })
-                    .collect()
-            } else {
-                continue;
-            };
-        if names.get(s.sh_info(le) as usize) == Some(&".debug_line") {
-            for (offset, _, addend, index) in rels {
+    for i in 0..file.sections.len() {
+        let Some(table) = file.relocations(i)? else {
+            continue;
+        };
+        let section = file.sections.get(table.section);
+        if section.is_some_and(|s| s.name == names::DEBUG_LINE) {
+            for r in table.entries {
                 // Intel's compiler gives the symbol the section's name, and the number of another
                 // section.
-                let Ok(symbol) = symbols.symbol(object::SymbolIndex(index)) else {
+                let Ok(symbol) = file.symbol(names::DEBUG_LINE, r.symbol) else {
                     continue;
                 };
-                let named = by_name.code(&name_of(symbol)?);
+                let named = by_name.code(&file.symbol_name(r.symbol)?);
                 if let Some(code) = named
-                    .or_else(|| part_of(symbol))
+                    .or_else(|| part_of(&symbol))
                     .and_then(|p| zebin.code_index(p))
                 {
-                    let value = symbol.st_value(le).wrapping_add(addend as u64);
-                    zebin.lines.relocate(offset, code, value);
+                    let value = symbol.offset.wrapping_add(r.addend as u64);
+                    zebin.lines.relocate(r.offset, code, value);
                 }
             }
             continue;
         }
-        let Some(out) = parts
-            .get(s.sh_info(le) as usize)
-            .copied()
-            .flatten()
-            .and_then(|p| relocations_of(zebin, p))
-        else {
+        let part = parts.get(table.section).copied().flatten();
+        let Some(out) = part.and_then(|p| relocations_of(zebin, p)) else {
             continue;
         };
-        for (offset, ty, addend, index) in rels {
-            let symbol = symbols
-                .symbol(object::SymbolIndex(index))
-                .map_err(|e| err(&format!("relocation section {i}"), e))?;
+        for r in table.entries {
+            let symbol = file.symbol(&format!("relocation section {i}"), r.symbol)?;
             out.push(Relocation {
-                offset,
-                ty,
-                addend,
-                symbol: name_of(symbol)?,
-                target: part_of(symbol).map(|p| (p, symbol.st_value(le))),
+                offset: r.offset,
+                ty: r.ty,
+                addend: r.addend,
+                symbol: file.symbol_name(r.symbol)?,
+                target: part_of(&symbol).map(|p| (p, symbol.offset)),
             });
         }
     }
     Ok(())
 }
 
-/// PartsByName of a module by name.
+/// Parts of a module by name.
 struct PartsByName(HashMap<String, Part>);
 
 impl PartsByName {
     fn new(zebin: &Zebin) -> PartsByName {
         let kernels = zebin.kernels.iter().enumerate();
-        let kernels = kernels.map(|(i, k)| (format!(".text.{}", k.name), Part::Kernel(i)));
+        let kernels = kernels.map(|(i, k)| (names::code_section(&k.name), Part::Kernel(i)));
         let functions = zebin.functions.iter().enumerate();
         let functions = functions.map(|(i, f)| (f.name.clone(), Part::Function(i)));
         let data = zebin.data.iter().enumerate();
@@ -139,7 +91,7 @@ impl PartsByName {
     fn code(&self, name: &str) -> Option<Part> {
         let section = self.section(name);
         section
-            .or_else(|| self.section(&format!(".text.{name}")))
+            .or_else(|| self.section(&names::code_section(name)))
             .filter(|p| !matches!(p, Part::Data(_)))
     }
 }

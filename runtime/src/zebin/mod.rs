@@ -1,50 +1,30 @@
-//! Zebins: the ELF container of Gen kernels that Gantry and Intel's compilers write.
+//! Zebins as launches need them. `gantry-zebin` reads the format; this room reads from it what a
+//! module has, and derives the arguments that a caller gives.
 //!
 //! [`Zebin::parse`] reads everything a launch needs, once, and never panics whatever the bytes are.
-//! The format is specified in intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
 
 mod bindings;
-mod elf;
 mod images;
 mod info;
+mod kernel;
 mod lines;
 mod link;
-mod read;
+mod load;
 #[cfg(test)]
 mod tests;
-mod write;
-mod yaml;
 
-pub use info::{
-    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ArgRole, BindingPlace, ExecutionEnv,
-    ImageFact, KernelInfo, MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, Resource,
-    SamplerEntry, SamplerFact, SamplerSource,
+pub use gantry_zebin::{
+    AddrMode, AddrSpace, ArgRole, BindingPlace, BufferFact, ExecutionEnv, ImageFact, LaunchFact,
+    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, PerThreadIds, Pointer, Resource,
+    SamplerFact, Slot, ZebinError,
 };
+pub use info::{ArgInfo, ArgKind, ArgNames, KernelInfo, SamplerEntry, SamplerSource};
 pub use lines::{LineInfo, SourceLine};
-#[doc(hidden)]
-pub use write::{Section, product, write, write_sections};
 
-use crate::limits::{Excess, Limits};
+use crate::limits::Limits;
 use gantry_isa_gen::Platform;
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// Error in a zebin, as a sentence that says where.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a usable zebin: {0}")]
-pub struct ZebinError(pub(crate) String);
-
-impl ZebinError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        ZebinError(message.into())
-    }
-}
-
-impl From<Excess> for ZebinError {
-    fn from(e: Excess) -> Self {
-        ZebinError::new(e.to_string())
-    }
-}
 
 /// Zebin that was read. Code stays in the bytes it was read from.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,8 +72,8 @@ pub enum Part {
 pub struct Relocation {
     /// Byte offset in its section.
     pub offset: u64,
-    /// Relocation type: 1 address, 2 its low half, 3 its high half, 4 and others as in the zebin
-    /// specification.
+    /// Relocation type, which need not be one of
+    /// [`RelocationType`](gantry_zebin::names::RelocationType).
     pub ty: u32,
     /// Number added to the address. Data sections hold a further addend in place.
     pub addend: i64,
@@ -165,7 +145,7 @@ impl Zebin {
     /// # Errors
     /// Errors are those of [`Self::parse`].
     pub fn parse_within(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
-        elf::parse(bytes, limits)
+        load::parse(bytes, limits)
     }
 
     /// Returns a kernel's index and description, by its name.

@@ -1,9 +1,11 @@
 use super::*;
+use gantry_zebin::elf::Section;
+use gantry_zebin::write;
 
 /// Builds a small zebin whose kernels have no code worth running.
 fn zebin(ze_info: &str, kernels: &[&str], product: u32) -> Vec<u8> {
     let code = |k: &&str| Section::new(format!(".text.{k}"), vec![0; 32]);
-    write_sections(product, ze_info, kernels.iter().map(code).collect())
+    write(product, ze_info, kernels.iter().map(code).collect()).unwrap()
 }
 
 const INFO: &str = "\
@@ -65,7 +67,7 @@ fn a_whole_one() {
     let (i, k) = z.kernel("k").unwrap();
     assert_eq!(z.code(&bytes, i).unwrap().len(), 32);
     assert_eq!(k.env.simd_size, 16);
-    assert_eq!(k.env.grf_count, 128);
+    assert_eq!(k.grf_count, 128);
     assert_eq!(k.env.required_work_group_size, Some([8, 2, 1]));
     let kinds: Vec<ArgKind> = k.args.iter().map(|a| a.kind).collect();
     assert_eq!(kinds, [ArgKind::Value { size: 8 }, ArgKind::Buffer]);
@@ -213,15 +215,10 @@ fn damage_never_panics() {
 }
 
 /// Builds an entry of a note.
-fn note(owner: &[u8], ty: u32, desc: &[u8]) -> Vec<u8> {
+fn note(owner: &str, ty: u32, desc: &[u8]) -> Vec<u8> {
+    let owner = owner.as_bytes();
     let mut out = Vec::new();
-    for word in [owner.len() as u32, desc.len() as u32, ty] {
-        out.extend(word.to_le_bytes());
-    }
-    for part in [owner, desc] {
-        out.extend(part);
-        out.resize(out.len().next_multiple_of(4), 0);
-    }
+    gantry_zebin::Note { owner, ty, desc }.write(&mut out);
     out
 }
 
@@ -231,7 +228,7 @@ fn with_bindings(note: Vec<u8>) -> Result<Zebin, ZebinError> {
         Section::new(".text.k", vec![0; 32]),
         Section::new(".note.gantry.bindings", note),
     ];
-    Zebin::parse(&write_sections(18, INFO, sections))
+    Zebin::parse(&write(18, INFO, sections).unwrap())
 }
 
 #[test]
@@ -239,9 +236,9 @@ fn places_of_arguments() {
     let say = |args: &str| {
         let text = format!("---\nversion: '1.0'\nkernels:\n  - name: k\n    args:\n{args}...\n");
         // Entries of other owners and types are skipped.
-        let mut all = note(b"Other\0", 1, b"?");
-        all.extend(note(b"Gantry\0", 2, b"?"));
-        all.extend(note(b"Gantry\0", 1, text.as_bytes()));
+        let mut all = note("Other", 1, b"?");
+        all.extend(note("Gantry", 2, b"?"));
+        all.extend(note("Gantry", 1, text.as_bytes()));
         with_bindings(all)
     };
     let buffer = "      - {arg_index: 1, resource: storage_buffer, set: 2, binding: 3, least: 8}\n";
@@ -289,7 +286,7 @@ fn places_of_arguments() {
 #[test]
 fn damaged_places_of_arguments() {
     let whole = note(
-        b"Gantry\0",
+        "Gantry",
         1,
         b"kernels: [{name: other, args: [{arg_index: 1}]}]",
     );
@@ -298,6 +295,6 @@ fn damaged_places_of_arguments() {
     for len in 1..whole.len() - 4 {
         assert!(e(whole[..len].to_vec()).contains("is damaged"), "{len}");
     }
-    assert!(e(note(b"Gantry\0", 1, b"\xff")).contains("invalid utf-8"));
-    assert!(e(note(b"Gantry\0", 1, b"[")).contains(".note.gantry.bindings: "));
+    assert!(e(note("Gantry", 1, b"\xff")).contains("invalid utf-8"));
+    assert!(e(note("Gantry", 1, b"[")).contains(".note.gantry.bindings: "));
 }

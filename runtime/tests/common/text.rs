@@ -29,7 +29,7 @@ pub fn zebin(p: Platform, ze_info: &str, text: &str) -> Vec<u8> {
 
 /// Builds a zebin of the kernel `t` from code.
 pub fn zebin_of(p: Platform, ze_info: &str, code: Vec<u8>) -> Vec<u8> {
-    gantry_runtime::zebin::write(p, ze_info, &[("t", code)])
+    gantry_zebin::write_kernels(p, ze_info, &[("t", code)]).unwrap()
 }
 
 /// Returns the annotation that waits for everything before.

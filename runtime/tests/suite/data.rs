@@ -7,8 +7,9 @@
 use crate::common::text;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surface};
-use gantry_runtime::zebin::{Section, product, write_sections};
 use gantry_runtime::{Bounds, Device, DeviceKind, Grid, Local, SimOptions};
+use gantry_zebin::elf::Section;
+use gantry_zebin::{product, write};
 
 /// Argument 0 is the output, in the binding table at 0. Constants are at 2 and bindless (dword 2 of
 /// the payload), globals at 5 and by address (dwords 4 and 5).
@@ -108,8 +109,8 @@ fn data_is_behind_surfaces() {
             bounds: Bounds::Drop,
             ..SimOptions::default()
         });
-        let bytes = |v: &[u32]| v.iter().flat_map(|d| d.to_le_bytes()).collect();
-        let zebin = write_sections(
+        let bytes = |v: &[u32]| v.iter().flat_map(|d| d.to_le_bytes()).collect::<Vec<u8>>();
+        let zebin = write(
             product(p),
             &INFO.replace("INLINE", &inline.to_string()),
             vec![
@@ -117,7 +118,8 @@ fn data_is_behind_surfaces() {
                 Section::new(".data.const", bytes(&constants)),
                 Section::new(".data.global", bytes(&globals)),
             ],
-        );
+        )
+        .unwrap();
         let module = device.load(&zebin).unwrap();
         let out = device.buffer(5 * 32).unwrap();
         let launch = || {

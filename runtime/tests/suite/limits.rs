@@ -4,8 +4,10 @@
 use crate::common;
 use crate::common::{have, text};
 use gantry_isa_gen::Platform;
-use gantry_runtime::zebin::{Section, Zebin, product, write, write_sections};
+use gantry_runtime::zebin::Zebin;
 use gantry_runtime::{Device, Error, Grid, Limits, Pool, SimOptions};
+use gantry_zebin::elf::Section;
+use gantry_zebin::{product, write, write_kernels};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +31,7 @@ fn many(kernels: usize) -> String {
 fn with_sections(more: Vec<Section>) -> Vec<u8> {
     let mut sections = vec![Section::new(".text.k0", vec![0; 16])];
     sections.extend(more);
-    write_sections(product(P), &many(1), sections)
+    write(product(P), &many(1), sections).unwrap()
 }
 
 fn refused(zebin: &[u8], limits: &Limits) -> String {
@@ -45,7 +47,7 @@ fn aliases_are_refused() {
         let of = format!("*a{}, ", i - 1).repeat(60);
         writeln!(info, "a{i}: &a{i} [{of}]").unwrap();
     }
-    let zebin = write(P, &(info + &many(1)), &[("k0", vec![0; 16])]);
+    let zebin = write_kernels(P, &(info + &many(1)), &[("k0", vec![0; 16])]).unwrap();
     assert_eq!(
         refused(&zebin, &Limits::default()),
         ".ze_info: an alias (`*`), which no compiler writes"
@@ -139,7 +141,7 @@ fn every_limit_of_a_module_is_said() {
         let name = format!("  - name: k{i}\n");
         info = info.replace(&name, &format!("{name}    {arg}\n"));
     }
-    let zebin = write(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]);
+    let zebin = write_kernels(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]).unwrap();
     let limits = Limits {
         arguments: 1500,
         ..all
@@ -152,7 +154,7 @@ fn every_limit_of_a_module_is_said() {
     for i in 0..2 {
         info += &format!("  - {{name: k{i}, args_info: [{{index: 999}}]}}\n");
     }
-    let zebin = write(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]);
+    let zebin = write_kernels(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]).unwrap();
     Zebin::parse(&zebin).unwrap();
     assert_eq!(refused(&zebin, &limits), said);
 }
@@ -201,7 +203,7 @@ fn devices_have_limits_of_their_own() {
     });
     let zebin = |n: usize| {
         let sections = (0..n).map(|i| Section::new(format!(".text.k{i}"), vec![0; 16]));
-        write_sections(product(P), &many(n), sections.collect())
+        write(product(P), &many(n), sections.collect()).unwrap()
     };
     assert_eq!(d.load(&zebin(3)).unwrap().kernels().count(), 3);
     assert_eq!(
@@ -269,7 +271,7 @@ fn sections(name: &str, kernels: usize, count: usize) -> Vec<u8> {
     if name != "k" {
         all.push(Section::new(".text.k0", vec![0; 16]));
     }
-    write_sections(product(P), &many(kernels), all)
+    write(product(P), &many(kernels), all).unwrap()
 }
 
 /// Launches a kernel with private memory, with two threads in each of `groups` groups.

@@ -3,8 +3,9 @@
 
 use crate::common::text;
 use gantry_isa_gen::Platform;
-use gantry_runtime::zebin::{Section, product, write_sections};
 use gantry_runtime::{Device, Grid, SimOptions};
+use gantry_zebin::elf::Section;
+use gantry_zebin::{product, write};
 
 const P: Platform = Platform::Gen9;
 
@@ -37,14 +38,15 @@ fn what_is_not_used_is_not_there() {
         threads: 4,
         ..SimOptions::default()
     });
-    let zebin = write_sections(
+    let zebin = write(
         product(P),
         INFO,
         vec![
             Section::new(".text.t", text::code(P, &text::whole(""))),
             Section::zeros(".bss.global", 1 << 30),
         ],
-    );
+    )
+    .unwrap();
     let m = d.load(&zebin).unwrap();
     let _buffer = d.buffer(1 << 30).unwrap();
     // Four groups at once, of four threads with 64 MiB each.

@@ -42,7 +42,7 @@ impl Made {
             scratch: info.scratch_bytes(),
             bytes: code.len(),
             // Threads share the registers of an EU.
-            threads: features.eu_threads * features.grf_count / info.env.grf_count.max(1),
+            threads: features.eu_threads * features.grf_count / info.grf_count.max(1),
             zebin,
             time,
         })

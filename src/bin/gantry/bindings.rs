@@ -2,22 +2,13 @@
 
 use crate::Failure;
 use crate::args::{ArgForm, FileOutput, make};
-use gantry::runtime::zebin::{ArgKind, ArgRole, BindingPlace, Resource};
+use gantry::runtime::zebin::{ArgKind, ArgRole, BindingPlace, Resource, Slot};
 use gantry::runtime::{Arg, Device, Kernel, Launch};
-
-/// Location of a shader's resource.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ShaderSlot {
-    /// Set and binding, with the element of an array.
-    At(BindingPlace),
-    /// Push constants.
-    Pushed,
-}
 
 /// Parsed `--bind`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BindArg {
-    place: ShaderSlot,
+    place: Slot,
     form: ArgForm,
 }
 
@@ -32,7 +23,7 @@ impl BindArg {
         let (place, form) = text.split_once(':').ok_or_else(wrong)?;
         let form = ArgForm::parse(form)?;
         if place == "push" {
-            let place = ShaderSlot::Pushed;
+            let place = Slot::Pushed;
             return Ok(BindArg { place, form });
         }
         let numbers: Result<Vec<u32>, _> = place.split(',').map(|n| n.trim().parse()).collect();
@@ -41,7 +32,7 @@ impl BindArg {
             [set, binding, element] => (set, binding, element),
             _ => return Err(wrong()),
         };
-        let place = ShaderSlot::At(BindingPlace {
+        let place = Slot::At(BindingPlace {
             set,
             binding,
             element,
@@ -52,13 +43,11 @@ impl BindArg {
     /// Returns the kind that the kernel has there. An image and its sampler may share a binding.
     fn kind(&self, kernel: &Kernel) -> Option<ArgKind> {
         let sampler = matches!(self.form, ArgForm::Sampler(_));
-        let here = |role| match (role, self.place) {
-            (ArgRole::Resource(at, r), ShaderSlot::At(place)) => {
-                at == place && sampler == (r == Resource::Sampler)
-            }
-            (ArgRole::PushConstants, ShaderSlot::Pushed) => true,
-            _ => false,
+        let fits = |role| match role {
+            ArgRole::Resource(_, r) => sampler == (r == Resource::Sampler),
+            _ => true,
         };
+        let here = |role| Slot::of(role) == Some(self.place) && fits(role);
         let found = kernel.args().iter().find(|a| here(a.role));
         found.map(|a| a.kind)
     }
@@ -75,8 +64,8 @@ pub(crate) fn bind<'k>(
     for b in binds {
         let made = make(&b.form, device, b.kind(kernel))?;
         launch = match b.place {
-            ShaderSlot::At(p) => launch.bind_element(p.set, p.binding, p.element, made.arg),
-            ShaderSlot::Pushed => launch.push_constants(made.arg),
+            Slot::At(p) => launch.bind_element(p.set, p.binding, p.element, made.arg),
+            Slot::Pushed => launch.push_constants(made.arg),
         };
         after.extend(made.after);
     }
@@ -115,7 +104,7 @@ mod tests {
     fn places() {
         let place = |t| BindArg::parse(t).ok().map(|b| b.place);
         let at = |set, binding, element| {
-            Some(ShaderSlot::At(BindingPlace {
+            Some(Slot::At(BindingPlace {
                 set,
                 binding,
                 element,
@@ -123,7 +112,7 @@ mod tests {
         };
         assert_eq!(place("0,3:zero:16"), at(0, 3, 0));
         assert_eq!(place("1,2,4:in:x.bin"), at(1, 2, 4));
-        assert_eq!(place("push:f32:2"), Some(ShaderSlot::Pushed));
+        assert_eq!(place("push:f32:2"), Some(Slot::Pushed));
         for bad in [
             "0:zero:16",
             "0,1",

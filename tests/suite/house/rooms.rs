@@ -231,6 +231,11 @@ fn isa_gen() {
 }
 
 #[test]
+fn zebin() {
+    check("zebin");
+}
+
+#[test]
 fn spirv() {
     check("spirv");
 }

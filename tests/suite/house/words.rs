@@ -40,9 +40,10 @@ pub(super) fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
 }
 
 /// Folders that hold Rust.
-const RUST: [&str; 11] = [
+const RUST: [&str; 12] = [
     "meta",
     "isa-gen",
+    "zebin",
     "codegen",
     "spirv",
     "runtime",

@@ -5,14 +5,11 @@ use crate::ir::opcode::{Format, Info};
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
+use gantry_zebin::names::EXTERNAL_FUNCTIONS;
 
 /// Maximum number of parameters of a block, and of results of an instruction. Their indices have 16
 /// bits.
 const MAX_PARAMETERS: usize = u16::MAX as usize;
-
-/// Name of the kernel that holds the code of indirectly called functions for loaders (zebin
-/// specification).
-const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
 
 /// Returns true if a name can be written in the text format.
 pub(super) fn is_name(name: &str) -> bool {
@@ -63,10 +60,10 @@ impl Verifier<'_> {
                 self.error(ErrorLocation::Function, "a kernel has no results");
             }
         }
-        if kernel && func.name == RESERVED {
+        if kernel && func.name == EXTERNAL_FUNCTIONS {
             self.error(
                 ErrorLocation::Function,
-                format!("a kernel cannot be named {RESERVED}: loaders take its code for that of external functions"),
+                format!("a kernel cannot be named {EXTERNAL_FUNCTIONS}: loaders take its code for that of external functions"),
             );
         }
         let given = func.sig.params.iter();

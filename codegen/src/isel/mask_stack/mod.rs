@@ -28,90 +28,48 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::fmt;
 
-/// Lowering of SIMD control flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SimdCf {
-    /// Mask stack where the rules allow it, else flags.
-    #[default]
-    Auto,
-    /// Always flags.
-    Flags,
-    /// Mask stack. A violated rule is an error.
-    MaskStack,
-}
-
-impl SimdCf {
-    /// All variants.
-    pub const ALL: [SimdCf; 3] = [SimdCf::Auto, SimdCf::Flags, SimdCf::MaskStack];
-
-    /// Returns the name that `--simd-cf` takes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SimdCf::Auto => "auto",
-            SimdCf::Flags => "flags",
-            SimdCf::MaskStack => "mask-stack",
-        }
-    }
-
-    /// Returns the variant of a name.
-    pub fn from_name(name: &str) -> Option<SimdCf> {
-        SimdCf::ALL.into_iter().find(|s| s.name() == name)
+gantry_isa_gen::named_enum! {
+    /// Lowering of SIMD control flow. Names are those that `--simd-cf` takes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum SimdCf {
+        /// Mask stack where the rules allow it, else flags.
+        #[default]
+        Auto = "auto",
+        /// Always flags.
+        Flags = "flags",
+        /// Mask stack. A violated rule is an error.
+        MaskStack = "mask-stack",
     }
 }
 
-/// Rules that a kernel must keep for the mask stack to be used.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Rule {
-    /// The kernel has no calls of subroutines.
-    Subroutines,
-    /// The SIMD width is one that SIMD control flow has.
-    Width,
-    /// The dispatch mask is read before any SIMD control flow.
-    DispatchMask,
-    /// The execution mask of a `goto` or `join` is the active one.
-    CurrentMask,
-    /// The resume mask of a `goto` or `join` is exactly the channels that wait at the join point.
-    WaitingChannels,
-    /// A resume mask is defined only by `goto`, and is no execution mask.
-    ResumeMask,
-    /// A resume mask is used only by `goto` and `join`.
-    ResumeData,
-    /// The channels of a resume mask resume at one `join`.
-    OneJoin,
-    /// Channels wait ahead: the join point, or the thread's end, comes after each `goto` in
-    /// emission order.
-    Forward,
+gantry_isa_gen::named_enum! {
+    /// Rules that a kernel must keep for the mask stack to be used.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Rule {
+        /// The kernel has no calls of subroutines.
+        Subroutines = "subroutines",
+        /// The SIMD width is one that SIMD control flow has.
+        Width = "width",
+        /// The dispatch mask is read before any SIMD control flow.
+        DispatchMask = "dispatch-mask",
+        /// The execution mask of a `goto` or `join` is the active one.
+        CurrentMask = "current-mask",
+        /// The resume mask of a `goto` or `join` is exactly the channels that wait at the join
+        /// point.
+        WaitingChannels = "waiting-channels",
+        /// A resume mask is defined only by `goto`, and is no execution mask.
+        ResumeMask = "resume-mask",
+        /// A resume mask is used only by `goto` and `join`.
+        ResumeData = "resume-data",
+        /// The channels of a resume mask resume at one `join`.
+        OneJoin = "one-join",
+        /// Channels wait ahead: the join point, or the thread's end, comes after each `goto` in
+        /// emission order.
+        Forward = "forward",
+    }
 }
 
 impl Rule {
-    /// All rules.
-    pub const ALL: [Rule; 9] = [
-        Rule::Subroutines,
-        Rule::Width,
-        Rule::DispatchMask,
-        Rule::CurrentMask,
-        Rule::WaitingChannels,
-        Rule::ResumeMask,
-        Rule::ResumeData,
-        Rule::OneJoin,
-        Rule::Forward,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rule::Subroutines => "subroutines",
-            Rule::Width => "width",
-            Rule::DispatchMask => "dispatch-mask",
-            Rule::CurrentMask => "current-mask",
-            Rule::WaitingChannels => "waiting-channels",
-            Rule::ResumeMask => "resume-mask",
-            Rule::ResumeData => "resume-data",
-            Rule::OneJoin => "one-join",
-            Rule::Forward => "forward",
-        }
-    }
-
     /// Returns the rule as a sentence.
     pub const fn says(self) -> &'static str {
         match self {

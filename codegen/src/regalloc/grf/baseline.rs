@@ -11,31 +11,19 @@ use crate::regalloc::{AllocEnv, Allocated, Allocation, out_of_registers};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::BTreeSet;
 
-/// Register allocation algorithm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Allocator {
-    /// Main allocator, at byte granularity.
-    #[default]
-    Bytes,
-    /// Main allocator with each register rounded up to whole GRFs, and aligned to them.
-    Grfs,
-    /// Linear scan in the order of starts. Each register gets the lowest place that is free from
-    /// its first point to its last. Copies are not coalesced. If there is no place, the register
-    /// that is live longest is spilled everywhere.
-    LinearScan,
-}
-
-impl Allocator {
-    /// All algorithms.
-    pub const ALL: [Allocator; 3] = [Allocator::Bytes, Allocator::Grfs, Allocator::LinearScan];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Allocator::Bytes => "bytes",
-            Allocator::Grfs => "grfs",
-            Allocator::LinearScan => "linear-scan",
-        }
+gantry_isa_gen::named_enum! {
+    /// Register allocation algorithm.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Allocator {
+        /// Main allocator, at byte granularity.
+        #[default]
+        Bytes = "bytes",
+        /// Main allocator with each register rounded up to whole GRFs, and aligned to them.
+        Grfs = "grfs",
+        /// Linear scan in the order of starts. Each register gets the lowest place that is free
+        /// from its first point to its last. Copies are not coalesced. If there is no place, the
+        /// register that is live longest is spilled everywhere.
+        LinearScan = "linear-scan",
     }
 }
 

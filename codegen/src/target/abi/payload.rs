@@ -42,15 +42,16 @@ impl LaunchFact {
         }
     }
 
-    /// Returns its `arg_type` in `.ze_info`.
-    pub fn ze_name(self) -> &'static str {
+    /// Returns its entry in `.ze_info`.
+    pub const fn entry(self) -> gantry_zebin::LaunchFact {
+        use gantry_zebin::LaunchFact as Entry;
         match self {
-            LaunchFact::LocalSize => "enqueued_local_size",
-            LaunchFact::GroupCount => "group_count",
-            LaunchFact::GlobalSize => "global_size",
-            LaunchFact::GlobalOffset => "global_id_offset",
-            LaunchFact::WorkDim => "work_dimensions",
-            LaunchFact::PrintfBuffer => "printf_buffer",
+            LaunchFact::LocalSize => Entry::EnqueuedLocalSize,
+            LaunchFact::GroupCount => Entry::GroupCount,
+            LaunchFact::GlobalSize => Entry::GlobalSize,
+            LaunchFact::GlobalOffset => Entry::GlobalIdOffset,
+            LaunchFact::WorkDim => Entry::WorkDimensions,
+            LaunchFact::PrintfBuffer => Entry::PrintfBuffer,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::backend::LaunchRequest;
 use crate::buffer::BufferBackend;
 use crate::error::Error;
 use crate::limits::{Limits, within};
-use crate::zebin::PayloadKind;
+use crate::zebin::{LaunchFact, PayloadKind};
 use std::sync::Arc;
 
 /// Bytes of the assertion buffer. It has its size, a flag that an assertion failed, then a printf
@@ -36,19 +36,22 @@ impl LaunchBuffers {
         limits: &Limits,
     ) -> Result<LaunchBuffers, Error> {
         let kernel = request.kernel;
-        let has = |kind: &PayloadKind| kernel.payload.iter().any(|p| p.kind == *kind);
-        let implicit = implicit_args || has(&PayloadKind::ImplicitArgs);
+        let has = |fact| {
+            let mut kinds = kernel.payload.iter().map(|p| &p.kind);
+            kinds.any(|k| *k == PayloadKind::Launch(fact))
+        };
+        let implicit = implicit_args || has(LaunchFact::ImplicitArgs);
         let make = |wanted: bool, bytes: usize| -> Result<Option<Arc<SimBuffer>>, Error> {
             wanted.then(|| space.alloc(bytes)).transpose()
         };
         let printf = make(
-            implicit || has(&PayloadKind::PrintfBuffer),
+            implicit || has(LaunchFact::PrintfBuffer),
             printf::BUFFER_BYTES,
         )?;
         if let Some(b) = &printf {
             b.block.store(0, 4, u64::from(printf::EMPTY));
         }
-        let assert = make(implicit || has(&PayloadKind::AssertBuffer), ASSERT_BYTES)?;
+        let assert = make(implicit || has(LaunchFact::AssertBuffer), ASSERT_BYTES)?;
         if let Some(b) = &assert {
             b.block.store(0, 4, ASSERT_BYTES as u64);
             b.block
@@ -59,7 +62,7 @@ impl LaunchBuffers {
             .iter()
             .map(|n| u64::from(*n))
             .product::<u64>();
-        let sync_bytes = if has(&PayloadKind::SyncBuffer) {
+        let sync_bytes = if has(LaunchFact::SyncBuffer) {
             groups
                 .saturating_mul(4)
                 .checked_next_multiple_of(64)

@@ -11,7 +11,7 @@ use super::slm;
 use super::states::{self, LaunchStates};
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
-use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
+use crate::zebin::{AddrMode, BufferFact, KernelInfo, LaunchFact, PayloadKind, Pointer};
 use gantry_isa_gen::Platform;
 
 /// Cross-thread data of a launch.
@@ -37,7 +37,7 @@ pub(super) fn fill(
     let groups = request.groups();
     let locals = slm::LocalPointers::new(kernel, request.args);
     // The code adds its own static size to local pointers, unless it asks for that here.
-    let static_slm = if kernel.env.slm_runtime_adjusted {
+    let static_slm = if kernel.env.slm_runtime_adjusted() {
         u64::from(kernel.env.slm_size)
     } else {
         0
@@ -50,7 +50,7 @@ pub(super) fn fill(
         };
         let triple = |v: &[u32; 3]| v.map(u32::to_le_bytes).as_flattened().to_vec();
         let value: Vec<u8> = match &p.kind {
-            PayloadKind::Pointer { index, mode, .. } => match mode {
+            PayloadKind::Pointer(Pointer { index, mode, .. }) => match mode {
                 AddrMode::Stateful => continue,
                 AddrMode::Stateless => address(index).to_le_bytes().to_vec(),
                 AddrMode::Slm => (static_slm + locals.offset(*index)).to_le_bytes().to_vec(),
@@ -62,19 +62,19 @@ pub(super) fn fill(
             PayloadKind::Value {
                 index,
                 source_offset,
+                ..
             } => match arg(index) {
                 Some(Arg::Value(v) | Arg::Bytes(v)) => {
                     v.get(*source_offset as usize..).unwrap_or(&[]).to_vec()
                 }
                 _ => continue,
             },
-            PayloadKind::BufferAddress { index } => address(index).to_le_bytes().to_vec(),
-            PayloadKind::BufferOffset { .. } => states::FRONT.to_le_bytes().to_vec(),
-            PayloadKind::EnqueuedLocalSize => triple(&request.local),
-            PayloadKind::GroupCount => triple(&groups),
-            PayloadKind::GlobalSize => triple(&request.global),
-            PayloadKind::GlobalIdOffset => triple(&request.offset),
-            PayloadKind::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
+            PayloadKind::Buffer { index, fact } => match (fact, arg(index)) {
+                (BufferFact::Address, _) => address(index).to_le_bytes().to_vec(),
+                (BufferFact::Offset, _) => states::FRONT.to_le_bytes().to_vec(),
+                (BufferFact::Size, Some(Arg::Buffer(b))) => (b.len() as u64).to_le_bytes().to_vec(),
+                (BufferFact::Size, _) => continue,
+            },
             PayloadKind::DataBase {
                 constant,
                 mode,
@@ -96,13 +96,6 @@ pub(super) fn fill(
                     _ => base.to_le_bytes().to_vec(),
                 }
             }
-            PayloadKind::PrintfBuffer => buffers.printf.to_le_bytes().to_vec(),
-            PayloadKind::AssertBuffer => buffers.assert.to_le_bytes().to_vec(),
-            PayloadKind::SyncBuffer => buffers.sync.to_le_bytes().to_vec(),
-            PayloadKind::BufferSize { index } => match arg(index) {
-                Some(Arg::Buffer(b)) => (b.len() as u64).to_le_bytes().to_vec(),
-                _ => continue,
-            },
             PayloadKind::Image { index, fact } => match arg(index) {
                 Some(Arg::Image(i)) => states::image_fact(i, *fact).to_le_bytes().to_vec(),
                 _ => continue,
@@ -114,11 +107,21 @@ pub(super) fn fill(
             PayloadKind::InlineSampler { sampler } => {
                 Samplers::offset(*sampler).to_le_bytes().to_vec()
             }
-            // These differ from group to group or from core to core.
-            PayloadKind::LocalSize | PayloadKind::PrivateBase | PayloadKind::ImplicitArgs => {
-                continue;
-            }
-            PayloadKind::Other(name) => return Err(format!("the `{name}` argument")),
+            PayloadKind::Launch(fact) => match fact {
+                LaunchFact::EnqueuedLocalSize => triple(&request.local),
+                LaunchFact::GroupCount => triple(&groups),
+                LaunchFact::GlobalSize => triple(&request.global),
+                LaunchFact::GlobalIdOffset => triple(&request.offset),
+                LaunchFact::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
+                LaunchFact::PrintfBuffer => buffers.printf.to_le_bytes().to_vec(),
+                LaunchFact::AssertBuffer => buffers.assert.to_le_bytes().to_vec(),
+                LaunchFact::SyncBuffer => buffers.sync.to_le_bytes().to_vec(),
+                // These differ from group to group or from core to core.
+                LaunchFact::LocalSize | LaunchFact::PrivateBase | LaunchFact::ImplicitArgs => {
+                    continue;
+                }
+            },
+            PayloadKind::Other(fact) => return Err(format!("the `{}` argument", fact.name())),
         };
         put(&mut bytes, p.offset, p.size, &value);
     }
@@ -138,8 +141,11 @@ pub(in super::super) fn patch_group(
     implicit: u64,
 ) {
     for p in &kernel.payload {
-        match p.kind {
-            PayloadKind::LocalSize => {
+        let PayloadKind::Launch(fact) = p.kind else {
+            continue;
+        };
+        match fact {
+            LaunchFact::LocalSize => {
                 put(
                     cross,
                     p.offset,
@@ -147,8 +153,8 @@ pub(in super::super) fn patch_group(
                     size.map(u32::to_le_bytes).as_flattened(),
                 );
             }
-            PayloadKind::PrivateBase => put(cross, p.offset, p.size, &private.to_le_bytes()),
-            PayloadKind::ImplicitArgs => put(cross, p.offset, p.size, &implicit.to_le_bytes()),
+            LaunchFact::PrivateBase => put(cross, p.offset, p.size, &private.to_le_bytes()),
+            LaunchFact::ImplicitArgs => put(cross, p.offset, p.size, &implicit.to_le_bytes()),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@
 
 use super::payload::LocalIdWalk;
 use crate::backend::LaunchRequest;
-use crate::zebin::{KernelInfo, PayloadKind};
+use crate::zebin::{KernelInfo, LaunchFact, PayloadKind};
 
 /// Bytes of memory for the structure.
 pub(in super::super) const BYTES: u32 = 192;
@@ -46,7 +46,7 @@ impl ImplicitArgs {
         let by_address = kernel
             .payload
             .iter()
-            .any(|p| p.kind == PayloadKind::ImplicitArgs);
+            .any(|p| p.kind == PayloadKind::Launch(LaunchFact::ImplicitArgs));
         if !by_address && !in_header {
             return None;
         }

@@ -8,7 +8,7 @@
 use super::super::memory::Block;
 use super::super::regs;
 use super::super::thread::Thread;
-use crate::zebin::{KernelInfo, PerThreadArg};
+use crate::zebin::{KernelInfo, PerThreadIds};
 use gantry_isa_gen::Platform;
 
 /// Start of indirect data, as an offset from general state base (Xe-HP and later). The driver
@@ -73,12 +73,7 @@ impl PayloadLayout {
         let per_thread = kernel
             .per_thread
             .iter()
-            .map(|p| match *p {
-                PerThreadArg::LocalId { offset, size }
-                | PerThreadArg::PackedLocalIds { offset, size } => {
-                    offset.saturating_add(size).next_multiple_of(grf)
-                }
-            })
+            .map(|p| p.offset.saturating_add(p.size).next_multiple_of(grf))
             .max()
             .unwrap_or(0);
         let inline = (platform >= Platform::XeHp).then_some(InlinePayload {
@@ -293,17 +288,13 @@ impl LocalIdWalk {
     /// Writes a thread's per-thread data.
     fn ids(&self, kernel: &KernelInfo, first: u32, lanes: u32, out: &mut [u8]) {
         for p in &kernel.per_thread {
-            match *p {
-                PerThreadArg::PackedLocalIds { offset, size } => {
-                    if let Some(out) = out.get_mut(offset as usize..(offset + size) as usize) {
-                        self.packed(first, out);
-                    }
-                }
-                PerThreadArg::LocalId { offset, size } => {
-                    if let Some(out) = out.get_mut(offset as usize..(offset + size) as usize) {
-                        self.rows(first, lanes, self.row, out);
-                    }
-                }
+            let place = p.offset as usize..(p.offset + p.size) as usize;
+            let Some(out) = out.get_mut(place) else {
+                continue;
+            };
+            match p.kind {
+                PerThreadIds::Packed => self.packed(first, out),
+                PerThreadIds::Local => self.rows(first, lanes, self.row, out),
             }
         }
     }
@@ -326,24 +317,28 @@ fn put(out: &mut [u8], at: u32, id: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::zebin::ExecutionEnv;
+    use crate::zebin::{ExecutionEnv, LaunchFact, PayloadArg, PayloadKind, PerThreadArg};
+
+    fn ids(kind: PerThreadIds, size: u32) -> PerThreadArg {
+        PerThreadArg {
+            kind,
+            offset: 0,
+            size,
+        }
+    }
 
     fn kernel(simd: u32, inline: u32, per_thread: PerThreadArg) -> KernelInfo {
         KernelInfo {
             name: "k".to_owned(),
             env: ExecutionEnv {
                 simd_size: simd,
-                grf_count: 128,
-                barrier_count: 0,
-                slm_size: 0,
-                slm_runtime_adjusted: false,
                 inline_data_payload_size: inline,
                 offset_to_skip_per_thread_data_load: 192,
-                has_stack_calls: false,
-                required_work_group_size: None,
+                ..ExecutionEnv::default()
             },
-            payload: vec![crate::zebin::PayloadArg {
-                kind: crate::zebin::PayloadKind::GlobalSize,
+            grf_count: 128,
+            payload: vec![PayloadArg {
+                kind: PayloadKind::Launch(LaunchFact::GlobalSize),
                 offset: 52,
                 size: 12,
             }],
@@ -377,7 +372,7 @@ mod tests {
 
     #[test]
     fn whole_threads_get_one_id() {
-        let k = kernel(1, 32, PerThreadArg::PackedLocalIds { offset: 0, size: 6 });
+        let k = kernel(1, 32, ids(PerThreadIds::Packed, 6));
         let (t, _, entry) = start(Platform::Gen9, &k, [3, 2, 2], 10, 1);
         assert_eq!(t.regs.get(32, 6), [1, 0, 1, 0, 1, 0]);
         assert_eq!(t.regs.get(64, 2), [100, 101]);
@@ -393,14 +388,7 @@ mod tests {
 
     #[test]
     fn hardware_walks_in_the_order_it_can() {
-        let k = kernel(
-            8,
-            32,
-            PerThreadArg::LocalId {
-                offset: 0,
-                size: 96,
-            },
-        );
+        let k = kernel(8, 32, ids(PerThreadIds::Local, 96));
         // 3 is no power of two: y is the fastest, then z.
         let (t, _, entry) = start(Platform::XeHpg, &k, [3, 4, 8], 0, 8);
         assert_eq!(entry, 192);
@@ -422,14 +410,7 @@ mod tests {
 
     #[test]
     fn large_groups_load_their_ids() {
-        let k = kernel(
-            8,
-            32,
-            PerThreadArg::LocalId {
-                offset: 0,
-                size: 96,
-            },
-        );
+        let k = kernel(8, 32, ids(PerThreadIds::Local, 96));
         let l = PayloadLayout::new(Platform::XeHpg, &k, 0);
         assert!(l.walk([1024, 1, 1]).hardware);
         assert!(!l.walk([1024, 2, 1]).hardware);

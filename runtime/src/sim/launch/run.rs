@@ -279,9 +279,10 @@ mod tests {
     use crate::backend::DeviceBackend;
     use crate::control::Print;
     use crate::pool::OwnPool;
-    use crate::zebin::{Zebin, write};
+    use crate::zebin::Zebin;
     use gantry_isa_gen::Platform;
     use gantry_isa_gen::text::assemble;
+    use gantry_zebin::write_kernels;
     use std::sync::Arc;
 
     struct Nowhere;
@@ -301,7 +302,7 @@ mod tests {
         let text = "mov (8|M0) r10.0<1>:d 1:d\nmov (8|M0) r11.0<1>:d 2:d\n";
         let code = assemble(Platform::Gen9, text).unwrap().bytes;
         let info = "kernels:\n  - {name: t, execution_env: {simd_size: 8}}\n";
-        let bytes = write(Platform::Gen9, info, &[("t", code.clone())]);
+        let bytes = write_kernels(Platform::Gen9, info, &[("t", code.clone())]).unwrap();
         let zebin = Arc::new(Zebin::parse(&bytes).unwrap());
         let mut program = Program::decode(Platform::Gen9, 128, &[(0, &code)]);
         program.ops[1].kind = MicroOpKind::Fast(broken);

@@ -1,7 +1,7 @@
 //! SLM of a group: its size, and the offsets of local pointer arguments.
 
 use crate::arg::Arg;
-use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
+use crate::zebin::{AddrMode, KernelInfo, PayloadKind, Pointer};
 use gantry_isa_gen::Platform;
 
 /// SLM sizes of a group on Xe-HPG and Xe-HPC, in KB. Sources: compute-runtime, `computeSlmValues`;
@@ -53,12 +53,12 @@ impl LocalPointers {
             .payload
             .iter()
             .filter_map(|p| match p.kind {
-                PayloadKind::Pointer {
+                PayloadKind::Pointer(Pointer {
                     index,
                     mode: AddrMode::Slm,
                     slm_alignment,
                     ..
-                } => Some((index, slm_alignment)),
+                }) => Some((index, slm_alignment.unwrap_or(Pointer::SLM_ALIGNMENT))),
                 _ => None,
             })
             .collect();

@@ -8,7 +8,7 @@ use super::super::surface::{Surface, Surfaces, bindless_handle};
 use crate::arg::Arg;
 use crate::backend::LaunchRequest;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
-use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
+use crate::zebin::{BufferFact, ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
 
 /// Surface and sampler states of a launch.
@@ -81,8 +81,13 @@ pub(super) const FRONT: u32 = 256;
 
 /// Returns the surface of an argument.
 fn surface(request: &LaunchRequest<'_>, index: u32, memory: &Table) -> Surface {
-    let asks =
-        |p: &PayloadArg| matches!(p.kind, PayloadKind::BufferOffset { index: n } if n == index);
+    let asks = |p: &PayloadArg| {
+        p.kind
+            == PayloadKind::Buffer {
+                index,
+                fact: BufferFact::Offset,
+            }
+    };
     let front = if request.kernel.payload.iter().any(asks) {
         FRONT
     } else {

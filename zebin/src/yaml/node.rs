@@ -1,6 +1,6 @@
-//! Parser of the YAML in `.ze_info`. Errors say which field they are in.
+//! Parser of YAML. Errors say which field they are in.
 
-use super::ZebinError;
+use crate::error::ZebinError;
 use crate::limits::{Budget, Limits};
 use std::collections::HashSet;
 use yaml_rust2::Yaml;
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 64;
 
 /// YAML value.
 #[derive(Debug)]
-pub(super) enum YamlValue {
+pub(crate) enum YamlValue {
     Null,
     Bool(bool),
     Int(i64),
@@ -37,7 +37,7 @@ enum OpenCollection {
 ///
 /// Aliases are refused, since a short text with them stands for a long one. So is more than the
 /// limits allow: the text is read no further than it is kept.
-pub(super) fn parse(
+pub(crate) fn parse(
     text: &str,
     name: &str,
     limits: &Limits,
@@ -131,33 +131,33 @@ impl YamlValue {
     }
 }
 
-/// YamlValue with its path from the root, for messages.
+/// Value with its path from the root, for messages.
 #[derive(Clone)]
-pub(super) struct Node<'a> {
+pub(crate) struct Node<'a> {
     value: &'a YamlValue,
     path: String,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn root(value: &'a YamlValue, name: &str) -> Self {
+    pub(crate) fn root(value: &'a YamlValue, name: &str) -> Self {
         Node {
             value,
             path: name.to_owned(),
         }
     }
 
-    pub(super) fn error(&self, what: &str) -> ZebinError {
+    pub(crate) fn error(&self, what: &str) -> ZebinError {
         ZebinError::new(format!("{}: {what}", self.path))
     }
 
     /// Returns the same node under a more telling path.
-    pub(super) fn named(mut self, path: String) -> Self {
+    pub(crate) fn named(mut self, path: String) -> Self {
         self.path = path;
         self
     }
 
     /// Returns a key's value, if it is there and not null.
-    pub(super) fn get(&self, key: &str) -> Result<Option<Node<'a>>, ZebinError> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Node<'a>>, ZebinError> {
         match self.value {
             YamlValue::Map(entries) => Ok(entries
                 .iter()
@@ -173,13 +173,13 @@ impl<'a> Node<'a> {
     }
 
     /// Returns a key's value, or an error if it is missing.
-    pub(super) fn need(&self, key: &str) -> Result<Node<'a>, ZebinError> {
+    pub(crate) fn need(&self, key: &str) -> Result<Node<'a>, ZebinError> {
         self.get(key)?
             .ok_or_else(|| self.error(&format!("no `{key}`")))
     }
 
     /// Returns the elements of a list.
-    pub(super) fn list(&self) -> Result<Vec<Node<'a>>, ZebinError> {
+    pub(crate) fn list(&self) -> Result<Vec<Node<'a>>, ZebinError> {
         match self.value {
             YamlValue::List(list) => Ok(list
                 .iter()
@@ -195,7 +195,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the elements of the list under a key, or none if the key is missing.
-    pub(super) fn list_of(&self, key: &str) -> Result<Vec<Node<'a>>, ZebinError> {
+    pub(crate) fn list_of(&self, key: &str) -> Result<Vec<Node<'a>>, ZebinError> {
         match self.get(key)? {
             None => Ok(Vec::new()),
             Some(n) => n.list(),
@@ -203,7 +203,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns a string; numbers count as their text.
-    pub(super) fn string(&self) -> Result<String, ZebinError> {
+    pub(crate) fn string(&self) -> Result<String, ZebinError> {
         self.value
             .text()
             .filter(|_| !matches!(self.value, YamlValue::Null))
@@ -211,7 +211,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns an unsigned number.
-    pub(super) fn u32(&self) -> Result<u32, ZebinError> {
+    pub(crate) fn u32(&self) -> Result<u32, ZebinError> {
         match self.value {
             YamlValue::Int(i) => u32::try_from(*i)
                 .map_err(|_| self.error(&format!("{i} is not a number of 0 to 4294967295"))),
@@ -219,20 +219,31 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns a number that may be negative.
+    pub(crate) fn i32(&self) -> Result<i32, ZebinError> {
+        match self.value {
+            YamlValue::Int(i) => i32::try_from(*i)
+                .map_err(|_| self.error(&format!("{i} is not a number of 32 bits"))),
+            _ => Err(self.error("expected a number")),
+        }
+    }
+
     /// Returns a key's number, or a default if the key is missing.
-    pub(super) fn u32_or(&self, key: &str, default: u32) -> Result<u32, ZebinError> {
+    pub(crate) fn u32_or(&self, key: &str, default: u32) -> Result<u32, ZebinError> {
         self.get(key)?.map_or(Ok(default), |n| n.u32())
     }
 
     /// Returns a key's boolean; false if the key is missing.
-    pub(super) fn flag(&self, key: &str) -> Result<bool, ZebinError> {
-        match self.get(key)? {
-            None => Ok(false),
-            Some(n) => match n.value {
-                YamlValue::Bool(b) => Ok(*b),
-                YamlValue::Int(i) => Ok(*i != 0),
-                _ => Err(n.error("expected true or false")),
-            },
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, ZebinError> {
+        self.get(key)?.map_or(Ok(false), |n| n.bool())
+    }
+
+    /// Returns a boolean; numbers other than 0 are true.
+    pub(crate) fn bool(&self) -> Result<bool, ZebinError> {
+        match self.value {
+            YamlValue::Bool(b) => Ok(*b),
+            YamlValue::Int(i) => Ok(*i != 0),
+            _ => Err(self.error("expected true or false")),
         }
     }
 }
