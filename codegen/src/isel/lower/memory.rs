@@ -13,6 +13,21 @@ impl Lower<'_> {
         self.code.push(Lowered::Send(logical));
     }
 
+    /// Lowers an instruction whose operands no rule looks at.
+    pub(super) fn lower_whole(&mut self, inst: Inst) {
+        match self.func.dfg.data(inst) {
+            InstData::Atomic { .. } => self.lower_atomic(inst),
+            InstData::Image { .. } => self.lower_image(inst),
+            InstData::Media { .. } => self.lower_media(inst),
+            InstData::Send { .. } => self.lower_message(inst),
+            InstData::Block2d { .. } => self.lower_block2d(inst),
+            InstData::NamedBarrier { .. } => self.lower_named_barrier(inst),
+            InstData::Dpas { .. } => self.lower_dpas(inst),
+            // Queries of arguments are in the payload.
+            _ => {}
+        }
+    }
+
     pub(super) fn lower_gather(
         &mut self,
         inst: Inst,
@@ -152,7 +167,7 @@ impl Lower<'_> {
         });
     }
 
-    pub(super) fn lower_named_barrier(&mut self, inst: Inst) {
+    fn lower_named_barrier(&mut self, inst: Inst) {
         let InstData::NamedBarrier {
             number, threads, ..
         } = *self.func.dfg.data(inst)
@@ -166,7 +181,7 @@ impl Lower<'_> {
         });
     }
 
-    pub(super) fn lower_atomic(&mut self, inst: Inst) {
+    fn lower_atomic(&mut self, inst: Inst) {
         let InstData::Atomic {
             op,
             mem,
