@@ -23,6 +23,8 @@ pub enum Logical {
     Scattered(Scattered),
     /// Atomic with an address per lane.
     Atomic(Atomic),
+    /// Prefetch of an address per lane.
+    Prefetch(Prefetch),
     /// Access to consecutive elements at one address.
     Block(Block),
     /// Access to the texels of an image.
@@ -203,6 +205,13 @@ impl fmt::Display for Logical {
                 write!(f, ":{} [{}{:+}]", a.ty, a.addr, a.offset)?;
                 a.data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
             }
+            Logical::Prefetch(p) => {
+                if let Some(m) = p.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let (space, lanes) = (p.mem.space, p.lanes);
+                write!(f, "prefetch {space:?} ({lanes}) [{}{:+}]", p.addr, p.offset)
+            }
             Logical::Fence { header, spaces } => write!(f, "fence {} {header}", spaces.name()),
         }
     }
@@ -266,6 +275,23 @@ pub struct Atomic {
     /// True if the result keeps its old value in lanes that take no part. Otherwise its live range
     /// starts here.
     pub keeps: bool,
+}
+
+/// Prefetch of the cache line of an address per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prefetch {
+    /// Address space: memory that is cached.
+    pub mem: MemFlags,
+    /// Number of lanes, any.
+    pub lanes: u32,
+    /// Addresses, one per lane.
+    pub addr: VReg,
+    /// Byte offset that is added to every address.
+    pub offset: i32,
+    /// Lanes that take part.
+    pub mask: Option<VFlag>,
+    /// True if only lanes under the execution mask take part.
+    pub running: bool,
 }
 
 /// Block access: consecutive elements at one address, which is a multiple of the element size.

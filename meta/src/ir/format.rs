@@ -137,6 +137,9 @@ formats! {
         = "{shape} {args.0} ({args.1}, {args.2}, {args.3}) ({args.4}, {args.5})";
     /// `named_barrier`: number within the work-group, number of threads.
     NamedBarrier [whole] { number: u8, threads: Value } = "{number: the number of a barrier}, {threads}";
+    /// `prefetch`: addresses. `offset`, in bytes, is added to every address.
+    Prefetch [whole] { mem: MemFlags, addr: Value, offset: i32, mask: Option<Value> }
+        = "{place(mem, addr, offset)}[, mask {mask}]";
 }
 
 /// Row of a format as it is written.

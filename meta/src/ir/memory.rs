@@ -1,8 +1,8 @@
 //! Rows of memory accesses and synchronization.
 
 use super::format::Format::{
-    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, NamedBarrier, Nullary, Printf, Send,
-    Store, Symbol,
+    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, NamedBarrier, Nullary, Prefetch, Printf,
+    Send, Store, Symbol,
 };
 use super::row::Class::None as NoClass;
 use super::row::Out::{Ctrl, None as NoOut};
@@ -15,6 +15,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("store", Store, NoClass, NoOut, "One to four elements per lane to an address per lane: `store v1, v2+4, mask v3`.").effect(),
         op("bload", Load, NoClass, Ctrl, "Consecutive elements from one address, a multiple of the element size."),
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
+        op("prefetch", Prefetch, NoClass, NoOut, "Fetches the cache line of an address per lane, on targets that can; others compute nothing: `prefetch v1+64, mask v2`.").hint(),
         op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group arrives.").effect(),
         op("named_barrier", NamedBarrier, NoClass, NoOut, "Waits until a number of threads of the work-group, `i32`, arrive at the barrier with a number from 1 to 31: `named_barrier 2, v1`.").effect(),
         op("atomic", Atomic, NoClass, Ctrl, "Atomic operation on an element per lane, lane by lane, that returns the old value: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),

@@ -2,7 +2,7 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
-use crate::mir::logical::{Atomic, Block, Dir, Logical, Scattered};
+use crate::mir::logical::{Atomic, Block, Dir, Logical, Prefetch, Scattered};
 use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
@@ -23,6 +23,7 @@ impl Lower<'_> {
             InstData::Block2d { .. } => self.lower_block2d(inst),
             InstData::NamedBarrier { .. } => self.lower_named_barrier(inst),
             InstData::Dpas { .. } => self.lower_dpas(inst),
+            InstData::Prefetch { .. } => self.lower_prefetch(inst),
             // Queries of arguments are in the payload.
             _ => {}
         }
@@ -80,6 +81,34 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Scattered(access));
+    }
+
+    /// Emits a prefetch, where the target has them and the memory is cached.
+    fn lower_prefetch(&mut self, inst: Inst) {
+        let InstData::Prefetch {
+            mem,
+            addr,
+            offset,
+            mask,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let cached = matches!(mem.space, Space::Global | Space::Surface(_));
+        if !cached || !self.target.features().lsc {
+            return;
+        }
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        let prefetch = Prefetch {
+            mem,
+            lanes: self.ty(addr).lanes(),
+            addr: self.reg(addr),
+            offset,
+            mask: mask.map(|m| m.0),
+            running: mask.is_some_and(|m| m.1),
+        };
+        self.send(Logical::Prefetch(prefetch));
     }
 
     /// Returns the register that is added to every address of a space.
