@@ -9,13 +9,21 @@ use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let rows = ir::rows()?;
-    std::fs::write(out.join("opcodes.rs"), ir::rust(&rows))?;
-    std::fs::write(out.join("builder.rs"), ir::builder(&rows))?;
+    let (formats, rows) = (ir::formats()?, ir::rows()?);
     let opcodes = out.join("opcodes.isle");
-    std::fs::write(&opcodes, ir::isle(&rows))?;
     let values = out.join("values.isle");
-    std::fs::write(&values, ir::values(&rows))?;
+    for (path, text) in [
+        (out.join("opcodes.rs"), ir::rust(&formats, &rows)),
+        (out.join("data.rs"), ir::data(&formats)),
+        (out.join("cache_key.rs"), ir::cache_key(&formats)),
+        (out.join("printer.rs"), ir::printer(&formats, &rows)?),
+        (out.join("parser.rs"), ir::parser(&formats, &rows)?),
+        (out.join("builder.rs"), ir::builder(&formats, &rows)),
+        (opcodes.clone(), ir::isle(&formats, &rows)),
+        (values.clone(), ir::values(&formats, &rows)),
+    ] {
+        std::fs::write(path, text)?;
+    }
     println!("cargo:rerun-if-changed=build.rs");
     println!(
         "cargo:rustc-env=GANTRY_CODEGEN_SOURCES={}",
@@ -100,8 +108,9 @@ impl Rules {
                 return Err(format!("not the location of a rule: {line}"));
             };
             let name = file.rsplit('/').next().unwrap_or(file);
-            // Rules of this file only construct the values that they are named after.
-            if name == "values.isle" {
+            // Rules of these files only construct the values that they are named after, and hand
+            // instructions on.
+            if matches!(name, "values.isle" | "opcodes.isle") {
                 continue;
             }
             let known = rules.iter().position(|r| *r == (name, n));

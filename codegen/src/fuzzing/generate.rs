@@ -323,25 +323,13 @@ fn subroutine(
 fn is_plain(opcode: Opcode) -> bool {
     use crate::ir::opcode::Format;
     let info = opcode.info();
-    let format = !matches!(
+    let plain = info.format.is_pure() || opcode == Opcode::Dpas;
+    // These depend on the kernel or the module.
+    let placed = matches!(
         info.format,
-        Format::Launch
-            | Format::Nullary
-            | Format::Load
-            | Format::Store
-            | Format::Atomic
-            | Format::Fence
-            | Format::Symbol
-            | Format::Printf
-            | Format::Image
-            | Format::ArgQuery
-            | Format::Media
-            | Format::Block2d
-            | Format::NamedBarrier
-            | Format::Send
-            | Format::Call
+        Format::Launch | Format::Nullary | Format::ArgQuery | Format::Symbol
     );
-    format && !info.effect
+    plain && !placed && !info.effect
 }
 
 /// Ignores builder errors: the verifier reports the resulting module.

@@ -2,7 +2,7 @@
 
 use super::generate::{Gen, is_large};
 use crate::ir::opcode::{Class, Format, Out};
-use crate::ir::{Dim, FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
+use crate::ir::{Dim, FloatCC, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Type, Value};
 
 /// Returns the integer type of twice the width.
 fn twice(ty: Type) -> Type {
@@ -103,6 +103,14 @@ impl Gen<'_, '_, '_> {
             Format::Store => self.store(opcode),
             Format::Atomic => self.atomic(),
             Format::Fence => self.fence(),
+            Format::Prefetch => {
+                let lanes = 1 + self.rng.below(Type::MAX_PRED_LANES);
+                let addr = self.value(Type::clamped(Scalar::I64, lanes));
+                let masked = self.rng.one_in(2);
+                let mask = masked.then(|| self.value(Type::clamped(Scalar::B1, lanes)));
+                let ins = self.b.ins();
+                ins.prefetch(MemFlags::default(), addr, 64, mask);
+            }
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
             Format::ArgQuery => self.arg_query(opcode),

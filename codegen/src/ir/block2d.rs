@@ -4,7 +4,10 @@
 //! are those of A2DBLOCK_PAYLOAD in the XeHPC PRM. They are also those of `load_2d`, `store_2d` and
 //! `prefetch_2d` in Intel's ESIMD extension.
 
+use super::immediate::{Immediate, Keyed};
 use super::opcode::Opcode;
+use super::text::{Parser, Res};
+use gantry_isa_gen::diag::Diagnostic;
 
 /// Maximum number of rows of a stored block.
 const MAX_STORED_ROWS: u8 = 8;
@@ -58,6 +61,65 @@ pub struct Block2dShape {
     pub columns: u8,
     /// Number of blocks.
     pub blocks: u8,
+}
+
+/// Text: `packed rows 16 columns 16 blocks 1 bytes 2`.
+impl Immediate for Block2dShape {
+    fn print(&self, out: &mut String) {
+        let Block2dShape {
+            layout,
+            bytes,
+            rows,
+            columns,
+            blocks,
+        } = *self;
+        if layout != BlockLayout::Rows {
+            out.push_str(layout.name());
+            out.push(' ');
+        }
+        out.push_str(&format!(
+            "rows {rows} columns {columns} blocks {blocks} bytes {bytes}"
+        ));
+    }
+
+    fn parse(p: &mut Parser<'_>, _: Opcode, _: &str) -> Res<Block2dShape> {
+        let named = [BlockLayout::Transposed, BlockLayout::Packed];
+        let layout = named.into_iter().find(|l| p.eat_word(l.name()));
+        let mut numbers = [0; 4];
+        for (n, word) in numbers
+            .iter_mut()
+            .zip(["rows", "columns", "blocks", "bytes"])
+        {
+            let span = p.span();
+            let said = p.number_after(word)?;
+            let Ok(said) = u8::try_from(said) else {
+                let what = format!("no 2D block has {said} {word}");
+                return Err(Diagnostic::new(span, what));
+            };
+            *n = said;
+        }
+        let [rows, columns, blocks, bytes] = numbers;
+        Ok(Block2dShape {
+            layout: layout.unwrap_or(BlockLayout::Rows),
+            bytes,
+            rows,
+            columns,
+            blocks,
+        })
+    }
+}
+
+impl Keyed for Block2dShape {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        let Block2dShape {
+            layout,
+            bytes,
+            rows,
+            columns,
+            blocks,
+        } = *self;
+        w(&[layout as u8, bytes, rows, columns, blocks]);
+    }
 }
 
 impl Block2dShape {

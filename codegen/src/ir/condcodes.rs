@@ -1,5 +1,6 @@
 //! Conditions of compares.
 
+use super::immediate::keyword;
 use std::fmt;
 
 /// Condition of `icmp`.
@@ -101,6 +102,8 @@ impl IntCC {
     }
 }
 
+keyword!(IntCC);
+
 impl fmt::Display for IntCC {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -147,6 +150,8 @@ impl FloatCC {
         }
     }
 }
+
+keyword!(FloatCC);
 
 impl fmt::Display for FloatCC {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

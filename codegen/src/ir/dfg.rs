@@ -324,15 +324,8 @@ impl DataFlowGraph {
     /// Returns the blocks that an instruction may branch to, to change, and the pool of their
     /// arguments.
     pub fn destinations_mut(&mut self, inst: Inst) -> (&mut [BlockCall], &mut ValueListPool) {
-        let dests = match &mut self.insts[inst].data {
-            InstData::Jump { dest, .. } => std::slice::from_mut(dest),
-            InstData::Brif { dests, .. } => dests,
-            InstData::Switch { cases, .. } => match self.cases.get_mut(*cases) {
-                Some(cases) => cases.dests.as_mut_slice(),
-                None => &mut [],
-            },
-            _ => &mut [],
-        };
+        let data = &mut self.insts[inst].data;
+        let dests = data.destinations_mut(&mut self.cases);
         (dests, &mut self.pool)
     }
 

@@ -3,7 +3,6 @@
 use super::dfg::DataFlowGraph;
 use super::entities::{Block, Inst, Value};
 use super::function::Function;
-use super::instructions::{BlockCall, InstData};
 
 impl Function {
     /// Returns true if two functions have the same text.
@@ -51,74 +50,6 @@ fn same_block(a: &Function, b: &Function, block: Block) -> bool {
             .all(|(&x, &y)| a.srclocs[x] == b.srclocs[y] && same_inst(&a.dfg, x, &b.dfg, y))
 }
 
-fn same_call(a: &DataFlowGraph, x: &BlockCall, b: &DataFlowGraph, y: &BlockCall) -> bool {
-    x.block == y.block && x.args.as_slice(&a.pool) == y.args.as_slice(&b.pool)
-}
-
 fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
-    if !same_values(a, a.results(x), b, b.results(y)) {
-        return false;
-    }
-    // Data in a pool is compared by content, the rest directly.
-    match (a.data(x), b.data(y)) {
-        (
-            InstData::ImmVec {
-                opcode,
-                constant: c,
-            },
-            InstData::ImmVec {
-                opcode: other,
-                constant: d,
-            },
-        ) => opcode == other && a.constant(*c) == b.constant(*d),
-        (
-            InstData::Call { opcode, func, args },
-            InstData::Call {
-                opcode: o,
-                func: g,
-                args: other,
-            },
-        ) => opcode == o && func == g && args.as_slice(&a.pool) == other.as_slice(&b.pool),
-        (
-            InstData::Printf {
-                format, args, mask, ..
-            },
-            InstData::Printf {
-                format: other,
-                args: ys,
-                mask: m,
-                ..
-            },
-        ) => format == other && mask == m && args.as_slice(&a.pool) == ys.as_slice(&b.pool),
-        (InstData::Return { args, .. }, InstData::Return { args: other, .. }) => {
-            args.as_slice(&a.pool) == other.as_slice(&b.pool)
-        }
-        (InstData::Jump { dest, .. }, InstData::Jump { dest: other, .. }) => {
-            same_call(a, dest, b, other)
-        }
-        (
-            InstData::Brif { cond, dests, .. },
-            InstData::Brif {
-                cond: c,
-                dests: other,
-                ..
-            },
-        ) => cond == c && dests.iter().zip(other).all(|(d, e)| same_call(a, d, b, e)),
-        (
-            InstData::Switch { arg, cases, .. },
-            InstData::Switch {
-                arg: other,
-                cases: c,
-                ..
-            },
-        ) => {
-            let (x, y) = (a.cases(*cases), b.cases(*c));
-            let dests = || x.dests.iter().zip(&y.dests);
-            arg == other
-                && x.values == y.values
-                && x.dests.len() == y.dests.len()
-                && dests().all(|(d, e)| same_call(a, d, b, e))
-        }
-        (d, e) => d == e,
-    }
+    same_values(a, a.results(x), b, b.results(y)) && a.data(x).same(a, b.data(y), b)
 }

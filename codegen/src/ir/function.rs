@@ -295,14 +295,14 @@ impl Function {
         let image = |n| few("image", n, self.images().count());
         let given = self.count(ArgKind::Sampler);
         let sampler = |n| few("sampler", n, given + self.samplers.len());
+        match data.mem().map(|mem| mem.space) {
+            Some(Space::Surface(n)) => return few("surface", n, self.count(ArgKind::Surface)),
+            Some(Space::Scratch) if scratch_bytes == 0 => {
+                return Some("the kernel has no scratch".into());
+            }
+            _ => {}
+        }
         match *data {
-            InstData::Load { mem, .. }
-            | InstData::Store { mem, .. }
-            | InstData::Atomic { mem, .. } => match mem.space {
-                Space::Surface(n) => few("surface", n, self.count(ArgKind::Surface)),
-                Space::Scratch if scratch_bytes == 0 => Some("the kernel has no scratch".into()),
-                _ => None,
-            },
             InstData::Image { opcode, at, .. } => image(at.image).or_else(|| match opcode {
                 Opcode::Sample => sampler(at.sampler),
                 _ => None,

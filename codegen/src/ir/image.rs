@@ -1,6 +1,8 @@
 //! Images and samplers: the arguments of a kernel, and the properties that operations query.
 
+use super::immediate::{Immediate, Keyed};
 use super::opcode::Opcode;
+use super::text::{Parser, Res};
 use super::types::Scalar;
 
 /// Shape of an image.
@@ -130,6 +132,13 @@ pub struct ImagePlace {
     pub sampler: u8,
 }
 
+impl Keyed for ImagePlace {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        let ImagePlace { image, sampler } = *self;
+        w(&[image, sampler]);
+    }
+}
+
 /// Property of an image that a kernel can query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum ImageFact {
@@ -251,6 +260,34 @@ impl ArgFact {
             ArgFact::Image(ImageFact::FlatBase) => Scalar::I64,
             ArgFact::Image(_) | ArgFact::Sampler(_) => Scalar::I32,
         }
+    }
+}
+
+impl Immediate for ArgFact {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
+            ArgFact::Image(fact) => fact.name(),
+            ArgFact::Sampler(fact) => fact.name(),
+        });
+    }
+
+    fn parse(p: &mut Parser<'_>, opcode: Opcode, what: &str) -> Res<ArgFact> {
+        if opcode == Opcode::ImageQuery {
+            let fact = p.choice(&ImageFact::ALL, ImageFact::name, what)?;
+            return Ok(ArgFact::Image(fact));
+        }
+        let fact = p.choice(&SamplerFact::ALL, SamplerFact::name, what)?;
+        Ok(ArgFact::Sampler(fact))
+    }
+}
+
+/// The opcode tells the properties of images from those of samplers.
+impl Keyed for ArgFact {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        w(&[match *self {
+            ArgFact::Image(fact) => fact as u8,
+            ArgFact::Sampler(fact) => fact as u8,
+        }]);
     }
 }
 

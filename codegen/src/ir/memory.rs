@@ -1,5 +1,6 @@
 //! Memory accesses: address spaces, promises about accesses, atomic operations and fences.
 
+use super::immediate::{Keyed, keyword};
 use super::types::Scalar;
 
 /// Alignment in bytes of the SLM arguments of a kernel, which follow its static SLM.
@@ -72,6 +73,24 @@ impl MemFlags {
             0 => element.max(1),
             n => 1 << (n - 1).min(31),
         }
+    }
+}
+
+impl Keyed for MemFlags {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        let MemFlags {
+            space,
+            align,
+            volatile,
+            constant,
+        } = *self;
+        match space {
+            Space::Global => w(&[0]),
+            Space::Slm => w(&[1]),
+            Space::Surface(n) => w(&[2, n]),
+            Space::Scratch => w(&[3]),
+        }
+        w(&[align, u8::from(volatile), u8::from(constant)]);
     }
 }
 
@@ -170,6 +189,8 @@ impl AtomicOp {
     }
 }
 
+keyword!(AtomicOp);
+
 /// Observers for which a fence orders the accesses before it and after it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Scope {
@@ -195,6 +216,8 @@ impl Scope {
         }
     }
 }
+
+keyword!(Scope);
 
 /// Memories to which a fence orders accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -230,3 +253,5 @@ impl FenceSpaces {
         !matches!(self, FenceSpaces::Global)
     }
 }
+
+keyword!(FenceSpaces);

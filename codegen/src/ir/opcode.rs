@@ -15,6 +15,8 @@ pub struct Info {
     pub out: Out,
     /// True if it has an effect besides its results.
     pub effect: bool,
+    /// True if the effect is a hint: nothing that a kernel can observe.
+    pub hint: bool,
     /// True if it ends a block.
     pub terminator: bool,
     /// Sentence that describes the computation.

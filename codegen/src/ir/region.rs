@@ -1,5 +1,6 @@
 //! Regions: strided selections of vector elements.
 
+use super::immediate::Keyed;
 use std::fmt;
 
 /// Elements of a vector that a `rdregion` reads or a `wrregion` writes.
@@ -73,6 +74,21 @@ impl Region {
             0
         };
         last.max(full)
+    }
+}
+
+impl Keyed for Region {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        let Region {
+            vstride,
+            width,
+            hstride,
+            offset,
+            parent_width,
+        } = *self;
+        for n in [vstride, width, hstride, offset, parent_width] {
+            w(&u32::from(n).to_le_bytes());
+        }
     }
 }
 

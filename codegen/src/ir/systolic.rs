@@ -1,7 +1,11 @@
 //! Shapes of the matrix products of the systolic array (`dpas`).
 
+use super::immediate::{Immediate, Keyed};
+use super::opcode::Opcode;
+use super::text::{Parser, Res};
 use super::types::{Scalar, Type};
 use gantry_isa_gen::Type as GenType;
+use gantry_isa_gen::diag::Diagnostic;
 use gantry_isa_gen::sem::dpas::Dpas;
 
 /// Systolic depth. Each step multiplies a dword of a column, or a part of one.
@@ -104,6 +108,41 @@ pub struct DpasShape {
     pub rows: Factor,
     /// Number of rows (repeat count): 1 to 8.
     pub repeat: u8,
+}
+
+/// Text: `s8 u8 rows 4`.
+impl Immediate for DpasShape {
+    fn print(&self, out: &mut String) {
+        let (columns, rows) = (self.columns.name(), self.rows.name());
+        out.push_str(&format!("{columns} {rows} rows {}", self.repeat));
+    }
+
+    fn parse(p: &mut Parser<'_>, _: Opcode, _: &str) -> Res<DpasShape> {
+        let what = "the kind of a factor";
+        let columns = p.choice(&Factor::ALL, Factor::name, what)?;
+        let rows = p.choice(&Factor::ALL, Factor::name, what)?;
+        let span = p.span();
+        let Ok(repeat) = u8::try_from(p.number_after("rows")?) else {
+            let what = format!("a product has {MOST_ROWS} rows at most");
+            return Err(Diagnostic::new(span, what));
+        };
+        Ok(DpasShape {
+            columns,
+            rows,
+            repeat,
+        })
+    }
+}
+
+impl Keyed for DpasShape {
+    fn key(&self, w: &mut dyn FnMut(&[u8])) {
+        let DpasShape {
+            columns,
+            rows,
+            repeat,
+        } = *self;
+        w(&[columns as u8, rows as u8, repeat]);
+    }
 }
 
 /// Types of the values of a `dpas`.

@@ -7,10 +7,11 @@
 //! Addresses are as wide as those of their memory: 64 bits for A64, 32 bits otherwise. A mask of
 //! `None` means all lanes.
 
-use crate::ir::{AtomicOp, Block2dShape, FenceSpaces, MemFlags, Opcode};
+use crate::ir::{AtomicOp, Block2dShape, BlockLayout, FenceSpaces, MemFlags, Opcode};
 use crate::mir::{VFlag, VReg};
 use gantry_isa_gen::Type;
 use gantry_isa_gen::sem::dpas::Dpas;
+use std::fmt;
 
 /// Direction of an access: read or write.
 pub use gantry_isa_gen::message::Dir;
@@ -22,6 +23,8 @@ pub enum Logical {
     Scattered(Scattered),
     /// Atomic with an address per lane.
     Atomic(Atomic),
+    /// Prefetch of an address per lane.
+    Prefetch(Prefetch),
     /// Access to consecutive elements at one address.
     Block(Block),
     /// Access to the texels of an image.
@@ -49,6 +52,169 @@ pub enum Logical {
         /// Memories that it orders.
         spaces: FenceSpaces,
     },
+}
+
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |dir| match dir {
+            Dir::Read => "read",
+            Dir::Write => "write",
+        };
+        match self {
+            Logical::Scattered(s) => {
+                if let Some(m) = s.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if s.keeps { "" } else { "!" };
+                write!(
+                    f,
+                    "scattered {} {:?} ({}x{}) {}{keeps}:{} [{}{:+}]",
+                    way(s.dir),
+                    s.mem.space,
+                    s.lanes,
+                    s.count,
+                    s.data,
+                    s.ty,
+                    s.addr,
+                    s.offset
+                )
+            }
+            Logical::Block(b) => write!(
+                f,
+                "block {} {:?} ({}) {}:{} [{}{:+}]",
+                way(b.dir),
+                b.mem.space,
+                b.lanes,
+                b.data,
+                b.ty,
+                b.addr,
+                b.offset
+            ),
+            Logical::Media(m) => {
+                let Media {
+                    surface,
+                    width,
+                    bytes,
+                    coords: [x, y],
+                    data,
+                    ..
+                } = m;
+                let way = way(m.dir);
+                write!(
+                    f,
+                    "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
+                )
+            }
+            Logical::Block2d(b) => {
+                let Block2d {
+                    opcode,
+                    shape,
+                    base,
+                    sizes,
+                    place,
+                    data,
+                } = b;
+                let lane = |l: &Lane| match l {
+                    Lane::Known(n) => n.to_string(),
+                    Lane::Reg(r) => r.to_string(),
+                };
+                let [width, height, pitch] = sizes.each_ref().map(lane);
+                let [x, y] = place.each_ref().map(lane);
+                let (rows, columns, blocks) = (shape.rows, shape.columns, shape.blocks);
+                write!(f, "{opcode} ({rows}x{columns}x{blocks}:{}", shape.bytes)?;
+                match shape.layout {
+                    BlockLayout::Rows => write!(f, ")")?,
+                    other => write!(f, " {})", other.name())?,
+                }
+                if let Some(data) = data {
+                    write!(f, " {data}")?;
+                }
+                write!(f, " [{base} {width} {height} {pitch}] [{x} {y}]")
+            }
+            Logical::Systolic(s) => {
+                let Systolic {
+                    op,
+                    dst,
+                    acc,
+                    columns,
+                    rows,
+                } = s;
+                let (depth, repeat, channels) = (op.depth, op.repeat, op.channels);
+                write!(f, "dpas.{depth}x{repeat} ({channels}) {dst}:{} ", op.dst)?;
+                match (acc, op.src0) {
+                    (Some(acc), Some(ty)) => write!(f, "{acc}:{ty}")?,
+                    _ => write!(f, "null")?,
+                }
+                write!(f, " {columns}:{} {rows}:{}", op.src1, op.src2)
+            }
+            Logical::Raw(r) => {
+                if let Some(m) = r.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let [ex, desc] = r.descs;
+                write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
+                if let Some((v, _)) = r.reply {
+                    write!(f, " {v}!")?;
+                }
+                write!(f, " [{}]", r.payload.0)?;
+                r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
+            }
+            Logical::Texels(t) => {
+                if let Some(m) = t.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if t.keeps { "" } else { "!" };
+                let (name, surface, lanes) = (t.op.name(), t.surface, t.lanes);
+                write!(
+                    f,
+                    "{name} surface {surface} ({lanes}) {}{keeps}:{} [",
+                    t.texels, t.ty
+                )?;
+                for (n, c) in t.coords.iter().flatten().enumerate() {
+                    let comma = if n > 0 { " " } else { "" };
+                    write!(f, "{comma}{c}")?;
+                }
+                write!(f, "]")?;
+                match t.op {
+                    ImageOp::Sample { sampler, lod } => {
+                        write!(f, " sampler {sampler}")?;
+                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Logical::Barrier {
+                header,
+                named: None,
+            } => write!(f, "barrier {header}"),
+            Logical::Barrier {
+                named: Some((number, threads)),
+                ..
+            } => match threads {
+                Lane::Known(n) => write!(f, "barrier {number} of {n}"),
+                Lane::Reg(r) => write!(f, "barrier {number} of {r}"),
+            },
+            Logical::Atomic(a) => {
+                if let Some(m) = a.mask {
+                    write!(f, "({m}) ")?;
+                }
+                write!(f, "atomic {} {:?} ({})", a.op.name(), a.mem.space, a.lanes)?;
+                if let Some(r) = a.result {
+                    write!(f, " {r}{}", if a.keeps { "" } else { "!" })?;
+                }
+                write!(f, ":{} [{}{:+}]", a.ty, a.addr, a.offset)?;
+                a.data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
+            }
+            Logical::Prefetch(p) => {
+                if let Some(m) = p.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let (space, lanes) = (p.mem.space, p.lanes);
+                write!(f, "prefetch {space:?} ({lanes}) [{}{:+}]", p.addr, p.offset)
+            }
+            Logical::Fence { header, spaces } => write!(f, "fence {} {header}", spaces.name()),
+        }
+    }
 }
 
 /// Scattered access: one to four elements per lane, at an address per lane.
@@ -109,6 +275,23 @@ pub struct Atomic {
     /// True if the result keeps its old value in lanes that take no part. Otherwise its live range
     /// starts here.
     pub keeps: bool,
+}
+
+/// Prefetch of the cache line of an address per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prefetch {
+    /// Address space: memory that is cached.
+    pub mem: MemFlags,
+    /// Number of lanes, any.
+    pub lanes: u32,
+    /// Addresses, one per lane.
+    pub addr: VReg,
+    /// Byte offset that is added to every address.
+    pub offset: i32,
+    /// Lanes that take part.
+    pub mask: Option<VFlag>,
+    /// True if only lanes under the execution mask take part.
+    pub running: bool,
 }
 
 /// Block access: consecutive elements at one address, which is a multiple of the element size.

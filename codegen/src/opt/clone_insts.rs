@@ -1,6 +1,6 @@
 //! Cloning of instructions with other operands.
 
-use crate::ir::{Block, BlockCall, Cases, Function, Inst, InstData, Opcode, Type, Value};
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -65,7 +65,8 @@ impl CloneMap {
 
     /// Appends a clone of an instruction to a block. Maps its results.
     pub fn inst(&mut self, func: &mut Function, inst: Inst, to: Block) {
-        let mut data = own_lists(func, *func.dfg.data(inst));
+        let mut data = *func.dfg.data(inst);
+        data.own_pools(&mut func.dfg);
         data.map_args(&mut func.dfg, |v| self.value(v));
         let types: SmallVec<[Type; 3]> = func
             .dfg
@@ -86,34 +87,6 @@ impl CloneMap {
         }
         func.layout.append_inst(to, copy);
     }
-}
-
-/// Returns instruction data with lists of its own, so that changes do not affect the original.
-fn own_lists(func: &mut Function, mut data: InstData) -> InstData {
-    let pool = &mut func.dfg.pool;
-    let mut own = |dest: &mut BlockCall| dest.args = dest.args.deep_clone(pool);
-    match &mut data {
-        InstData::Jump { dest, .. } => own(dest),
-        InstData::Brif { dests, .. } => dests.iter_mut().for_each(own),
-        InstData::Call { args, .. }
-        | InstData::Return { args, .. }
-        | InstData::Printf { args, .. } => {
-            *args = args.deep_clone(pool);
-        }
-        InstData::Switch { cases, .. } => {
-            let old = func.dfg.cases(*cases);
-            let (values, dests) = (old.values.clone(), old.dests.clone());
-            let pool = &mut func.dfg.pool;
-            let dests = dests.into_iter().map(|mut d| {
-                d.args = d.args.deep_clone(pool);
-                d
-            });
-            let dests = dests.collect();
-            *cases = func.dfg.make_cases(Cases { values, dests });
-        }
-        _ => {}
-    }
-    data
 }
 
 /// Returns the arguments of the jump that ends a block.

@@ -9,6 +9,7 @@
 
 use crate::error::CodegenError;
 use crate::ir::instructions::ValueList;
+use crate::ir::operands::{Import, Renaming};
 use crate::ir::{
     Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, SourceLoc,
     Value,
@@ -397,10 +398,13 @@ impl<'m> Inliner<'m, '_> {
         let missing = |what: &str| CodegenError::internal(&func.name, format!("inlining: {what}"));
         let mut data = *func.dfg.data(inst);
         let results: Vec<Value> = func.dfg.results(inst).to_vec();
-        match &mut data {
-            InstData::Call {
-                func: callee, args, ..
-            } => {
+        match (&mut data, exit) {
+            (
+                InstData::Call {
+                    func: callee, args, ..
+                },
+                _,
+            ) => {
                 let name = *callee;
                 if self.plan.called[name] {
                     let values = copied.all(args.as_slice(&func.dfg.pool));
@@ -424,52 +428,23 @@ impl<'m> Inliner<'m, '_> {
                     ..callee
                 }));
             }
-            InstData::Printf { args, mask, .. } => {
-                let values = copied.all(args.as_slice(&func.dfg.pool));
-                *args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
-                *mask = mask.expand().map(|m| copied.one(m)).into();
-            }
-            InstData::Return { args, .. } => {
+            (InstData::Return { args, .. }, Some(block)) => {
                 let values = copied.all(args.as_slice(&func.dfg.pool));
                 let args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
-                data = match exit {
-                    Some(block) => InstData::Jump {
-                        opcode: Opcode::Jump,
-                        dest: BlockCall { block, args },
-                    },
-                    None => InstData::Return {
-                        opcode: Opcode::Return,
-                        args,
-                    },
+                data = InstData::Jump {
+                    opcode: Opcode::Jump,
+                    dest: BlockCall { block, args },
                 };
             }
-            InstData::Jump { dest, .. } => self
-                .destination(func, dest, copied)
-                .ok_or_else(|| missing("a block"))?,
-            InstData::Brif { cond, dests, .. } => {
-                *cond = copied.one(*cond);
-                for d in dests {
-                    self.destination(func, d, copied)
-                        .ok_or_else(|| missing("a block"))?;
-                }
+            (other, _) => {
+                let mut import = Import {
+                    from: &func.dfg,
+                    to: &mut self.out.dfg,
+                    names: &*copied,
+                };
+                let imported = other.import(&mut import);
+                imported.ok_or_else(|| missing("a block"))?;
             }
-            InstData::Switch { arg, cases, .. } => {
-                *arg = copied.one(*arg);
-                let mut new = func.dfg.cases(*cases).clone();
-                for d in &mut new.dests {
-                    self.destination(func, d, copied)
-                        .ok_or_else(|| missing("a block"))?;
-                }
-                *cases = self.out.dfg.make_cases(new);
-            }
-            InstData::ImmVec { constant, .. } => {
-                *constant = self
-                    .out
-                    .dfg
-                    .make_constant(func.dfg.constant(*constant).to_vec());
-            }
-            // No other instruction has a list.
-            other => other.map_args(&mut self.out.dfg, |v| copied.one(v)),
         }
         Ok(self.copy(data, loc, &results, func, copied))
     }
@@ -492,14 +467,15 @@ impl<'m> Inliner<'m, '_> {
         self.out.layout.append_inst(self.at, new);
         None
     }
+}
 
-    fn destination(&mut self, func: &Function, d: &mut BlockCall, copied: &BodyMap) -> Option<()> {
-        let args = copied.all(d.args.as_slice(&func.dfg.pool));
-        *d = BlockCall {
-            block: copied.blocks[d.block].expand()?,
-            args: ValueList::from_slice(&args, &mut self.out.dfg.pool),
-        };
-        Some(())
+impl Renaming for BodyMap {
+    fn value(&self, v: Value) -> Value {
+        self.one(v)
+    }
+
+    fn block(&self, b: Block) -> Option<Block> {
+        self.blocks[b].expand()
     }
 }
 

@@ -77,3 +77,62 @@ fn the_example_verifies() {
         panic!("{}", e.render("docs/ir.md", example));
     }
 }
+
+/// Returns true if a text has a word, not as a part of another.
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        !before.ends_with(part) && !after.starts_with(part)
+    })
+}
+
+fn sources(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// The walkthrough lists the files of its example of a new format. The example is in each, and in
+/// no other source of the compiler.
+#[test]
+fn the_walkthrough_lists_the_files_of_a_format() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = std::fs::read_to_string(root.join("docs/add-an-ir-op.md")).unwrap();
+    let (_, rest) = text.split_once("<!-- files of prefetch -->").unwrap();
+    let (table, _) = rest.split_once("<!-- end -->").unwrap();
+    let names = table
+        .lines()
+        .filter_map(|l| l.strip_prefix("| `")?.split_once('`'));
+    let listed: Vec<&str> = names.map(|(name, _)| name).collect();
+    assert!(!listed.is_empty() && listed.len() <= 10, "{listed:?}");
+    let has = |text: &str| has_word(text, "prefetch") || has_word(text, "Prefetch");
+    for name in &listed {
+        let text = std::fs::read_to_string(root.join(name));
+        assert!(has(&text.unwrap_or_default()), "{name} has no prefetch");
+    }
+    for crate_dir in ["meta/src", "codegen/src"] {
+        let mut found = Vec::new();
+        sources(&root.join(crate_dir), &mut found);
+        for path in found {
+            let name = path
+                .strip_prefix(&root)
+                .unwrap()
+                .to_string_lossy()
+                .replace('\\', "/");
+            let text = std::fs::read_to_string(&path).unwrap();
+            // Comments and documentation may speak of prefetches.
+            let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+            let mentions = code.into_iter().any(has);
+            assert!(
+                !mentions || listed.contains(&name.as_str()),
+                "{name} is not listed"
+            );
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Rows of control flow.
 
+use super::format::Format::{Brif, Call, Jump, Return, Switch};
 use super::row::Class::None as NoClass;
-use super::row::Format::{Brif, Call, Jump, Return, Switch};
 use super::row::Out::{None as NoOut, Special};
 use super::row::{Row, op};
 

@@ -1,7 +1,7 @@
 //! Rows of constants, launch values, conversions and regions.
 
+use super::format::Format::{Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
 use super::row::Class::{Any, Data, Float, Int, None as NoClass};
-use super::row::Format::{Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
 use super::row::Out::{Ctrl, Same};
 use super::row::{Row, op};
 

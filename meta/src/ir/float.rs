@@ -1,7 +1,7 @@
 //! Rows of floating-point arithmetic and math functions.
 
+use super::format::Format::{Binary, Ternary, Unary};
 use super::row::Class::Float;
-use super::row::Format::{Binary, Ternary, Unary};
 use super::row::Out::Same;
 use super::row::{Row, op};
 

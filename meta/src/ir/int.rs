@@ -1,7 +1,7 @@
 //! Rows of integer arithmetic and bit operations.
 
+use super::format::Format::{Binary, Ternary, Unary};
 use super::row::Class::{Bits, I32, Int};
-use super::row::Format::{Binary, Ternary, Unary};
 use super::row::Out::{Ctrl, Same, Two};
 use super::row::{Row, op};
 

@@ -1,7 +1,7 @@
 //! Rows of matrix products.
 
+use super::format::Format::Dpas;
 use super::row::Class::None as NoClass;
-use super::row::Format::Dpas;
 use super::row::Out::Ctrl;
 use super::row::{Row, op};
 

@@ -4,16 +4,20 @@
 mod control;
 mod convert;
 mod float;
+mod format;
 mod int;
 mod matrix;
 mod memory;
 mod predicate;
 mod row;
 mod subgroup;
+mod text;
 mod write;
 
-pub use row::{Class, Format, Out, Row};
-pub use write::{builder, isle, rust, values};
+pub use format::{Field, Format, FormatRow, Kind, formats};
+pub use row::{Class, Out, Row};
+pub use text::{Piece, Token};
+pub use write::{builder, cache_key, data, isle, parser, printer, rust, values};
 
 /// Returns every row, in the order of the `Opcode` enum.
 ///

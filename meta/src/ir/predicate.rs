@@ -1,9 +1,9 @@
 //! Rows of compares, predicates and SIMD control flow.
 
-use super::row::Class::{Any, Float, I32, Int, None as NoClass, Pred};
-use super::row::Format::{
+use super::format::Format::{
     Binary, FloatCompare, IntCompare, Nullary, RdPred, Ternary, Unary, WrPred,
 };
+use super::row::Class::{Any, Float, I32, Int, None as NoClass, Pred};
 use super::row::Out::{Ctrl, Lanes, One, Same, Special};
 use super::row::{Row, op};
 

@@ -1,5 +1,7 @@
 //! Row of an IR opcode.
 
+use super::format::Format;
+
 /// Defines enums that are also part of the generated Rust: `SOURCE` is their text.
 macro_rules! shared {
     ($($(#[$attribute:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident,)* })*) => {
@@ -17,73 +19,6 @@ macro_rules! shared {
 }
 
 shared! {
-/// Shape of an instruction's operands: a variant of `ir::InstData`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// No operands.
-    Nullary,
-    /// One immediate for all lanes.
-    Imm,
-    /// An immediate per lane.
-    ImmVec,
-    /// A dimension of the grid.
-    Launch,
-    /// One value.
-    Unary,
-    /// Two values.
-    Binary,
-    /// Three values.
-    Ternary,
-    /// Condition and two values.
-    IntCompare,
-    /// Condition and two values.
-    FloatCompare,
-    /// Region of a value.
-    RdRegion,
-    /// Replaced region of a value.
-    WrRegion,
-    /// Lanes of a predicate.
-    RdPred,
-    /// Replaced lanes of a predicate.
-    WrPred,
-    /// Load from memory.
-    Load,
-    /// Store to memory.
-    Store,
-    /// Atomic operation on memory.
-    Atomic,
-    /// Memories and the scope in which their accesses are ordered.
-    Fence,
-    /// Texels of an image, by coordinates.
-    Image,
-    /// Property of an argument of the kernel.
-    ArgQuery,
-    /// Rectangle of an image's bytes.
-    Media,
-    /// Message with the given descriptors.
-    Send,
-    /// Product of matrices, and its addend.
-    Dpas,
-    /// Rectangles of elements of a surface in memory.
-    Block2d,
-    /// Number of a barrier, and the number of its threads.
-    NamedBarrier,
-    /// Data of the module.
-    Symbol,
-    /// A string of the module, and any number of values.
-    Printf,
-    /// A subroutine.
-    Call,
-    /// One destination.
-    Jump,
-    /// Condition and two destinations.
-    Brif,
-    /// An integer, and a destination for each of several values of it.
-    Switch,
-    /// Any number of values.
-    Return,
-}
-
 /// Types that the value operands must have. Formats with operands of different types have their own
 /// rules in the verifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,19 +63,12 @@ pub enum Out {
 }
 }
 
-impl Format {
-    /// Returns the name of the variant.
-    pub fn name(self) -> String {
-        format!("{self:?}")
-    }
-}
-
 /// Row of an IR opcode.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Name in text.
     pub name: &'static str,
-    /// Operand shape.
+    /// Format: the operands.
     pub format: Format,
     /// Operand types.
     pub class: Class,
@@ -148,8 +76,12 @@ pub struct Row {
     pub out: Out,
     /// True if it has an effect besides its results.
     pub effect: bool,
+    /// True if the effect is a hint: nothing that a kernel can observe.
+    pub hint: bool,
     /// True if it ends a block.
     pub terminator: bool,
+    /// Text of the operands, if it is not that of the format.
+    pub text: Option<&'static str>,
     /// Description of the result, one sentence.
     pub doc: &'static str,
 }
@@ -162,7 +94,9 @@ pub fn op(name: &'static str, format: Format, class: Class, out: Out, doc: &'sta
         class,
         out,
         effect: false,
+        hint: false,
         terminator: false,
+        text: None,
         doc,
     }
 }
@@ -176,11 +110,28 @@ impl Row {
         }
     }
 
+    /// Marks a hint, which is kept but changes nothing that a kernel can observe.
+    pub fn hint(self) -> Row {
+        Row {
+            effect: true,
+            hint: true,
+            ..self
+        }
+    }
+
     /// Marks a terminator.
     pub fn terminator(self) -> Row {
         Row {
             effect: true,
             terminator: true,
+            ..self
+        }
+    }
+
+    /// Sets the text of the operands, in place of the format's.
+    pub fn text(self, text: &'static str) -> Row {
+        Row {
+            text: Some(text),
             ..self
         }
     }

@@ -1,7 +1,7 @@
 //! Rows of operations across the lanes of a vector, and of the thread's position in its group.
 
+use super::format::Format::{Binary, Nullary, Unary};
 use super::row::Class::{Data, Float, Int, None as NoClass};
-use super::row::Format::{Binary, Nullary, Unary};
 use super::row::Out::{Ctrl, Lane, Same, Special};
 use super::row::{Row, op};
 

@@ -9,8 +9,8 @@ mod function;
 
 use crate::driver::options::{CompileOptions, DebugOptions};
 use crate::ir::{
-    ArgKind, BindingPlace, Data, DataReloc, FuncKind, MemFlags, Module, Param, ParamInfo,
-    ParamRole, Region, Resource, SourceFile, SourceLoc, Space, Type,
+    ArgKind, BindingPlace, Data, DataReloc, FuncKind, Module, Param, ParamInfo, ParamRole,
+    Resource, SourceFile, SourceLoc, Type,
 };
 use crate::passes::Pass;
 use cranelift_entity::SecondaryMap;
@@ -338,36 +338,5 @@ impl KeyWriter {
         if new {
             self.str(name);
         }
-    }
-
-    fn region(&mut self, region: &Region) {
-        let Region {
-            vstride,
-            width,
-            hstride,
-            offset,
-            parent_width,
-        } = *region;
-        for n in [vstride, width, hstride, offset, parent_width] {
-            self.u32(n.into());
-        }
-    }
-
-    fn mem(&mut self, mem: MemFlags) {
-        let MemFlags {
-            space,
-            align,
-            volatile,
-            constant,
-        } = mem;
-        match space {
-            Space::Global => self.u8(0),
-            Space::Slm => self.u8(1),
-            Space::Surface(n) => [2, n].iter().for_each(|&b| self.u8(b)),
-            Space::Scratch => self.u8(3),
-        }
-        self.u8(align);
-        self.u8(u8::from(volatile));
-        self.u8(u8::from(constant));
     }
 }

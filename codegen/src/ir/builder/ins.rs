@@ -4,8 +4,8 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    ArgFact, Block, BlockCall, Cases, DataRef, Dim, FloatCC, FuncRef, ImageFact, Inst, InstData,
-    IntCC, Opcode, Region, SamplerFact, Scalar, Type, Types, Value, result_types,
+    ArgFact, Block, BlockCall, Cases, DataRef, Dim, FuncRef, ImageFact, Inst, InstData, Opcode,
+    Region, SamplerFact, Scalar, Type, Types, Value, result_types,
 };
 use half::f16;
 
@@ -224,28 +224,6 @@ impl Ins<'_, '_> {
         self.launch(Opcode::GlobalOffset, dim, Type::scalar_of(Scalar::I32))
     }
 
-    /// `icmp`: a predicate with the operands' lanes.
-    #[track_caller]
-    pub fn icmp(self, cond: IntCC, a: Value, b: Value) -> Value {
-        let data = InstData::IntCompare {
-            opcode: Opcode::Icmp,
-            cond,
-            args: [a, b],
-        };
-        self.one(data, None)
-    }
-
-    /// `fcmp`: a predicate with the operands' lanes.
-    #[track_caller]
-    pub fn fcmp(self, cond: FloatCC, a: Value, b: Value) -> Value {
-        let data = InstData::FloatCompare {
-            opcode: Opcode::Fcmp,
-            cond,
-            args: [a, b],
-        };
-        self.one(data, None)
-    }
-
     /// `rdregion`: reads a region of a vector.
     #[track_caller]
     pub fn rdregion(self, ty: Type, arg: Value, region: Region) -> Value {
@@ -306,17 +284,6 @@ impl Ins<'_, '_> {
             offset,
         };
         self.one(data, Some(ty))
-    }
-
-    /// `wrpred`: `old` with the lanes from lane `offset` replaced by `new`.
-    #[track_caller]
-    pub fn wrpred(self, old: Value, new: Value, offset: u8) -> Value {
-        let data = InstData::WrPred {
-            opcode: Opcode::Wrpred,
-            args: [old, new],
-            offset,
-        };
-        self.one(data, None)
     }
 
     /// `image_query`: property of the n-th image argument of the kernel.

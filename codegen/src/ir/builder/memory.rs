@@ -3,8 +3,7 @@
 
 use super::ins::Ins;
 use crate::ir::{
-    AtomicOp, Block2dShape, DpasShape, FenceSpaces, ImagePlace, InstData, MemFlags, Opcode, Scope,
-    Type, Value,
+    AtomicOp, Block2dShape, DpasShape, ImagePlace, InstData, MemFlags, Opcode, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 
@@ -176,16 +175,6 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `fence`.
-    #[track_caller]
-    pub fn fence(self, spaces: FenceSpaces, scope: Scope) {
-        self.none(InstData::Fence {
-            opcode: Opcode::Fence,
-            spaces,
-            scope,
-        });
-    }
-
     /// `image_load`: a texel per lane. `masked` is a mask and the value of disabled lanes.
     #[track_caller]
     pub fn image_load(
@@ -328,17 +317,6 @@ impl Ins<'_, '_> {
             args: [acc, columns, rows],
         };
         self.one(data, Some(ty))
-    }
-
-    /// `named_barrier`: waits until `threads` (`i32`) threads have arrived at a named barrier of
-    /// the work-group, numbered 1 to 31.
-    #[track_caller]
-    pub fn named_barrier(self, number: u8, threads: Value) {
-        self.none(InstData::NamedBarrier {
-            opcode: Opcode::NamedBarrier,
-            number,
-            threads,
-        });
     }
 
     /// `block2d_load`: loads blocks of a surface into a value of type `ty`.

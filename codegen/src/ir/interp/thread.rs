@@ -190,6 +190,7 @@ impl<'a> Thread<'a> {
         let dfg = &frame.func.dfg;
         let data = *dfg.data(inst);
         let results = match data {
+            _ if data.opcode().info().hint => return Ok(Step::Next),
             InstData::Jump { ref dest, .. } => {
                 self.branch(dest)?;
                 return Ok(Step::Next);

@@ -4,7 +4,7 @@ use gantry_isa_gen::diag::Span;
 
 /// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// Letters, digits, `_` and `.`, not beginning with a digit: keywords, opcodes with their
     /// types, entities.
     Word(&'a str),

@@ -1,11 +1,13 @@
 //! Printing functions and modules.
 
 use super::literal;
+use crate::ir::immediate::Immediate;
+use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgFact, ArgKind, Block, Block2dShape, BlockCall, BlockLayout, Data, DataReloc, DpasShape,
-    FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region,
-    Resource, Sampler, Scalar, Space, Value,
+    ArgKind, Block, BlockCall, CaseTable, Constant, Data, DataRef, DataReloc, FuncKind, FuncRef,
+    Function, Inst, InstData, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region, Resource,
+    Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -214,61 +216,161 @@ fn values(list: &[Value]) -> String {
     list.join(", ")
 }
 
-fn call(func: &Function, c: &BlockCall) -> String {
-    match c.args.as_slice(&func.dfg.pool) {
-        [] => c.block.to_string(),
-        args => format!("{}({})", c.block, values(args)),
-    }
+/// Printer of an instruction. Generated code calls a method for each field of the format.
+struct Printer<'a> {
+    func: &'a Function,
+    module: Option<&'a Module>,
+    /// Type of a lane of the result.
+    scalar: Scalar,
+    out: String,
 }
 
-fn region(r: &Region, index: PackedOption<Value>) -> String {
-    let mut out = format!("{r}, {}", r.offset);
-    if let Some(v) = index.expand() {
-        let _ = write!(out, "+{v}");
-    }
-    if r.parent_width != 0 {
-        let _ = write!(out, ", parent {}", r.parent_width);
-    }
-    out
-}
+include!(concat!(env!("OUT_DIR"), "/printer.rs"));
 
-fn address(v: Value, offset: i32) -> String {
-    match offset {
-        0 => v.to_string(),
-        n => format!("{v}{n:+}"),
+impl Printer<'_> {
+    fn text(&mut self, text: &dyn fmt::Display) {
+        let _ = write!(self.out, "{text}");
     }
-}
 
-fn place(mem: MemFlags, v: Value, offset: i32) -> String {
-    let mut out = match mem.space {
-        Space::Global => String::new(),
-        Space::Slm => "slm ".to_string(),
-        Space::Surface(n) => format!("surface {n} "),
-        Space::Scratch => "scratch ".to_string(),
-    };
-    out.push_str(&address(v, offset));
-    if mem.align != 0 {
-        let _ = write!(out, " align {}", mem.alignment(1));
+    fn immediate(&mut self, immediate: &impl Immediate) {
+        immediate.print(&mut self.out);
     }
-    if mem.volatile {
-        out.push_str(" volatile");
-    }
-    if mem.constant {
-        out.push_str(" constant");
-    }
-    out
-}
 
-/// Appends optional operands, each after a comma.
-fn more(list: &[PackedOption<Value>]) -> String {
-    let there = list.iter().filter_map(|v| v.expand());
-    there.map(|v| format!(", {v}")).collect()
-}
+    fn literal(&mut self, bits: &u64) {
+        self.out.push_str(&literal::print(self.scalar, *bits));
+    }
 
-fn masked(mask: PackedOption<Value>) -> String {
-    mask.expand()
-        .map(|m| format!(", mask {m}"))
-        .unwrap_or_default()
+    fn constant(&mut self, constant: &Constant) {
+        let lanes = self.func.dfg.constant(*constant).iter();
+        let lanes: Vec<String> = lanes.map(|&b| literal::print(self.scalar, b)).collect();
+        self.text(&format_args!("[{}]", lanes.join(", ")));
+    }
+
+    fn value(&mut self, v: &Value) {
+        self.text(v);
+    }
+
+    fn values(&mut self, list: &[Value]) {
+        self.out.push_str(&values(list));
+    }
+
+    fn optional(&mut self, v: &PackedOption<Value>) {
+        self.after("", v);
+    }
+
+    /// Prints an optional value after a literal.
+    fn after(&mut self, literal: &str, v: &PackedOption<Value>) {
+        if let Some(v) = v.expand() {
+            self.text(&format_args!("{literal}{v}"));
+        }
+    }
+
+    fn present(&mut self, list: &[PackedOption<Value>]) {
+        let there: Vec<Value> = list.iter().filter_map(|v| v.expand()).collect();
+        self.values(&there);
+    }
+
+    fn each_after_comma(&mut self, list: &[PackedOption<Value>]) {
+        list.iter().for_each(|v| self.after(", ", v));
+    }
+
+    fn list(&mut self, list: &ValueList) {
+        self.values(list.as_slice(&self.func.dfg.pool));
+    }
+
+    fn destination(&mut self, dest: &BlockCall) {
+        self.text(&dest.block);
+        if !dest.args.is_empty() {
+            self.out.push('(');
+            self.list(&dest.args);
+            self.out.push(')');
+        }
+    }
+
+    fn destinations(&mut self, dests: &[BlockCall]) {
+        for (n, dest) in dests.iter().enumerate() {
+            self.out.push_str(if n > 0 { ", " } else { "" });
+            self.destination(dest);
+        }
+    }
+
+    fn data_name(&mut self, data: &DataRef) {
+        match self.module.and_then(|m| m.data.get(*data)) {
+            Some(d) => self.text(&format_args!("%{}", d.name)),
+            None => self.text(data),
+        }
+    }
+
+    fn function_name(&mut self, callee: &FuncRef) {
+        match self.module.and_then(|m| m.functions.get(*callee)) {
+            Some(f) => self.text(&format_args!("%{}", f.name)),
+            None => self.text(&format_args!("%{callee}")),
+        }
+    }
+
+    /// Prints `<vs;w,hs>, offset[+index][, parent w]`.
+    fn region(&mut self, r: &Region, index: &PackedOption<Value>) {
+        self.text(&format_args!("{r}, {}", r.offset));
+        self.after("+", index);
+        if r.parent_width != 0 {
+            self.text(&format_args!(", parent {}", r.parent_width));
+        }
+    }
+
+    /// Prints `slm v1+16 align 8 volatile`.
+    fn place(&mut self, mem: &MemFlags, v: &Value, offset: &i32) {
+        match mem.space {
+            Space::Global => {}
+            Space::Slm => self.out.push_str("slm "),
+            Space::Surface(n) => self.text(&format_args!("surface {n} ")),
+            Space::Scratch => self.out.push_str("scratch "),
+        }
+        self.value(v);
+        if *offset != 0 {
+            self.text(&format_args!("{offset:+}"));
+        }
+        if mem.align != 0 {
+            self.text(&format_args!(" align {}", mem.alignment(1)));
+        }
+        if mem.volatile {
+            self.out.push_str(" volatile");
+        }
+        if mem.constant {
+            self.out.push_str(" constant");
+        }
+    }
+
+    /// Prints `exec 8 ex 0xc desc 0x2106e00`.
+    fn message(&mut self, exec: &u8, [ex, desc]: &[u32; 2]) {
+        self.text(&format_args!("exec {exec} ex {ex:#x} desc {desc:#x}"));
+    }
+
+    /// Prints `v1, block4(v2) [0: block1, -7: block2(v3)]`.
+    fn switch(&mut self, arg: &Value, cases: &CaseTable) {
+        let dfg = &self.func.dfg;
+        let cases = dfg.cases(*cases);
+        let scalar = if dfg.has_value(*arg) {
+            dfg.ty(*arg).scalar()
+        } else {
+            Scalar::I64
+        };
+        let mut dests = cases.dests.iter();
+        self.text(&format_args!("{arg}, "));
+        dests.next().into_iter().for_each(|d| self.destination(d));
+        self.out.push_str(" [");
+        for (n, (&v, dest)) in cases.values.iter().zip(dests).enumerate() {
+            let comma = if n > 0 { ", " } else { "" };
+            // A value wider than its type is printed whole.
+            let ty = if v & !scalar.mask() == 0 {
+                scalar
+            } else {
+                Scalar::I64
+            };
+            self.text(&format_args!("{comma}{}: ", literal::print(ty, v)));
+            self.destination(dest);
+        }
+        self.out.push(']');
+    }
 }
 
 /// Returns the text of one instruction, without indentation.
@@ -277,236 +379,26 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
     let data = dfg.data(inst);
     let info = data.opcode().info();
     let results = dfg.results(inst);
-    let mut out = String::new();
-    if !results.is_empty() {
-        let _ = write!(out, "{} = ", values(results));
-    }
-    out.push_str(info.name);
     let first = results.first().map(|&v| dfg.ty(v));
-    if let (Out::Ctrl, Some(ty)) = (info.out, first) {
-        let _ = write!(out, ".{ty}");
-    }
-    let scalar = first.map_or(crate::ir::Scalar::I32, |t| t.scalar());
-    let operands = match *data {
-        InstData::Nullary { .. } => String::new(),
-        InstData::Imm { bits, .. } => literal::print(scalar, bits),
-        InstData::ImmVec { constant, .. } => {
-            let lanes = dfg.constant(constant).iter();
-            let lanes: Vec<String> = lanes.map(|&b| literal::print(scalar, b)).collect();
-            format!("[{}]", lanes.join(", "))
-        }
-        InstData::Launch { dim, .. } => dim.name().to_string(),
-        InstData::Unary { arg, .. } => arg.to_string(),
-        InstData::Binary { args, .. } => values(&args),
-        InstData::Ternary { args, .. } => values(&args),
-        InstData::IntCompare { cond, args, .. } => format!("{cond} {}", values(&args)),
-        InstData::FloatCompare { cond, args, .. } => format!("{cond} {}", values(&args)),
-        InstData::RdRegion {
-            arg,
-            region: ref r,
-            index,
-            ..
-        } => format!("{arg}, {}", region(r, index)),
-        InstData::WrRegion {
-            args,
-            region: ref r,
-            index,
-            mask,
-            ..
-        } => format!(
-            "{}, {}, {}{}",
-            args[0],
-            region(r, index),
-            args[1],
-            masked(mask)
-        ),
-        InstData::RdPred { arg, offset, .. } => format!("{arg}, {offset}"),
-        InstData::WrPred { args, offset, .. } => format!("{}, {offset}", values(&args)),
-        InstData::Load {
-            mem,
-            addr,
-            offset,
-            mask,
-            old,
-            ..
-        } => format!(
-            "{}{}{}",
-            place(mem, addr, offset),
-            masked(mask),
-            more(&[old])
-        ),
-        InstData::Store {
-            mem,
-            args,
-            offset,
-            mask,
-            ..
-        } => format!(
-            "{}, {}{}",
-            args[0],
-            place(mem, args[1], offset),
-            masked(mask)
-        ),
-        InstData::Atomic {
-            op,
-            mem,
-            addr,
-            offset,
-            data,
-            mask,
-            old,
-            ..
-        } => format!(
-            "{} {}{}{}{}",
-            op.name(),
-            place(mem, addr, offset),
-            more(&data),
-            masked(mask),
-            more(&[old])
-        ),
-        InstData::Fence { spaces, scope, .. } => format!("{} {}", spaces.name(), scope.name()),
-        InstData::Image {
-            opcode,
-            at,
-            coords,
-            lod,
-            data,
-            mask,
-            old,
-        } => {
-            let coords: Vec<Value> = coords.iter().filter_map(|v| v.expand()).collect();
-            let mut out = format!("image {} ", at.image);
-            if opcode == Opcode::Sample {
-                let _ = write!(out, "sampler {} ", at.sampler);
-            }
-            let _ = write!(out, "({})", values(&coords));
-            if let Some(v) = lod.expand() {
-                let _ = write!(out, " lod {v}");
-            }
-            format!("{out}{}{}{}", more(&[data]), masked(mask), more(&[old]))
-        }
-        InstData::Media {
-            image,
-            width,
-            coords: [x, y],
-            data,
-            ..
-        } => format!("image {image} ({x}, {y}) width {width}{}", more(&[data])),
-        InstData::Send {
-            exec,
-            descs: [ex, desc],
-            payload,
-            second,
-            mask,
-            ..
-        } => format!(
-            "exec {exec} ex {ex:#x} desc {desc:#x} {payload}{}{}",
-            more(&[second]),
-            masked(mask)
-        ),
-        InstData::Dpas {
-            shape:
-                DpasShape {
-                    columns,
-                    rows,
-                    repeat,
-                },
-            args,
-            ..
-        } => {
-            let (columns, rows) = (columns.name(), rows.name());
-            format!("{columns} {rows} rows {repeat} {}", values(&args))
-        }
-        InstData::Block2d {
-            shape:
-                Block2dShape {
-                    layout,
-                    bytes,
-                    rows,
-                    columns,
-                    blocks,
-                },
-            args: [base, width, height, pitch, x, y],
-            data,
-            ..
-        } => {
-            let layout = match layout {
-                BlockLayout::Rows => String::new(),
-                other => format!("{} ", other.name()),
-            };
-            let data = more(&[data]);
-            format!(
-                "{layout}rows {rows} columns {columns} blocks {blocks} bytes {bytes} {base} ({width}, {height}, {pitch}) ({x}, {y}){data}"
-            )
-        }
-        InstData::NamedBarrier {
-            number, threads, ..
-        } => format!("{number}, {threads}"),
-        InstData::ArgQuery { fact, of, .. } => match fact {
-            ArgFact::Image(f) => format!("{} image {of}", f.name()),
-            ArgFact::Sampler(f) => format!("{} sampler {of}", f.name()),
-        },
-        InstData::Symbol { data, .. } => {
-            let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
-            name.map_or(data.to_string(), |n| format!("%{n}"))
-        }
-        InstData::Printf {
-            format, args, mask, ..
-        } => {
-            let name = module.and_then(|m| m.data.get(format)).map(|d| &d.name);
-            let name = name.map_or(format.to_string(), |n| format!("%{n}"));
-            format!(
-                "{name}({}){}",
-                values(args.as_slice(&dfg.pool)),
-                masked(mask)
-            )
-        }
-        InstData::Call {
-            func: callee, args, ..
-        } => {
-            let name = module
-                .and_then(|m| m.functions.get(callee))
-                .map(|f| f.name.clone())
-                .unwrap_or_else(|| callee.to_string());
-            format!("%{name}({})", values(args.as_slice(&dfg.pool)))
-        }
-        InstData::Jump { ref dest, .. } => call(func, dest),
-        InstData::Brif {
-            cond, ref dests, ..
-        } => {
-            format!(
-                "{cond}, {}, {}",
-                call(func, &dests[0]),
-                call(func, &dests[1])
-            )
-        }
-        InstData::Switch { arg, cases, .. } => {
-            let cases = dfg.cases(cases);
-            let has = dfg.has_value(arg);
-            let scalar = if has {
-                dfg.ty(arg).scalar()
-            } else {
-                Scalar::I64
-            };
-            let mut dests = cases.dests.iter().map(|d| call(func, d));
-            let mut out = format!("{arg}, {} [", dests.next().unwrap_or_default());
-            for (n, (&v, dest)) in cases.values.iter().zip(dests).enumerate() {
-                let comma = if n > 0 { ", " } else { "" };
-                // A value wider than its type is printed whole.
-                let ty = if v & !scalar.mask() == 0 {
-                    scalar
-                } else {
-                    Scalar::I64
-                };
-                let _ = write!(out, "{comma}{}: {dest}", literal::print(ty, v));
-            }
-            out + "]"
-        }
-        InstData::Return { args, .. } => values(args.as_slice(&dfg.pool)),
+    let mut p = Printer {
+        func,
+        module,
+        scalar: first.map_or(Scalar::I32, |t| t.scalar()),
+        out: String::new(),
     };
-    if !operands.is_empty() {
-        out.push(' ');
-        out.push_str(&operands);
+    if !results.is_empty() {
+        p.values(results);
+        p.out.push_str(" = ");
     }
-    out
+    p.out.push_str(info.name);
+    if let (Out::Ctrl, Some(ty)) = (info.out, first) {
+        p.text(&format_args!(".{ty}"));
+    }
+    let head = p.out.len();
+    p.out.push(' ');
+    p.operands(data);
+    if p.out.len() == head + 1 {
+        p.out.truncate(head);
+    }
+    p.out
 }

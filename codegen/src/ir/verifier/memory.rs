@@ -80,6 +80,22 @@ impl Verifier<'_> {
                     );
                 }
             }
+            InstData::Prefetch {
+                opcode,
+                mem,
+                addr,
+                mask,
+                ..
+            } => {
+                let access = AccessOperands {
+                    opcode,
+                    mem,
+                    addr: (0, addr),
+                    ty: Type::clamped(Scalar::I8, self.ty(addr).lanes()),
+                    mask: mask.expand().map(|m| (1, m)),
+                };
+                self.access(inst, &access);
+            }
             InstData::Atomic {
                 opcode,
                 op,

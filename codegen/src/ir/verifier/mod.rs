@@ -345,42 +345,21 @@ impl<'a> Verifier<'a> {
         self.immediates(inst, data);
         // Lane counts and bounds are meaningless for operands of wrong types.
         if self.errors.len() == before {
-            self.of_format(inst, data);
+            self.of_format(inst);
         }
     }
 
-    /// Checks the rules on instructions of one format.
-    fn of_format(&mut self, inst: Inst, data: &InstData) {
-        use InstData::*;
-        match data {
-            Nullary { .. }
-            | Imm { .. }
-            | ImmVec { .. }
-            | Launch { .. }
-            | Unary { .. }
-            | Binary { .. }
-            | IntCompare { .. }
-            | FloatCompare { .. }
-            | Fence { .. }
-            | Symbol { .. } => {}
-            RdRegion { .. } | WrRegion { .. } => self.regions(inst),
-            Ternary { .. } | RdPred { .. } | WrPred { .. } => self.predicates(inst),
-            NamedBarrier { .. } => self.memory(inst),
-            Load { .. } | Store { .. } | Atomic { .. } => {
-                self.memory(inst);
-                self.lacks(inst);
-            }
-            Image { .. } | Media { .. } | Send { .. } | ArgQuery { .. } => {
-                self.images(inst);
-                self.lacks(inst);
-            }
-            Dpas { .. } => self.products(inst),
-            Block2d { .. } => self.blocks(inst),
-            Jump { .. } | Brif { .. } | Switch { .. } | Return { .. } | Call { .. } => {
-                self.control(inst);
-            }
-            Printf { .. } => self.printf(inst),
-        }
+    /// Checks the rules on instructions of one format. Each function ignores others' formats.
+    fn of_format(&mut self, inst: Inst) {
+        self.regions(inst);
+        self.predicates(inst);
+        self.memory(inst);
+        self.images(inst);
+        self.lacks(inst);
+        self.products(inst);
+        self.blocks(inst);
+        self.control(inst);
+        self.printf(inst);
     }
 
     /// Reports an image, sampler, surface or scratch that the kernel does not have.

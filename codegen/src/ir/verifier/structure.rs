@@ -1,7 +1,7 @@
 //! Rules on blocks, terminators and signatures, and on the existence of entities.
 
 use super::{ErrorLocation, Verifier};
-use crate::ir::opcode::{Format, Info};
+use crate::ir::opcode::Info;
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
@@ -227,7 +227,7 @@ impl Verifier<'_> {
             InstData::ArgQuery { opcode, fact, .. } => fact.opcode() == opcode,
             _ => true,
         };
-        if format(data) != info.format || !asks {
+        if data.format() != info.format || !asks {
             self.error(
                 ErrorLocation::Inst(inst),
                 format!("`{}` does not have operands of this shape", data.opcode()),
@@ -271,41 +271,5 @@ impl Verifier<'_> {
                 format!("{constant} does not exist"),
             );
         }
-    }
-}
-
-fn format(data: &InstData) -> Format {
-    match data {
-        InstData::Nullary { .. } => Format::Nullary,
-        InstData::Imm { .. } => Format::Imm,
-        InstData::ImmVec { .. } => Format::ImmVec,
-        InstData::Launch { .. } => Format::Launch,
-        InstData::Unary { .. } => Format::Unary,
-        InstData::Binary { .. } => Format::Binary,
-        InstData::Ternary { .. } => Format::Ternary,
-        InstData::IntCompare { .. } => Format::IntCompare,
-        InstData::FloatCompare { .. } => Format::FloatCompare,
-        InstData::RdRegion { .. } => Format::RdRegion,
-        InstData::WrRegion { .. } => Format::WrRegion,
-        InstData::RdPred { .. } => Format::RdPred,
-        InstData::WrPred { .. } => Format::WrPred,
-        InstData::Load { .. } => Format::Load,
-        InstData::Store { .. } => Format::Store,
-        InstData::Atomic { .. } => Format::Atomic,
-        InstData::Fence { .. } => Format::Fence,
-        InstData::Image { .. } => Format::Image,
-        InstData::Media { .. } => Format::Media,
-        InstData::Send { .. } => Format::Send,
-        InstData::Dpas { .. } => Format::Dpas,
-        InstData::Block2d { .. } => Format::Block2d,
-        InstData::NamedBarrier { .. } => Format::NamedBarrier,
-        InstData::ArgQuery { .. } => Format::ArgQuery,
-        InstData::Symbol { .. } => Format::Symbol,
-        InstData::Printf { .. } => Format::Printf,
-        InstData::Call { .. } => Format::Call,
-        InstData::Jump { .. } => Format::Jump,
-        InstData::Brif { .. } => Format::Brif,
-        InstData::Switch { .. } => Format::Switch,
-        InstData::Return { .. } => Format::Return,
     }
 }

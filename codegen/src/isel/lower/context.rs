@@ -680,32 +680,8 @@ impl Context for Lower<'_> {
         self.lower_barrier();
     }
 
-    fn atomic_op(&mut self, inst: Inst) -> Unit {
-        self.lower_atomic(inst);
-    }
-
-    fn image_access(&mut self, inst: Inst) -> Unit {
-        self.lower_image(inst);
-    }
-
-    fn media_access(&mut self, inst: Inst) -> Unit {
-        self.lower_media(inst);
-    }
-
-    fn raw_message(&mut self, inst: Inst) -> Unit {
-        self.lower_message(inst);
-    }
-
-    fn wait_named(&mut self, inst: Inst) -> Unit {
-        self.lower_named_barrier(inst);
-    }
-
-    fn blocks2d(&mut self, inst: Inst) -> Unit {
-        self.lower_block2d(inst);
-    }
-
-    fn systolic(&mut self, inst: Inst) -> Unit {
-        self.lower_dpas(inst);
+    fn whole(&mut self, inst: Inst) -> Unit {
+        self.lower_whole(inst);
     }
 
     fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {

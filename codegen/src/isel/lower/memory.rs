@@ -2,7 +2,7 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
-use crate::mir::logical::{Atomic, Block, Dir, Logical, Scattered};
+use crate::mir::logical::{Atomic, Block, Dir, Logical, Prefetch, Scattered};
 use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
@@ -11,6 +11,22 @@ use gantry_isa_gen::Type as GenType;
 impl Lower<'_> {
     pub(super) fn send(&mut self, logical: Logical) {
         self.code.push(Lowered::Send(logical));
+    }
+
+    /// Lowers an instruction whose operands no rule looks at.
+    pub(super) fn lower_whole(&mut self, inst: Inst) {
+        match self.func.dfg.data(inst) {
+            InstData::Atomic { .. } => self.lower_atomic(inst),
+            InstData::Image { .. } => self.lower_image(inst),
+            InstData::Media { .. } => self.lower_media(inst),
+            InstData::Send { .. } => self.lower_message(inst),
+            InstData::Block2d { .. } => self.lower_block2d(inst),
+            InstData::NamedBarrier { .. } => self.lower_named_barrier(inst),
+            InstData::Dpas { .. } => self.lower_dpas(inst),
+            InstData::Prefetch { .. } => self.lower_prefetch(inst),
+            // Queries of arguments are in the payload.
+            _ => {}
+        }
     }
 
     pub(super) fn lower_gather(
@@ -65,6 +81,34 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Scattered(access));
+    }
+
+    /// Emits a prefetch, where the target has them and the memory is cached.
+    fn lower_prefetch(&mut self, inst: Inst) {
+        let InstData::Prefetch {
+            mem,
+            addr,
+            offset,
+            mask,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let cached = matches!(mem.space, Space::Global | Space::Surface(_));
+        if !cached || !self.target.features().lsc {
+            return;
+        }
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        let prefetch = Prefetch {
+            mem,
+            lanes: self.ty(addr).lanes(),
+            addr: self.reg(addr),
+            offset,
+            mask: mask.map(|m| m.0),
+            running: mask.is_some_and(|m| m.1),
+        };
+        self.send(Logical::Prefetch(prefetch));
     }
 
     /// Returns the register that is added to every address of a space.
@@ -152,7 +196,7 @@ impl Lower<'_> {
         });
     }
 
-    pub(super) fn lower_named_barrier(&mut self, inst: Inst) {
+    fn lower_named_barrier(&mut self, inst: Inst) {
         let InstData::NamedBarrier {
             number, threads, ..
         } = *self.func.dfg.data(inst)
@@ -166,7 +210,7 @@ impl Lower<'_> {
         });
     }
 
-    pub(super) fn lower_atomic(&mut self, inst: Inst) {
+    fn lower_atomic(&mut self, inst: Inst) {
         let InstData::Atomic {
             op,
             mem,

@@ -65,14 +65,8 @@ mod generated {
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
-    pub(super) type OptValueArray2 = [OptValue; 2];
-    pub(super) type Descs = [u32; 2];
-    pub(super) type OptValueArray4 = [OptValue; 4];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
-    pub(super) type ValueArray6 = [Value; 6];
-    pub(super) type BlockCall2 = [BlockCall; 2];
-    pub(super) type ValueList = crate::ir::instructions::ValueList;
     pub(super) use rules::*;
     pub(super) mod rules {
         extern crate alloc;

@@ -206,6 +206,7 @@ impl SendLowering<'_> {
             Logical::Systolic(s) => self.systolic(s),
             Logical::Barrier { header, named } => self.barrier(*header, *named),
             Logical::Atomic(a) => self.atomic(a),
+            Logical::Prefetch(p) => self.prefetch(p),
             Logical::Fence { header, spaces } => {
                 let next = self.next_send(rest);
                 let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));

@@ -4,7 +4,7 @@ use super::{MessagePart, PayloadStart, Payloads, SendLowering, forms, lsc};
 use crate::ir::{MemFlags, Space};
 use crate::mir;
 use crate::mir::bale::{BaleSrc, Operation, View};
-use crate::mir::logical::{Dir, Scattered};
+use crate::mir::logical::{Dir, Prefetch, Scattered};
 use crate::mir::lowered::at;
 use crate::mir::{MInst, VReg, VirtReg};
 use crate::target::Target;
@@ -171,6 +171,41 @@ impl SendLowering<'_> {
             }
         }
         self.surface = None;
+    }
+
+    /// Emits loads of a byte per lane into both caches, without a destination.
+    pub(super) fn prefetch(&mut self, p: &Prefetch) {
+        let (addr, ty) = model(p.mem.space);
+        let mem = MemFlags {
+            volatile: false,
+            constant: true,
+            ..p.mem
+        };
+        let byte = Scattered {
+            dir: Dir::Read,
+            mem,
+            lanes: p.lanes,
+            count: 1,
+            ty,
+            memory: 1,
+            base: None,
+            addr: p.addr,
+            offset: p.offset,
+            data: p.addr,
+            mask: p.mask,
+            running: p.running,
+            keeps: true,
+        };
+        let op = lsc::lanes(Dir::Read, mem, LaneUnit::Bytes(1));
+        let most = forms::channels(self.target, addr);
+        for part in self.parts(p.lanes, p.mask, p.running, most) {
+            let payloads = Payloads {
+                dst: None,
+                src0: self.addresses(&byte, &part, 0),
+                src1: None,
+            };
+            self.send(op, &part, payloads, false);
+        }
     }
 
     /// Returns the message of a unit.

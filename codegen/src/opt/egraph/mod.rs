@@ -141,25 +141,10 @@ pub(super) fn is_node(data: &InstData) -> bool {
     if info.effect {
         return false;
     }
-    match data {
+    match opcode {
         // Reads of the dispatch mask are ordered. Each use of an undefined value gets its own.
-        InstData::Nullary { opcode } => !matches!(opcode, Opcode::DispatchMask | Opcode::Undef),
-        InstData::Imm { .. }
-        | InstData::ImmVec { .. }
-        | InstData::Launch { .. }
-        | InstData::Unary { .. }
-        | InstData::IntCompare { .. }
-        | InstData::FloatCompare { .. }
-        | InstData::RdRegion { .. }
-        | InstData::WrRegion { .. }
-        | InstData::RdPred { .. }
-        | InstData::WrPred { .. }
-        | InstData::ArgQuery { .. }
-        | InstData::Symbol { .. } => true,
-        InstData::Binary { .. } | InstData::Ternary { .. } => {
-            info.out != Out::Two && !matches!(opcode, Opcode::Goto | Opcode::Join)
-        }
-        _ => false,
+        Opcode::DispatchMask | Opcode::Undef | Opcode::Goto | Opcode::Join => false,
+        _ => info.format.is_pure() && info.out != Out::Two,
     }
 }
 

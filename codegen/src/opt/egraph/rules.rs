@@ -30,14 +30,8 @@ pub(super) mod generated {
     };
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
-    pub(super) type OptValueArray2 = [OptValue; 2];
-    pub(super) type Descs = [u32; 2];
-    pub(super) type OptValueArray4 = [OptValue; 4];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
-    pub(super) type ValueArray6 = [Value; 6];
-    pub(super) type BlockCall2 = [BlockCall; 2];
-    pub(super) type ValueList = crate::ir::instructions::ValueList;
     const EQ: IntCC = IntCC::Equal;
     const NE: IntCC = IntCC::NotEqual;
     const SLT: IntCC = IntCC::SignedLessThan;

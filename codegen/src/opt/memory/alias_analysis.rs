@@ -355,7 +355,7 @@ impl Effect {
             InstData::NamedBarrier { .. } => Effect::Others(FenceSpaces::All),
             _ if data.opcode() == Opcode::Barrier => Effect::Others(FenceSpaces::All),
             InstData::Send { .. } | InstData::Call { .. } => Effect::Any,
-            _ if data.opcode().info().terminator => Effect::None,
+            _ if data.opcode().info().terminator || data.opcode().info().hint => Effect::None,
             _ if data.opcode().info().effect => Effect::Any,
             _ => Effect::None,
         }

@@ -7,7 +7,7 @@ use crate::ir::text::lexer::Token;
 use crate::ir::{
     Addressing, ArgKind, BindingPlace, Block, FloatControls, FuncKind, Function, ImageAccess,
     ImageShape, InstData, Opcode, Param, ParamInfo, ParamRole, Reflection, Resource, Sampler,
-    Signature, SourceLoc, Type, Value,
+    Scalar, Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -590,7 +590,8 @@ impl Parser<'_> {
             (_, None) => None,
         };
         let first = body.map.spans.len() as u32;
-        let data = self.operands(body, info, ctrl)?;
+        let scalar = ctrl.map_or(Scalar::I32, Type::scalar);
+        let data = self.operands(body, info, scalar)?;
         let loc = self.source_loc()?;
         self.end_of_line()?;
         for &v in &results {

@@ -43,6 +43,29 @@ impl SourceMap {
     }
 }
 
+impl SourceMap {
+    /// Reorders the spans of the last operands. `marks` has the start of each part in the text, and
+    /// the part's place among the operands of the instruction.
+    fn reorder(&mut self, marks: &[(usize, usize)]) {
+        let Some(&(_, first)) = marks.first() else {
+            return;
+        };
+        let ends = marks.iter().skip(1).map(|m| m.1);
+        let ends = ends.chain([self.spans.len()]);
+        let mut parts: Vec<(usize, Vec<Span>)> = marks
+            .iter()
+            .zip(ends)
+            .map(|(&(place, start), end)| {
+                let part = self.spans.get(start..end).unwrap_or_default();
+                (place, part.to_vec())
+            })
+            .collect();
+        parts.sort_by_key(|p| p.0);
+        self.spans.truncate(first);
+        self.spans.extend(parts.into_iter().flat_map(|p| p.1));
+    }
+}
+
 /// Parsed module with its spans.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
@@ -151,9 +174,11 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
     }
 }
 
-type Res<T> = Result<T, Diagnostic>;
+/// Result of a parser.
+pub(crate) type Res<T> = Result<T, Diagnostic>;
 
-struct Parser<'a> {
+/// Parser of a text.
+pub(crate) struct Parser<'a> {
     tokens: &'a [(Token<'a>, Span)],
     at: usize,
     errors: Vec<Diagnostic>,
@@ -174,11 +199,16 @@ fn number(word: &str, prefix: &str) -> Option<u32> {
 }
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> Token<'a> {
+    pub(in crate::ir) fn peek(&self) -> Token<'a> {
         self.tokens.get(self.at).map_or(Token::End, |t| t.0)
     }
 
-    fn span(&self) -> Span {
+    /// Skips the next token.
+    pub(in crate::ir) fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    pub(in crate::ir) fn span(&self) -> Span {
         let last = self.tokens.last();
         self.tokens
             .get(self.at)
@@ -186,11 +216,11 @@ impl<'a> Parser<'a> {
             .map_or(Span::default(), |t| t.1)
     }
 
-    fn error<T>(&self, message: impl Into<String>) -> Res<T> {
+    pub(in crate::ir) fn error<T>(&self, message: impl Into<String>) -> Res<T> {
         Err(Diagnostic::new(self.span(), message))
     }
 
-    fn found(&self) -> String {
+    pub(in crate::ir) fn found(&self) -> String {
         match self.peek() {
             Token::Word(w) | Token::Number(w) => format!("`{w}`"),
             Token::Text(w) => format!("`\"{w}\"`"),
@@ -202,19 +232,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn eat(&mut self, c: char) -> bool {
+    pub(in crate::ir) fn eat(&mut self, c: char) -> bool {
         let hit = self.peek() == Token::Punct(c);
         self.at += usize::from(hit);
         hit
     }
 
-    fn eat_word(&mut self, w: &str) -> bool {
+    pub(in crate::ir) fn eat_word(&mut self, w: &str) -> bool {
         let hit = self.peek() == Token::Word(w);
         self.at += usize::from(hit);
         hit
     }
 
-    fn expect(&mut self, c: char) -> Res<()> {
+    pub(in crate::ir) fn expect(&mut self, c: char) -> Res<()> {
         if self.eat(c) {
             return Ok(());
         }
@@ -245,7 +275,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn int<T: TryFrom<i64>>(&mut self, what: &str) -> Res<T> {
+    pub(in crate::ir) fn int<T: TryFrom<i64>>(&mut self, what: &str) -> Res<T> {
         let Token::Number(n) = self.peek() else {
             return self.error(format!("expected {what}, found {}", self.found()));
         };
