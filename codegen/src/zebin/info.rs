@@ -79,7 +79,7 @@ fn env(target: &Target, k: &KernelImage<'_>) -> Option<ExecutionEnv> {
         require_disable_eufusion: target.features().fused_eus,
         required_work_group_size: group_size,
         offset_to_skip_per_thread_data_load: k.entry,
-        simd_size: simd.into(),
+        simd_size: simd,
         // Local memory that the host sizes comes after it, aligned.
         slm_size: slm_bytes.next_multiple_of(SLM_ALIGN),
         ..ExecutionEnv::default()
