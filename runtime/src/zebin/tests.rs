@@ -288,7 +288,7 @@ fn damaged_places_of_arguments() {
     let whole = note(
         "Gantry",
         1,
-        b"kernels: [{name: other, args: [{arg_index: 1}]}]",
+        b"kernels: [{name: other, args: [{arg_index: 1, push_constants: true}]}]",
     );
     let e = |note: Vec<u8>| with_bindings(note).unwrap_err().to_string();
     assert!(e(whole.clone()).contains("there is no such kernel"));
