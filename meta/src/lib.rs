@@ -4,8 +4,8 @@
 //! Each fact is stated here once. [`instructions`] has one row per instruction with a column per
 //! generation. [`layout`] maps fields to bits, and [`compact`] has the tables of the 8-byte form.
 //! [`messages`] has one row per message of a shared function, and [`timing`] the latencies of
-//! instructions. [`mod@write`] prints all of it as Rust constants. A new generation is a new column.
-//! `cargo run -p gantry-meta` prints every row.
+//! instructions. [`mod@write`] prints all of it as Rust constants. A new generation is a new
+//! column. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
 mod fingerprint;

@@ -6,9 +6,9 @@
 //! of an instruction, independent of where the platform encodes them. [`comment()`] and
 //! [`describe()`] describe any descriptor in words.
 //!
-//! Each message is a row of `gantry_meta::messages`: arguments, type numbers by generation, fields of
-//! bits, payload lengths and text. Operations (`op`), codec (`codec`) and listings (`describe`) are
-//! generated from the rows. The types of arguments and the few irregular rules are written here.
+//! Each message is a row of `gantry_meta::messages`: arguments, type numbers by generation, fields
+//! of bits, payload lengths and text. Operations (`op`), codec (`codec`) and listings (`describe`)
+//! are generated from the rows. Types of arguments and the few irregular rules are written here.
 //!
 //! Sources: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries)
 //! and Vol. 7 ("Shared Functions - Data Port"), and the same volumes of other generations.

@@ -77,9 +77,8 @@ fn hwords(name: &'static str, lo: u8, len: u8) -> Field {
         .map(|v| format!("{} blocks of 32 bytes", 1u32 << v))
         .collect();
     let words: Vec<String> = counts.map(|v| format!(" x{}", 1u32 << v)).collect();
-    let refs = |all: &'_ [String]| -> Vec<String> { all.to_vec() };
     let mut f = arg("count", lo, len, Codec::Log2(3)).named_in_errors("block size", "count");
-    f = f.listed(name, Meaning::Names(refs(&names)));
+    f = f.listed(name, Meaning::Names(names));
     f.words = Some(("count", words));
     f
 }

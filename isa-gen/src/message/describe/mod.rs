@@ -2,8 +2,8 @@
 //! words of Intel's disassembler.
 //!
 //! Any 32 bits are accepted, reserved values too, because a listing shows invalid code as well.
-//! [`Message`](super::Message) holds the meaning of a descriptor to a program. The words are data of
-//! the rows of `gantry_meta::messages` (`rows`), but for the load/store cache, whose summary is
+//! [`Message`](super::Message) holds the meaning of a descriptor to a program. The words are data
+//! of the rows of `gantry_meta::messages` (`rows`), but for the load/store cache, whose summary is
 //! assembly syntax (`lsc`).
 
 mod lsc;

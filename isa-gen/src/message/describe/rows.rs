@@ -1,5 +1,5 @@
-//! Listings of messages from the rows of `gantry_meta::messages`: each field with its meaning, checks
-//! of its value, and the words of the summary.
+//! Listings of messages from the rows of `gantry_meta::messages`: each field with its meaning,
+//! checks of its value, and the words of the summary.
 
 use super::DescReader;
 use crate::sfid::Sfid;
