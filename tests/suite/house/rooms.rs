@@ -61,7 +61,7 @@ fn code(text: &str) -> Vec<(usize, &str)> {
             continue;
         }
         let bare = line.split("//").next().unwrap_or("");
-        if bare.trim() == "#[cfg(test)]" {
+        if bare.trim().starts_with("#[cfg(test)]") || bare.trim().starts_with("#[cfg(all(test,") {
             test_follows = true;
             continue;
         }
@@ -163,7 +163,13 @@ fn upward(files: &[Source]) -> Vec<String> {
         .enumerate()
         .map(|(n, r)| (r.as_str(), n))
         .collect();
-    let names = reexports(lib);
+    let mut names = reexports(lib);
+    names.extend(files.iter().flat_map(|(path, text)| {
+        let exported = text.split("#[macro_export]\n").skip(1);
+        let macros = exported.filter_map(|t| t.split("macro_rules! ").nth(1));
+        let words = macros.filter_map(|t| t.split_whitespace().next());
+        words.map(|name| (name.to_string(), room(path).to_string()))
+    }));
     let tests = test_files(files);
     for r in &order {
         if !files.iter().any(|f| room(&f.0) == r) {
