@@ -256,7 +256,9 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         .or_else(|| {
             let wide = from == Scalar::I64 || to == Scalar::I64;
             let sum = f.i64_sums && wide::is_sum(opcode, from, to);
-            if !f.i64_alu && wide && !sum {
+            // Doubles are converted by the ALU (`is_sum`), or refused by lowering.
+            let double = from == Scalar::F64 || to == Scalar::F64;
+            if !f.i64_alu && wide && !sum && !double {
                 wide::rule(opcode)
             } else {
                 None
