@@ -59,7 +59,8 @@ impl Slot {
 /// Clock: issue times of the instructions of one thread that nothing else disturbs.
 ///
 /// ```
-/// use gantry_isa_gen::perf::{Clock, Slot, accesses, timing};
+/// use gantry_isa_gen::effects::accesses;
+/// use gantry_isa_gen::perf::{Clock, Slot, timing};
 /// use gantry_isa_gen::{Platform, Reg, text};
 /// let platform = Platform::from_name("skl").ok_or("no such platform")?;
 /// let program = text::assemble(
