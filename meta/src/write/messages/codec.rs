@@ -176,9 +176,13 @@ fn decode(w: &mut Writer, p: Port, f: &Form) -> bool {
             } => {
                 let alternatives: Vec<String> = entries
                     .iter()
-                    .map(|e| match e.gens == ALL {
-                        true => format!("{} == {}", bits(field), e.bits),
-                        false => format!("{} == {} && {}", bits(field), e.bits, on(e.gens)),
+                    .map(|e| {
+                        let is = format!("{} == {}", bits(field), e.bits);
+                        if e.gens == ALL {
+                            is
+                        } else {
+                            format!("{is} && {}", on(e.gens))
+                        }
                     })
                     .collect();
                 tests.push(format!("({})", alternatives.join(" || ")));
