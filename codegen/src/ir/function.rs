@@ -293,8 +293,8 @@ impl Function {
             }
         };
         let image = |n| few("image", n, self.images().count());
-        let given = self.count(ArgKind::Sampler);
-        let sampler = |n| few("sampler", n, given + self.samplers.len());
+        let given = || self.count(ArgKind::Sampler);
+        let sampler = |n| few("sampler", n, given() + self.samplers.len());
         match data.mem().map(|mem| mem.space) {
             Some(Space::Surface(n)) => return few("surface", n, self.count(ArgKind::Surface)),
             Some(Space::Scratch) if scratch_bytes == 0 => {
@@ -310,7 +310,7 @@ impl Function {
             InstData::Media { image: n, .. } => image(n),
             InstData::ArgQuery { fact, of, .. } => match fact {
                 ArgFact::Image(_) => image(of),
-                ArgFact::Sampler(_) => few("sampler", of, given),
+                ArgFact::Sampler(_) => few("sampler", of, given()),
             },
             _ => None,
         }

@@ -6,7 +6,8 @@ use super::entities::{Block, CaseTable, Constant, Value};
 use super::instructions::{BlockCall, ValueList};
 use cranelift_entity::packed_option::PackedOption;
 
-/// Value operands in the instruction itself.
+/// Value operands in the instruction itself. Passes visit them for every instruction, so the
+/// functions are always inlined.
 pub(super) trait Inline {
     /// Calls `f` on every value.
     fn visit(&self, f: &mut impl FnMut(Value));
@@ -16,26 +17,26 @@ pub(super) trait Inline {
 }
 
 impl Inline for Value {
-    #[inline]
+    #[inline(always)]
     fn visit(&self, f: &mut impl FnMut(Value)) {
         f(*self);
     }
 
-    #[inline]
+    #[inline(always)]
     fn map(&mut self, f: &mut impl FnMut(Value) -> Value) {
         *self = f(*self);
     }
 }
 
 impl Inline for PackedOption<Value> {
-    #[inline]
+    #[inline(always)]
     fn visit(&self, f: &mut impl FnMut(Value)) {
         if let Some(v) = self.expand() {
             f(v);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn map(&mut self, f: &mut impl FnMut(Value) -> Value) {
         if let Some(v) = self.expand() {
             *self = f(v).into();
@@ -44,14 +45,14 @@ impl Inline for PackedOption<Value> {
 }
 
 impl<T: Inline, const N: usize> Inline for [T; N] {
-    #[inline]
+    #[inline(always)]
     fn visit(&self, f: &mut impl FnMut(Value)) {
         for part in self {
             part.visit(f);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn map(&mut self, f: &mut impl FnMut(Value) -> Value) {
         for part in self {
             part.map(f);

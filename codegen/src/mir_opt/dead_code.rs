@@ -4,8 +4,8 @@
 //! instructions that only write registers of which no byte is read. Lowering asks for values as a
 //! whole, so it may compute parts that splitting and coalescing leave without a reader.
 //!
-//! A register dies if every instruction that names it may go, and goes with all of them. Their
-//! sources may die in turn. Each instruction is visited once, and once more per dead operand.
+//! A register dies if every instruction that writes it may go, and goes with all of them. Their
+//! sources may die in turn. Only writers of registers without a read are looked at closely.
 
 use crate::entity_set::EntityLists;
 use crate::mir::insert::remove;
@@ -18,22 +18,34 @@ use gantry_isa_gen::{Dst, Inst, Platform, Src};
 
 /// Removes dead instructions. Returns how many.
 pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
-    let count = code.vregs.len();
-    // Reads of each register, and of those that must stay one more.
-    let mut reads: SecondaryMap<VReg, u32> = sized(count);
+    let platform = target.platform();
+    let reads = reads(code);
+    let unread_write = |m: &MInst| {
+        let mut unread = false;
+        m.for_each_vreg(|r, access| unread |= access != Access::Use && reads[r] == 0);
+        unread && may_go(platform, m)
+    };
+    if !code.insts.iter().any(unread_write) {
+        return 0;
+    }
+    remove_unread(code, platform, reads)
+}
+
+/// Counts the reads of each register. Registers in fixed places count as read.
+fn reads(code: &VCode) -> SecondaryMap<VReg, u32> {
+    let mut reads: SecondaryMap<VReg, u32> = sized(code.vregs.len());
     for (r, data) in &code.vregs {
         reads[r] += u32::from(data.place != Place::Any);
     }
     for m in &code.insts {
-        let may_go = may_go(target.platform(), m);
-        m.for_each_vreg(|r, access| {
-            reads[r] += u32::from(access == Access::Use || !may_go);
-        });
+        m.for_each_vreg(|r, access| reads[r] += u32::from(access == Access::Use));
     }
-    let mut dead: Vec<VReg> = code.vregs.keys().filter(|r| reads[*r] == 0).collect();
-    if dead.is_empty() {
-        return 0;
-    }
+    reads
+}
+
+/// Removes the writers of registers without a read, and those of registers that only these read.
+fn remove_unread(code: &mut VCode, platform: Platform, mut reads: SecondaryMap<VReg, u32>) -> u32 {
+    let count = code.vregs.len();
     let writers: EntityLists<VReg, u32> = EntityLists::grouped(count, |each| {
         for (i, m) in (0..).zip(&code.insts) {
             m.for_each_vreg(|r, access| {
@@ -43,17 +55,25 @@ pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
             });
         }
     });
+    let mut unread: Vec<VReg> = code.vregs.keys().filter(|r| reads[*r] == 0).collect();
     let mut gone = vec![false; code.insts.len()];
     let mut removed = 0;
-    while let Some(r) = dead.pop() {
+    while let Some(r) = unread.pop() {
+        let insts = &code.insts;
+        let stays = |&i: &u32| !may_go(platform, &insts[i as usize]);
+        if writers[r].iter().any(stays) {
+            // Its labels stay as well.
+            reads[r] = 1;
+            continue;
+        }
         for &i in &writers[r] {
             gone[i as usize] = true;
             removed += 1;
-            code.insts[i as usize].for_each_vreg(|source, access| {
+            insts[i as usize].for_each_vreg(|source, access| {
                 if access == Access::Use {
                     reads[source] -= 1;
                     if reads[source] == 0 {
-                        dead.push(source);
+                        unread.push(source);
                     }
                 }
             });

@@ -344,7 +344,7 @@ impl<'a> Verifier<'a> {
         self.types(inst, data);
         self.immediates(inst, data);
         // Lane counts and bounds are meaningless for operands of wrong types.
-        if self.errors.len() == before {
+        if self.errors.len() == before && !has_common_rules_only(data) {
             self.of_format(inst);
         }
     }
@@ -385,4 +385,18 @@ impl<'a> Verifier<'a> {
     fn callee(&self, func: FuncRef) -> Option<&'a Function> {
         self.module.functions.get(func)
     }
+}
+
+/// Returns true for frequent instructions that have no rules but those on types and immediates.
+fn has_common_rules_only(data: &InstData) -> bool {
+    use InstData::*;
+    matches!(
+        data,
+        Imm { .. }
+            | ImmVec { .. }
+            | Unary { .. }
+            | Binary { .. }
+            | IntCompare { .. }
+            | FloatCompare { .. }
+    )
 }

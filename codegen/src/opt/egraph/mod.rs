@@ -361,6 +361,7 @@ impl<'a> EGraph<'a> {
     }
 
     /// Returns the data of a class's own node.
+    #[inline]
     fn data(&self, class: Value) -> Option<&InstData> {
         let inst = self.func.dfg.def_inst(class)?;
         let data = self.func.dfg.data(inst);

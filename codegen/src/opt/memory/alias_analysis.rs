@@ -144,7 +144,11 @@ impl MemoryAccess {
     /// Returns true if two accesses never overlap, given that lane terms differ by multiples of
     /// `step`.
     pub(super) fn disjoint_modulo(&self, other: &MemoryAccess, step: i128) -> bool {
-        let distance = i128::from(self.distance(other)).rem_euclid(step);
+        let distance = self.distance(other);
+        let distance = match i64::try_from(step) {
+            Ok(step) => i128::from(distance.rem_euclid(step)),
+            Err(_) => i128::from(distance).rem_euclid(step),
+        };
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
 
@@ -220,13 +224,18 @@ impl LaneTerms {
     }
 }
 
-fn gcd(mut a: u128, mut b: u128) -> u128 {
+fn gcd(a: u128, b: u128) -> u128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => gcd_of_qwords(a, b).into(),
+        _ if b == 0 => a,
+        _ => gcd(b, a % b),
+    }
+}
+
+/// Returns the greatest common divisor of two qwords: division of 128 bits is a call.
+fn gcd_of_qwords(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
-        // Division of 128 bits is a call.
-        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
-            (Ok(a), Ok(less)) => (b, u128::from(a % less)),
-            _ => (b, a % b),
-        };
+        (a, b) = (b, a % b);
     }
     a
 }
@@ -236,8 +245,11 @@ fn bounds(func: &Function, v: Value) -> (i128, u128) {
     let all = i128::from(func.dfg.ty(v).scalar().mask());
     if let Some(constant) = lanes_of(func, v) {
         let most = constant.iter().copied().max().unwrap_or(0);
-        let common = constant.iter().fold(0, |a, &b| gcd(a, u128::from(b)));
-        return (i128::from(most), common.max(1));
+        let common = constant.iter().fold(0, |a, &b| match a {
+            1 => 1,
+            _ => gcd_of_qwords(a, b),
+        });
+        return (i128::from(most), u128::from(common.max(1)));
     }
     let of = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
     match of {

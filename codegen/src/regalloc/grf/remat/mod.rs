@@ -197,6 +197,14 @@ impl<'a> Remat<'a> {
     /// Returns the definition of a register if it can be rematerialized.
     fn rematerializable(&self, r: VReg) -> Option<RematDef> {
         let code = self.code;
+        let mut list = self.occurrences.of(r).iter();
+        let first = list.find(|o| o.access != Access::Use)?;
+        let plain = |i: u32| match code.insts.get(i as usize) {
+            Some(MInst::Op { inst, .. }) => Some(inst).filter(|inst| is_plain(inst)),
+            _ => None,
+        };
+        // Most registers are ruled out by this alone.
+        plain(first.inst)?;
         let last = self.stable(r)??;
         if code.vregs[r].place != Place::Any {
             return None;
@@ -222,12 +230,7 @@ impl<'a> Remat<'a> {
             }
         }
         for &i in &out.writes {
-            let Some(MInst::Op { inst, .. }) = code.insts.get(i as usize) else {
-                return None;
-            };
-            if !is_plain(inst) {
-                return None;
-            }
+            let inst = plain(i)?;
             for s in &inst.srcs {
                 if let Src::Direct { at, .. } = s
                     && let Some(s) = at.reg.as_grf()
