@@ -118,7 +118,8 @@ pub(crate) fn expand_qwords(func: &mut Function, float: FloatControls, target: &
         if to.lanes() == 1 || from != Scalar::I64 && to.scalar() != Scalar::I64 {
             return None;
         }
-        ints::rule(data.opcode(), from, target).or_else(|| wide::rule(data.opcode()))
+        let opcode = data.opcode();
+        ints::rule(opcode, from, target).or_else(|| wide::rule(opcode, from, to.scalar()))
     };
     let insts = |func: &Function, block| func.layout.insts(block).to_vec();
     let blocks = func.layout.blocks().to_vec();
@@ -256,10 +257,8 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         .or_else(|| {
             let wide = from == Scalar::I64 || to == Scalar::I64;
             let sum = f.i64_sums && wide::is_sum(opcode, from, to);
-            // Doubles are converted by the ALU (`is_sum`), or refused by lowering.
-            let double = from == Scalar::F64 || to == Scalar::F64;
-            if !f.i64_alu && wide && !sum && !double {
-                wide::rule(opcode)
+            if !f.i64_alu && wide && !sum {
+                wide::rule(opcode, from, to)
             } else {
                 None
             }

@@ -5,9 +5,13 @@ use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Va
 use smallvec::smallvec;
 
 /// Returns the rule for an operation on 64-bit integers; `None` for those that the legalizer
-/// splits.
-pub(super) fn rule(op: Opcode) -> Option<Rule> {
+/// splits. `from` and `to` are the types of the first operand and of the result.
+pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
     use Opcode::*;
+    // Doubles are converted by the ALU ([`is_sum`]), or refused as the target has none.
+    if from == Scalar::F64 || to == Scalar::F64 {
+        return None;
+    }
     Some(match op {
         Imul => Rule::masked(imul),
         Imad => Rule::masked(imad),
