@@ -95,12 +95,12 @@ pub(crate) fn with(
     let mut done = 0;
     for m in &new {
         moved.extend((done..m.at).map(|i| (i - done + insts.len()) as u32));
-        insts.extend_from_slice(code.insts.get(done..m.at).unwrap_or(&[]));
+        insts.extend_from_slice(&code.insts[done..m.at]);
         insts.push(m.inst);
         done = m.at;
     }
     moved.extend((done..code.insts.len()).map(|i| (i - done + insts.len()) as u32));
-    insts.extend_from_slice(code.insts.get(done..).unwrap_or(&[]));
+    insts.extend_from_slice(&code.insts[done..]);
     let mut out = VCode {
         grf: code.grf,
         insts,

@@ -140,7 +140,7 @@ impl LoweredFunction {
     /// Returns a range of the code.
     pub fn code(&self, at: CodeRange) -> &[Lowered] {
         let CodeRange { start, end } = at;
-        self.code.get(start as usize..end as usize).unwrap_or(&[])
+        &self.code[start as usize..end as usize]
     }
 
     /// Returns a block's items, each with its index in the block. Code of a lowered access has the

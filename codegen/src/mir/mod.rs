@@ -167,9 +167,7 @@ impl VCode {
     pub(crate) fn block_of(&self) -> Vec<u32> {
         let mut out = vec![0; self.insts.len()];
         for (b, data) in &self.blocks {
-            if let Some(insts) = out.get_mut(data.start..data.end) {
-                insts.fill(b.as_u32());
-            }
+            out[data.start..data.end].fill(b.as_u32());
         }
         out
     }
@@ -177,7 +175,7 @@ impl VCode {
     /// Returns the instructions of a block.
     pub fn block_insts(&self, block: VBlock) -> &[MInst] {
         let b = &self.blocks[block];
-        self.insts.get(b.start..b.end).unwrap_or(&[])
+        &self.insts[b.start..b.end]
     }
 
     /// Returns the instructions of a routine: from the first up to, not including, the end.

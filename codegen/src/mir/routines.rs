@@ -30,7 +30,7 @@ pub(crate) fn keep_payload(code: &mut VCode) {
             need(header, &mut list);
         }
         let insts = code.routine_insts(routine);
-        for m in code.insts.get(insts).unwrap_or(&[]) {
+        for m in &code.insts[insts] {
             m.for_each_vreg(|r, _| {
                 if matches!(code.vregs[r].place, Place::Fixed(_)) {
                     need(r, &mut list);
@@ -63,7 +63,7 @@ pub(crate) fn keep_links(code: &mut VCode) {
     }
     let mut returns: EntitySet<Routine> = EntitySet::new();
     for routine in code.routines.keys() {
-        let insts = code.insts.get(code.routine_insts(routine)).unwrap_or(&[]);
+        let insts = &code.insts[code.routine_insts(routine)];
         if insts.iter().any(|m| matches!(m, MInst::Return { .. })) {
             returns.insert(routine);
         }
@@ -95,7 +95,7 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     for routine in code.routines.keys().rev() {
         let mut all = vec![routine];
         let insts = code.routine_insts(routine);
-        for m in code.insts.get(insts).unwrap_or(&[]) {
+        for m in &code.insts[insts] {
             if let MInst::Call { routine, .. } = m {
                 all.extend_from_slice(&out[*routine]);
                 // Limits the list if there are many calls of routines with many callees.
@@ -122,7 +122,7 @@ pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut owner: SecondaryMap<VReg, Option<Routine>> = SecondaryMap::new();
     for routine in code.routines.keys() {
         let insts = code.routine_insts(routine);
-        for m in code.insts.get(insts).unwrap_or(&[]) {
+        for m in &code.insts[insts] {
             m.for_each_vreg(|r, _| match owner[r] {
                 None => owner[r] = Some(routine),
                 Some(other) => out[r] |= other != routine,

@@ -226,11 +226,8 @@ impl DependenceGraph {
 
     /// Returns the units that wait for a unit, and their cycles.
     pub(super) fn after(&self, n: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let range = match self.starts.get(n..n + 2) {
-            Some(&[from, to]) => from as usize..to as usize,
-            _ => 0..0,
-        };
-        let edges = self.sorted.get(range).unwrap_or(&[]).iter();
+        let range = self.starts[n] as usize..self.starts[n + 1] as usize;
+        let edges = self.sorted[range].iter();
         edges.map(|e| (e.to as usize, e.cycles))
     }
 

@@ -257,7 +257,7 @@ impl Pressure<'_> {
         let code = self.code;
         let (start, end) = (insts.start as u32 * 2, insts.end as u32 * 2);
         self.end = end;
-        let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
+        let inside = &code.insts[insts.clone()];
         for m in inside {
             m.for_each_vreg(|r, _| self.of[r] = RegisterState::default());
         }
@@ -390,9 +390,9 @@ pub(crate) fn raise(
     };
     for data in code.blocks.values() {
         let insts = data.start..data.end;
-        let peak = live.demand.get(insts.clone()).unwrap_or(&[]);
+        let peak = &live.demand[insts.clone()];
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
-        let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
+        let inside = &code.insts[insts.clone()];
         let loads = inside.iter().filter(|m| units::is_message(m)).count();
         // Instructions after the last load stay.
         let last = match inside.iter().rposition(units::may_load) {

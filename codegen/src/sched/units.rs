@@ -163,7 +163,7 @@ impl SegmentUnits {
         let mut order = Reordering::Free;
         let mut timing: Option<Timing> = None;
         let mut loads = false;
-        let all = code.insts.get(insts.clone()).unwrap_or(&[]);
+        let all = &code.insts[insts.clone()];
         let told = all.iter().any(|m| matches!(m, MInst::Touch { .. }));
         // A touch that belongs to no instruction.
         if matches!(all.first(), Some(MInst::Touch { .. })) {
@@ -240,16 +240,12 @@ impl SegmentUnits {
 
     /// Returns the reads and writes of a unit.
     pub(super) fn touches(&self, n: usize) -> &[ChunkAccess] {
-        let node = self.nodes.get(n);
-        node.and_then(|n| self.touches.get(n.touches.clone()))
-            .unwrap_or(&[])
+        &self.touches[self.nodes[n].touches.clone()]
     }
 
     /// Returns the instructions of a unit.
     pub(super) fn insts<'c>(&self, code: &'c VCode, n: usize) -> &'c [MInst] {
-        let node = self.nodes.get(n);
-        node.and_then(|n| code.insts.get(n.insts.clone()))
-            .unwrap_or(&[])
+        &code.insts[self.nodes[n].insts.clone()]
     }
 
     /// Returns the indices of the instructions of a unit.
@@ -269,8 +265,8 @@ impl SegmentUnits {
 
     /// Returns the registers of a unit that the hardware waits for: reads and writes.
     fn slots(&self, node: &UnitNode) -> (&[Slot], &[Slot]) {
-        let reads = self.read.get(node.reads.clone()).unwrap_or(&[]);
-        let writes = self.written.get(node.writes.clone()).unwrap_or(&[]);
+        let reads = &self.read[node.reads.clone()];
+        let writes = &self.written[node.writes.clone()];
         (reads, writes)
     }
 
@@ -301,9 +297,10 @@ impl SegmentUnits {
 
     /// Returns the fixed instruction.
     pub(super) fn fixed_inst<'c>(&self, code: &'c VCode) -> &'c [MInst] {
-        let node = self.fixed.as_ref();
-        node.and_then(|n| code.insts.get(n.insts.clone()))
-            .unwrap_or(&[])
+        match &self.fixed {
+            Some(node) => &code.insts[node.insts.clone()],
+            None => &[],
+        }
     }
 
     /// Issues the fixed instruction.

@@ -120,9 +120,7 @@ impl Facts {
     /// Returns the reads and writes of an instruction.
     pub(super) fn touches(&self, fact: &InstFacts) -> &[ChunkAccess] {
         let Range { start, end } = fact.touches;
-        self.touches
-            .get(start as usize..end as usize)
-            .unwrap_or(&[])
+        &self.touches[start as usize..end as usize]
     }
 
     fn operands(&mut self, platform: Platform, inst: &Inst<Reg>, told: [bool; 2]) {

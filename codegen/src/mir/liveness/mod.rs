@@ -274,7 +274,7 @@ impl Occurrences {
 
     pub(crate) fn of(&self, r: VReg) -> &[Occurrence] {
         let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
-        self.list.get(from as usize..to as usize).unwrap_or(&[])
+        &self.list[from as usize..to as usize]
     }
 }
 

@@ -285,7 +285,7 @@ impl AddressCse<'_> {
                         }
                     }
                     for words in read(inst) {
-                        let all = loaded.get(words.clone()).unwrap_or(&[]);
+                        let all = &loaded[words.clone()];
                         if all.iter().any(Option::is_some) {
                             return false;
                         }
@@ -470,7 +470,7 @@ impl AddressCse<'_> {
             None => {
                 let idle = |first: &usize| self.is_idle(*first, count, n);
                 let age = |first: &usize| {
-                    let words = self.words.get(*first..*first + count).unwrap_or(&[]);
+                    let words = &self.words[*first..*first + count];
                     let held = words.iter().any(|w| w.holds.is_some());
                     (held, words.iter().map(|w| w.named).max())
                 };

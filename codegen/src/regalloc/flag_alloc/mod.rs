@@ -143,7 +143,7 @@ impl FlagNumbers {
             if owner.index() == 0 {
                 continue;
             }
-            for m in code.insts.get(b.start..b.end).unwrap_or(&[]) {
+            for m in &code.insts[b.start..b.end] {
                 each_named(m, |f, u| {
                     if u == FlagUse::Write {
                         routine[f] = owner;

@@ -74,8 +74,7 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
         let mut out = T::default();
         each(&self.levels, self.points, range, |at| match at {
             RangeNodes::Inside(nodes) => {
-                let of = self.any.get(nodes).unwrap_or(&[]);
-                of.iter().for_each(|t| out |= *t);
+                self.any[nodes].iter().for_each(|t| out |= *t);
             }
             RangeNodes::Ancestor(node) => {
                 if let Some(t) = self.all.get(node - points) {

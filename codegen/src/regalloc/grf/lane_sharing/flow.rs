@@ -290,14 +290,7 @@ impl WebFlow<'_> {
                 preds[to as usize].push(n as u32);
             }
             let (mut none, mut all) = ([0; GROUPS], [WebSet::MAX; GROUPS]);
-            for m in self
-                .code
-                .insts
-                .get(s.start..s.end)
-                .unwrap_or(&[])
-                .iter()
-                .rev()
-            {
+            for m in self.code.insts[s.start..s.end].iter().rev() {
                 let (e, reads) = (self.event(m), self.reads(m));
                 step_backwards(&mut none, &e, reads);
                 step_backwards(&mut all, &e, reads);
@@ -331,7 +324,7 @@ impl WebFlow<'_> {
             .iter()
             .map(|s| {
                 let (mut none, mut all) = ([0; GROUPS], [WebSet::MAX; GROUPS]);
-                for m in self.code.insts.get(s.start..s.end).unwrap_or(&[]) {
+                for m in &self.code.insts[s.start..s.end] {
                     let e = self.event(m);
                     step_forwards(&mut none, &e);
                     step_forwards(&mut all, &e);
@@ -384,7 +377,7 @@ impl WebFlow<'_> {
                 // Reads of the channel after each instruction, from the last one on.
                 reads.clear();
                 let mut state = read_after[n];
-                let insts = self.code.insts.get(s.start..s.end).unwrap_or(&[]);
+                let insts = &self.code.insts[s.start..s.end];
                 for m in insts.iter().rev() {
                     reads.push(state);
                     step_backwards(&mut state, &self.event(m), self.reads(m));

@@ -123,7 +123,7 @@ impl<'a> BeladyScan<'a> {
         // Visits inner loops before outer ones.
         let mut demand_of: SecondaryMap<VBlock, u32> = SecondaryMap::new();
         for (b, data) in code.blocks.iter().rev() {
-            let insts = live.demand.get(data.start..data.end).unwrap_or(&[]);
+            let insts = &live.demand[data.start..data.end];
             let most = insts.iter().map(|d| d.peak()).max().unwrap_or(0);
             if let Some(l) = loops.of(b) {
                 let head = VBlock::from_u32(l.first);
@@ -204,7 +204,7 @@ impl<'a> BeladyScan<'a> {
         let mut n = passed.get() as usize;
         match list.get(..n).map(<[Occurrence]>::last) {
             Some(last) if last.is_none_or(before) => {
-                let rest = list.get(n..).unwrap_or(&[]);
+                let rest = &list[n..];
                 let near = rest
                     .iter()
                     .take(LINEAR_SEARCH)
@@ -416,7 +416,7 @@ impl<'a> BeladyScan<'a> {
         let first = self.code.blocks[b].start;
         let end = self.code.blocks[VBlock::from_u32(l.last)].end;
         let mut out: BTreeSet<VReg> = BTreeSet::new();
-        let insts = self.code.insts.get(first..end).unwrap_or(&[]);
+        let insts = &self.code.insts[first..end];
         for m in insts.iter().take(LOOP_SEARCH) {
             m.for_each_vreg(|r, a| {
                 if a != Access::Def

@@ -425,8 +425,7 @@ fn min_demand(
                 *o = (*o).max(s + least[called]);
             }
         }
-        let body = out.get(insts).unwrap_or(&[]);
-        least[routine] = body.iter().copied().max().unwrap_or(0);
+        least[routine] = out[insts].iter().copied().max().unwrap_or(0);
     }
     out
 }
@@ -470,14 +469,14 @@ fn reserved(
     let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
         let insts = code.routine_insts(routine);
-        let peaks = own.get(insts.clone()).unwrap_or(&[]).iter();
+        let peaks = own[insts.clone()].iter();
         let mut most = peaks.map(|d| d.peak()).max().unwrap_or(0);
         let first = calls.partition_point(|c| c.0 < insts.start);
         for &(i, called) in calls.iter().skip(first).take_while(|c| c.0 < insts.end) {
             let across = own.get(i).map_or(0, |d| d.during);
             most = most.max(across + need[called]);
         }
-        let least = minimum.get(insts).unwrap_or(&[]).iter().max();
+        let least = minimum[insts].iter().max();
         let least = least.map_or(0, |l| l + message_reserve(code));
         need[routine] = most.min(least.max(cap / 2)).min(cap);
     }

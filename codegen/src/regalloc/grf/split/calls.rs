@@ -23,7 +23,7 @@ impl SplitScan<'_> {
         // Moves come before all instructions tied to the call, where operands whose last touch is
         // there are still live.
         let tied = together(code, i as usize, |_| false)..i as usize;
-        let last = code.insts.get(tied).unwrap_or(&[]).iter();
+        let last = code.insts[tied].iter();
         let last = last.filter_map(|m| match *m {
             MInst::Touch { reg, .. } if !self.is_live(reg) => Some(self.place(self.root[reg])),
             _ => None,

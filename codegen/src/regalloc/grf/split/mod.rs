@@ -171,7 +171,7 @@ impl<'a> SplitScan<'a> {
         }
         let mut named_shared: SecondaryMap<Routine, BTreeSet<(VReg, u32)>> = SecondaryMap::new();
         for routine in code.routines.keys().skip(1) {
-            for m in code.insts.get(code.routine_insts(routine)).unwrap_or(&[]) {
+            for m in &code.insts[code.routine_insts(routine)] {
                 m.for_each_vreg(|r, _| {
                     named_shared[routine].extend(shared_places[root[r]].map(|at| (root[r], at)))
                 });
