@@ -5,14 +5,14 @@ use crate::error::CodegenError;
 use crate::mir::liveness::Liveness;
 use crate::mir::lowered::LoweredFunction;
 use crate::mir::{VCode, display};
-use crate::opt::inline::Group;
+use crate::opt::inline::FunctionGroup;
 use crate::passes::FormKind;
 use crate::regalloc::Allocated;
 use crate::regalloc::display::with_allocation;
 
 /// Code of a kernel, in the form that the last stage made.
 pub(super) enum Form<'a> {
-    Ir(Group<'a>),
+    Ir(FunctionGroup<'a>),
     Lowered(LoweredFunction),
     VirtualFlags(VCode),
     /// With the liveness that the last stage computed, if it is still true.
@@ -47,7 +47,7 @@ macro_rules! take {
 }
 
 take! {
-    ir Ir(group): Group<'a>;
+    ir Ir(group): FunctionGroup<'a>;
     lowered Lowered(code): LoweredFunction;
     virtual_flags VirtualFlags(code): VCode;
     machine Machine(code, live): (VCode, Option<Liveness>);

@@ -5,7 +5,7 @@ use crate::driver::pipeline::Work;
 use crate::driver::policy;
 use crate::emit;
 use crate::error::CodegenError;
-use crate::ir::{Function, InstData, MOST_BARRIERS, Opcode};
+use crate::ir::{Function, InstData, MAX_BARRIERS, Opcode};
 use crate::isel::lower::lower as lower_group;
 use crate::isel::lower_sends as sends;
 use crate::isel::split_regions::legalize;
@@ -23,7 +23,7 @@ use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{AllocEnv, Allocated, allocate};
 use crate::sched;
 use crate::scoreboard as swsb;
-use crate::target::abi::{Payload, has_what_is_asked};
+use crate::target::abi::{Payload, has_resources};
 use std::time::Duration;
 
 /// Numbers of barriers that a thread group can be given. Intel's driver has these, and its
@@ -83,13 +83,13 @@ impl<'a> Work<'a, '_> {
 
 /// Starts with the function as it is. The caller has verified its module.
 pub(super) fn verify(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
-    work.form = Form::Ir(opt::inline::Group::of(work.func));
+    work.form = Form::Ir(opt::inline::FunctionGroup::of(work.func));
     Ok(0)
 }
 
 pub(super) fn inline(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let group = group(work.module, work.func, work.options.inline)?;
-    has_what_is_asked(&group.kernel, group.functions())?;
+    has_resources(&group.kernel, group.functions())?;
     work.form = Form::Ir(group);
     Ok(0)
 }
@@ -118,7 +118,7 @@ pub(super) fn lower(work: &mut Work<'_, '_>) -> Result<u32, CodegenError> {
     let payload = Payload::of(&group.kernel, group.functions(), target)?;
     let asked = group.functions().map(barriers).max().unwrap_or(0);
     let count = BARRIER_COUNTS.into_iter().find(|n| *n >= asked);
-    work.facts.barriers = count.unwrap_or(MOST_BARRIERS + 1);
+    work.facts.barriers = count.unwrap_or(MAX_BARRIERS + 1);
     let (lowered, findings) = lower_group(&group, target, &payload, work.options.simd_cf)?;
     work.facts.payload = Some(payload);
     work.facts.findings = findings;

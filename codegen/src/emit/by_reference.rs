@@ -22,7 +22,7 @@ pub(super) fn places(code: &VCode, alloc: &Allocation) -> HashMap<VReg, Vec<Rang
         return out;
     }
     for m in &code.insts {
-        if let MInst::PlaceOf { dst, base } = *m {
+        if let MInst::RegAddress { dst, base } = *m {
             let start = alloc.address[base];
             let all = out.entry(dst).or_default();
             all.push(start..start + code.vregs[base].bytes);

@@ -614,7 +614,7 @@ impl Emitter<'_> {
                 }
                 self.out.push(inst);
             }
-            MInst::PlaceOf { dst: to, base } => {
+            MInst::RegAddress { dst: to, base } => {
                 let to = dst(self.grf(self.address(to, 0))?, Type::Uw);
                 let place = imm(self.address(base, 0).into(), Type::Uw);
                 self.out.push(uniform(Op::Mov, to, [place]));

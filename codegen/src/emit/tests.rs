@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::mir::liveness::liveness;
-use crate::mir::{BlockData, Place, Routine, RoutineData, VRegData};
+use crate::mir::{BlockData, RegConstraint, Routine, RoutineData, VRegData};
 use cranelift_entity::PrimaryMap;
 
 /// Returns the moves of a copy of `bytes` bytes between two addresses.
@@ -15,7 +15,7 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
         vregs.push(VRegData {
             bytes,
             align: 1,
-            place: Place::Any,
+            constraint: RegConstraint::Any,
             value: None.into(),
         })
     });

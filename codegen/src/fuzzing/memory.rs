@@ -4,8 +4,8 @@
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
-    AtomicOp, DataRef, FenceSpaces, InstData, MOST_BARRIERS, MemFlags, Opcode, Scalar, Scope,
-    Space, Type, Value,
+    AtomicOp, DataRef, FenceSpaces, InstData, MAX_BARRIERS, MemFlags, Opcode, Scalar, Scope, Space,
+    Type, Value,
 };
 
 /// Half of SLM and of the surface is read, the other half written.
@@ -434,7 +434,7 @@ impl Gen<'_, '_, '_> {
 
     /// Generates a barrier of one thread, since random kernels have only one.
     pub(super) fn named_barrier(&mut self) {
-        let number = 1 + self.rng.below(MOST_BARRIERS) as u8;
+        let number = 1 + self.rng.below(MAX_BARRIERS) as u8;
         let one = self.block_number(1);
         self.b.ins().named_barrier(number, one);
     }

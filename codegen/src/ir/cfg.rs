@@ -74,7 +74,7 @@ impl ControlFlow {
 
     /// Returns true if any edge leads to an earlier block in the order. Without such an edge there
     /// are no loops.
-    pub fn goes_back(&self) -> bool {
+    pub fn has_back_edge(&self) -> bool {
         let back = |b: &Block| {
             let preds = self.preds(*b).iter();
             preds

@@ -279,7 +279,7 @@ impl Function {
     ///
     /// The instruction may be in a subroutine that the kernel calls. Subroutines themselves are not
     /// checked.
-    pub fn lacks(&self, data: &InstData) -> Option<String> {
+    pub fn missing_resource(&self, data: &InstData) -> Option<String> {
         let FuncKind::Kernel { scratch_bytes, .. } = self.kind else {
             return None;
         };

@@ -8,7 +8,7 @@ pub(crate) const SLM_ALIGN: u32 = 16;
 
 /// Maximum number of named barriers of a work-group, numbered from 1. Number 0 of the hardware's 32
 /// is the work-group's own barrier.
-pub const MOST_BARRIERS: u32 = 31;
+pub const MAX_BARRIERS: u32 = 31;
 
 /// Address space, which determines the type of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -47,7 +47,7 @@ pub use image::{
 pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};
 pub use layout::{BlockInsts, Layout};
-pub use memory::{AtomicOp, FenceSpaces, MOST_BARRIERS, MemFlags, Scope, Space};
+pub use memory::{AtomicOp, FenceSpaces, MAX_BARRIERS, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use reflection::{BindingPlace, ParamInfo, ParamRole, Reflection, Resource};
 pub use region::Region;

@@ -185,7 +185,7 @@ impl fmt::Display for MInst {
                     None => Ok(()),
                 }
             }
-            MInst::PlaceOf { dst, base } => write!(f, "place {dst} {base}"),
+            MInst::RegAddress { dst, base } => write!(f, "place {dst} {base}"),
             MInst::Jump => f.write_str("jump"),
             MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;

@@ -86,7 +86,7 @@ pub enum MInst {
     },
     /// Byte address of a register in the GRF file, as a word, by which a routine accesses the
     /// register. The register must not move until the [`MInst::Touch`] after the call.
-    PlaceOf {
+    RegAddress {
         /// Destination.
         dst: VReg,
         /// Register whose address is taken.
@@ -229,7 +229,7 @@ impl MInst {
                     f(base, Access::Use);
                 }
             }
-            MInst::PlaceOf { dst, base } => {
+            MInst::RegAddress { dst, base } => {
                 f(base, Access::Use);
                 f(dst, Access::Def);
             }
@@ -286,7 +286,7 @@ impl MInst {
                     *base = f(*base, Access::Use);
                 }
             }
-            MInst::PlaceOf { dst, base } => {
+            MInst::RegAddress { dst, base } => {
                 *base = f(*base, Access::Use);
                 *dst = f(*dst, Access::Def);
             }

@@ -81,7 +81,7 @@ pub struct RoutineData {
 
 /// Constraint on the position of a virtual register in the GRF file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum RegConstraint {
     /// No constraint but the alignment.
     Any,
     /// Fixed byte address for the whole live range: the thread payload.
@@ -98,7 +98,7 @@ pub struct VRegData {
     /// Alignment in bytes, a power of two up to the GRF size.
     pub align: u32,
     /// Constraint.
-    pub place: Place,
+    pub constraint: RegConstraint,
     /// IR value that the register was created for. Value numbers are those after inlining and
     /// expansion, which keep the numbers of earlier values.
     pub value: PackedOption<Value>,
@@ -110,7 +110,7 @@ impl VRegData {
         VRegData {
             bytes: bytes.max(1),
             align: grf.natural_align(bytes),
-            place: Place::Any,
+            constraint: RegConstraint::Any,
             value: None.into(),
         }
     }
@@ -190,7 +190,8 @@ impl VCode {
     /// Returns the register that is the whole thread header, if there is one.
     pub(crate) fn header(&self) -> Option<VReg> {
         let mut all = self.vregs.iter();
-        let is = |d: &VRegData| d.place == Place::Fixed(0) && d.bytes == self.grf.bytes;
+        let is =
+            |d: &VRegData| d.constraint == RegConstraint::Fixed(0) && d.bytes == self.grf.bytes;
         all.find(|(_, d)| is(d)).map(|(r, _)| r)
     }
 

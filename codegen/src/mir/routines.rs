@@ -2,7 +2,7 @@
 //! they run.
 
 use crate::mir::insert::{Inserted, insert};
-use crate::mir::{MInst, Place, Routine, VCode, VReg};
+use crate::mir::{MInst, RegConstraint, Routine, VCode, VReg};
 use crate::target::abi::MAX_ROUTINES;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
@@ -32,7 +32,7 @@ pub(crate) fn keep_payload(code: &mut VCode) {
         let insts = code.routine_insts(routine);
         for m in &code.insts[insts] {
             m.for_each_vreg(|r, _| {
-                if matches!(code.vregs[r].place, Place::Fixed(_)) {
+                if matches!(code.vregs[r].constraint, RegConstraint::Fixed(_)) {
                     need(r, &mut list);
                 }
             });
@@ -127,7 +127,7 @@ pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
                 None => owner[r] = Some(routine),
                 Some(other) => out[r] |= other != routine,
             });
-            if let MInst::PlaceOf { base, .. } = *m {
+            if let MInst::RegAddress { base, .. } = *m {
                 out[base] = true;
             }
         }

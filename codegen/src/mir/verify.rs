@@ -4,8 +4,8 @@
 use super::bale::{Bale, BaleSrc, View};
 use super::lowered::{Lowered, LoweredFunction};
 use super::{
-    Access, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg, VRegData,
-    VirtReg,
+    Access, MInst, RegConstraint, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg,
+    VRegData, VirtReg,
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
@@ -122,7 +122,7 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
     for (i, m) in c.insts.iter().enumerate() {
         let mut never = None;
         m.for_each_vreg(|r, _| {
-            let fixed = matches!(c.vregs[r].place, Place::Fixed(_));
+            let fixed = matches!(c.vregs[r].constraint, RegConstraint::Fixed(_));
             if !fixed && !begun.contains(r) {
                 never = Some(r);
             }
@@ -160,11 +160,11 @@ impl Verifier<'_> {
     fn registers(&self) -> Result<(), String> {
         let file = self.grf.size();
         for (r, d) in self.vregs {
-            let fits = match d.place {
+            let fits = match d.constraint {
                 // A register larger than the GRF file is rejected by allocation, with an error
                 // about the IR.
-                Place::Any => true,
-                Place::Fixed(at) | Place::AtLeast(at) => {
+                RegConstraint::Any => true,
+                RegConstraint::Fixed(at) | RegConstraint::AtLeast(at) => {
                     at.checked_add(d.bytes).is_some_and(|end| end <= file)
                 }
             };
@@ -336,7 +336,7 @@ impl Verifier<'_> {
                     (None, None) => Err("an address of nothing".to_string()),
                 }
             }
-            MInst::PlaceOf { dst, .. } => self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes()),
+            MInst::RegAddress { dst, .. } => self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes()),
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
             MInst::Leave {
                 flag: Some((f, ..)),
@@ -505,7 +505,7 @@ mod tests {
         for (found, wanted) in [
             (fault(|c| c.vregs[a].align = 3), "%r0 cannot be placed"),
             (
-                fault(|c| c.vregs[b].place = Place::Fixed(4094)),
+                fault(|c| c.vregs[b].constraint = RegConstraint::Fixed(4094)),
                 "%r1 cannot be placed",
             ),
             (fault(wide), "bytes 0 to 8 of %r0, which has 4"),

@@ -26,7 +26,7 @@ use crate::graph::union_find::UnionFind;
 use crate::mir::insert::remove;
 use crate::mir::operand::whole_move;
 use crate::mir::spans::Spans;
-use crate::mir::{Access, MInst, Place, VCode, VReg, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VirtReg};
 use crate::regalloc::grf::split_wide;
 use crate::sized;
 use crate::target::Target;
@@ -233,8 +233,8 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
         let (from, to) = (named[src], named[dst]);
         let alike = {
             let (a, b) = (code.vregs[src], code.vregs[dst]);
-            a.place == Place::Any
-                && b.place == Place::Any
+            a.constraint == RegConstraint::Any
+                && b.constraint == RegConstraint::Any
                 && a.bytes == b.bytes
                 && a.align == b.align
         };
@@ -299,7 +299,7 @@ pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
 impl Coalescer<'_> {
     /// Turns copies of undefined registers into starts of their destinations.
     fn drop_undef_copies(&mut self) {
-        let anywhere = |r: VReg| self.code.vregs[r].place == Place::Any;
+        let anywhere = |r: VReg| self.code.vregs[r].constraint == RegConstraint::Any;
         let mut insts = self.code.insts.iter();
         if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if anywhere(*src))) {
             return;
@@ -314,7 +314,7 @@ impl Coalescer<'_> {
         for m in &mut self.code.insts {
             if let MInst::Copy { dst, src } = *m
                 && writes[src] == 0
-                && self.code.vregs[src].place == Place::Any
+                && self.code.vregs[src].constraint == RegConstraint::Any
             {
                 *m = MInst::Start { dst };
                 writes[dst] -= 1;
@@ -436,7 +436,7 @@ impl Coalescer<'_> {
         let whole = self.of(part).whole;
         let (part, of) = (self.code.vregs[part], self.code.vregs[of]);
         (!whole || at == 0 && part.bytes == of.bytes)
-            && part.place == Place::Any
+            && part.constraint == RegConstraint::Any
             && at + part.bytes <= of.bytes
             && of.align >= part.align
             && at.is_multiple_of(part.align)
@@ -590,7 +590,7 @@ impl Coalescer<'_> {
         let read_before = uses.reads.iter().chain(&uses.made).all(|r| r.inst <= i);
         let written = whole.writes.last().map_or(0, |w| w.inst);
         let is_payload = !whole.stays
-            && self.code.vregs[payload].place == Place::Any
+            && self.code.vregs[payload].constraint == RegConstraint::Any
             && self.parts[payload].of.is_none()
             && whole.begins.len() == 1
             && self.of_block(begin) == block

@@ -9,7 +9,7 @@
 
 use crate::entity_set::EntityLists;
 use crate::mir::insert::remove;
-use crate::mir::{Access, MInst, Place, VCode, VReg, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VirtReg};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
@@ -35,7 +35,7 @@ pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
 fn reads(code: &VCode) -> SecondaryMap<VReg, u32> {
     let mut reads: SecondaryMap<VReg, u32> = sized(code.vregs.len());
     for (r, data) in &code.vregs {
-        reads[r] += u32::from(data.place != Place::Any);
+        reads[r] += u32::from(data.constraint != RegConstraint::Any);
     }
     for m in &code.insts {
         m.for_each_vreg(|r, access| reads[r] += u32::from(access == Access::Use));

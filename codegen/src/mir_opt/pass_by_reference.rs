@@ -23,7 +23,7 @@ use crate::mir::liveness::liveness;
 use crate::mir::loops::Loops;
 use crate::mir::lowered::{CodeRange, Lowered, LoweredBlock, LoweredFunction};
 use crate::mir::srclocs::SrcLocs;
-use crate::mir::{Access, MInst, Place, Routine, VBlock, VReg, VRegData, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, Routine, VBlock, VReg, VRegData, VirtReg};
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Type;
@@ -289,7 +289,8 @@ fn is_profitable(
             let data = &code.vregs[s.from];
             // Two GRFs an instruction.
             let copies = data.bytes.div_ceil(2 * f.grf.bytes);
-            let lives = live.weak[s.from].contains(&p.routine) || data.place != Place::Any;
+            let lives =
+                live.weak[s.from].contains(&p.routine) || data.constraint != RegConstraint::Any;
             if lives && is_aligned(f, s.from) {
                 gain = gain.saturating_add(weight(s.block) * u64::from(copies));
             }
@@ -303,8 +304,8 @@ fn is_profitable(
 /// Returns true if a register starts at a GRF boundary.
 fn is_aligned(f: &LoweredFunction, r: VReg) -> bool {
     let data = &f.vregs[r];
-    match data.place {
-        Place::Fixed(at) => at.is_multiple_of(f.grf.bytes),
+    match data.constraint {
+        RegConstraint::Fixed(at) => at.is_multiple_of(f.grf.bytes),
         _ => data.align >= f.grf.bytes,
     }
 }
@@ -334,7 +335,7 @@ fn rewrite(f: &mut LoweredFunction, params: &[&RefParam]) {
             };
             let read = |reg: VReg| MInst::Touch { reg, write: false };
             let changes = [
-                (s.copy, MInst::PlaceOf { dst: word, base }),
+                (s.copy, MInst::RegAddress { dst: word, base }),
                 (s.touch, read(word)),
             ];
             for (at, m) in changes {

@@ -45,17 +45,17 @@ gantry_isa_gen::named_enum! {
 
 /// Function group: a kernel and the subroutines that are compiled with it.
 #[derive(Clone, Debug)]
-pub struct Group<'f> {
+pub struct FunctionGroup<'f> {
     /// Kernel.
     pub kernel: Cow<'f, Function>,
     /// Called subroutines, each before its callers.
     pub subroutines: Vec<(FuncRef, Cow<'f, Function>)>,
 }
 
-impl<'f> Group<'f> {
+impl<'f> FunctionGroup<'f> {
     /// Group of a kernel alone, before any inlining.
-    pub fn of(kernel: &'f Function) -> Group<'f> {
-        Group {
+    pub fn of(kernel: &'f Function) -> FunctionGroup<'f> {
+        FunctionGroup {
             kernel: Cow::Borrowed(kernel),
             subroutines: Vec::new(),
         }
@@ -71,9 +71,9 @@ impl<'f> Group<'f> {
     pub(crate) fn map(
         self,
         mut f: impl FnMut(Cow<'f, Function>) -> Result<Cow<'f, Function>, CodegenError>,
-    ) -> Result<Group<'f>, CodegenError> {
+    ) -> Result<FunctionGroup<'f>, CodegenError> {
         let subroutines = self.subroutines.into_iter();
-        Ok(Group {
+        Ok(FunctionGroup {
             kernel: f(self.kernel)?,
             subroutines: subroutines
                 .map(|(name, func)| Ok((name, f(func)?)))
@@ -82,7 +82,7 @@ impl<'f> Group<'f> {
     }
 }
 
-impl std::fmt::Display for Group<'_> {
+impl std::fmt::Display for FunctionGroup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.kernel.fmt(f)?;
         let called = self.subroutines.iter().rev();
@@ -99,8 +99,8 @@ pub fn group<'f>(
     module: &'f Module,
     func: &'f Function,
     inline: Inline,
-) -> Result<Group<'f>, CodegenError> {
-    let mut group = Group {
+) -> Result<FunctionGroup<'f>, CodegenError> {
+    let mut group = FunctionGroup {
         kernel: Cow::Borrowed(func),
         subroutines: Vec::new(),
     };

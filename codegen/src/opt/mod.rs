@@ -45,7 +45,7 @@ use crate::passes::{Pass, PassSet, PassStats};
 
 use crate::error::CodegenError;
 use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
-use crate::opt::inline::Group;
+use crate::opt::inline::FunctionGroup;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
 use cfg::cfg_cache::CfgCache;
@@ -148,10 +148,10 @@ const SEQUENCE: [(Pass, PassFn); 24] = [
 /// None: a pass that cannot change something leaves it as it is.
 pub(crate) fn optimize<'f>(
     module: &Module,
-    group: Group<'f>,
+    group: FunctionGroup<'f>,
     target: &Target,
     passes: PassSet,
-) -> Result<(Group<'f>, PassCounts), CodegenError> {
+) -> Result<(FunctionGroup<'f>, PassCounts), CodegenError> {
     let mut state = OptState::default();
     if passes == PassSet::default() {
         return Ok((group, state.counts));
@@ -207,7 +207,7 @@ pub(crate) fn optimize<'f>(
 }
 
 /// Removes subroutines that are no longer called.
-fn drop_uncalled(group: &mut Group<'_>) {
+fn drop_uncalled(group: &mut FunctionGroup<'_>) {
     let mut called: EntitySet<FuncRef> = EntitySet::new();
     fn mark(func: &Function, called: &mut EntitySet<FuncRef>) {
         for inst in func.calls() {

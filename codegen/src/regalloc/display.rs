@@ -1,7 +1,7 @@
 //! Text of allocated code.
 
 use crate::mir::display::code;
-use crate::mir::{Place, VCode, VReg};
+use crate::mir::{RegConstraint, VCode, VReg};
 use crate::regalloc::Allocation;
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
     let mut out = String::new();
     for (r, d) in &v.vregs {
         let at = a.address[r];
-        let fixed = if matches!(d.place, Place::Fixed(_)) {
+        let fixed = if matches!(d.constraint, RegConstraint::Fixed(_)) {
             " fixed"
         } else {
             ""

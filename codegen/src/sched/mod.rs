@@ -217,9 +217,9 @@ impl CopyClasses {
         let mut end = file.size();
         for (r, data) in &code.vregs {
             let to = root(r, &mut up);
-            address[r] = match (data.place, to == r) {
+            address[r] = match (data.constraint, to == r) {
                 // Payload registers may overlap: none is written.
-                (crate::mir::Place::Fixed(at), true) => at,
+                (crate::mir::RegConstraint::Fixed(at), true) => at,
                 (_, false) => address[to],
                 _ => {
                     let at = end;

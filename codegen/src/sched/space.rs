@@ -187,7 +187,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 });
                 Reordering::Free
             }
-            MInst::PlaceOf { dst, .. } => {
+            MInst::RegAddress { dst, .. } => {
                 f(&all(dst, true));
                 Reordering::Free
             }

@@ -204,7 +204,7 @@ impl SegmentUnits {
                     let grfs = (space.size)(*dst).div_ceil(space.grf);
                     Some(simple(space.platform, grfs))
                 }
-                MInst::LoadAddress { .. } | MInst::PlaceOf { .. } | MInst::Symbol { .. } => {
+                MInst::LoadAddress { .. } | MInst::RegAddress { .. } | MInst::Symbol { .. } => {
                     Some(simple(space.platform, 1))
                 }
                 MInst::Start { .. } | MInst::Touch { .. } => None,

@@ -19,8 +19,8 @@ fn mistake(build: impl for<'k> FnOnce(&'k KernelBuilder)) -> String {
     let k = KernelBuilder::new("k", 8);
     build(&k);
     let mut e = k.finish().unwrap_err();
-    assert_eq!(e.mistakes.len(), 1, "{e}");
-    e.mistakes.remove(0)
+    assert_eq!(e.errors.len(), 1, "{e}");
+    e.errors.remove(0)
 }
 
 /// Returns the opcodes of a text, in order.

@@ -112,7 +112,7 @@ fn foreign_values_have_no_labels() {
     b.set_source_loc(SourceLoc::new(SourceFile::from_u32(1), 3, 4));
     let line = line!();
     b.ins().ineg(Value::from_u32(7));
-    let e = b.finish().unwrap_err().mistakes;
+    let e = b.finish().unwrap_err().errors;
     let want = "`ineg` of v7, which is not a value of this function (@file1:3:4)";
     let want = format!("{want} ({}:{}:13)", file!(), line + 1);
     assert_eq!(e, [want.as_str(), "block0 has no terminator"]);

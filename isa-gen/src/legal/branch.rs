@@ -1,6 +1,6 @@
 //! Rules of branches, `sync` and the software scoreboard.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::{InstView, OperandLocation, SourceKind};
 use crate::inst::{Subfn, SyncFn, Target};
@@ -19,7 +19,7 @@ pub(super) static RULES: &[Rule] = &[
                 if matches!(s, SourceKind::Target(Target::Rel(r)) if r % 8 != 0) {
                     let what =
                         format_args!("no instruction can start there: not a multiple of 8 bytes");
-                    out.find(Part::Src(n), what);
+                    out.find(InstPart::Src(n), what);
                 }
             }
         },
@@ -37,7 +37,7 @@ pub(super) static RULES: &[Rule] = &[
                 };
                 let far = !(-0x8000..0x8000).contains(&(r / 8));
                 if far && !matches!(v.info.format, Format::Jmpi | Format::Call) {
-                    out.find(Part::Src(n), format_args!("{r} bytes are too far"));
+                    out.find(InstPart::Src(n), format_args!("{r} bytes are too far"));
                 }
             }
         },
@@ -51,7 +51,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if v.info.format == Format::Jmpi && (v.exec != 1 || !v.no_mask) {
                 let what = format_args!("`jmpi` moves the whole thread: one channel, with `(W)`");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -73,7 +73,7 @@ pub(super) static RULES: &[Rule] = &[
             if !v.swsb.is_empty() {
                 let p = v.platform;
                 let what = format_args!("there is no software scoreboard on {p}");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -96,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
                 && u32::from(t.sbid) >= v.f.sb_tokens
             {
                 let n = t.sbid;
-                out.find(Part::Inst, format_args!("there is no token ${n}"));
+                out.find(InstPart::Inst, format_args!("there is no token ${n}"));
             }
         },
     },
@@ -137,12 +137,15 @@ fn swsb_distance(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(d) = v.swsb.distance else { return };
     if !(1..=7).contains(&d.n) {
         let n = d.n;
-        out.find(Part::Inst, format_args!("a distance of {n} is not 1 to 7"));
+        out.find(
+            InstPart::Inst,
+            format_args!("a distance of {n} is not 1 to 7"),
+        );
     }
     if d.pipe != Pipe::Own && !v.f.swsb_pipes.contains(&d.pipe) {
         let p = v.platform;
         out.find(
-            Part::Inst,
+            InstPart::Inst,
             format_args!("{d} names a pipe that {p} does not have"),
         );
     }
@@ -160,7 +163,7 @@ fn swsb_token_set(v: &InstView, out: &mut FindingSink<'_>) {
     if set && !out_of_order(v) {
         let op = v.op;
         let what = format_args!("`{op}` executes in order and cannot set a token");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }
 
@@ -178,6 +181,6 @@ fn swsb_together(v: &InstView, out: &mut FindingSink<'_>) {
     };
     if !ok {
         let what = format_args!("{d} and {t} cannot be combined");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }

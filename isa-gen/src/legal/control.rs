@@ -1,6 +1,6 @@
 //! Rules of execution size, channel offset, predicate, condition modifier and options.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::InstView;
 use crate::inst::{Cond, InstOpts, PredCtrl, Subfn};
@@ -42,7 +42,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if !v.one_flag {
                 let what = format_args!("predicate and condition modifier must name the same flag");
-                out.find(Part::Flag, what);
+                out.find(InstPart::Flag, what);
             }
         },
     },
@@ -80,7 +80,7 @@ pub(super) static RULES: &[Rule] = &[
             let op = v.op;
             if v.info.bitwise && matches!(v.cond, Some((_, Cond::Ov | Cond::Un))) {
                 out.find(
-                    Part::Flag,
+                    InstPart::Flag,
                     format_args!("`{op}` never satisfies that condition"),
                 );
             }
@@ -105,7 +105,10 @@ pub(super) static RULES: &[Rule] = &[
             let cmp = matches!(v.op, Op::Cmp | Op::Cmpn);
             if cmp && null && !v.opts.contains(InstOpts::SWITCH) {
                 let op = v.op;
-                out.find(Part::Inst, format_args!("`{op}` to null needs {{Switch}}"));
+                out.find(
+                    InstPart::Inst,
+                    format_args!("`{op}` to null needs {{Switch}}"),
+                );
             }
         },
     },
@@ -123,23 +126,26 @@ fn controls_allowed(v: &InstView, out: &mut FindingSink<'_>) {
     let (info, op) = (v.info, v.op);
     let macro_fn = matches!(v.subfn, Subfn::Math(f) if f.is_macro());
     if v.pred.is_some() && !info.pred {
-        out.find(Part::Flag, format_args!("`{op}` cannot be predicated"));
+        out.find(InstPart::Flag, format_args!("`{op}` cannot be predicated"));
     }
     match v.cond {
         Some((_, Cond::Eo)) if !macro_fn => {
             let what = format_args!("only a math macro has the condition `eo`");
-            out.find(Part::Flag, what);
+            out.find(InstPart::Flag, what);
         }
         Some((_, c)) if c != Cond::Eo && !info.cond => {
-            out.find(Part::Flag, format_args!("`{op}` has no condition modifier"));
+            out.find(
+                InstPart::Flag,
+                format_args!("`{op}` has no condition modifier"),
+            );
         }
         _ => {}
     }
     if v.sat && !info.sat {
-        out.find(Part::Dst, format_args!("`{op}` cannot saturate"));
+        out.find(InstPart::Dst, format_args!("`{op}` cannot saturate"));
     }
     if matches!(v.subfn, Subfn::BranchCtrl(true)) && !info.branch_ctrl {
-        out.find(Part::Inst, format_args!("`{op}` has no branch control"));
+        out.find(InstPart::Inst, format_args!("`{op}` has no branch control"));
     }
     for s in v.srcs() {
         if s.is_modified() && !info.mods {
@@ -179,16 +185,22 @@ fn options_allowed(v: &InstView, out: &mut FindingSink<'_>) {
         }
         if !exists(v.f) {
             let p = v.platform;
-            out.find(Part::Inst, format_args!("{{{name}}} does not exist on {p}"));
+            out.find(
+                InstPart::Inst,
+                format_args!("{{{name}}} does not exist on {p}"),
+            );
         } else if !kinds.intersects(v.kind) {
             let op = v.op;
-            out.find(Part::Inst, format_args!("`{op}` does not take {{{name}}}"));
+            out.find(
+                InstPart::Inst,
+                format_args!("`{op}` does not take {{{name}}}"),
+            );
         }
     }
     if v.opts.contains(InstOpts::ACC_WR_EN) && !v.info.acc {
         let op = v.op;
         let what = format_args!("`{op}` cannot also write the accumulator");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }
 
@@ -196,7 +208,7 @@ fn channel_range(v: &InstView, out: &mut FindingSink<'_>) {
     let (n, first) = (v.exec, v.first);
     if !first.is_multiple_of(n.max(4)) {
         let what = format_args!("{n} channels cannot start at channel {first}");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }
 
@@ -215,7 +227,7 @@ fn flag_exists(v: &InstView, out: &mut FindingSink<'_>) {
         };
         if !reg || !matches!(flag.sub, 0 | 2) {
             let what = format_args!("not a flag sub-register of the platform");
-            out.find(Part::Flag, what);
+            out.find(InstPart::Flag, what);
         }
     }
 }
@@ -231,7 +243,7 @@ fn flag_channels(v: &InstView, out: &mut FindingSink<'_>) {
     for flag in flags(v) {
         if flag.sub == 2 {
             let what = format_args!("channels up to {last} do not fit the upper half of a flag");
-            out.find(Part::Flag, what);
+            out.find(InstPart::Flag, what);
         }
     }
 }
@@ -248,7 +260,7 @@ fn condition_needed(v: &InstView, out: &mut FindingSink<'_>) {
     };
     if missing {
         let op = v.op;
-        out.find(Part::Flag, format_args!("`{op}` needs {what}"));
+        out.find(InstPart::Flag, format_args!("`{op}` needs {what}"));
     }
 }
 
@@ -265,7 +277,7 @@ fn align16_predicate(v: &InstView, out: &mut FindingSink<'_>) {
     };
     if align16 && v.pred.is_some_and(|(_, ctrl)| !plain(ctrl)) {
         let what = format_args!("an Align16 predicate is per channel, `any4h` or `all4h`");
-        out.find(Part::Flag, what);
+        out.find(InstPart::Flag, what);
     }
 }
 
@@ -275,12 +287,15 @@ fn acc_write_enable(v: &InstView, out: &mut FindingSink<'_>) {
     }
     let Some(d) = v.dst else { return };
     if d.bytes() == 1 {
-        out.find(Part::Dst, format_args!("an accumulator cannot hold bytes"));
+        out.find(
+            InstPart::Dst,
+            format_args!("an accumulator cannot hold bytes"),
+        );
     }
     if d.arf().is_some_and(|a| !matches!(a, Arf::Null | Arf::Acc)) {
         let what = format_args!(
             "an architecture register cannot be written together with the accumulator"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }

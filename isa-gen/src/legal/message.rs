@@ -1,7 +1,7 @@
 //! Rules of messages: descriptors are defined, and payloads and response have the lengths that the
 //! operation needs.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{InstKinds, Rule, always};
 use super::view::{DescView, InstView};
 use crate::inst::{InstOpts, Subfn};
@@ -17,7 +17,7 @@ pub(super) static RULES: &[Rule] = &[
         applies: always,
         check: |v, out| {
             if let Some(Err(e @ MessageError::Reserved { .. })) = message(v) {
-                out.find(Part::Desc, format_args!("{e}"));
+                out.find(InstPart::Desc, format_args!("{e}"));
             }
         },
     },
@@ -32,7 +32,7 @@ pub(super) static RULES: &[Rule] = &[
             let (n, need) = (u32::from(m.response_grfs), l.response);
             if n != need && n != 0 {
                 let what = format_args!("the response has {need} registers, not {n}");
-                out.find(Part::Desc, what);
+                out.find(InstPart::Desc, what);
             }
         },
     },
@@ -48,7 +48,7 @@ pub(super) static RULES: &[Rule] = &[
             let n = u32::from(m.src0_grfs) + u32::from(m.src1_grfs);
             if n < need {
                 let what = format_args!("the payloads have {need} registers, not {n}");
-                out.find(Part::Desc, what);
+                out.find(InstPart::Desc, what);
             }
         },
     },
@@ -68,12 +68,12 @@ pub(super) static RULES: &[Rule] = &[
             if a != l.address && op.port != LscPort::Tgm {
                 let need = l.address;
                 let what = format_args!("the addresses take {need} registers, not {a}");
-                out.find(Part::Src(0), what);
+                out.find(InstPart::Src(0), what);
             }
             if d != l.data {
                 let need = l.data;
                 let what = format_args!("the data take {need} registers, not {d}");
-                out.find(Part::Src(1), what);
+                out.find(InstPart::Src(1), what);
             }
         },
     },

@@ -36,7 +36,7 @@ use view::InstView;
 
 /// Part of an instruction that a finding is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Part {
+pub enum InstPart {
     /// Opcode, execution size, masks or options.
     Inst,
     /// Predicate or condition modifier.
@@ -49,14 +49,14 @@ pub enum Part {
     Desc,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for InstPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Inst => f.write_str("instruction"),
-            Part::Flag => f.write_str("flag"),
-            Part::Dst => f.write_str("dst"),
-            Part::Src(n) => write!(f, "src{n}"),
-            Part::Desc => f.write_str("descriptor"),
+            InstPart::Inst => f.write_str("instruction"),
+            InstPart::Flag => f.write_str("flag"),
+            InstPart::Dst => f.write_str("dst"),
+            InstPart::Src(n) => write!(f, "src{n}"),
+            InstPart::Desc => f.write_str("descriptor"),
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct Finding {
     /// Rule.
     pub rule: &'static Rule,
     /// Part that violates it.
-    pub part: Part,
+    pub part: InstPart,
     /// Description: a sentence without a full stop.
     pub message: String,
 }
@@ -158,7 +158,7 @@ fn run<R: Register>(
     let Some(info) = inst.op.info(platform) else {
         let op = inst.op;
         sink.find(
-            Part::Inst,
+            InstPart::Inst,
             format_args!("`{op}` does not exist on {platform}"),
         );
         return sink.count;

@@ -1,6 +1,6 @@
 //! Rules of operands: number, types and registers.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::{InstView, Operand, OperandLocation, SourceKind};
 use crate::inst::{Subfn, Target};
@@ -112,7 +112,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if matches!(v.op, Op::Cmp | Op::Cmpn) && v.dst.is_some_and(|d| d.is_acc()) {
                 let what = format_args!("a compare cannot write the accumulator");
-                out.find(Part::Dst, what);
+                out.find(InstPart::Dst, what);
             }
         },
     },
@@ -140,7 +140,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if v.op == Op::Mul && v.is_dword_multiply() && v.dst.is_some_and(|d| d.is_acc()) {
                 let what = format_args!("a product of dwords cannot be written to the accumulator");
-                out.find(Part::Dst, what);
+                out.find(InstPart::Dst, what);
             }
         },
     },
@@ -166,7 +166,10 @@ pub(super) static RULES: &[Rule] = &[
         applies: |f| f.align16,
         check: |v, out| {
             if v.op == Op::Movi && v.src(0).is_some_and(|s| !s.is_indirect()) {
-                out.find(Part::Src(0), format_args!("the source must be indirect"));
+                out.find(
+                    InstPart::Src(0),
+                    format_args!("the source must be indirect"),
+                );
             }
         },
     },
@@ -210,15 +213,15 @@ fn operand_count(v: &InstView, out: &mut FindingSink<'_>) {
     let fewer = matches!(format, Format::Sync | Format::XeSend) && have < usize::from(want);
     if gap || (have != usize::from(want) && !by_register && !fewer) {
         let what = format_args!("`{op}` has {want} sources, not {have}");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
     if format.has_dst() != v.dst.is_some() {
         let has = if format.has_dst() { "a" } else { "no" };
-        out.find(Part::Dst, format_args!("`{op}` has {has} destination"));
+        out.find(InstPart::Dst, format_args!("`{op}` has {has} destination"));
     }
     if format.is_send() != v.send.is_some() {
         let what = format_args!("a send, and only a send, has descriptors");
-        out.find(Part::Desc, what);
+        out.find(InstPart::Desc, what);
     }
     let (needs, name) = match (format, v.subfn) {
         (Format::Math, s) => (matches!(s, Subfn::Math(_)), "math"),
@@ -231,13 +234,16 @@ fn operand_count(v: &InstView, out: &mut FindingSink<'_>) {
     };
     if !needs {
         let what = format_args!("`{op}` has the function of {name}, and no other");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
     if let Subfn::Math(f) = v.subfn
         && f.code(v.platform).is_none()
     {
         let p = v.platform;
-        out.find(Part::Inst, format_args!("`math.{f}` does not exist on {p}"));
+        out.find(
+            InstPart::Inst,
+            format_args!("`math.{f}` does not exist on {p}"),
+        );
     }
 }
 
@@ -317,7 +323,7 @@ fn math_operands(v: &InstView, out: &mut FindingSink<'_>) {
     }
     for o in v.operands() {
         let bad = match o.location {
-            OperandLocation::Imm(_) => o.part == Part::Src(0),
+            OperandLocation::Imm(_) => o.part == InstPart::Src(0),
             OperandLocation::Indirect(..) => true,
             _ => o.arf().is_some(),
         };
@@ -396,7 +402,7 @@ fn address_register(v: &InstView, out: &mut FindingSink<'_>) {
             let most = reach - 1;
             let what = format_args!("the address offset must be -{reach} to {most}");
             out.find(o.part, what);
-        } else if o.part == Part::Src(1) && imm % unit != 0 {
+        } else if o.part == InstPart::Src(1) && imm % unit != 0 {
             let what = format_args!("the address offset must be a multiple of {unit}");
             out.find(o.part, what);
         }

@@ -1,7 +1,7 @@
 //! Rules of regions: "General restrictions on regioning parameters" and "region alignment rules" of
 //! the PRMs.
 
-use super::Part;
+use super::InstPart;
 use super::geometry::{
     dst_grfs_spanned, dst_span_bytes, element_offset, grfs_spanned, is_dst_stride, is_encodable,
     register_of_channels, row_crosses_grf, span_bytes,
@@ -154,7 +154,10 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if v.dst.is_some() && !is_dst_stride(v.dst_stride) {
                 let hs = v.dst_stride;
-                out.find(Part::Dst, format_args!("a stride of {hs} is not 1, 2 or 4"));
+                out.find(
+                    InstPart::Dst,
+                    format_args!("a stride of {hs} is not 1, 2 or 4"),
+                );
             }
         },
     },
@@ -353,7 +356,7 @@ fn dst_span(v: &InstView, out: &mut FindingSink<'_>) {
         let (channels, bytes) = (v.exec, v.dst_step());
         let what =
             format_args!("{channels} channels of {bytes} bytes take {n} registers, 2 is the most");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -368,7 +371,7 @@ fn dst_split(v: &InstView, out: &mut FindingSink<'_>) {
     let first = grf.saturating_sub(sub).div_ceil(v.dst_step().max(1));
     if first * 2 != v.exec {
         let what = format_args!("the result must be split evenly between its two registers");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -386,7 +389,7 @@ fn dst_owords(v: &InstView, out: &mut FindingSink<'_>) {
     let lower = v.exec as usize - upper;
     if upper != 0 && lower != 0 && upper != lower {
         let what = format_args!("{lower} elements are in the lower half, {upper} in the upper");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Legality rules and the collector of findings.
 
 use super::view::{InstView, is_data};
-use super::{Finding, Part};
+use super::{Finding, InstPart};
 use crate::inst::Subfn;
 use crate::op::{Format, OpInfo};
 use crate::platform::{Features, Platform};
@@ -106,7 +106,7 @@ pub(super) struct FindingSink<'a> {
 impl FindingSink<'_> {
     /// Reports a violation by a part of the instruction. The message is formatted only if findings
     /// are wanted.
-    pub fn find(&mut self, part: Part, message: fmt::Arguments<'_>) {
+    pub fn find(&mut self, part: InstPart, message: fmt::Arguments<'_>) {
         self.count += 1;
         if let Some(findings) = &mut self.findings {
             findings.push(Finding {

@@ -1,6 +1,6 @@
 //! Rules of sends.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::{DescView, InstView, OperandLocation};
 use crate::inst::{InstOpts, Subfn};
@@ -31,7 +31,7 @@ pub(super) static RULES: &[Rule] = &[
         applies: always,
         check: |v, out| {
             if let Some(SendLengths { src0: 0, .. }) = lengths(v) {
-                out.find(Part::Desc, format_args!("a message of no registers"));
+                out.find(InstPart::Desc, format_args!("a message of no registers"));
             }
         },
     },
@@ -101,7 +101,7 @@ fn lengths(v: &InstView) -> Option<SendLengths> {
 
 fn send_operands(v: &InstView, out: &mut FindingSink<'_>) {
     for o in v.operands() {
-        let null_ok = matches!(o.part, Part::Dst | Part::Src(1));
+        let null_ok = matches!(o.part, InstPart::Dst | InstPart::Src(1));
         match o.location {
             OperandLocation::Grf(_, sub) if sub % v.grf() != 0 => {
                 let what = format_args!("a send operand must start at the start of a register");
@@ -121,7 +121,7 @@ fn send_descriptors(v: &InstView, out: &mut FindingSink<'_>) {
         && (!a0 || sub != 0)
     {
         out.find(
-            Part::Desc,
+            InstPart::Desc,
             format_args!("a descriptor in a register must be in a0.0"),
         );
     }
@@ -129,11 +129,11 @@ fn send_descriptors(v: &InstView, out: &mut FindingSink<'_>) {
         && (!a0 || sub % 4 != 0 || sub >= 32)
     {
         let what = format_args!("an extended descriptor in a register must be in a dword of a0");
-        out.find(Part::Desc, what);
+        out.find(InstPart::Desc, what);
     }
 }
 
-fn grf(v: &InstView, part: Part) -> Option<u32> {
+fn grf(v: &InstView, part: InstPart) -> Option<u32> {
     v.operands().find(|o| o.part == part)?.grf()
 }
 
@@ -141,9 +141,9 @@ fn send_lengths(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
     let count = v.f.grf_count_large;
     for (part, len) in [
-        (Part::Dst, l.dst),
-        (Part::Src(0), l.src0),
-        (Part::Src(1), l.src1),
+        (InstPart::Dst, l.dst),
+        (InstPart::Src(0), l.src0),
+        (InstPart::Src(1), l.src1),
     ] {
         if let Some(at) = grf(v, part)
             && at + len > count
@@ -157,24 +157,24 @@ fn send_lengths(v: &InstView, out: &mut FindingSink<'_>) {
 
 fn send_overlap(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
-    if let (Some(a), Some(b)) = (grf(v, Part::Src(0)), grf(v, Part::Src(1)))
+    if let (Some(a), Some(b)) = (grf(v, InstPart::Src(0)), grf(v, InstPart::Src(1)))
         && a < b + l.src1
         && b < a + l.src0
         && l.src1 > 0
     {
-        out.find(Part::Src(1), format_args!("the two payloads overlap"));
+        out.find(InstPart::Src(1), format_args!("the two payloads overlap"));
     }
 }
 
 fn send_r127(v: &InstView, out: &mut FindingSink<'_>) {
     let Some(l) = lengths(v) else { return };
-    if let (Some(d), Some(a)) = (grf(v, Part::Dst), grf(v, Part::Src(0)))
+    if let (Some(d), Some(a)) = (grf(v, InstPart::Dst), grf(v, InstPart::Src(0)))
         && v.info.format == Format::Send
         && d + l.dst > 127
         && a + l.src0 > d
     {
         let what = format_args!("a response that reaches r127 must not overlap the payload");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -192,7 +192,7 @@ fn send_eot(v: &InstView, out: &mut FindingSink<'_>) {
     }
     if v.written().is_some() {
         let what = format_args!("the thread's last message has no response");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -211,6 +211,6 @@ fn lsc_transpose_exec(v: &InstView, out: &mut FindingSink<'_>) {
     let lsc = LSC.contains(&sfid.number()) && TRANSPOSABLE.contains(&(desc & 63));
     if lsc && desc >> 15 & 1 == 1 && v.exec != 1 {
         let what = format_args!("a transposed message has one channel");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }

@@ -1,7 +1,7 @@
 //! Rules that sources have the stride and offset of the destination: 64-bit operands on Cherryview
 //! and Broxton, floats and 64-bit operands from Xe-HP on.
 
-use super::Part;
+use super::InstPart;
 use super::geometry::uniform_stride;
 use super::rule::{FindingSink, InstKinds, Rule};
 use super::view::{InstView, Operand};
@@ -94,7 +94,7 @@ pub(super) static RULES: &[Rule] = &[
             }
             if v.op == Op::Mac || v.opts.contains(InstOpts::ACC_WR_EN) {
                 let what = format_args!("a 64-bit operation cannot use the accumulator");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -108,7 +108,7 @@ pub(super) static RULES: &[Rule] = &[
             let dep = InstOpts::NO_DD_CHK | InstOpts::NO_DD_CLR;
             if v.is_64bit() && v.opts.intersects(dep) {
                 let what = format_args!("a 64-bit operation cannot have dependency control");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -137,7 +137,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             // Intel's compiler shifts halves of qwords to flags.
             let flag =
-                |o: &Operand| v.exec == 1 && o.part == Part::Dst && o.arf() == Some(Arf::Flag);
+                |o: &Operand| v.exec == 1 && o.part == InstPart::Dst && o.arf() == Some(Arf::Flag);
             for o in v.operands().filter(|o| must_step(v) && !flag(o)) {
                 if o.arf().is_some_and(|a| !matches!(a, Arf::Null | Arf::Acc)) {
                     let what = format_args!(

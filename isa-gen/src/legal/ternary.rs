@@ -1,6 +1,6 @@
 //! Rules of three-source instructions in Align16 and Align1, and of the systolic array.
 
-use super::Part;
+use super::InstPart;
 use super::geometry::{dst_grfs_spanned, grfs_spanned};
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::{InstView, Operand, OperandLocation};
@@ -73,7 +73,10 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if v.dst_stride > 2 {
                 let hs = v.dst_stride;
-                out.find(Part::Dst, format_args!("a stride of {hs} is not 1 or 2"));
+                out.find(
+                    InstPart::Dst,
+                    format_args!("a stride of {hs} is not 1 or 2"),
+                );
             }
         },
     },
@@ -129,7 +132,7 @@ pub(super) static RULES: &[Rule] = &[
             let acc = |n| v.src(n).is_some_and(Operand::is_acc);
             if v.op == Op::Dp4a && acc(0) && acc(1) {
                 let what = format_args!("only one of the sources may be an accumulator");
-                out.find(Part::Src(1), what);
+                out.find(InstPart::Src(1), what);
             }
         },
     },
@@ -154,7 +157,7 @@ pub(super) static RULES: &[Rule] = &[
             if depth != 8 || !(1..=8).contains(&repeat) {
                 let what =
                     format_args!("{depth}x{repeat} is not a depth of 8 repeated 1 to 8 times");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -197,13 +200,13 @@ fn ternary_operands(v: &InstView, out: &mut FindingSink<'_>) {
     }
     if v.dst_stride != 1 {
         let what = format_args!("a three-source destination must be packed");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
     for s in v.srcs() {
         let Some(region) = s.region else { continue };
         let (ok, want) = match (s.part, region) {
-            (Part::Src(2), Region::Scalar3 { hs }) => (hs <= 1, "<1> or <0>"),
-            (Part::Src(2), _) => (false, "<1> or <0>"),
+            (InstPart::Src(2), Region::Scalar3 { hs }) => (hs <= 1, "<1> or <0>"),
+            (InstPart::Src(2), _) => (false, "<1> or <0>"),
             (_, Region::Ternary { vs, hs }) => {
                 (matches!((vs, hs), (2, 1) | (0, 0)), "<2;1> or <0;0>")
             }
@@ -238,7 +241,7 @@ fn ternary_exec(v: &InstView, out: &mut FindingSink<'_>) {
     if v.exec > most {
         let n = v.exec;
         let what = format_args!("{n} channels are more than the {most} that two registers hold");
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }
 
@@ -248,10 +251,10 @@ fn ternary_regions(v: &InstView, out: &mut FindingSink<'_>) {
         let Some(region) = s.region else { continue };
         let stride = |hs| matches!(hs, 0 | 1 | 2 | 4);
         let ok = match (s.part, region) {
-            (Part::Src(2), Region::Scalar3 { hs }) => stride(hs),
+            (InstPart::Src(2), Region::Scalar3 { hs }) => stride(hs),
             // A scalar in source 0 or 1 may have this form.
             (_, Region::Scalar3 { hs: 0 }) => true,
-            (Part::Src(0 | 1), Region::Ternary { vs, hs }) => {
+            (InstPart::Src(0 | 1), Region::Ternary { vs, hs }) => {
                 (vs == unit || matches!(vs, 0 | 4 | 8)) && stride(hs)
             }
             _ => false,
@@ -270,10 +273,10 @@ fn ternary_direct(v: &InstView, out: &mut FindingSink<'_>) {
         let bad = match o.location {
             OperandLocation::Grf(..) | OperandLocation::Macro(..) => false,
             OperandLocation::Imm(_) => {
-                o.part == Part::Src(1) || o.bytes() != 2 || o.ty.is_packed_imm()
+                o.part == InstPart::Src(1) || o.bytes() != 2 || o.ty.is_packed_imm()
             }
             OperandLocation::Indirect(..) => true,
-            OperandLocation::Arf(..) => !(o.is_acc() || o.is_null() && o.part == Part::Dst),
+            OperandLocation::Arf(..) => !(o.is_acc() || o.is_null() && o.part == InstPart::Dst),
         };
         if bad {
             let what = format_args!("not an operand of a three-source instruction");
@@ -309,18 +312,21 @@ fn dpas_exec(v: &InstView, out: &mut FindingSink<'_>) {
     let want = v.grf() / 4;
     if v.exec != want {
         let n = v.exec;
-        out.find(Part::Inst, format_args!("it has {want} channels, not {n}"));
+        out.find(
+            InstPart::Inst,
+            format_args!("it has {want} channels, not {n}"),
+        );
     }
     if !v.first.is_multiple_of(want.max(1)) {
         let n = v.first;
-        out.find(Part::Inst, format_args!("channels cannot start at {n}"));
+        out.find(InstPart::Inst, format_args!("channels cannot start at {n}"));
     }
     let dep = InstOpts::ACC_WR_EN | InstOpts::EOT;
     if v.pred.is_some() || v.cond.is_some() || v.sat || v.opts.intersects(dep) {
         let what = format_args!(
             "a systolic instruction has no predicate, condition modifier, saturation or accumulator"
         );
-        out.find(Part::Inst, what);
+        out.find(InstPart::Inst, what);
     }
 }
 
@@ -342,7 +348,7 @@ fn per_channel(ty: Type) -> u32 {
 }
 
 fn dpas_operands(v: &InstView, out: &mut FindingSink<'_>) {
-    let null_ok = |o: &Operand| o.part == Part::Src(0) && o.is_null();
+    let null_ok = |o: &Operand| o.part == InstPart::Src(0) && o.is_null();
     for o in v.operands().filter(|o| !null_ok(o)) {
         let Some(sub) = o.grf_sub() else {
             out.find(o.part, format_args!("a systolic operand must be a GRF"));
@@ -351,7 +357,7 @@ fn dpas_operands(v: &InstView, out: &mut FindingSink<'_>) {
         // A row of source 2 has the factors of all 8 steps of the depth.
         let row = 8 * per_channel(o.ty) * bits(o.ty) / 8;
         let unit = match o.part {
-            Part::Src(2) => row.min(v.grf()),
+            InstPart::Src(2) => row.min(v.grf()),
             _ if o.bytes() == 2 => v.grf() / 2,
             _ => v.grf(),
         };
@@ -365,7 +371,10 @@ fn dpas_operands(v: &InstView, out: &mut FindingSink<'_>) {
         }
     }
     if v.dst_stride != 1 {
-        out.find(Part::Dst, format_args!("a systolic result must be packed"));
+        out.find(
+            InstPart::Dst,
+            format_args!("a systolic result must be packed"),
+        );
     }
 }
 
@@ -411,9 +420,9 @@ fn dpas_range(v: &InstView, out: &mut FindingSink<'_>) {
         let Some(n) = o.grf() else { continue };
         let sub = o.grf_sub().unwrap_or(0);
         let bytes = match o.part {
-            Part::Src(1) => d.src1_bytes(),
-            Part::Src(2) if v.op == Op::Dpasw => d.halves(v.grf())[0],
-            Part::Src(2) => d.src2_bytes(),
+            InstPart::Src(1) => d.src1_bytes(),
+            InstPart::Src(2) if v.op == Op::Dpasw => d.halves(v.grf())[0],
+            InstPart::Src(2) => d.src2_bytes(),
             _ => d.sum_bytes(o.ty),
         };
         let last = n + (sub + bytes.max(1)).div_ceil(v.grf());

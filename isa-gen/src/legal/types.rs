@@ -1,7 +1,7 @@
 //! Rules of types: "General restrictions based on operand types", mixed float mode, and single
 //! opcodes.
 
-use super::Part;
+use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::InstView;
 use crate::inst::Subfn;
@@ -41,7 +41,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if v.op == Op::Mul && v.is_dword_multiply() {
                 let what = format_args!("two dwords cannot be multiplied");
-                out.find(Part::Src(1), what);
+                out.find(InstPart::Src(1), what);
             }
         },
     },
@@ -74,7 +74,7 @@ pub(super) static RULES: &[Rule] = &[
                 && !v.is_raw_move()
             {
                 let what = format_args!("only a raw move of bytes may write them packed");
-                out.find(Part::Dst, what);
+                out.find(InstPart::Dst, what);
             }
         },
     },
@@ -159,7 +159,7 @@ pub(super) static RULES: &[Rule] = &[
         check: |v, out| {
             if int_division(v) && v.exec > 8 {
                 let what = format_args!("integer division has at most 8 channels");
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -192,7 +192,7 @@ pub(super) static RULES: &[Rule] = &[
             };
             if v.op == Op::Mul && b.ty.is_int() && a.bytes() < 4 && b.bytes() == 4 {
                 let what = format_args!("the dword must be source 0");
-                out.find(Part::Src(1), what);
+                out.find(InstPart::Src(1), what);
             }
         },
     },
@@ -209,7 +209,7 @@ pub(super) static RULES: &[Rule] = &[
                 let what = format_args!(
                     "the product is truncated before it could be compared or saturated"
                 );
-                out.find(Part::Inst, what);
+                out.find(InstPart::Inst, what);
             }
         },
     },
@@ -240,7 +240,7 @@ pub(super) static RULES: &[Rule] = &[
                 && a.bytes() != b.bytes()
             {
                 let what = format_args!("the sources of `mach` must have one type");
-                out.find(Part::Src(1), what);
+                out.find(InstPart::Src(1), what);
             }
         },
     },
@@ -274,7 +274,7 @@ fn dst_exec_type_stride(v: &InstView, out: &mut FindingSink<'_>) {
         let what = format_args!(
             "`{ty}` elements must be {size} bytes apart, the size of the execution type"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -297,7 +297,7 @@ fn dst_exec_type_align(v: &InstView, out: &mut FindingSink<'_>) {
     if over != 0 && !relaxed {
         let size = exec.bytes();
         let what = format_args!("byte {sub} is not aligned to the execution type of {size} bytes");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -324,13 +324,13 @@ fn half_and_int(v: &InstView, out: &mut FindingSink<'_>) {
         let what = format_args!(
             "a conversion between half-precision float and integer must have a stride of 4 bytes"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
     if d.grf_sub().is_some_and(|o| o % 4 != 0) {
         let what = format_args!(
             "a conversion between half-precision float and integer must be aligned to 4 bytes"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -345,7 +345,7 @@ fn half_dst_words(v: &InstView, out: &mut FindingSink<'_>) {
         let what = format_args!(
             "half-precision results must be in every other word, or packed from a 16-byte boundary"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -356,13 +356,13 @@ fn vector_immediate(v: &InstView, out: &mut FindingSink<'_>) {
     };
     if d.grf_sub().is_some_and(|o| o % 16 != 0) {
         let what = format_args!("with a vector immediate it must start at a 16-byte boundary");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
     // Intel's compilers also write dwords from vectors of words.
     let (ty, bytes) = (imm.ty, imm.bytes());
     if v.dst_step() < bytes {
         let what = format_args!("with a `{ty}` immediate its stride must be {bytes} bytes or more");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -378,7 +378,7 @@ fn mixed_float(v: &InstView, out: &mut FindingSink<'_>) {
     let wide = v.op == Op::Mov && v.f.half_mov_wide;
     if v.exec > 8 && d.ty == Type::F && !wide {
         let what = format_args!("mixed float mode has at most 8 single-precision results");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
     let math = matches!(v.subfn, Subfn::Math(_));
     for s in v.srcs() {
@@ -397,7 +397,7 @@ fn mixed_float(v: &InstView, out: &mut FindingSink<'_>) {
     if d.ty == Type::Hf && acc && v.dst_stride != 2 && v.exec > 1 {
         let what =
             format_args!("half-precision results with an accumulator must be in every other word");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }
 
@@ -410,12 +410,12 @@ fn mixed_float_packed(v: &InstView, out: &mut FindingSink<'_>) {
     }
     if v.exec > 8 {
         let what = format_args!("mixed float mode has at most 8 packed half-precision results");
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
     if d.grf_sub().is_some_and(|o| o % 16 != 0) {
         let what = format_args!(
             "packed half-precision results of mixed float mode must be aligned to 16 bytes"
         );
-        out.find(Part::Dst, what);
+        out.find(InstPart::Dst, what);
     }
 }

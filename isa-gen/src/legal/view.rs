@@ -11,7 +11,7 @@ use crate::region::Region;
 use crate::swsb::Swsb;
 use crate::types::Type;
 
-use super::Part;
+use super::InstPart;
 
 /// Location of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(super) enum OperandLocation {
 /// Register or immediate operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
-    pub part: Part,
+    pub part: InstPart,
     pub ty: Type,
     pub location: OperandLocation,
     /// Region as written, or `None` for immediates and destinations.
@@ -421,7 +421,7 @@ fn rank(ty: Type) -> u8 {
 
 fn dst_operand<R: Register>(d: &Dst<R>, grf_bytes: u32) -> (Option<Operand>, u32) {
     let operand = |location, ty| Operand {
-        part: Part::Dst,
+        part: InstPart::Dst,
         ty,
         location,
         region: None,
@@ -468,7 +468,7 @@ fn src_operand<R: Register>(n: u8, s: &Src<R>, grf_bytes: u32) -> Option<Operand
         Src::Imm { bits, ty } => (OperandLocation::Imm(bits), ty, None, Default::default()),
     };
     Some(Operand {
-        part: Part::Src(n),
+        part: InstPart::Src(n),
         ty,
         location,
         region,

@@ -11,7 +11,7 @@ use crate::control::LaunchStats;
 use crate::error::Error;
 use crate::limits::within;
 use crate::pool::Pool;
-use crate::zebin::{Part, SourceLine, Zebin, ZebinError};
+use crate::zebin::{ModulePart, SourceLine, Zebin, ZebinError};
 use gantry_zebin::names::{CROSS_THREAD_OFFSET, DataKind};
 use std::sync::{Arc, OnceLock};
 
@@ -240,15 +240,15 @@ pub(super) struct CodeLocation {
 
 impl SimModule {
     /// Returns the part that an offset of a kernel's code space is in, and the offset there.
-    fn part(&self, kernel: usize, ip: u32) -> (Part, u32) {
+    fn part(&self, kernel: usize, ip: u32) -> (ModulePart, u32) {
         // Functions are sorted by where they begin.
         let after = self.functions.partition_point(|(at, _)| *at <= ip);
         let function = after.checked_sub(1).and_then(|i| {
             let (at, code) = self.functions.get(i)?;
             let offset = ip - at;
-            ((offset as usize) < code.len()).then_some((Part::Function(i), offset))
+            ((offset as usize) < code.len()).then_some((ModulePart::Function(i), offset))
         });
-        function.unwrap_or((Part::Kernel(kernel), ip))
+        function.unwrap_or((ModulePart::Kernel(kernel), ip))
     }
 
     /// Returns the source line of the instruction at an offset of a kernel's code space.
@@ -305,7 +305,7 @@ mod tests {
             ty: 1,
             addend: 3,
             symbol: "s".to_owned(),
-            target: Some((Part::Data(0), 8)),
+            target: Some((ModulePart::Data(0), 8)),
         });
         let d = Simulator::new(SimOptions::default(), OwnPool::of(1));
         let m = d.load_module(Arc::new(zebin.clone()), &bytes).unwrap();

@@ -3,7 +3,7 @@
 //! The values of the names that the loader knows are those of compute-runtime, `linker.cpp`.
 
 use super::launch::IMPLICIT_ARGS_BYTES;
-use crate::zebin::{KernelInfo, Part, Relocation, Zebin};
+use crate::zebin::{KernelInfo, ModulePart, Relocation, Zebin};
 use gantry_zebin::names::{
     CROSS_THREAD_OFFSET, PER_THREAD_OFFSET, RelocationType, SURFACE_STATE_SIZE,
 };
@@ -53,12 +53,14 @@ impl Addresses {
             (CROSS_THREAD_OFFSET, _) => Some(u64::from(IMPLICIT_ARGS_BYTES)),
             (SURFACE_STATE_SIZE, _) => Some(SURFACE_STATE_BYTES),
             ("", None) => return Ok(0),
-            (_, Some((Part::Data(i), at))) => self.data.get(i).map(|base| base.wrapping_add(at)),
-            (_, Some((Part::Function(i), at))) => self
+            (_, Some((ModulePart::Data(i), at))) => {
+                self.data.get(i).map(|base| base.wrapping_add(at))
+            }
+            (_, Some((ModulePart::Function(i), at))) => self
                 .functions
                 .get(i)
                 .map(|base| (CODE_BASE + u64::from(*base)).wrapping_add(at)),
-            (_, Some((Part::Kernel(i), at))) => kernel
+            (_, Some((ModulePart::Kernel(i), at))) => kernel
                 .filter(|(own, _)| *own == i)
                 .map(|_| CODE_BASE.wrapping_add(at)),
             (_, None) => None,
@@ -131,7 +133,12 @@ fn place<'a>(section: &'a mut [u8], r: &Relocation, n: usize) -> Result<&'a mut 
 mod tests {
     use super::*;
 
-    fn relocation(offset: u64, ty: u32, addend: i64, target: Option<(Part, u64)>) -> Relocation {
+    fn relocation(
+        offset: u64,
+        ty: u32,
+        addend: i64,
+        target: Option<(ModulePart, u64)>,
+    ) -> Relocation {
         Relocation {
             offset,
             ty,
@@ -147,7 +154,7 @@ mod tests {
             data: vec![0x5500_1234_0000],
             functions: vec![0x40],
         };
-        let target = Some((Part::Data(0), 0x10));
+        let target = Some((ModulePart::Data(0), 0x10));
         let mut code = vec![0xaa; 32];
         let list = [
             relocation(0, 1, 4, target),
@@ -155,7 +162,7 @@ mod tests {
             relocation(12, 3, 0, target),
             relocation(16, 7, 0, target),
             relocation(18, 0, 0, target),
-            relocation(20, 2, 0, Some((Part::Function(0), 8))),
+            relocation(20, 2, 0, Some((ModulePart::Function(0), 8))),
         ];
         a.patch_code(&mut code, &list, None).unwrap();
         assert_eq!(code[..8], 0x5500_1234_0014u64.to_le_bytes());
@@ -176,7 +183,7 @@ mod tests {
             data: vec![0],
             functions: Vec::new(),
         };
-        let target = Some((Part::Data(0), 0));
+        let target = Some((ModulePart::Data(0), 0));
         let mut code = vec![0; 8];
         let mut error = |r: Relocation| a.patch_code(&mut code, &[r], None).unwrap_err();
         assert!(error(relocation(4, 1, 0, target)).contains("outside its section"));

@@ -1,6 +1,6 @@
 //! Symbols and relocations of a zebin: addresses that a loader must fill in, and their locations.
 
-use super::{FunctionSymbol, Part, Relocation, Zebin};
+use super::{FunctionSymbol, ModulePart, Relocation, Zebin};
 use gantry_zebin::ZebinError;
 use gantry_zebin::elf::{File, FoundSymbol};
 use gantry_zebin::names;
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 pub(super) fn read(zebin: &mut Zebin, file: &mut File<'_>) -> Result<(), ZebinError> {
     let by_name = PartsByName::new(zebin);
     let parts = file.sections.iter().map(|s| by_name.section(&s.name));
-    let parts: Vec<Option<Part>> = parts.collect();
+    let parts: Vec<Option<ModulePart>> = parts.collect();
     let part_of = |s: &FoundSymbol| parts.get(s.section).copied().flatten();
     for s in file.symbols()? {
-        let Some(part @ (Part::Kernel(_) | Part::Function(_))) = part_of(&s) else {
+        let Some(part @ (ModulePart::Kernel(_) | ModulePart::Function(_))) = part_of(&s) else {
             continue;
         };
         let name = file.symbol_name(s.index)?;
@@ -68,38 +68,38 @@ pub(super) fn read(zebin: &mut Zebin, file: &mut File<'_>) -> Result<(), ZebinEr
 }
 
 /// Parts of a module by name.
-struct PartsByName(HashMap<String, Part>);
+struct PartsByName(HashMap<String, ModulePart>);
 
 impl PartsByName {
     fn new(zebin: &Zebin) -> PartsByName {
         let kernels = zebin.kernels.iter().enumerate();
-        let kernels = kernels.map(|(i, k)| (names::code_section(&k.name), Part::Kernel(i)));
+        let kernels = kernels.map(|(i, k)| (names::code_section(&k.name), ModulePart::Kernel(i)));
         let functions = zebin.functions.iter().enumerate();
-        let functions = functions.map(|(i, f)| (f.name.clone(), Part::Function(i)));
+        let functions = functions.map(|(i, f)| (f.name.clone(), ModulePart::Function(i)));
         let data = zebin.data.iter().enumerate();
-        let data = data.map(|(i, d)| (d.name.clone(), Part::Data(i)));
+        let data = data.map(|(i, d)| (d.name.clone(), ModulePart::Data(i)));
         // Of functions with one name the first counts. It is inserted last.
         PartsByName(kernels.chain(functions.rev()).chain(data).collect())
     }
 
     /// Returns the part of an ELF section.
-    fn section(&self, name: &str) -> Option<Part> {
+    fn section(&self, name: &str) -> Option<ModulePart> {
         self.0.get(name).copied()
     }
 
     /// Returns the code that a section's name or a kernel's name refers to.
-    fn code(&self, name: &str) -> Option<Part> {
+    fn code(&self, name: &str) -> Option<ModulePart> {
         let section = self.section(name);
         section
             .or_else(|| self.section(&names::code_section(name)))
-            .filter(|p| !matches!(p, Part::Data(_)))
+            .filter(|p| !matches!(p, ModulePart::Data(_)))
     }
 }
 
-fn relocations_of(zebin: &mut Zebin, part: Part) -> Option<&mut Vec<Relocation>> {
+fn relocations_of(zebin: &mut Zebin, part: ModulePart) -> Option<&mut Vec<Relocation>> {
     Some(match part {
-        Part::Data(i) => &mut zebin.data.get_mut(i)?.relocations,
-        Part::Function(i) => &mut zebin.functions.get_mut(i)?.relocations,
-        Part::Kernel(i) => zebin.relocations.get_mut(i)?,
+        ModulePart::Data(i) => &mut zebin.data.get_mut(i)?.relocations,
+        ModulePart::Function(i) => &mut zebin.functions.get_mut(i)?.relocations,
+        ModulePart::Kernel(i) => zebin.relocations.get_mut(i)?,
     })
 }

@@ -58,7 +58,7 @@ pub struct Zebin {
 
 /// Part of a module that a symbol may lie in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
+pub enum ModulePart {
     /// Data section: an index into [`Zebin::data`].
     Data(usize),
     /// Code of functions: an index into [`Zebin::functions`].
@@ -81,7 +81,7 @@ pub struct Relocation {
     pub symbol: String,
     /// Part that the symbol is in and its byte offset there; `None` for symbols that the loader
     /// knows.
-    pub target: Option<(Part, u64)>,
+    pub target: Option<(ModulePart, u64)>,
 }
 
 /// Code of functions that kernels call by address.
@@ -101,7 +101,7 @@ pub struct FunctionSymbol {
     /// Name.
     pub name: String,
     /// Part that it is in.
-    pub part: Part,
+    pub part: ModulePart,
     /// Byte offset of its start in the part.
     pub offset: u64,
     /// Length in bytes.
@@ -156,11 +156,11 @@ impl Zebin {
 
     /// Returns the index of a part's code section: kernels first, then sections of functions.
     /// `None` for data.
-    pub(crate) fn code_index(&self, part: Part) -> Option<usize> {
+    pub(crate) fn code_index(&self, part: ModulePart) -> Option<usize> {
         match part {
-            Part::Kernel(k) => Some(k),
-            Part::Function(f) => Some(self.kernels.len() + f),
-            Part::Data(_) => None,
+            ModulePart::Kernel(k) => Some(k),
+            ModulePart::Function(f) => Some(self.kernels.len() + f),
+            ModulePart::Data(_) => None,
         }
     }
 

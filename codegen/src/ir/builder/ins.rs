@@ -95,7 +95,7 @@ impl Ins<'_, '_> {
         if scalar.is_int()
             && let Some(v) = values.iter().find(|v| !fits(**v))
         {
-            self.b.mistake(format!("{v} does not fit in {scalar}"));
+            self.b.error(format!("{v} does not fit in {scalar}"));
         }
     }
 
@@ -126,7 +126,7 @@ impl Ins<'_, '_> {
         Type::new(Scalar::B1, lanes).unwrap_or_else(|| {
             let most = Type::MAX_PRED_LANES;
             self.b
-                .mistake(format!("a predicate of {lanes} lanes: it has 1 to {most}"));
+                .error(format!("a predicate of {lanes} lanes: it has 1 to {most}"));
             Type::scalar_of(Scalar::B1)
         })
     }
@@ -137,7 +137,7 @@ impl Ins<'_, '_> {
         let ty = self.pred(lanes);
         let bits = u64::from(bits);
         if bits >> ty.lanes() != 0 {
-            self.b.mistake(format!("{bits:#x} does not fit in {ty}"));
+            self.b.error(format!("{bits:#x} does not fit in {ty}"));
         }
         let bits = bits & ((1 << ty.lanes()) - 1);
         let opcode = Opcode::Bconst;
@@ -151,11 +151,11 @@ impl Ins<'_, '_> {
         let ty = count.and_then(|n| Type::new(scalar, n));
         if ty.is_none() {
             self.b
-                .mistake(format!("`vconst` of {} lanes of {scalar}", lanes.len()));
+                .error(format!("`vconst` of {} lanes of {scalar}", lanes.len()));
         }
         let mask = scalar.mask();
         if let Some(l) = lanes.iter().find(|l| **l & !mask != 0) {
-            self.b.mistake(format!("{l:#x} does not fit in {scalar}"));
+            self.b.error(format!("{l:#x} does not fit in {scalar}"));
         }
         let constant = self
             .b

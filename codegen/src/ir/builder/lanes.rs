@@ -12,10 +12,10 @@ impl FunctionBuilder<'_> {
             return v;
         }
         if ty.lanes() != 1 {
-            self.mistake(format!("splat of {v}, which has {} lanes", ty.lanes()));
+            self.error(format!("splat of {v}, which has {} lanes", ty.lanes()));
         }
         let Some(to) = Type::new(ty.scalar(), lanes) else {
-            self.mistake(format!("splat of {v} to {lanes} lanes of {}", ty.scalar()));
+            self.error(format!("splat of {v} to {lanes} lanes of {}", ty.scalar()));
             return v;
         };
         if !ty.is_pred() {
@@ -32,7 +32,7 @@ impl FunctionBuilder<'_> {
     pub fn lane(&mut self, v: Value, lane: u32) -> Value {
         let ty = self.ty(v);
         if lane >= ty.lanes() {
-            self.mistake(format!("lane {lane} of {v}, which has {}", ty.lanes()));
+            self.error(format!("lane {lane} of {v}, which has {}", ty.lanes()));
             return v;
         }
         let one = Type::scalar_of(ty.scalar());
@@ -48,7 +48,7 @@ impl FunctionBuilder<'_> {
     pub fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Value {
         let ty = self.ty(v);
         if first.saturating_add(lanes) > ty.lanes() || lanes == 0 {
-            self.mistake(format!(
+            self.error(format!(
                 "lanes {first}..{} of {v}, which has {}",
                 first.saturating_add(lanes),
                 ty.lanes()
@@ -67,7 +67,7 @@ impl FunctionBuilder<'_> {
     #[track_caller]
     pub fn iota(&mut self, scalar: Scalar, lanes: u32) -> Value {
         let Some(ty) = Type::new(scalar, lanes) else {
-            self.mistake(format!("lane numbers of {lanes} lanes of {scalar}"));
+            self.error(format!("lane numbers of {lanes} lanes of {scalar}"));
             return self.placeholder(Type::scalar_of(scalar));
         };
         let numbers: Vec<i64> = (0..i64::from(ty.lanes())).collect();
@@ -107,7 +107,7 @@ impl FunctionBuilder<'_> {
         let i64 = match ty.with_scalar(Scalar::I64) {
             Some(wide) if ty.scalar().is_int() => wide,
             _ => {
-                self.mistake(format!("{index} of type {ty} is no index of an element"));
+                self.error(format!("{index} of type {ty} is no index of an element"));
                 return self.placeholder(Type::scalar_of(Scalar::I64));
             }
         };
@@ -137,7 +137,7 @@ impl FunctionBuilder<'_> {
     pub fn private_addr(&mut self, first: u32, index: Value, size: u32) -> Value {
         let ty = self.ty(index);
         if ty.scalar() != Scalar::I32 {
-            self.mistake(format!("{index} of type {ty} is no index of an element"));
+            self.error(format!("{index} of type {ty} is no index of an element"));
             return self.placeholder(Type::scalar_of(Scalar::I32));
         }
         let (lanes, size) = (ty.lanes(), i64::from(size));
@@ -155,7 +155,7 @@ impl FunctionBuilder<'_> {
     pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
         let lanes = self.ty(addr).lanes();
         let ty = Type::new(ty.scalar(), lanes).unwrap_or_else(|| {
-            self.mistake(format!("a load of {lanes} lanes of {}", ty.scalar()));
+            self.error(format!("a load of {lanes} lanes of {}", ty.scalar()));
             Type::scalar_of(ty.scalar())
         });
         let mask = self.exec_mask();

@@ -159,7 +159,7 @@ impl Ins<'_, '_> {
         if operands.len() != op.operands() {
             let have = operands.len();
             self.b
-                .mistake(format!("`atomic` {} with {have} operands", op.name()));
+                .error(format!("`atomic` {} with {have} operands", op.name()));
         }
         let mut values = operands.iter().copied();
         let data = InstData::Atomic {
@@ -270,7 +270,7 @@ impl Ins<'_, '_> {
     fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 4] {
         if coords.len() > 4 {
             self.b
-                .mistake(format!("{} coordinates of an image", coords.len()));
+                .error(format!("{} coordinates of an image", coords.len()));
         }
         let mut values = coords.iter().copied();
         [(); 4].map(|()| values.next().into())

@@ -60,16 +60,16 @@ pub struct Variable(u32);
 entity_impl!(Variable, "var");
 
 /// Maximum number of reported errors.
-const MAX_MISTAKES: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// Errors made while building, in order, up to the first hundred.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("in %{function}: {}", .mistakes.join("; "))]
+#[error("in %{function}: {}", .errors.join("; "))]
 pub struct BuildError {
     /// Name of the function.
     pub function: String,
     /// Error messages; at least one.
-    pub mistakes: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 impl Function {
@@ -112,7 +112,7 @@ pub struct FunctionBuilder<'f> {
     open: BTreeSet<Block>,
     /// Source location of the next instructions.
     srcloc: SourceLoc,
-    mistakes: Vec<String>,
+    errors: Vec<String>,
     /// Location in the host's source that built each instruction.
     callers: SecondaryMap<Inst, Option<Caller>>,
     /// Location of the current request, if it is not that of the call.
@@ -157,9 +157,9 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     fn start(mut func: FunctionSlot<'f>) -> Self {
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         if func.layout.entry().is_some() {
-            mistakes.push("the function is not empty".to_string());
+            errors.push("the function is not empty".to_string());
         }
         let entry = func.dfg.make_block();
         func.layout.append_block(entry);
@@ -178,7 +178,7 @@ impl<'f> FunctionBuilder<'f> {
             returned: Vec::new(),
             open: BTreeSet::new(),
             srcloc: SourceLoc::NONE,
-            mistakes,
+            errors,
             callers: SecondaryMap::new(),
             caller: None,
         };
@@ -188,15 +188,15 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     #[track_caller]
-    fn mistake(&mut self, what: impl Into<String>) {
+    fn error(&mut self, what: impl Into<String>) {
         let (origin, caller) = (Origin::from(self.srcloc), self.here());
         self.report(format!("{}{origin} ({caller})", what.into()));
     }
 
     /// Records an error message that has its location, or needs none.
     fn report(&mut self, what: String) {
-        if self.mistakes.len() < MAX_MISTAKES {
-            self.mistakes.push(what);
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(what);
         }
     }
 
@@ -277,7 +277,7 @@ impl<'f> FunctionBuilder<'f> {
                 let name = name.into();
                 self.func.reflection.set(last, ParamInfo { name, role });
             }
-            None => self.mistake("a name of a parameter before there is one"),
+            None => self.error("a name of a parameter before there is one"),
         }
     }
 
@@ -301,7 +301,7 @@ impl<'f> FunctionBuilder<'f> {
     pub fn set_group_size(&mut self, size: [u32; 3]) {
         match &mut self.func.kind {
             FuncKind::Kernel { group_size, .. } => *group_size = Some(size),
-            FuncKind::Subroutine => self.mistake("a work-group size of a subroutine"),
+            FuncKind::Subroutine => self.error("a work-group size of a subroutine"),
         }
     }
 
@@ -310,7 +310,7 @@ impl<'f> FunctionBuilder<'f> {
     pub fn set_slm_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
             FuncKind::Kernel { slm_bytes, .. } => *slm_bytes = bytes,
-            FuncKind::Subroutine => self.mistake("local memory of a subroutine"),
+            FuncKind::Subroutine => self.error("local memory of a subroutine"),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'f> FunctionBuilder<'f> {
     pub fn set_scratch_bytes(&mut self, bytes: u32) {
         match &mut self.func.kind {
             FuncKind::Kernel { scratch_bytes, .. } => *scratch_bytes = bytes,
-            FuncKind::Subroutine => self.mistake("scratch of a subroutine"),
+            FuncKind::Subroutine => self.error("scratch of a subroutine"),
         }
     }
 
@@ -346,7 +346,7 @@ impl<'f> FunctionBuilder<'f> {
     fn check_block(&mut self, block: Block) -> bool {
         let known = self.func.dfg.has_block(block);
         if !known {
-            self.mistake(format!("{block} is not a block of this function"));
+            self.error(format!("{block} is not a block of this function"));
         }
         known
     }
@@ -358,7 +358,7 @@ impl<'f> FunctionBuilder<'f> {
             return self.placeholder(ty);
         }
         if self.ssa.has_params(block) {
-            self.mistake(format!(
+            self.error(format!(
                 "a parameter was added to {block} after variables were used in it"
             ));
         }
@@ -472,23 +472,23 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     fn may_assign(&mut self, var: Variable, value: Value) -> bool {
         if !self.ssa.has(var) {
-            self.mistake(format!("{var} is not a variable of this function"));
+            self.error(format!("{var} is not a variable of this function"));
             return false;
         }
         if !self.func.dfg.has_value(value) {
-            self.mistake(format!(
+            self.error(format!(
                 "{var} was assigned {value}, which is not a value of this function"
             ));
             return false;
         }
         if self.is_filled() {
             let at = self.position;
-            self.mistake(format!("{var} was assigned after the end of {at}"));
+            self.error(format!("{var} was assigned after the end of {at}"));
             return false;
         }
         let (want, have) = (self.ssa.ty(var), self.ty(value));
         if want != have {
-            self.mistake(format!(
+            self.error(format!(
                 "{var} is {want}, but was assigned {value} of type {have}"
             ));
         }
@@ -510,7 +510,7 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     pub fn use_var(&mut self, var: Variable) -> Value {
         if !self.ssa.has(var) {
-            self.mistake(format!("{var} is not a variable of this function"));
+            self.error(format!("{var} is not a variable of this function"));
             return self.placeholder(Type::scalar_of(Scalar::B1));
         }
         self.ssa.read(&mut self.func, self.position, var)
@@ -542,7 +542,7 @@ impl<'f> FunctionBuilder<'f> {
         if self.func.dfg.has_value(value) {
             self.func.labels.add(name, value)
         } else {
-            self.mistake(format!(
+            self.error(format!(
                 "the label {name:?} of {value}, which is not a value of this function"
             ))
         }
@@ -558,7 +558,7 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     fn push(&mut self, data: InstData, known: bool) -> Inst {
         if self.is_filled() {
-            self.mistake(format!(
+            self.error(format!(
                 "`{}` after the end of {}",
                 data.opcode(),
                 self.position
@@ -590,7 +590,7 @@ impl<'f> FunctionBuilder<'f> {
             }
         }
         for block in sealed {
-            self.mistake(format!("a branch to {block} after it was sealed"));
+            self.error(format!("a branch to {block} after it was sealed"));
         }
         if self.ssa.is_sealed(self.position) {
             self.open.remove(&self.position);
@@ -615,7 +615,7 @@ impl<'f> FunctionBuilder<'f> {
             .filter(|b| !dfg.has_block(*b))
             .collect();
         for b in blocks {
-            self.mistake(format!(
+            self.error(format!(
                 "`{opcode}` to {b}, which is not a block of this function"
             ));
             let here = self.position;
@@ -629,7 +629,7 @@ impl<'f> FunctionBuilder<'f> {
             return;
         }
         for v in &foreign {
-            self.mistake(format!(
+            self.error(format!(
                 "`{opcode}` of {v}, which is not a value of this function"
             ));
         }
@@ -664,7 +664,7 @@ impl<'f> FunctionBuilder<'f> {
     fn wrong_results(&mut self, want: &[Type], have: &[Type]) {
         let list = |t: &[Type]| t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
         let (want, have) = (list(want), list(have));
-        self.mistake(format!(
+        self.error(format!(
             "`return` of ({have}) in a function whose results are ({want})"
         ));
     }
@@ -718,7 +718,7 @@ impl<'f> FunctionBuilder<'f> {
                 _ => {}
             }
         }
-        if self.mistakes.is_empty() {
+        if self.errors.is_empty() {
             let mut last = None;
             for e in verifier::broken_alone(&self.func) {
                 let inst = match e.place {
@@ -735,12 +735,12 @@ impl<'f> FunctionBuilder<'f> {
                 self.report(format!("`{}`: {}{caller}", e.at, e.message));
             }
         }
-        if self.mistakes.is_empty() {
+        if self.errors.is_empty() {
             return Ok(());
         }
         Err(BuildError {
             function: self.func.name.clone(),
-            mistakes: std::mem::take(&mut self.mistakes),
+            errors: std::mem::take(&mut self.errors),
         })
     }
 }

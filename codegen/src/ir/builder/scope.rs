@@ -121,7 +121,7 @@ impl FunctionBuilder<'_> {
             None => {
                 let inside = self.scopes.last().map(Scope::name);
                 let inside = inside.map_or("none was begun".to_string(), |s| format!("in {s}"));
-                self.mistake(format!("{what} without its beginning: {inside}"));
+                self.error(format!("{what} without its beginning: {inside}"));
                 None
             }
             found => found,
@@ -143,7 +143,7 @@ impl FunctionBuilder<'_> {
     #[track_caller]
     pub(super) fn all_ended(&mut self) {
         while let Some(s) = self.scopes.pop() {
-            self.mistake(format!("{} was not ended", s.name()));
+            self.error(format!("{} was not ended", s.name()));
         }
     }
 }

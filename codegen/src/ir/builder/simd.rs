@@ -29,7 +29,7 @@ impl<'f> FunctionBuilder<'f> {
         let (lanes, opcode) = match self.func.kind {
             FuncKind::Kernel { simd, .. } => (simd, Opcode::DispatchMask),
             FuncKind::Subroutine => {
-                self.mistake("a subroutine's execution mask must be set first");
+                self.error("a subroutine's execution mask must be set first");
                 (1, Opcode::Undef)
             }
         };
@@ -53,13 +53,13 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     pub fn set_exec_mask(&mut self, mask: Value) {
         if !self.ty(mask).is_pred() {
-            self.mistake(format!(
+            self.error(format!(
                 "{mask} is no predicate: it cannot be the execution mask"
             ));
             return;
         }
         if self.exec_mask.is_some() {
-            self.mistake(format!(
+            self.error(format!(
                 "{mask} was made the execution mask after the mask was used or set"
             ));
             return;
@@ -103,7 +103,7 @@ impl<'f> FunctionBuilder<'f> {
             return cond;
         }
         let have = self.ty(cond);
-        self.mistake(format!(
+        self.error(format!(
             "the condition {cond} is {have}: the channels' is {want}"
         ));
         self.no_channels()
@@ -359,7 +359,7 @@ impl<'f> FunctionBuilder<'f> {
             Some((n, var)) => self.leave_scope(cond, n, var),
             None => {
                 let what = if again { "continue" } else { "break" };
-                self.mistake(format!("{what} outside of a loop of channels"));
+                self.error(format!("{what} outside of a loop of channels"));
             }
         }
     }
@@ -437,7 +437,7 @@ impl<'f> FunctionBuilder<'f> {
         let found = scopes.filter_map(|(n, s)| block(s).map(|v| (n, v))).next();
         match found {
             Some((n, var)) => self.leave_scope(cond, n, var),
-            None => self.mistake("channels leave where there is no block of channels"),
+            None => self.error("channels leave where there is no block of channels"),
         }
     }
 
@@ -448,7 +448,7 @@ impl<'f> FunctionBuilder<'f> {
         if self.is_open(label) {
             self.leave_scope(cond, label.depth, label.left)
         } else {
-            self.mistake("channels leave for a block of channels that is not open")
+            self.error("channels leave for a block of channels that is not open")
         }
     }
 
@@ -457,7 +457,7 @@ impl<'f> FunctionBuilder<'f> {
     #[track_caller]
     pub fn simd_leave_to(&mut self, label: SimdLabel) {
         if !self.is_open(label) {
-            return self.mistake("channels leave for a block of channels that is not open");
+            return self.error("channels leave for a block of channels that is not open");
         }
         for s in self.scopes.iter_mut().skip(label.depth + 1) {
             s.leaves = true;
@@ -543,7 +543,7 @@ impl<'f> FunctionBuilder<'f> {
         }
         let lanes = self.mask_lanes();
         if let Some(n) = want.iter().position(|t| t.lanes() != lanes) {
-            self.mistake(format!(
+            self.error(format!(
                 "some channels return {} of type {}, which has no lane for each",
                 results[n], want[n]
             ));
@@ -610,7 +610,7 @@ impl<'f> FunctionBuilder<'f> {
         let vars = self.returned.clone();
         let results: Vec<Value> = vars.iter().skip(1).map(|&v| self.read(v)).collect();
         if results.len() != self.func.sig.results.len() {
-            self.mistake("channels return without results in a function that has some");
+            self.error("channels return without results in a function that has some");
         }
         self.ins().plain_return(&results);
     }

@@ -21,7 +21,7 @@ impl FunctionBuilder<'_> {
             .among_lanes()
             .and_then(|a| a.opcode.identity(ty.scalar()));
         let Some(bits) = bits else {
-            self.mistake(format!("`{opcode}` is not an operation among lanes"));
+            self.error(format!("`{opcode}` is not an operation among lanes"));
             return v;
         };
         let mask = self.exec_mask();
@@ -33,7 +33,7 @@ impl FunctionBuilder<'_> {
     #[track_caller]
     pub fn simd_reduce(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| a.scan) {
-            self.mistake(format!("`{opcode}` reduces nothing"));
+            self.error(format!("`{opcode}` reduces nothing"));
             return v;
         }
         let arg = self.running(opcode, v);
@@ -45,7 +45,7 @@ impl FunctionBuilder<'_> {
     #[track_caller]
     pub fn simd_scan(&mut self, opcode: Opcode, v: Value) -> Value {
         if opcode.among_lanes().is_some_and(|a| !a.scan) {
-            self.mistake(format!("`{opcode}` scans nothing"));
+            self.error(format!("`{opcode}` scans nothing"));
             return v;
         }
         let arg = self.running(opcode, v);

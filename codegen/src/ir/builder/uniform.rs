@@ -14,7 +14,7 @@ impl FunctionBuilder<'_> {
         if have == want {
             return cond;
         }
-        self.mistake(format!(
+        self.error(format!(
             "the condition {cond} is {have}: a uniform one is b1; `any` or `all` makes one, `simd_if` takes one per channel"
         ));
         self.ins().bconst(1, 0)
@@ -165,7 +165,7 @@ impl FunctionBuilder<'_> {
         let ty = self.ty(first);
         if ty != self.ty(end) || ty.lanes() != 1 || !ty.scalar().is_int() {
             let end_type = self.ty(end);
-            self.mistake(format!(
+            self.error(format!(
                 "a loop from {first} of type {ty} to {end} of type {end_type}: both are integers of one lane"
             ));
             return;
@@ -196,7 +196,7 @@ impl FunctionBuilder<'_> {
             .take_while(|s| !s.is_simd())
             .find(|s| matches!(s.kind, ScopeKind::Loop { .. }));
         let Some(to) = found.map(|s| s.to) else {
-            self.mistake(if self.is_divergent() {
+            self.error(if self.is_divergent() {
                 "a uniform break in a divergent construct, whose other channels wait"
             } else {
                 "a uniform break outside of a uniform loop"

@@ -2,7 +2,7 @@
 
 use super::{ErrorLocation, Verifier};
 use crate::ir::{
-    AtomicOp, Inst, InstData, MOST_BARRIERS, MemFlags, Opcode, Scalar, Space, Type, Value,
+    AtomicOp, Inst, InstData, MAX_BARRIERS, MemFlags, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 
@@ -27,8 +27,8 @@ impl Verifier<'_> {
             InstData::NamedBarrier {
                 number, threads, ..
             } => {
-                if !(1..=MOST_BARRIERS).contains(&number.into()) {
-                    let what = format!("barrier {number}: a work-group has 1 to {MOST_BARRIERS}");
+                if !(1..=MAX_BARRIERS).contains(&number.into()) {
+                    let what = format!("barrier {number}: a work-group has 1 to {MAX_BARRIERS}");
                     self.error(ErrorLocation::Inst(inst), what);
                 }
                 let (have, want) = (self.ty(threads), Type::scalar_of(Scalar::I32));

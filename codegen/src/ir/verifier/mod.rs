@@ -355,7 +355,7 @@ impl<'a> Verifier<'a> {
         self.predicates(inst);
         self.memory(inst);
         self.images(inst);
-        self.lacks(inst);
+        self.resources(inst);
         self.products(inst);
         self.blocks(inst);
         self.control(inst);
@@ -363,8 +363,8 @@ impl<'a> Verifier<'a> {
     }
 
     /// Reports an image, sampler, surface or scratch that the kernel does not have.
-    fn lacks(&mut self, inst: Inst) {
-        if let Some(what) = self.func.lacks(self.data(inst)) {
+    fn resources(&mut self, inst: Inst) {
+        if let Some(what) = self.func.missing_resource(self.data(inst)) {
             self.error(ErrorLocation::Inst(inst), what);
         }
     }

@@ -12,7 +12,8 @@ use crate::mir::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
 use crate::mir::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{
-    EdgeFlags, FlagTest, MInst, Place, VBlock, VFlag, VReg, VRegData, VirtReg, parallel_copies,
+    EdgeFlags, FlagTest, MInst, RegConstraint, VBlock, VFlag, VReg, VRegData, VirtReg,
+    parallel_copies,
 };
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
@@ -240,7 +241,7 @@ impl Lower<'_> {
         }
         let copies = parallel_copies::sequence(&copies, |r| {
             let data = VRegData {
-                place: Place::Any,
+                constraint: RegConstraint::Any,
                 ..self.vregs[r]
             };
             self.vregs.push(data)
@@ -288,7 +289,7 @@ impl Lower<'_> {
                 let payload = self.vregs.push(VRegData {
                     bytes: grf.bytes,
                     align: grf.bytes,
-                    place: Place::AtLeast(first * grf.bytes),
+                    constraint: RegConstraint::AtLeast(first * grf.bytes),
                     value: None.into(),
                 });
                 let src = self.header;
@@ -392,7 +393,7 @@ impl Lower<'_> {
         for (r, address) in std::mem::take(&mut self.local_pointers) {
             let data = VRegData::anywhere(Type::Ud.bytes(), self.grf);
             let from = self.vregs.push(VRegData {
-                place: Place::Fixed(address),
+                constraint: RegConstraint::Fixed(address),
                 ..data
             });
             let from = View::scalar(VirtReg::grf(from), 0, Type::Ud).plain();

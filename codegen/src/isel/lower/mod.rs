@@ -33,8 +33,8 @@ use crate::ir::{
 };
 use crate::isel::mask_stack::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
 use crate::mir::lowered::{Buffer, LoweredBlock, LoweredFunction};
-use crate::mir::{LabelTypes, Place, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
-use crate::opt::inline::Group;
+use crate::mir::{LabelTypes, RegConstraint, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
+use crate::opt::inline::FunctionGroup;
 use crate::rule_coverage::Fired;
 use crate::target::Target;
 use crate::target::abi::Payload;
@@ -136,7 +136,7 @@ struct RoutineInterface {
 /// # Errors
 /// Instruction without a lowering.
 pub fn lower(
-    group: &Group<'_>,
+    group: &FunctionGroup<'_>,
     target: &Target,
     payload: &Payload,
     simd_cf: SimdCf,
@@ -153,7 +153,7 @@ pub fn lower(
     let header = out.vregs.push(VRegData {
         bytes: grf.bytes,
         align: grf.bytes,
-        place: Place::Fixed(0),
+        constraint: RegConstraint::Fixed(0),
         value: None.into(),
     });
     let mut interfaces: SecondaryMap<FuncRef, Option<RoutineInterface>> = SecondaryMap::new();
@@ -386,9 +386,12 @@ impl Lower<'_> {
             ir::ValueDef::Param(..) => None,
             ir::ValueDef::Result(inst, _) => self.launch_address(inst),
         }
-        .map_or(Place::Any, Place::Fixed);
+        .map_or(RegConstraint::Any, RegConstraint::Fixed);
         let data = VRegData::anywhere(bytes, self.grf);
-        let r = self.vregs.push(VRegData { place, ..data });
+        let r = self.vregs.push(VRegData {
+            constraint: place,
+            ..data
+        });
         self.vregs[r].value = v.into();
         self.value_regs[v] = r.into();
         r

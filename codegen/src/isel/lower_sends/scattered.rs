@@ -271,7 +271,7 @@ impl SendLowering<'_> {
     pub(super) fn at_grf(&mut self, reg: VReg) {
         let grf = self.out.grf.bytes;
         let data = &mut self.out.vregs[reg];
-        if data.place == mir::Place::Any {
+        if data.constraint == mir::RegConstraint::Any {
             data.align = grf;
         }
     }

@@ -5,7 +5,7 @@ use crate::mir::bale::Operation;
 use crate::mir::logical::Systolic;
 use crate::mir::lowered::at;
 use crate::mir::operand::{begins, dst, scalar};
-use crate::mir::{Place, VReg, VirtReg};
+use crate::mir::{RegConstraint, VReg, VirtReg};
 use crate::target::Target;
 use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{self as isa, ExecSize, Inst, Op, Reg, RegRef, Subfn, Type};
@@ -74,8 +74,8 @@ impl SendLowering<'_> {
     /// Returns a GRF-aligned register with the same value.
     fn systolic_operand(&mut self, reg: VReg, bytes: u32) -> VReg {
         let grf = self.out.grf;
-        match self.out.vregs[reg].place {
-            Place::Fixed(at) if !at.is_multiple_of(grf.bytes) => {}
+        match self.out.vregs[reg].constraint {
+            RegConstraint::Fixed(at) if !at.is_multiple_of(grf.bytes) => {}
             _ => {
                 self.at_grf(reg);
                 return reg;

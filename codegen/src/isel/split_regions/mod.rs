@@ -21,7 +21,9 @@ use crate::mir::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
 use crate::mir::srclocs::SrcLocs;
-use crate::mir::{BlockData, MInst, Place, VCode, VFlag, VReg, VRegData, VirtReg, routines};
+use crate::mir::{
+    BlockData, MInst, RegConstraint, VCode, VFlag, VReg, VRegData, VirtReg, routines,
+};
 use crate::rule_coverage::{Fired, Repair};
 use crate::target::{GrfFile, Target};
 use cranelift_entity::PrimaryMap;
@@ -192,8 +194,8 @@ impl Legalizer<'_> {
     /// Returns the position of a register in a GRF, as far as it is known.
     fn base(&self, reg: VirtReg) -> GrfPosition {
         let grf = self.grf.bytes;
-        let grf_offset = match reg.as_grf().map(|r| self.vregs[r].place) {
-            Some(Place::Fixed(at)) => at % grf,
+        let grf_offset = match reg.as_grf().map(|r| self.vregs[r].constraint) {
+            Some(RegConstraint::Fixed(at)) => at % grf,
             _ => 0,
         };
         GrfPosition { grf, grf_offset }

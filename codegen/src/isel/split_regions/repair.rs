@@ -7,7 +7,7 @@
 
 use super::Legalizer;
 use crate::mir::bale::{Bale, BaleSrc, Index, Operation, View};
-use crate::mir::{Place, VRegData, VirtReg};
+use crate::mir::{RegConstraint, VRegData, VirtReg};
 use crate::rule_coverage::Repair;
 use gantry_isa_gen::{Op, SrcMods, Type};
 
@@ -452,7 +452,7 @@ impl Legalizer<'_> {
         });
         for v in sources.chain([&b.dst]) {
             if let Some(r) = v.reg.as_grf()
-                && !matches!(self.vregs[r].place, Place::Fixed(_))
+                && !matches!(self.vregs[r].constraint, RegConstraint::Fixed(_))
             {
                 self.vregs[r].align = self.grf.bytes;
             }
@@ -552,8 +552,8 @@ impl Legalizer<'_> {
             return false;
         };
         let d: &VRegData = &self.vregs[r];
-        let (base, aligned) = match d.place {
-            Place::Fixed(at) => (at, true),
+        let (base, aligned) = match d.constraint {
+            RegConstraint::Fixed(at) => (at, true),
             _ => (0, d.align >= align),
         };
         let contiguous = Self::step(v, lanes) == Some(v.ty.bytes());
@@ -657,7 +657,7 @@ impl Legalizer<'_> {
     /// Aligns a register without a constraint to `unit` bytes.
     fn align_destination(&mut self, v: &View, unit: u32) {
         if let Some(r) = v.reg.as_grf()
-            && self.vregs[r].place == Place::Any
+            && self.vregs[r].constraint == RegConstraint::Any
         {
             let d = &mut self.vregs[r];
             d.align = d.align.max(unit.min(self.grf.bytes));

@@ -13,7 +13,7 @@ mod load;
 pub(crate) use load::LiveOutLoad;
 
 use crate::error::CodegenError;
-use crate::mir::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
+use crate::mir::{Access, MInst, RegConstraint, Routine, VBlock, VCode, VReg, routines};
 use crate::sized;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Dst;
@@ -57,7 +57,7 @@ pub struct Liveness {
     pub ranges: SecondaryMap<VReg, Ranges>,
     /// Routines, per register and in order, that run while it is live and do not name it. Values
     /// that are live only there may share its bytes.
-    pub weak: SecondaryMap<VReg, Weak>,
+    pub weak: SecondaryMap<VReg, RoutineList>,
     /// Demand per instruction.
     pub demand: Vec<Demand>,
     /// Instructions and the registers that they kill by a last use, register after register.
@@ -71,7 +71,7 @@ pub struct Liveness {
 }
 
 /// Routines across which a register is live.
-pub type Weak = SmallVec<[Routine; 1]>;
+pub type RoutineList = SmallVec<[Routine; 1]>;
 
 /// Live ranges of one register: mostly one.
 pub type Ranges = SmallVec<[Range; 2]>;
@@ -478,7 +478,7 @@ fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
         _ => routines::shared(code),
     };
     for (r, data) in &code.vregs {
-        out[r] |= data.place != Place::Any;
+        out[r] |= data.constraint != RegConstraint::Any;
     }
     for m in &code.insts {
         if let MInst::LoadAddress { base: Some(r), .. } | MInst::Touch { reg: r, .. } = *m {
@@ -577,7 +577,7 @@ fn of_occurrences(
     }
     let mut kills = walk.kills;
     let calls = code.calls();
-    let mut weak: SecondaryMap<VReg, Weak> = SecondaryMap::new();
+    let mut weak: SecondaryMap<VReg, RoutineList> = SecondaryMap::new();
     if !calls.is_empty() {
         weak = across_calls(code, &calls, &mut ranges);
     }
@@ -616,9 +616,9 @@ fn across_calls(
     code: &VCode,
     calls: &[(usize, Routine)],
     ranges: &mut SecondaryMap<VReg, Ranges>,
-) -> SecondaryMap<VReg, Weak> {
+) -> SecondaryMap<VReg, RoutineList> {
     let running = routines::running(code);
-    let mut out: SecondaryMap<VReg, Weak> = sized(code.vregs.len());
+    let mut out: SecondaryMap<VReg, RoutineList> = sized(code.vregs.len());
     let mut seen: SecondaryMap<Routine, u32> = SecondaryMap::new();
     let mut found: Vec<Routine> = Vec::new();
     for r in code.vregs.keys() {

@@ -36,8 +36,7 @@ mod tests;
 use crate::error::CodegenError;
 use crate::isel::lower_sends::spill;
 use crate::mir::spans::Spans;
-use crate::mir::srclocs::SrcLocs;
-use crate::mir::{Access, BlockData, MInst, RegKind, VCode, VReg, VirtReg};
+use crate::mir::{Access, BlockData, MInst, RegKind, VCode, VReg, VirtReg, insert};
 use crate::regalloc::Allocation;
 use crate::target::Target;
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
@@ -221,31 +220,11 @@ fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode
             *inst = m;
         }
     }
-    remove(&mut code, &gone);
+    if !gone.is_empty() {
+        // In order.
+        insert::remove(&mut code, |i| gone.binary_search(&i).is_ok());
+    }
     (code, gone.len() as u32)
-}
-
-/// Removes instructions, given in order.
-fn remove(code: &mut VCode, gone: &[usize]) {
-    if gone.is_empty() {
-        return;
-    }
-    let place = |n: usize| n - gone.partition_point(|g| *g < n);
-    let mut locs = SrcLocs::default();
-    for (at, loc) in code.locs.runs() {
-        locs.push(place(at), loc);
-    }
-    code.locs = locs;
-    for b in code.blocks.values_mut() {
-        (b.start, b.end) = (place(b.start), place(b.end));
-    }
-    let (mut n, mut next) = (0, 0);
-    code.insts.retain(|_| {
-        let goes = gone.get(next) == Some(&n);
-        next += usize::from(goes);
-        n += 1;
-        !goes
-    });
 }
 
 impl AddressCse<'_> {

@@ -14,7 +14,7 @@ mod place;
 
 use crate::mir::operand::{begins, grf_dst, imm, uniform};
 use crate::mir::srclocs::SrcLocs;
-use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VRegData, VirtReg};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -98,7 +98,7 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
         && matches!(bytes, 2 | 4 | 8)
         && data.bytes == bytes
         && data.align <= bytes
-        && data.place == Place::Any;
+        && data.constraint == RegConstraint::Any;
     let bits = bits & (u64::MAX >> (64 - 8 * bytes));
     (plain && whole).then_some((reg, bytes, bits))
 }

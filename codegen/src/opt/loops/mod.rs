@@ -14,7 +14,7 @@ pub(crate) type Loops = graph::loops::Loops<Block>;
 /// Finds the natural loops of a function.
 pub(crate) fn find(func: &Function, cfg: &ControlFlow) -> Loops {
     let count = func.dfg.num_blocks();
-    if !cfg.goes_back() {
+    if !cfg.has_back_edge() {
         return Loops::none(count);
     }
     let tree = cfg.dominator_tree();

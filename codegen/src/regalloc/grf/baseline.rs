@@ -5,7 +5,7 @@ use super::spill;
 use super::spill::Spilled;
 use crate::error::CodegenError;
 use crate::mir::liveness::Liveness;
-use crate::mir::{MInst, Place, VCode, VReg, routines};
+use crate::mir::{MInst, RegConstraint, VCode, VReg, routines};
 use crate::regalloc::timing::Phases;
 use crate::regalloc::{AllocEnv, Allocated, Allocation, out_of_registers};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -33,7 +33,7 @@ pub(crate) fn round_to_grfs(code: &mut VCode) {
     let grf = code.grf.bytes;
     let mut kept: SecondaryMap<VReg, bool> = SecondaryMap::new();
     for (r, d) in &code.vregs {
-        kept[r] = d.place != Place::Any;
+        kept[r] = d.constraint != RegConstraint::Any;
     }
     loop {
         let mut more = false;
@@ -49,7 +49,7 @@ pub(crate) fn round_to_grfs(code: &mut VCode) {
         }
     }
     for (r, d) in code.vregs.iter_mut() {
-        if d.place == Place::Any {
+        if d.constraint == RegConstraint::Any {
             d.align = d.align.max(grf);
         }
         if !kept[r] {
@@ -144,9 +144,9 @@ fn scan(
     let mut to_spill: Vec<VReg> = Vec::new();
     let (fixed, rest): (Vec<Interval>, Vec<Interval>) = intervals(code, live)
         .into_iter()
-        .partition(|i| matches!(code.vregs[i.reg].place, Place::Fixed(_)));
-    let place_of = |i: &Interval| match code.vregs[i.reg].place {
-        Place::Fixed(at) => at,
+        .partition(|i| matches!(code.vregs[i.reg].constraint, RegConstraint::Fixed(_)));
+    let place_of = |i: &Interval| match code.vregs[i.reg].constraint {
+        RegConstraint::Fixed(at) => at,
         _ => 0,
     };
     let mut s = LinearScanState {
@@ -161,8 +161,8 @@ fn scan(
     for i in rest {
         s.expire(i.start);
         let bytes = code.vregs[i.reg].bytes;
-        let within = match code.vregs[i.reg].place {
-            Place::AtLeast(first) => first..file.size(),
+        let within = match code.vregs[i.reg].constraint {
+            RegConstraint::AtLeast(first) => first..file.size(),
             _ => 0..limit,
         };
         let long = |x: &Interval| x.end - x.start > SPILL_RANGE && may_spill(x.reg);
@@ -238,7 +238,7 @@ pub(crate) fn linear_scan(
     loop {
         let (code, live) = (&now.code, &now.live);
         let may_spill = |r: VReg| {
-            let any = code.vregs[r].place == Place::Any;
+            let any = code.vregs[r].constraint == RegConstraint::Any;
             any && r.index() < registers && !stays[r] && !spilled.contains(&r)
         };
         let reg = match scan(code, live, limit, may_spill) {

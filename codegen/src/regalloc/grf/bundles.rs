@@ -7,8 +7,8 @@
 
 use super::tied_operands::{can_tie, written};
 use crate::graph::union_find::UnionFind;
-use crate::mir::liveness::{Liveness, Range, Weak};
-use crate::mir::{Access, MInst, Place, Routine, VCode, VReg};
+use crate::mir::liveness::{Liveness, Range, RoutineList};
+use crate::mir::{Access, MInst, RegConstraint, Routine, VCode, VReg};
 use crate::sized;
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::packed_option::PackedOption;
@@ -32,7 +32,7 @@ pub struct Bundle {
     /// Alignment in bytes.
     pub align: u32,
     /// Placement constraint.
-    pub place: Place,
+    pub place: RegConstraint,
 }
 
 /// Overlap of the live ranges of two bundles.
@@ -55,7 +55,7 @@ struct BundleData {
     /// Number of ranges.
     count: u32,
     /// Routines that the bundle is live across.
-    weak: Weak,
+    weak: RoutineList,
     /// Ranges by start, if registers were merged. Otherwise they are the register's own.
     merged: Option<Map<u32, u32>>,
 }
@@ -102,7 +102,7 @@ impl<'a> Bundles<'a> {
                 weak: if calls {
                     live.weak[r].clone()
                 } else {
-                    Weak::new()
+                    RoutineList::new()
                 },
                 merged: None,
             });
@@ -143,7 +143,9 @@ impl<'a> Bundles<'a> {
     /// Returns true if two registers have no placement constraint and the same size.
     fn may_merge(&self, a: VReg, b: VReg) -> bool {
         let (a, b) = (&self.code.vregs[a], &self.code.vregs[b]);
-        a.place == Place::Any && b.place == Place::Any && a.bytes == b.bytes
+        a.constraint == RegConstraint::Any
+            && b.constraint == RegConstraint::Any
+            && a.bytes == b.bytes
     }
 
     /// Returns the root of a register's bundle, and compresses the path.
@@ -371,7 +373,7 @@ impl<'a> Bundles<'a> {
                 start,
                 bytes: data.bytes,
                 align: self.roots[r].align,
-                place: data.place,
+                place: data.constraint,
             }));
         }
         out

@@ -4,7 +4,7 @@
 
 use super::bundles::Bundles;
 use crate::mir::liveness::{Liveness, Range};
-use crate::mir::{Place, VCode};
+use crate::mir::{RegConstraint, VCode};
 use crate::target::GrfFile;
 
 /// Lengths of the runs that are counted, in GRFs.
@@ -42,7 +42,7 @@ impl Fragmentation {
     pub(in crate::regalloc) fn of_registers(code: &VCode, live: &Liveness) -> Fragmentation {
         let mut fragmentation = Fragmentation::new(code.grf, code.insts.len() * 2);
         for (r, data) in &code.vregs {
-            fragmentation.add((data.bytes, data.align), data.place, &live.ranges[r]);
+            fragmentation.add((data.bytes, data.align), data.constraint, &live.ranges[r]);
         }
         fragmentation
     }
@@ -58,10 +58,10 @@ impl Fragmentation {
         fragmentation
     }
 
-    fn add(&mut self, (bytes, align): (u32, u32), place: Place, ranges: &[Range]) {
+    fn add(&mut self, (bytes, align): (u32, u32), place: RegConstraint, ranges: &[Range]) {
         let size = self.file.bytes;
         let mut change = [0; RUN_LENGTHS.len() + 2];
-        if let Place::Fixed(at) = place {
+        if let RegConstraint::Fixed(at) = place {
             change[RUN_LENGTHS.len() + 1] = bytes as i32;
             let grfs = at / size..(at + bytes).div_ceil(size);
             for &Range { start, end } in ranges {
@@ -164,10 +164,10 @@ mod tests {
         let late = [Range { start: 4, end: 8 }];
         let fragmentation = |pairs: usize| {
             let mut h = Fragmentation::new(file, 8);
-            h.add((4, 4), Place::Fixed(3 * 32), &whole);
-            h.add((32, 32), Place::Any, &whole);
+            h.add((4, 4), RegConstraint::Fixed(3 * 32), &whole);
+            h.add((32, 32), RegConstraint::Any, &whole);
             for _ in 0..pairs {
-                h.add((64, 32), Place::Any, &late);
+                h.add((64, 32), RegConstraint::Any, &late);
             }
             h.unusable_bytes(file.size())
         };

@@ -4,7 +4,7 @@ use super::allocation_map::{AllocationMap, LiveRanges};
 use super::bundles::{Bundle, Bundles};
 use super::preferences::Preferences;
 use crate::mir::liveness::Liveness;
-use crate::mir::{Place, VCode, VReg, routines};
+use crate::mir::{RegConstraint, VCode, VReg, routines};
 use crate::regalloc::Allocation;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -80,10 +80,10 @@ pub(in crate::regalloc) fn place(
         keys.clear();
         keys.extend((0u32..).zip(&all).map(|(n, b)| {
             let kind = match b.place {
-                Place::Fixed(_) => 0,
-                Place::AtLeast(_) => 1,
-                Place::Any if kept.contains(b.root) => 2,
-                Place::Any => 3,
+                RegConstraint::Fixed(_) => 0,
+                RegConstraint::AtLeast(_) => 1,
+                RegConstraint::Any if kept.contains(b.root) => 2,
+                RegConstraint::Any => 3,
             };
             let turn = early.iter().position(|r| *r == b.root);
             let turn = (kind << 16 | turn.unwrap_or(early.len())) as u32;
@@ -197,9 +197,9 @@ fn place_in_order(
         };
         let found = match b.place {
             // Payload registers may overlap, since nothing writes them.
-            Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), live),
-            Place::Any => {
+            RegConstraint::Fixed(at) => Some(at),
+            RegConstraint::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), live),
+            RegConstraint::Any => {
                 let limit = bundles.limit(b.root, limit);
                 match preferences {
                     None => map.find(b.bytes, b.align, 0..limit, live),

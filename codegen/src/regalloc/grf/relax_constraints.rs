@@ -8,7 +8,7 @@
 use crate::isel::lower_sends::spill::Scratch;
 use crate::mir::insert::{Inserted, insert_into};
 use crate::mir::liveness::{Liveness, Occurrences};
-use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg, routines};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VRegData, VirtReg, routines};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
@@ -54,7 +54,7 @@ pub(in crate::regalloc) fn relax_responses(
     let mut may: SecondaryMap<VReg, bool> = sized(code.vregs.len());
     for (r, d) in &code.vregs {
         let small = d.bytes <= SMALL && d.bytes.is_power_of_two() && d.align >= grf;
-        may[r] = small && d.place == Place::Any && !shared[r];
+        may[r] = small && d.constraint == RegConstraint::Any && !shared[r];
     }
     if may.values().all(|m| !m) {
         return false;
@@ -121,7 +121,7 @@ pub(in crate::regalloc) fn relax_payload(
     let mut may: SecondaryMap<VReg, bool> = sized(code.vregs.len());
     let mut bytes = 0;
     for (r, d) in &code.vregs {
-        let small = matches!(d.place, Place::Fixed(at) if at >= grf) && d.bytes < grf;
+        let small = matches!(d.constraint, RegConstraint::Fixed(at) if at >= grf) && d.bytes < grf;
         if small && !shared[r] && live.lives_at(r, 0) && live.lives_at(r, at) {
             may[r] = true;
             bytes += d.bytes;
@@ -139,7 +139,7 @@ pub(in crate::regalloc) fn relax_payload(
         let data = code.vregs[r];
         let arrives = code.vregs.push(data);
         let anywhere = VRegData::anywhere(data.bytes, code.grf);
-        code.vregs[r].place = Place::Any;
+        code.vregs[r].constraint = RegConstraint::Any;
         code.vregs[r].align = data.align.max(anywhere.align);
         let mut s = Scratch {
             target,

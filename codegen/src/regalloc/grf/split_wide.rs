@@ -9,7 +9,7 @@ use crate::entity_set::EntityLists;
 use crate::graph::union_find::UnionFind;
 use crate::mir::insert::{Inserted, insert_into};
 use crate::mir::spans::Spans;
-use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VRegData, VirtReg};
 use crate::sized;
 use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
@@ -89,7 +89,7 @@ pub(crate) fn split(
     };
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
-        if n > 1 && data.place == Place::Any && data.align >= grf.bytes && wanted(r) {
+        if n > 1 && data.constraint == RegConstraint::Any && data.align >= grf.bytes && wanted(r) {
             boundaries.first[r] = boundaries.spanned.next_key().into();
             boundaries.spanned.extend((1..n).map(|_| false));
         }

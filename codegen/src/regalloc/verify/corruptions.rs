@@ -20,7 +20,7 @@ use crate::isel::split_regions::legalize;
 use crate::legalize_ops;
 use crate::mir::insert::NEW;
 use crate::mir::liveness::{Liveness, Range};
-use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VRegData, VirtReg};
 use crate::opt::inline::{Inline, group};
 use crate::regalloc::Allocated;
 use crate::regalloc::flag_alloc::allocate_flags;
@@ -149,7 +149,8 @@ fn corrupt(case: &TestCase, new: &[usize], kind: Corruption, rng: &mut Rng) -> O
         Corruption::Address => {
             let both = |(r, other): &(VReg, VReg)| {
                 let live = |r| &good.live.ranges[r];
-                good.code.vregs[*r].place == Place::Any && overlap(live(*r), live(*other))
+                good.code.vregs[*r].constraint == RegConstraint::Any
+                    && overlap(live(*r), live(*other))
             };
             let mut pairs = (0..32).map(|_| (some(rng), some(rng)));
             let (r, other) = pairs.find(both)?;
@@ -195,7 +196,7 @@ fn corrupt(case: &TestCase, new: &[usize], kind: Corruption, rng: &mut Rng) -> O
             let n = rng.below(all.len() as u32) as usize;
             let r = all[n].as_grf()?;
             let data = VRegData {
-                place: Place::Any,
+                constraint: RegConstraint::Any,
                 ..good.code.vregs[r]
             };
             let over = good.alloc.address[some(rng)];
@@ -394,10 +395,10 @@ fn a_misplaced_register_is_found() {
         let named = |r: VReg| !case.good.live.ranges[r].is_empty();
         for (r, data) in case.good.code.vregs.iter().filter(|x| named(x.0)) {
             let at = case.good.alloc.address[r];
-            let places = match data.place {
-                Place::Fixed(_) => [None, None, None],
-                Place::AtLeast(_) => [Some(0), None, None],
-                Place::Any => [
+            let places = match data.constraint {
+                RegConstraint::Fixed(_) => [None, None, None],
+                RegConstraint::AtLeast(_) => [Some(0), None, None],
+                RegConstraint::Any => [
                     None,
                     Some(case.code.grf.size()),
                     (data.align > 1).then_some(at ^ (data.align / 2)),

@@ -11,7 +11,7 @@
 use crate::isel::lower_sends::has_second;
 use crate::isel::lower_sends::spill::{Scratch, slot};
 use crate::mir::insert::NEW;
-use crate::mir::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
+use crate::mir::{MInst, RegConstraint, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use crate::regalloc::Allocated;
 use crate::target::Target;
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, element_offset, span_bytes};
@@ -118,8 +118,10 @@ impl AllocationPair<'_> {
 
     fn header(&self) -> Option<VReg> {
         let mut all = self.before.vregs.iter();
-        all.find(|(_, d)| d.place == Place::Fixed(0) && d.bytes == self.before.grf.bytes)
-            .map(|x| x.0)
+        all.find(|(_, d)| {
+            d.constraint == RegConstraint::Fixed(0) && d.bytes == self.before.grf.bytes
+        })
+        .map(|x| x.0)
     }
 }
 
@@ -162,7 +164,7 @@ impl Replay {
             .extend((0..size).map(|n| token(Token::Garbage, n)));
         self.scratch.clear();
         for (r, d) in &p.before.vregs {
-            if let Place::Fixed(at) = d.place {
+            if let RegConstraint::Fixed(at) = d.constraint {
                 for k in 0..d.bytes {
                     let t = token(Token::Payload, (at + k).into());
                     self.values[(self.first[r.as_u32() as usize] + k) as usize] = t;
@@ -378,7 +380,7 @@ impl Replay {
                 }
                 self.commit();
             }
-            (MInst::PlaceOf { dst, .. }, MInst::PlaceOf { dst: to, .. }) => {
+            (MInst::RegAddress { dst, .. }, MInst::RegAddress { dst: to, .. }) => {
                 let bytes = p.before.vregs[dst].bytes;
                 let tokens: Vec<u64> = (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                 self.write(p, dst, 0, p.place(to), &tokens);

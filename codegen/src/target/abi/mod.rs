@@ -9,7 +9,7 @@ mod payload;
 mod xe;
 
 pub use payload::{LaunchFact, Payload, Slot};
-pub(crate) use payload::{NO_CROSS_BYTES, PACKED_IDS, has_what_is_asked};
+pub(crate) use payload::{NO_CROSS_BYTES, PACKED_IDS, has_resources};
 
 use gantry_isa_gen::Platform;
 

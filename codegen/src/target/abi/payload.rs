@@ -307,7 +307,7 @@ impl Payload {
 }
 
 /// Checks that a kernel has what its functions use: arguments by number, and scratch.
-pub(crate) fn has_what_is_asked<'f>(
+pub(crate) fn has_resources<'f>(
     kernel: &Function,
     functions: impl Iterator<Item = &'f Function>,
 ) -> Result<(), CodegenError> {
@@ -315,7 +315,7 @@ pub(crate) fn has_what_is_asked<'f>(
         let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
         for &inst in insts {
             let data = f.dfg.data(inst);
-            if let Some(what) = kernel.lacks(data) {
+            if let Some(what) = kernel.missing_resource(data) {
                 return Err(CodegenError::Unsupported {
                     function: f.name.clone(),
                     what: format!("what %{} does not have ({what})", kernel.name),

@@ -54,7 +54,7 @@ impl<'f> Math<'_, 'f> {
             return Some(ty.scalar());
         }
         self.b
-            .mistake(format!("`{name}` takes floats, and {v} is {ty}"));
+            .error(format!("`{name}` takes floats, and {v} is {ty}"));
         None
     }
 
@@ -109,7 +109,7 @@ impl<'f> Math<'_, 'f> {
         };
         if scalar != second {
             let types = (self.b.ty(x), self.b.ty(y));
-            self.b.mistake(format!(
+            self.b.error(format!(
                 "`{name}` takes floats of one kind: {x} is {}, and {y} is {}",
                 types.0, types.1
             ));
@@ -133,7 +133,7 @@ impl<'f> Math<'_, 'f> {
         };
         let ty = self.b.ty(n);
         if ty.scalar() != Scalar::I32 {
-            self.b.mistake(format!(
+            self.b.error(format!(
                 "`{name}` takes an exponent of i32, and {n} is {ty}"
             ));
             return x;
@@ -179,7 +179,7 @@ impl<'f> Math<'_, 'f> {
     #[track_caller]
     fn components(&mut self, name: &str, v: &[Value]) -> Option<(Vec<Value>, Scalar)> {
         let Some(&first) = v.first() else {
-            self.b.mistake(format!("`{name}` of no components"));
+            self.b.error(format!("`{name}` of no components"));
             return None;
         };
         let scalar = self.float(name, first)?;
@@ -188,7 +188,7 @@ impl<'f> Math<'_, 'f> {
         for &c in v {
             let ty = self.b.ty(c);
             if ty.scalar() != scalar {
-                self.b.mistake(format!(
+                self.b.error(format!(
                     "`{name}` takes floats of one kind: {first} is of {scalar}, and {c} is {ty}"
                 ));
                 return None;

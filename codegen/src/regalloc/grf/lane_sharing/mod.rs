@@ -22,7 +22,7 @@ mod tests;
 use super::bundles::Bundles;
 use super::tied_operands::written;
 use crate::mir::liveness::Liveness;
-use crate::mir::{Access, MInst, Place, VCode, VReg};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg};
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use flow::{Conflicts, WebFlow};
@@ -92,7 +92,7 @@ fn webs(code: &VCode, live: &Liveness, lanes: &Lanes<'_>, roots: &[VReg], at: us
     let mut lives: SecondaryMap<VReg, (bool, u64)> = SecondaryMap::new();
     let root = |n: u32| roots.get(n as usize).copied();
     for ((r, data), &of) in code.vregs.iter().zip(roots) {
-        bad[of] |= data.place != Place::Any
+        bad[of] |= data.constraint != RegConstraint::Any
             || !lanes.is_plain(r)
             || lanes.read_across[r]
             || lanes.written_across[r]

@@ -4,7 +4,8 @@ use super::share;
 use crate::mir::liveness::liveness;
 use crate::mir::operand::{begins, dst, grf_dst, imm, scalar_src};
 use crate::mir::{
-    BlockData, JoinPoint, MInst, Place, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
+    BlockData, JoinPoint, MInst, RegConstraint, RoutineData, VBlock, VCode, VReg, VRegData,
+    VirtReg, verify,
 };
 use crate::target::Target;
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -176,7 +177,7 @@ fn code(p: LoopInsts) -> VCode {
     let mut vregs: PrimaryMap<VReg, VRegData> = (0..5)
         .map(|n| VRegData::anywhere(if n == WIDE { 64 } else { 32 }, grf))
         .collect();
-    vregs[payload].place = Place::Fixed(0);
+    vregs[payload].constraint = RegConstraint::Fixed(0);
     let (mut insts, mut blocks) = (Vec::new(), PrimaryMap::new());
     for (list, succs) in lists {
         let start = insts.len();
@@ -443,7 +444,7 @@ fn merged_registers_have_equal_size_and_no_place() {
     lists.into_iter().flatten().for_each(wide);
     assert_eq!(shared(p), 0);
     let mut fixed = code(parts());
-    fixed.vregs[reg(R)].place = Place::Fixed(64);
+    fixed.vregs[reg(R)].constraint = RegConstraint::Fixed(64);
     assert_eq!(share_within(&mut fixed, 0), 0);
 }
 

@@ -18,7 +18,7 @@ use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert, remove};
 use crate::mir::liveness::{Liveness, Occurrences, liveness};
 use crate::mir::loops::Loops;
-use crate::mir::{Access, MInst, Place, VBlock, VCode, VReg, VirtReg};
+use crate::mir::{Access, MInst, RegConstraint, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 use peaks::Peaks;
@@ -180,7 +180,8 @@ impl<'a> Remat<'a> {
         let list = self.occurrences.of(r);
         let mut writes = list.iter().filter(|o| o.access != Access::Use);
         let Some(first) = writes.next() else {
-            return matches!(self.code.vregs[r].place, Place::Fixed(_)).then_some(None);
+            return matches!(self.code.vregs[r].constraint, RegConstraint::Fixed(_))
+                .then_some(None);
         };
         let last = writes.next_back().unwrap_or(first);
         // Every read is after a write. Otherwise the register would be live at the start.
@@ -206,7 +207,7 @@ impl<'a> Remat<'a> {
         // Most registers are ruled out by this alone.
         plain(first.inst)?;
         let last = self.stable(r)??;
-        if code.vregs[r].place != Place::Any {
+        if code.vregs[r].constraint != RegConstraint::Any {
             return None;
         }
         let mut out = RematDef::default();

@@ -134,7 +134,7 @@ fn run_path(code: &VCode, seed: u64) -> Vec<u64> {
         trace: Vec::new(),
     };
     for (r, data) in &code.vregs {
-        if matches!(data.place, crate::mir::Place::Fixed(_)) {
+        if matches!(data.constraint, crate::mir::RegConstraint::Fixed(_)) {
             *values.bytes(r) = (0..data.bytes).map(|k| hash((r.index(), k))).collect();
         }
     }

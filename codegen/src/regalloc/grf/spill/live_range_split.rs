@@ -3,7 +3,7 @@
 
 use crate::graph::union_find::UnionFind;
 use crate::mir::liveness::{Liveness, Range};
-use crate::mir::{Access, Place, VBlock, VCode, VReg};
+use crate::mir::{Access, RegConstraint, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, EntitySet, entity_impl};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,10 @@ pub(super) fn split(
         let ranges = &live.ranges[r];
         // A payload register that was stored and filled again has no fixed place any more.
         let data = &mut code.vregs[r];
-        if matches!(data.place, Place::Fixed(_)) && ranges.first().is_some_and(|x| x.start > 0) {
-            data.place = Place::Any;
+        if matches!(data.constraint, RegConstraint::Fixed(_))
+            && ranges.first().is_some_and(|x| x.start > 0)
+        {
+            data.constraint = RegConstraint::Any;
             data.align = code.grf.natural_align(data.bytes);
         }
         if ranges.len() < 2 {
@@ -69,7 +71,7 @@ pub(super) fn split(
             }
         }
         let data = code.vregs[r];
-        let fixed = matches!(data.place, Place::Fixed(_));
+        let fixed = matches!(data.constraint, RegConstraint::Fixed(_));
         let mut of: BTreeMap<RangeIndex, VReg> = BTreeMap::new();
         let mut list = Vec::with_capacity(ranges.len());
         for n in 0..ranges.len() as u32 {
@@ -79,7 +81,7 @@ pub(super) fn split(
                 _ => {
                     let mut data = data;
                     if fixed {
-                        data.place = Place::Any;
+                        data.constraint = RegConstraint::Any;
                         data.align = code.grf.natural_align(data.bytes);
                     }
                     code.vregs.push(data)

@@ -21,7 +21,7 @@ use crate::mir::insert::{Inserted, NEW};
 use crate::mir::liveness::Liveness;
 use crate::mir::logical::Dir;
 use crate::mir::{
-    Access, MInst, Place, Routine, VCode, VReg, VRegData, insert, liveness, routines,
+    Access, MInst, RegConstraint, Routine, VCode, VReg, VRegData, insert, liveness, routines,
 };
 use crate::regalloc::AllocEnv;
 use crate::regalloc::report::{SpilledValue, held};
@@ -251,7 +251,7 @@ fn apply(
                     });
                     continue;
                 };
-                let fixed = matches!(code.vregs[e.reg].place, Place::Fixed(_));
+                let fixed = matches!(code.vregs[e.reg].constraint, RegConstraint::Fixed(_));
                 if fixed && kind == EditKind::Spill && !payload.insert(slot / code.grf.bytes) {
                     continue;
                 }
@@ -353,11 +353,11 @@ fn unspillable_regs(code: &VCode) -> SecondaryMap<VReg, bool> {
     out.resize(code.vregs.len());
     out[header(code)] = true;
     for (r, d) in &code.vregs {
-        out[r] |= match d.place {
-            Place::AtLeast(_) => true,
+        out[r] |= match d.constraint {
+            RegConstraint::AtLeast(_) => true,
             // In the thread header.
-            Place::Fixed(at) => at < code.grf.bytes,
-            Place::Any => false,
+            RegConstraint::Fixed(at) => at < code.grf.bytes,
+            RegConstraint::Any => false,
         };
     }
     out
@@ -514,7 +514,7 @@ fn assign_slots(
     let mut all: Vec<(u32, u32, VReg)> = Vec::new();
     for &r in stored {
         let data = code.vregs[r];
-        if let Place::Fixed(at) = data.place {
+        if let RegConstraint::Fixed(at) = data.constraint {
             let first = at / grf * grf;
             let bytes = (at + data.bytes).next_multiple_of(grf) - first;
             // Runs of GRFs with the same start share a slot if they have the same length.
@@ -575,8 +575,8 @@ fn lower_edit(
     let at = slot - inside;
     let grfs = grf.hold(inside + data.bytes);
     let whole = inside == 0 && data.bytes.is_multiple_of(grf.bytes);
-    let fixed = match data.place {
-        Place::Fixed(at) => Some(at - at % grf.bytes),
+    let fixed = match data.constraint {
+        RegConstraint::Fixed(at) => Some(at - at % grf.bytes),
         _ => None,
     };
     let (full, rest) = (data.bytes / grf.bytes, data.bytes % grf.bytes);
@@ -588,7 +588,7 @@ fn lower_edit(
             let all = s.vregs.push(VRegData {
                 bytes: grfs * grf.bytes,
                 align: grf.bytes,
-                place: Place::Fixed(first),
+                constraint: RegConstraint::Fixed(first),
                 value: None.into(),
             });
             s.whole(Dir::Write, (all, 0), at, grfs, false)

@@ -8,7 +8,7 @@
 use super::belady;
 use crate::isel::lower_sends;
 use crate::mir::liveness::{Liveness, Occurrences};
-use crate::mir::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg, routines};
+use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VRegData, VirtReg, routines};
 use crate::target::Target;
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Src};
@@ -30,7 +30,7 @@ fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMa
     for (r, d) in &code.vregs {
         let whole = d.bytes.is_multiple_of(grf) && d.bytes.is_power_of_two();
         out[r] = whole
-            && d.place == Place::Any
+            && d.constraint == RegConstraint::Any
             && d.bytes * 2 <= most
             && !shared[r]
             && belady::constant_def(code, occurrences, r).is_none();
@@ -115,7 +115,7 @@ fn rewrite(
     let undefined = code.vregs.push(VRegData {
         bytes: 1,
         align: 1,
-        place: Place::Any,
+        constraint: RegConstraint::Any,
         value: None.into(),
     });
     for (i, m) in (0u32..).zip(&mut code.insts) {

@@ -20,7 +20,7 @@ use super::bundles::Bundles;
 use crate::mir::insert::{Inserted, insert_into, together};
 use crate::mir::liveness::{Liveness, Occurrences};
 use crate::mir::loops::Loops;
-use crate::mir::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
+use crate::mir::{Access, MInst, RegConstraint, Routine, VBlock, VCode, VReg, routines};
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use occupancy::{ByteRange, Occupancy, candidate_addresses, overlap};
 use parallel_moves::Move;
@@ -180,7 +180,8 @@ impl<'a> SplitScan<'a> {
         // Starts with the hardest to place.
         begins.sort_by_key(|&(point, r)| {
             let data = &code.vregs[r];
-            let anywhere = data.place == Place::Any && shared_places[root[r]].is_none();
+            let anywhere =
+                data.constraint == RegConstraint::Any && shared_places[root[r]].is_none();
             (point, anywhere, Reverse(data.bytes.max(data.align)), r)
         });
         ends.sort_unstable();
@@ -229,7 +230,7 @@ impl<'a> SplitScan<'a> {
             r
         } else {
             let mut data = self.code.vregs[r];
-            data.place = Place::Any;
+            data.constraint = RegConstraint::Any;
             self.vregs.push(data)
         };
         self.names[r].push((at, name));
@@ -275,17 +276,19 @@ impl<'a> SplitScan<'a> {
         if let Some(at) = self.shared_places[root] {
             return at..at + self.bytes(root);
         }
-        match self.code.vregs[root].place {
-            Place::Any if self.responses.contains(root) => 0..self.limit - self.code.grf.bytes,
-            Place::Any => 0..self.limit,
-            Place::AtLeast(first) => first..file,
-            Place::Fixed(at) => at..at + self.bytes(root),
+        match self.code.vregs[root].constraint {
+            RegConstraint::Any if self.responses.contains(root) => {
+                0..self.limit - self.code.grf.bytes
+            }
+            RegConstraint::Any => 0..self.limit,
+            RegConstraint::AtLeast(first) => first..file,
+            RegConstraint::Fixed(at) => at..at + self.bytes(root),
         }
     }
 
     /// Returns true if a live bundle may move before the current instruction.
     fn may_move(&self, root: VReg) -> bool {
-        self.code.vregs[root].place == Place::Any
+        self.code.vregs[root].constraint == RegConstraint::Any
             && self.shared_places[root].is_none()
             && self.members[root].len() == 1
             && !self.pinned.contains(&root)
@@ -378,7 +381,7 @@ impl<'a> SplitScan<'a> {
         unplaced.sort_by_key(|&r| {
             let data = &code.vregs[r];
             (
-                data.place == Place::Any,
+                data.constraint == RegConstraint::Any,
                 Reverse(data.bytes.max(data.align)),
                 r,
             )
@@ -473,7 +476,7 @@ impl<'a> SplitScan<'a> {
         }
         let (bytes, align) = (self.bytes(root), self.align[root]);
         let within = self.within(root);
-        if let Place::Fixed(to) = self.code.vregs[root].place
+        if let RegConstraint::Fixed(to) = self.code.vregs[root].constraint
             && at.is_none_or(|i| i == 0)
         {
             // Payload registers may overlap at the start of the thread, since nothing writes them.

@@ -17,7 +17,7 @@ use crate::isel::lower_sends::spill::{Scratch, slot};
 use crate::mir::insert::NEW;
 use crate::mir::liveness::Liveness;
 use crate::mir::spans::Spans;
-use crate::mir::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg, routines};
+use crate::mir::{Access, MInst, RegConstraint, Routine, VBlock, VCode, VReg, VirtReg, routines};
 use crate::regalloc::Allocated;
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -297,7 +297,7 @@ impl<'a> Checker<'a> {
     fn start(&self) -> ByteState {
         let mut state = ByteState::new();
         for (r, data) in &self.before.vregs {
-            if let Place::Fixed(at) = data.place {
+            if let RegConstraint::Fixed(at) = data.constraint {
                 state.add((at, at + data.bytes), (r, i64::from(at)));
             } else if self.live.ranges[r].first().is_some_and(|x| x.start == 0) {
                 state.forget(r, data.bytes);
@@ -471,7 +471,7 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
         });
     }
     for (r, data) in &code.vregs {
-        if data.place != Place::Any {
+        if data.constraint != RegConstraint::Any {
             only[r] = ConstantFact::Several;
         }
     }
@@ -492,7 +492,8 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
             }
             // Writes all of the register, and every other write is a copy.
             let copies = writes[r].len() - 1;
-            let all = (from, to) == (0, code.vregs[r].bytes) && code.vregs[r].place == Place::Any;
+            let all = (from, to) == (0, code.vregs[r].bytes)
+                && code.vregs[r].constraint == RegConstraint::Any;
             if all && given[r] == copies {
                 only[r] = ConstantFact::Constant(name);
             }

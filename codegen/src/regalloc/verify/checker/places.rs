@@ -2,7 +2,7 @@
 //! require.
 
 use super::{CheckResult, Checker};
-use crate::mir::{MInst, Place, VReg, VirtReg};
+use crate::mir::{MInst, RegConstraint, VReg, VirtReg};
 use gantry_isa_gen::{Dst, Op, Region, Src};
 
 impl Checker<'_> {
@@ -25,7 +25,7 @@ impl Checker<'_> {
                 let data = &code.vregs[r];
                 if wrong.is_none() && at.saturating_add(data.bytes) > code.grf.size() {
                     wrong = Some(format!("has {r} at byte {at}, beyond the GRF file"));
-                } else if wrong.is_none() && !is_valid(data.place, data.align, at) {
+                } else if wrong.is_none() && !is_valid(data.constraint, data.align, at) {
                     wrong = Some(format!("has {r} at byte {at}, where it may not be"));
                 }
             });
@@ -60,7 +60,7 @@ impl Checker<'_> {
                         base: Some(now), ..
                     },
                 )
-                | (&MInst::PlaceOf { base, .. }, &MInst::PlaceOf { base: now, .. }) => {
+                | (&MInst::RegAddress { base, .. }, &MInst::RegAddress { base: now, .. }) => {
                     loaded.push((base, self.place(now)));
                 }
                 (&MInst::Touch { reg, .. }, &MInst::Touch { reg: now, .. }) => {
@@ -81,13 +81,13 @@ impl Checker<'_> {
                 };
                 let data = &self.before.vregs[r];
                 let start = place.wrapping_sub(bytes.start);
-                let of_place = match data.place {
+                let of_place = match data.constraint {
                     // The state tracks where the value is later.
-                    Place::Fixed(_) => Place::Any,
+                    RegConstraint::Fixed(_) => RegConstraint::Any,
                     other => other,
                 };
-                let align = match data.place {
-                    Place::Fixed(_) => 1,
+                let align = match data.constraint {
+                    RegConstraint::Fixed(_) => 1,
                     _ if data.bytes <= 4 && data.bytes.is_power_of_two() && one_element(was, r) => {
                         data.align.min(data.bytes)
                     }
@@ -132,10 +132,10 @@ fn one_element(m: &MInst, r: VReg) -> bool {
 }
 
 /// Returns true if an address satisfies a constraint.
-fn is_valid(place: Place, align: u32, at: u32) -> bool {
+fn is_valid(place: RegConstraint, align: u32, at: u32) -> bool {
     match place {
-        Place::Any => at.is_multiple_of(align),
-        Place::Fixed(fixed) => at == fixed,
-        Place::AtLeast(least) => at >= least && at.is_multiple_of(align),
+        RegConstraint::Any => at.is_multiple_of(align),
+        RegConstraint::Fixed(fixed) => at == fixed,
+        RegConstraint::AtLeast(least) => at >= least && at.is_multiple_of(align),
     }
 }

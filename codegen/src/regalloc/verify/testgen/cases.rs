@@ -4,7 +4,7 @@ use crate::driver::policy::SPILL_ATTEMPTS;
 use crate::mir::liveness::liveness;
 use crate::mir::operand::begins;
 use crate::mir::{
-    BlockData, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg,
+    BlockData, MInst, RegConstraint, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg,
     routines, verify,
 };
 use crate::regalloc::verify::checker;
@@ -17,7 +17,11 @@ use gantry_isa_gen::{
 
 /// Builds code from registers, blocks with their successors, and the number of blocks of each
 /// routine.
-fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
+fn code(
+    vregs: &[(u32, RegConstraint)],
+    blocks: &[(&[MInst], &[usize])],
+    routines: &[u32],
+) -> VCode {
     let grf = Target::lookup("skl").unwrap().grf();
     let mut out = VCode {
         grf,
@@ -34,7 +38,7 @@ fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32
     };
     for &(bytes, place) in vregs {
         out.vregs.push(VRegData {
-            place,
+            constraint: place,
             ..VRegData::anywhere(bytes, grf)
         });
     }
@@ -113,7 +117,7 @@ fn mov(dst: Option<usize>, from: Src<VirtReg>, exec: ExecSize, ty: Type) -> MIns
     begins(inst)
 }
 
-const ANY: Place = Place::Any;
+const ANY: RegConstraint = RegConstraint::Any;
 const ZERO: Src<VirtReg> = Src::Imm {
     bits: 0,
     ty: Type::Ud,
@@ -126,8 +130,8 @@ fn a_loop_keeps_payload_live_that_a_later_routine_reads() {
     const S8: ExecSize = ExecSize::S8;
     let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
     let vregs = [
-        (32, Place::Fixed(0)),
-        (32, Place::Fixed(32)),
+        (32, RegConstraint::Fixed(0)),
+        (32, RegConstraint::Fixed(32)),
         (32, ANY),
         (8, ANY),
     ];
@@ -310,7 +314,7 @@ fn values_across_a_call_leave_room_for_its_widest_instruction() {
     insts.extend(kept.clone().map(read));
     insts.push(MInst::Jump);
     let routine = [load(2), load(3), load(4), load(5), mad, read(2), back];
-    let first = [(32, Place::Fixed(0)), (8, ANY)];
+    let first = [(32, RegConstraint::Fixed(0)), (8, ANY)];
     let grf = Target::lookup("skl").unwrap().grf().bytes;
     let long = [(LONG * grf, ANY); 4];
     let all = first.into_iter().chain(long).chain(kept.map(|_| (64, ANY)));
@@ -338,7 +342,7 @@ fn a_return_address_without_return_is_not_over_a_parameter() {
     let give = mov(Some(1), ZERO, S8, Type::Ud);
     let read = mov(None, src(1, S8, Type::Ud), S8, Type::Ud);
     let mut code = code(
-        &[(32, Place::Fixed(0)), (32, ANY), (8, ANY)],
+        &[(32, RegConstraint::Fixed(0)), (32, ANY), (8, ANY)],
         &[
             (
                 &[give, MInst::Touch { reg, write }, call, MInst::Jump],

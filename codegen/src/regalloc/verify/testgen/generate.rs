@@ -6,7 +6,7 @@ use crate::driver::policy::SPILL_ATTEMPTS;
 use crate::fuzzing::Rng;
 use crate::mir::liveness::{Liveness, liveness};
 use crate::mir::{
-    BlockData, FlagTest, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData,
+    BlockData, FlagTest, MInst, RegConstraint, Routine, RoutineData, VBlock, VCode, VReg, VRegData,
     VirtReg, routines,
 };
 use crate::regalloc::{AllocEnv, Allocated, allocate};
@@ -240,7 +240,7 @@ impl Generator<'_> {
         let mut out = vec![self.vregs.push(VRegData {
             bytes: grf,
             align: grf,
-            place: Place::Fixed(0),
+            constraint: RegConstraint::Fixed(0),
             value: None.into(),
         })];
         let mut at = if self.rng.one_in(8) { 20 } else { grf };
@@ -262,7 +262,7 @@ impl Generator<'_> {
             out.push(self.vregs.push(VRegData {
                 bytes,
                 align,
-                place: Place::Fixed(at),
+                constraint: RegConstraint::Fixed(at),
                 value: None.into(),
             }));
             at += bytes;
@@ -282,7 +282,7 @@ impl Generator<'_> {
         let link = self.vregs.push(VRegData {
             bytes: 8,
             align: self.grf.bytes,
-            place: Place::Any,
+            constraint: RegConstraint::Any,
             value: None.into(),
         });
         for &r in params.iter().chain([&link]) {
@@ -345,7 +345,7 @@ impl Generator<'_> {
         self.vregs.push(VRegData {
             bytes,
             align,
-            place: Place::Any,
+            constraint: RegConstraint::Any,
             value: None.into(),
         })
     }
@@ -445,7 +445,7 @@ impl Generator<'_> {
         let payload = self.vregs.push(VRegData {
             bytes: grf,
             align: grf,
-            place: Place::AtLeast(first * grf),
+            constraint: RegConstraint::AtLeast(first * grf),
             value: None.into(),
         });
         let src = VReg::new(0);
@@ -709,7 +709,7 @@ impl Generator<'_> {
         if let Some(base) = placed {
             self.seen.add(Feature::InPlace);
             let dst = self.vregs.push(VRegData::anywhere(2, self.grf));
-            self.insts.push(MInst::PlaceOf { dst, base });
+            self.insts.push(MInst::RegAddress { dst, base });
             let (reg, write) = (dst, false);
             self.insts.push(MInst::Touch { reg, write });
         }
@@ -732,7 +732,7 @@ impl Generator<'_> {
                 continue;
             }
             let dst = self.vregs.push(VRegData {
-                place: Place::Any,
+                constraint: RegConstraint::Any,
                 ..self.vregs[src]
             });
             self.insts.push(MInst::Copy { dst, src });
