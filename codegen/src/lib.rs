@@ -49,7 +49,7 @@
 //! | `emit` | physical instructions and bytes |
 //! | `scoreboard` | SWSB annotations |
 //! | `zebin` | zebins of compiled code |
-//! | `driver` | options, the pipeline, context, cache key |
+//! | `driver` | options, the pipeline, context, choice of a width, cache key |
 
 mod driver;
 mod emit;
@@ -79,10 +79,11 @@ mod zebin;
 pub use driver::cache_key::{CacheKey, VERSION};
 pub use driver::context::Context;
 pub use driver::options::{
-    Begun, CompileOptions, Compiled, CompiledKernel, DebugOptions, Demand, KernelStats, compile,
-    compile_kernel, listing,
+    CompileOptions, Compiled, CompiledKernel, DebugOptions, Demand, KernelStats, ModuleCompilation,
+    compile, compile_kernel, listing,
 };
 pub use driver::policy::GrfMode;
+pub use driver::width::{WidthCandidate, WidthJudge};
 pub use emit::{Code, LabelRange, Located, Relocation};
 use entity_set::sized;
 pub use error::{CodegenError, LookupError};

@@ -5,7 +5,9 @@
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
-use gantry_codegen::{Begun, CodegenError, CompileOptions, Context, OptLevel, compile, text};
+use gantry_codegen::{
+    CodegenError, CompileOptions, Context, ModuleCompilation, OptLevel, compile, text,
+};
 use gantry_isa_gen::diag::Diagnostics;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -63,7 +65,7 @@ fn begun_compilations_can_be_finished() {
     for shape in [Shape::Diamonds, Shape::SimdLoops, Shape::PressureLoops] {
         let mut module = shape.module(2000).unwrap();
         let options = CompileOptions::for_target("skl").unwrap();
-        let mut begun = Begun::new(&options);
+        let mut begun = ModuleCompilation::new(&options);
         let kernel = module.find("k").unwrap();
         let func = &module.functions[kernel];
         let asked = context.demand(&module, func, &options).unwrap();
@@ -76,7 +78,7 @@ fn begun_compilations_can_be_finished() {
             begun.forget(&mut context, name);
         }
         let whole = compile(&module, &options).unwrap();
-        let finished = begun.compile(&mut context, &module).unwrap();
+        let finished = begun.finish(&mut context, &module).unwrap();
         assert_eq!(finished.zebin, whole.zebin, "{}", shape.name());
         let stages = |k: &gantry_codegen::CompiledKernel| -> Vec<&'static str> {
             k.stats.stages.iter().map(|s| s.0).collect()

@@ -57,10 +57,10 @@ use crate::read;
 use crate::translated::Kernel;
 use crate::translated::Translated;
 use crate::uniformity::{self, Uniformity};
-use crate::width::{self, WidthOracle};
+use crate::width;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::verifier::verify_module;
-use gantry_codegen::{Begun, CompileOptions, Compiled, Context, ir};
+use gantry_codegen::{CompileOptions, Compiled, Context, ModuleCompilation, WidthJudge, ir};
 use std::collections::BTreeSet;
 
 /// Translates the kernels of a module.
@@ -69,8 +69,11 @@ use std::collections::BTreeSet;
 /// All invalid or unsupported parts of the module that were found.
 pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors> {
     let mut context = Context::new();
-    let mut oracle = WidthOracle::new(options.target.as_ref(), &mut context);
-    run(words, options, &mut oracle)
+    let judge = match &options.target {
+        Some(target) => WidthJudge::Demand(&mut context, target),
+        None => WidthJudge::None,
+    };
+    run(words, options, judge)
 }
 
 /// Translates the kernels of a module and compiles them for `target`, in the memory of a context.
@@ -90,10 +93,10 @@ pub fn compile(
         target: Some(target.clone()),
         ..options.clone()
     };
-    let mut oracle = WidthOracle::beginning(target, context);
-    let translated = run(words, &options, &mut oracle)?;
-    let begun = oracle.begun().unwrap_or_else(|| Begun::new(target));
-    let compiled = begun.compile(context, &translated.module)?;
+    let mut compilation = ModuleCompilation::new(target);
+    let judge = WidthJudge::Compile(context, &mut compilation);
+    let translated = run(words, &options, judge)?;
+    let compiled = compilation.finish(context, &translated.module)?;
     Ok((translated, compiled))
 }
 
@@ -104,7 +107,7 @@ pub fn compile(
 fn run(
     words: &[u32],
     options: &Options,
-    oracle: &mut WidthOracle<'_, '_>,
+    mut judge: WidthJudge<'_, '_>,
 ) -> Result<Translated, Errors> {
     let stream = read::read(words)?;
     let m = module::build(stream, options)?;
@@ -117,7 +120,7 @@ fn run(
     };
     let mut errors = Errors(Vec::new());
     for entry in &entries {
-        match translate_kernel(&m, entry, options, &mut out.module, oracle) {
+        match translate_kernel(&m, entry, options, &mut out.module, &mut judge) {
             Ok(kernel) => out.kernels.push(kernel),
             Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
         }
@@ -143,7 +146,7 @@ fn translate_kernel(
     entry: &EntryPoint<'_>,
     options: &Options,
     module: &mut ir::Module,
-    oracle: &mut WidthOracle<'_, '_>,
+    judge: &mut WidthJudge<'_, '_>,
 ) -> Result<Kernel, Errors> {
     let required = entry.required_width(options)?;
     let functions = prepare(m, entry.func, options)?;
@@ -153,8 +156,10 @@ fn translate_kernel(
     if let Some(simd) = required {
         return emit(simd, module);
     }
-    let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
-    width::emit_widest(m, entry.entry, &functions, grf_bytes, module, oracle, emit)
+    let candidates = width::candidates(m, entry.entry, &functions, options.target.as_ref());
+    judge.build_widest(module, &candidates, |simd, module| {
+        emit(simd, module).map(|kernel| (kernel.function, kernel))
+    })
 }
 
 /// Prepares a kernel and the functions that it calls, callers first.

@@ -1,4 +1,4 @@
-//! Choice of the SIMD width, where neither the kernel nor the caller requires one.
+//! Candidates for the SIMD width, where neither the kernel nor the caller requires one.
 //!
 //! Needs bodies with their structured form and uniformity. A wide thread executes uniform
 //! instructions once for more work-items, and there are fewer threads. But its loops run until the
@@ -13,24 +13,23 @@
 //!
 //! Register demand is estimated here, in bytes for the thread and for each of its channels. Each
 //! value counts from its definition to its last use, and instructions add temporaries. Where the
-//! estimate is inconclusive and the target is known, the compiler computes the exact demand.
+//! estimate is inconclusive and the target is known, the compiler computes the exact demand:
+//! [`WidthJudge`](gantry_codegen::WidthJudge) takes a candidate.
 
 use crate::body::{BInst, Block, Body};
 use crate::cfg::structurize::{Step, StructuredCfg};
 use crate::cfg::{Graph, Loop};
-use crate::error::Errors;
 use crate::intel_builtins;
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
 use crate::op_info;
 use crate::prepared::PreparedFunction;
 use crate::read::Id;
-use crate::translated::Kernel;
 use crate::uniformity::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::entity_set::sized;
-use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
-use smallvec::SmallVec;
+use gantry_codegen::{CompileOptions, WidthCandidate};
+use smallvec::{SmallVec, smallvec};
 use spirv::{Op, StorageClass};
 
 /// Bytes of the GRF file on most platforms.
@@ -69,97 +68,17 @@ impl Estimate {
     }
 }
 
-/// Fit of a kernel in the registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fit {
-    /// Something must be spilled.
-    No,
-    /// Values fit, and private memory is in scratch.
-    Scratch,
-    /// Values fit, and nothing is in scratch.
-    Whole,
-}
-
-impl Fit {
-    /// Returns true if values fit, and with `in_registers` nothing is in scratch.
-    pub fn is_wanted(self, in_registers: bool) -> bool {
-        self == Fit::Whole || self == Fit::Scratch && !in_registers
-    }
-}
-
-/// Oracle for the fit of a kernel: the estimate, then the compiler if the target is known.
-pub(crate) struct WidthOracle<'c, 'o> {
-    target: Option<&'o CompileOptions>,
-    context: &'c mut Context,
-    /// Stages of the compiler that were run for kernels that fit, if they are compiled next.
-    begun: Option<Begun<'o>>,
-}
-
-impl<'c, 'o> WidthOracle<'c, 'o> {
-    /// Oracle for kernels that are only translated.
-    pub fn new(
-        target: Option<&'o CompileOptions>,
-        context: &'c mut Context,
-    ) -> WidthOracle<'c, 'o> {
-        WidthOracle {
-            target,
-            context,
-            begun: None,
-        }
-    }
-
-    /// Oracle for kernels that are compiled next, in the same context.
-    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> WidthOracle<'c, 'o> {
-        WidthOracle {
-            target: Some(target),
-            context,
-            begun: Some(Begun::new(target)),
-        }
-    }
-
-    /// Stages that were run for the kernels that fit, if they are compiled next.
-    pub fn begun(self) -> Option<Begun<'o>> {
-        self.begun
-    }
-
-    /// Fit at a width by the estimate alone. `None` if that is inconclusive.
-    pub fn by(&self, estimate: &Estimate, simd: u32) -> Option<bool> {
-        let bytes = estimate.at(simd);
-        let Some(target) = self.target else {
-            return Some(bytes <= GRF_FILE_BYTES / 4 * 3);
-        };
-        let grf = target.target.grf();
-        let grf_file = target.grfs.unwrap_or(grf.count).saturating_mul(grf.bytes);
-        match bytes {
-            _ if bytes <= grf_file / MAX_UNDERESTIMATE => Some(true),
-            _ if bytes / MAX_OVERESTIMATE > grf_file => Some(false),
-            _ => None,
-        }
-    }
-
-    /// Fit by the compiler. Errors count as no fit, since they are reported at the narrowest width.
-    /// The work is kept for the compile only if the fit is wanted. With `in_registers`, that
-    /// excludes private memory in scratch.
-    pub fn fit(&mut self, module: &ir::Module, function: ir::FuncRef, in_registers: bool) -> Fit {
-        let Some(target) = self.target else {
-            return Fit::Whole;
-        };
-        let fit = |d: Demand| match (d.fits(), d.scratch) {
-            (false, _) => Fit::No,
-            (true, 0) => Fit::Whole,
-            (true, _) => Fit::Scratch,
-        };
-        if let Some(begun) = &mut self.begun {
-            let demand = begun.begin(self.context, module, function);
-            let fit = demand.map_or(Fit::No, fit);
-            if !fit.is_wanted(in_registers) {
-                begun.forget(self.context, function);
-            }
-            return fit;
-        }
-        let function = module.functions.get(function);
-        let demand = function.map(|f| self.context.demand(module, f, target));
-        demand.map_or(Fit::Whole, |d| d.map_or(Fit::No, fit))
+/// Returns the fit of a demand in the GRF file of a target. `None` if the estimate is inconclusive.
+fn fits(target: Option<&CompileOptions>, bytes: u32) -> Option<bool> {
+    let Some(target) = target else {
+        return Some(bytes <= GRF_FILE_BYTES / 4 * 3);
+    };
+    let grf = target.target.grf();
+    let grf_file = target.grfs.unwrap_or(grf.count).saturating_mul(grf.bytes);
+    match bytes {
+        _ if bytes <= grf_file / MAX_UNDERESTIMATE => Some(true),
+        _ if bytes / MAX_OVERESTIMATE > grf_file => Some(false),
+        _ => None,
     }
 }
 
@@ -203,62 +122,34 @@ fn worthwhile(
     }
 }
 
-/// Emits a kernel at the widest worthwhile width that fits the registers.
-///
-/// Widths that the estimate leaves open are emitted, and the oracle computes their demand. A
-/// narrower one is also tried where it holds private arrays in registers and a wide one does
-/// not. `emit` appends the kernel to a module.
-///
-/// # Errors
-/// Those of `emit` at the narrowest width.
-pub(crate) fn emit_widest(
+/// Returns the worthwhile widths of a kernel, widest first, with what is known of each.
+pub(crate) fn candidates(
     m: &Module<'_>,
     entry: &Entry,
     functions: &[PreparedFunction],
-    grf_bytes: u32,
-    module: &mut ir::Module,
-    oracle: &mut WidthOracle<'_, '_>,
-    emit: impl Fn(u32, &mut ir::Module) -> Result<Kernel, Errors>,
-) -> Result<Kernel, Errors> {
+    target: Option<&CompileOptions>,
+) -> SmallVec<[WidthCandidate; 3]> {
+    let grf_bytes = target.map_or(32, |t| t.target.grf().bytes);
     let widths = worthwhile(m, entry, functions, grf_bytes);
     if let [only] = *widths {
-        return emit(only, module);
+        // There is nothing to choose.
+        return smallvec![WidthCandidate {
+            simd: only,
+            fits: None,
+            narrower_saves_scratch: false,
+        }];
     }
     let estimate = estimate(m, functions);
-    // Widest that fits with arrays in scratch, while narrower ones are tried.
-    let mut widest = None;
-    for (n, &simd) in widths.iter().enumerate() {
+    let candidate = |(n, &simd): (usize, &u32)| {
         let narrower = &widths[n + 1..];
-        if narrower.is_empty() && widest.is_none() {
-            break;
-        }
-        let known = oracle.by(&estimate, simd);
-        if known == Some(false) {
-            continue;
-        }
-        let before = module.functions.len();
-        // Errors at every width are reported for the last one.
-        let Ok(kernel) = emit(simd, module) else {
-            continue;
-        };
         let mut arrays = functions.iter().map(|f| &f.arrays);
-        let better = arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd)));
-        let in_registers = better || widest.is_some();
-        if known == Some(true) && !in_registers {
-            return Ok(kernel);
+        WidthCandidate {
+            simd,
+            fits: fits(target, estimate.at(simd)),
+            narrower_saves_scratch: arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd))),
         }
-        let fit = oracle.fit(module, kernel.function, in_registers);
-        if fit.is_wanted(in_registers) {
-            return Ok(kernel);
-        }
-        if fit.is_wanted(false) {
-            widest = widest.or(Some(simd));
-        }
-        let mut functions = Vec::from(std::mem::take(&mut module.functions));
-        functions.truncate(before);
-        module.functions = functions.into();
-    }
-    emit(widest.or(widths.last().copied()).unwrap_or(8), module)
+    };
+    widths.iter().enumerate().map(candidate).collect()
 }
 
 /// Estimates the maximum demand of a kernel and its functions.

@@ -1,4 +1,4 @@
-//! Driver: options, the pipeline of stages, contexts, cache keys.
+//! Driver: options, the pipeline of stages, contexts, the choice of a width, cache keys.
 
 pub(crate) mod cache_key;
 pub(crate) mod context;
@@ -7,3 +7,4 @@ pub(crate) mod options;
 pub(crate) mod pipeline;
 pub(crate) mod policy;
 mod steps;
+pub(crate) mod width;

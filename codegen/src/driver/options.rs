@@ -302,10 +302,10 @@ pub(crate) fn demand_in(
     Ok(demand)
 }
 
-/// Kernels of a module compiled up to register allocation. Their demand on the GRF file is known,
-/// and the work is not repeated when they are compiled. They hold their machine code until then.
+/// Compilation of a module in steps. Kernels are compiled up to register allocation, where their
+/// demand on the GRF file is known, and finished together. They hold their machine code until then.
 #[derive(Clone)]
-pub struct Begun<'o> {
+pub struct ModuleCompilation<'o> {
     options: &'o CompileOptions,
     kernels: BTreeMap<FuncRef, BegunKernel>,
 }
@@ -313,14 +313,15 @@ pub struct Begun<'o> {
 /// One of these kernels, and the functions that it calls at any depth, which were verified with it.
 #[derive(Clone)]
 pub(crate) struct BegunKernel {
-    begun: pipeline::Begun,
+    begun: pipeline::PartialKernel,
     calls: Vec<FuncRef>,
 }
 
-impl<'o> Begun<'o> {
-    /// Returns an empty set, for a module that will be compiled with these options.
-    pub fn new(options: &'o CompileOptions) -> Begun<'o> {
-        Begun {
+impl<'o> ModuleCompilation<'o> {
+    /// Returns a compilation without kernels yet, of a module that will be compiled with these
+    /// options.
+    pub fn new(options: &'o CompileOptions) -> ModuleCompilation<'o> {
+        ModuleCompilation {
             options,
             kernels: BTreeMap::new(),
         }
@@ -372,12 +373,12 @@ impl<'o> Begun<'o> {
     ///
     /// # Errors
     /// As [`compile`].
-    pub fn compile(self, context: &mut Context, module: &Module) -> Result<Compiled, CodegenError> {
+    pub fn finish(self, context: &mut Context, module: &Module) -> Result<Compiled, CodegenError> {
         module_in(context, module, self.options, self.kernels)
     }
 }
 
-impl fmt::Debug for Begun<'_> {
+impl fmt::Debug for ModuleCompilation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.kernels.keys()).finish()
     }

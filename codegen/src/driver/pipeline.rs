@@ -227,7 +227,7 @@ fn verify_form(work: &Work<'_, '_>) -> Result<(), String> {
 
 /// A kernel whose stages before register allocation are done.
 #[derive(Clone)]
-pub(crate) struct Begun {
+pub(crate) struct PartialKernel {
     code: VCode,
     live: Liveness,
     facts: KernelFacts,
@@ -237,7 +237,7 @@ pub(crate) struct Begun {
     limit: u32,
 }
 
-impl Begun {
+impl PartialKernel {
     /// Demand of the kernel on the GRF file.
     pub(crate) fn demand(&self) -> Demand {
         let payload = self.facts.payload.as_ref();
@@ -264,7 +264,7 @@ pub(crate) fn begin(
     options: &CompileOptions,
     passes: PassSet,
     verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<Begun, CodegenError> {
+) -> Result<PartialKernel, CodegenError> {
     let options = policy::first(options)?;
     begin_for(context, module, func, &options, passes, verify)
 }
@@ -277,7 +277,7 @@ fn begin_for(
     options: &CompileOptions,
     passes: PassSet,
     verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<Begun, CodegenError> {
+) -> Result<PartialKernel, CodegenError> {
     let mut work = Work::new(context, module, func, options);
     work.passes = passes;
     let start = Instant::now();
@@ -296,7 +296,7 @@ fn begin_for(
             (code, live) = work.form.live()?;
         }
     }
-    Ok(Begun {
+    Ok(PartialKernel {
         code,
         live,
         limit,
@@ -324,7 +324,7 @@ pub(crate) fn finish(
     module: &Module,
     func: &Function,
     options: &CompileOptions,
-    begun: Begun,
+    begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
     let first = policy::first(options)?;
     let kernel = finish_for(context, module, func, &first, begun)?;
@@ -342,7 +342,7 @@ fn finish_for(
     module: &Module,
     func: &Function,
     options: &CompileOptions,
-    begun: Begun,
+    begun: PartialKernel,
 ) -> Result<CompiledKernel, CodegenError> {
     let demand = begun.live.peak().1;
     let mut work = Work {
