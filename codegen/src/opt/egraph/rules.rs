@@ -227,7 +227,6 @@ impl<'a> ContextIter for ClassMembers<'a> {
     type Context = EGraph<'a>;
     type Output = (Type, InstData);
 
-    #[inline]
     fn next(&mut self, graph: &mut EGraph<'a>) -> Option<(Type, InstData)> {
         let v = match self.only.take() {
             Some(v) => v,

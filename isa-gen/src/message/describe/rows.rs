@@ -21,13 +21,15 @@ struct DescRow {
     number: Option<u8>,
     /// Other bits that distinguish it, and their value.
     selects: &'static [(Bits, u32)],
-    steps: &'static [DescStep],
+    /// Fields and checks: indices in [`STEPS`].
+    steps: &'static [u16],
     text: &'static [Part],
     coordinates: Coordinates,
 }
 
-/// Parts of a field, the most significant first: lowest bit and number of bits.
-type Bits = &'static [(u8, u8)];
+/// Parts of a field, the most significant first: lowest bit and number of bits. The first has no
+/// bits if there is one part only.
+type Bits = [(u8, u8); 2];
 
 /// Field of a listing, and checks of its value.
 struct DescStep {
@@ -96,13 +98,14 @@ pub(super) fn read(r: &mut DescReader<'_>) -> bool {
     let is_it = |row: &&DescRow| {
         row.number.is_none_or(|n| n == number)
             && row.gens & column != 0
-            && row.selects.iter().all(|(of, v)| value(r, of) == *v)
+            && row.selects.iter().all(|(of, v)| value(r, *of) == *v)
     };
     let Some(row) = port.rows.iter().find(is_it) else {
         return true;
     };
     if r.listing {
-        for s in row.steps.iter().filter(|s| s.gens & column != 0) {
+        let steps = row.steps.iter().map(|&n| &STEPS[usize::from(n)]);
+        for s in steps.filter(|s| s.gens & column != 0) {
             step(r, s, column);
         }
     }
@@ -132,7 +135,7 @@ pub(super) fn read(r: &mut DescReader<'_>) -> bool {
 fn value(r: &DescReader<'_>, of: Bits) -> u32 {
     of.iter().fold(
         0,
-        |v, (lo, len)| if *len < 32 { v << len } else { 0 } | r.bits(*lo, *len),
+        |v, &(lo, len)| if len < 32 { v << len } else { 0 } | r.bits(lo, len),
     )
 }
 

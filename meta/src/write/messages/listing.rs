@@ -2,10 +2,31 @@
 
 use super::super::Writer;
 use super::super::isa::WriteError;
-use super::parts;
 use crate::messages;
 use crate::messages::field::{Check, Codec, Meaning, Step};
 use crate::messages::row::{Coordinates, Form, Message, Port};
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// Fields and checks of all messages: many have the same.
+#[derive(Default)]
+struct Steps {
+    /// Source of each, and the row that it was first seen in.
+    rows: Vec<(String, &'static Location<'static>)>,
+    /// Index of each by its source.
+    index: HashMap<String, usize>,
+}
+
+impl Steps {
+    /// Returns the index of a step.
+    fn index_of(&mut self, source: String, at: &'static Location<'static>) -> usize {
+        let next = self.rows.len();
+        *self.index.entry(source).or_insert_with_key(|source| {
+            self.rows.push((source.clone(), at));
+            next
+        })
+    }
+}
 
 /// Generates the source of the rows that describe descriptors.
 ///
@@ -15,6 +36,7 @@ pub fn message_listing() -> Result<String, WriteError> {
     let mut w = Writer::default();
     let all = messages::all()?;
     let others = messages::others();
+    let mut steps = Steps::default();
     w.line("/// Messages by port.");
     w.line("pub(super) static PORTS: &[PortRows] = &[");
     for p in Port::ALL {
@@ -34,10 +56,19 @@ pub fn message_listing() -> Result<String, WriteError> {
         w.line(format!("number: ({lo}, {len}),"));
         w.line("rows: &[");
         for f in found.iter().chain(&rest) {
-            form(&mut w, f)?;
+            form(&mut w, &mut steps, f)?;
         }
         w.line("],");
         w.line("},");
+    }
+    w.line("];");
+    w.line("/// Fields and checks, by their indices in the rows.");
+    w.line(format!(
+        "static STEPS: [DescStep; {}] = [",
+        steps.rows.len()
+    ));
+    for (source, at) in &steps.rows {
+        w.line_at(source, at);
     }
     w.line("];");
     lsc_fields(&mut w, &all);
@@ -71,23 +102,23 @@ fn lsc_fields(w: &mut Writer, all: &[Message]) {
     w.line("}");
 }
 
-fn form(w: &mut Writer, f: &Form) -> Result<(), WriteError> {
+fn form(w: &mut Writer, steps: &mut Steps, f: &Form) -> Result<(), WriteError> {
     let gens = f.described.map_or(0, |g| g.bits());
     w.line_at("DescRow {", f.at);
     w.line(format!("gens: {gens:#x},"));
     w.line(format!("number: {:?},", f.number));
-    let selects: Vec<String> = f
+    let selects: Result<Vec<String>, WriteError> = f
         .selects()
-        .map(|(p, v)| format!("({}, {v})", parts(p)))
+        .map(|(p, v)| Ok(format!("({}, {v})", bits(p)?)))
         .collect();
-    w.line(format!("selects: &[{}],", selects.join(", ")));
-    w.line("steps: &[");
+    w.line(format!("selects: &[{}],", selects?.join(", ")));
+    let mut own = vec![];
     for field in &f.fields {
         for s in &field.steps {
-            step(w, f, &field.parts, s);
+            own.push(steps.index_of(step(&field.parts, s)?, f.at));
         }
     }
-    w.line("],");
+    w.line(format!("steps: &{own:?},"));
     w.line(format!("text: &[{}],", text(f)?));
     w.line(format!(
         "coordinates: Coordinates::{},",
@@ -101,7 +132,17 @@ fn form(w: &mut Writer, f: &Form) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn step(w: &mut Writer, f: &Form, of: &[(u8, u8)], s: &Step) {
+/// Formats the parts of a field, the most significant first. Fields have at most two.
+fn bits(parts: &[(u8, u8)]) -> Result<String, WriteError> {
+    match *parts {
+        [] => Ok("[(0, 0), (0, 0)]".into()),
+        [one] => Ok(format!("[(0, 0), {one:?}]")),
+        [high, low] => Ok(format!("[{high:?}, {low:?}]")),
+        _ => Err(format!("a listed field of {} parts", parts.len()).into()),
+    }
+}
+
+fn step(of: &[(u8, u8)], s: &Step) -> Result<String, WriteError> {
     let (lo, len) = of.last().copied().unwrap_or((0, 0));
     let len = s.len.unwrap_or(len);
     // A name that does not depend on the value is one name.
@@ -117,16 +158,13 @@ fn step(w: &mut Writer, f: &Form, of: &[(u8, u8)], s: &Step) {
         Meaning::Surface => "Meaning::Surface".into(),
     };
     let checks: Vec<String> = s.checks.iter().map(check).collect();
-    w.line_at(
-        format!(
-            "DescStep {{ gens: {:#x}, name: {:?}, of: {}, at: ({lo}, {len}), meaning: {names}, checks: &[{}] }},",
-            s.gens.bits(),
-            s.name,
-            parts(of),
-            checks.join(", ")
-        ),
-        f.at,
-    );
+    Ok(format!(
+        "DescStep {{ gens: {:#x}, name: {:?}, of: {}, at: ({lo}, {len}), meaning: {names}, checks: &[{}] }},",
+        s.gens.bits(),
+        s.name,
+        bits(of)?,
+        checks.join(", ")
+    ))
 }
 
 fn check(c: &Check) -> String {
@@ -165,14 +203,14 @@ fn placeholder(f: &Form, key: &str) -> Result<String, WriteError> {
         _ => None,
     });
     if let Some((x, words)) = words {
-        return Ok(format!("Part::Words({}, &{words:?})", parts(&x.parts)));
+        return Ok(format!("Part::Words({}, &{words:?})", bits(&x.parts)?));
     }
     let number = f
         .fields
         .iter()
         .find(|x| x.args.contains(&key) && !matches!(x.codec, Codec::None));
     match number {
-        Some(x) => Ok(format!("Part::Number({})", parts(&x.parts))),
+        Some(x) => Ok(format!("Part::Number({})", bits(&x.parts)?)),
         None => Err(format!("{}: no field has the words of `{key}`", f.text).into()),
     }
 }

@@ -26,12 +26,3 @@ fn bits(f: &Field) -> String {
         .collect();
     parts.join(" | ")
 }
-
-/// Formats the parts of a field as a Rust slice.
-fn parts(parts: &[(u8, u8)]) -> String {
-    let all: Vec<String> = parts
-        .iter()
-        .map(|(lo, len)| format!("({lo}, {len})"))
-        .collect();
-    format!("&[{}]", all.join(", "))
-}
