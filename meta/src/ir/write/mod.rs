@@ -40,7 +40,7 @@ pub fn rust(formats: &[FormatRow], rows: &[Row]) -> String {
     for r in rows {
         let _ = writeln!(out, "    /// `{}`: {}\n    {},", r.name, r.doc, r.variant());
     }
-    out.push_str("}\n\n/// Row per opcode, in the order of the enum.\nconst ROWS: &[Info] = &[\n");
+    out.push_str("}\n\n/// Row per opcode, in the order of the enum.\nstatic ROWS: &[Info] = &[\n");
     for r in rows {
         let _ = writeln!(
             out,
