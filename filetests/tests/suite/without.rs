@@ -27,7 +27,10 @@ fn no_pass_needs_another() {
 }
 
 /// Passes, each with a run filetest whose launches execute less with it.
-const NEEDED_BY: [(Pass, &str); 1] = [(Pass::Peel, "control/first-row.gir")];
+const NEEDED_BY: [(Pass, &str); 2] = [
+    (Pass::Peel, "control/first-row.gir"),
+    (Pass::JumpThreading, "control/both-hold.gir"),
+];
 
 #[test]
 fn kernels_that_need_a_pass_execute_less_with_it() {
