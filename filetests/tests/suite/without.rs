@@ -27,9 +27,10 @@ fn no_pass_needs_another() {
 }
 
 /// Passes, each with a run filetest whose launches execute less with it.
-const NEEDED_BY: [(Pass, &str); 3] = [
+const NEEDED_BY: [(Pass, &str); 4] = [
     (Pass::Peel, "control/first-row.gir"),
     (Pass::JumpThreading, "control/both-hold.gir"),
+    (Pass::FoldLoads, "memory/constant-weights.gir"),
     (Pass::NarrowOffsets, "memory/table-by-local-id.gir"),
 ];
 
