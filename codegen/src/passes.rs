@@ -92,6 +92,8 @@ passes! {
     DemandedLanes "demanded-lanes" O2,
     /// Contraction of products and sums to fused multiply-add, where the kernel allows it.
     FuseFma "fuse-fma" O1,
+    /// Loads of constant data at known addresses become constants.
+    FoldLoads "fold-loads" O1,
     /// Pointer arguments become surfaces that are accessed by 32-bit offsets.
     StatelessToStateful "stateless-to-stateful" O1,
     /// Offsets of 64-bit addresses are computed in 32 bits.

@@ -9,7 +9,9 @@
 //!      | rotate-loops           conditions at the end of loops
 //!      | simplify-cfg           branches by constants, block merging
 //!      | fuse-fma               contraction, where the kernel allows it
-//!      | egraph, simplify-cfg   cleanup after the above
+//!      | egraph                 cleanup after the above
+//!      | fold-loads             loads of constant data at known addresses
+//!      | simplify-cfg           cleanup after the above
 //!      | sroa                   vectors that are used by parts, as values of their own
 //!      | stateless-to-stateful  accesses by surface
 //!      | narrow-offsets         address arithmetic in 32 bits
@@ -34,6 +36,7 @@
 pub(crate) mod cfg;
 mod clone_insts;
 mod egraph;
+mod fold_loads;
 mod fuse_fma;
 pub(crate) mod inline;
 pub(crate) mod loops;
@@ -109,7 +112,7 @@ pub(crate) struct OptState {
 type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
 /// Passes in the order in which they run.
-const SEQUENCE: [(Pass, PassFn); 24] = [
+const SEQUENCE: [(Pass, PassFn); 25] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
@@ -119,6 +122,7 @@ const SEQUENCE: [(Pass, PassFn); 24] = [
     (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::FuseFma, fuse_fma::run),
     (Pass::Egraph, egraph::run),
+    (Pass::FoldLoads, fold_loads::run),
     (Pass::SimplifyCfg, cfg::simplify_cfg::run),
     (Pass::Sroa, vector::sroa::run),
     (

@@ -205,23 +205,27 @@ pub fn text(asked: &Asked, kernels: &[Kernel], cases: &[&Case]) -> Result<String
         Some((folder, gantry)) => others(folder, gantry, &work)?,
         None => Vec::new(),
     };
-    let mut out = format!(
-        "{count} OpenCL kernels of the tests on `{}`, {} kernels of the other comparison. With a pass off to all on: executed instructions (geometric mean), kernels that execute another number, sends, \
-         bytes of code, compile time of all.\n\n\
-         | off | executed | kernels | sends | bytes | time | others: executed | kernels | sends | bytes |\n|---|---|---|---|---|---|---|---|---|---|\n",
-        asked.target,
-        second
-            .first()
-            .and_then(Value::as_object)
-            .map_or(0, |o| o.len()),
-    );
+    let mut out = format!("{count} OpenCL kernels of the tests on `{}`", asked.target);
+    if let Some(on) = second.first() {
+        let number = on.as_object().map_or(0, |o| o.len());
+        let _ = write!(out, ", {number} kernels of the other comparison");
+    }
+    out += ". With a pass off to all on: executed instructions (geometric mean), kernels that \
+            execute another number, sends, bytes of code, compile time of all.\n\n\
+            | off | executed | kernels | sends | bytes | time |";
+    if second.is_empty() {
+        out += "\n|---|---|---|---|---|---|\n";
+    } else {
+        out += " others: executed | kernels | sends | bytes |\n\
+                |---|---|---|---|---|---|---|---|---|---|\n";
+    }
     for (n, (off, means)) in choices.iter().zip(&means).enumerate().skip(1) {
         let name = off.map_or("none", Pass::name);
-        let of = match (second.get(n), second.first()) {
-            (Some(off), Some(on)) => means_of(off, on),
-            _ => Means::default(),
-        };
-        let _ = writeln!(out, "| `{name}` |{}{}", means.cells(true), of.cells(false));
+        let _ = write!(out, "| `{name}` |{}", means.cells(true));
+        if let (Some(off), Some(on)) = (second.get(n), second.first()) {
+            out += &means_of(off, on).cells(false);
+        }
+        out.push('\n');
     }
     if !failed.is_empty() {
         let _ = write!(out, "\nNot compiled, or wrong:\n\n{failed}");
