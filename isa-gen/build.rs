@@ -1,5 +1,5 @@
-//! Writes the constant tables that `src/table` includes, the codecs that `src/codec` does, and the
-//! messages that `src/message` does.
+//! Writes the element types that `src/types.rs` includes, the constant tables that `src/table` does,
+//! the codecs that `src/codec` does, and the messages that `src/message` does.
 
 use gantry_meta::write;
 use std::error::Error;
@@ -9,6 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     for (name, source) in [
+        ("types.rs", Ok(write::isa_types())),
         ("tables.rs", write::isa_tables()),
         ("codecs.rs", write::isa_codecs()),
         ("message_ops.rs", write::message_ops()),

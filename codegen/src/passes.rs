@@ -28,23 +28,16 @@ gantry_isa_gen::named_enum! {
 
 macro_rules! passes {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal $level:ident,)*) => {
-        /// Pass, or a part of one that can be turned off by itself.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Pass {
-            $($(#[doc = $doc])* $variant,)*
+        gantry_isa_gen::named_enum! {
+            /// Pass, or a part of one that can be turned off by itself. Its name is that which
+            /// `--without` takes.
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+            pub enum Pass {
+                $($(#[doc = $doc])* $variant = $name,)*
+            }
         }
 
         impl Pass {
-            /// Every pass, in the order of the rows.
-            pub const ALL: [Pass; [$($name),*].len()] = [$(Pass::$variant),*];
-
-            /// Name, as `--without` takes it.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Pass::$variant => $name,)*
-                }
-            }
-
             /// Summary of what it does.
             pub const fn summary(self) -> &'static str {
                 match self {
@@ -131,13 +124,6 @@ passes! {
     Schedule "schedule" O2,
     /// Compact forms of instructions, a part of emission.
     Compact "compact" O1,
-}
-
-impl Pass {
-    /// Returns the pass of a name.
-    pub fn from_name(name: &str) -> Option<Pass> {
-        Pass::ALL.into_iter().find(|p| p.name() == name)
-    }
 }
 
 /// Set of passes.
@@ -230,23 +216,15 @@ macro_rules! stages {
         $(#[doc = $doc:literal])*
         $stage:ident $name:literal $from:ident => $to:ident $room:literal $(if $pass:ident)?,
     )*) => {
-        /// Stage of the pipeline.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum Stage {
-            $($(#[doc = $doc])* $stage,)*
+        gantry_isa_gen::named_enum! {
+            /// Stage of the pipeline. Its name is that which `--print-after` takes.
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+            pub enum Stage {
+                $($(#[doc = $doc])* $stage = $name,)*
+            }
         }
 
         impl Stage {
-            /// Every stage, in order.
-            pub const ALL: [Stage; [$($name),*].len()] = [$(Stage::$stage),*];
-
-            /// Name, as `--print-after` takes it.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Stage::$stage => $name,)*
-                }
-            }
-
             /// Summary of what it does.
             pub const fn summary(self) -> &'static str {
                 match self {
@@ -334,11 +312,4 @@ stages! {
     Scoreboard "scoreboard" Physical => Physical "scoreboard/",
     /// Encodes instructions, compact where there is a compact form.
     Emit "emit" Physical => Bytes "emit/bytes.rs",
-}
-
-impl Stage {
-    /// Returns the stage of a name.
-    pub fn from_name(name: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|s| s.name() == name)
-    }
 }

@@ -415,7 +415,7 @@ impl Parser<'_> {
             return Ok(Arg::Slm(self.integer()?));
         }
         let name = self.word();
-        if let Some(shape) = ImageShape::ALL.into_iter().find(|s| s.name() == name) {
+        if let Some(shape) = ImageShape::from_name(&name) {
             return self.image(shape);
         }
         if name == "sampler" {

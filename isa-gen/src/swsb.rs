@@ -6,45 +6,24 @@
 
 use std::fmt;
 
-/// In-order pipe whose instructions a distance counts.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Pipe {
-    /// `@1`: pipe of the instruction itself (the only pipe on Xe-LP).
-    Own,
-    /// `A@1`: all pipes.
-    All,
-    /// `F@1`: float.
-    Float,
-    /// `I@1`: integer.
-    Int,
-    /// `L@1`: long, 64 bits.
-    Long,
-    /// `M@1`: math (Xe-HPC).
-    Math,
-}
-
-impl Pipe {
-    /// Every pipe.
-    pub const ALL: [Pipe; 6] = [
-        Pipe::Own,
-        Pipe::All,
-        Pipe::Float,
-        Pipe::Int,
-        Pipe::Long,
-        Pipe::Math,
-    ];
-
-    /// Returns the letter in IGA syntax.
-    pub const fn letter(self) -> &'static str {
-        match self {
-            Pipe::Own => "",
-            Pipe::All => "A",
-            Pipe::Float => "F",
-            Pipe::Int => "I",
-            Pipe::Long => "L",
-            Pipe::Math => "M",
-        }
+crate::named_enum! {
+    /// In-order pipe whose instructions a distance counts.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Pipe {
+        /// `@1`: pipe of the instruction itself (the only pipe on Xe-LP).
+        Own = "",
+        /// `A@1`: all pipes.
+        All = "A",
+        /// `F@1`: float.
+        Float = "F",
+        /// `I@1`: integer.
+        Int = "I",
+        /// `L@1`: long, 64 bits.
+        Long = "L",
+        /// `M@1`: math (Xe-HPC).
+        Math = "M",
     }
+    fn letter, from_letter;
 }
 
 /// In-order distance: waits for the instruction `n` before this one in a pipe.

@@ -1,96 +1,52 @@
 //! Operand formats.
 
-/// Layout of an instruction's operands in encoding and text. The layouts of a generation map each
-/// to bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// No operands: `nop`, `illegal`.
-    Nullary,
-    /// Destination and one source.
-    Unary,
-    /// Destination and two sources, of which the second may be an immediate.
-    Binary,
-    /// `math.FN`: one or two sources, depending on the function.
-    Math,
-    /// Destination and three sources.
-    Ternary,
-    /// `wait`: a notification register, which is also the destination.
-    Wait,
-    /// `send`: destination, one payload, two descriptors.
-    Send,
-    /// `sends`: destination, two payloads, two descriptors.
-    SplitSend,
-    /// `jmpi`: a scalar jump, by an offset from the next instruction or a register.
-    Jmpi,
-    /// Branch with JIP only.
-    BranchJip,
-    /// Branch with JIP and UIP.
-    BranchJipUip,
-    /// `brd`: JIP or a register.
-    BranchRegJip,
-    /// `brc`: JIP and UIP or a register.
-    BranchRegJipUip,
-    /// `call`, `calla`: a return address register and a target.
-    Call,
-    /// `ret`: a return address register.
-    Ret,
-    /// `sync.FN`: a register or an immediate.
-    Sync,
-    /// `send` of Xe: destination, two payloads, two descriptors, the shared function in the name.
-    XeSend,
-    /// `dpas`: destination, accumulator, weights and activations, whole registers.
-    Dpas,
+use crate::listed::listed_enum;
+
+listed_enum! {
+    /// Layout of an instruction's operands in encoding and text. The layouts of a generation map each
+    /// to bits.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+    pub enum Format {
+        /// No operands: `nop`, `illegal`.
+        Nullary,
+        /// Destination and one source.
+        Unary,
+        /// Destination and two sources, of which the second may be an immediate.
+        Binary,
+        /// `math.FN`: one or two sources, depending on the function.
+        Math,
+        /// Destination and three sources.
+        Ternary,
+        /// `wait`: a notification register, which is also the destination.
+        Wait,
+        /// `send`: destination, one payload, two descriptors.
+        Send,
+        /// `sends`: destination, two payloads, two descriptors.
+        SplitSend,
+        /// `jmpi`: a scalar jump, by an offset from the next instruction or a register.
+        Jmpi,
+        /// Branch with JIP only.
+        BranchJip,
+        /// Branch with JIP and UIP.
+        BranchJipUip,
+        /// `brd`: JIP or a register.
+        BranchRegJip,
+        /// `brc`: JIP and UIP or a register.
+        BranchRegJipUip,
+        /// `call`, `calla`: a return address register and a target.
+        Call,
+        /// `ret`: a return address register.
+        Ret,
+        /// `sync.FN`: a register or an immediate.
+        Sync,
+        /// `send` of Xe: destination, two payloads, two descriptors, the shared function in the name.
+        XeSend,
+        /// `dpas`: destination, accumulator, weights and activations, whole registers.
+        Dpas,
+    }
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 18] = [
-        Format::Nullary,
-        Format::Unary,
-        Format::Binary,
-        Format::Math,
-        Format::Ternary,
-        Format::Wait,
-        Format::Send,
-        Format::SplitSend,
-        Format::Jmpi,
-        Format::BranchJip,
-        Format::BranchJipUip,
-        Format::BranchRegJip,
-        Format::BranchRegJipUip,
-        Format::Call,
-        Format::Ret,
-        Format::Sync,
-        Format::XeSend,
-        Format::Dpas,
-    ];
-
-    /// Returns a line of generated documentation.
-    pub const fn doc(self) -> &'static str {
-        match self {
-            Format::Nullary => "No operands: `nop`, `illegal`.",
-            Format::Unary => "Destination and one source.",
-            Format::Binary => {
-                "Destination and two sources, of which the second may be an immediate."
-            }
-            Format::Math => "`math.FN`: one or two sources, depending on the function.",
-            Format::Ternary => "Destination and three sources.",
-            Format::Wait => "`wait`: a notification register, which is also the destination.",
-            Format::Send => "`send`: destination, one payload, two descriptors.",
-            Format::SplitSend => "`sends`: destination, two payloads, two descriptors.",
-            Format::Jmpi => "`jmpi`: a scalar jump, by an offset or a register.",
-            Format::BranchJip => "Branch with JIP only.",
-            Format::BranchJipUip => "Branch with JIP and UIP.",
-            Format::BranchRegJip => "`brd`: JIP or a register.",
-            Format::BranchRegJipUip => "`brc`: JIP and UIP, or a register.",
-            Format::Call => "`call`, `calla`: a return address register and a target.",
-            Format::Ret => "`ret`: a return address register.",
-            Format::Sync => "`sync.FN`: a register or an immediate.",
-            Format::XeSend => "`send` of Xe: destination, two payloads, two descriptors.",
-            Format::Dpas => "`dpas`: destination and three sources of whole registers.",
-        }
-    }
-
     /// Returns true if the text form has a destination.
     pub const fn has_dst(self) -> bool {
         matches!(

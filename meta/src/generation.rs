@@ -1,45 +1,35 @@
 //! Generations, which are the columns of the tables, and sets of them.
 
+use crate::listed::listed_enum;
 use std::fmt;
 use std::ops::BitOr;
 
-/// Generation of the Gen ISA: a column of every table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-pub enum Generation {
-    /// Gen7.5 (Haswell).
-    Gen7p5,
-    /// Gen8 (Broadwell, Cherryview).
-    Gen8,
-    /// Gen9 (Skylake and its derivatives).
-    Gen9,
-    /// Gen10 (Cannon Lake).
-    Gen10,
-    /// Gen11 (Ice Lake and its derivatives).
-    Gen11,
-    /// Xe-LP (Tiger Lake and other Gen12LP devices), IGA's `12p1`.
-    XeLp,
-    /// Xe-HP.
-    XeHp,
-    /// Xe-HPG (DG2).
-    XeHpg,
-    /// Xe-HPC (Ponte Vecchio).
-    XeHpc,
+listed_enum! {
+    /// Generation of the Gen ISA: a column of every table.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+    pub enum Generation {
+        /// Gen7.5 (Haswell).
+        Gen7p5,
+        /// Gen8 (Broadwell, Cherryview).
+        Gen8,
+        /// Gen9 (Skylake and its derivatives).
+        Gen9,
+        /// Gen10 (Cannon Lake).
+        Gen10,
+        /// Gen11 (Ice Lake and its derivatives).
+        Gen11,
+        /// Xe-LP (Tiger Lake and other Gen12LP devices), IGA's `12p1`.
+        XeLp,
+        /// Xe-HP.
+        XeHp,
+        /// Xe-HPG (DG2).
+        XeHpg,
+        /// Xe-HPC (Ponte Vecchio).
+        XeHpc,
+    }
 }
 
 impl Generation {
-    /// Every generation, in column order.
-    pub const ALL: [Generation; 9] = [
-        Generation::Gen7p5,
-        Generation::Gen8,
-        Generation::Gen9,
-        Generation::Gen10,
-        Generation::Gen11,
-        Generation::XeLp,
-        Generation::XeHp,
-        Generation::XeHpg,
-        Generation::XeHpc,
-    ];
-
     /// Returns the index of the column.
     pub const fn index(self) -> usize {
         self as usize

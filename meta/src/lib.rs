@@ -14,6 +14,7 @@ pub mod generation;
 pub mod instructions;
 pub mod ir;
 pub mod layout;
+mod listed;
 pub mod messages;
 pub mod row;
 pub mod timing;

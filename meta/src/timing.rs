@@ -14,42 +14,45 @@
 //! banks.
 
 use crate::generation::*;
+use crate::listed::listed_enum;
 
-/// Class of instructions with equal timing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// ALU, elements of up to four bytes.
-    Alu,
-    /// ALU, elements of eight bytes, and products of dwords.
-    Wide,
-    /// Dot products, `line`, `pln`, `lrp`: two passes through the ALU.
-    Dot,
-    /// Systolic array.
-    Systolic,
-    /// Math unit, one argument.
-    Math,
-    /// Powers and quotients of floats.
-    Pow,
-    /// Quotients and remainders of integers.
-    Divide,
-    /// Branches, calls, and instructions that wait.
-    Branch,
-    /// Gathers and scatters of a data port.
-    Scattered,
-    /// Blocks of a data port.
-    Block,
-    /// Shared local memory.
-    Slm,
-    /// Texels of a data port.
-    Typed,
-    /// Sampler.
-    Sample,
-    /// Atomic operations.
-    Atomic,
-    /// Fences.
-    Fence,
-    /// All other messages: gateway, thread spawner.
-    Message,
+listed_enum! {
+    /// Class of instructions with equal timing.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Class {
+        /// ALU, elements of up to four bytes.
+        Alu,
+        /// ALU, elements of eight bytes, and products of dwords.
+        Wide,
+        /// Dot products, `line`, `pln`, `lrp`: two passes through the ALU.
+        Dot,
+        /// Systolic array.
+        Systolic,
+        /// Math unit, one argument.
+        Math,
+        /// Powers and quotients of floats.
+        Pow,
+        /// Quotients and remainders of integers.
+        Divide,
+        /// Branches, calls, and instructions that wait.
+        Branch,
+        /// Gathers and scatters of a data port.
+        Scattered,
+        /// Blocks of a data port.
+        Block,
+        /// Shared local memory.
+        Slm,
+        /// Texels of a data port.
+        Typed,
+        /// Sampler.
+        Sample,
+        /// Atomic operations.
+        Atomic,
+        /// Fences.
+        Fence,
+        /// All other messages: gateway, thread spawner.
+        Message,
+    }
 }
 
 /// Unit that executes an instruction.
@@ -89,49 +92,7 @@ pub struct TimingRow {
     pub flag: u16,
 }
 
-impl Class {
-    /// Every class.
-    pub const ALL: [Class; 16] = [
-        Class::Alu,
-        Class::Wide,
-        Class::Dot,
-        Class::Systolic,
-        Class::Math,
-        Class::Pow,
-        Class::Divide,
-        Class::Branch,
-        Class::Scattered,
-        Class::Block,
-        Class::Slm,
-        Class::Typed,
-        Class::Sample,
-        Class::Atomic,
-        Class::Fence,
-        Class::Message,
-    ];
-
-    /// Returns a line of generated documentation.
-    pub const fn doc(self) -> &'static str {
-        match self {
-            Class::Alu => "ALU, elements of up to four bytes.",
-            Class::Wide => "ALU, elements of eight bytes, and products of dwords.",
-            Class::Dot => "Two passes through the ALU.",
-            Class::Systolic => "Systolic array.",
-            Class::Math => "Math unit, one argument.",
-            Class::Pow => "Powers and quotients of floats.",
-            Class::Divide => "Quotients and remainders of integers.",
-            Class::Branch => "Branches, calls, and instructions that wait.",
-            Class::Scattered => "Gathers and scatters of a data port.",
-            Class::Block => "Blocks of a data port.",
-            Class::Slm => "Shared local memory.",
-            Class::Typed => "Texels of a data port.",
-            Class::Sample => "The sampler.",
-            Class::Atomic => "Atomic operations.",
-            Class::Fence => "Fences.",
-            Class::Message => "All other messages.",
-        }
-    }
-}
+impl Class {}
 
 const UP_TO_GEN10: Gens = GEN7P5.and(GEN8).and(GEN9).and(GEN10);
 const GEN11_ON: Gens = GEN11.and(XE);

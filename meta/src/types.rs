@@ -1,71 +1,127 @@
 //! Operand element types and sets of them.
 
+use crate::listed::listed_enum;
 use std::fmt;
 use std::ops::BitOr;
 
-/// Element type, with the variants of `gantry_isa_gen::Type`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "the names are the ISA's own type suffixes")]
-pub enum Ty {
-    Ub,
-    B,
-    Uw,
-    W,
-    Ud,
-    D,
-    Uq,
-    Q,
-    Hf,
-    F,
-    Df,
-    Bf,
-    Tf32,
-    Bf8,
-    Hf8,
-    Nf,
-    U1,
-    U2,
-    S2,
-    U4,
-    S4,
-    Uv,
-    V,
-    Vf,
+/// Kind of the elements of a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Unsigned integers.
+    Unsigned,
+    /// Signed integers.
+    Signed,
+    /// Floating-point numbers.
+    Float,
 }
 
-impl Ty {
-    /// Every type.
-    pub const ALL: [Ty; 24] = [
-        Ty::Ub,
-        Ty::B,
-        Ty::Uw,
-        Ty::W,
-        Ty::Ud,
-        Ty::D,
-        Ty::Uq,
-        Ty::Q,
-        Ty::Hf,
-        Ty::F,
-        Ty::Df,
-        Ty::Bf,
-        Ty::Tf32,
-        Ty::Bf8,
-        Ty::Hf8,
-        Ty::Nf,
-        Ty::U1,
-        Ty::U2,
-        Ty::S2,
-        Ty::U4,
-        Ty::S4,
-        Ty::Uv,
-        Ty::V,
-        Ty::Vf,
-    ];
+/// Form in which operands hold elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Registers or immediates of one element.
+    Plain,
+    /// Packed vector immediates.
+    Vector,
+}
 
-    /// Returns the suffix in assembly text.
-    pub fn suffix(self) -> String {
-        format!("{self:?}").to_lowercase()
-    }
+/// Defines the element types by rows of variant, suffix, bits, kind and form.
+macro_rules! types {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Ty:ident $suffix:literal $bits:literal $Kind:ident $form:ident;
+    )+) => {
+        listed_enum! {
+            /// Element type of an operand, which is also `gantry_isa_gen::Type`.
+            #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+            pub enum Ty {
+                $($(#[doc = $doc])+ $Ty,)+
+            }
+        }
+
+        impl Ty {
+            /// Returns the suffix in assembly text.
+            pub const fn suffix(self) -> &'static str {
+                match self {
+                    $(Ty::$Ty => $suffix,)+
+                }
+            }
+
+            /// Returns the size of an element in bits.
+            ///
+            /// A vector immediate counts as the element that an instruction reads. `nf` counts as
+            /// 32 bits, as in IGA.
+            pub const fn bits(self) -> u32 {
+                match self {
+                    $(Ty::$Ty => $bits,)+
+                }
+            }
+
+            /// Returns the kind of the elements.
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $(Ty::$Ty => Kind::$Kind,)+
+                }
+            }
+
+            /// Returns the form in which operands hold the elements.
+            pub const fn form(self) -> Form {
+                match self {
+                    $(Ty::$Ty => Form::$form,)+
+                }
+            }
+        }
+    };
+}
+
+types! {
+    /// Unsigned byte.
+    Ub "ub" 8 Unsigned Plain;
+    /// Signed byte.
+    B "b" 8 Signed Plain;
+    /// Unsigned word (2 bytes).
+    Uw "uw" 16 Unsigned Plain;
+    /// Signed word (2 bytes).
+    W "w" 16 Signed Plain;
+    /// Unsigned dword (4 bytes).
+    Ud "ud" 32 Unsigned Plain;
+    /// Signed dword (4 bytes).
+    D "d" 32 Signed Plain;
+    /// Unsigned qword (8 bytes).
+    Uq "uq" 64 Unsigned Plain;
+    /// Signed qword (8 bytes).
+    Q "q" 64 Signed Plain;
+    /// Half-precision float (2 bytes).
+    Hf "hf" 16 Float Plain;
+    /// Single-precision float (4 bytes).
+    F "f" 32 Float Plain;
+    /// Double-precision float (8 bytes).
+    Df "df" 64 Float Plain;
+    /// bfloat16: the upper 2 bytes of a single-precision float (Xe-HP on).
+    Bf "bf" 16 Float Plain;
+    /// TensorFloat-32: a single-precision float of which 19 bits count (Xe-HPC, `dpas`).
+    Tf32 "tf32" 32 Float Plain;
+    /// Byte float with 5 exponent bits (Xe-HPC).
+    Bf8 "bf8" 8 Float Plain;
+    /// Byte float with 4 exponent bits (Xe-HPC).
+    Hf8 "hf8" 8 Float Plain;
+    /// Native float, 66 bits in an accumulator (Gen11).
+    Nf "nf" 32 Float Plain;
+    /// Single bits, packed (only in `dpas`).
+    U1 "u1" 1 Unsigned Plain;
+    /// Unsigned 2-bit integers, packed (only in `dpas`).
+    U2 "u2" 2 Unsigned Plain;
+    /// Signed 2-bit integers, packed (only in `dpas`).
+    S2 "s2" 2 Signed Plain;
+    /// Unsigned 4-bit integers, packed (only in `dpas`).
+    U4 "u4" 4 Unsigned Plain;
+    /// Signed 4-bit integers, packed (only in `dpas`).
+    S4 "s4" 4 Signed Plain;
+    /// Immediate only: eight unsigned 4-bit integers, read as unsigned words.
+    Uv "uv" 16 Unsigned Vector;
+    /// Immediate only: eight signed 4-bit integers, read as signed words.
+    V "v" 16 Signed Vector;
+    /// Immediate only: four 8-bit restricted floats, read as single-precision floats.
+    Vf "vf" 32 Float Vector;
 }
 
 /// Set of element types.
@@ -115,7 +171,7 @@ impl BitOr for TypeSet {
 
 impl fmt::Display for TypeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.iter().map(Ty::suffix).collect();
+        let names: Vec<&str> = self.iter().map(Ty::suffix).collect();
         f.write_str(&names.join(","))
     }
 }

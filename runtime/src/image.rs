@@ -7,29 +7,34 @@ pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
 use bytemuck::Pod;
 use std::fmt;
 
-/// Components of a texel in memory order. Components that are not stored read as 0 or 1.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ChannelOrder {
-    /// Red; reads as (r, 0, 0, 1).
-    R,
-    /// Alpha; reads as (0, 0, 0, a).
-    A,
-    /// Red and green; reads as (r, g, 0, 1).
-    Rg,
-    /// Red, green, blue and alpha.
-    Rgba,
-    /// Blue, green, red and alpha.
-    Bgra,
-    /// One value; reads as (i, i, i, i).
-    Intensity,
-    /// One value; reads as (l, l, l, 1).
-    Luminance,
-    /// One value; reads as (d, 0, 0, 1).
-    Depth,
-    /// Red, green, blue and alpha. Colors are stored in sRGB encoding and read as linear.
-    Srgba,
-    /// Blue, green, red and alpha. Colors are stored in sRGB encoding and read as linear.
-    Sbgra,
+gantry_isa_gen::named_enum! {
+    /// Components of a texel in memory order. Components that are not stored read as 0 or 1.
+    ///
+    /// Its name is OpenCL's without `CL_`: `RGBA`, `sRGBA`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum ChannelOrder {
+        /// Red; reads as (r, 0, 0, 1).
+        R = "R",
+        /// Alpha; reads as (0, 0, 0, a).
+        A = "A",
+        /// Red and green; reads as (r, g, 0, 1).
+        Rg = "RG",
+        /// Red, green, blue and alpha.
+        Rgba = "RGBA",
+        /// Blue, green, red and alpha.
+        Bgra = "BGRA",
+        /// One value; reads as (i, i, i, i).
+        Intensity = "INTENSITY",
+        /// One value; reads as (l, l, l, 1).
+        Luminance = "LUMINANCE",
+        /// One value; reads as (d, 0, 0, 1).
+        Depth = "DEPTH",
+        /// Red, green, blue and alpha. Colors are stored in sRGB encoding and read as linear.
+        Srgba = "sRGBA",
+        /// Blue, green, red and alpha. Colors are stored in sRGB encoding and read as linear.
+        Sbgra = "sBGRA",
+    }
+    fn name, from_name ignoring case;
 }
 
 impl ChannelOrder {
@@ -68,71 +73,41 @@ impl ChannelOrder {
     pub const fn is_srgb(self) -> bool {
         matches!(self, ChannelOrder::Srgba | ChannelOrder::Sbgra)
     }
-
-    /// Parses OpenCL's name without `CL_`, in either case: `RGBA`, `sRGBA`.
-    pub fn from_name(name: &str) -> Option<ChannelOrder> {
-        Some(match name.to_ascii_uppercase().as_str() {
-            "R" => ChannelOrder::R,
-            "A" => ChannelOrder::A,
-            "RG" => ChannelOrder::Rg,
-            "RGBA" => ChannelOrder::Rgba,
-            "BGRA" => ChannelOrder::Bgra,
-            "INTENSITY" => ChannelOrder::Intensity,
-            "LUMINANCE" => ChannelOrder::Luminance,
-            "DEPTH" => ChannelOrder::Depth,
-            "SRGBA" => ChannelOrder::Srgba,
-            "SBGRA" => ChannelOrder::Sbgra,
-            _ => return None,
-        })
-    }
 }
 
-/// Storage type of a component.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ChannelType {
-    /// 8 bits, -1 to 1.
-    SnormInt8,
-    /// 16 bits, -1 to 1.
-    SnormInt16,
-    /// 8 bits, 0 to 1.
-    UnormInt8,
-    /// 16 bits, 0 to 1.
-    UnormInt16,
-    /// 8-bit signed integer.
-    SignedInt8,
-    /// 16-bit signed integer.
-    SignedInt16,
-    /// 32-bit signed integer.
-    SignedInt32,
-    /// 8-bit unsigned integer.
-    UnsignedInt8,
-    /// 16-bit unsigned integer.
-    UnsignedInt16,
-    /// 32-bit unsigned integer.
-    UnsignedInt32,
-    /// Half float.
-    HalfFloat,
-    /// Single float.
-    Float,
+gantry_isa_gen::named_enum! {
+    /// Storage type of a component. Its name is OpenCL's without `CL_`: `UNORM_INT8`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum ChannelType {
+        /// 8 bits, -1 to 1.
+        SnormInt8 = "SNORM_INT8",
+        /// 16 bits, -1 to 1.
+        SnormInt16 = "SNORM_INT16",
+        /// 8 bits, 0 to 1.
+        UnormInt8 = "UNORM_INT8",
+        /// 16 bits, 0 to 1.
+        UnormInt16 = "UNORM_INT16",
+        /// 8-bit signed integer.
+        SignedInt8 = "SIGNED_INT8",
+        /// 16-bit signed integer.
+        SignedInt16 = "SIGNED_INT16",
+        /// 32-bit signed integer.
+        SignedInt32 = "SIGNED_INT32",
+        /// 8-bit unsigned integer.
+        UnsignedInt8 = "UNSIGNED_INT8",
+        /// 16-bit unsigned integer.
+        UnsignedInt16 = "UNSIGNED_INT16",
+        /// 32-bit unsigned integer.
+        UnsignedInt32 = "UNSIGNED_INT32",
+        /// Half float.
+        HalfFloat = "HALF_FLOAT",
+        /// Single float.
+        Float = "FLOAT",
+    }
+    fn name, from_name ignoring case;
 }
 
 impl ChannelType {
-    /// All types.
-    pub const ALL: [ChannelType; 12] = [
-        ChannelType::SnormInt8,
-        ChannelType::SnormInt16,
-        ChannelType::UnormInt8,
-        ChannelType::UnormInt16,
-        ChannelType::SignedInt8,
-        ChannelType::SignedInt16,
-        ChannelType::SignedInt32,
-        ChannelType::UnsignedInt8,
-        ChannelType::UnsignedInt16,
-        ChannelType::UnsignedInt32,
-        ChannelType::HalfFloat,
-        ChannelType::Float,
-    ];
-
     /// Returns the bytes of a component.
     pub const fn bytes(self) -> u32 {
         match self {
@@ -178,31 +153,6 @@ impl ChannelType {
             ChannelType::HalfFloat => 0x10dd,
             ChannelType::Float => 0x10de,
         }
-    }
-
-    /// Returns OpenCL's name without `CL_`: `UNORM_INT8`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ChannelType::SnormInt8 => "SNORM_INT8",
-            ChannelType::SnormInt16 => "SNORM_INT16",
-            ChannelType::UnormInt8 => "UNORM_INT8",
-            ChannelType::UnormInt16 => "UNORM_INT16",
-            ChannelType::SignedInt8 => "SIGNED_INT8",
-            ChannelType::SignedInt16 => "SIGNED_INT16",
-            ChannelType::SignedInt32 => "SIGNED_INT32",
-            ChannelType::UnsignedInt8 => "UNSIGNED_INT8",
-            ChannelType::UnsignedInt16 => "UNSIGNED_INT16",
-            ChannelType::UnsignedInt32 => "UNSIGNED_INT32",
-            ChannelType::HalfFloat => "HALF_FLOAT",
-            ChannelType::Float => "FLOAT",
-        }
-    }
-
-    /// Parses OpenCL's name without `CL_`, in either case.
-    pub fn from_name(name: &str) -> Option<ChannelType> {
-        ChannelType::ALL
-            .into_iter()
-            .find(|t| t.name().eq_ignore_ascii_case(name))
     }
 }
 

@@ -18,33 +18,17 @@ const MAX_ROW_BYTES: u32 = 64;
 /// Bytes of a dword. Rows are whole dwords, and packed elements fill one.
 const DWORD: u32 = 4;
 
-/// Layout of the elements of a block in a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BlockLayout {
-    /// Row-major.
-    Rows,
-    /// Column-major.
-    Transposed,
-    /// VNNI: dwords in row-major order. Each packs the elements of one column from as many rows as
-    /// fill a dword.
-    Packed,
-}
-
-impl BlockLayout {
-    /// Every layout.
-    pub const ALL: [BlockLayout; 3] = [
-        BlockLayout::Rows,
-        BlockLayout::Transposed,
-        BlockLayout::Packed,
-    ];
-
-    /// Returns the keyword of the text format; `None` for rows.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BlockLayout::Rows => "",
-            BlockLayout::Transposed => "transposed",
-            BlockLayout::Packed => "packed",
-        }
+gantry_isa_gen::named_enum! {
+    /// Layout of the elements of a block in a value.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum BlockLayout {
+        /// Row-major.
+        Rows = "",
+        /// Column-major.
+        Transposed = "transposed",
+        /// VNNI: dwords in row-major order. Each packs the elements of one column from as many rows as
+        /// fill a dword.
+        Packed = "packed",
     }
 }
 

@@ -3,29 +3,31 @@
 use super::immediate::keyword;
 use std::fmt;
 
-/// Condition of `icmp`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum IntCC {
-    /// `eq`.
-    Equal,
-    /// `ne`.
-    NotEqual,
-    /// `slt`.
-    SignedLessThan,
-    /// `sle`.
-    SignedLessThanOrEqual,
-    /// `sgt`.
-    SignedGreaterThan,
-    /// `sge`.
-    SignedGreaterThanOrEqual,
-    /// `ult`.
-    UnsignedLessThan,
-    /// `ule`.
-    UnsignedLessThanOrEqual,
-    /// `ugt`.
-    UnsignedGreaterThan,
-    /// `uge`.
-    UnsignedGreaterThanOrEqual,
+gantry_isa_gen::named_enum! {
+    /// Condition of `icmp`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum IntCC {
+        /// `eq`.
+        Equal = "eq",
+        /// `ne`.
+        NotEqual = "ne",
+        /// `slt`.
+        SignedLessThan = "slt",
+        /// `sle`.
+        SignedLessThanOrEqual = "sle",
+        /// `sgt`.
+        SignedGreaterThan = "sgt",
+        /// `sge`.
+        SignedGreaterThanOrEqual = "sge",
+        /// `ult`.
+        UnsignedLessThan = "ult",
+        /// `ule`.
+        UnsignedLessThanOrEqual = "ule",
+        /// `ugt`.
+        UnsignedGreaterThan = "ugt",
+        /// `uge`.
+        UnsignedGreaterThanOrEqual = "uge",
+    }
 }
 
 impl IntCC {
@@ -60,36 +62,6 @@ impl IntCC {
         }
     }
 
-    /// Every condition.
-    pub const ALL: [IntCC; 10] = [
-        IntCC::Equal,
-        IntCC::NotEqual,
-        IntCC::SignedLessThan,
-        IntCC::SignedLessThanOrEqual,
-        IntCC::SignedGreaterThan,
-        IntCC::SignedGreaterThanOrEqual,
-        IntCC::UnsignedLessThan,
-        IntCC::UnsignedLessThanOrEqual,
-        IntCC::UnsignedGreaterThan,
-        IntCC::UnsignedGreaterThanOrEqual,
-    ];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IntCC::Equal => "eq",
-            IntCC::NotEqual => "ne",
-            IntCC::SignedLessThan => "slt",
-            IntCC::SignedLessThanOrEqual => "sle",
-            IntCC::SignedGreaterThan => "sgt",
-            IntCC::SignedGreaterThanOrEqual => "sge",
-            IntCC::UnsignedLessThan => "ult",
-            IntCC::UnsignedLessThanOrEqual => "ule",
-            IntCC::UnsignedGreaterThan => "ugt",
-            IntCC::UnsignedGreaterThanOrEqual => "uge",
-        }
-    }
-
     /// Returns true if operands are signed (also for `eq` and `ne`).
     pub const fn is_signed(self) -> bool {
         !matches!(
@@ -110,44 +82,22 @@ impl fmt::Display for IntCC {
     }
 }
 
-/// Condition of `fcmp`. With a NaN operand, `ne` is true and all others are false.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FloatCC {
-    /// `eq`.
-    Equal,
-    /// `ne`: unequal or unordered.
-    NotEqual,
-    /// `lt`.
-    LessThan,
-    /// `le`.
-    LessThanOrEqual,
-    /// `gt`.
-    GreaterThan,
-    /// `ge`.
-    GreaterThanOrEqual,
-}
-
-impl FloatCC {
-    /// Every condition.
-    pub const ALL: [FloatCC; 6] = [
-        FloatCC::Equal,
-        FloatCC::NotEqual,
-        FloatCC::LessThan,
-        FloatCC::LessThanOrEqual,
-        FloatCC::GreaterThan,
-        FloatCC::GreaterThanOrEqual,
-    ];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FloatCC::Equal => "eq",
-            FloatCC::NotEqual => "ne",
-            FloatCC::LessThan => "lt",
-            FloatCC::LessThanOrEqual => "le",
-            FloatCC::GreaterThan => "gt",
-            FloatCC::GreaterThanOrEqual => "ge",
-        }
+gantry_isa_gen::named_enum! {
+    /// Condition of `fcmp`. With a NaN operand, `ne` is true and all others are false.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum FloatCC {
+        /// `eq`.
+        Equal = "eq",
+        /// `ne`: unequal or unordered.
+        NotEqual = "ne",
+        /// `lt`.
+        LessThan = "lt",
+        /// `le`.
+        LessThanOrEqual = "le",
+        /// `gt`.
+        GreaterThan = "gt",
+        /// `ge`.
+        GreaterThanOrEqual = "ge",
     }
 }
 

@@ -5,58 +5,32 @@ use super::opcode::Opcode;
 use super::text::{Parser, Res};
 use super::types::Scalar;
 
-/// Shape of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ImageShape {
-    /// 1D: one row.
-    D1,
-    /// Array of 1D images.
-    D1Array,
-    /// 2D: rows and columns.
-    D2,
-    /// Array of 2D images.
-    D2Array,
-    /// 3D: a volume.
-    D3,
-    /// Rows of bytes, accessible only by media block messages.
-    Block,
-    /// 1D image over the memory of a buffer.
-    Buffer,
-    /// 2D image of multisampled texels.
-    D2Msaa,
-    /// Array of multisampled 2D images.
-    D2ArrayMsaa,
+gantry_isa_gen::named_enum! {
+    /// Shape of an image.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum ImageShape {
+        /// 1D: one row.
+        D1 = "image1d",
+        /// Array of 1D images.
+        D1Array = "image1d_array",
+        /// 2D: rows and columns.
+        D2 = "image2d",
+        /// Array of 2D images.
+        D2Array = "image2d_array",
+        /// 3D: a volume.
+        D3 = "image3d",
+        /// Rows of bytes, accessible only by media block messages.
+        Block = "image2d_block",
+        /// 1D image over the memory of a buffer.
+        Buffer = "image1d_buffer",
+        /// 2D image of multisampled texels.
+        D2Msaa = "image2d_msaa",
+        /// Array of multisampled 2D images.
+        D2ArrayMsaa = "image2d_array_msaa",
+    }
 }
 
 impl ImageShape {
-    /// Every shape.
-    pub const ALL: [ImageShape; 9] = [
-        ImageShape::D1,
-        ImageShape::D1Array,
-        ImageShape::D2,
-        ImageShape::D2Array,
-        ImageShape::D3,
-        ImageShape::Block,
-        ImageShape::Buffer,
-        ImageShape::D2Msaa,
-        ImageShape::D2ArrayMsaa,
-    ];
-
-    /// Returns the keyword of the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ImageShape::D1 => "image1d",
-            ImageShape::D1Array => "image1d_array",
-            ImageShape::D2 => "image2d",
-            ImageShape::D2Array => "image2d_array",
-            ImageShape::D3 => "image3d",
-            ImageShape::Block => "image2d_block",
-            ImageShape::Buffer => "image1d_buffer",
-            ImageShape::D2Msaa => "image2d_msaa",
-            ImageShape::D2ArrayMsaa => "image2d_array_msaa",
-        }
-    }
-
     /// Number of coordinates of a texel. The layer of an array comes last, then the sample number.
     pub const fn coordinates(self) -> usize {
         match self {
@@ -83,34 +57,20 @@ impl ImageShape {
     }
 }
 
-/// Access of a kernel to an image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ImageAccess {
-    /// Loads and samples.
-    Read,
-    /// Stores.
-    Write,
-    /// Loads and stores.
-    ReadWrite,
+gantry_isa_gen::named_enum! {
+    /// Access of a kernel to an image.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum ImageAccess {
+        /// Loads and samples.
+        Read = "read",
+        /// Stores.
+        Write = "write",
+        /// Loads and stores.
+        ReadWrite = "readwrite",
+    }
 }
 
 impl ImageAccess {
-    /// Every access.
-    pub const ALL: [ImageAccess; 3] = [
-        ImageAccess::Read,
-        ImageAccess::Write,
-        ImageAccess::ReadWrite,
-    ];
-
-    /// Returns the keyword of the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ImageAccess::Read => "read",
-            ImageAccess::Write => "write",
-            ImageAccess::ReadWrite => "readwrite",
-        }
-    }
-
     /// Returns true if texels are loaded.
     pub const fn reads(self) -> bool {
         !matches!(self, ImageAccess::Write)
@@ -139,100 +99,50 @@ impl Keyed for ImagePlace {
     }
 }
 
-/// Property of an image that a kernel can query.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum ImageFact {
-    /// Texels of a row.
-    Width,
-    /// Rows; 0 where the shape has none.
-    Height,
-    /// Slices of a volume; 0 where the shape has none.
-    Depth,
-    /// Layers of an array; 0 where the shape has none.
-    Layers,
-    /// Format of a component: OpenCL's number.
-    ChannelType,
-    /// Components of a texel: OpenCL's number.
-    ChannelOrder,
-    /// Samples of a texel; 0 where the image has one.
-    Samples,
-    /// Levels of detail; 0 where the image has one.
-    Levels,
-    /// Address of the first texel.
-    FlatBase,
-    /// Bytes of a row, minus one.
-    FlatWidth,
-    /// Rows, minus one.
-    FlatHeight,
-    /// Bytes from row to row, minus one.
-    FlatPitch,
-}
-
-impl ImageFact {
-    /// Every property.
-    pub const ALL: [ImageFact; 12] = [
-        ImageFact::Width,
-        ImageFact::Height,
-        ImageFact::Depth,
-        ImageFact::Layers,
-        ImageFact::ChannelType,
-        ImageFact::ChannelOrder,
-        ImageFact::Samples,
-        ImageFact::Levels,
-        ImageFact::FlatBase,
-        ImageFact::FlatWidth,
-        ImageFact::FlatHeight,
-        ImageFact::FlatPitch,
-    ];
-
-    /// Returns the keyword of the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ImageFact::Width => "width",
-            ImageFact::Height => "height",
-            ImageFact::Depth => "depth",
-            ImageFact::Layers => "layers",
-            ImageFact::ChannelType => "channel_type",
-            ImageFact::ChannelOrder => "channel_order",
-            ImageFact::Samples => "samples",
-            ImageFact::Levels => "levels",
-            ImageFact::FlatBase => "flat_base",
-            ImageFact::FlatWidth => "flat_width",
-            ImageFact::FlatHeight => "flat_height",
-            ImageFact::FlatPitch => "flat_pitch",
-        }
+gantry_isa_gen::named_enum! {
+    /// Property of an image that a kernel can query.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum ImageFact {
+        /// Texels of a row.
+        Width = "width",
+        /// Rows; 0 where the shape has none.
+        Height = "height",
+        /// Slices of a volume; 0 where the shape has none.
+        Depth = "depth",
+        /// Layers of an array; 0 where the shape has none.
+        Layers = "layers",
+        /// Format of a component: OpenCL's number.
+        ChannelType = "channel_type",
+        /// Components of a texel: OpenCL's number.
+        ChannelOrder = "channel_order",
+        /// Samples of a texel; 0 where the image has one.
+        Samples = "samples",
+        /// Levels of detail; 0 where the image has one.
+        Levels = "levels",
+        /// Address of the first texel.
+        FlatBase = "flat_base",
+        /// Bytes of a row, minus one.
+        FlatWidth = "flat_width",
+        /// Rows, minus one.
+        FlatHeight = "flat_height",
+        /// Bytes from row to row, minus one.
+        FlatPitch = "flat_pitch",
     }
 }
 
-/// Property of a sampler that a kernel can query, with the numbers of Intel's driver
-/// (`sampler_patch_values.h`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum SamplerFact {
-    /// Addressing mode: 0 undefined, 1 border of zeros, 2 clamp to edge, 3 repeat, 4 mirrored
-    /// repeat.
-    Addressing,
-    /// 8 for normalized coordinates, else 0.
-    Normalized,
-    /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so for
-    /// nearest filtering with a border of zeros.
-    Snap,
-}
-
-impl SamplerFact {
-    /// Every property.
-    pub const ALL: [SamplerFact; 3] = [
-        SamplerFact::Addressing,
-        SamplerFact::Normalized,
-        SamplerFact::Snap,
-    ];
-
-    /// Returns the keyword of the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SamplerFact::Addressing => "addressing",
-            SamplerFact::Normalized => "normalized",
-            SamplerFact::Snap => "snap",
-        }
+gantry_isa_gen::named_enum! {
+    /// Property of a sampler that a kernel can query, with the numbers of Intel's driver
+    /// (`sampler_patch_values.h`).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum SamplerFact {
+        /// Addressing mode: 0 undefined, 1 border of zeros, 2 clamp to edge, 3 repeat, 4 mirrored
+        /// repeat.
+        Addressing = "addressing",
+        /// 8 for normalized coordinates, else 0.
+        Normalized = "normalized",
+        /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so for
+        /// nearest filtering with a border of zeros.
+        Snap = "snap",
     }
 }
 
@@ -291,36 +201,18 @@ impl Keyed for ArgFact {
     }
 }
 
-/// Addressing mode: the treatment of coordinates outside of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Addressing {
-    /// Border of zeros.
-    Border,
-    /// Clamp to edge.
-    Edge,
-    /// Repeat. Needs normalized coordinates.
-    Repeat,
-    /// Mirrored repeat. Needs normalized coordinates.
-    Mirror,
-}
-
-impl Addressing {
-    /// Every mode.
-    pub const ALL: [Addressing; 4] = [
-        Addressing::Border,
-        Addressing::Edge,
-        Addressing::Repeat,
-        Addressing::Mirror,
-    ];
-
-    /// Returns the keyword of the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Addressing::Border => "border",
-            Addressing::Edge => "edge",
-            Addressing::Repeat => "repeat",
-            Addressing::Mirror => "mirror",
-        }
+gantry_isa_gen::named_enum! {
+    /// Addressing mode: the treatment of coordinates outside of an image.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Addressing {
+        /// Border of zeros.
+        Border = "border",
+        /// Clamp to edge.
+        Edge = "edge",
+        /// Repeat. Needs normalized coordinates.
+        Repeat = "repeat",
+        /// Mirrored repeat. Needs normalized coordinates.
+        Mirror = "mirror",
     }
 }
 

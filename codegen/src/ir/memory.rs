@@ -94,86 +94,46 @@ impl Keyed for MemFlags {
     }
 }
 
-/// Operation of an atomic: the new value, computed from the old value and the operands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AtomicOp {
-    /// Sum.
-    Add,
-    /// Old value minus the operand.
-    Sub,
-    /// Old value plus 1.
-    Inc,
-    /// Old value minus 1.
-    Dec,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Operand.
-    Xchg,
-    /// Signed minimum.
-    Smin,
-    /// Signed maximum.
-    Smax,
-    /// Unsigned minimum.
-    Umin,
-    /// Unsigned maximum.
-    Umax,
-    /// Second operand, if the old value is the first.
-    Cmpxchg,
-    /// Minimum of floats.
-    Fmin,
-    /// Maximum of floats.
-    Fmax,
-    /// Second operand, if the old value equals the first in a float compare.
-    Fcmpxchg,
+gantry_isa_gen::named_enum! {
+    /// Operation of an atomic: the new value, computed from the old value and the operands.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum AtomicOp {
+        /// Sum.
+        Add = "add",
+        /// Old value minus the operand.
+        Sub = "sub",
+        /// Old value plus 1.
+        Inc = "inc",
+        /// Old value minus 1.
+        Dec = "dec",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Operand.
+        Xchg = "xchg",
+        /// Signed minimum.
+        Smin = "smin",
+        /// Signed maximum.
+        Smax = "smax",
+        /// Unsigned minimum.
+        Umin = "umin",
+        /// Unsigned maximum.
+        Umax = "umax",
+        /// Second operand, if the old value is the first.
+        Cmpxchg = "cmpxchg",
+        /// Minimum of floats.
+        Fmin = "fmin",
+        /// Maximum of floats.
+        Fmax = "fmax",
+        /// Second operand, if the old value equals the first in a float compare.
+        Fcmpxchg = "fcmpxchg",
+    }
 }
 
 impl AtomicOp {
-    /// Every operation.
-    pub const ALL: [AtomicOp; 16] = [
-        AtomicOp::Add,
-        AtomicOp::Sub,
-        AtomicOp::Inc,
-        AtomicOp::Dec,
-        AtomicOp::And,
-        AtomicOp::Or,
-        AtomicOp::Xor,
-        AtomicOp::Xchg,
-        AtomicOp::Smin,
-        AtomicOp::Smax,
-        AtomicOp::Umin,
-        AtomicOp::Umax,
-        AtomicOp::Cmpxchg,
-        AtomicOp::Fmin,
-        AtomicOp::Fmax,
-        AtomicOp::Fcmpxchg,
-    ];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AtomicOp::Add => "add",
-            AtomicOp::Sub => "sub",
-            AtomicOp::Inc => "inc",
-            AtomicOp::Dec => "dec",
-            AtomicOp::And => "and",
-            AtomicOp::Or => "or",
-            AtomicOp::Xor => "xor",
-            AtomicOp::Xchg => "xchg",
-            AtomicOp::Smin => "smin",
-            AtomicOp::Smax => "smax",
-            AtomicOp::Umin => "umin",
-            AtomicOp::Umax => "umax",
-            AtomicOp::Cmpxchg => "cmpxchg",
-            AtomicOp::Fmin => "fmin",
-            AtomicOp::Fmax => "fmax",
-            AtomicOp::Fcmpxchg => "fcmpxchg",
-        }
-    }
-
     /// Number of operands besides the address: 0, 1 or 2.
     pub const fn operands(self) -> usize {
         match self {
@@ -191,58 +151,36 @@ impl AtomicOp {
 
 keyword!(AtomicOp);
 
-/// Observers for which a fence orders the accesses before it and after it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Scope {
-    /// Work-group.
-    Group,
-    /// All threads of the device.
-    #[default]
-    Device,
-    /// The device and the host.
-    System,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Scope; 3] = [Scope::Group, Scope::Device, Scope::System];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scope::Group => "group",
-            Scope::Device => "device",
-            Scope::System => "system",
-        }
+gantry_isa_gen::named_enum! {
+    /// Observers for which a fence orders the accesses before it and after it.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Scope {
+        /// Work-group.
+        Group = "group",
+        /// All threads of the device.
+        #[default]
+        Device = "device",
+        /// The device and the host.
+        System = "system",
     }
 }
 
 keyword!(Scope);
 
-/// Memories to which a fence orders accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FenceSpaces {
-    /// Global memory: buffers and surfaces.
-    Global,
-    /// Local memory.
-    Slm,
-    /// Both.
-    All,
+gantry_isa_gen::named_enum! {
+    /// Memories to which a fence orders accesses.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum FenceSpaces {
+        /// Global memory: buffers and surfaces.
+        Global = "global",
+        /// Local memory.
+        Slm = "slm",
+        /// Both.
+        All = "all",
+    }
 }
 
 impl FenceSpaces {
-    /// Every choice.
-    pub const ALL: [FenceSpaces; 3] = [FenceSpaces::Global, FenceSpaces::Slm, FenceSpaces::All];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FenceSpaces::Global => "global",
-            FenceSpaces::Slm => "slm",
-            FenceSpaces::All => "all",
-        }
-    }
-
     /// Returns true if it orders global memory.
     pub const fn global(self) -> bool {
         !matches!(self, FenceSpaces::Slm)

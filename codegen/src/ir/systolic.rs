@@ -14,58 +14,32 @@ const DEPTH: u8 = 8;
 /// Maximum number of rows of a product (repeat count).
 pub const MOST_ROWS: u8 = 8;
 
-/// Element type of the factors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Factor {
-    /// Unsigned integers of 2 bits.
-    U2,
-    /// Signed integers of 2 bits.
-    S2,
-    /// Unsigned integers of 4 bits.
-    U4,
-    /// Signed integers of 4 bits.
-    S4,
-    /// Unsigned bytes.
-    U8,
-    /// Signed bytes.
-    S8,
-    /// Halves.
-    F16,
-    /// bfloat16: upper halves of singles.
-    Bf16,
-    /// TF32: singles of which the upper 19 bits count.
-    Tf32,
+gantry_isa_gen::named_enum! {
+    /// Element type of the factors.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Factor {
+        /// Unsigned integers of 2 bits.
+        U2 = "u2",
+        /// Signed integers of 2 bits.
+        S2 = "s2",
+        /// Unsigned integers of 4 bits.
+        U4 = "u4",
+        /// Signed integers of 4 bits.
+        S4 = "s4",
+        /// Unsigned bytes.
+        U8 = "u8",
+        /// Signed bytes.
+        S8 = "s8",
+        /// Halves.
+        F16 = "f16",
+        /// bfloat16: upper halves of singles.
+        Bf16 = "bf16",
+        /// TF32: singles of which the upper 19 bits count.
+        Tf32 = "tf32",
+    }
 }
 
 impl Factor {
-    /// Every kind.
-    pub const ALL: [Factor; 9] = [
-        Factor::U2,
-        Factor::S2,
-        Factor::U4,
-        Factor::S4,
-        Factor::U8,
-        Factor::S8,
-        Factor::F16,
-        Factor::Bf16,
-        Factor::Tf32,
-    ];
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Factor::U2 => "u2",
-            Factor::S2 => "s2",
-            Factor::U4 => "u4",
-            Factor::S4 => "s4",
-            Factor::U8 => "u8",
-            Factor::S8 => "s8",
-            Factor::F16 => "f16",
-            Factor::Bf16 => "bf16",
-            Factor::Tf32 => "tf32",
-        }
-    }
-
     /// Returns true for floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Factor::F16 | Factor::Bf16 | Factor::Tf32)

@@ -2,40 +2,30 @@
 
 use std::fmt;
 
-/// Scalar type of a lane.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Scalar {
-    /// 8-bit integer.
-    I8,
-    /// 16-bit integer.
-    I16,
-    /// 32-bit integer.
-    I32,
-    /// 64-bit integer.
-    I64,
-    /// Half float.
-    F16,
-    /// Single float.
-    F32,
-    /// Double float.
-    F64,
-    /// Bit of a predicate.
-    B1,
+gantry_isa_gen::named_enum! {
+    /// Scalar type of a lane.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Scalar {
+        /// 8-bit integer.
+        I8 = "i8",
+        /// 16-bit integer.
+        I16 = "i16",
+        /// 32-bit integer.
+        I32 = "i32",
+        /// 64-bit integer.
+        I64 = "i64",
+        /// Half float.
+        F16 = "f16",
+        /// Single float.
+        F32 = "f32",
+        /// Double float.
+        F64 = "f64",
+        /// Bit of a predicate.
+        B1 = "b1",
+    }
 }
 
 impl Scalar {
-    /// Every scalar type.
-    pub const ALL: [Scalar; 8] = [
-        Scalar::I8,
-        Scalar::I16,
-        Scalar::I32,
-        Scalar::I64,
-        Scalar::F16,
-        Scalar::F32,
-        Scalar::F64,
-        Scalar::B1,
-    ];
-
     /// Bytes of a lane in a register; 0 for a predicate, which lives in a flag register.
     pub const fn bytes(self) -> u32 {
         match self {
@@ -79,20 +69,6 @@ impl Scalar {
     /// Returns true if lanes are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
-    }
-
-    /// Returns the name in the text format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scalar::I8 => "i8",
-            Scalar::I16 => "i16",
-            Scalar::I32 => "i32",
-            Scalar::I64 => "i64",
-            Scalar::F16 => "f16",
-            Scalar::F32 => "f32",
-            Scalar::F64 => "f64",
-            Scalar::B1 => "b1",
-        }
     }
 }
 
@@ -200,7 +176,7 @@ impl Type {
             Some(_) => return None,
             None => (text, 1),
         };
-        let scalar = Scalar::ALL.into_iter().find(|s| s.name() == name)?;
+        let scalar = Scalar::from_name(name)?;
         Type::new(scalar, lanes)
     }
 }

@@ -7,9 +7,8 @@
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::{
-    SRC0, SRC1, SrcFields, get_src, operand_error, reg, reg_code, type_code, type_of,
-};
+use super::operand::{SRC0, SRC1, SrcFields, get_src, reg, reg_code};
+use super::parts::{operand_error, type_code, type_of};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};

@@ -1,9 +1,8 @@
 //! Branches, with targets in bytes or in a register.
 
 use super::bits::{Fields, mask};
-use super::operand::{
-    IMM, SRC0, SRC1, SrcFields, get_dst, operand_error, put_dst, put_sub, reg, reg_code,
-};
+use super::operand::{IMM, SRC0, SRC1, SrcFields, get_dst, put_dst, put_sub, reg, reg_code};
+use super::parts::operand_error;
 use super::{Ctx, Operands};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods, Target};

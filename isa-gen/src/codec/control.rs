@@ -2,7 +2,7 @@
 
 use super::Ctx;
 use super::bits::Fields;
-use super::operand::operand_error;
+use super::parts::operand_error;
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};

@@ -10,6 +10,7 @@ mod branch;
 mod control;
 pub(crate) mod error;
 mod operand;
+mod parts;
 mod send;
 mod ternary;
 pub(crate) mod xe;

@@ -1,13 +1,17 @@
 //! Operands of one- and two-source instructions, and helpers that other formats share.
 
 use super::bits::Fields;
+use super::parts::{
+    self, get_region, imm32, mme, mme_code, operand_error, put_region, stride, stride_code,
+    type_code, type_of,
+};
 use super::{Ctx, Operands, align16};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ExecSize, Region};
-use crate::table::{Field, NativeLayout, TypeCodes};
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 /// Codes of the register files.
@@ -67,10 +71,6 @@ pub(super) const SRC1: SrcFields = SrcFields {
     mme: Field::Src1Mme,
 };
 
-pub(super) fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
-    EncodeError::Operand { operand, why }
-}
-
 /// Returns the codes of the GRF file and number of a register.
 #[inline(always)]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
@@ -94,89 +94,8 @@ pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeErr
     }
 }
 
-#[inline(always)]
-pub(super) fn type_code(
-    operand: &'static str,
-    codes: &TypeCodes,
-    t: Type,
-) -> Result<u64, EncodeError> {
-    match codes.code(t) {
-        Some(c) => Ok(c),
-        None => Err(operand_error(operand, "the type is not possible here")),
-    }
-}
-
-#[inline(always)]
-pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
-    codes
-        .ty(code)
-        .ok_or_else(|| DecodeError::field(field, code))
-}
-
-/// Returns the code of a stride: 0, or one more than its log2.
-#[inline(always)]
-pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
-    match stride {
-        0 => Ok(0),
-        s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(operand_error(operand, "the stride is not possible")),
-    }
-}
-
-#[inline(always)]
-pub(super) fn stride(code: u64) -> u8 {
-    match code {
-        0 => 0,
-        c => 1u8.checked_shl(c as u32 - 1).unwrap_or(0),
-    }
-}
-
 /// Vertical stride code of the VxH and Vx1 regions.
 const VXH: u64 = 0xF;
-
-#[inline(always)]
-fn put_region<L: NativeLayout>(
-    name: &'static str,
-    s: &SrcFields,
-    region: Region,
-    f: &mut Fields<L>,
-) -> Result<(), EncodeError> {
-    let (vs, w, hs) = match region {
-        Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
-        Region::VxH { w, hs } => (VXH, w, hs),
-        _ => {
-            return Err(operand_error(
-                name,
-                "only three-source instructions have this region",
-            ));
-        }
-    };
-    if !w.is_power_of_two() || w > 16 {
-        return Err(operand_error(name, "the region's width is not possible"));
-    }
-    f.put(s.vs, vs);
-    f.put(s.width, w.trailing_zeros().into());
-    f.put(s.hs, stride_code(name, hs, 4)?);
-    Ok(())
-}
-
-#[inline(always)]
-fn get_region<L: NativeLayout>(s: &SrcFields, f: &Fields<L>) -> Result<Region, DecodeError> {
-    let w = 1u8.checked_shl(f.get(s.width) as u32).unwrap_or(0);
-    if f.get(s.width) > 4 {
-        return Err(DecodeError::field(s.width, f.get(s.width)));
-    }
-    let hs = stride(f.get(s.hs));
-    match f.get(s.vs) {
-        VXH => Ok(Region::VxH { w, hs }),
-        c @ 0..=6 => Ok(Region::Rect {
-            vs: stride(c),
-            w,
-            hs,
-        }),
-        c => Err(DecodeError::field(s.vs, c)),
-    }
-}
 
 /// Returns the number of an address sub-register. a0 has 16 words.
 #[inline(always)]
@@ -209,26 +128,6 @@ pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeErr
 /// Decodes an address offset from ten bits.
 pub(super) fn addr_offset(bits: u64) -> i16 {
     (((bits as i16) << 6) >> 6).clamp(-512, 511)
-}
-
-#[inline(always)]
-fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
-    if mme <= 8 {
-        Ok(mme.into())
-    } else {
-        Err(operand_error(
-            operand,
-            "the special accumulator must be 0 to 8",
-        ))
-    }
-}
-
-#[inline(always)]
-fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
-    match f.get(field) {
-        m @ 0..=8 => Ok(m as u8),
-        m => Err(DecodeError::field(field, m)),
-    }
 }
 
 #[inline(always)]
@@ -383,7 +282,7 @@ pub(super) fn put_src<L: NativeLayout>(
             f.put(s.ty, reg_type(ty)?);
             f.put(s.reg, number);
             put_sub(name, s.sub, at, f)?;
-            put_region(name, s, region, f)?;
+            put_region(s, region, VXH, f)?;
             put_mods(ctx, s, mods, f)?;
         }
         Src::Indirect {
@@ -398,7 +297,7 @@ pub(super) fn put_src<L: NativeLayout>(
             f.put(s.ty, reg_type(ty)?);
             f.put(s.addr_sub, addr_sub(name, addr)?);
             f.put(s.addr_imm, addr_imm(name, imm)?);
-            put_region(name, s, region, f)?;
+            put_region(s, region, VXH, f)?;
             put_mods(ctx, s, mods, f)?;
         }
         Src::Macro { at, mme, ty, mods } => {
@@ -410,9 +309,9 @@ pub(super) fn put_src<L: NativeLayout>(
             if ctx.platform.features().align16 {
                 f.put(s.vs, macro_rows(ty));
             } else if scalar {
-                put_region(name, s, Region::SCALAR, f)?;
+                put_region(s, Region::SCALAR, VXH, f)?;
             } else {
-                put_region(name, s, Region::rect(2, 2, 1), f)?;
+                put_region(s, Region::rect(2, 2, 1), VXH, f)?;
             }
             put_mods(ctx, s, mods, f)?;
         }
@@ -430,18 +329,7 @@ pub(super) fn put_src<L: NativeLayout>(
                     f.put(Field::Imm64, bits);
                 }
                 _ => {
-                    // A word immediate is replicated in both halves.
-                    let wide = match ty {
-                        Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
-                        _ => bits,
-                    };
-                    if wide >= 1 << 32 {
-                        return Err(operand_error(
-                            name,
-                            "the immediate's bits are wider than its type",
-                        ));
-                    }
-                    f.put(Field::Imm32, wide);
+                    f.put(Field::Imm32, imm32(name, bits, ty)?);
                 }
             }
         }
@@ -487,7 +375,7 @@ pub(super) fn get_src<L: NativeLayout>(
             mods,
         });
     }
-    let region = get_region(s, f)?;
+    let region = get_region(s, VXH, f)?;
     if indirect {
         return Ok(Src::Indirect {
             addr: addr_ref(f.get(s.addr_sub)),
@@ -598,7 +486,7 @@ fn lower<L: NativeLayout>(
 ) -> Result<(), EncodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
-    let [s0, s1, s2] = &i.srcs;
+    let [s0, s1, _] = &i.srcs;
     if is_macro && ctx.platform.features().align16 {
         f.put(Field::AccessMode, 1);
     }
@@ -613,15 +501,7 @@ fn lower<L: NativeLayout>(
             "math macros, and only they, take mme operands",
         ));
     }
-    if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(operand_error(
-            "dst",
-            "math macros, and only they, take mme operands",
-        ));
-    }
-    if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(operand_error("src1", "the opcode has fewer sources"));
-    }
+    parts::check(i, is_macro, sources)?;
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
         return Err(operand_error(
             "src0",

@@ -3,9 +3,9 @@
 
 use super::bits::Fields;
 use super::operand::{
-    ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, get_dst, operand_error, put_dst, reg,
-    reg_code, type_code, type_of,
+    ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, get_dst, put_dst, reg, reg_code,
 };
+use super::parts::{operand_error, type_code, type_of};
 use super::{Ctx, Operands};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};

@@ -4,7 +4,7 @@ mod align1;
 mod align16;
 
 use super::bits::Fields;
-use super::operand::operand_error;
+use super::parts::operand_error;
 use super::{Ctx, control};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::Inst;
@@ -76,23 +76,6 @@ const SRCS: [TernaryFields; 3] = [
         swizzle: Field::Src2Swizzle,
     },
 ];
-
-fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
-    match mme {
-        0..=8 => Ok(u64::from(mme)),
-        _ => Err(operand_error(
-            operand,
-            "the special accumulator must be 0 to 8",
-        )),
-    }
-}
-
-fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
-    match f.get(field) {
-        m @ 0..=8 => Ok(m as u8),
-        m => Err(DecodeError::field(field, m)),
-    }
-}
 
 /// Encodes a three-source instruction. `L` is the layout of the format, `A` that of Align16.
 pub(super) fn lower<L: NativeLayout, A: NativeLayout>(

@@ -101,37 +101,29 @@ impl fmt::Display for LscOp {
     }
 }
 
-/// Size of an element in memory and in registers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LscData {
-    /// 8 bits (block messages).
-    D8,
-    /// 16 bits (block messages).
-    D16,
-    /// 32 bits.
-    D32,
-    /// 64 bits.
-    D64,
-    /// 8 bits in the low part of a dword.
-    D8U32,
-    /// 16 bits in the low half of a dword.
-    D16U32,
-    /// 16 bits in the high half of a dword.
-    D16U32H,
+crate::named_enum! {
+    /// Size of an element in memory and in registers, in the order of the numbers (bits 11:9 of the
+    /// descriptor).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum LscData {
+        /// 8 bits (block messages).
+        D8 = "d8",
+        /// 16 bits (block messages).
+        D16 = "d16",
+        /// 32 bits.
+        D32 = "d32",
+        /// 64 bits.
+        D64 = "d64",
+        /// 8 bits in the low part of a dword.
+        D8U32 = "d8u32",
+        /// 16 bits in the low half of a dword.
+        D16U32 = "d16u32",
+        /// 16 bits in the high half of a dword.
+        D16U32H = "d16u32h",
+    }
 }
 
 impl LscData {
-    /// Sizes by number (bits 11:9 of the descriptor).
-    pub const ALL: [LscData; 7] = [
-        LscData::D8,
-        LscData::D16,
-        LscData::D32,
-        LscData::D64,
-        LscData::D8U32,
-        LscData::D16U32,
-        LscData::D16U32H,
-    ];
-
     /// Returns the bits of an element in memory.
     pub const fn memory_bits(self) -> u32 {
         match self {
@@ -147,19 +139,6 @@ impl LscData {
         match self {
             LscData::D8U32 | LscData::D16U32 | LscData::D16U32H => 32,
             d => d.memory_bits(),
-        }
-    }
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LscData::D8 => "d8",
-            LscData::D16 => "d16",
-            LscData::D32 => "d32",
-            LscData::D64 => "d64",
-            LscData::D8U32 => "d8u32",
-            LscData::D16U32 => "d16u32",
-            LscData::D16U32H => "d16u32h",
         }
     }
 }
@@ -332,129 +311,65 @@ impl fmt::Display for LscCaching {
     }
 }
 
-/// Operation of a fence on caches, in the order of the numbers (bits 14:12 of the descriptor).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LscFenceOp {
-    /// No operation.
-    None,
-    /// Writes dirty lines and drops them.
-    Evict,
-    /// Drops clean lines.
-    Invalidate,
-    /// Drops all lines.
-    Discard,
-    /// Writes dirty lines and keeps them.
-    Clean,
-    /// Flushes the third level only.
-    FlushL3,
-    /// No operation, under a second number. Intel's compiler uses it on Xe-HPG before a thread
-    /// ends.
-    Type6,
-}
-
-impl LscFenceOp {
-    /// Every variant, in the order of the numbers.
-    pub const ALL: [LscFenceOp; 7] = [
-        LscFenceOp::None,
-        LscFenceOp::Evict,
-        LscFenceOp::Invalidate,
-        LscFenceOp::Discard,
-        LscFenceOp::Clean,
-        LscFenceOp::FlushL3,
-        LscFenceOp::Type6,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LscFenceOp::None => "none",
-            LscFenceOp::Evict => "evict",
-            LscFenceOp::Invalidate => "invalidate",
-            LscFenceOp::Discard => "discard",
-            LscFenceOp::Clean => "clean",
-            LscFenceOp::FlushL3 => "flushl3",
-            LscFenceOp::Type6 => "type6",
-        }
+crate::named_enum! {
+    /// Operation of a fence on caches, in the order of the numbers (bits 14:12 of the descriptor).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum LscFenceOp {
+        /// No operation.
+        None = "none",
+        /// Writes dirty lines and drops them.
+        Evict = "evict",
+        /// Drops clean lines.
+        Invalidate = "invalidate",
+        /// Drops all lines.
+        Discard = "discard",
+        /// Writes dirty lines and keeps them.
+        Clean = "clean",
+        /// Flushes the third level only.
+        FlushL3 = "flushl3",
+        /// No operation, under a second number. Intel's compiler uses it on Xe-HPG before a thread
+        /// ends.
+        Type6 = "type6",
     }
 }
 
-/// Scope of a fence, in the order of the numbers (bits 11:9 of the descriptor).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LscScope {
-    /// The thread group.
-    Group,
-    /// The slice.
-    Local,
-    /// The tile.
-    Tile,
-    /// The GPU.
-    Gpu,
-    /// All GPUs.
-    Gpus,
-    /// The system, as a release.
-    SysRel,
-    /// The system, as an acquire.
-    SysAcq,
-}
-
-impl LscScope {
-    /// Every variant, in the order of the numbers.
-    pub const ALL: [LscScope; 7] = [
-        LscScope::Group,
-        LscScope::Local,
-        LscScope::Tile,
-        LscScope::Gpu,
-        LscScope::Gpus,
-        LscScope::SysRel,
-        LscScope::SysAcq,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LscScope::Group => "group",
-            LscScope::Local => "local",
-            LscScope::Tile => "tile",
-            LscScope::Gpu => "gpu",
-            LscScope::Gpus => "gpus",
-            LscScope::SysRel => "sysrel",
-            LscScope::SysAcq => "sysacq",
-        }
+crate::named_enum! {
+    /// Scope of a fence, in the order of the numbers (bits 11:9 of the descriptor).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum LscScope {
+        /// The thread group.
+        Group = "group",
+        /// The slice.
+        Local = "local",
+        /// The tile.
+        Tile = "tile",
+        /// The GPU.
+        Gpu = "gpu",
+        /// All GPUs.
+        Gpus = "gpus",
+        /// The system, as a release.
+        SysRel = "sysrel",
+        /// The system, as an acquire.
+        SysAcq = "sysacq",
     }
 }
 
-/// Compression control operation, in the order of the numbers (bits 19:17 of the descriptor).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum CcsOp {
-    /// Clears a page of 64 KiB.
-    PageClear,
-    /// Clears a sector of two cache lines.
-    SectorClear,
-    /// Uncompresses a page.
-    PageUncompress,
-    /// Uncompresses a sector.
-    SectorUncompress,
+crate::named_enum! {
+    /// Compression control operation, in the order of the numbers (bits 19:17 of the descriptor).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum CcsOp {
+        /// Clears a page of 64 KiB.
+        PageClear = "ccs_pc",
+        /// Clears a sector of two cache lines.
+        SectorClear = "ccs_sc",
+        /// Uncompresses a page.
+        PageUncompress = "ccs_pu",
+        /// Uncompresses a sector.
+        SectorUncompress = "ccs_su",
+    }
 }
 
 impl CcsOp {
-    /// Every variant, in the order of the numbers.
-    pub const ALL: [CcsOp; 4] = [
-        CcsOp::PageClear,
-        CcsOp::SectorClear,
-        CcsOp::PageUncompress,
-        CcsOp::SectorUncompress,
-    ];
-
-    /// Returns the name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CcsOp::PageClear => "ccs_pc",
-            CcsOp::SectorClear => "ccs_sc",
-            CcsOp::PageUncompress => "ccs_pu",
-            CcsOp::SectorUncompress => "ccs_su",
-        }
-    }
-
     /// Returns true if the operation takes one page instead of an address per channel.
     pub const fn is_page(self) -> bool {
         matches!(self, CcsOp::PageClear | CcsOp::PageUncompress)

@@ -8,71 +8,43 @@ pub use features::Features;
 
 use std::fmt;
 
-/// Platform: an instruction set with its encoding and its legality rules.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Platform {
-    /// Gen7.5: Haswell.
-    Gen7p5,
-    /// Gen8: Broadwell.
-    Gen8,
-    /// Gen8 LP: Cherryview, Braswell.
-    Gen8Lp,
-    /// Gen9: Skylake, Kaby Lake, Coffee Lake.
-    Gen9,
-    /// Gen9 LP: Broxton, Apollo Lake, Gemini Lake.
-    Gen9Lp,
-    /// Gen10: Cannon Lake.
-    Gen10,
-    /// Gen11: Ice Lake, Elkhart Lake.
-    Gen11,
-    /// Xe-LP (Gen12 LP): Tiger Lake, Rocket Lake, Alder Lake, DG1.
-    XeLp,
-    /// Xe-HP.
-    XeHp,
-    /// Xe-HPG: DG2.
-    XeHpg,
-    /// Xe-HPC: Ponte Vecchio, with GRFs of 64 bytes.
-    XeHpc,
+crate::named_enum! {
+    /// Platform: an instruction set with its encoding and its legality rules.
+    ///
+    /// Its names are those that `iga64`, `ocloc` and people write, in lower case. The first is
+    /// canonical.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Platform {
+        /// Gen7.5: Haswell.
+        Gen7p5 = "gen7p5" | "gen7.5" | "7p5" | "7.5" | "gen75",
+        /// Gen8: Broadwell.
+        Gen8 = "gen8" | "8",
+        /// Gen8 LP: Cherryview, Braswell.
+        Gen8Lp = "gen8lp" | "8lp" | "8.1",
+        /// Gen9: Skylake, Kaby Lake, Coffee Lake.
+        Gen9 = "gen9" | "9",
+        /// Gen9 LP: Broxton, Apollo Lake, Gemini Lake.
+        Gen9Lp = "gen9lp" | "9lp" | "9.1",
+        /// Gen10: Cannon Lake.
+        Gen10 = "gen10" | "10",
+        /// Gen11: Ice Lake, Elkhart Lake.
+        Gen11 = "gen11" | "11",
+        /// Xe-LP (Gen12 LP): Tiger Lake, Rocket Lake, Alder Lake, DG1.
+        XeLp = "xelp" | "xe-lp" | "xe_lp" | "xe" | "gen12lp" | "gen12p1" | "gen12" | "12p1"
+            | "12.1" | "12",
+        /// Xe-HP.
+        XeHp = "xehp" | "xe-hp" | "xe_hp" | "gen12p5" | "12p5" | "12.5",
+        /// Xe-HPG: DG2.
+        XeHpg = "xehpg" | "xe-hpg" | "xe_hpg" | "gen12p71" | "12p71" | "12.7" | "12p7",
+        /// Xe-HPC: Ponte Vecchio, with GRFs of 64 bytes.
+        XeHpc = "xehpc" | "xe-hpc" | "xe_hpc" | "gen12p72" | "12p72" | "12p8",
+    }
+    fn name, from_own_name;
 }
 
 /// Number of columns of the tables, one per generation. Low-power parts share the column of their
 /// generation.
 pub(crate) const COLUMNS: usize = 9;
-
-/// Names of platforms, as `iga64`, `ocloc` and people write them, in lower case. The first is
-/// canonical.
-const NAMES: [(Platform, &[&str]); 11] = [
-    (
-        Platform::Gen7p5,
-        &["gen7p5", "gen7.5", "7p5", "7.5", "gen75"],
-    ),
-    (Platform::Gen8, &["gen8", "8"]),
-    (Platform::Gen8Lp, &["gen8lp", "8lp", "8.1"]),
-    (Platform::Gen9, &["gen9", "9"]),
-    (Platform::Gen9Lp, &["gen9lp", "9lp", "9.1"]),
-    (Platform::Gen10, &["gen10", "10"]),
-    (Platform::Gen11, &["gen11", "11"]),
-    (
-        Platform::XeLp,
-        &[
-            "xelp", "xe-lp", "xe_lp", "xe", "gen12lp", "gen12p1", "gen12", "12p1", "12.1", "12",
-        ],
-    ),
-    (
-        Platform::XeHp,
-        &["xehp", "xe-hp", "xe_hp", "gen12p5", "12p5", "12.5"],
-    ),
-    (
-        Platform::XeHpg,
-        &[
-            "xehpg", "xe-hpg", "xe_hpg", "gen12p71", "12p71", "12.7", "12p7",
-        ],
-    ),
-    (
-        Platform::XeHpc,
-        &["xehpc", "xe-hpc", "xe_hpc", "gen12p72", "12p72", "12p8"],
-    ),
-];
 
 /// Versions as in `ocloc` (major, minimum and maximum minor, for any revision).
 const VERSIONS: [(u32, u32, u32, Platform); 12] = [
@@ -91,21 +63,6 @@ const VERSIONS: [(u32, u32, u32, Platform); 12] = [
 ];
 
 impl Platform {
-    /// Every platform.
-    pub const ALL: [Platform; 11] = [
-        Platform::Gen7p5,
-        Platform::Gen8,
-        Platform::Gen8Lp,
-        Platform::Gen9,
-        Platform::Gen9Lp,
-        Platform::Gen10,
-        Platform::Gen11,
-        Platform::XeLp,
-        Platform::XeHp,
-        Platform::XeHpg,
-        Platform::XeHpc,
-    ];
-
     /// Returns the platform with a name.
     ///
     /// The name is one of a platform (`gen9`, `9`, `12p1`, `xe-hpg`) or of a product (`skl`,
@@ -126,17 +83,15 @@ impl Platform {
         if let Some(hex) = name.strip_prefix("0x") {
             return Platform::from_pci_id(u16::from_str_radix(hex, 16).ok()?);
         }
-        let known = NAMES
-            .iter()
-            .find(|(_, names)| names.contains(&name.as_str()))
-            .map(|(p, _)| *p);
         let product = || {
             PRODUCTS
                 .iter()
                 .find(|p| p.names.contains(&name.as_str()))
                 .map(|p| p.platform)
         };
-        known.or_else(product).or_else(|| from_version(&name))
+        Platform::from_own_name(&name)
+            .or_else(product)
+            .or_else(|| from_version(&name))
     }
 
     /// Returns the platform of a PCI device id.
@@ -175,16 +130,6 @@ impl Platform {
     /// Returns true if both are of one generation, so that they run the same code.
     pub const fn same_generation(self, other: Platform) -> bool {
         self.column() == other.column()
-    }
-
-    /// Returns the canonical name, which [`Self::from_name`] takes and [`fmt::Display`] writes.
-    pub fn name(self) -> &'static str {
-        NAMES
-            .iter()
-            .find(|(p, _)| *p == self)
-            .and_then(|(_, names)| names.first())
-            .copied()
-            .unwrap_or("")
     }
 
     /// Returns the name that `iga64 -p=` takes.
@@ -245,11 +190,11 @@ mod tests {
     #[test]
     fn names_are_unique_and_known() {
         let mut seen = std::collections::BTreeSet::new();
-        for (p, names) in NAMES {
-            for n in names {
-                assert_eq!(Platform::from_name(n), Some(p), "{n}");
-                assert!(seen.insert(*n), "{n}");
-            }
+        for (n, p) in Platform::NAMES {
+            assert_eq!(Platform::from_name(n), Some(*p), "{n}");
+            assert!(seen.insert(*n), "{n}");
+        }
+        for p in Platform::ALL {
             assert_eq!(
                 Platform::from_name(p.iga_name()).map(Platform::column),
                 Some(p.column())

@@ -29,7 +29,7 @@ pub(super) fn register(word: &str, f: &Features) -> Option<Reg> {
         "acc" if n >= f.mme_base => return None,
         _ => {}
     }
-    let kind = Arf::ALL.into_iter().find(|k| k.name() == name)?;
+    let kind = Arf::from_name(name)?;
     let named = kind.numbered() != number.is_empty() || (kind == Arf::ChannelEnable && n == 0);
     (named && n < 16).then_some(Reg::Arf(kind, n))
 }

@@ -135,7 +135,7 @@ fn distance(
     start: usize,
     letter: &str,
 ) -> Parsed<Distance> {
-    let Some(pipe) = Pipe::ALL.into_iter().find(|p| p.letter() == letter) else {
+    let Some(pipe) = Pipe::from_letter(letter) else {
         return c.error_from(start, format!("unknown pipe `{letter}`"));
     };
     c.eat("@");

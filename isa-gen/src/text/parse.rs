@@ -220,10 +220,7 @@ impl Parser<'_, '_> {
         let word = c.word();
         let subfn = match format {
             Format::Math => MathFn::from_name(word).map(Subfn::Math),
-            Format::Sync => SyncFn::ALL
-                .into_iter()
-                .find(|f| f.name() == word)
-                .map(Subfn::Sync),
+            Format::Sync => SyncFn::from_name(word).map(Subfn::Sync),
             Format::XeSend => Sfid::from_mnemonic(self.platform, word).map(Subfn::Send),
             Format::Dpas => dpas(word),
             _ if self.info.branch_ctrl && word == "b" => Some(Subfn::BranchCtrl(true)),

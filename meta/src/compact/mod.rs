@@ -8,6 +8,7 @@
 use crate::format::Format;
 use crate::generation::Generation;
 use crate::layout::Bits;
+use crate::listed::listed_enum;
 use std::fmt;
 
 mod flat;
@@ -23,30 +24,21 @@ pub const NO_CLASS: u8 = 0xff;
 /// Class number of `math`, whose function determines the class.
 pub const MATH_CLASS: u8 = 0xfe;
 
-/// Operand shape of an instruction, which decides which parts of the form apply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-pub enum OperandShape {
-    /// One source, in a register.
-    OneReg,
-    /// One source, an immediate.
-    OneImm,
-    /// Two sources in registers.
-    TwoReg,
-    /// Two sources, the second an immediate.
-    TwoImm,
-    /// Three sources.
-    Ternary,
-}
-
-impl OperandShape {
-    /// Every shape.
-    pub const ALL: [OperandShape; 5] = [
-        OperandShape::OneReg,
-        OperandShape::OneImm,
-        OperandShape::TwoReg,
-        OperandShape::TwoImm,
-        OperandShape::Ternary,
-    ];
+listed_enum! {
+    /// Operand shape of an instruction, which decides which parts of the form apply.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+    pub enum OperandShape {
+        /// One source, in a register.
+        OneReg,
+        /// One source, an immediate.
+        OneImm,
+        /// Two sources in registers.
+        TwoReg,
+        /// Two sources, the second an immediate.
+        TwoImm,
+        /// Three sources.
+        Ternary,
+    }
 }
 
 /// Set of shapes.

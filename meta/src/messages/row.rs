@@ -3,58 +3,45 @@
 use super::expr::Expr;
 use super::field::{Codec, Field, Meaning, field};
 use crate::generation::{ALL, Gens, XE_HPC, XE_HPG};
+use crate::listed::listed_enum;
 use std::fmt;
 use std::panic::Location;
 
 /// Generations with the load/store cache, and the other shared functions of Xe-HPG.
 pub const LSC: Gens = XE_HPG.and(XE_HPC);
 
-/// Port: a shared function, and the bits of its type numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-pub enum Port {
-    /// Data cache 0.
-    DataCache0,
-    /// Data cache 1.
-    DataCache1,
-    /// Read-only data port (constant cache).
-    ReadOnly,
-    /// Sampler cache data port, which has no messages here.
-    DataCache2,
-    /// Gateway.
-    Gateway,
-    /// Thread spawner before Xe-HPG.
-    Spawner,
-    /// Bindless thread dispatch.
-    Btd,
-    /// Ray tracing.
-    Rta,
-    /// Sampler.
-    Sampler,
-    /// Unified return buffer.
-    Urb,
-    /// Render cache.
-    Render,
-    /// Load/store cache.
-    Lsc,
+listed_enum! {
+    /// Port: a shared function, and the bits of its type numbers.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+    pub enum Port {
+        /// Data cache 0.
+        DataCache0,
+        /// Data cache 1.
+        DataCache1,
+        /// Read-only data port (constant cache).
+        ReadOnly,
+        /// Sampler cache data port, which has no messages here.
+        DataCache2,
+        /// Gateway.
+        Gateway,
+        /// Thread spawner before Xe-HPG.
+        Spawner,
+        /// Bindless thread dispatch.
+        Btd,
+        /// Ray tracing.
+        Rta,
+        /// Sampler.
+        Sampler,
+        /// Unified return buffer.
+        Urb,
+        /// Render cache.
+        Render,
+        /// Load/store cache.
+        Lsc,
+    }
 }
 
 impl Port {
-    /// Every port.
-    pub const ALL: [Port; 12] = [
-        Port::DataCache0,
-        Port::DataCache1,
-        Port::ReadOnly,
-        Port::DataCache2,
-        Port::Gateway,
-        Port::Spawner,
-        Port::Btd,
-        Port::Rta,
-        Port::Sampler,
-        Port::Urb,
-        Port::Render,
-        Port::Lsc,
-    ];
-
     /// Returns the constant of `Sfid`, or `None` for the four of the load/store cache.
     pub const fn sfid(self) -> Option<&'static str> {
         Some(match self {

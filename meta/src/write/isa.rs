@@ -109,22 +109,17 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         &formats,
     );
     format_methods(w);
-    let list = |all: &[(String, &str)]| -> Vec<_> {
-        all.iter()
-            .map(|(n, d)| (n.clone(), (*d).to_string()))
-            .collect()
-    };
-    let fields: Vec<_> = Field::ALL.map(|(f, d)| (format!("{f:?}"), d)).into();
+    let fields = Field::ALL.map(|f| (format!("{f:?}"), f.doc().to_string()));
     plain_enum(
         w,
         "Field of an instruction.",
         "Field",
         "pub(crate)",
-        &list(&fields),
+        &fields,
     );
     let names: Vec<String> = Field::ALL
         .iter()
-        .map(|(f, _)| format!("{:?}", format!("{f:?}")))
+        .map(|f| format!("{:?}", format!("{f:?}")))
         .collect();
     w.line("impl Field {");
     w.line("/// Names, in declaration order.");

@@ -86,7 +86,7 @@ fn one(w: &mut Writer, g: Generation, name: &str, layout: &Layout, unit: i32) {
     let mut more = Vec::new();
     let positions: Vec<String> = Field::ALL
         .iter()
-        .map(|(field, _)| {
+        .map(|field| {
             let found = layout.fields.iter().find(|f| f.field == *field);
             found.map_or("NO_POSITION".into(), |f| position(f, &mut more))
         })

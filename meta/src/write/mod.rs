@@ -9,10 +9,12 @@ mod isa;
 mod layouts;
 mod messages;
 mod timing;
+mod types;
 mod xe;
 
 pub use isa::{WriteError, isa_codecs, isa_tables};
 pub use messages::{message_codec, message_listing, message_ops};
+pub use types::isa_types;
 
 /// Writer that builds source line by line.
 #[derive(Default)]

@@ -303,7 +303,7 @@ impl InstanceBuilder<'_> {
         match p {
             Pattern::ConstPrim { val, .. } => {
                 let name = val.0.trim_start_matches('$').to_lowercase();
-                IntCC::ALL.into_iter().find(|c| c.name() == name)
+                IntCC::from_name(&name)
             }
             _ => {
                 if let Some(Binding::Cond(known)) = self.lookup(p) {

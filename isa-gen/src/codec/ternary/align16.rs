@@ -5,8 +5,9 @@
 
 use super::super::Ctx;
 use super::super::bits::Fields;
-use super::super::operand::{operand_error, reg_code, type_code, type_of};
-use super::{SRCS, TernaryFields, mme, mme_code};
+use super::super::operand::reg_code;
+use super::super::parts::{mme, mme_code, operand_error, type_code, type_of};
+use super::{SRCS, TernaryFields};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Reg, RegRef};

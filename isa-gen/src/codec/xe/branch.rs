@@ -1,10 +1,11 @@
 //! Branches, with targets relative to the branch itself, and `sync`.
 
 use super::operand::{place, put_reg, reg, sub_code};
-use super::{XeCtx, code, field_error, operand_error, type_at};
+use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
+use crate::codec::parts::{type_code, type_of};
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn, Target};
 use crate::op::{Format, Op};
 use crate::reg::{Arf, Reg, RegRef};
@@ -228,12 +229,18 @@ impl Operands<XeCtx> for Sync {
                     return Err(operand_error("src0", "an immediate of `sync` has 32 bits"));
                 }
                 f.put(Field::Src0IsImm, 1);
-                f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
+                f.put(
+                    Field::Src0Type,
+                    type_code("src0", &cx.c.tables.imm_types, ty)?,
+                );
                 f.put(Field::Imm32, bits);
                 Ok(())
             }
             Src::Direct { at, ty, .. } if at.reg.is_null() && at.sub == 0 => {
-                f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+                f.put(
+                    Field::Src0Type,
+                    type_code("src0", &cx.c.tables.reg_types, ty)?,
+                );
                 Ok(())
             }
             Src::Direct { at, ty, .. }
@@ -241,7 +248,10 @@ impl Operands<XeCtx> for Sync {
             {
                 put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
                 f.put(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
-                f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+                f.put(
+                    Field::Src0Type,
+                    type_code("src0", &cx.c.tables.reg_types, ty)?,
+                );
                 Ok(())
             }
             _ => Err(operand_error(
@@ -271,7 +281,7 @@ impl Operands<XeCtx> for Sync {
             if !takes.is_some_and(|(_, imm)| imm) {
                 return Err(field_error(Field::Src0IsImm, f));
             }
-            let ty = type_at(
+            let ty = type_of(
                 &cx.c.tables.imm_types,
                 f.get(Field::Src0Type),
                 Field::Src0Type,
@@ -300,7 +310,7 @@ impl Operands<XeCtx> for Sync {
         *s0 = Src::Direct {
             at,
             region: Region::SCALAR,
-            ty: type_at(
+            ty: type_of(
                 &cx.c.tables.reg_types,
                 f.get(Field::Src0Type),
                 Field::Src0Type,

@@ -1,9 +1,10 @@
 //! Fields before the operands: scoreboard annotation, execution size, masks, predicate, condition
 //! modifier, options.
 
-use super::{XeCtx, field_error, operand_error, swsb, type_at};
+use super::{XeCtx, field_error, operand_error, swsb};
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
+use crate::codec::parts::type_of;
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};
@@ -233,7 +234,7 @@ pub(super) fn lower<L: NativeLayout>(
 #[inline(always)]
 fn wide_imm<L: NativeLayout>(cx: &XeCtx, f: &Fields<L>) -> bool {
     let ty = || {
-        type_at(
+        type_of(
             &cx.c.tables.imm_types,
             f.get(Field::Src0Type),
             Field::Src0Type,

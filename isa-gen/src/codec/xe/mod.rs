@@ -10,37 +10,17 @@ mod ternary;
 use super::bits::Fields;
 use super::{Codec, Ctx, NoOperands, Operands};
 use crate::codec::error::{DecodeError, EncodeError};
+use crate::codec::parts::operand_error;
 use crate::inst::Inst;
 use crate::op::{Format, Op};
 use crate::reg::Reg;
 use crate::table::xe::XeTables;
-use crate::table::{Field, NativeLayout, TypeCodes};
-use crate::types::Type;
+use crate::table::{Field, NativeLayout};
 
 /// Context of the codecs of all Xe formats.
 struct XeCtx {
     c: Ctx,
     x: &'static XeTables,
-}
-
-/// Returns the code of a type.
-#[inline(always)]
-fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
-    types
-        .code(t)
-        .ok_or(operand_error(operand, "the type is not possible here"))
-}
-
-/// Returns the type of a code.
-#[inline(always)]
-fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
-    types
-        .ty(code)
-        .ok_or_else(|| DecodeError::field(field, code))
-}
-
-fn operand_error(operand: &'static str, why: &'static str) -> EncodeError {
-    EncodeError::Operand { operand, why }
 }
 
 fn field_error<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {

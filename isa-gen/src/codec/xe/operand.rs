@@ -1,11 +1,14 @@
 //! Operands of one- and two-source instructions, and registers, which all formats share.
 
-use super::{XeCtx, code, field_error, operand_error, type_at};
+use super::{XeCtx, field_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::codec::operand::{
     SRC0, SRC1, SrcFields, addr_ref, addr_sub, get_function, put_function,
+};
+use crate::codec::parts::{
+    self, get_region, imm32, mme, mme_code, operand_error, put_region, stride, stride_code,
 };
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::op::MathFn;
@@ -163,7 +166,7 @@ pub(super) fn type_code(
     if !has_type(cx, t) {
         return Err(operand_error(operand, "the opcode does not have the type"));
     }
-    code(operand, types, t)
+    parts::type_code(operand, types, t)
 }
 
 #[inline(always)]
@@ -173,76 +176,11 @@ pub(super) fn type_of<L: NativeLayout>(
     field: Field,
     f: &Fields<L>,
 ) -> Result<Type, DecodeError> {
-    let t = type_at(types, f.get(field), field)?;
+    let t = parts::type_of(types, f.get(field), field)?;
     if has_type(cx, t) {
         Ok(t)
     } else {
         Err(field_error(field, f))
-    }
-}
-
-/// Returns the code of a stride: 0, or one more than its log2.
-#[inline(always)]
-pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
-    match stride {
-        0 => Ok(0),
-        s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
-        _ => Err(operand_error(operand, "the stride is not possible")),
-    }
-}
-
-/// Returns the stride of a code below 8.
-#[inline(always)]
-pub(super) fn stride(code: u64) -> u8 {
-    1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
-}
-
-#[inline(always)]
-fn put_region<L: NativeLayout>(
-    cx: &XeCtx,
-    s: &SrcFields,
-    region: Region,
-    f: &mut Fields<L>,
-) -> Result<(), EncodeError> {
-    let (vs, w, hs) = match region {
-        Region::Rect { vs, w, hs } => (stride_code(s.name, vs, 32)?, w, hs),
-        Region::VxH { w, hs } => (cx.x.vxh.into(), w, hs),
-        _ => {
-            return Err(operand_error(
-                s.name,
-                "only three-source instructions have this region",
-            ));
-        }
-    };
-    if !w.is_power_of_two() || w > 16 {
-        return Err(operand_error(s.name, "the region's width is not possible"));
-    }
-    f.put(s.vs, vs);
-    f.put(s.width, w.trailing_zeros().into());
-    f.put(s.hs, stride_code(s.name, hs, 4)?);
-    Ok(())
-}
-
-#[inline(always)]
-fn get_region<L: NativeLayout>(
-    cx: &XeCtx,
-    s: &SrcFields,
-    f: &Fields<L>,
-) -> Result<Region, DecodeError> {
-    let width = f.get(s.width);
-    if width > 4 {
-        return Err(field_error(s.width, f));
-    }
-    let w = 1 << width;
-    let hs = stride(f.get(s.hs));
-    match f.get(s.vs) {
-        c if c == u64::from(cx.x.vxh) => Ok(Region::VxH { w, hs }),
-        c @ 0..=6 => Ok(Region::Rect {
-            vs: stride(c),
-            w,
-            hs,
-        }),
-        _ => Err(field_error(s.vs, f)),
     }
 }
 
@@ -273,23 +211,6 @@ fn offset_code(cx: &XeCtx, operand: &'static str, imm: i16, shift: u8) -> Result
 fn offset(cx: &XeCtx, code: u64, shift: u8) -> i16 {
     let up = 16u32.saturating_sub(offset_bits(cx));
     ((code << shift << up) as i16) >> up
-}
-
-pub(super) fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
-    match mme {
-        0..=8 => Ok(mme.into()),
-        _ => Err(operand_error(
-            operand,
-            "the special accumulator must be 0 to 8",
-        )),
-    }
-}
-
-pub(super) fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
-    match f.get(field) {
-        m @ 0..=8 => Ok(m as u8),
-        _ => Err(field_error(field, f)),
-    }
 }
 
 #[inline(always)]
@@ -435,7 +356,7 @@ impl SourceFields {
             } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
                 f.put(s.sub, sub_code(cx, s.name, at, self.shift(cx))?);
-                put_region(cx, s, region, f)?;
+                put_region(s, region, cx.x.vxh.into(), f)?;
                 (ty, mods)
             }
             Src::Indirect {
@@ -448,7 +369,7 @@ impl SourceFields {
                 f.put(s.addr_mode, 1);
                 f.put(s.addr_sub, addr_sub(s.name, addr)?);
                 f.put(s.addr_imm, offset_code(cx, s.name, imm, self.shift(cx))?);
-                put_region(cx, s, region, f)?;
+                put_region(s, region, cx.x.vxh.into(), f)?;
                 (ty, mods)
             }
             Src::Macro { at, mme, ty, mods } => {
@@ -456,7 +377,7 @@ impl SourceFields {
                 f.put(s.mme, mme_code(s.name, mme)?);
                 // A single channel reads a scalar.
                 let stride = u8::from(f.get(Field::ExecSize) != 0);
-                put_region(cx, s, Region::rect(stride, 1, 0), f)?;
+                put_region(s, Region::rect(stride, 1, 0), cx.x.vxh.into(), f)?;
                 (ty, mods)
             }
         };
@@ -475,7 +396,7 @@ impl SourceFields {
     ) -> Result<(), EncodeError> {
         let s = self.fields;
         f.put(self.is_imm, 1);
-        f.put(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
+        f.put(s.ty, parts::type_code(s.name, &cx.c.tables.imm_types, ty)?);
         if ty.bytes() == 8 {
             if !lone {
                 return Err(operand_error(
@@ -492,18 +413,7 @@ impl SourceFields {
             f.put(Field::Imm64, bits);
             return Ok(());
         }
-        // A word immediate is replicated in both halves.
-        let wide = match ty {
-            Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
-            _ => bits,
-        };
-        if wide >= 1 << 32 {
-            return Err(operand_error(
-                s.name,
-                "the immediate's bits are wider than its type",
-            ));
-        }
-        f.put(Field::Imm32, wide);
+        f.put(Field::Imm32, imm32(s.name, bits, ty)?);
         Ok(())
     }
 
@@ -521,7 +431,7 @@ impl SourceFields {
             if !last {
                 return Err(field_error(self.is_imm, f));
             }
-            let ty = type_at(&cx.c.tables.imm_types, f.get(s.ty), s.ty)?;
+            let ty = parts::type_of(&cx.c.tables.imm_types, f.get(s.ty), s.ty)?;
             let bits = match ty.bytes() {
                 8 if !lone => return Err(field_error(s.ty, f)),
                 8 => f.get(Field::Imm64),
@@ -547,7 +457,7 @@ impl SourceFields {
                 mods,
             });
         }
-        let region = get_region(cx, s, f)?;
+        let region = get_region(s, cx.x.vxh.into(), f)?;
         let shift = self.shift(cx);
         if indirect {
             return Ok(Src::Indirect {
@@ -626,7 +536,7 @@ fn lower<L: NativeLayout>(
 ) -> Result<(), EncodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
     let sources = function.map_or(cx.c.info.format.sources(), MathFn::sources);
-    let [s0, s1, s2] = &i.srcs;
+    let [s0, s1, _] = &i.srcs;
     let fits = |s: &Src<Reg>| match s {
         Src::Macro { .. } => is_macro,
         Src::Direct { .. } | Src::Indirect { .. } => !is_macro,
@@ -638,15 +548,7 @@ fn lower<L: NativeLayout>(
             "math macros, and only they, take mme operands",
         ));
     }
-    if matches!(i.dst, Dst::Macro { .. }) != is_macro {
-        return Err(operand_error(
-            "dst",
-            "math macros, and only they, take mme operands",
-        ));
-    }
-    if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
-        return Err(operand_error("src1", "the opcode has fewer sources"));
-    }
+    parts::check(i, is_macro, sources)?;
     FIRST.put(cx, s0, sources == 1, function.is_none(), f)?;
     if sources == 2 {
         SECOND.put(cx, s1, true, false, f)?;

@@ -1,12 +1,11 @@
 //! Three-source instructions, and `dpas`, whose operands are whole registers.
 
-use super::operand::{
-    mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
-};
+use super::operand::{place, put_reg, reg, sub_code, type_code};
 use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
+use crate::codec::parts::{mme, mme_code, stride, stride_code};
 use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::Op;
 use crate::reg::{Reg, RegRef};

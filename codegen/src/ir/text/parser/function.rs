@@ -139,7 +139,7 @@ impl Parser<'_> {
         let Token::Word(w) = self.peek() else {
             return None;
         };
-        let shape = ImageShape::ALL.into_iter().find(|s| s.name() == w)?;
+        let shape = ImageShape::from_name(w)?;
         self.at += 1;
         Some(shape)
     }
