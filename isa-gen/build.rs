@@ -1,5 +1,5 @@
-//! Writes the element types that `src/types.rs` includes, the constant tables that `src/table` does,
-//! the codecs that `src/codec` does, and the messages that `src/message` does.
+//! Writes what the sources of this crate include: element types (`src/types.rs`), constant tables
+//! (`src/table`), codecs (`src/codec`) and messages (`src/message`).
 
 use gantry_meta::write;
 use std::error::Error;

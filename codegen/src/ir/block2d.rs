@@ -26,8 +26,8 @@ gantry_isa_gen::named_enum! {
         Rows = "",
         /// Column-major.
         Transposed = "transposed",
-        /// VNNI: dwords in row-major order. Each packs the elements of one column from as many rows as
-        /// fill a dword.
+        /// VNNI: dwords in row-major order. Each packs the elements of one column from as many rows
+        /// as fill a dword.
         Packed = "packed",
     }
 }

@@ -140,8 +140,8 @@ gantry_isa_gen::named_enum! {
         Addressing = "addressing",
         /// 8 for normalized coordinates, else 0.
         Normalized = "normalized",
-        /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so for
-        /// nearest filtering with a border of zeros.
+        /// All ones if the kernel itself must move coordinates below 0 outside, else 0. That is so
+        /// for nearest filtering with a border of zeros.
         Snap = "snap",
     }
 }
