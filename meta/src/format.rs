@@ -3,8 +3,8 @@
 use crate::listed::listed_enum;
 
 listed_enum! {
-    /// Layout of an instruction's operands in encoding and text. The layouts of a generation map each
-    /// to bits.
+    /// Layout of an instruction's operands in encoding and text. The layouts of a generation map
+    /// each to bits.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
     pub enum Format {
         /// No operands: `nop`, `illegal`.
@@ -39,7 +39,8 @@ listed_enum! {
         Ret,
         /// `sync.FN`: a register or an immediate.
         Sync,
-        /// `send` of Xe: destination, two payloads, two descriptors, the shared function in the name.
+        /// `send` of Xe: destination, two payloads, two descriptors. The name has the shared
+        /// function.
         XeSend,
         /// `dpas`: destination, accumulator, weights and activations, whole registers.
         Dpas,
