@@ -26,8 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
-//! below; `tests/suite/house/rooms.rs` checks it.
+//! Rooms of this crate: modules, each of which uses only those listed above it.
+//! `tests/suite/house/rooms.rs` checks that.
 //!
 //! | room | holds |
 //! |---|---|

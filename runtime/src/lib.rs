@@ -27,8 +27,8 @@
 //! There is no global state. Devices, modules, kernels and buffers are cheap handles. They may be
 //! cloned, sent to other threads and used from many threads at once.
 //!
-//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
-//! below; `tests/suite/house/rooms.rs` checks it.
+//! Rooms of this crate: modules, each of which uses only those listed above it.
+//! `tests/suite/house/rooms.rs` checks that.
 //!
 //! | room | holds |
 //! |---|---|

@@ -151,7 +151,7 @@ fn command_lines() {
         (&["compile", path, "--emit", "elf"], "invalid value 'elf'"),
         (
             &["compile", path, "--print-after", "magic"],
-            "unknown pass `magic`; there are verify, ",
+            "unknown stage `magic`; there are verify, ",
         ),
         (
             &["disasm", path, "--platform", "m1"],
@@ -179,6 +179,10 @@ fn command_lines() {
         (
             &["run", path, "--arg", "sampler:near"],
             "`near` is no address mode; there are none, clamp, ",
+        ),
+        (
+            &["run", path, "--bind", "0,2:inout:s.bin"],
+            "--bind 0,2:inout:s.bin: the form is inout:FILE:OUTFILE",
         ),
         (
             &["run", path, "--arg", "f33:1"],

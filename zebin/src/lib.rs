@@ -10,8 +10,8 @@
 //! Reading is behind the feature `read`, which is on by default. It never panics, whatever the
 //! bytes are, and asks for no more memory than [`Limits`] allow.
 //!
-//! Rooms of this crate, from bottom to top. A room uses those above it in this list, never those
-//! below; `tests/suite/house/rooms.rs` checks it.
+//! Rooms of this crate: modules, each of which uses only those listed above it.
+//! `tests/suite/house/rooms.rs` checks that.
 //!
 //! | room | holds |
 //! |---|---|

@@ -47,7 +47,12 @@ pub(crate) enum InitialContents {
 impl ArgForm {
     /// Parses an `--arg`.
     pub(crate) fn parse(text: &str) -> Result<ArgForm, Failure> {
-        let wrong = |what: &str| Failure::usage(format!("--arg {text}: {what}"));
+        ArgForm::of_option(&format!("--arg {text}"), text)
+    }
+
+    /// Parses an argument of an option, which errors begin with.
+    pub(crate) fn of_option(option: &str, text: &str) -> Result<ArgForm, Failure> {
+        let wrong = |what: &str| Failure::usage(format!("{option}: {what}"));
         let (form, rest) = text
             .split_once(':')
             .ok_or_else(|| wrong("an argument is FORM:..., as `in:FILE` or `f32:2.5`"))?;

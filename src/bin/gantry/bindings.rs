@@ -21,7 +21,7 @@ impl BindArg {
             ))
         };
         let (place, form) = text.split_once(':').ok_or_else(wrong)?;
-        let form = ArgForm::parse(form)?;
+        let form = ArgForm::of_option(&format!("--bind {text}"), form)?;
         if place == "push" {
             let place = Slot::Pushed;
             return Ok(BindArg { place, form });

@@ -251,7 +251,7 @@ fn stage(name: &str) -> Result<Stage, Failure> {
     Stage::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Stage::ALL.iter().map(|s| s.name()).collect();
         Failure::usage(format!(
-            "unknown pass `{name}`; there are {}",
+            "unknown stage `{name}`; there are {}",
             names.join(", ")
         ))
     })

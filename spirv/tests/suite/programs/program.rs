@@ -318,3 +318,26 @@ impl Inst {
         }
     }
 }
+
+/// Reachable blocks, each after its dominators.
+pub fn order(all: &[Block]) -> Vec<usize> {
+    let mut seen = vec![false; all.len()];
+    let mut out = Vec::new();
+    let mut stack = vec![(0, targets(&all[0].term))];
+    seen[0] = true;
+    while let Some((b, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(s) if !seen[s] => {
+                seen[s] = true;
+                stack.push((s, targets(&all[s].term)));
+            }
+            Some(_) => {}
+            None => {
+                out.push(*b);
+                stack.pop();
+            }
+        }
+    }
+    out.reverse();
+    out
+}

@@ -1,8 +1,8 @@
 //! Programs as SPIR-V.
 
 use crate::programs::program::{
-    Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, reach,
-    targets,
+    Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, order,
+    reach,
 };
 use crate::programs::types::{Kind, Ty, U32, Value};
 use rspirv::binary::Assemble;
@@ -777,27 +777,4 @@ impl Words<'_> {
         let words = vec![id(inside), id(at), id(other)];
         (any, self.op(Op::Select, Some(any), words))
     }
-}
-
-/// Reachable blocks, each after its dominators.
-fn order(all: &[crate::programs::program::Block]) -> Vec<usize> {
-    let mut seen = vec![false; all.len()];
-    let mut out = Vec::new();
-    let mut stack = vec![(0, targets(&all[0].term))];
-    seen[0] = true;
-    while let Some((b, rest)) = stack.last_mut() {
-        match rest.pop() {
-            Some(s) if !seen[s] => {
-                seen[s] = true;
-                stack.push((s, targets(&all[s].term)));
-            }
-            Some(_) => {}
-            None => {
-                out.push(*b);
-                stack.pop();
-            }
-        }
-    }
-    out.reverse();
-    out
 }
