@@ -2,7 +2,7 @@
 
 use crate::programs::program::{
     Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, order,
-    reach,
+    reach, targets,
 };
 use crate::programs::types::{Kind, Ty, U32, Value};
 use rspirv::binary::Assemble;
