@@ -1,4 +1,4 @@
-// What compilers write: moves, arithmetic, flags, three sources, sends.
+// Typical compiler output: moves, arithmetic, flags, ternary instructions, sends.
 test asm
 target skl
 

@@ -1,4 +1,4 @@
-// Labels, structured control flow, and distances.
+// Labels, structured control flow, and numeric jump distances.
 test asm
 target skl
 

@@ -1,4 +1,4 @@
-// What the assembler refuses, at its place.
+// Assembler errors, each with its location.
 test asm
 target skl
 

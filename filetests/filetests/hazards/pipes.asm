@@ -1,7 +1,7 @@
 test hazards
 target dg2
 
-// Each pipe counts its own.
+// Each pipe has its own distances.
 (W) mov (8|M0) r10.0<1>:d 1:d
 (W) mov (8|M0) r11.0<1>:f 1:f
 (W) mov (8|M0) r12.0<1>:f r10.0<1;1,0>:d // hazard: I@1 would wait

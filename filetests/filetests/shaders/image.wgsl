@@ -1,7 +1,7 @@
 test run
 target skl
 
-// A texture that is sampled, one that is written and read, and push constants.
+// A sampled texture, a storage texture, and push constants.
 struct Pushed { scale: f32, shift: f32 }
 var<immediate> pushed: Pushed;
 @group(0) @binding(0) var source: texture_2d<f32>;

@@ -1,7 +1,7 @@
 test run simd16
 target skl
 
-// Local memory, a barrier, and an array of buffers.
+// Workgroup memory, a barrier, and an array of buffers.
 enable wgpu_binding_array;
 struct Words { n: array<u32> }
 @group(0) @binding(2) var<storage, read_write> many: binding_array<Words, 2>;

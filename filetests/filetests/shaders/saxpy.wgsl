@@ -2,7 +2,7 @@ test run
 test opt
 target tgllp
 
-// Buffers by their bindings, a uniform buffer, and the length of an array.
+// Buffers by binding, a uniform buffer, and the length of a runtime array.
 struct Params { a: f32, n: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
