@@ -62,7 +62,7 @@ fn sgemm() -> Classic {
     };
     Classic {
         name: "sgemm",
-        about: "The product of two matrices, by tiles that the group loads into local memory.",
+        about: "Matrix product, tiled: the group loads the tiles into SLM.",
         function,
         small: vec![launch(8, 8, 16)],
         more: vec![launch(16, 24, 32), launch(32, 8, 8)],
@@ -108,7 +108,7 @@ fn transpose() -> Classic {
     };
     Classic {
         name: "transpose",
-        about: "A matrix transposed: a thread a tile, turned in registers by a region of columns.",
+        about: "Matrix transpose: a tile per thread, transposed in registers by a region of columns.",
         function,
         small: vec![launch(16, 8)],
         more: vec![launch(8, 8), launch(40, 24)],
@@ -194,7 +194,7 @@ fn fft() -> Classic {
     };
     Classic {
         name: "fft",
-        about: "A Fourier transform of 32 complex numbers: butterflies in local memory, twiddles by the math unit.",
+        about: "Fourier transform of 32 complex numbers: butterflies in SLM, twiddle factors by the math unit.",
         function,
         small: vec![launch(1)],
         more: vec![launch(3)],

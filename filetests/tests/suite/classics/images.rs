@@ -71,7 +71,7 @@ fn sobel() -> Classic {
     };
     Classic {
         name: "sobel",
-        about: "Sobel's filter: a row's left, middle and right neighbours are one region whose rows overlap.",
+        about: "Sobel filter: left, middle and right neighbours in one region with overlapping rows.",
         function,
         small: vec![launch(1, 6)],
         more: vec![launch(2, 3), launch(3, 11)],
@@ -130,7 +130,7 @@ fn blur() -> Classic {
     };
     Classic {
         name: "blur",
-        about: "A blur through the sampler: four samples between texels weigh nine.",
+        about: "Blur by the sampler: four samples between texels weight nine texels.",
         function,
         small: vec![launch(5, 3)],
         more: vec![launch(33, 7), launch(16, 1), launch(1, 1)],
@@ -190,7 +190,7 @@ fn mandelbrot() -> Classic {
     };
     Classic {
         name: "mandelbrot",
-        about: "Mandelbrot's set: channels leave the loop one by one.",
+        about: "Mandelbrot set: a divergent loop that channels leave one by one.",
         function,
         small: vec![launch(16, 8, 30)],
         more: vec![launch(64, 48, 100), launch(16, 1, 0)],
@@ -241,7 +241,7 @@ fn jacobi() -> Classic {
     };
     Classic {
         name: "jacobi",
-        about: "A sweep of Jacobi's relaxation: the channels inside go one way, the border another.",
+        about: "Sweep of Jacobi relaxation: divergent branch between interior and border channels.",
         function,
         small: vec![launch(16, 5)],
         more: vec![launch(48, 17), launch(20, 6), launch(16, 1)],

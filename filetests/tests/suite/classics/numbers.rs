@@ -71,7 +71,7 @@ fn nbody() -> Classic {
     };
     Classic {
         name: "nbody",
-        about: "Bodies that attract each other: every channel loops over all of them.",
+        about: "N-body attraction: each channel loops over all bodies.",
         function,
         small: vec![launch(16)],
         more: vec![launch(40)],
@@ -228,7 +228,7 @@ fn sha256() -> Classic {
     let texts: Vec<&[u8]> = texts.iter().map(|t| &t[..]).collect();
     Classic {
         name: "sha256",
-        about: "SHA-256 of a block a channel: schedule and constants lie in registers, read and written at variable places.",
+        about: "SHA-256 of a block per channel: schedule and constants in registers, with indirect access.",
         function,
         small: vec![launch(&[
             b"abc",
@@ -338,7 +338,7 @@ fn black_scholes() -> Classic {
     };
     Classic {
         name: "black_scholes",
-        about: "Black and Scholes' prices: logarithms, exponentials, roots and quotients of the math unit.",
+        about: "Black-Scholes option prices: logarithms, exponentials, roots and quotients of the math unit.",
         function,
         small: vec![launch(16)],
         more: vec![launch(100)],

@@ -61,7 +61,7 @@ fn bitonic() -> Classic {
     };
     Classic {
         name: "bitonic",
-        about: "Bitonic sort of 64 numbers a group, in local memory, with a barrier a step.",
+        about: "Bitonic sort of 64 numbers per group, in SLM, with a barrier per step.",
         function,
         small: vec![launch(1)],
         more: vec![launch(4)],
@@ -119,7 +119,7 @@ fn scan() -> Classic {
     };
     Classic {
         name: "scan",
-        about: "Prefix sums of 64 numbers a group: in a thread by shifted regions, across threads through local memory.",
+        about: "Prefix sums of 64 numbers per group: shifted regions within a thread, SLM across threads.",
         function,
         small: vec![launch(1)],
         more: vec![launch(3)],
@@ -177,7 +177,7 @@ fn spmv() -> Classic {
     };
     Classic {
         name: "spmv",
-        about: "A sparse matrix by a vector: a row a channel, and each channel leaves when its row ends.",
+        about: "Sparse matrix by vector: a row per channel; a channel leaves when its row ends.",
         function,
         small: vec![launch(16, 12)],
         more: vec![launch(80, 40)],
@@ -246,7 +246,7 @@ fn kmeans() -> Classic {
     };
     Classic {
         name: "kmeans",
-        about: "A step of k-means: points go to their nearest centres, whose sums grow by atomics.",
+        about: "Step of k-means: points are assigned to the nearest centre, sums are accumulated by atomics.",
         function,
         small: vec![launch(32, 4)],
         more: vec![launch(160, 7), launch(20, 3)],
