@@ -101,6 +101,19 @@ gantry_isa_gen::named_enum! {
     }
 }
 
+impl FloatCC {
+    /// Returns the condition for exchanged operands.
+    pub const fn exchanged(self) -> FloatCC {
+        match self {
+            FloatCC::Equal | FloatCC::NotEqual => self,
+            FloatCC::LessThan => FloatCC::GreaterThan,
+            FloatCC::LessThanOrEqual => FloatCC::GreaterThanOrEqual,
+            FloatCC::GreaterThan => FloatCC::LessThan,
+            FloatCC::GreaterThanOrEqual => FloatCC::LessThanOrEqual,
+        }
+    }
+}
+
 keyword!(FloatCC);
 
 impl fmt::Display for FloatCC {

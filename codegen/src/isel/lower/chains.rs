@@ -12,7 +12,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 const LINKS: u8 = 16;
 
 /// Chains of a function.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Chains {
     /// Values at which a chain is cut: rules do not look at their definitions.
     pub(super) cut: EntitySet<Value>,

@@ -42,17 +42,22 @@ pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
     }
 }
 
-/// Replaces sources in `old` that are exactly the lanes of `dst` by a read of `dst`.
+/// Replaces sources in `old` by a read of `dst`, a copy of `old` that the operation writes a part
+/// of. These are sources that are exactly the lanes that are written, and those that have no lane
+/// in common with them.
 pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
+    let end = |v: &View| (0..lanes).map(|i| v.byte(i) + v.ty.bytes()).max().unwrap_or(0);
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
             && v.reg == old
-            && v.index.is_none()
-            && dst.index.is_none()
-            && v.ty.bytes() == dst.ty.bytes()
-            && (0..lanes).all(|i| v.byte(i) == dst.byte(i))
+            && v.index == dst.index
         {
-            v.reg = dst.reg;
+            let one = v.index.is_none_or(|i| i.rows == 1);
+            let same = v.ty.bytes() == dst.ty.bytes();
+            let same = same && (0..lanes).all(|i| v.byte(i) == dst.byte(i));
+            if same || one && (end(v) <= dst.offset || end(dst) <= v.offset) {
+                v.reg = dst.reg;
+            }
         }
     }
     o

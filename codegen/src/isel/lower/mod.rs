@@ -24,7 +24,9 @@ mod sink;
 mod slots;
 mod systolic;
 mod ternary;
+mod unbale;
 
+use self::chains::Chains;
 use crate::entity_set::{Marks, sized};
 use crate::error::CodegenError;
 use crate::ir;
@@ -94,7 +96,7 @@ pub(crate) struct Lower<'a> {
     value_slots: SecondaryMap<Value, PackedOption<VReg>>,
     /// Values that the kernel's effects depend on.
     needed: Marks<Value>,
-    chains: chains::Chains,
+    chains: Chains,
     /// Number of uses of each value by needed instructions.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
@@ -172,6 +174,8 @@ pub fn lower(
     let subroutines = group.subroutines.iter().enumerate();
     let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
     for (name, func) in subroutines.chain([(None, kernel)]) {
+        let unbaled = unbale::unbale(func);
+        let func = unbaled.as_ref().map_or(func, |(f, _)| f);
         let Some(entry) = func.layout.entry() else {
             return Err(CodegenError::internal(
                 &func.name,
@@ -192,7 +196,7 @@ pub fn lower(
             value_flags: sized(func.dfg.num_values()),
             value_slots: SecondaryMap::new(),
             needed: live_values::needed(func),
-            chains: chains::Chains::new(func),
+            chains: Chains::default(),
             uses: sized(func.dfg.num_values()),
             inst_block: sized(func.dfg.num_insts()),
             places: sized(func.dfg.num_insts()),
@@ -207,6 +211,7 @@ pub fn lower(
             failed: None,
         };
         l.count_uses();
+        l.chains = unbaled.as_ref().map_or_else(|| Chains::new(func), |(_, c)| c.clone());
         let on_stack = on_stack && name.is_none();
         let order = l.reverse_postorder(on_stack);
         if on_stack {

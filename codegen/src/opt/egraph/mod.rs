@@ -231,7 +231,7 @@ impl<'a> EGraph<'a> {
         let hash = hash_of(ty, &data);
         let dfg = &self.func.dfg;
         if let Some(there) = self.nodes.find(hash, |n| {
-            n.hash == hash as u32 && key(dfg, n) == Some((ty, &data))
+            n.hash == hash as u32 && key(dfg, n) == Some((ty, ordered(&data)))
         }) {
             return there.class;
         }
@@ -262,7 +262,7 @@ impl<'a> EGraph<'a> {
         }
         let dfg = &self.func.dfg;
         let short = hash as u32;
-        let same = |n: &Node| n.hash == short && key(dfg, n) == Some((ty, &data));
+        let same = |n: &Node| n.hash == short && key(dfg, n) == Some((ty, ordered(&data)));
         // A rule may have made the same node meanwhile.
         match self.nodes.entry(hash, same, |n| spread(n.hash)) {
             Entry::Occupied(mut there) => there.get_mut().class = class,
@@ -624,14 +624,37 @@ impl<'a> EGraph<'a> {
 }
 
 /// Returns the key of a node.
-fn key<'d>(dfg: &'d DataFlowGraph, node: &Node) -> Option<(Type, &'d InstData)> {
+fn key(dfg: &DataFlowGraph, node: &Node) -> Option<(Type, InstData)> {
     let inst = dfg.def_inst(node.value)?;
-    Some((dfg.ty(node.value), dfg.data(inst)))
+    Some((dfg.ty(node.value), ordered(dfg.data(inst))))
+}
+
+/// Returns an operation with the operands in order, if it has the same result with them exchanged.
+/// Operations that differ in that alone are one node, whose operands stay as they are.
+fn ordered(data: &InstData) -> InstData {
+    let mut out = *data;
+    match &mut out {
+        InstData::Binary { opcode, args } if commutes(*opcode) => args.sort_unstable(),
+        InstData::IntCompare { cond, args, .. } if args[0] > args[1] => {
+            args.swap(0, 1);
+            *cond = cond.exchanged();
+        }
+        InstData::FloatCompare { cond, args, .. } if args[0] > args[1] => {
+            args.swap(0, 1);
+            *cond = cond.exchanged();
+        }
+        InstData::Ternary {
+            opcode: Opcode::Imad,
+            args: [a, b, _],
+        } if *a > *b => std::mem::swap(a, b),
+        _ => {}
+    }
+    out
 }
 
 /// Returns the hash of a key.
 fn hash_of(ty: Type, data: &InstData) -> u64 {
-    let hash = rustc_hash::FxBuildHasher.hash_one((ty, data));
+    let hash = rustc_hash::FxBuildHasher.hash_one((ty, ordered(data)));
     spread((hash >> 32) as u32 ^ hash as u32)
 }
 

@@ -1,0 +1,546 @@
+//! Unbaling: writes of regions happen in place.
+//!
+//! A `wrregion` makes a new vector out of an old one. If nothing reads the old one behind the write,
+//! both are one register and only the region is written. A bale reads where its last instruction
+//! stands, so reads that stand before a write in the IR may happen behind it, and keep the old
+//! vector alive: the whole vector is copied. Here reads of the old vector get out of the way:
+//!
+//! - A read behind the write of elements that the write leaves reads the new vector. Chains of
+//!   writes are followed to the newest one.
+//! - A read behind the write of elements that it replaces moves before it, into a register.
+//! - A read before the write whose bale is behind it moves behind the write, if the elements are
+//!   the same in the new vector. Else its bale is taken apart: the read gets a register.
+//!
+//! A write stays a copy if something else reads the old vector behind it, or if taking bales apart
+//! takes as many moves as the copy.
+//!
+//! Input and output: a function before lowering. Order within blocks changes, and reads of regions
+//! are cloned.
+
+use super::chains::Chains;
+use super::facts::is_operation;
+use crate::graph::dominators::DominatorTree;
+use crate::graph::loops::Loops;
+use crate::ir::cfg::ControlFlow;
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Region, Value, ValueDef};
+use crate::sized;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+
+/// Bytes that one move copies.
+const MOVE: u32 = 64;
+/// Instructions that are looked at to find where the bales of one read are.
+const MAX_BALES: u32 = 64;
+/// Writes of a chain that a read moves behind.
+const MAX_HOPS: u8 = 64;
+/// Instructions of a chain that move behind a write.
+const MAX_DEPTH: u32 = 16;
+
+/// Place of an instruction in its block: index of an instruction of the input, on which side of it,
+/// and index of the instruction itself in the input.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+struct Place(u32, Side, u32);
+
+/// Side of an instruction that another one moved to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+enum Side {
+    Before,
+    #[default]
+    Itself,
+    /// Reads of its result.
+    ReadsBehind,
+    /// Operations on those.
+    Behind,
+}
+
+/// Elements that an access of a vector covers.
+#[derive(Clone, Copy)]
+struct Access {
+    region: Region,
+    index: PackedOption<Value>,
+    lanes: u32,
+    /// Bytes of an element.
+    size: u32,
+}
+
+impl Access {
+    /// Returns the bytes from the first to the last element, without the variable index.
+    fn extent(&self) -> (u32, u32) {
+        let start = u32::from(self.region.offset);
+        let last = self.region.last_element(self.lanes);
+        (start, start + (last + 1) * self.size)
+    }
+
+    fn bytes(&self) -> u32 {
+        self.lanes * self.size
+    }
+
+    /// Returns the byte of a lane, without the variable index.
+    fn byte(&self, lane: u32) -> u32 {
+        u32::from(self.region.offset) + self.region.element(lane) * self.size
+    }
+
+    /// Returns true if both cover the same elements in the same order.
+    fn is_same(&self, other: &Access) -> bool {
+        self.index == other.index
+            && self.lanes == other.lanes
+            && self.size == other.size
+            && (0..self.lanes).all(|i| self.byte(i) == other.byte(i))
+    }
+
+    /// Returns true if both are known to have no byte in common. `func` tells if a variable index
+    /// is one for all lanes.
+    fn is_apart(&self, other: &Access, func: &Function) -> bool {
+        let one = |v: Value| func.dfg.ty(v).lanes() == 1;
+        if self.index != other.index || !self.index.expand().is_none_or(one) {
+            return false;
+        }
+        let ((a, b), (c, d)) = (self.extent(), other.extent());
+        if b <= c || d <= a {
+            return true;
+        }
+        if self.size != other.size {
+            return false;
+        }
+        // Interleaved elements.
+        let mut bytes: SmallVec<[u32; 64]> = (0..self.lanes).map(|i| self.byte(i)).collect();
+        bytes.sort_unstable();
+        let near = |at: u32| {
+            let n = bytes.partition_point(|b| *b + self.size <= at);
+            bytes.get(n).is_some_and(|b| *b < at + self.size)
+        };
+        !(0..other.lanes).any(|i| near(other.byte(i)))
+    }
+}
+
+/// Returns a function whose writes of regions happen in place where that is possible, and the values
+/// that must have a register where they are defined, as cuts of chains. `None` if there is no such write.
+pub(super) fn unbale(func: &Function) -> Option<(Function, Chains)> {
+    let blocks = func.layout.blocks().iter();
+    let insts = blocks.flat_map(|&b| func.layout.insts(b));
+    let any = insts.copied().any(|i| candidate(func, i).is_some());
+    any.then(|| {
+        let mut u = Unbaler::new(func.clone());
+        u.run();
+        (u.func, u.chains)
+    })
+}
+
+/// Returns the old vector and the elements that an instruction writes, if it replaces a part of a
+/// vector of several GRFs.
+fn candidate(func: &Function, inst: Inst) -> Option<(Value, Access)> {
+    let InstData::WrRegion {
+        args: [old, part],
+        region,
+        index,
+        ..
+    } = *func.dfg.data(inst)
+    else {
+        return None;
+    };
+    let (of, ty) = (func.dfg.ty(old), func.dfg.ty(part));
+    let access = Access {
+        region,
+        index,
+        lanes: ty.lanes(),
+        size: ty.scalar().bytes(),
+    };
+    let large = of.bytes() > MOVE && access.bytes() < of.bytes();
+    (large && !of.is_pred() && !func.dfg.is_undef(old)).then_some((old, access))
+}
+
+/// Returns true for operations that fold into all their users, however many there are.
+fn folds_into_all(op: Opcode) -> bool {
+    matches!(
+        op,
+        Opcode::Rdregion
+            | Opcode::Ireduce
+            | Opcode::Sextend
+            | Opcode::Uextend
+            | Opcode::Fneg
+            | Opcode::Fabs
+    )
+}
+
+/// Position of a read, relative to a write.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Position {
+    Before,
+    At,
+    Behind,
+}
+
+/// Way in which a read gets out of the way of a write.
+enum Change {
+    /// The read is behind the write, and reads the new vector.
+    Redirect(Inst),
+    /// A clone of the read behind the write reads the new vector, for these users.
+    Clone(Inst, SmallVec<[Inst; 4]>),
+    /// The instruction moves behind the write.
+    Sink(Inst),
+    /// The read moves before the write, into a register.
+    Hoist(Inst),
+    /// The value gets a register where it is defined.
+    Cut(Value),
+}
+
+struct Unbaler {
+    func: Function,
+    chains: Chains,
+    /// Instructions that read each value, or one with the same bytes.
+    uses: SecondaryMap<Value, SmallVec<[Inst; 2]>>,
+    /// Last instruction that writes a part of each vector.
+    last_write: SecondaryMap<Value, PackedOption<Inst>>,
+    block: SecondaryMap<Inst, PackedOption<Block>>,
+    place: SecondaryMap<Inst, Place>,
+    /// Writes that each read has moved behind.
+    hops: SecondaryMap<Inst, u8>,
+    tree: DominatorTree<Block>,
+    loops: Loops<Block>,
+}
+
+impl Unbaler {
+    fn new(func: Function) -> Unbaler {
+        let (insts, values) = (func.dfg.num_insts(), func.dfg.num_values());
+        let cfg = ControlFlow::new(&func);
+        let tree = cfg.dominator_tree();
+        let preds = |b: Block| cfg.preds(b).iter().map(|p| p.0);
+        let mut u = Unbaler {
+            chains: Chains::new(&func),
+            uses: sized(values),
+            last_write: sized(values),
+            block: sized(insts),
+            place: sized(insts),
+            hops: SecondaryMap::new(),
+            loops: Loops::new(func.dfg.num_blocks(), cfg.order(), &tree, preds),
+            tree,
+            func,
+        };
+        for &block in u.func.layout.blocks() {
+            for (n, &inst) in u.func.layout.insts(block).iter().enumerate() {
+                u.block[inst] = block.into();
+                u.place[inst] = Place(n as u32, Side::Itself, n as u32);
+                if let Some((old, _)) = candidate(&u.func, inst) {
+                    u.last_write[u.chains.bytes_of[old].expand().unwrap_or(old)] = inst.into();
+                }
+                let data = u.func.dfg.data(inst);
+                // Uses of its result are those of its operand.
+                if data.opcode() == Opcode::Bitcast {
+                    continue;
+                }
+                data.for_each_arg(&u.func.dfg, |v| {
+                    let v = u.chains.bytes_of[v].expand().unwrap_or(v);
+                    if u.uses[v].last() != Some(&inst) {
+                        u.uses[v].push(inst);
+                    }
+                });
+            }
+        }
+        u
+    }
+
+    fn run(&mut self) {
+        for block in self.func.layout.blocks().to_vec() {
+            for write in self.func.layout.insts(block).to_vec() {
+                for change in self.changes(write).unwrap_or_default() {
+                    self.apply(write, change);
+                }
+            }
+        }
+        for block in self.func.layout.blocks().to_vec() {
+            let place = &self.place;
+            self.func.layout.insts_mut(block).sort_by_key(|i| place[*i]);
+        }
+    }
+
+    /// Returns the value that has the bytes of another one and is no result of `bitcast`.
+    fn root(&self, v: Value) -> Value {
+        self.chains.bytes_of[v].expand().unwrap_or(v)
+    }
+
+    /// Returns the position of an instruction relative to a write. `None` if it is in a block
+    /// beside that of the write.
+    fn position(&self, inst: Inst, write: Inst) -> Option<Position> {
+        let (of, to) = (self.block[inst].expand()?, self.block[write].expand()?);
+        if of == to {
+            return Some(match self.place[inst].cmp(&self.place[write]) {
+                Ordering::Less => Position::Before,
+                Ordering::Equal => Position::At,
+                Ordering::Greater => Position::Behind,
+            });
+        }
+        if self.tree.dominates(to, of) {
+            return Some(Position::Behind);
+        }
+        self.tree.dominates(of, to).then_some(Position::Before)
+    }
+
+    /// Returns the elements that an instruction reads of a vector, if it reads a region.
+    fn read(&self, inst: Inst, of: Value) -> Option<Access> {
+        let InstData::RdRegion {
+            arg, region, index, ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return None;
+        };
+        let ty = self.func.dfg.ty(self.func.dfg.first_result(inst)?);
+        (self.root(arg) == of).then_some(Access {
+            region,
+            index,
+            lanes: ty.lanes(),
+            size: ty.scalar().bytes(),
+        })
+    }
+
+    /// Returns true if an instruction may execute where one that uses its result does.
+    fn folds(&self, inst: Inst) -> bool {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return false;
+        };
+        let op = self.func.dfg.data(inst).opcode();
+        let near = || match self.uses[v][..] {
+            [user] => self.block[user] == self.block[inst],
+            _ => false,
+        };
+        !self.func.dfg.ty(v).is_pred()
+            && !self.chains.cut.contains(v)
+            && (folds_into_all(op) || is_operation(op) && near())
+    }
+
+    /// Returns the last position where the bales of a value's users are. `None` if that is not
+    /// known.
+    fn baled(&self, v: Value, write: Inst, budget: &mut u32) -> Option<Position> {
+        let mut last = Position::Before;
+        for &user in &self.uses[self.root(v)] {
+            *budget = budget.checked_sub(1)?;
+            let mut at = self.position(user, write)?;
+            if at == Position::Before
+                && self.folds(user)
+                && let Some(v) = self.func.dfg.first_result(user)
+            {
+                at = self.baled(v, write, budget)?;
+            }
+            last = last.max(at);
+        }
+        Some(last)
+    }
+
+    /// Returns the changes after which nothing reads the old vector behind a write. `None` if there
+    /// are none, or if they are not worth it.
+    fn changes(&self, write: Inst) -> Option<Vec<Change>> {
+        let (arg, access) = candidate(&self.func, write)?;
+        let old = self.root(arg);
+        if self.last_write[old].expand() != Some(write) || !self.is_in_loop_of(write, old) {
+            return None;
+        }
+        let mut out = Vec::new();
+        let mut moves = 0;
+        for &inst in &self.uses[old] {
+            if inst == write {
+                continue;
+            }
+            let position = self.position(inst, write)?;
+            let result = self.func.dfg.first_result(inst);
+            let cost = result.map_or(0, |v| self.func.dfg.ty(v).bytes().div_ceil(MOVE));
+            let read = self.read(inst, old);
+            let apart = read.is_some_and(|r| r.is_apart(&access, &self.func))
+                && self.is_of_type(inst, arg)
+                && self.hops[inst] < MAX_HOPS;
+            if position == Position::Behind {
+                if apart {
+                    out.push(Change::Redirect(inst));
+                } else if read.is_some() && self.may_hoist(inst, write) {
+                    moves += cost;
+                    out.push(Change::Hoist(inst));
+                } else {
+                    return None;
+                }
+                continue;
+            }
+            let Some(v) = result else { continue };
+            // Others read it where they are.
+            if read.is_none() && !self.folds(inst) {
+                continue;
+            }
+            match self.baled(v, write, &mut { MAX_BALES })? {
+                Position::Before => {}
+                Position::At if apart || read.is_some_and(|r| r.is_same(&access)) => {}
+                Position::Behind if apart => self.follow(inst, v, write, &mut out, &mut moves)?,
+                _ => {
+                    moves += cost;
+                    out.push(Change::Cut(v));
+                }
+            }
+        }
+        let whole = self.func.dfg.ty(old).bytes().div_ceil(MOVE);
+        (moves < whole).then_some(out)
+    }
+
+    /// Returns true if the block of a write is in no loop that the definition of a vector is
+    /// outside of. There, the next iteration needs the old vector.
+    fn is_in_loop_of(&self, write: Inst, old: Value) -> bool {
+        let def = match self.func.dfg.def(old) {
+            ValueDef::Param(block, _) => Some(block),
+            ValueDef::Result(inst, _) => self.block[inst].expand(),
+        };
+        let (Some(def), Some(block)) = (def, self.block[write].expand()) else {
+            return false;
+        };
+        let Some(of) = self.loops.of(block) else {
+            return true;
+        };
+        let mut around = self.loops.of(def);
+        while let Some(l) = around
+            && l != of
+        {
+            around = self.loops.loops[l].parent.expand();
+        }
+        around.is_some()
+    }
+
+    /// Returns true if the vector that an instruction reads has the type of another.
+    fn is_of_type(&self, read: Inst, vector: Value) -> bool {
+        let InstData::RdRegion { arg, .. } = *self.func.dfg.data(read) else {
+            return false;
+        };
+        self.func.dfg.ty(arg) == self.func.dfg.ty(vector)
+    }
+
+    /// Returns true if a read may move before a write in its block.
+    fn may_hoist(&self, read: Inst, write: Inst) -> bool {
+        let InstData::RdRegion { index, arg, .. } = *self.func.dfg.data(read) else {
+            return false;
+        };
+        let ready = |v: Value| match self.func.dfg.def_inst(v) {
+            None => true,
+            Some(def) => {
+                self.block[def] != self.block[write] || self.place[def] < self.place[write]
+            }
+        };
+        self.block[read] == self.block[write] && ready(arg) && index.expand().is_none_or(ready)
+    }
+
+    /// Plans that users of a read whose bales are behind a write read the new vector there.
+    fn follow(
+        &self,
+        read: Inst,
+        v: Value,
+        write: Inst,
+        out: &mut Vec<Change>,
+        moves: &mut u32,
+    ) -> Option<()> {
+        let mut users = SmallVec::new();
+        for &user in &self.uses[v] {
+            let mut direct = false;
+            let data = self.func.dfg.data(user);
+            data.for_each_arg(&self.func.dfg, |arg| direct |= arg == v);
+            if !direct {
+                // A `bitcast` is in between.
+                return None;
+            }
+            match self.position(user, write)? {
+                Position::Behind => users.push(user),
+                Position::Before if self.folds(user) => {
+                    let result = self.func.dfg.first_result(user)?;
+                    if self.baled(result, write, &mut { MAX_BALES })? != Position::Behind {
+                        continue;
+                    }
+                    if self.sinks(user, write, out, 0) {
+                        users.push(user);
+                    } else {
+                        *moves += self.func.dfg.ty(result).bytes().div_ceil(MOVE);
+                        out.push(Change::Cut(result));
+                    }
+                }
+                _ => {}
+            }
+        }
+        out.push(Change::Clone(read, users));
+        Some(())
+    }
+
+    /// Plans that an instruction moves behind a write, with those that it folds into. Returns false
+    /// if it must stay.
+    fn sinks(&self, inst: Inst, write: Inst, out: &mut Vec<Change>, depth: u32) -> bool {
+        let data = self.func.dfg.data(inst);
+        let (Some(v), true) = (self.func.dfg.first_result(inst), depth < MAX_DEPTH) else {
+            return false;
+        };
+        let mut stays = data.opcode().info().effect || self.block[inst] != self.block[write];
+        // Another write may be in place of an operand.
+        data.for_each_arg(&self.func.dfg, |v| {
+            stays |= self.last_write[self.root(v)].is_some();
+        });
+        let len = out.len();
+        let ok = !stays
+            && self.uses[v].iter().all(|&user| match self.position(user, write) {
+                Some(Position::Behind) => true,
+                Some(Position::Before) => self.sinks(user, write, out, depth + 1),
+                _ => false,
+            });
+        if ok {
+            out.push(Change::Sink(inst));
+        } else {
+            out.truncate(len);
+        }
+        ok
+    }
+
+    fn apply(&mut self, write: Inst, change: Change) {
+        let Some(new) = self.func.dfg.first_result(write) else {
+            return;
+        };
+        let Place(at, ..) = self.place[write];
+        match change {
+            Change::Redirect(read) => {
+                self.reads(read, new);
+                self.hops[read] += 1;
+            }
+            Change::Clone(read, users) => {
+                let Some(v) = self.func.dfg.first_result(read) else {
+                    return;
+                };
+                let (data, ty) = (*self.func.dfg.data(read), self.func.dfg.ty(v));
+                let (clone, to) = self.func.make_like(read, data, ty);
+                let Some(block) = self.block[write].expand() else {
+                    return;
+                };
+                self.func.layout.insts_mut(block).push(clone);
+                self.block[clone] = block.into();
+                self.place[clone] = Place(at, Side::ReadsBehind, self.place[read].2);
+                self.hops[clone] = self.hops[read] + 1;
+                self.reads(clone, new);
+                for user in users {
+                    self.func.dfg.map_args(user, |arg| if arg == v { to } else { arg });
+                    self.uses[v].retain(|u| *u != user);
+                    self.uses[to].push(user);
+                }
+            }
+            Change::Sink(inst) => {
+                self.place[inst] = Place(at, Side::Behind, self.place[inst].2);
+            }
+            Change::Hoist(read) => {
+                self.place[read] = Place(at, Side::Before, self.place[read].2);
+                if let Some(v) = self.func.dfg.first_result(read) {
+                    self.chains.cut.insert(v);
+                }
+            }
+            Change::Cut(v) => {
+                self.chains.cut.insert(v);
+            }
+        }
+    }
+
+    /// Makes an instruction read a region of another vector.
+    fn reads(&mut self, read: Inst, vector: Value) {
+        let InstData::RdRegion { arg, .. } = self.func.dfg.data_mut(read) else {
+            return;
+        };
+        let before = std::mem::replace(arg, vector);
+        let (before, vector) = (self.root(before), self.root(vector));
+        self.uses[before].retain(|u| *u != read);
+        self.uses[vector].push(read);
+    }
+}
