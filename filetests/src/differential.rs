@@ -5,7 +5,7 @@
 //! few on every target, and a fuzz target as many as desired.
 
 use crate::command::check_code;
-use crate::runner::INSTRUCTION_LIMIT;
+use crate::runner::{INSTRUCTION_LIMIT, named_targets};
 use gantry_codegen::Inline;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{
@@ -47,17 +47,10 @@ pub struct Agreed {
     pub variants: Vec<Compiled>,
 }
 
-/// Returns the targets of `GANTRY_TARGETS`, if that is set. They may include targets that the
-/// compiler supports only in part.
-pub fn named() -> Option<Vec<Target>> {
-    let names = std::env::var("GANTRY_TARGETS").ok()?;
-    Some(names.split(',').filter_map(Target::unfinished).collect())
-}
-
 /// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
 /// every platform. Products of one platform get the same code.
 pub fn platforms() -> Vec<Target> {
-    if let Some(named) = named() {
+    if let Some(named) = named_targets() {
         return named;
     }
     let mut out: Vec<Target> = Target::all().collect();

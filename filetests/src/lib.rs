@@ -12,11 +12,14 @@
 //! ```
 
 pub mod command;
+#[cfg(feature = "fuzzing")]
 pub mod coverage;
 pub mod data;
+#[cfg(feature = "fuzzing")]
 pub mod differential;
 mod expect;
 pub mod file;
+#[cfg(feature = "fuzzing")]
 pub mod fuzz;
 pub mod launch;
 pub mod pressure;

@@ -14,6 +14,13 @@ use gantry_runtime::{
 use std::cell::RefCell;
 use std::fmt;
 
+/// Returns the targets of `GANTRY_TARGETS`, if that is set. They may include targets that the
+/// compiler supports only in part.
+pub fn named_targets() -> Option<Vec<Target>> {
+    let names = std::env::var("GANTRY_TARGETS").ok()?;
+    Some(names.split(',').filter_map(Target::unfinished).collect())
+}
+
 /// Compile options that a test varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CompileVariant {
