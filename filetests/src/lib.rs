@@ -36,6 +36,7 @@ pub use file::TestFile;
 struct Walkthroughs;
 
 use gantry_codegen::{OptLevel, Target};
+use gantry_isa_gen::diag::Count;
 use rayon::prelude::*;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -121,10 +122,10 @@ impl fmt::Display for Summary {
         }
         write!(
             f,
-            "{} files, {} commands, {} failures",
-            self.files,
-            self.commands,
-            self.failures.len()
+            "{}, {}, {}",
+            Count(self.files, "file"),
+            Count(self.commands, "command"),
+            Count(self.failures.len(), "failure")
         )
     }
 }

@@ -7,6 +7,7 @@ use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode, ParamRol
 use gantry_codegen::{
     Allocator, CompileOptions, GrfMode, Inline, OptLevel, PassSet, SimdCf, Target,
 };
+use gantry_isa_gen::diag::Count;
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -384,7 +385,12 @@ impl Interpreted<'_> {
         let params = self.module.functions.get(kernel).map(|f| &f.sig.params);
         let ty = params.and_then(|p| p.get(n)).map(|p| p.ty);
         ty.and_then(|ty| interp::Arg::from_bytes(ty, bytes))
-            .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
+            .ok_or_else(|| {
+                format!(
+                    "argument {n} is not {} by value",
+                    Count(bytes.len(), "byte")
+                )
+            })
     }
 
     /// Returns the index of a run's argument for each parameter. It is `None` for one that is not
@@ -409,7 +415,10 @@ impl Interpreted<'_> {
             let given: Vec<Option<usize>> = roles.iter().map(one).collect();
             return match next.next() {
                 None => Ok(given),
-                Some(_) => Err(format!("{} arguments are too many", run.args.len())),
+                Some(_) => Err(format!(
+                    "{} given: too many",
+                    Count(run.args.len(), "argument")
+                )),
             };
         }
         let one = |r: &ParamRole| {

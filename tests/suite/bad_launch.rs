@@ -145,7 +145,7 @@ fn a_launch_that_takes_too_long() {
     let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat());
     let err = with("0").fails();
     assert!(
-        err.contains("kernel `spin` passed its deadline after 0 of 1 groups, 0 instructions"),
+        err.contains("kernel `spin` passed its deadline after 0 of 1 group, 0 instructions"),
         "{err}"
     );
     let err = with("-1").misused();

@@ -482,7 +482,7 @@ fn devices_are_listed() {
 #[test]
 fn filetests_run_and_fail() {
     let out = gantry(["test", &saxpy()]).ok();
-    assert!(out.contains("1 files, 3 commands, 0 failures"), "{out}");
+    assert!(out.contains("1 file, 3 commands, 0 failures"), "{out}");
     let dir = Scratch::new();
     let text = std::fs::read_to_string(saxpy())
         .unwrap()
@@ -490,7 +490,7 @@ fn filetests_run_and_fail() {
     let wrong = dir.write("wrong.gir", text);
     let result = gantry(["test", &wrong]);
     assert!(result.out.contains("element 2 differs"), "{}", result.out);
-    assert!(result.fails().contains("1 filetest commands failed"));
+    assert!(result.fails().contains("1 filetest command failed"));
 }
 
 #[test]
@@ -592,7 +592,7 @@ fn wgsl_by_its_bindings() {
     let e = run(&["--global", "50", "--bind", &b0, "--bind", &b1]).fails();
     assert!(e.contains("nothing is bound at binding 1,3"), "{e}");
     let e = run(&["--arg", &params]).fails();
-    assert!(e.contains("takes 3 arguments, 1 were given"), "{e}");
+    assert!(e.contains("takes 3 arguments, 1 was given"), "{e}");
     let e = run(&["--bind", "0,0:zero:4", "--bind", &b1, "--bind", &b2]).fails();
     assert!(e.contains("4 bytes are too few"), "{e}");
     let e = run(&["--bind", "0,7:zero:4"]).fails();
