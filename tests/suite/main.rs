@@ -20,6 +20,8 @@ mod bindings;
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
+#[cfg(feature = "cli")]
+mod disassembly;
 mod examples;
 mod house;
 #[cfg(feature = "cli")]

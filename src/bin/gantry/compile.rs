@@ -171,6 +171,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ..spirv::Options::default()
     };
     let mut module = input::module(&args.file, &args.more, &spirv)?;
+    if args.emit != Emit::Ir {
+        input::has_kernel(&args.file, &module)?;
+    }
     if args.contract && input::language(&args.file)? == Language::Gir {
         for func in module.functions.values_mut() {
             let controls = func.float_controls();

@@ -3,6 +3,7 @@
 mod args;
 mod asm;
 mod bindings;
+mod code;
 mod compare;
 mod compile;
 mod completions;
