@@ -23,6 +23,8 @@ mod damaged_zebins;
 #[cfg(feature = "cli")]
 mod disassembly;
 mod examples;
+#[cfg(feature = "cli")]
+mod figures;
 mod house;
 #[cfg(feature = "cli")]
 mod intel_kernels;

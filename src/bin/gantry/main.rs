@@ -9,6 +9,7 @@ mod compile;
 mod completions;
 mod devices;
 mod disasm;
+mod figures;
 mod images;
 mod input;
 mod progress;
