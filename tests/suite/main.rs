@@ -29,6 +29,8 @@ mod house;
 #[cfg(feature = "cli")]
 mod intel_kernels;
 mod library_alone;
+#[cfg(all(unix, feature = "cli", feature = "wgsl"))]
+mod pasted;
 #[cfg(feature = "cli")]
 mod platforms;
 mod print_overflow;
