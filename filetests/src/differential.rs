@@ -5,7 +5,7 @@
 //! few on every target, and a fuzz target as many as desired.
 
 use crate::command::check_code;
-use crate::runner::{INSTRUCTION_LIMIT, named_targets};
+use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::Inline;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{
@@ -45,17 +45,6 @@ pub struct Agreed {
     /// subroutine. The third is optimized, at a level and in a variant that the seed selects. If
     /// stages are not checked, the first two alternate.
     pub variants: Vec<Compiled>,
-}
-
-/// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
-/// every platform. Products of one platform get the same code.
-pub fn platforms() -> Vec<Target> {
-    if let Some(named) = named_targets() {
-        return named;
-    }
-    let mut out: Vec<Target> = Target::all().collect();
-    out.dedup_by_key(|t| t.platform());
-    out
 }
 
 /// Returns the passes of `GANTRY_WITHOUT` (`unroll,pieces`). Leaving out the wrong pass makes a

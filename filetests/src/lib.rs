@@ -19,7 +19,6 @@ pub mod data;
 pub mod differential;
 mod expect;
 pub mod file;
-#[cfg(feature = "fuzzing")]
 pub mod fuzz;
 pub mod launch;
 pub mod pressure;

@@ -22,6 +22,17 @@ pub fn named_targets() -> Option<Vec<Target>> {
     Some(names.split(',').filter_map(Target::unfinished).collect())
 }
 
+/// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
+/// every platform. Products of one platform get the same code.
+pub fn platforms() -> Vec<Target> {
+    if let Some(named) = named_targets() {
+        return named;
+    }
+    let mut out: Vec<Target> = Target::all().collect();
+    out.dedup_by_key(|t| t.platform());
+    out
+}
+
 /// Compile options that a test varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CompileVariant {

@@ -66,6 +66,10 @@ fn the_demo_and_the_command_share_their_crates() {
     );
     let ours = demo.iter().filter(|p| p.starts_with("gantry-"));
     assert!(ours.count() >= 7);
+    // Examples are built with what tests use.
+    let more = ["--edges", "dev", "--format", "{p} [{f}]"];
+    let examples = tree("gantry", &more);
+    assert!(!examples.contains("fuzzing"), "{examples}");
 }
 
 /// The compiler writes zebins without the parser that reads them.
