@@ -22,6 +22,7 @@
 //!         push_constants: true
 //! ```
 
+#[cfg(feature = "read")]
 use crate::error::ZebinError;
 #[cfg(feature = "read")]
 use crate::limits::Limits;
@@ -35,7 +36,6 @@ use crate::record::{Item, Value, keyword, record};
 #[cfg(feature = "read")]
 use crate::yaml::{self, Node};
 use crate::yaml::{Text, quoted};
-#[cfg(feature = "read")]
 use gantry_isa_gen::diag::Count;
 use std::fmt;
 
