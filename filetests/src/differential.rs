@@ -4,7 +4,7 @@
 //! It is a library function with the target as a parameter. `tests/suite/random.rs` runs a seeded
 //! few on every target, and a fuzz target as many as desired.
 
-use crate::command::check_code;
+use crate::check::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::Inline;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};

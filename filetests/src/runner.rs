@@ -1,6 +1,6 @@
 //! Runners of `; run:` lines. All of them must give the same results.
 
-use crate::command::compile_checked;
+use crate::check::compile_checked;
 use crate::launch::{Arg, ImageArg, Run, Slot};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode, ParamRole, Resource};

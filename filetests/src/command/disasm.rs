@@ -1,8 +1,9 @@
 //! `test disasm`: bytes to IGA syntax.
 
 use super::{Command, Outcome, platform};
+use crate::Options;
+use crate::expect;
 use crate::file::{Test, TestFile};
-use crate::{Options, expect};
 use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::diag::Count;
 use gantry_isa_gen::text::print_inst;

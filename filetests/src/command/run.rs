@@ -76,7 +76,7 @@ fn each_variant(
         let targets: Vec<Target> = if runner.compiles() {
             let named = options.targets.clone().or_else(named_targets);
             let targets = named.unwrap_or_else(|| Target::all().collect());
-            let fits = file.fits(module);
+            let fits = source::fits(file, module);
             targets.into_iter().filter(fits).collect()
         } else {
             Target::lookup(&file.target).into_iter().collect()
