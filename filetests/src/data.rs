@@ -1,5 +1,6 @@
 //! Typed numbers of `; run:` lines: parsing, conversion to the device's bytes, and comparison.
 
+use gantry_isa_gen::diag::{Are, Count};
 use half::f16;
 use std::fmt;
 
@@ -201,9 +202,9 @@ impl Data {
             Ok(())
         } else {
             Err(format!(
-                "the buffer has {} elements, {} are expected",
-                got.bits.len(),
-                self.bits.len()
+                "the buffer has {}, {} expected",
+                Count(got.bits.len(), "element"),
+                Are(self.bits.len())
             ))
         }
     }
@@ -281,7 +282,7 @@ mod tests {
         assert!(d.compare(&[0, 0, 128, 63], Tolerance(0.0)).is_ok());
         let say = |bytes: &[u8]| d.compare(bytes, Tolerance(0.0)).unwrap_err();
         assert!(say(&[0, 0, 128, 64]).starts_with("element 0 differs: expected 1, got 4 (1 of 1"));
-        assert_eq!(say(&[]), "the buffer has 0 elements, 1 are expected");
+        assert_eq!(say(&[]), "the buffer has 0 elements, 1 is expected");
     }
 
     #[test]

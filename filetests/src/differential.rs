@@ -4,7 +4,7 @@
 //! It is a library function with the target as a parameter. `tests/suite/random.rs` runs a seeded
 //! few on every target, and a fuzz target as many as desired.
 
-use crate::command::check_code;
+use crate::check::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::Inline;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
@@ -45,24 +45,6 @@ pub struct Agreed {
     /// subroutine. The third is optimized, at a level and in a variant that the seed selects. If
     /// stages are not checked, the first two alternate.
     pub variants: Vec<Compiled>,
-}
-
-/// Returns the targets of `GANTRY_TARGETS`, if that is set. They may include targets that the
-/// compiler supports only in part.
-pub fn named() -> Option<Vec<Target>> {
-    let names = std::env::var("GANTRY_TARGETS").ok()?;
-    Some(names.split(',').filter_map(Target::unfinished).collect())
-}
-
-/// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
-/// every platform. Products of one platform get the same code.
-pub fn platforms() -> Vec<Target> {
-    if let Some(named) = named() {
-        return named;
-    }
-    let mut out: Vec<Target> = Target::all().collect();
-    out.dedup_by_key(|t| t.platform());
-    out
 }
 
 /// Returns the passes of `GANTRY_WITHOUT` (`unroll,pieces`). Leaving out the wrong pass makes a

@@ -1,9 +1,18 @@
 //! Expectations that can be blessed: sections `; expect: COMMAND` of comment lines at a file's end.
 
 use crate::file::TestFile;
-use crate::{Options, Outcome};
+use crate::options::Options;
 use similar::TextDiff;
 use std::ops::Range;
+
+/// Result of a command that did not fail.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The output is as expected.
+    Pass,
+    /// The output is not as expected, and blessing was asked for. Has the file's new text.
+    Bless(String),
+}
 
 /// Compares the output of a command with the section of its name. Trailing blanks of lines are
 /// ignored.

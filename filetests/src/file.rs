@@ -1,9 +1,6 @@
 //! Parser of filetests: header, directives, and body.
 
-use crate::command::Command;
-use crate::source::Language;
 use gantry_codegen::Target;
-use gantry_codegen::ir::Module;
 use std::fmt;
 
 /// `test` line of a header.
@@ -19,21 +16,6 @@ impl Test {
     /// Returns true if an option is given.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|o| o == option)
-    }
-
-    pub(crate) fn check_options(&self, command: &dyn Command) -> Result<(), String> {
-        let known = command.options();
-        let Some(o) = self.options.iter().find(|o| !known.contains(&o.as_str())) else {
-            return Ok(());
-        };
-        Err(match known {
-            [] => format!("`test {}` has no options, and not `{o}`", self.command),
-            _ => format!(
-                "`test {}` has no option `{o}`; there are {}",
-                self.command,
-                known.join(", ")
-            ),
-        })
     }
 }
 
@@ -84,18 +66,8 @@ impl TestFile {
         self.text_is_for(&self.body, target)
     }
 
-    /// Returns a test for targets that have everything that a module of the file uses, whatever
-    /// language the file is in.
-    pub(crate) fn fits(&self, module: &Module) -> impl Fn(&Target) -> bool + '_ {
-        let text = match Language::of(&self.path) {
-            Language::Gir => None,
-            _ => Some(module.to_string()),
-        };
-        move |target| self.text_is_for(text.as_deref().unwrap_or(&self.body), target)
-    }
-
     /// Returns true if a target has everything that a text of IR uses.
-    fn text_is_for(&self, text: &str, target: &Target) -> bool {
+    pub(crate) fn text_is_for(&self, text: &str, target: &Target) -> bool {
         let f = target.features();
         let needs = |what: &str, there: bool| there || !text.contains(what);
         let words = ["atomic.i16", "atomic.f16"];

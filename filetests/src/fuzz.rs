@@ -2,10 +2,10 @@
 //! over them, and `filetests/tests/suite/fuzz.rs` runs each briefly in `cargo test`. A panic in any
 //! of them is a bug, and so is a returned error.
 
-use crate::differential;
+use crate::runner::platforms;
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
-use gantry_codegen::{CompileOptions, Target, compile, fuzzing};
+use gantry_codegen::{CompileOptions, compile};
 use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::text::{assemble, disassemble};
@@ -39,7 +39,7 @@ pub fn gir(data: &[u8]) -> Result<(), String> {
         Ok(_) => return Err(format!("another module comes back from\n{printed}")),
         Err(e) => return Err(e.render("printed", &printed)),
     }
-    for target in differential::platforms() {
+    for target in platforms() {
         let _ = compile(&parsed.module, &CompileOptions::new(target));
     }
     Ok(())
@@ -50,26 +50,24 @@ pub fn gir(data: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 /// They disagree.
+#[cfg(feature = "fuzzing")]
 pub fn differential(seed: u64) -> Result<(), String> {
-    let targets = differential::platforms();
+    use crate::differential::{CaseChecks, case, for_target};
+    use gantry_codegen::fuzzing::Options;
+    let targets = platforms();
     let n = targets.len().max(1);
     let Some(target) = targets.get(seed as usize % n) else {
         return Ok(());
     };
-    let options = fuzzing::Options {
+    let options = Options {
         floats: false,
-        ..fuzzing::Options::runnable()
+        ..Options::runnable()
     };
-    agree(seed, &options, target)
-}
-
-fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), String> {
-    let options = differential::for_target(options, target);
-    let how = differential::CaseChecks {
+    let how = CaseChecks {
         grfs: None,
         stages: true,
     };
-    differential::case(seed, &options, target, how)
+    case(seed, &for_target(&options, target), target, how)
         .map(drop)
         .map_err(|e| format!("seed {seed}, {}: {e}", target.name()))
 }

@@ -10,6 +10,7 @@
 use crate::data::{Data, Kind, Tolerance};
 use gantry_codegen::interp::{Addressing, Component, Sampler};
 use gantry_codegen::ir::{BindingPlace, ImageShape, ParamRole};
+use gantry_isa_gen::diag::{Are, Count};
 use std::fmt;
 
 /// Argument of a launch.
@@ -206,8 +207,8 @@ impl Run {
                 let expect = p.list(|p| Ok(if p.eat("_") { None } else { Some(p.buffer()?) }))?;
                 if expect.len() != run.args.len() {
                     return Err(format!(
-                        "{} arguments are given and {} expected",
-                        run.args.len(),
+                        "{} given and {} expected",
+                        Count(run.args.len(), "argument"),
                         expect.len()
                     ));
                 }
@@ -434,8 +435,9 @@ impl Parser<'_> {
                 Ok(Arg::Value(data))
             } else {
                 Err(format!(
-                    "`{name}` takes {lanes} numbers, {} are given",
-                    data.bits.len()
+                    "`{name}` takes {}, {} given",
+                    Count(lanes, "number"),
+                    Are(data.bits.len())
                 ))
             };
         }

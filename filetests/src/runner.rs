@@ -1,18 +1,37 @@
 //! Runners of `; run:` lines. All of them must give the same results.
 
-use crate::command::compile_checked;
+use crate::check::compile_checked;
 use crate::launch::{Arg, ImageArg, Run, Slot};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode, ParamRole, Resource};
 use gantry_codegen::{
     Allocator, CompileOptions, GrfMode, Inline, OptLevel, PassSet, SimdCf, Target,
 };
+use gantry_isa_gen::diag::Count;
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
 use std::cell::RefCell;
 use std::fmt;
+
+/// Returns the targets of `GANTRY_TARGETS`, if that is set. They may include targets that the
+/// compiler supports only in part.
+pub fn named_targets() -> Option<Vec<Target>> {
+    let names = std::env::var("GANTRY_TARGETS").ok()?;
+    Some(names.split(',').filter_map(Target::unfinished).collect())
+}
+
+/// Returns the targets of differential tests: those of `GANTRY_TARGETS` (`skl,icllp`), or one of
+/// every platform. Products of one platform get the same code.
+pub fn platforms() -> Vec<Target> {
+    if let Some(named) = named_targets() {
+        return named;
+    }
+    let mut out: Vec<Target> = Target::all().collect();
+    out.dedup_by_key(|t| t.platform());
+    out
+}
 
 /// Compile options that a test varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -377,7 +396,12 @@ impl Interpreted<'_> {
         let params = self.module.functions.get(kernel).map(|f| &f.sig.params);
         let ty = params.and_then(|p| p.get(n)).map(|p| p.ty);
         ty.and_then(|ty| interp::Arg::from_bytes(ty, bytes))
-            .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
+            .ok_or_else(|| {
+                format!(
+                    "argument {n} is not {} by value",
+                    Count(bytes.len(), "byte")
+                )
+            })
     }
 
     /// Returns the index of a run's argument for each parameter. It is `None` for one that is not
@@ -402,7 +426,10 @@ impl Interpreted<'_> {
             let given: Vec<Option<usize>> = roles.iter().map(one).collect();
             return match next.next() {
                 None => Ok(given),
-                Some(_) => Err(format!("{} arguments are too many", run.args.len())),
+                Some(_) => Err(format!(
+                    "{} given: too many",
+                    Count(run.args.len(), "argument")
+                )),
             };
         }
         let one = |r: &ParamRole| {

@@ -4,7 +4,7 @@ use crate::file::TestFile;
 use gantry_codegen::ir::Module;
 use gantry_codegen::text;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
-use gantry_codegen::{CompileOptions, Inline};
+use gantry_codegen::{CompileOptions, Inline, Target};
 use gantry_spirv::{Options, Simd, Translated, assemble, translate};
 
 /// Language of a module, by the file's name.
@@ -39,6 +39,16 @@ impl Language {
             _ => &[Simd::Width(8), Simd::Width(16), Simd::Width(32)],
         }
     }
+}
+
+/// Returns a test for targets that have everything that a module of the file uses, whatever
+/// language the file is in.
+pub(crate) fn fits(file: &TestFile, module: &Module) -> impl Fn(&Target) -> bool {
+    let text = match Language::of(&file.path) {
+        Language::Gir => None,
+        _ => Some(module.to_string()),
+    };
+    move |target| file.text_is_for(text.as_deref().unwrap_or(&file.body), target)
 }
 
 /// Translates a file's body to a module of a width, for its target. The module verifies.

@@ -2,6 +2,43 @@
 
 use std::fmt;
 
+/// Number of things, as messages have it: `1 byte`, `2 bytes`.
+///
+/// ```
+/// use gantry_isa_gen::diag::{Are, Count};
+/// let said = [0, 1, 2].map(|n| Count(n, "byte").to_string());
+/// assert_eq!(said, ["0 bytes", "1 byte", "2 bytes"]);
+/// assert_eq!([1, 2].map(|n| Are(n).to_string()), ["1 is", "2 are"]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Count<N>(
+    /// Number.
+    pub N,
+    /// Word for one of them, whose plural ends in `s`.
+    pub &'static str,
+);
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == N::from(1) { "" } else { "s" };
+        write!(f, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+/// Number of things as the subject of a sentence: `1 is`, `2 are`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Are<N>(
+    /// Number.
+    pub N,
+);
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Are<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.0 == N::from(1) { "is" } else { "are" };
+        write!(f, "{} {verb}", self.0)
+    }
+}
+
 /// Span of text: line, column and length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {

@@ -171,7 +171,8 @@ impl Demo {
     pub fn linear(&self, picture: &Picture) -> Result<(Line, Picture), DemoError> {
         const NAME: &str = "linear";
         let ready = self.prepare(NAME, linear::build)?;
-        let source = picture.bordered();
+        let source =
+            picture.bordered([linear::TILE_WIDTH, linear::TILE_HEIGHT].map(|n| n as usize));
         let [across, down] = source.tiles;
         let pitch = across * linear::TILE_WIDTH * 3;
         let src = self.device.buffer_from(&source.bytes)?;

@@ -1,68 +1,24 @@
 //! Parts of the demo: kernels built with
 //! [`FunctionBuilder`](gantry_codegen::builder::FunctionBuilder) and one from WGSL, their
 //! references on the CPU, and pictures.
+//!
+//! Rooms of this crate: modules, each of which uses only those listed above it.
+//! `tests/suite/house/rooms.rs` checks that.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `error` | errors that stop the demo |
+//! | `report` | the table that is printed, the progress bar |
+//! | `picture` | pictures as PNG files |
+//! | `kernels` | kernels and their references on the CPU |
+//! | `demo` | compiling, launching and checking them |
+//! | `given` | a kernel of the user's |
 
 pub mod demo;
+mod error;
 pub mod given;
 pub mod kernels;
 pub mod picture;
 pub mod report;
 
-use std::path::PathBuf;
-
-/// Error that stops the demo. Each says which step failed.
-#[derive(Debug, thiserror::Error)]
-pub enum DemoError {
-    /// Kernel that was built wrongly.
-    #[error("building a kernel: {0}")]
-    Build(#[from] gantry_codegen::builder::BuildError),
-    /// Kernel that does not compile.
-    #[error("compiling: {0}")]
-    Compile(#[from] gantry_codegen::CodegenError),
-    /// WGSL text of the demo's own that is refused.
-    #[error("{0}")]
-    Wgsl(#[from] gantry_spirv::wgsl::WgslError),
-    /// Given kernel that is wrong, or not supported.
-    #[error("{path}: {what}", path = .path.display())]
-    Given {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason.
-        what: String,
-    },
-    /// Given kernel that takes arguments which the demo lacks.
-    #[error("{kernel} takes {what}")]
-    Unsuited {
-        /// Name of the kernel.
-        kernel: String,
-        /// Arguments that the demo lacks.
-        what: String,
-    },
-    /// Error of the device.
-    #[error("{0}")]
-    Device(#[from] gantry_runtime::Error),
-    /// File that cannot be read or written.
-    #[error("{path}: {source}", path = .path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the system.
-        source: std::io::Error,
-    },
-    /// Picture that cannot be read.
-    #[error("{path}: {what}", path = .path.display())]
-    Picture {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason.
-        what: String,
-    },
-    /// Result that differs from the CPU's.
-    #[error("{kernel}: {what}")]
-    Wrong {
-        /// Name of the kernel.
-        kernel: &'static str,
-        /// First difference.
-        what: String,
-    },
-}
+pub use error::DemoError;

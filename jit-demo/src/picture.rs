@@ -1,7 +1,6 @@
 //! RGB pictures as PNG files.
 
 use crate::DemoError;
-use crate::kernels::linear::{TILE_HEIGHT, TILE_WIDTH};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
@@ -99,9 +98,8 @@ impl Picture {
         written.map_err(|e| file_error(std::io::Error::other(e)))
     }
 
-    /// Returns the picture with its border and padding.
-    pub fn bordered(&self) -> Bordered {
-        let (tw, th) = (TILE_WIDTH as usize, TILE_HEIGHT as usize);
+    /// Returns the picture with its border, padded to whole tiles of `tw` by `th` pixels.
+    pub fn bordered(&self, [tw, th]: [usize; 2]) -> Bordered {
         let (across, down) = (self.width.div_ceil(tw), self.height.div_ceil(th));
         // The last tile reads 32 bytes from its first.
         let pitch = (across * tw * 3 + 8).next_multiple_of(4);
@@ -163,7 +161,7 @@ mod tests {
             height: 1,
             rgb: vec![1, 2, 3],
         };
-        let b = p.bordered();
+        let b = p.bordered([8, 6]);
         assert_eq!((b.tiles, b.pitch, b.bytes.len()), ([1, 1], 32, 32 * 8));
         assert!(
             b.bytes

@@ -6,6 +6,25 @@
 //! [`messages`] has one row per message of a shared function, and [`timing`] the latencies of
 //! instructions. [`mod@write`] prints all of it as Rust constants. A new generation is a new
 //! column. `cargo run -p gantry-meta` prints every row.
+//!
+//! Rooms of this crate: modules, each of which uses only those listed above it.
+//! `tests/suite/house/rooms.rs` checks that.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `fingerprint` | fingerprint of a package's sources |
+//! | `listed` | enums with their documentation |
+//! | `generation` | generations, and sets of them |
+//! | `format` | formats of instructions, for codecs |
+//! | `types` | element types |
+//! | `row` | rows of instructions |
+//! | `instructions` | instructions by family |
+//! | `layout` | bits of fields by generation |
+//! | `compact` | tables of the 8-byte form |
+//! | `timing` | latencies |
+//! | `messages` | messages of the shared functions |
+//! | `ir` | opcodes of the IR, and their writers |
+//! | `write` | writers of Rust |
 
 pub mod compact;
 mod fingerprint;

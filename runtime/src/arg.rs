@@ -3,6 +3,7 @@
 use crate::buffer::{Buffer, Plain};
 use crate::image::{Image, Sampler};
 use bytemuck::Pod;
+use gantry_isa_gen::diag::Count;
 
 /// SLM for a local pointer argument, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,10 +46,10 @@ impl Arg {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            Arg::Buffer(b) => format!("a buffer of {} bytes", b.len()),
+            Arg::Buffer(b) => format!("a buffer of {}", Count(b.len(), "byte")),
             Arg::Null => "a null pointer".to_owned(),
-            Arg::Local(n) => format!("{n} bytes of SLM"),
-            Arg::Value(v) | Arg::Bytes(v) => format!("a value of {} bytes", v.len()),
+            Arg::Local(n) => format!("{} of SLM", Count(*n, "byte")),
+            Arg::Value(v) | Arg::Bytes(v) => format!("a value of {}", Count(v.len(), "byte")),
             Arg::Image(i) => format!("a {}", i.desc()),
             Arg::Sampler(_) => "a sampler".to_owned(),
         }

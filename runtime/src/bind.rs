@@ -5,6 +5,7 @@ use crate::arg::Arg;
 use crate::error::Error;
 use crate::module::Kernel;
 use crate::zebin::{ArgInfo, ArgRole, Resource, Slot};
+use gantry_isa_gen::diag::Count;
 
 /// An argument as messages about bindings have it.
 fn describe(info: &ArgInfo) -> Option<String> {
@@ -155,7 +156,9 @@ fn check_sizes(kernel: &Kernel, infos: &[ArgInfo], args: &[Option<Arg>]) -> Resu
         if let (Some(Arg::Buffer(b)), Some(what)) = (arg, describe(info))
             && (b.len() as u64) < u64::from(resource.least())
         {
-            let what = format!("{} bytes are too few: {what}", b.len());
+            let few = Count(b.len(), "byte");
+            let verb = if b.len() == 1 { "is" } else { "are" };
+            let what = format!("{few} {verb} too few: {what}");
             return Err(error(kernel, what));
         }
     }

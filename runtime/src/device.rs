@@ -8,6 +8,7 @@ use crate::level_zero;
 use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
 use bytemuck::Pod;
+use gantry_isa_gen::diag::Count;
 use gantry_isa_gen::{DeviceInfo, Platform};
 use std::fmt;
 use std::sync::Arc;
@@ -150,7 +151,8 @@ impl Device {
         }
         if buffer.len() < need {
             return Err(Error::Image(format!(
-                "a {desc} takes {need} bytes, the buffer has {}",
+                "a {desc} takes {}, the buffer has {}",
+                Count(need, "byte"),
                 buffer.len()
             )));
         }

@@ -2,6 +2,7 @@
 
 use crate::limits::Excess;
 use crate::zebin::{SourceLine, ZebinError};
+use gantry_isa_gen::diag::Count;
 use std::fmt;
 
 /// Error of the runtime.
@@ -38,7 +39,11 @@ pub enum Error {
         have: Vec<String>,
     },
     /// Launch with too few or too many arguments.
-    #[error("kernel `{kernel}` takes {expected} arguments, {given} were given")]
+    #[error(
+        "kernel `{kernel}` takes {}, {given} {} given",
+        Count(*.expected, "argument"),
+        if *.given == 1 { "was" } else { "were" }
+    )]
     ArgCount {
         /// Name of the kernel.
         kernel: String,
@@ -96,7 +101,9 @@ pub enum Error {
     Fault(Box<Fault>),
     /// Launch that was stopped before its end.
     #[error(
-        "kernel `{kernel}` {why} after {ended} of {groups} groups, {instructions} instructions"
+        "kernel `{kernel}` {why} after {ended} of {}, {}",
+        Count(*.groups, "group"),
+        Count(*.instructions, "instruction")
     )]
     Stopped {
         /// Name of the kernel.

@@ -10,6 +10,7 @@ use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::{ArgKind, BindingPlace, Slot};
 use gantry_isa_gen::Platform;
+use gantry_isa_gen::diag::Count;
 use std::fmt;
 use std::io::Write;
 use std::mem;
@@ -276,8 +277,8 @@ impl<'k> Launch<'k> {
         let most = most_threads * u64::from(info.env.simd_size);
         if local.iter().any(|&n| n > 1024) || items > most {
             return Err(grid_error(format!(
-                "a group of {local:?} work-items is too large: at most {most_threads} threads of {} channels",
-                info.env.simd_size
+                "a group of {local:?} work-items is too large: at most {most_threads} threads of {}",
+                Count(info.env.simd_size, "channel")
             )));
         }
         let offset = self.grid.offset;
@@ -375,7 +376,10 @@ impl<'k> Launch<'k> {
                     // A three-element vector of the device takes four elements. GridSize 0 is an
                     // argument that nothing reads.
                     if size != 0 && v.len() != size as usize {
-                        return Err(wrong(format!("a value of {size} bytes"), given()));
+                        return Err(wrong(
+                            format!("a value of {}", Count(size, "byte")),
+                            given(),
+                        ));
                     }
                 }
                 (ArgKind::Buffer, _) => return Err(wrong("a buffer".to_owned(), given())),
@@ -384,7 +388,10 @@ impl<'k> Launch<'k> {
                 }
                 (ArgKind::Value { size: 0 }, _) => {}
                 (ArgKind::Value { size }, _) => {
-                    return Err(wrong(format!("a value of {size} bytes"), given()));
+                    return Err(wrong(
+                        format!("a value of {}", Count(size, "byte")),
+                        given(),
+                    ));
                 }
                 (ArgKind::Image(ty), _) => {
                     let what = ty.map_or("an image".to_owned(), |ty| format!("a {ty}"));

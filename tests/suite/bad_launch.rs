@@ -91,6 +91,37 @@ fn argument_counts_and_kinds() {
     }
 }
 
+/// If arguments are missing, those that the kernel takes are listed as the command line has them.
+#[test]
+fn arguments_are_listed() {
+    let err = launch("copy", &["--arg", "zero:32"]).fails();
+    let list = "takes 3 arguments, 1 was given\n  --arg in:FILE  buffer\n  --arg in:FILE  buffer\n  --arg TYPE:N   value of 4 bytes\n";
+    assert!(err.ends_with(list), "{err}");
+    let err = launch("spin", &[]).fails();
+    assert!(err.contains("takes 1 argument, 0 were given\n"), "{err}");
+}
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn bindings_are_listed() {
+    let path = crate::common::corpus("shaders/image.wgsl");
+    let path = path.display().to_string();
+    let run = |more: &[&str]| {
+        let args = ["run", &path, "--device", "sim", "--kernel", "scaled"];
+        gantry(args.iter().chain(more)).fails()
+    };
+    let list = "\n  --bind 0,0:image2d:FILE.png        image: source\n  --bind 0,1:sampler:ADDRESS:FILTER  sampler: how\n  --bind 1,4:image2d:FILE.png        image: to\n  --bind push:TYPE:N                 push constants: pushed\n";
+    let err = run(&[]);
+    assert!(err.contains("takes 4 arguments, 0 were given"), "{err}");
+    assert!(err.ends_with(list), "{err}");
+    let err = run(&["--bind", "0,1:sampler:clamp_to_edge:nearest"]);
+    assert!(err.contains("nothing is bound at binding 0,0\n"), "{err}");
+    assert!(err.ends_with(list), "{err}");
+    // A binding that there is not is the mistake that is said.
+    let err = run(&["--bind", "0,7:zero:4"]);
+    assert!(err.contains("it has no binding 0,7"), "{err}");
+}
+
 /// Checks that a fault's message names kernel, group, thread, location and instruction, and its
 /// line in the text.
 #[track_caller]
@@ -145,7 +176,7 @@ fn a_launch_that_takes_too_long() {
     let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat());
     let err = with("0").fails();
     assert!(
-        err.contains("kernel `spin` passed its deadline after 0 of 1 groups, 0 instructions"),
+        err.contains("kernel `spin` passed its deadline after 0 of 1 group, 0 instructions"),
         "{err}"
     );
     let err = with("-1").misused();

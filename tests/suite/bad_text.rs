@@ -122,12 +122,26 @@ fn files() {
             .fails()
             .contains("not a text file")
     );
-    let empty = dir.write("empty.gir", "");
+    for text in ["", "; nothing\n"] {
+        let empty = dir.write("empty.gir", text);
+        for command in [
+            &["compile"][..],
+            &["compile", "--emit", "ir"],
+            &["run", "--device", "sim"],
+        ] {
+            let err = gantry(command.iter().copied().chain([empty.as_str()])).fails();
+            assert!(err.contains("empty.gir: there is no kernel"), "{err}");
+        }
+    }
+    // Subroutines alone are a module, of which nothing can be launched.
+    let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    return v0\n}\n";
+    let library = dir.write("library.gir", text);
     assert!(
-        gantry(["run", "--device", "sim", &empty])
+        gantry(["compile", &library])
             .fails()
-            .contains("kernels")
+            .contains("there is no kernel")
     );
+    gantry(["compile", &library, "--emit", "ir"]).ok();
     let unwritable = dir.text("no/such/directory");
     let good = dir.write("good.gir", kernel("v4 = iadd v2, v2"));
     assert!(

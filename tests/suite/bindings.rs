@@ -107,7 +107,7 @@ fn what_is_bound_wrongly() {
         "kernel `saxpy`, argument 0 (`params`): expected a buffer, got a value of 4 bytes"
     );
     let e = launch().arg(&b).run().unwrap_err().to_string();
-    assert_eq!(e, "kernel `saxpy` takes 3 arguments, 1 were given");
+    assert_eq!(e, "kernel `saxpy` takes 3 arguments, 1 was given");
     let groups = kernel.dispatch([1 << 28, 1, 1]).bind(0, 0, &b);
     let e = groups.bind(0, 1, &b).bind(1, 3, &b).run().unwrap_err();
     assert!(e.to_string().contains("more than 32 bits count"), "{e}");

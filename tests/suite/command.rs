@@ -6,7 +6,8 @@ use serde_json::Value;
 
 const SAXPY: &str = "run/classics/saxpy.gir";
 
-fn saxpy() -> String {
+/// Returns the path of a file with two kernels.
+pub(crate) fn saxpy() -> String {
     corpus(SAXPY).display().to_string()
 }
 
@@ -58,174 +59,14 @@ fn every_kind_of_output() {
     );
     // After a kernel's end there are zeros for the prefetcher.
     let whole = gantry(["disasm", &dir.text("zebin")]).ok();
-    let padding = whole.strip_prefix(&asm).unwrap();
-    assert!(padding.lines().all(|l| l.trim() == "illegal"), "{padding}");
+    let below = whole.strip_prefix("// kernel one, gen9\n").unwrap();
+    let padding = below.strip_prefix(&asm).unwrap();
+    let bytes = padding.strip_suffix(" bytes of padding\n").unwrap();
+    assert!(
+        bytes.starts_with("// ") && padding.lines().count() == 1,
+        "{padding}"
+    );
     assert_eq!(gantry(["compile", &path, "--emit", "asm"]).ok(), asm);
-}
-
-#[test]
-fn figures_of_a_compilation() {
-    let dir = Scratch::new();
-    let out = gantry(["compile", &saxpy(), "-o", &dir.text("k.zebin"), "--stats"]).ok();
-    let kernels: Vec<Value> = out
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
-    let widths: Vec<_> = kernels
-        .iter()
-        .map(|k| {
-            (
-                k["kernel"].as_str().unwrap(),
-                k["simd_width"].as_u64().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(widths, [("saxpy8", 8), ("saxpy32", 32)]);
-    for k in &kernels {
-        for name in ["instructions", "bytes", "grf_bytes_demand"] {
-            assert!(k[name].as_u64().unwrap() > 0, "{name}: {k}");
-        }
-        for name in ["spill_bytes", "scratch_bytes", "fills", "stores"] {
-            assert_eq!(k[name].as_u64(), Some(0), "{name}: {k}");
-        }
-        assert!(
-            k["compile_seconds"]["regalloc"].as_f64().unwrap() >= 0.0,
-            "{k}"
-        );
-        let a = &k["allocation"];
-        assert_eq!(a["peak"]["bytes"], k["grf_bytes_demand"]);
-        // A value that is written over a source which dies there has the same bytes.
-        let bytes = |name: &str| a[name].as_u64().unwrap();
-        let (used, live) = (bytes("used_bytes"), bytes("live_bytes"));
-        assert!(used > 0 && used <= bytes("file_bytes"), "{a}");
-        assert_eq!(bytes("fragmentation_bytes"), used.saturating_sub(live));
-        for name in ["cycles", "cycles_of_threads"] {
-            assert!(
-                k[name].as_u64() >= k["instructions"].as_u64(),
-                "{name}: {k}"
-            );
-        }
-        let most = a["demand_curve"]["bytes"].as_array().unwrap();
-        let most = most.iter().filter_map(Value::as_u64).max();
-        assert_eq!(most, a["peak"]["bytes"].as_u64());
-    }
-}
-
-/// Comparison of the figures of two compilations.
-#[test]
-fn compilations_compared() {
-    let dir = Scratch::new();
-    let zebin = dir.text("k.zebin");
-    let compile = |level: &str| {
-        let out = gantry(["compile", &saxpy(), "-o", &zebin, "-O", level, "--stats"]).ok();
-        dir.write(&format!("O{level}.json"), &out)
-    };
-    let (plain, best) = (compile("0"), compile("2"));
-    let same = gantry(["compare", &plain, &plain, "--fail-on-worse"]).ok();
-    assert!(
-        same.contains("instructions: 0 better, 0 worse, 2 the same"),
-        "{same}"
-    );
-    assert!(same.contains("ratios 1.0000"), "{same}");
-    // An improvement in one direction is a loss in the other.
-    let better = gantry(["compare", &plain, &best]).ok();
-    assert!(
-        better.contains("saxpy32: ") && better.contains("better"),
-        "{better}"
-    );
-    assert!(better.contains("bytes: 2 better, 0 worse"), "{better}");
-    let worse = gantry(["compare", &best, &plain]).ok();
-    assert!(worse.contains("bytes: 0 better, 2 worse"), "{worse}");
-    let error = gantry(["compare", &best, &plain, "--fail-on-worse"]).fails();
-    assert!(error.contains("some kernel got worse"), "{error}");
-    let args = [
-        "compare",
-        &best,
-        &plain,
-        "--fail-on-worse",
-        "--tolerance",
-        "10000",
-    ];
-    gantry(args).ok();
-
-    // By hand: ratios of one half and of two have a mean of one. A larger width is better. A
-    // missing kernel is reported.
-    let line = |name: &str, bytes: u32, width: u32| {
-        format!("{{\"kernel\": \"{name}\", \"bytes\": {bytes}, \"simd_width\": {width}}}\n")
-    };
-    let a = dir.write(
-        "a.json",
-        &(line("x", 10, 8) + &line("y", 10, 16) + &line("z", 1, 1)),
-    );
-    let b = dir.write(
-        "b.json",
-        &(line("x", 5, 16) + &line("y", 20, 8) + &line("w", 1, 1)),
-    );
-    let out = gantry(["compare", &a, &b]).ok();
-    let want = "x: bytes 10 -> 5 (-50.0%) better, SIMD width 8 -> 16 (+100.0%) better\n\
-        y: bytes 10 -> 20 (+100.0%) worse, SIMD width 16 -> 8 (-50.0%) worse\n\
-        z: gone\n\
-        w: new\n\
-        bytes: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n\
-        SIMD width: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n";
-    assert_eq!(out, want);
-    let bad = dir.write("bad.json", "{\"kernel\": \"x\"}\n[1]\n");
-    let error = gantry(["compare", &a, &bad]).fails();
-    assert!(
-        error.contains("bad.json: line 2: no JSON object"),
-        "{error}"
-    );
-}
-
-/// Report of spilled values, their causes, and the picture of the allocation.
-#[test]
-fn what_allocation_came_to() {
-    let dir = Scratch::new();
-    let path = format!(
-        "{}/filetests/filetests/run/regalloc/wide.gir",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let (zebin, picture) = (dir.text("k.zebin"), dir.text("k.png"));
-    let args = [
-        "compile",
-        &path,
-        "-o",
-        &zebin,
-        "--stats",
-        "--regalloc-map",
-        &picture,
-    ];
-    let stats: Value = serde_json::from_str(&gantry(args).ok()).unwrap();
-    let all = &stats["allocation"];
-    let spilled = all["spilled"].as_array().unwrap();
-    assert_eq!(
-        stats["spilled_registers"].as_u64(),
-        Some(spilled.len() as u64)
-    );
-    for s in spilled {
-        assert!(!s["forced_by"].as_array().unwrap().is_empty(), "{s}");
-        assert!(s["stores"].as_u64().unwrap() > 0, "{s}");
-    }
-    let sum = |what: &str| spilled.iter().filter_map(|s| s[what].as_u64()).sum::<u64>();
-    for what in ["fills", "stores"] {
-        assert_eq!(Some(sum(what)), stats[what].as_u64());
-    }
-    assert!(all["peak"]["bytes"].as_u64() > all["file_bytes"].as_u64());
-    let named = |v: &Value| v["value"].as_str().is_some_and(|v| v.starts_with('v'));
-    assert!(all["peak"]["live"].as_array().unwrap().iter().any(named));
-    let decoder = png::Decoder::new(std::io::BufReader::new(
-        std::fs::File::open(&picture).unwrap(),
-    ));
-    let mut reader = decoder.read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
-    // Eight rows a register, and the demand below.
-    assert_eq!(info.height, 128 * 8 + 8 + 128);
-    assert!((512..=2048).contains(&info.width), "{}", info.width);
-    let colours: std::collections::HashSet<&[u8]> = pixels.chunks_exact(3).collect();
-    assert!(colours.len() > 100, "{}", colours.len());
-    let mir = gantry(["compile", &path, "--emit", "mir"]).ok();
-    assert!(mir.contains(": 2048 bytes v"), "{mir}");
 }
 
 #[test]
@@ -482,7 +323,7 @@ fn devices_are_listed() {
 #[test]
 fn filetests_run_and_fail() {
     let out = gantry(["test", &saxpy()]).ok();
-    assert!(out.contains("1 files, 3 commands, 0 failures"), "{out}");
+    assert!(out.contains("1 file, 3 commands, 0 failures"), "{out}");
     let dir = Scratch::new();
     let text = std::fs::read_to_string(saxpy())
         .unwrap()
@@ -490,7 +331,7 @@ fn filetests_run_and_fail() {
     let wrong = dir.write("wrong.gir", text);
     let result = gantry(["test", &wrong]);
     assert!(result.out.contains("element 2 differs"), "{}", result.out);
-    assert!(result.fails().contains("1 filetest commands failed"));
+    assert!(result.fails().contains("1 filetest command failed"));
 }
 
 #[test]
@@ -533,9 +374,9 @@ fn validation() {
 
     let cut = std::fs::read(dir.path("k.krn")).unwrap();
     let cut = dir.write("cut.krn", &cut[..27]);
-    let out = gantry(["validate", &cut]);
+    let out = gantry(["validate", &cut, "--platform", "skl"]);
     assert!(out.out.contains("11 bytes at the end"), "{}", out.out);
-    out.fails();
+    assert!(out.fails().contains("1 finding in 1 instruction"));
 }
 
 #[cfg(feature = "wgsl")]
@@ -592,7 +433,7 @@ fn wgsl_by_its_bindings() {
     let e = run(&["--global", "50", "--bind", &b0, "--bind", &b1]).fails();
     assert!(e.contains("nothing is bound at binding 1,3"), "{e}");
     let e = run(&["--arg", &params]).fails();
-    assert!(e.contains("takes 3 arguments, 1 were given"), "{e}");
+    assert!(e.contains("takes 3 arguments, 1 was given"), "{e}");
     let e = run(&["--bind", "0,0:zero:4", "--bind", &b1, "--bind", &b2]).fails();
     assert!(e.contains("4 bytes are too few"), "{e}");
     let e = run(&["--bind", "0,7:zero:4"]).fails();

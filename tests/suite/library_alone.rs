@@ -8,8 +8,11 @@ fn tree(package: &str, more: &[&str]) -> String {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--package", package]);
     cargo
-        .args(["--edges", "normal", "--prefix", "none", "--format", "{p}"])
+        .args(["--edges", "normal", "--prefix", "none"])
         .args(more);
+    if !more.contains(&"--format") {
+        cargo.args(["--format", "{p}"]);
+    }
     let out = cargo
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
@@ -43,6 +46,30 @@ fn without_features_only_the_library_is_built() {
     for name in ["gantry-codegen", "gantry-runtime", "gantry-zebin"] {
         assert!(has(&alone, name), "{name}");
     }
+}
+
+/// The demo and the command are built of the same crates with the same features, so that whoever
+/// builds one after the other compiles no crate twice.
+#[test]
+fn the_demo_and_the_command_share_their_crates() {
+    let features = |package| {
+        let more = ["--edges", "build", "--format", "{p} [{f}]"];
+        let lines = tree(package, &more);
+        let lines = lines.lines().map(|l| l.replace(" (*)", ""));
+        lines.collect::<std::collections::BTreeSet<_>>()
+    };
+    let (demo, command) = (features("gantry-jit-demo"), features("gantry"));
+    let others: Vec<_> = demo.difference(&command).collect();
+    assert!(
+        others.len() == 1 && others[0].starts_with("gantry-jit-demo "),
+        "{others:?}"
+    );
+    let ours = demo.iter().filter(|p| p.starts_with("gantry-"));
+    assert!(ours.count() >= 7);
+    // Examples are built with what tests use.
+    let more = ["--edges", "dev", "--format", "{p} [{f}]"];
+    let examples = tree("gantry", &more);
+    assert!(!examples.contains("fuzzing"), "{examples}");
 }
 
 /// The compiler writes zebins without the parser that reads them.

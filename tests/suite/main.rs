@@ -20,11 +20,17 @@ mod bindings;
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
+#[cfg(feature = "cli")]
+mod disassembly;
 mod examples;
+#[cfg(feature = "cli")]
+mod figures;
 mod house;
 #[cfg(feature = "cli")]
 mod intel_kernels;
 mod library_alone;
+#[cfg(all(unix, feature = "cli", feature = "wgsl"))]
+mod pasted;
 #[cfg(feature = "cli")]
 mod platforms;
 mod print_overflow;

@@ -36,6 +36,7 @@ use crate::record::{Item, Value, keyword, record};
 #[cfg(feature = "read")]
 use crate::yaml::{self, Node};
 use crate::yaml::{Text, quoted};
+use gantry_isa_gen::diag::Count;
 use std::fmt;
 
 /// Version of the note.
@@ -151,10 +152,10 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Resource::StorageBuffer { least, .. } => {
-                write!(f, "storage buffer of {least} bytes or more")
+                write!(f, "storage buffer of {} or more", Count(*least, "byte"))
             }
             Resource::UniformBuffer { least } => {
-                write!(f, "uniform buffer of {least} bytes or more")
+                write!(f, "uniform buffer of {} or more", Count(*least, "byte"))
             }
             Resource::Image => f.write_str("image"),
             Resource::Sampler => f.write_str("sampler"),

@@ -315,7 +315,7 @@ fn errors_name_the_place() {
         &Grid::new([16, 1, 1], [16, 1, 1]),
     );
     assert!(
-        e.contains("1 threads wait at a barrier and 1 have ended"),
+        e.contains("a barrier that never completes: 1 thread waiting, 1 ended"),
         "{e}"
     );
     let e = error_of(

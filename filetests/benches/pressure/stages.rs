@@ -23,9 +23,19 @@ const STAGES: [&str; 7] = [
     "schedule",
     "emit",
 ];
-/// Index of the stage that computes liveness if loads are to be raised; allocation uses its
+/// Index of the stage that computes liveness if loads are to be moved up; allocation uses its
 /// results.
-const RAISE: usize = 4;
+const PRE_RA_SCHEDULE: usize = 4;
+
+/// Returns the headings of the stages' columns.
+fn columns() -> impl Iterator<Item = &'static str> {
+    STAGES.into_iter().chain(["liveness", "regalloc"])
+}
+
+/// Returns the width of a column: that of its heading, or of a time.
+fn width(name: &str) -> usize {
+    name.len().max(8)
+}
 
 /// Least times found, in milliseconds.
 struct Times {
@@ -72,9 +82,9 @@ impl Times {
         }
     }
 
-    /// Returns the time of liveness and allocation, including all of the stage that raises loads.
+    /// Returns the time of liveness and allocation, including all of the stage that moves loads up.
     fn allocation(&self) -> f64 {
-        self.stages[RAISE] + self.liveness + self.regalloc
+        self.stages[PRE_RA_SCHEDULE] + self.liveness + self.regalloc
     }
 
     /// Returns the share of that in the total time.
@@ -84,8 +94,9 @@ impl Times {
 
     fn print(&self, name: &str) {
         print!("{name:<14} {:>6} {:>8.3}", self.instructions, self.total);
-        for s in self.stages.iter().chain([&self.liveness, &self.regalloc]) {
-            print!(" {s:>8.3}");
+        let times = self.stages.iter().chain([&self.liveness, &self.regalloc]);
+        for (s, name) in times.zip(columns()) {
+            print!(" {s:>0$.3}", width(name));
         }
         print!(" {:>5.0}% {:>3}", self.share() * 100.0, self.attempts);
         for p in &self.phases {
@@ -132,11 +143,11 @@ fn sums(title: &str, all: &[Times]) {
 /// Prints the table.
 pub fn table(asked: &Arguments) -> Res<()> {
     println!(
-        "Milliseconds of stages, allocation's share (raise, which follows what lives where, liveness, regalloc), and of regalloc's phases; attempts at spilling."
+        "Milliseconds of stages, allocation's share (pre-ra-schedule, which follows live values, liveness, regalloc), and of regalloc's phases; attempts at spilling."
     );
     print!("{:<14} {:>6} {:>8}", "kernel", "insts", "total");
-    for s in STAGES.iter().chain(&["liveness", "regalloc"]) {
-        print!(" {s:>8}");
+    for name in columns() {
+        print!(" {name:>0$}", width(name));
     }
     print!("  share  at");
     Phase::ALL.iter().for_each(|p| print!(" {:>8}", p.name()));

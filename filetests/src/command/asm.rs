@@ -1,8 +1,9 @@
 //! `test asm`: IGA syntax to bytes.
 
 use super::{Command, Outcome, match_errors, platform};
+use crate::Options;
+use crate::expect;
 use crate::file::{Test, TestFile};
-use crate::{Options, expect};
 use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::text::assemble;
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
 //! `test cat`: text to memory and back.
 
 use super::{Command, Outcome, parse};
+use crate::Options;
+use crate::expect;
 use crate::file::{Test, TestFile};
-use crate::{Options, expect};
 
 /// Parses, prints, and parses the print. Both modules and both prints must be the same. With
 /// `precise-output`, the print must also be the section `; expect: cat`. With `canonical`, it must

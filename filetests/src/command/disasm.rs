@@ -1,9 +1,11 @@
 //! `test disasm`: bytes to IGA syntax.
 
 use super::{Command, Outcome, platform};
+use crate::Options;
+use crate::expect;
 use crate::file::{Test, TestFile};
-use crate::{Options, expect};
 use gantry_isa_gen::decode::decode;
+use gantry_isa_gen::diag::Count;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{Platform, Target};
 
@@ -38,8 +40,8 @@ fn line(platform: Platform, code: &str) -> Result<String, String> {
     let decoded = decode(platform, &bytes).map_err(|e| e.to_string())?;
     if decoded.len != bytes.len() {
         return Err(format!(
-            "{} bytes are given, the instruction has {}",
-            bytes.len(),
+            "{} given, the instruction has {}",
+            Count(bytes.len(), "byte"),
             decoded.len
         ));
     }

@@ -9,22 +9,12 @@ mod stage;
 mod verifier;
 
 use crate::Options;
+use crate::expect::Outcome;
 use crate::file::{Test, TestFile};
 use crate::source;
 use gantry_codegen::ir::Module;
-use gantry_codegen::{CompileOptions, Compiled, compile};
-use gantry_isa_gen::text::{disassemble, list};
-use gantry_isa_gen::{Platform, legal};
+use gantry_isa_gen::Platform;
 use gantry_spirv::Simd;
-
-/// Result of a command that did not fail.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// The output is as expected.
-    Pass,
-    /// The output is not as expected, and blessing was asked for. Has the file's new text.
-    Bless(String),
-}
 
 /// Test command.
 pub trait Command: Sync {
@@ -69,43 +59,25 @@ pub fn find(name: &str) -> Option<&'static dyn Command> {
     commands().find(|c| c.name() == name)
 }
 
+/// Checks that a command takes all options of a `test` line.
+pub(crate) fn check_options(test: &Test, command: &dyn Command) -> Result<(), String> {
+    let known = command.options();
+    let Some(o) = test.options.iter().find(|o| !known.contains(&o.as_str())) else {
+        return Ok(());
+    };
+    Err(match known {
+        [] => format!("`test {}` has no options, and not `{o}`", test.command),
+        _ => format!(
+            "`test {}` has no option `{o}`; there are {}",
+            test.command,
+            known.join(", ")
+        ),
+    })
+}
+
 /// Parses a file's body to a module, which verifies.
 fn parse(file: &TestFile) -> Result<Module, String> {
     source::module(file, Simd::Auto)
-}
-
-/// Compiles a module, and checks every emitted instruction against the hardware's rules.
-pub(crate) fn compile_checked(
-    module: &Module,
-    options: &CompileOptions,
-) -> Result<Compiled, String> {
-    let compiled = compile(module, options).map_err(|e| e.to_string())?;
-    check_code(&compiled, options)?;
-    Ok(compiled)
-}
-
-/// Decodes compiled code and checks every instruction by the legality rules.
-pub(crate) fn check_code(compiled: &Compiled, options: &CompileOptions) -> Result<(), String> {
-    for kernel in &compiled.kernels {
-        for l in list(options.target.platform(), &kernel.code.bytes) {
-            let found = match &l.inst {
-                Ok(inst) => legal::check(options.target.platform(), inst)
-                    .first()
-                    .map(ToString::to_string),
-                Err(e) => Some(e.to_string()),
-            };
-            if let Some(what) = found {
-                let bytes = kernel.code.bytes.get(l.offset..).unwrap_or_default();
-                let text = disassemble(options.target.platform(), bytes);
-                let inst = text.lines().find(|l| !l.ends_with(':')).unwrap_or_default();
-                return Err(format!(
-                    "%{}: illegal code at {:#x}: {what}\n{inst}",
-                    kernel.name, l.offset
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Returns the platform of a file's target.

@@ -5,10 +5,9 @@
 
 use super::{Command, Outcome};
 use crate::Options;
-use crate::differential;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
-use crate::runner::{CompileVariant, Prepared, RUNNERS, Runner};
+use crate::runner::{CompileVariant, Prepared, RUNNERS, Runner, named_targets};
 use crate::source::{self, Language};
 use gantry_codegen::Target;
 use gantry_codegen::ir::Module;
@@ -75,9 +74,9 @@ fn each_variant(
         }
         // The interpreter has no targets. Code is compiled and run for every product.
         let targets: Vec<Target> = if runner.compiles() {
-            let named = options.targets.clone().or_else(differential::named);
+            let named = options.targets.clone().or_else(named_targets);
             let targets = named.unwrap_or_else(|| Target::all().collect());
-            let fits = file.fits(module);
+            let fits = source::fits(file, module);
             targets.into_iter().filter(fits).collect()
         } else {
             Target::lookup(&file.target).into_iter().collect()

@@ -1,8 +1,10 @@
 //! `test lower` and the like: output of a stage of the compiler.
 
-use super::{Command, Outcome, compile_checked, parse};
+use super::{Command, Outcome, parse};
+use crate::Options;
+use crate::check::compile_checked;
+use crate::expect;
 use crate::file::{Test, TestFile};
-use crate::{Options, expect};
 use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and tests the dump of one stage.

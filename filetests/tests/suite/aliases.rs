@@ -9,7 +9,7 @@ use gantry_codegen::interp::{self, Buffers};
 use gantry_codegen::ir::{FuncRef, Module};
 use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, OptLevel, Pass, compile};
-use gantry_filetests::differential::platforms;
+use gantry_filetests::runner::platforms;
 use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -7,8 +7,8 @@
 use crate::rng::Rng;
 use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, Pass, compile};
-use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::Run;
+use gantry_filetests::runner::platforms;
 use gantry_filetests::runner::{CompileVariant, RUNNERS, simulate};
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use gantry_codegen::ir::opcode::Out;
 use gantry_codegen::ir::{FloatControls, Module, Opcode, Scalar};
 use gantry_codegen::text::parse;
 use gantry_codegen::{CompileOptions, Target, compile};
-use gantry_filetests::differential::platforms;
+use gantry_filetests::runner::platforms;
 use gantry_runtime::{Device, Grid, SimOptions};
 use half::f16;
 

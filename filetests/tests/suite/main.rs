@@ -28,6 +28,7 @@ mod high_pressure;
 mod lane_sharing;
 mod launched;
 mod math;
+mod messages;
 mod pressure;
 mod random;
 mod scoreboard;

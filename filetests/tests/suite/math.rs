@@ -5,7 +5,7 @@ use gantry_codegen::builder::{KernelBuilder, Val};
 use gantry_codegen::fuzzing::Rng;
 use gantry_codegen::ir::{Dim, Module, Scalar, Type};
 use gantry_codegen::{CompileOptions, Target, compile};
-use gantry_filetests::differential::platforms;
+use gantry_filetests::runner::platforms;
 use gantry_runtime::{Device, Grid, SimOptions};
 use half::f16;
 

@@ -9,8 +9,8 @@
 
 use crate::iga;
 use gantry_codegen::{CompileOptions, Compiled, Pass, Target, compile, text};
-use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::Run;
+use gantry_filetests::runner::platforms;
 use gantry_filetests::{TestFile, files, runner};
 use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::encode::encode;

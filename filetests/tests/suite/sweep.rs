@@ -4,9 +4,9 @@
 
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
-use gantry_filetests::differential;
 use gantry_filetests::launch::Run;
 use gantry_filetests::runner::CompileVariant;
+use gantry_filetests::runner::platforms;
 use gantry_filetests::runner::{RUNNERS, Runner};
 
 const LANES: [usize; 4] = [1, 5, 16, 23];
@@ -46,7 +46,7 @@ fn agree(body: &str, args: &str) {
     };
     let [simulator, interpreter] = RUNNERS;
     let expected = run(interpreter, "skl");
-    for t in differential::platforms() {
+    for t in platforms() {
         if text.contains("f64") && !t.features().native_f64 {
             continue;
         }

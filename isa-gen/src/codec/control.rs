@@ -2,7 +2,7 @@
 
 use super::Ctx;
 use super::bits::Fields;
-use super::parts::operand_error;
+use super::parts::{cond_code, cond_of, operand_error};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
@@ -48,36 +48,6 @@ fn pred_code(ctrl: PredCtrl) -> Option<u64> {
         PredCtrl::AllV => Some(3),
         PredCtrl::AnyH(n) => Some(group(n)? + 2),
         PredCtrl::AllH(n) => Some(group(n)? + 3),
-        _ => None,
-    }
-}
-
-/// Returns the code of a condition (PRM Vol. 2a, "CondModifier").
-const fn cond_code(c: Cond) -> u64 {
-    match c {
-        Cond::Eo => 0,
-        Cond::Eq => 1,
-        Cond::Ne => 2,
-        Cond::Gt => 3,
-        Cond::Ge => 4,
-        Cond::Lt => 5,
-        Cond::Le => 6,
-        Cond::Ov => 8,
-        Cond::Un => 9,
-    }
-}
-
-/// Returns the condition with a code.
-const fn cond_of(code: u64) -> Option<Cond> {
-    match code {
-        1 => Some(Cond::Eq),
-        2 => Some(Cond::Ne),
-        3 => Some(Cond::Gt),
-        4 => Some(Cond::Ge),
-        5 => Some(Cond::Lt),
-        6 => Some(Cond::Le),
-        8 => Some(Cond::Ov),
-        9 => Some(Cond::Un),
         _ => None,
     }
 }
@@ -211,7 +181,7 @@ pub(super) fn lower<L: NativeLayout>(
             Cond::Eo if matches!(i.subfn, Subfn::Math(m) if m.is_macro()) => 0,
             Cond::Eo => return not("this condition modifier"),
             _ if !info.cond => return not("this condition modifier"),
-            c => cond_code(c),
+            c => cond_code(c).unwrap_or(0),
         };
         let flag = flag_code(c.flag)?;
         if i.pred.is_some_and(|p| p.flag != c.flag) {

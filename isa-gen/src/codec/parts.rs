@@ -1,10 +1,10 @@
-//! Parts of operands that the layouts before Xe and those of Xe code alike.
+//! Parts of operands and controls that the layouts before Xe and those of Xe code alike.
 
 use super::bits::Fields;
-use super::operand::SrcFields;
+use super::operand::{SrcFields, addr_sub};
 use crate::codec::error::{DecodeError, EncodeError};
-use crate::inst::{Dst, Inst, Src};
-use crate::reg::Reg;
+use crate::inst::{Cond, Dst, Inst, Src};
+use crate::reg::{Reg, RegRef};
 use crate::region::Region;
 use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
@@ -156,5 +156,52 @@ pub(super) fn check(i: &Inst<Reg>, is_macro: bool, sources: u8) -> Result<(), En
     if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
         return Err(operand_error("src1", "the opcode has fewer sources"));
     }
+    Ok(())
+}
+
+/// Returns the code of a condition (PRM Vol. 2a, "CondModifier"), or `None` for `eo`,
+/// which has none.
+#[inline(always)]
+pub(super) const fn cond_code(c: Cond) -> Option<u64> {
+    match c {
+        Cond::Eq => Some(1),
+        Cond::Ne => Some(2),
+        Cond::Gt => Some(3),
+        Cond::Ge => Some(4),
+        Cond::Lt => Some(5),
+        Cond::Le => Some(6),
+        Cond::Ov => Some(8),
+        Cond::Un => Some(9),
+        Cond::Eo => None,
+    }
+}
+
+/// Returns the condition with a code.
+pub(super) const fn cond_of(code: u64) -> Option<Cond> {
+    match code {
+        1 => Some(Cond::Eq),
+        2 => Some(Cond::Ne),
+        3 => Some(Cond::Gt),
+        4 => Some(Cond::Ge),
+        5 => Some(Cond::Lt),
+        6 => Some(Cond::Le),
+        8 => Some(Cond::Ov),
+        9 => Some(Cond::Un),
+        _ => None,
+    }
+}
+
+/// Encodes an extended descriptor in a register.
+pub(super) fn put_ex_reg<L: NativeLayout>(
+    r: RegRef<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
+    let operand = "extended descriptor";
+    let sub = addr_sub(operand, r)?;
+    if sub % 2 != 0 {
+        return Err(operand_error(operand, "must be a dword of a0"));
+    }
+    f.put(Field::ExReg, 1);
+    f.put(Field::ExAddrSub, sub / 2);
     Ok(())
 }

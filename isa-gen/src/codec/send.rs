@@ -5,7 +5,7 @@ use super::bits::Fields;
 use super::operand::{
     ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, get_dst, put_dst, reg, reg_code,
 };
-use super::parts::{operand_error, type_code, type_of};
+use super::parts::{operand_error, put_ex_reg, type_code, type_of};
 use super::{Ctx, Operands};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
@@ -275,15 +275,7 @@ impl Operands<Ctx> for SplitSend {
                 f.put(Field::ExFunc, (ex >> 16).into());
             }
             Desc::Reg(r) => {
-                let sub = addr_sub("extended descriptor", r)?;
-                if sub % 2 != 0 {
-                    return Err(operand_error(
-                        "extended descriptor",
-                        "must be a dword of a0",
-                    ));
-                }
-                f.put(Field::ExReg, 1);
-                f.put(Field::ExAddrSub, sub / 2);
+                put_ex_reg(r, f)?;
             }
         }
         Ok(())

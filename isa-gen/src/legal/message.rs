@@ -4,6 +4,7 @@
 use super::InstPart;
 use super::rule::{InstKinds, Rule, always};
 use super::view::{DescView, InstView};
+use crate::diag::Count;
 use crate::inst::{InstOpts, Subfn};
 use crate::message::{Lengths, LscPort, Message, MessageError, MsgOp, SendBits, Sfid};
 use crate::op::Format;
@@ -31,7 +32,7 @@ pub(super) static RULES: &[Rule] = &[
             let Some((m, l)) = measured(v) else { return };
             let (n, need) = (u32::from(m.response_grfs), l.response);
             if n != need && n != 0 {
-                let what = format_args!("the response has {need} registers, not {n}");
+                let what = format_args!("the response has {}, not {n}", Count(need, "register"));
                 out.find(InstPart::Desc, what);
             }
         },
@@ -47,7 +48,7 @@ pub(super) static RULES: &[Rule] = &[
             let need = l.address + l.data + u32::from(l.header || m.header);
             let n = u32::from(m.src0_grfs) + u32::from(m.src1_grfs);
             if n < need {
-                let what = format_args!("the payloads have {need} registers, not {n}");
+                let what = format_args!("the payloads have {}, not {n}", Count(need, "register"));
                 out.find(InstPart::Desc, what);
             }
         },
@@ -67,12 +68,12 @@ pub(super) static RULES: &[Rule] = &[
             // The surface determines the number of coordinates of an image.
             if a != l.address && op.port != LscPort::Tgm {
                 let need = l.address;
-                let what = format_args!("the addresses take {need} registers, not {a}");
+                let what = format_args!("the addresses take {}, not {a}", Count(need, "register"));
                 out.find(InstPart::Src(0), what);
             }
             if d != l.data {
                 let need = l.data;
-                let what = format_args!("the data take {need} registers, not {d}");
+                let what = format_args!("the data take {}, not {d}", Count(need, "register"));
                 out.find(InstPart::Src(1), what);
             }
         },

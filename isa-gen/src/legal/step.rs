@@ -5,6 +5,7 @@ use super::InstPart;
 use super::geometry::uniform_stride;
 use super::rule::{FindingSink, InstKinds, Rule};
 use super::view::{InstView, Operand};
+use crate::diag::Count;
 use crate::inst::InstOpts;
 use crate::op::Op;
 use crate::platform::Features;
@@ -187,7 +188,10 @@ fn qword_aligned(v: &InstView, out: &mut FindingSink<'_>) {
         let apart = |step: u32| !step.is_multiple_of(8);
         if apart(from) || apart(to) || from != to {
             let part = if apart(to) { d.part } else { s.part };
-            let what = format_args!("the source's stride is {from} bytes, the destination's {to}");
+            let what = format_args!(
+                "the source's stride is {}, the destination's {to}",
+                Count(from, "byte")
+            );
             out.find(part, what);
         }
     }
@@ -215,8 +219,10 @@ fn in_step_stride(v: &InstView, out: &mut FindingSink<'_>) {
         match step(v, s) {
             Some(from) if from == to => {}
             Some(from) => {
-                let what =
-                    format_args!("the source's stride is {from} bytes, the destination's {to}");
+                let what = format_args!(
+                    "the source's stride is {}, the destination's {to}",
+                    Count(from, "byte")
+                );
                 out.find(s.part, what);
             }
             None => out.find(

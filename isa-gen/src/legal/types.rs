@@ -4,6 +4,7 @@
 use super::InstPart;
 use super::rule::{FindingSink, InstKinds, Rule, always};
 use super::view::InstView;
+use crate::diag::Count;
 use crate::inst::Subfn;
 use crate::op::{MathFn, Op};
 use crate::types::Type;
@@ -272,7 +273,8 @@ fn dst_exec_type_stride(v: &InstView, out: &mut FindingSink<'_>) {
     if step != exec.bytes() && !(d.bytes() == 1 && step > exec.bytes()) {
         let (ty, size) = (d.ty, exec.bytes());
         let what = format_args!(
-            "`{ty}` elements must be {size} bytes apart, the size of the execution type"
+            "`{ty}` elements must be {} apart, the size of the execution type",
+            Count(size, "byte")
         );
         out.find(InstPart::Dst, what);
     }

@@ -4,7 +4,7 @@
 //! Port").
 
 use super::Sfid;
-use super::op::{Lengths, LscOp, OPS};
+use super::op::{CcsOp, Lengths, LscData, LscOp, OPS};
 use super::params::Rgba;
 use std::fmt;
 
@@ -101,28 +101,6 @@ impl fmt::Display for LscOp {
     }
 }
 
-crate::named_enum! {
-    /// Size of an element in memory and in registers, in the order of the numbers (bits 11:9 of the
-    /// descriptor).
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum LscData {
-        /// 8 bits (block messages).
-        D8 = "d8",
-        /// 16 bits (block messages).
-        D16 = "d16",
-        /// 32 bits.
-        D32 = "d32",
-        /// 64 bits.
-        D64 = "d64",
-        /// 8 bits in the low part of a dword.
-        D8U32 = "d8u32",
-        /// 16 bits in the low half of a dword.
-        D16U32 = "d16u32",
-        /// 16 bits in the high half of a dword.
-        D16U32H = "d16u32h",
-    }
-}
-
 impl LscData {
     /// Returns the bits of an element in memory.
     pub const fn memory_bits(self) -> u32 {
@@ -179,9 +157,6 @@ impl LscAddr {
         }
     }
 }
-
-/// Elements per address by number (bits 14:12 of the descriptor).
-pub(crate) const VECTORS: [u8; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
 
 /// Elements of one address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -308,64 +283,6 @@ impl fmt::Display for LscCaching {
             return Ok(());
         }
         write!(f, ".{}.{}", self.l1.name(), self.l3.name())
-    }
-}
-
-crate::named_enum! {
-    /// Operation of a fence on caches, in the order of the numbers (bits 14:12 of the descriptor).
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum LscFenceOp {
-        /// No operation.
-        None = "none",
-        /// Writes dirty lines and drops them.
-        Evict = "evict",
-        /// Drops clean lines.
-        Invalidate = "invalidate",
-        /// Drops all lines.
-        Discard = "discard",
-        /// Writes dirty lines and keeps them.
-        Clean = "clean",
-        /// Flushes the third level only.
-        FlushL3 = "flushl3",
-        /// No operation, under a second number. Intel's compiler uses it on Xe-HPG before a thread
-        /// ends.
-        Type6 = "type6",
-    }
-}
-
-crate::named_enum! {
-    /// Scope of a fence, in the order of the numbers (bits 11:9 of the descriptor).
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum LscScope {
-        /// The thread group.
-        Group = "group",
-        /// The slice.
-        Local = "local",
-        /// The tile.
-        Tile = "tile",
-        /// The GPU.
-        Gpu = "gpu",
-        /// All GPUs.
-        Gpus = "gpus",
-        /// The system, as a release.
-        SysRel = "sysrel",
-        /// The system, as an acquire.
-        SysAcq = "sysacq",
-    }
-}
-
-crate::named_enum! {
-    /// Compression control operation, in the order of the numbers (bits 19:17 of the descriptor).
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum CcsOp {
-        /// Clears a page of 64 KiB.
-        PageClear = "ccs_pc",
-        /// Clears a sector of two cache lines.
-        SectorClear = "ccs_sc",
-        /// Uncompresses a page.
-        PageUncompress = "ccs_pu",
-        /// Uncompresses a sector.
-        SectorUncompress = "ccs_su",
     }
 }
 

@@ -28,15 +28,12 @@ pub use crate::sfid::Sfid;
 use crate::sfid::traits::traits;
 pub use comment::{SendText, comment};
 pub use describe::{DescField, DescFinding, Description};
-pub use lsc::{
-    CacheOpt, CcsOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscPort,
-    LscScope, LscSurface, LscVector,
-};
-pub use op::{Lengths, LscOp, MsgOp};
+pub use lsc::{CacheOpt, LscAccess, LscAddr, LscCaching, LscKind, LscPort, LscSurface, LscVector};
+pub use op::{CcsOp, Lengths, LscData, LscFenceOp, LscOp, LscScope, MsgOp, SampleOp, SampleParam};
 pub use params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
-pub use ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
+pub use ports::{GatewayOp, RenderLayout, Sample, Urb, UrbOp};
 
 use crate::inst::{Inst, InstOpts, Subfn};
 use crate::platform::Platform;

@@ -2,14 +2,12 @@
 //! `gantry_meta::messages`.
 
 use super::Sfid;
-use super::lsc::{
-    CcsOp, LscAccess, LscCaching, LscData, LscFenceOp, LscKind, LscPort, LscRow, LscScope,
-    LscSurface,
-};
+use super::lsc::{LscAccess, LscCaching, LscKind, LscPort, LscRow, LscSurface};
 use super::params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
-use super::ports::{GatewayOp, RenderLayout, Sample, Urb};
+use super::ports::{GatewayOp, RenderLayout, Sample, SampleRow, Urb};
+use crate::named_enum;
 use crate::platform::Platform;
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! Parameters of messages to shared functions other than data ports: gateway, sampler, URB and
 //! render targets.
 
-use super::op::Lengths;
+use super::op::{Lengths, SAMPLE_OPS, SampleOp, SampleParam};
+use crate::platform::Platform;
 
 /// Gateway operation (bits 2:0 of the descriptor). Operation 4 is a barrier, which is not in this
 /// list.
@@ -36,93 +37,77 @@ impl GatewayOp {
     }
 }
 
-/// Sampler operation (bits 16:12 of the descriptor).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs, reason = "the names are those of the sampler's messages")]
-pub enum SampleOp {
-    Sample,
-    SampleB,
-    SampleL,
-    SampleC,
-    SampleD,
-    SampleBC,
-    SampleLC,
-    Ld,
-    Gather4,
-    Lod,
-    ResInfo,
-    SampleInfo,
-    SampleKillPix,
-    Gather4C,
-    Gather4Po,
-    Gather4PoC,
-    SampleDC,
-    SampleMin,
-    SampleMax,
-    SampleLz,
-    SampleCLz,
-    LdLz,
-    Ld2dmsW,
-    LdMcs,
-    Ld2dms,
-    Ld2dss,
-    /// Number without a name here: the media operations, and those of SIMD32/64.
-    Other(u8),
+/// Operation of the sampler with its number and parameters.
+pub(super) struct SampleRow {
+    pub(super) op: SampleOp,
+    pub(super) number: u8,
+    pub(super) name: &'static str,
+    /// Generations that have it, as bits of columns.
+    pub(super) gens: u16,
+    /// True if it reads a sampler state.
+    pub(super) state: bool,
+    /// Parameters in payload order.
+    pub(super) params: &'static [SampleParam],
+    /// Generations with another order.
+    pub(super) old: Option<(u16, &'static [SampleParam])>,
+    /// Parameters of 16 bits, where they are not those of 32.
+    pub(super) halves: Option<&'static [SampleParam]>,
 }
 
 impl SampleOp {
-    /// Every named operation, with its number and name.
-    pub const NAMED: [(SampleOp, u8, &'static str); 26] = [
-        (SampleOp::Sample, 0x00, "sample"),
-        (SampleOp::SampleB, 0x01, "sample_b"),
-        (SampleOp::SampleL, 0x02, "sample_l"),
-        (SampleOp::SampleC, 0x03, "sample_c"),
-        (SampleOp::SampleD, 0x04, "sample_d"),
-        (SampleOp::SampleBC, 0x05, "sample_b_c"),
-        (SampleOp::SampleLC, 0x06, "sample_l_c"),
-        (SampleOp::Ld, 0x07, "ld"),
-        (SampleOp::Gather4, 0x08, "gather4"),
-        (SampleOp::Lod, 0x09, "lod"),
-        (SampleOp::ResInfo, 0x0a, "resinfo"),
-        (SampleOp::SampleInfo, 0x0b, "sampleinfo"),
-        (SampleOp::SampleKillPix, 0x0c, "sample_killpix"),
-        (SampleOp::Gather4C, 0x10, "gather4_c"),
-        (SampleOp::Gather4Po, 0x11, "gather4_po"),
-        (SampleOp::Gather4PoC, 0x12, "gather4_po_c"),
-        (SampleOp::SampleDC, 0x14, "sample_d_c"),
-        (SampleOp::SampleMin, 0x16, "sample_min"),
-        (SampleOp::SampleMax, 0x17, "sample_max"),
-        (SampleOp::SampleLz, 0x18, "sample_lz"),
-        (SampleOp::SampleCLz, 0x19, "sample_c_lz"),
-        (SampleOp::LdLz, 0x1a, "ld_lz"),
-        (SampleOp::Ld2dmsW, 0x1c, "ld2dms_w"),
-        (SampleOp::LdMcs, 0x1d, "ld_mcs"),
-        (SampleOp::Ld2dms, 0x1e, "ld2dms"),
-        (SampleOp::Ld2dss, 0x1f, "ld2dss"),
-    ];
+    fn row(self) -> Option<&'static SampleRow> {
+        SAMPLE_OPS.iter().find(|r| r.op == self)
+    }
 
     /// Decodes an operation. The SIMD32/64 mode (`wide`) numbers operations differently, so that
     /// the result there is [`SampleOp::Other`].
     pub fn from_bits(bits: u8, wide: bool) -> SampleOp {
-        let found = SampleOp::NAMED.iter().find(|(_, n, _)| *n == bits && !wide);
-        found.map_or(SampleOp::Other(bits), |(op, _, _)| *op)
+        let found = SAMPLE_OPS.iter().find(|r| r.number == bits && !wide);
+        found.map_or(SampleOp::Other(bits), |r| r.op)
     }
 
     /// Returns the number of the operation.
     pub fn bits(self) -> u8 {
         match self {
             SampleOp::Other(n) => n,
-            op => {
-                let found = SampleOp::NAMED.iter().find(|(o, _, _)| *o == op);
-                found.map_or(0, |(_, n, _)| *n)
-            }
+            op => op.row().map_or(0, |r| r.number),
         }
     }
 
     /// Returns the name.
     pub fn name(self) -> &'static str {
-        let found = SampleOp::NAMED.iter().find(|(o, _, _)| *o == self);
-        found.map_or("other", |(_, _, name)| *name)
+        self.row().map_or("other", |r| r.name)
+    }
+
+    /// Returns true if the platform has the operation.
+    pub fn is_on(self, platform: Platform) -> bool {
+        self.row()
+            .is_some_and(|r| r.gens >> platform.column() & 1 == 1)
+    }
+
+    /// Returns true if the operation reads a sampler state.
+    pub fn reads_state(self) -> bool {
+        self.row().is_some_and(|r| r.state)
+    }
+
+    /// Returns the parameters in payload order, where each has 16 or 32 bits. `None` for an
+    /// operation without a name.
+    ///
+    /// ```
+    /// use gantry_isa_gen::Platform;
+    /// use gantry_isa_gen::message::{SampleOp, SampleParam::*};
+    /// let ld = |platform| SampleOp::Ld.params(platform, 32);
+    /// assert_eq!(ld(Platform::Gen8), Some(&[U, Lod, V, R][..]));
+    /// assert_eq!(ld(Platform::Gen9), Some(&[U, V, Lod, R][..]));
+    /// ```
+    pub fn params(self, platform: Platform, bits: u32) -> Option<&'static [SampleParam]> {
+        let row = self.row()?;
+        let old = |(gens, _): &(u16, _)| gens >> platform.column() & 1 == 1;
+        let other = match row.old.filter(old) {
+            Some((_, order)) => Some(order),
+            None => row.halves.filter(|_| bits == 16),
+        };
+        Some(other.unwrap_or(row.params))
     }
 }
 

@@ -4,7 +4,7 @@
 //! Port").
 
 use super::expr::{Cond, Expr};
-use super::field::{Codec, Entry, Field, Missing, arg, clear, field};
+use super::field::{Codec, Entry, Field, Meaning, Missing, arg, clear, components, field};
 use super::row::{Form, Message, Payload, Port};
 use crate::generation::ALL;
 
@@ -92,6 +92,93 @@ pub const OPS: [LscOp; 33] = [
     op("StoreUncompressedQuad", "store_uncompressed_quad", "store quad uncompressed", Store).masked(),
 ];
 
+/// Value of a field that is an enum of `gantry-isa-gen`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// Variant.
+    pub variant: &'static str,
+    /// Name in assembly text.
+    pub name: &'static str,
+    /// Words of Intel's assembler.
+    pub line: &'static str,
+    /// Documentation.
+    pub doc: &'static str,
+}
+
+const fn value(
+    variant: &'static str,
+    name: &'static str,
+    line: &'static str,
+    doc: &'static str,
+) -> Value {
+    Value {
+        variant,
+        name,
+        line,
+        doc,
+    }
+}
+
+/// Operations of a fence on caches, by number.
+#[rustfmt::skip]
+pub const FENCE_OPS: [Value; 7] = [
+    value("None", "none", "no op", "No operation."),
+    value("Evict", "evict", "evict (dirty lines invalidated and evicted)", "Writes dirty lines and drops them."),
+    value("Invalidate", "invalidate", "invalidate (all clean lines, but do not evict)", "Drops clean lines."),
+    value("Discard", "discard", "discard (dirty and clean lines invalidated without eviction)", "Drops all lines."),
+    value("Clean", "clean", "clean (dirty lines written out, but kept in clean state)", "Writes dirty lines and keeps them."),
+    value("FlushL3", "flushl3", "flush L3 only", "Flushes the third level only."),
+    // Intel's assembler reports it as invalid, and its compiler emits it.
+    value("Type6", "type6", NO_FENCE_OP, "No operation, under a second number. Intel's compiler uses it on Xe-HPG before a thread ends."),
+];
+const NO_FENCE_OP: &str = "invalid flush type";
+
+/// Scopes of a fence, by number.
+#[rustfmt::skip]
+pub const SCOPES: [Value; 7] = [
+    value("Group", "group", "thread group", "The thread group."),
+    value("Local", "local", "slice", "The slice."),
+    value("Tile", "tile", "tile", "The tile."),
+    value("Gpu", "gpu", "gpu", "The GPU."),
+    value("Gpus", "gpus", "all gpus", "All GPUs."),
+    value("SysRel", "sysrel", "system release", "The system, as a release."),
+    value("SysAcq", "sysacq", "system acquire", "The system, as an acquire."),
+];
+
+/// Compression control operations, by number.
+#[rustfmt::skip]
+pub const CCS_OPS: [Value; 4] = [
+    value("PageClear", "ccs_pc", "page clear (64k)", "Clears a page of 64 KiB."),
+    value("SectorClear", "ccs_sc", "sector clear (2-cachelines)", "Clears a sector of two cache lines."),
+    value("PageUncompress", "ccs_pu", "page uncompress (64k)", "Uncompresses a page."),
+    value("SectorUncompress", "ccs_su", "sector uncompress (2-cachelines)", "Uncompresses a sector."),
+];
+
+/// Sizes of an element, by number.
+#[rustfmt::skip]
+pub const DATA_SIZES: [Value; 7] = [
+    value("D8", "d8", "8 bits", "8 bits (block messages)."),
+    value("D16", "d16", "16 bits", "16 bits (block messages)."),
+    value("D32", "d32", "32 bits", "32 bits."),
+    value("D64", "d64", "64 bits", "64 bits."),
+    value("D8U32", "d8u32", "8 bits", "8 bits in the low part of a dword."),
+    value("D16U32", "d16u32", "16 bits", "16 bits in the low half of a dword."),
+    value("D16U32H", "d16u32h", "16 bits", "16 bits in the high half of a dword."),
+];
+
+/// Elements per address, by number (bits 14:12 of the descriptor).
+pub const VECTORS: [u8; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
+
+/// Lists the words of each value, and `rest` for other numbers of 3 bits.
+fn lines(values: &[Value], rest: &'static str) -> [&'static str; 8] {
+    std::array::from_fn(|n| values.get(n).map_or(rest, |v| v.line))
+}
+
+/// Returns the numbers of a field of `len` bits from `first` on.
+fn from(first: usize, len: u32) -> Vec<u32> {
+    (first as u32..1 << len).collect()
+}
+
 /// Returns the number of an operation.
 fn number(variant: &str) -> u8 {
     let found = OPS.iter().position(|o| o.variant == variant);
@@ -99,7 +186,9 @@ fn number(variant: &str) -> u8 {
 }
 
 fn data() -> Field {
-    arg("data", 9, 3, Codec::Enum("LscData")).label("data size")
+    arg("data", 9, 3, Codec::Enum("LscData"))
+        .label("data size")
+        .named("DataSize", &lines(&DATA_SIZES, "?"))
 }
 
 fn address_bits() -> Field {
@@ -128,6 +217,8 @@ fn address() -> Field {
         ..address_bits()
     }
     .label("address size")
+    .named("AddrSize", &["?", "16 bits", "32 bits", "64 bits"])
+    .error(&[0], "no such address size")
 }
 
 /// Size of addresses that are always of one size.
@@ -144,7 +235,9 @@ fn hook(name: &'static str, lo: u8, len: u8, decode: &'static str, encode: &'sta
 
 /// Type of addresses (30:29), and the surface in the extended descriptor.
 fn surface(decode: &'static str, encode: &'static str) -> Field {
-    hook("surface", 29, 2, decode, encode).and(32 + 6, 26)
+    hook("surface", 29, 2, decode, encode)
+        .and(32 + 6, 26)
+        .named("AddrType", &["flat", "bss", "ss", "bti"])
 }
 
 fn any_surface() -> Field {
@@ -152,7 +245,8 @@ fn any_surface() -> Field {
 }
 
 fn caching(decode: &'static str, encode: &'static str) -> Field {
-    hook("caching", 17, 3, decode, encode)
+    // The names of the policies depend on the operation.
+    hook("caching", 17, 3, decode, encode).listed("Caching", Meaning::Plain)
 }
 
 const WHAT: &str = "load/store cache";
@@ -170,7 +264,9 @@ fn access() -> Message {
         6,
         "match LscOp::from_bits({}) { Some(op) => op, None => return Ok(None) }",
         "lsc::access_op({})?",
-    );
+    )
+    .named("Opcode", &OPS.map(|o| o.name))
+    .error(&from(OPS.len(), 6), "no such operation");
     let vector = hook(
         "vector",
         12,
@@ -178,9 +274,14 @@ fn access() -> Message {
         "lsc::vector(op, {})?",
         "lsc::vector_bits(op, {})?",
     );
+    let per_address: Vec<String> = VECTORS.iter().map(|n| format!("{n} per address")).collect();
+    let per_address: Vec<&str> = per_address.iter().map(String::as_str).collect();
+    let components: Vec<String> = (0..16).map(components).collect();
+    let components: Vec<&str> = components.iter().map(String::as_str).collect();
     Message::new("Lsc", "Load, store or atomic of the load/store cache.")
         .of("LscAccess")
         .text("{}")
+        // Port, operation and vector decide together, which formulas of arguments cannot say.
         .payload(Payload::hook("message.lengths(grf, exec)"))
         .form(
             Form::other(Port::Lsc)
@@ -193,6 +294,10 @@ fn access() -> Message {
                     op,
                     data(),
                     vector,
+                    field(12, 4)
+                        .named("CompEn", &components)
+                        .error(&[0], "no component is enabled"),
+                    field(12, 3).named("VecSize", &per_address),
                     address(),
                     any_surface(),
                     caching(
@@ -204,7 +309,10 @@ fn access() -> Message {
 }
 
 fn block2d() -> Message {
-    let transposed = || arg("transposed", 15, 1, Codec::Flag);
+    let transposed = || {
+        let orders = ["a row per element", "transposed"];
+        arg("transposed", 15, 1, Codec::Flag).named("DataOrder", &orders)
+    };
     Message::new(
         "LscBlock2d",
         "2D block access of the load/store cache: rectangles of elements. Position and size are in the payload.",
@@ -234,7 +342,7 @@ fn block2d() -> Message {
         .fields([
             data(),
             transposed(),
-            arg("vnni", 7, 1, Codec::Flag),
+            arg("vnni", 7, 1, Codec::Flag).named("Block2dVnniTransform", &["disabled", "enabled"]),
             any_surface(),
             caching(
                 "lsc::caching(port, LscKind::Load, {})",
@@ -277,8 +385,14 @@ fn others() -> [Message; 3] {
         })
         .form(
             form("Fence", "LscFence { port, op, scope, backup }").fields([
-                arg("op", 12, 3, Codec::Enum("LscFenceOp")).label("fence operation"),
-                arg("scope", 9, 3, Codec::Enum("LscScope")).label("fence scope"),
+                arg("op", 12, 3, Codec::Enum("LscFenceOp"))
+                    .label("fence operation")
+                    .named("FlushOp", &lines(&FENCE_OPS, NO_FENCE_OP))
+                    .error(&from(FENCE_OPS.len() - 1, 3), "no such operation"),
+                arg("scope", 9, 3, Codec::Enum("LscScope"))
+                    .label("fence scope")
+                    .named("FlushScope", &lines(&SCOPES, "invalid flush scope"))
+                    .error(&from(SCOPES.len(), 3), "no such scope"),
                 arg("backup", 18, 1, Codec::Flag),
                 // There are no addresses, and compilers encode their size as 32 bits.
                 fixed_address(2),
@@ -295,14 +409,19 @@ fn others() -> [Message; 3] {
             Box::new(Expr::Num(1)),
             Box::new(Expr::Exec.times(Expr::Num(8)).grfs()),
         )))
-        .form(form("Ccs", "LscCcs { port, op, surface }").fields([
-            arg("op", 17, 3, Codec::Enum("CcsOp")).label("compression control operation"),
-            surface(
-                "lsc::ccs_surface(port, op, {})?",
-                "lsc::ccs_surface_bits(port, op, {})?",
-            ),
-            fixed_address(3),
-        ]));
+        .form(
+            form("Ccs", "LscCcs { port, op, surface }").fields([
+                arg("op", 17, 3, Codec::Enum("CcsOp"))
+                    .label("compression control operation")
+                    .named("CcsOp", &lines(&CCS_OPS, "invalid ccs sop"))
+                    .error(&from(CCS_OPS.len(), 3), "no such operation"),
+                surface(
+                    "lsc::ccs_surface(port, op, {})?",
+                    "lsc::ccs_surface_bits(port, op, {})?",
+                ),
+                fixed_address(3),
+            ]),
+        );
     let state = Message::new("LscReadState", "Reads the state of a surface.")
         .arg("port", "LscPort", "Port that carries the message.")
         .arg("surface", "LscSurface", "Surface.")

@@ -15,7 +15,7 @@ mod gateway;
 pub mod lsc;
 mod render;
 pub mod row;
-mod sampler;
+pub mod sampler;
 mod scattered;
 mod typed;
 mod urb;

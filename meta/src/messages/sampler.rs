@@ -1,8 +1,9 @@
-//! Sampler messages.
+//! Sampler messages: operations with their numbers and parameters, and the descriptor.
 
 use super::field::{Codec, Field, Meaning, arg, field, header};
 use super::row::{Form, LSC, Message, Port};
-use crate::generation::{ALL, Gens, XE_HPC, XE_HPG};
+use crate::generation::{ALL, GEN9_TO_11, Gens, XE, XE_HPC, XE_HPG};
+use crate::listed::listed_enum;
 
 /// SIMD modes by number (bits 29, 18, 17), by generations.
 const MODES: [(Gens, [&str; 8]); 3] = [
@@ -49,44 +50,152 @@ const MODES: [(Gens, [&str; 8]); 3] = [
     ),
 ];
 
-/// Operations in the words of Intel's assembler, by number.
-const OPS: [&str; 32] = [
-    "sample",
-    "sample+LOD bias",
-    "sample override LOD",
-    "sample compare",
-    "sample gradient",
-    "sample compare+LOD bias",
-    "sample compare+override LOD",
-    "sample load",
-    "sample gather4",
-    "sample override lod",
-    "sample res info",
-    "sample info",
-    "sample+killpix",
-    "?",
-    "?",
-    "?",
-    "sample gather4+compare",
-    "sample gather4+pixel offset",
-    "sample gather4 pixel offset+compare",
-    "?",
-    "sample derivatives+compare",
-    "?",
-    "sample min",
-    "sample max",
-    "sample with lod forced to 0",
-    "sample compare+with lod forced to 0",
-    "sample load with lod forced to 0",
-    "?",
-    "sample ld2 multi-sample wide",
-    "sample load mcs auxiliary data",
-    "sample load multi-sample",
-    "sample multi-sample without mcs",
+listed_enum! {
+    /// Parameter of a sampler message: a value per channel.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Param {
+        /// First coordinate.
+        U,
+        /// Second coordinate.
+        V,
+        /// Third coordinate.
+        R,
+        /// Level of detail: an integer for loads, a float for samples.
+        Lod,
+        /// Bias of the level of detail.
+        Bias,
+        /// Reference that texels are compared with.
+        Ref,
+        /// Sample index.
+        Si,
+        /// Multi-sample control surface data.
+        Mcs,
+        /// Texel offset along u.
+        OffU,
+        /// Texel offset along v.
+        OffV,
+        /// Gradient of u along x.
+        DuDx,
+        /// Gradient of u along y.
+        DuDy,
+        /// Gradient of v along x.
+        DvDx,
+        /// Gradient of v along y.
+        DvDy,
+        /// Gradient of r along x.
+        DrDx,
+        /// Gradient of r along y.
+        DrDy,
+    }
+}
+
+/// Operation of the sampler.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SamplerOp {
+    /// Number (bits 16:12 of the descriptor), which is the same in every generation.
+    pub number: u8,
+    /// Variant of `SampleOp`.
+    pub variant: &'static str,
+    /// Name.
+    pub name: &'static str,
+    /// Words of Intel's assembler.
+    pub line: &'static str,
+    /// Parameters in payload order.
+    pub params: &'static [Param],
+    /// Generations with another order.
+    pub old: Option<(Gens, &'static [Param])>,
+    /// Parameters of 16 bits, where they are not those of 32.
+    pub halves: Option<&'static [Param]>,
+    /// Generations that have the operation. Its number is decoded on all of them.
+    pub gens: Gens,
+    /// True if the operation reads a sampler state.
+    pub state: bool,
+}
+
+const fn operation(
+    number: u8,
+    variant: &'static str,
+    name: &'static str,
+    line: &'static str,
+    params: &'static [Param],
+) -> SamplerOp {
+    SamplerOp {
+        number,
+        variant,
+        name,
+        line,
+        params,
+        old: None,
+        halves: None,
+        gens: ALL,
+        state: true,
+    }
+}
+
+impl SamplerOp {
+    const fn old(self, gens: Gens, params: &'static [Param]) -> SamplerOp {
+        let old = Some((gens, params));
+        SamplerOp { old, ..self }
+    }
+
+    const fn halves(self, params: &'static [Param]) -> SamplerOp {
+        let halves = Some(params);
+        SamplerOp { halves, ..self }
+    }
+
+    const fn on(self, gens: Gens) -> SamplerOp {
+        SamplerOp { gens, ..self }
+    }
+
+    const fn stateless(self) -> SamplerOp {
+        SamplerOp {
+            state: false,
+            ..self
+        }
+    }
+}
+
+const GEN9_ON: Gens = GEN9_TO_11.and(XE);
+const BEFORE_GEN9: Gens = ALL.without(GEN9_ON);
+
+use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
+
+/// Operations. Parameters are those of the Skylake PRM, Vol. 7, "Sampler Message Format". Those of
+/// multi-sampled surfaces, the position of a reference, and the generations are as in Mesa
+/// (`brw_lower_logical_sends.cpp`, `brw_eu_defines.h`).
+#[rustfmt::skip]
+pub const OPS: [SamplerOp; 26] = [
+    operation(0x00, "Sample", "sample", "sample", &[U, V, R]),
+    operation(0x01, "SampleB", "sample_b", "sample+LOD bias", &[Bias, U, V, R]),
+    operation(0x02, "SampleL", "sample_l", "sample override LOD", &[Lod, U, V, R]),
+    operation(0x03, "SampleC", "sample_c", "sample compare", &[Ref, U, V, R]),
+    operation(0x04, "SampleD", "sample_d", "sample gradient", &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy]),
+    operation(0x05, "SampleBC", "sample_b_c", "sample compare+LOD bias", &[Ref, Bias, U, V, R]),
+    operation(0x06, "SampleLC", "sample_l_c", "sample compare+override LOD", &[Ref, Lod, U, V, R]),
+    operation(0x07, "Ld", "ld", "sample load", &[U, V, Lod, R]).old(BEFORE_GEN9, &[U, Lod, V, R]).stateless(),
+    operation(0x08, "Gather4", "gather4", "sample gather4", &[U, V, R]),
+    operation(0x09, "Lod", "lod", "sample override lod", &[U, V, R]),
+    operation(0x0a, "ResInfo", "resinfo", "sample res info", &[Lod]).stateless(),
+    operation(0x0b, "SampleInfo", "sampleinfo", "sample info", &[]).stateless(),
+    operation(0x0c, "SampleKillPix", "sample_killpix", "sample+killpix", &[U, V, R]),
+    operation(0x10, "Gather4C", "gather4_c", "sample gather4+compare", &[Ref, U, V, R]),
+    operation(0x11, "Gather4Po", "gather4_po", "sample gather4+pixel offset", &[U, V, OffU, OffV, R]),
+    operation(0x12, "Gather4PoC", "gather4_po_c", "sample gather4 pixel offset+compare", &[Ref, U, V, OffU, OffV, R]),
+    operation(0x14, "SampleDC", "sample_d_c", "sample derivatives+compare", &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy]),
+    operation(0x16, "SampleMin", "sample_min", "sample min", &[U, V, R]),
+    operation(0x17, "SampleMax", "sample_max", "sample max", &[U, V, R]),
+    operation(0x18, "SampleLz", "sample_lz", "sample with lod forced to 0", &[U, V, R]).on(GEN9_ON),
+    operation(0x19, "SampleCLz", "sample_c_lz", "sample compare+with lod forced to 0", &[Ref, U, V, R]).on(GEN9_ON),
+    operation(0x1a, "LdLz", "ld_lz", "sample load with lod forced to 0", &[U, V, R]).on(GEN9_ON).stateless(),
+    // Control data of 64 bits.
+    operation(0x1c, "Ld2dmsW", "ld2dms_w", "sample ld2 multi-sample wide", &[Si, Mcs, Mcs, U, V, R]).halves(&[Si, Mcs, Mcs, Mcs, Mcs, U, V, R]).on(GEN9_ON).stateless(),
+    operation(0x1d, "LdMcs", "ld_mcs", "sample load mcs auxiliary data", &[U, V, R]).stateless(),
+    operation(0x1e, "Ld2dms", "ld2dms", "sample load multi-sample", &[Si, Mcs, U, V, R]).stateless(),
+    operation(0x1f, "Ld2dss", "ld2dss", "sample multi-sample without mcs", &[Si, U, V, R]).stateless(),
 ];
 
-/// Operations of the SIMD32/64 mode.
-const WIDE_OPS: [(usize, &str); 7] = [
+/// Operations of the SIMD32/64 mode in the words of Intel's assembler, by number.
+const WIDE_OPS: [(u8, &str); 7] = [
     (0x00, "sample unorm"),
     (0x02, "sample unorm+killpix"),
     (0x08, "sample deinterlace"),
@@ -154,10 +263,12 @@ fn rest() -> [Field; 4] {
 
 /// Forms that describe messages: one for each list of modes, and of operations.
 fn described() -> Vec<Form> {
-    let mut wide_ops = ["?"; 32];
-    for (n, name) in WIDE_OPS {
-        wide_ops[n] = name;
-    }
+    let by_number = |ops: &[(u8, &'static str)]| {
+        let name = |n| ops.iter().find(|o| o.0 == n).map_or("?", |o| o.1);
+        (0..32).map(name).collect::<Vec<_>>()
+    };
+    let ops = by_number(&OPS.map(|o| (o.number, o.line)));
+    let wide_ops = by_number(&WIDE_OPS);
     let mut forms = vec![];
     for (gens, modes) in MODES {
         let bad: Vec<u32> = (0..8)
@@ -182,7 +293,7 @@ fn described() -> Vec<Form> {
                 args: vec![],
                 ..mode()
             };
-            let ops = if wide { &wide_ops } else { &OPS };
+            let ops = if wide { &wide_ops } else { &ops };
             let listed = both
                 .named("SIMD[1:0]", &modes)
                 .lower(2)
@@ -219,4 +330,19 @@ pub(super) fn rows() -> Vec<Message> {
                     .fields(rest()),
             ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OPS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn operations_differ() {
+        let numbers: BTreeSet<u8> = OPS.iter().map(|o| o.number).collect();
+        assert_eq!(numbers.len(), OPS.len());
+        assert!(numbers.iter().all(|n| *n < 32));
+        let names: BTreeSet<_> = OPS.iter().map(|o| (o.variant, o.name)).collect();
+        assert_eq!(names.len(), OPS.len());
+    }
 }

@@ -32,6 +32,7 @@ pub(super) fn rows() -> Vec<Message> {
     )
     .of("Urb")
     .text("{}")
+    // The operation decides which parts there are.
     .payload(Payload::hook("message.lengths()"))
     .form(
         Form::of(Port::Urb, 7)

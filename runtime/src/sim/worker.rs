@@ -10,6 +10,7 @@ use super::surface::Surfaces;
 use super::thread::{Counts, StopReason, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
 use crate::error::Fault;
+use gantry_isa_gen::diag::Count;
 use gantry_isa_gen::{Inst, Platform, Reg};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -157,7 +158,7 @@ impl<'g> MemoryArea<'g> {
                 "stack overflow",
             ),
         };
-        let access = format!("{what} of {n} bytes at {at} {address:#x}");
+        let access = format!("{what} of {} at {at} {address:#x}", Count(n, "byte"));
         if bytes == 0 {
             format!("{access} of {area}: there is none")
         } else if overflow.is_empty() || address < first {
@@ -318,7 +319,10 @@ impl Group<'_> {
             }
             _ => String::new(),
         };
-        format!("{dir} of {n} bytes at address {address:#x} is outside every buffer{near}")
+        format!(
+            "{dir} of {} at address {address:#x} is outside every buffer{near}",
+            Count(n, "byte")
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::images::{self, ImageForm, ImageOutput};
 use crate::{Failure, input};
 use gantry::filetests::data::Kind;
+use gantry::isa::diag::{Are, Count};
 use gantry::runtime::zebin::ArgKind;
 use gantry::runtime::{Arg, Buffer, Device, Sampler};
 use std::path::PathBuf;
@@ -124,8 +125,9 @@ fn number(form: &str, text: &str) -> Result<ArgForm, String> {
     let numbers: Vec<&str> = text.split(',').map(str::trim).collect();
     if numbers.len() != lanes {
         return Err(format!(
-            "{form} takes {lanes} numbers, {} are given",
-            numbers.len()
+            "{form} takes {}, {} given",
+            Count(lanes, "number"),
+            Are(numbers.len())
         ));
     }
     let mut bytes = Vec::new();

@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use crate::args::{ArgForm, FileOutput, make};
-use gantry::runtime::zebin::{ArgKind, ArgRole, BindingPlace, Resource, Slot};
-use gantry::runtime::{Arg, Device, Kernel, Launch};
+use gantry::isa::diag::Count;
+use gantry::runtime::zebin::{ArgInfo, ArgKind, ArgRole, BindingPlace, Resource, Slot};
+use gantry::runtime::{Arg, Device, ImageType, Kernel, Launch};
 
 /// Parsed `--bind`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +61,10 @@ pub(crate) fn bind<'k>(
     device: &Device,
     kernel: &Kernel,
 ) -> Result<(Launch<'k>, Vec<FileOutput>), Failure> {
+    if let Some(place) = missing(binds, kernel) {
+        let what = format!("kernel `{}`: nothing is bound at {place}", kernel.name());
+        return Err(Failure::new(what + &listed(kernel)));
+    }
     let mut after = Vec::new();
     for b in binds {
         let made = make(&b.form, device, b.kind(kernel))?;
@@ -89,6 +94,81 @@ pub(crate) fn in_order(
         after.extend(made.after);
     }
     Ok((args, after))
+}
+
+/// Returns the first place of a kernel that nothing is bound at. Without binds, and with one that
+/// the kernel does not have, the launch says what is wrong.
+fn missing(binds: &[BindArg], kernel: &Kernel) -> Option<Slot> {
+    let mut places: Vec<Slot> = kernel
+        .args()
+        .iter()
+        .filter_map(|a| Slot::of(a.role))
+        .collect();
+    if binds.is_empty() || binds.iter().any(|b| !places.contains(&b.place)) {
+        return None;
+    }
+    // An image and its sampler may share a place.
+    for b in binds {
+        if let Some(at) = places.iter().position(|p| *p == b.place) {
+            places.remove(at);
+        }
+    }
+    places.first().copied()
+}
+
+/// Lists the arguments of a kernel, a line each, as the command line gives them.
+pub(crate) fn listed(kernel: &Kernel) -> String {
+    let rows: Vec<(String, String)> = kernel.args().iter().filter_map(row).collect();
+    let width = rows.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
+    let line = |(form, what): &(String, String)| format!("\n  {form:width$}  {what}");
+    rows.iter().map(line).collect()
+}
+
+/// Returns the form of an argument on the command line, and its description; `None` for a size,
+/// which is not given.
+fn row(arg: &ArgInfo) -> Option<(String, String)> {
+    let form = match (arg.kind, arg.role) {
+        (
+            ArgKind::Buffer,
+            ArgRole::Resource(
+                _,
+                Resource::StorageBuffer {
+                    read_only: false, ..
+                },
+            ),
+        ) => "inout:FILE:OUTFILE",
+        (ArgKind::Buffer, _) => "in:FILE",
+        (ArgKind::Local, _) => "local:BYTES",
+        (ArgKind::Value { size: 0..=8 }, _) => "TYPE:N",
+        (ArgKind::Value { .. }, _) => "bytes:HEX",
+        (ArgKind::Image(None | Some(ImageType::D2)), _) => "image2d:FILE.png",
+        (ArgKind::Image(_), _) => "image:SIZE:ORDER:CHANNEL:FILE",
+        (ArgKind::Sampler, _) => "sampler:ADDRESS:FILTER",
+    };
+    let (form, what) = match arg.role {
+        ArgRole::SizeOf(_) => return None,
+        ArgRole::Argument => (format!("--arg {form}"), kind(arg.kind)),
+        ArgRole::PushConstants => (format!("--bind push:{form}"), "push constants".to_owned()),
+        ArgRole::Resource(place, resource) => {
+            (format!("--bind {place}:{form}"), resource.to_string())
+        }
+    };
+    let name = arg.names.as_ref().map_or("", |n| n.name.as_str());
+    Some(match name {
+        "" => (form, what),
+        name => (form, format!("{what}: {name}")),
+    })
+}
+
+/// Describes what an argument of a kernel takes.
+fn kind(kind: ArgKind) -> String {
+    match kind {
+        ArgKind::Buffer => "buffer".to_owned(),
+        ArgKind::Local => "local memory".to_owned(),
+        ArgKind::Value { size } => format!("value of {}", Count(size, "byte")),
+        ArgKind::Image(ty) => ty.map_or("image".to_owned(), |ty| ty.to_string()),
+        ArgKind::Sampler => "sampler".to_owned(),
+    }
 }
 
 /// Returns true if a kernel is a shader with resources.

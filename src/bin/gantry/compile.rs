@@ -1,17 +1,18 @@
 //! `gantry compile`.
 
 use crate::input::Language;
-use crate::{Failure, input, print, regalloc_map};
+use crate::seen::{OutputFormat, by_output};
+use crate::{Failure, figures, input, print, regalloc_map};
 use clap::ValueEnum;
 use gantry::Zebin;
 use gantry::codegen::ir::{FloatControls, Module};
-use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
-    CacheKey, CompileOptions, Compiled, Inline, KernelStats, OptLevel, Pass, SimdCf, Stage, listing,
+    CacheKey, CompileOptions, Compiled, Inline, OptLevel, Pass, SimdCf, Stage, listing,
 };
+use gantry::isa::diag::Count;
 use gantry::runtime::{Device, DeviceKind};
 use gantry::spirv::{self, Simd};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Compile IR text, SPIR-V or WGSL
@@ -88,17 +89,22 @@ pub(crate) struct Args {
     /// `--emit zebin` without `--print-after`
     #[arg(long, value_name = "DIR", conflicts_with = "print_after")]
     cache: Option<PathBuf>,
-    /// Print figures of each kernel to standard output, a JSON object a line
-    #[arg(long)]
-    stats: bool,
+    /// Print figures of each kernel to standard output: text, or a JSON object a line, which
+    /// `gantry compare` reads; by default text at a terminal, else JSON
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = by_output())]
+    stats: Option<OutputFormat>,
     /// Draw the registers of values over the program: a picture (PNG), of the only kernel
     #[arg(long, value_name = "PNG", conflicts_with = "cache")]
     regalloc_map: Option<PathBuf>,
-    /// Print the output of a stage to standard error. Stages are verify, inline, opt, expand,
-    /// lower, sends, by-address, legalize, flags, coalesce, constants, raise, liveness, regalloc,
-    /// schedule, physical, scoreboard or emit
-    #[arg(long, value_name = "PASS")]
+    /// Print the output of a stage to standard error
+    #[arg(long, value_name = "STAGE", help = print_after_help())]
     print_after: Vec<String>,
+}
+
+/// Returns the help of `--print-after`, which lists the stages.
+fn print_after_help() -> String {
+    let names = Stage::ALL.map(|s| s.name()).join(", ");
+    format!("Print the output of a stage to standard error: {names}")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -154,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     options.large_buffers = args.large_buffers;
     options.grf_mode = input::grf_mode(&args.grf)?;
     options.grfs = args.grfs;
-    options.report = args.stats || args.regalloc_map.is_some();
+    options.report = args.stats.is_some() || args.regalloc_map.is_some();
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {
         options.dump.push(Stage::Liveness);
     }
@@ -171,6 +177,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ..spirv::Options::default()
     };
     let mut module = input::module(&args.file, &args.more, &spirv)?;
+    if args.emit != Emit::Ir {
+        input::has_kernel(&args.file, &module)?;
+    }
     if args.contract && input::language(&args.file)? == Language::Gir {
         for func in module.functions.values_mut() {
             let controls = func.float_controls();
@@ -213,13 +222,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             input::write(path, &regalloc_map::png(report)?)?;
         }
     }
-    if args.stats {
-        let threads = options.target.features().eu_threads;
-        for k in &compiled.kernels {
-            print(&format!("{}\n", stats(&module, &k.name, &k.stats, threads)))?;
-        }
+    match args.stats {
+        Some(form) => figures::print(form, &module, &compiled, &options),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn from_cache(
@@ -230,21 +236,23 @@ fn from_cache(
 ) -> Result<(), Failure> {
     let zebin = input::cached(&input::cache(dir)?, module, options)?;
     binary(args, "zebin", &zebin)?;
-    if args.stats {
-        let threads = options.target.features().eu_threads;
-        if let Zebin::Compiled { compiled, .. } = &zebin {
-            for k in &compiled.kernels {
-                print(&format!("{}\n", stats(module, &k.name, &k.stats, threads)))?;
-            }
-        }
-        let line = json!({
-            "cache": input::hit_or_miss(zebin.is_hit()),
-            "key": CacheKey::new(module, options).to_string(),
-            "bytes": zebin.len(),
-        });
-        print(&format!("{line}\n"))?;
+    let Some(form) = args.stats else {
+        return Ok(());
+    };
+    if let Zebin::Compiled { compiled, .. } = &zebin {
+        figures::print(form, module, compiled, options)?;
     }
-    Ok(())
+    let (cache, key) = (
+        input::hit_or_miss(zebin.is_hit()),
+        CacheKey::new(module, options).to_string(),
+    );
+    print(&match form {
+        OutputFormat::Text => format!("cache {cache}: {}, key {key}\n", Count(zebin.len(), "byte")),
+        OutputFormat::Json => {
+            let line = json!({ "cache": cache, "key": key, "bytes": zebin.len() });
+            format!("{line}\n")
+        }
+    })
 }
 
 fn stage(name: &str) -> Result<Stage, Failure> {
@@ -300,89 +308,4 @@ fn asm(module: &Module, compiled: &Compiled, options: &CompileOptions) -> String
         out.push_str(&listing(module, &k.code, &options.target));
     }
     out
-}
-
-/// Limit on the points of the demand curve.
-const CURVE: usize = 256;
-
-fn held(h: &Held) -> Value {
-    json!({
-        "value": h.value.map(|v| v.to_string()),
-        "register": h.register,
-        "bytes": h.bytes,
-    })
-}
-
-/// Returns the results of register allocation.
-fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
-    let source = |loc| module.source_line(loc).map(|l| l.to_string());
-    let all = |list: &[Held]| list.iter().map(held).collect::<Vec<_>>();
-    let step = r.demand.len().div_ceil(CURVE).max(1);
-    let curve: Vec<u32> = r
-        .demand
-        .chunks(step)
-        .filter_map(|c| c.iter().copied().max())
-        .collect();
-    let spilled = r.spilled.iter().map(|v| {
-        json!({
-            "value": held(&v.held),
-            "slot": v.slot,
-            "fills": v.fills,
-            "stores": v.stores,
-            "remats": v.remats,
-            "left_for": v.left_for,
-            "source": source(v.loc),
-            "forced_by": all(&v.forced_by),
-        })
-    });
-    json!({
-        "file_bytes": r.file,
-        "demand_curve": { "instructions_a_step": step, "bytes": curve },
-        "peak": {
-            "bytes": r.peak.bytes,
-            "instruction": r.peak.instruction,
-            "text": r.peak.text,
-            "source": source(r.peak.loc),
-            "live": all(&r.peak.live),
-        },
-        "live_bytes": r.live,
-        "used_bytes": r.used,
-        "fragmentation_bytes": r.used.saturating_sub(r.live),
-        "scratch_bytes_per_work_item": f64::from(s.spilled.scratch) / f64::from(s.simd_width.max(1)),
-        "spilled": spilled.collect::<Vec<_>>(),
-    })
-}
-
-/// Returns the figures of a kernel, for EUs of `threads` threads.
-fn stats(module: &Module, name: &str, s: &KernelStats, threads: u32) -> Value {
-    let stages: Map<String, Value> = (s.stages.iter())
-        .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))
-        .collect();
-    let passes: Map<String, Value> = (s.passes.iter())
-        .map(|p| {
-            let did = json!({ "changes": p.changes, "seconds": p.time.as_secs_f64() });
-            (p.pass.name().to_owned(), did)
-        })
-        .collect();
-    json!({
-        "kernel": name,
-        "compile_seconds": stages,
-        "passes": passes,
-        "instructions": s.instructions,
-        "bytes": s.bytes,
-        "grf_bytes_demand": s.grf_bytes_demand,
-        "scratch_bytes": s.spilled.scratch,
-        "spill_bytes": s.spilled.bytes,
-        "spilled_registers": s.spilled.registers,
-        "fills": s.spilled.fills,
-        "stores": s.spilled.stores,
-        "remats": s.spilled.remats,
-        "moves": s.moves,
-        "splits": s.splits,
-        "allocation": s.report.as_ref().map(|r| allocation(module, r, s)),
-        "cycles": s.cycles.map(|c| c.alone),
-        "cycles_of_threads": s.cycles.map(|c| c.of_threads(threads)),
-        "simd_width": s.simd_width,
-        "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
 }

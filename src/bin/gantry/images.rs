@@ -1,6 +1,7 @@
 //! Images and samplers on the command line: PNG files, raw texels, `--arg` forms.
 
 use crate::{Failure, input};
+use gantry::isa::diag::Count;
 use gantry::runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, Image, ImageDesc, ImageFormat,
     ImageType, Sampler,
@@ -116,8 +117,8 @@ impl ImageForm {
                         return Err(Failure::file(
                             path,
                             format!(
-                                "the file has {} bytes, a {} takes {}",
-                                texels.len(),
+                                "the file has {}, a {} takes {}",
+                                Count(texels.len(), "byte"),
                                 image.desc(),
                                 image.byte_len()
                             ),

@@ -6,7 +6,7 @@ use gantry::codegen::verifier::verify_parsed;
 use gantry::codegen::{CompileOptions, Compiled, Context, GrfMode, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
-use gantry::runtime::{CodeCache, Device, zebin};
+use gantry::runtime::{CodeCache, Device};
 use gantry::spirv::{self, Simd};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,8 @@ pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
     Ok(of_contents(&read(path)?))
 }
 
-fn of_contents(bytes: &[u8]) -> Language {
+/// Returns the language that contents are in.
+pub(crate) fn of_contents(bytes: &[u8]) -> Language {
     const SPIRV: [[u8; 4]; 2] = [[3, 2, 0x23, 7], [7, 0x23, 2, 3]];
     if SPIRV.iter().any(|magic| bytes.starts_with(magic)) {
         return Language::Spirv;
@@ -220,6 +221,9 @@ pub(crate) fn simd(text: &str) -> Result<Simd, String> {
     }
 }
 
+/// Platform of assembly text by default.
+pub(crate) const TEXT_PLATFORM: &str = "skl";
+
 /// Returns the platform of a name.
 pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     Platform::from_name(name).ok_or_else(|| {
@@ -230,6 +234,21 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
+/// Checks that a zebin is of the platform that the command line names.
+///
+/// # Errors
+/// It is of another one.
+pub(crate) fn same_platform(path: &Path, zebin: Platform, named: Platform) -> Result<(), Failure> {
+    if zebin == named {
+        return Ok(());
+    }
+    let (zebin, named) = (zebin.name(), named.name());
+    Err(Failure::usage(format!(
+        "{}: the zebin is compiled for {zebin}, not for {named}",
+        path.display()
+    )))
+}
+
 /// Returns the verified IR of a `.gir` file, or of the kernels of a `.spv` or `.wgsl` file. A
 /// filetest's header counts as blank. With a source name, instructions have locations of its lines.
 pub(crate) fn module(
@@ -237,12 +256,17 @@ pub(crate) fn module(
     more: &[PathBuf],
     options: &spirv::Options,
 ) -> Result<ir::Module, Failure> {
-    if matches!(language(path)?, Language::Spirv | Language::Wgsl) {
-        return Ok(translated(path, more, options)?.module);
+    match language(path)? {
+        Language::Spirv | Language::Wgsl => return Ok(translated(path, more, options)?.module),
+        Language::Binary => return Err(not_source(path, &read(path)?)),
+        Language::Asm if path.extension().is_some_and(|e| e == "asm") => {
+            return Err(not_source(path, &read(path)?));
+        }
+        Language::Gir | Language::Asm => {}
     }
     only_one(more)?;
     let source = read_text(path)?;
-    text::parse(&without_header(&source))
+    let module = text::parse(&without_header(&source))
         .and_then(|mut p| {
             verify_parsed(&p)?;
             if let Some(name) = &options.source_name {
@@ -250,7 +274,45 @@ pub(crate) fn module(
             }
             Ok(p.module)
         })
-        .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
+        .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))?;
+    if module.functions.is_empty() {
+        return Err(no_kernel(path));
+    }
+    Ok(module)
+}
+
+/// Describes a file that is compiled already, or that another command takes.
+fn not_source(path: &Path, bytes: &[u8]) -> Failure {
+    let what = if is_elf(bytes) {
+        "a zebin, which is compiled already"
+    } else if std::str::from_utf8(bytes).is_ok_and(|_| !bytes.contains(&0)) {
+        "assembly, for `gantry asm`"
+    } else {
+        "binary"
+    };
+    let takes = "IR (`.gir`), SPIR-V (`.spv`, `.spvasm`) or WGSL (`.wgsl`)";
+    Failure::file(
+        path,
+        format!("this is {what}; `gantry compile` takes {takes}"),
+    )
+}
+
+/// Returns the error about a module without kernels.
+pub(crate) fn no_kernel(path: &Path) -> Failure {
+    Failure::file(path, "there is no kernel")
+}
+
+/// Checks that a module has a kernel.
+///
+/// # Errors
+/// It has none, so that nothing could be launched.
+pub(crate) fn has_kernel(path: &Path, module: &ir::Module) -> Result<(), Failure> {
+    let is_kernel = |f: &ir::Function| matches!(f.kind, ir::FuncKind::Kernel { .. });
+    if module.functions.values().any(is_kernel) {
+        Ok(())
+    } else {
+        Err(no_kernel(path))
+    }
 }
 
 /// Returns compile options for a product by name, or for a device's own product.
@@ -332,35 +394,4 @@ fn kept(cache: &CodeCache, zebin: Zebin) -> Result<Zebin, Failure> {
 /// Names a hit or a miss in statistics.
 pub(crate) fn hit_or_miss(hit: bool) -> &'static str {
     if hit { "hit" } else { "miss" }
-}
-
-/// Code of one kernel in a file.
-pub(crate) struct Code {
-    /// Name of the kernel; `None` in a file of bare instructions.
-    pub(crate) kernel: Option<String>,
-    /// Instructions.
-    pub(crate) bytes: Vec<u8>,
-}
-
-/// Returns the code in a zebin, or in a file of bare instructions for the platform of that name.
-pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Code>), Failure> {
-    let bytes = read(path)?;
-    if !is_elf(&bytes) {
-        let code = Code {
-            kernel: None,
-            bytes,
-        };
-        return Ok((platform(platform_name)?, vec![code]));
-    }
-    let zebin = zebin::Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
-    let kernels = zebin.kernels.iter().enumerate();
-    let code = kernels.map(|(i, k)| {
-        let code = zebin.code(&bytes, i);
-        let none = || Failure::file(path, format!("kernel `{}` has no code", k.name));
-        Ok(Code {
-            kernel: Some(k.name.clone()),
-            bytes: code.ok_or_else(none)?.to_vec(),
-        })
-    });
-    Ok((zebin.platform, code.collect::<Result<_, Failure>>()?))
 }

@@ -3,11 +3,13 @@
 mod args;
 mod asm;
 mod bindings;
+mod code;
 mod compare;
 mod compile;
 mod completions;
 mod devices;
 mod disasm;
+mod figures;
 mod images;
 mod input;
 mod progress;

@@ -4,9 +4,9 @@ use crate::args::ArgForm;
 use crate::bindings::{self, BindArg};
 use crate::input::Language;
 use crate::{Failure, input, progress, seen};
-use gantry::codegen::OptLevel;
+use gantry::codegen::{OptLevel, Target};
 use gantry::runtime::{
-    Bounds, Device, DeviceKind, Grid, Kernel, Module, Progress, SimOptions, Watch,
+    Bounds, Device, DeviceKind, Error, Grid, Kernel, Module, Progress, SimOptions, Watch, zebin,
 };
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
@@ -55,7 +55,8 @@ pub(crate) struct Args {
     /// Device: auto, sim or level-zero
     #[arg(long, default_value = "auto")]
     device: String,
-    /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own by default
+    /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own by default. A zebin
+    /// must be compiled for its platform
     #[arg(long)]
     target: Option<String>,
     /// Optimization level: 0, 1 or 2
@@ -199,7 +200,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Err(e) => {
             // The report up to the fault may help to explain it.
             args.seen.show(kernel.name(), None, report.as_ref(), hit)?;
-            return Err(Failure::new(e));
+            return Err(failed(&e, &kernel));
         }
     };
     for file in after {
@@ -207,6 +208,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     args.seen
         .show(kernel.name(), Some(&stats), report.as_ref(), hit)
+}
+
+/// Returns the failure of a launch. If arguments are missing, or too many, it lists those that the
+/// kernel takes.
+fn failed(error: &Error, kernel: &Kernel) -> Failure {
+    match error {
+        Error::ArgCount { .. } => Failure::new(format!("{error}{}", bindings::listed(kernel))),
+        _ => Failure::new(error),
+    }
 }
 
 fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
@@ -232,7 +242,11 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         Language::Asm | Language::Binary
     ) {
         input::only_one(&args.more)?;
-        return Ok((input::read(&args.file)?, None));
+        let bytes = input::read(&args.file)?;
+        if let Some(name) = &args.target {
+            compiled_for(args, name, &bytes)?;
+        }
+        return Ok((bytes, None));
     }
     let mut options = input::options(args.target.as_deref(), device)?;
     options.opt = input::opt_level(&args.opt)?;
@@ -258,11 +272,19 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     Ok((zebin.to_vec(), Some(zebin.is_hit())))
 }
 
+/// Checks that a zebin is of the platform of the target that the command line names.
+fn compiled_for(args: &Args, target: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let named = Target::lookup(target).map_err(Failure::usage)?.platform();
+    let zebin = zebin::Zebin::parse(bytes).map_err(|e| Failure::file(&args.file, e))?;
+    input::same_platform(&args.file, zebin.platform, named)
+}
+
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {
     let names: Vec<&str> = module.kernels().collect();
     let name = match (&args.kernel, names.as_slice()) {
         (Some(name), _) => name,
         (None, [one]) => *one,
+        (None, []) => return Err(input::no_kernel(&args.file)),
         (None, _) => {
             return Err(Failure::file(
                 &args.file,

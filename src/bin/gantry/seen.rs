@@ -2,6 +2,7 @@
 
 use crate::{Failure, print};
 use clap::ValueEnum;
+use gantry::isa::diag::Count;
 use gantry::runtime::{
     Amount, Hazard, HazardKind, InstructionCount, LaunchStats, Report, Total, TraceEvent,
     TraceFilter, Watch,
@@ -21,7 +22,7 @@ pub(crate) enum OutputFormat {
 }
 
 /// Returns the default format: text for a reader at a terminal, JSON for a program behind a pipe.
-fn by_output() -> &'static str {
+pub(crate) fn by_output() -> &'static str {
     if std::io::stdout().is_terminal() {
         "text"
     } else {
@@ -218,13 +219,13 @@ fn stats_text(
 ) -> String {
     let cache = cache.map_or(String::new(), |c| format!(", cache {c}"));
     let mut out = format!(
-        "{kernel}: {} threads, {} instructions, {} channels, {} sends, {} bytes read, {} bytes written, {:.6} s{cache}\n",
-        s.threads,
-        s.instructions,
-        s.channels,
-        s.sends,
-        s.bytes_read,
-        s.bytes_written,
+        "{kernel}: {}, {}, {}, {}, {} read, {} written, {:.6} s{cache}\n",
+        Count(s.threads, "thread"),
+        Count(s.instructions, "instruction"),
+        Count(s.channels, "channel"),
+        Count(s.sends, "send"),
+        Count(s.bytes_read, "byte"),
+        Count(s.bytes_written, "byte"),
         s.wall_seconds
     );
     if let Some(r) = report {
@@ -240,8 +241,9 @@ fn stats_text(
 
 fn profile_text(r: &Report) -> String {
     let mut out = format!(
-        "modelled: {} cycles of threads alone, {} of the unit that they use most\n",
-        r.cycles.alone, r.cycles.busy
+        "modelled: {} of threads alone, {} of the unit that they use most\n",
+        Count(r.cycles.alone, "cycle"),
+        r.cycles.busy
     );
     let lines = r.by_line();
     if !lines.is_empty() {
@@ -285,8 +287,7 @@ fn hazards(form: OutputFormat, found: &[Hazard]) -> Result<(), Failure> {
     })?;
     match found.len() {
         0 => Ok(()),
-        1 => Err(Failure::new("1 scoreboard hazard")),
-        n => Err(Failure::new(format!("{n} scoreboard hazards"))),
+        n => Err(Failure::new(Count(n, "scoreboard hazard"))),
     }
 }
 

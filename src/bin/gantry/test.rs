@@ -3,6 +3,7 @@
 use crate::{Failure, input, print, progress};
 use gantry::codegen::Target;
 use gantry::filetests::{Options, Summary, run_path_with};
+use gantry::isa::diag::Count;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -60,7 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "no filetest has `{text}` in its path"
         ))),
         (0, _) => Ok(()),
-        (n, _) => Err(Failure::new(format!("{n} filetest commands failed"))),
+        (n, _) => Err(Failure::new(format!(
+            "{} failed",
+            Count(n, "filetest command")
+        ))),
     }
 }
 

@@ -1,10 +1,12 @@
 //! `gantry validate`.
 
+use crate::code::{self, Code, Instructions};
 use crate::input::Language;
 use crate::{Failure, input, print};
-use gantry::isa::diag::{Diagnostic, Diagnostics};
+use gantry::filetests::file::without_header;
+use gantry::isa::diag::{Count, Diagnostic, Diagnostics};
 use gantry::isa::legal::Rule;
-use gantry::isa::text::{assemble, disassemble, list};
+use gantry::isa::text::{assemble, disassemble};
 use gantry::isa::{Platform, legal};
 use std::path::{Path, PathBuf};
 
@@ -13,9 +15,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     /// Zebin, file of bare instructions, or assembly text (`.asm`)
     file: PathBuf,
-    /// Platform of bare instructions and of text
-    #[arg(long, default_value = "skl")]
-    platform: String,
+    /// Platform of bare instructions, which must be given, and of text, where it is skl by default;
+    /// a zebin states its own
+    #[arg(long, visible_alias = "target", value_name = "NAME")]
+    platform: Option<String>,
 }
 
 /// Findings of a file.
@@ -27,12 +30,15 @@ struct ValidationReport {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let report = match input::language(&args.file)? {
-        Language::Asm => text(&args.file, input::platform(&args.platform)?)?,
+        Language::Asm => {
+            let name = args.platform.as_deref().unwrap_or(input::TEXT_PLATFORM);
+            text(&args.file, input::platform(name)?)?
+        }
         _ => {
-            let (platform, code) = input::code(&args.file, &args.platform)?;
+            let file = code::read(&args.file, args.platform.as_deref())?;
             let mut report = ValidationReport::default();
-            for kernel in &code {
-                binary(platform, kernel, &mut report);
+            for code in &file.sections {
+                binary(file.platform, code, &mut report);
             }
             report
         }
@@ -42,11 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         findings,
     } = report;
     print(&findings.concat())?;
+    let instructions = Count(instructions, "instruction");
     match findings.len() {
-        0 => print(&format!("{instructions} instructions, no findings\n")),
+        0 => print(&format!("{instructions}, no findings\n")),
         n => Err(Failure::file(
             &args.file,
-            format!("{n} findings in {instructions} instructions"),
+            format!("{} in {instructions}", Count(n, "finding")),
         )),
     }
 }
@@ -56,7 +63,8 @@ fn text(path: &Path, platform: Platform) -> Result<ValidationReport, Failure> {
     let source = input::read_text(path)?;
     let name = path.display().to_string();
     let render = |d: Diagnostics| d.render(&name, &source);
-    let program = assemble(platform, &source).map_err(|d| Failure::Rendered(render(d)))?;
+    let program =
+        assemble(platform, &without_header(&source)).map_err(|d| Failure::Rendered(render(d)))?;
     let mut report = ValidationReport::default();
     for i in &program.insts {
         report.instructions += 1;
@@ -74,19 +82,10 @@ fn advice(rule: &Rule) -> String {
     format!("  = rule: {}\n  = hint: {}\n", rule.text, rule.hint)
 }
 
-fn binary(platform: Platform, code: &input::Code, report: &mut ValidationReport) {
-    let name = code
-        .kernel
-        .as_ref()
-        .map_or(String::new(), |k| format!("{k}: "));
-    // The zeros after a kernel are for the prefetcher.
-    let end = code
-        .bytes
-        .iter()
-        .rposition(|&b| b != 0)
-        .map_or(0, |at| at + 1);
-    let program = list(platform, &code.bytes);
-    for l in program.iter().take_while(|l| l.offset < end) {
+fn binary(platform: Platform, code: &Code, report: &mut ValidationReport) {
+    let name = code.name().map_or(String::new(), |n| format!("{n}: "));
+    let Instructions { list, left, .. } = code.instructions(platform);
+    for l in &list {
         report.instructions += 1;
         let found: Vec<(String, String)> = match &l.inst {
             Ok(inst) => legal::check(platform, inst)
@@ -107,11 +106,10 @@ fn binary(platform: Platform, code: &input::Code, report: &mut ValidationReport)
                 .push(format!("{name}{:#06x}: {f}\n  {inst}\n{advice}", l.offset));
         }
     }
-    let left = program.last().map_or(0, |l| l.offset + l.len);
-    if left < end {
-        let left = end - left;
-        report.findings.push(format!(
-            "{name}{left} bytes at the end are no whole instruction\n"
-        ));
+    if left > 0 {
+        let left = Count(left, "byte");
+        report
+            .findings
+            .push(format!("{name}{left} at the end: no whole instruction\n"));
     }
 }

@@ -237,6 +237,21 @@ fn isa_gen() {
 }
 
 #[test]
+fn meta() {
+    check("meta");
+}
+
+#[test]
+fn filetests() {
+    check("filetests");
+}
+
+#[test]
+fn jit_demo() {
+    check("jit-demo");
+}
+
+#[test]
 fn zebin() {
     check("zebin");
 }

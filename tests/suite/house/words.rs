@@ -15,7 +15,7 @@ const QUESTIONS: [&str; 11] = [
     "What", "Whether", "Who", "Which", "Whose", "Of", "How", "Where", "When", "That", "Why",
 ];
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 

@@ -5,11 +5,12 @@ use crate::ir::data::ADDRESS_BYTES;
 use crate::ir::printf::MAX_STRING;
 use crate::ir::{Data, DataRef, Module, Space, printf};
 use cranelift_entity::{EntityRef, PrimaryMap};
+use gantry_isa_gen::diag::Count;
 use std::collections::BTreeMap;
 
 /// Access outside of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{} of {bytes} bytes at {address:#x}, outside of every buffer", if *.write { "a write" } else { "a read" })]
+#[error("{} of {} at {address:#x}, outside of every buffer", if *.write { "a write" } else { "a read" }, Count(*.bytes, "byte"))]
 pub struct MemoryError {
     /// Address of the first byte.
     pub address: u64,
@@ -243,7 +244,10 @@ impl<'m> Spaces<'m> {
         let end = start.saturating_add(bytes);
         Some(memory.get_mut(start..end).ok_or_else(|| {
             let what = if write { "write" } else { "read" };
-            format!("a {what} of {bytes} bytes at {address:#x}, outside of {name}")
+            format!(
+                "a {what} of {} at {address:#x}, outside of {name}",
+                Count(bytes, "byte")
+            )
         }))
     }
 

@@ -43,6 +43,7 @@ pub use memory::{Buffers, Memory, MemoryError};
 
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Origin, Scalar, Type};
+use gantry_isa_gen::diag::{Are, Count};
 use memory::{DataContents, ImageTables, Spaces};
 use thread::{Thread, ThreadState};
 
@@ -145,7 +146,7 @@ pub enum InterpError {
     },
     /// Barrier at which some threads of a group wait, while others have ended.
     #[error(
-        "%{function}, group {group:?}: {waiting} threads wait at a barrier and {ended} have ended"
+        "%{function}, group {group:?}: a barrier that never completes: {} waiting, {ended} ended", Count(*.waiting, "thread")
     )]
     Barrier {
         /// Name of the kernel.
@@ -218,10 +219,10 @@ impl<'m> Loaded<'m> {
         };
         if args.len() != func.sig.params.len() {
             return Err(InterpError::Launch(format!(
-                "%{} takes {} arguments, and {} are given",
+                "%{} takes {}, and {} given",
                 func.name,
-                func.sig.params.len(),
-                args.len()
+                Count(func.sig.params.len(), "argument"),
+                Are(args.len())
             )));
         }
         for (n, (arg, p)) in args.iter().zip(&func.sig.params).enumerate() {

@@ -3,6 +3,7 @@
 
 use super::{ErrorLocation, Verifier};
 use crate::ir::{Inst, InstData, Region, Scalar, Type, Value};
+use gantry_isa_gen::diag::Count;
 
 impl Verifier<'_> {
     pub(super) fn regions(&mut self, inst: Inst) {
@@ -107,8 +108,8 @@ impl Verifier<'_> {
             self.error(
                 ErrorLocation::Inst(inst),
                 format!(
-                    "region out of bounds: it spans {} elements, and {whole} has {}",
-                    extent + 1,
+                    "region out of bounds: it spans {}, and {whole} has {}",
+                    Count(extent + 1, "element"),
                     whole.lanes()
                 ),
             );

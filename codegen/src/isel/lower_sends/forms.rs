@@ -33,17 +33,6 @@ pub(super) fn sampler_header(target: &Target) -> bool {
     matches!(target.platform(), Platform::Gen9 | Platform::Gen9Lp)
 }
 
-/// Returns true if the sampler has separate messages for level 0. Without them the level is a
-/// parameter, which for loads comes after the first coordinate.
-pub(super) fn level_zero(target: &Target) -> bool {
-    target.split_sends()
-}
-
-/// Returns true if loads of samples take a position of 64 bits, and false for 32.
-pub(super) fn wide_samples(target: &Target) -> bool {
-    target.split_sends()
-}
-
 /// Returns true if typed messages have a header, whose last dword is the mask of enabled slots.
 pub(super) fn typed_header(target: &Target) -> bool {
     !target.split_sends()

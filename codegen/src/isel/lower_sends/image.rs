@@ -6,7 +6,9 @@ use crate::mir::bale::{BaleSrc, Operation};
 use crate::mir::logical::{ImageOp, Texels};
 use crate::mir::lowered::at;
 use crate::mir::{MInst, VReg};
-use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
+use gantry_isa_gen::message::{
+    Dir, Message, MsgOp, Rgba, Sample, SampleOp, SampleParam, Simd, Slots, Surface,
+};
 use gantry_isa_gen::{Op, Type};
 
 /// Components of a texel.
@@ -61,34 +63,48 @@ impl SendLowering<'_> {
     }
 
     fn sampled(&mut self, t: &Texels, part: &MessagePart, starts: &mut bool) {
-        let coords = t.coords.iter().flatten().map(|&r| PayloadRow::Lanes(r, 0));
-        let mut rows: Vec<PayloadRow> = coords.collect();
-        let zero = forms::level_zero(self.target);
-        let (op, sampler) = match t.op {
+        let (sampler, lod, level, zero) = match t.op {
             ImageOp::Sample { sampler, lod } => {
-                let op = match lod {
-                    None if zero => SampleOp::SampleLz,
-                    lod => {
-                        rows.insert(0, lod.map_or(PayloadRow::Zero, |l| PayloadRow::Lanes(l, 0)));
-                        SampleOp::SampleL
-                    }
-                };
-                (op, sampler)
+                (sampler, lod, SampleOp::SampleL, SampleOp::SampleLz)
             }
-            ImageOp::Load { lod: None } if zero => (SampleOp::LdLz, 0),
-            _ => {
-                let lod = match t.op {
-                    ImageOp::Load { lod: Some(lod) } => PayloadRow::Lanes(lod, 0),
-                    _ => PayloadRow::Zero,
-                };
-                // The level comes after two coordinates, or after one.
-                let place = if zero { 2 } else { 1 };
-                rows.resize(rows.len().max(place), PayloadRow::Zero);
-                rows.insert(place, lod);
-                (SampleOp::Ld, 0)
-            }
+            ImageOp::Load { lod } => (0, lod, SampleOp::Ld, SampleOp::LdLz),
+            _ => (0, None, SampleOp::Ld, SampleOp::Ld),
         };
+        // Without a separate operation for level 0, the level is a parameter.
+        let op = if lod.is_none() && zero.is_on(self.target.platform()) {
+            zero
+        } else {
+            level
+        };
+        let lod = lod.map_or(PayloadRow::Zero, |l| PayloadRow::Lanes(l, 0));
+        let coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
+        let rows = self.sampler_rows(op, &coords, |p| (p == SampleParam::Lod).then_some(lod));
         self.sampler_message(t, part, (op, sampler), &rows, starts);
+    }
+
+    /// Returns the payload of a sampler operation: coordinates, and what `other` returns for other
+    /// parameters. It ends with the last one that is given; those missing before that are 0.
+    fn sampler_rows(
+        &self,
+        op: SampleOp,
+        coords: &[VReg],
+        mut other: impl FnMut(SampleParam) -> Option<PayloadRow>,
+    ) -> Vec<PayloadRow> {
+        let coord = |n: usize| coords.get(n).map(|&r| PayloadRow::Lanes(r, 0));
+        let bits = 8 * Type::Ud.bytes();
+        let params = op.params(self.target.platform(), bits).unwrap_or_default();
+        let rows = params.iter().map(|p| match p {
+            SampleParam::U => coord(0),
+            SampleParam::V => coord(1),
+            SampleParam::R => coord(2),
+            p => other(*p),
+        });
+        let mut rows: Vec<Option<PayloadRow>> = rows.collect();
+        while let Some(None) = rows.last() {
+            rows.pop();
+        }
+        let zero = |r: Option<PayloadRow>| r.unwrap_or(PayloadRow::Zero);
+        rows.into_iter().map(zero).collect()
     }
 
     /// Emits a load of one sample. Its position in the texel's memory is read first (PRM,
@@ -98,10 +114,6 @@ impl SendLowering<'_> {
         let Some(number) = coords.pop() else {
             return;
         };
-        let coords: Vec<PayloadRow> = coords
-            .into_iter()
-            .map(|r| PayloadRow::Lanes(r, 0))
-            .collect();
         let lanes = part.simd.channels();
         let size = t.ty.bytes();
         let grfs = COMPONENTS * self.out.grf.hold(lanes * size);
@@ -113,18 +125,23 @@ impl SendLowering<'_> {
             keeps: false,
             ..*t
         };
+        let rows = self.sampler_rows(SampleOp::LdMcs, &coords, |_| None);
         let mut begins = true;
-        self.sampler_message(&whole, part, (SampleOp::LdMcs, 0), &coords, &mut begins);
-        let wide = forms::wide_samples(self.target);
-        let dwords = if wide { 2 } else { 1 };
-        let op = if wide {
+        self.sampler_message(&whole, part, (SampleOp::LdMcs, 0), &rows, &mut begins);
+        // The position has 64 bits where there is a message for it, else 32.
+        let op = if SampleOp::Ld2dmsW.is_on(self.target.platform()) {
             SampleOp::Ld2dmsW
         } else {
             SampleOp::Ld2dms
         };
-        let mut rows = vec![PayloadRow::Lanes(number, 0)];
-        rows.extend((0..dwords).map(|n| PayloadRow::Part(places, n * lanes * size)));
-        rows.extend(coords);
+        let mut dwords = 0..;
+        let rows = self.sampler_rows(op, &coords, |p| match p {
+            SampleParam::Si => Some(PayloadRow::Lanes(number, 0)),
+            SampleParam::Mcs => dwords
+                .next()
+                .map(|n: u32| PayloadRow::Part(places, n * lanes * size)),
+            _ => None,
+        });
         self.sampler_message(t, part, (op, 0), &rows, starts);
     }
 

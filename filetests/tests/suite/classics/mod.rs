@@ -14,10 +14,10 @@ use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
 use gantry_filetests::data::{Data, Kind, Tolerance};
-use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::{Arg, Expect, Run, sampler_text};
 use gantry_filetests::runner::CompileVariant;
 use gantry_filetests::runner::RUNNERS;
+use gantry_filetests::runner::platforms;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 use super::{XeCtx, field_error, operand_error, swsb};
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
-use crate::codec::parts::type_of;
+use crate::codec::parts::{self, type_of};
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};
@@ -51,36 +51,20 @@ fn pred_ctrl(code: u64, whole: bool) -> Option<PredCtrl> {
 /// Returns the code of a condition. `bfn` has two bits for it.
 #[inline(always)]
 fn cond_code(op: Op, cond: Cond) -> Option<u64> {
-    let narrow = op == Op::Bfn;
-    match cond {
-        Cond::Eq => Some(1),
-        Cond::Gt if narrow => Some(2),
-        Cond::Lt if narrow => Some(3),
-        _ if narrow => None,
-        Cond::Ne => Some(2),
-        Cond::Gt => Some(3),
-        Cond::Ge => Some(4),
-        Cond::Lt => Some(5),
-        Cond::Le => Some(6),
-        Cond::Ov => Some(8),
-        Cond::Un => Some(9),
-        Cond::Eo => None,
+    match (op, cond) {
+        (Op::Bfn, Cond::Eq) => Some(1),
+        (Op::Bfn, Cond::Gt) => Some(2),
+        (Op::Bfn, Cond::Lt) => Some(3),
+        (Op::Bfn, _) => None,
+        _ => parts::cond_code(cond),
     }
 }
 
 fn cond_of(op: Op, code: u64) -> Option<Cond> {
-    match (code, op) {
-        (1, _) => Some(Cond::Eq),
-        (2, Op::Bfn) => Some(Cond::Gt),
-        (3, Op::Bfn) => Some(Cond::Lt),
-        (2, _) => Some(Cond::Ne),
-        (3, _) => Some(Cond::Gt),
-        (4, _) => Some(Cond::Ge),
-        (5, _) => Some(Cond::Lt),
-        (6, _) => Some(Cond::Le),
-        (8, _) => Some(Cond::Ov),
-        (9, _) => Some(Cond::Un),
-        _ => None,
+    match (op, code) {
+        (Op::Bfn, 2) => Some(Cond::Gt),
+        (Op::Bfn, 3) => Some(Cond::Lt),
+        _ => parts::cond_of(code),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{XeCtx, field_error, operand_error};
 use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::error::{DecodeError, EncodeError};
-use crate::codec::operand::addr_sub;
+use crate::codec::parts::put_ex_reg;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods, Subfn};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
@@ -198,15 +198,7 @@ fn put_ex<L: NativeLayout>(
             Ok(())
         }
         Desc::Reg(r) => {
-            let sub = addr_sub("extended descriptor", r)?;
-            if sub % 2 != 0 {
-                return Err(operand_error(
-                    "extended descriptor",
-                    "must be a dword of a0",
-                ));
-            }
-            f.put(Field::ExReg, 1);
-            f.put(Field::ExAddrSub, sub / 2);
+            put_ex_reg(r, f)?;
             if base {
                 f.put(Field::ExBso, 1);
                 f.put(Field::Cps, cps.into());

@@ -1,7 +1,9 @@
-//! Irregular rules of the load/store cache: fields that depend on the port or the operation.
+//! Irregular rules of the load/store cache, which no field can say alone: surface and caching
+//! depend on the port, and elements and caching on the operation.
 
 use super::values::reserved;
-use crate::message::lsc::{CcsOp, LscCaching, LscKind, LscPort, LscSurface, LscVector, VECTORS};
+use crate::message::lsc::{LscCaching, LscKind, LscPort, LscSurface, LscVector};
+use crate::message::op::{CcsOp, VECTORS};
 use crate::message::params::Rgba;
 use crate::message::{LscOp, MessageError};
 

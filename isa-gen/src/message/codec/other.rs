@@ -1,8 +1,7 @@
 //! Irregular rule of the sampler.
 
 use super::values::range;
-use crate::message::MessageError;
-use crate::message::ports::SampleOp;
+use crate::message::{MessageError, SampleOp};
 
 /// Encodes a sampler operation in a SIMD mode. The SIMD32/64 mode numbers operations differently.
 pub(super) fn sample_op(op: SampleOp, mode: u8) -> Result<u32, MessageError> {

@@ -6,14 +6,13 @@ use super::values::{
     unsupported,
 };
 use super::{lsc, other};
-use crate::message::lsc::{
-    CcsOp, LscAccess, LscAddr, LscData, LscFenceOp, LscKind, LscPort, LscScope,
-};
+use crate::message::lsc::{LscAccess, LscAddr, LscKind, LscPort};
+use crate::message::op::{CcsOp, LscData, LscFenceOp, LscScope};
 use crate::message::params::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Simd, Slots, Surface,
 };
-use crate::message::ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
-use crate::message::{LscOp, MessageError, MsgOp, Sfid};
+use crate::message::ports::{GatewayOp, RenderLayout, Sample, Urb, UrbOp};
+use crate::message::{LscOp, MessageError, MsgOp, SampleOp, Sfid};
 use crate::platform::Platform;
 
 include!(concat!(env!("OUT_DIR"), "/message_codec.rs"));

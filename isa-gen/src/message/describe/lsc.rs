@@ -1,12 +1,19 @@
 //! Messages of the load/store cache. The summary is the message in the assembler's load/store
 //! syntax if the descriptor is valid, and only its operation otherwise.
+//!
+//! Fields, their bits, words and checks are in the rows. What is written here no row can say,
+//! because it depends on more than a field:
+//!
+//! - the summary, whose text depends on whether there was an error;
+//! - the surface, whose index or offset may be in a register;
+//! - caching, whose policies have other names for loads than for stores, and none for SLM;
+//! - elements, where the operation decides which fields there are;
+//! - checks of two fields, and coordinates, which only one port has.
 
-use super::rows::lsc_fields as at;
+use super::rows::{DescStep, lsc_fields as at, step};
 use super::{DescReader, ExDesc};
-use crate::message::lsc::{
-    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscRow, LscScope, VECTORS,
-};
-use crate::message::op::{LscOp, OPS};
+use crate::message::lsc::{LscAddr, LscCaching, LscKind, LscRow};
+use crate::message::op::{CcsOp, LscData, LscFenceOp, LscOp, LscScope, OPS, VECTORS};
 use crate::sfid::Sfid;
 use std::fmt::Write as _;
 
@@ -23,33 +30,18 @@ fn put(to: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
-fn bits(r: &DescReader<'_>, (lo, len): (u8, u8)) -> u32 {
-    r.bits(lo, len)
+/// Lists and checks a field, and returns its value.
+fn field(r: &mut DescReader<'_>, of: &DescStep) -> u32 {
+    step(r, of);
+    r.bits(of.at.0, of.at.1)
 }
 
-fn field(
-    r: &mut DescReader<'_>,
-    name: &'static str,
-    (lo, len): (u8, u8),
-    meaning: impl FnOnce(u32) -> String,
-) -> u32 {
-    r.field(name, lo, len, meaning)
-}
-
-fn named(r: &mut DescReader<'_>, name: &'static str, at: (u8, u8), names: &[&str]) -> u32 {
-    field(r, name, at, |v| {
-        (*names.get(v as usize).unwrap_or(&"?")).to_owned()
-    })
-}
-
-fn error(r: &mut DescReader<'_>, (lo, len): (u8, u8), text: &str) {
-    r.find(true, lo, len, text);
+fn error(r: &mut DescReader<'_>, of: &DescStep, text: &str) {
+    r.error(of.at.0, of.at.1, text);
 }
 
 pub(super) fn read(r: &mut DescReader<'_>) {
-    let Some(row) = OPS.get(bits(r, at::OP) as usize) else {
-        field(r, "Opcode", at::OP, |_| "?".to_owned());
-        error(r, at::OP, "no such operation");
+    let Some(row) = OPS.get(field(r, &at::OPCODE) as usize) else {
         return;
     };
     // Older platforms have no names in their mnemonics, but the numbers mean the same.
@@ -65,13 +57,12 @@ pub(super) fn read(r: &mut DescReader<'_>) {
         surface: String::new(),
     };
     let mut line = row.line.to_owned();
-    field(r, "Opcode", at::OP, |_| row.name.to_owned());
     match row.op {
         LscOp::Ccs => ccs(r, &mut s, &mut line),
         LscOp::Fence => fence(r, &mut s, &mut line),
         LscOp::ReadState => {
             if surface(r, &mut s) == 0 {
-                error(r, at::SURFACE, "takes a surface");
+                error(r, &at::ADDR_TYPE, "takes a surface");
             }
             r.coordinates(1, 64);
         }
@@ -90,9 +81,8 @@ pub(super) fn read(r: &mut DescReader<'_>) {
 
 /// Reads the address type and its surface. Returns the number of the type.
 fn surface(r: &mut DescReader<'_>, s: &mut LscSyntax) -> u32 {
-    let names = ["flat", "bss", "ss", "bti"];
-    let kind = named(r, "AddrType", at::SURFACE, &names);
-    let name = names[(kind & 3) as usize];
+    let kind = field(r, &at::ADDR_TYPE);
+    let name = at::ADDR_TYPE.meaning.of(kind);
     let to = &mut s.surface;
     match (kind, r.ex) {
         (0, _) => {}
@@ -111,23 +101,14 @@ fn surface(r: &mut DescReader<'_>, s: &mut LscSyntax) -> u32 {
 }
 
 fn address(r: &mut DescReader<'_>) -> Option<LscAddr> {
-    let sizes = ["?", "16 bits", "32 bits", "64 bits"];
-    let bits = named(r, "AddrSize", at::ADDR, &sizes);
-    let size = LscAddr::from_bits(bits);
-    if size.is_none() {
-        error(r, at::ADDR, "no such address size");
-    }
-    size
+    LscAddr::from_bits(field(r, &at::ADDR_SIZE))
 }
 
 fn caching(r: &mut DescReader<'_>, s: &mut LscSyntax, kind: LscKind) {
-    let bits = field(r, "Caching", at::CACHING, |v| {
-        LscCaching::from_bits(kind, v).to_string()
-    });
-    put(
-        &mut s.controls,
-        format_args!("{}", LscCaching::from_bits(kind, bits)),
-    );
+    let (lo, len) = at::CACHING.at;
+    let name = LscCaching::from_bits(kind, r.bits(lo, len)).to_string();
+    s.controls.push_str(&name);
+    r.field("Caching", lo, len, |_| name);
 }
 
 /// Checks that an immediate extended descriptor has no bits below the surface.
@@ -149,12 +130,7 @@ fn access(r: &mut DescReader<'_>, s: &mut LscSyntax, row: &LscRow) {
     } else {
         address(r)
     };
-    let bits = field(r, "DataSize", at::DATA, |v| {
-        match LscData::ALL.get(v as usize) {
-            Some(d) => format!("{} bits", d.memory_bits()),
-            None => "?".to_owned(),
-        }
-    });
+    let bits = field(r, &at::DATA_SIZE);
     match LscData::ALL.get(bits as usize) {
         Some(d) => put(&mut s.controls, format_args!(".{}", d.name())),
         None => put(&mut s.controls, format_args!(".0x{bits:X}")),
@@ -178,23 +154,17 @@ fn access(r: &mut DescReader<'_>, s: &mut LscSyntax, row: &LscRow) {
 }
 
 fn components(r: &mut DescReader<'_>, s: &mut LscSyntax) {
-    let name = |v: u32| -> String {
-        let on = |i: &usize| v >> i & 1 == 1;
-        (0..4).filter(on).map(|i| &"xyzw"[i..=i]).collect()
-    };
-    let bits = field(r, "CompEn", at::VECTOR, name);
-    put(&mut s.controls, format_args!(".{}", name(bits)));
-    if bits == 0 {
-        error(r, at::VECTOR, "no component is enabled");
-    }
+    let bits = field(r, &at::COMP_EN);
+    let names = at::COMP_EN.meaning.of(bits);
+    put(&mut s.controls, format_args!(".{names}"));
 }
 
 fn elements(r: &mut DescReader<'_>, s: &mut LscSyntax, op: LscOp, block: bool) {
-    let (size, order) = ((at::VECTOR.0, at::VECTOR.1 - 1), at::BLOCK2D_TRANSPOSED);
-    let n = VECTORS[bits(r, size) as usize];
-    let transposed = named(r, "DataOrder", order, &["a row per element", "transposed"]) == 1;
+    let (lo, len) = at::VEC_SIZE.at;
+    let n = VECTORS[(r.bits(lo, len) & 7) as usize];
+    let transposed = field(r, &at::DATA_ORDER) == 1;
     if !block {
-        field(r, "VecSize", size, |_| format!("{n} per address"));
+        field(r, &at::VEC_SIZE);
     }
     if n > 1 || (transposed && !block) {
         put(&mut s.controls, format_args!("x{n}"));
@@ -202,81 +172,41 @@ fn elements(r: &mut DescReader<'_>, s: &mut LscSyntax, op: LscOp, block: bool) {
     if transposed {
         s.controls.push('t');
         if op == LscOp::LoadStatus {
-            error(r, order, "a status is not transposed");
+            error(r, &at::DATA_ORDER, "a status is not transposed");
         }
     }
-    let states = ["disabled", "enabled"];
-    let vnni = at::BLOCK2D_VNNI;
-    if op == LscOp::LoadBlock2d && named(r, "Block2dVnniTransform", vnni, &states) == 1 {
+    if op == LscOp::LoadBlock2d && field(r, &at::BLOCK2D_VNNI_TRANSFORM) == 1 {
         s.controls.push('v');
     }
 }
 
 fn fence(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
-    fence_fields(r, &mut s.controls, line);
-}
-
-/// Reads the operation and the scope of a fence.
-fn fence_fields(r: &mut DescReader<'_>, controls: &mut String, line: &mut String) {
-    let (op, scope) = (bits(r, at::FENCE_OP), bits(r, at::FENCE_SCOPE));
-    let does = match LscFenceOp::ALL.get(op as usize) {
-        Some(LscFenceOp::None) => "no op",
-        Some(LscFenceOp::Evict) => "evict (dirty lines invalidated and evicted)",
-        Some(LscFenceOp::Invalidate) => "invalidate (all clean lines, but do not evict)",
-        Some(LscFenceOp::Discard) => "discard (dirty and clean lines invalidated without eviction)",
-        Some(LscFenceOp::Clean) => "clean (dirty lines written out, but kept in clean state)",
-        Some(LscFenceOp::FlushL3) => "flush L3 only",
-        // Intel's assembler also reports the second number for no operation as invalid.
-        Some(LscFenceOp::Type6) | None => {
-            error(r, at::FENCE_OP, "no such operation");
-            "invalid flush type"
-        }
-    };
-    let whom = match LscScope::ALL.get(scope as usize) {
-        Some(LscScope::Group) => "thread group",
-        Some(LscScope::Local) => "slice",
-        Some(LscScope::Tile) => "tile",
-        Some(LscScope::Gpu) => "gpu",
-        Some(LscScope::Gpus) => "all gpus",
-        Some(LscScope::SysRel) => "system release",
-        Some(LscScope::SysAcq) => "system acquire",
-        None => {
-            error(r, at::FENCE_SCOPE, "no such scope");
-            "invalid flush scope"
-        }
-    };
-    field(r, "FlushOp", at::FENCE_OP, |_| does.to_owned());
-    field(r, "FlushScope", at::FENCE_SCOPE, |_| whom.to_owned());
+    let op = field(r, &at::FLUSH_OP);
+    let scope = field(r, &at::FLUSH_SCOPE);
+    let does = at::FLUSH_OP.meaning.of(op);
+    let whom = at::FLUSH_SCOPE.meaning.of(scope);
     put(line, format_args!(" {does} scoped to {whom}"));
     let op = LscFenceOp::ALL.get(op as usize).map_or("", |o| o.name());
     let scope = LscScope::ALL.get(scope as usize).map_or("", |o| o.name());
-    put(controls, format_args!(".{op}.{scope}"));
+    put(&mut s.controls, format_args!(".{op}.{scope}"));
 }
 
 fn ccs(r: &mut DescReader<'_>, s: &mut LscSyntax, line: &mut String) {
-    let number = bits(r, at::CCS_OP);
+    let number = field(r, &at::CCS_OP);
     let op = CcsOp::ALL.get(number as usize).copied();
-    let does = match op {
-        Some(CcsOp::PageClear) => " page clear (64k)",
-        Some(CcsOp::SectorClear) => " sector clear (2-cachelines)",
-        Some(CcsOp::PageUncompress) => " page uncompress (64k)",
-        Some(CcsOp::SectorUncompress) => " sector uncompress (2-cachelines)",
-        None => {
-            error(r, at::CCS_OP, "no such operation");
-            "invalid ccs sop"
-        }
-    };
-    field(r, "CcsOp", at::CCS_OP, |_| does.trim().to_owned());
-    line.push_str(does);
+    let does = at::CCS_OP.meaning.of(number);
+    // Intel's assembler leaves out the space before an invalid one.
+    let space = if op.is_some() { " " } else { "" };
+    put(line, format_args!("{space}{does}"));
     let kind = surface(r, s);
     let Some(op) = op else { return };
     s.mnemonic = op.name().to_owned();
     if op.is_page() {
         if kind != 0 {
-            error(r, at::SURFACE, "a page has a flat address");
+            error(r, &at::ADDR_TYPE, "a page has a flat address");
         }
         if address(r) != Some(LscAddr::A64) {
-            error(r, at::ADDR, "a page has a 64-bit address");
+            error(r, &at::ADDR_SIZE, "a page has a 64-bit address");
         }
     } else {
         s.controls.push_str(".a32");

@@ -32,19 +32,19 @@ struct DescRow {
 type Bits = [(u8, u8); 2];
 
 /// Field of a listing, and checks of its value.
-struct DescStep {
+pub(super) struct DescStep {
     gens: u16,
     /// Name of the field, or `None` if it is only checked.
     name: Option<&'static str>,
     of: Bits,
     /// Lowest bit and number of bits that are listed.
-    at: (u8, u8),
-    meaning: Meaning,
+    pub(super) at: (u8, u8),
+    pub(super) meaning: Meaning,
     checks: &'static [DescCheck],
 }
 
 /// Meaning of a value.
-enum Meaning {
+pub(super) enum Meaning {
     /// Nothing but the value.
     Plain,
     /// Same for every value.
@@ -106,7 +106,7 @@ pub(super) fn read(r: &mut DescReader<'_>) -> bool {
     if r.listing {
         let steps = row.steps.iter().map(|&n| &STEPS[usize::from(n)]);
         for s in steps.filter(|s| s.gens & column != 0) {
-            step(r, s, column);
+            step(r, s);
         }
     }
     for part in row.text {
@@ -139,7 +139,9 @@ fn value(r: &DescReader<'_>, of: Bits) -> u32 {
     )
 }
 
-fn step(r: &mut DescReader<'_>, s: &DescStep, column: u16) {
+/// Lists a field, and checks its value.
+pub(super) fn step(r: &mut DescReader<'_>, s: &DescStep) {
+    let column = 1u16 << r.traits.column;
     let v = value(r, s.of);
     let (lo, len) = s.at;
     if let Some(name) = s.name {
@@ -154,7 +156,8 @@ fn step(r: &mut DescReader<'_>, s: &DescStep, column: u16) {
 }
 
 impl Meaning {
-    fn of(&self, v: u32) -> String {
+    /// Returns the words of a value.
+    pub(super) fn of(&self, v: u32) -> String {
         match *self {
             Meaning::Plain => String::new(),
             Meaning::Always(text) => text.to_owned(),

@@ -71,35 +71,55 @@ pub fn message_listing() -> Result<String, WriteError> {
         w.line_at(source, at);
     }
     w.line("];");
-    lsc_fields(&mut w, &all);
+    lsc_fields(&mut w, &all)?;
     Ok(w.finish())
 }
 
-/// Writes the positions of the fields of the load/store cache, whose summaries are assembly syntax.
-fn lsc_fields(w: &mut Writer, all: &[Message]) {
-    w.line("/// Lowest bit and number of bits of the fields of the load/store cache.");
-    w.line("#[allow(dead_code, reason = \"listings do not show every field\")]");
+/// Writes each listed field of the load/store cache under its name. Its summaries are assembly
+/// syntax, which is composed by hand.
+fn lsc_fields(w: &mut Writer, all: &[Message]) -> Result<(), WriteError> {
+    w.line("/// Fields of the load/store cache.");
     w.line("pub(super) mod lsc_fields {");
-    for m in all {
-        let forms = m.forms.iter().filter(|f| f.port == Port::Lsc);
-        let name = m.variant.trim_start_matches("Lsc").to_uppercase();
-        let prefix = if name.is_empty() { name } else { name + "_" };
-        let mut seen = vec![];
-        for (f, field) in forms.flat_map(|f| f.fields.iter().map(move |x| (f, x))) {
-            let (Some(arg), Some((lo, len))) = (field.args.first(), field.parts.first()) else {
+    w.line("use super::{DescCheck, DescStep, Meaning};");
+    let mut seen = vec![];
+    let forms = all.iter().flat_map(|m| &m.forms);
+    for f in forms.filter(|f| f.port == Port::Lsc) {
+        for (field, s) in f
+            .fields
+            .iter()
+            .flat_map(|x| x.steps.iter().map(move |s| (x, s)))
+        {
+            let Some(name) = s.name.filter(|n| !seen.contains(n)) else {
                 continue;
             };
-            if !seen.contains(arg) {
-                seen.push(arg);
-                let arg = arg.to_uppercase();
-                w.line_at(
-                    format!("pub(crate) const {prefix}{arg}: (u8, u8) = ({lo}, {len});"),
-                    f.at,
-                );
-            }
+            seen.push(name);
+            // Other parts are in the extended descriptor, which may be in a register.
+            let of = field.parts.get(..1).unwrap_or_default();
+            let source = step(of, s)?;
+            w.line_at(
+                format!(
+                    "pub(in super::super) static {}: DescStep = {};",
+                    constant(name),
+                    source.trim_end_matches(',')
+                ),
+                f.at,
+            );
         }
     }
     w.line("}");
+    Ok(())
+}
+
+/// Returns the name of a constant for a field's name: `FLUSH_OP` for `FlushOp`.
+fn constant(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_uppercase());
+    }
+    out
 }
 
 fn form(w: &mut Writer, steps: &mut Steps, f: &Form) -> Result<(), WriteError> {

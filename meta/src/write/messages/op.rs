@@ -4,9 +4,9 @@ use super::super::Writer;
 use super::super::isa::WriteError;
 use crate::messages::expr::{Cond, Expr};
 use crate::messages::row::{Arg, Message, Payload};
-use crate::messages::{self, lsc};
+use crate::messages::{self, lsc, sampler};
 
-/// Generates the source of `MsgOp` and of `LscOp`.
+/// Generates the source of `MsgOp`, and of the operations of sampler and load/store cache.
 ///
 /// # Errors
 /// Returns an error if a row breaks a rule.
@@ -22,6 +22,7 @@ pub fn message_ops() -> Result<String, WriteError> {
     w.line("}");
     display(&mut w, &all)?;
     lsc_ops(&mut w);
+    sampler_ops(&mut w);
     Ok(w.finish())
 }
 
@@ -313,6 +314,95 @@ fn lsc_ops(w: &mut Writer) {
         w.line(format!(
             "LscRow {{ op: LscOp::{}, name: {:?}, line: {:?}, kind: LscKind::{:?}, mask: {} }},",
             o.variant, o.name, o.line, o.kind, o.mask
+        ));
+    }
+    w.line("];");
+    w.line("/// Elements per address by number (bits 14:12 of the descriptor).");
+    w.line(format!(
+        "pub(crate) const VECTORS: [u8; 8] = {:?};",
+        lsc::VECTORS
+    ));
+    for (name, doc, values) in [
+        (
+            "LscData",
+            "Size of an element in memory and in registers, in the order of the numbers (bits 11:9 of the descriptor).",
+            &lsc::DATA_SIZES[..],
+        ),
+        (
+            "LscFenceOp",
+            "Operation of a fence on caches, in the order of the numbers (bits 14:12 of the descriptor).",
+            &lsc::FENCE_OPS[..],
+        ),
+        (
+            "LscScope",
+            "Scope of a fence, in the order of the numbers (bits 11:9 of the descriptor).",
+            &lsc::SCOPES[..],
+        ),
+        (
+            "CcsOp",
+            "Compression control operation, in the order of the numbers (bits 19:17 of the descriptor).",
+            &lsc::CCS_OPS[..],
+        ),
+    ] {
+        w.line("named_enum! {");
+        w.line(format!("/// {doc}"));
+        w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]");
+        w.line(format!("pub enum {name} {{"));
+        for v in values {
+            w.line(format!("/// {}", v.doc));
+            w.line(format!("{} = {:?},", v.variant, v.name));
+        }
+        w.line("}");
+        w.line("}");
+    }
+}
+
+fn sampler_ops(w: &mut Writer) {
+    w.line("/// Operation of the sampler (bits 16:12 of the descriptor).");
+    w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]");
+    w.line("pub enum SampleOp {");
+    for o in &sampler::OPS {
+        w.line(format!("/// `{}`: {}.", o.name, o.line));
+        w.line(format!("{},", o.variant));
+    }
+    w.line("/// Number without a name here: the media operations, and those of SIMD32/64.");
+    w.line("Other(u8),");
+    w.line("}");
+    w.line("/// Parameter of a sampler message: a value per channel.");
+    w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]");
+    w.line("pub enum SampleParam {");
+    for p in sampler::Param::ALL {
+        w.line(format!("/// {}", p.doc()));
+        w.line(format!("{p:?},"));
+    }
+    w.line("}");
+    let params = |params: &[sampler::Param]| {
+        let names: Vec<String> = params
+            .iter()
+            .map(|p| format!("SampleParam::{p:?}"))
+            .collect();
+        format!("&[{}]", names.join(", "))
+    };
+    w.line("/// Operations of the sampler that have names.");
+    w.line(format!(
+        "pub(super) static SAMPLE_OPS: [SampleRow; {}] = [",
+        sampler::OPS.len()
+    ));
+    for o in &sampler::OPS {
+        let old = o.old.map_or("None".into(), |(gens, order)| {
+            format!("Some(({:#05x}, {}))", gens.bits(), params(order))
+        });
+        let halves = o
+            .halves
+            .map_or("None".into(), |h| format!("Some({})", params(h)));
+        w.line(format!(
+            "SampleRow {{ op: SampleOp::{}, number: {:#04x}, name: {:?}, gens: {:#05x}, state: {}, params: {}, old: {old}, halves: {halves} }},",
+            o.variant,
+            o.number,
+            o.name,
+            o.gens.bits(),
+            o.state,
+            params(o.params),
         ));
     }
     w.line("];");

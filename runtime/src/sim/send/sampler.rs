@@ -1,10 +1,9 @@
 //! Sampler messages: parameters in, texels out.
 //!
-//! Layouts are those of the Skylake PRM, Vol. 7, "Sampler Message Format"; [`parameters`] has the
-//! differences by generation. A parameter takes a register (two in SIMD16; 16-bit ones a register
-//! in both). Parameters that the payload is too short for are 0. Those of multi-sampled surfaces,
-//! and the position of a reference, are as in Mesa, `brw_lower_logical_sends.cpp`
-//! ("lower_sampler_logical_send_gfx7").
+//! Parameters and their order are in the rows of `gantry_meta` ([`SampleOp::params`]). A parameter
+//! takes a register (two in SIMD16; 16-bit ones a register in both). Parameters that the payload is
+//! too short for are 0. Control data of multi-sampled surfaces has no effect, since samples are not
+//! compressed here.
 
 use super::super::image::{SimImage, Texel};
 use super::super::sampler::{Samplers, gather, sample};
@@ -15,75 +14,12 @@ use super::rows::PayloadRows;
 use super::scatter::channels;
 use crate::image::Sampler;
 use gantry_isa_gen::Platform;
-use gantry_isa_gen::message::{self, Message, SampleOp};
+use gantry_isa_gen::message::{self, Message, SampleOp, SampleParam as Param};
 use gantry_isa_gen::sem;
 use half::f16;
 
-/// Parameter of a sampler message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Param {
-    U,
-    V,
-    R,
-    /// Level of detail: an integer for `ld`, a float for samples.
-    Lod,
-    /// Bias of the level of detail.
-    Bias,
-    /// Reference that texels are compared with.
-    Ref,
-    /// Sample index.
-    Si,
-    /// Multi-sample control surface data. It has no effect, since samples are not compressed here.
-    Mcs,
-    /// Texel offsets.
-    OffU,
-    OffV,
-    /// Gradients of coordinates.
-    DuDx,
-    DuDy,
-    DvDx,
-    DvDy,
-    DrDx,
-    DrDy,
-}
-
 /// Number of parameters.
 const PARAMS: usize = Param::DrDy as usize + 1;
-
-/// Returns the parameters of an operation in payload order, where each has `bytes` bytes.
-fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [Param]> {
-    use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
-    Some(match op {
-        SampleOp::Sample
-        | SampleOp::SampleLz
-        | SampleOp::SampleMin
-        | SampleOp::SampleMax
-        | SampleOp::SampleKillPix
-        | SampleOp::Lod
-        | SampleOp::LdMcs
-        | SampleOp::Gather4 => &[U, V, R],
-        SampleOp::SampleL => &[Lod, U, V, R],
-        SampleOp::SampleB => &[Bias, U, V, R],
-        SampleOp::SampleD => &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy],
-        SampleOp::SampleC | SampleOp::SampleCLz | SampleOp::Gather4C => &[Ref, U, V, R],
-        SampleOp::SampleBC => &[Ref, Bias, U, V, R],
-        SampleOp::SampleLC => &[Ref, Lod, U, V, R],
-        SampleOp::SampleDC => &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy],
-        SampleOp::Gather4PoC => &[Ref, U, V, OffU, OffV, R],
-        SampleOp::Gather4Po => &[U, V, OffU, OffV, R],
-        SampleOp::Ld if platform < Platform::Gen9 => &[U, Lod, V, R],
-        SampleOp::Ld => &[U, V, Lod, R],
-        SampleOp::LdLz => &[U, V, R],
-        SampleOp::Ld2dms => &[Si, Mcs, U, V, R],
-        // Control data of 64 bits.
-        SampleOp::Ld2dmsW if bytes == 2 => &[Si, Mcs, Mcs, Mcs, Mcs, U, V, R],
-        SampleOp::Ld2dmsW => &[Si, Mcs, Mcs, U, V, R],
-        SampleOp::Ld2dss => &[Si, U, V, R],
-        SampleOp::ResInfo => &[Lod],
-        SampleOp::SampleInfo => &[],
-        _ => return None,
-    })
-}
 
 /// Values of the parameters in all channels.
 type ParamValues = [[u32; 32]; PARAMS];
@@ -126,6 +62,8 @@ pub(super) struct Sample {
     op: SampleOp,
     /// Index of the sampler state, counted from the offset in the header.
     sampler: u8,
+    /// True if the sampler state matters. The result of `lod` is always 0 here.
+    filters: bool,
     params: &'static [Param],
     rows: PayloadRows,
     /// Byte offset of the header, where there is one.
@@ -152,13 +90,10 @@ impl Sample {
         grf: u32,
     ) -> Result<Sample, String> {
         let element = if sample.mode >= 5 { 2 } else { 4 };
-        let params = parameters(platform, sample.op, element).ok_or_else(|| match sample.op {
-            // Messages of SIMD32/64 work on pictures (`sample_8x8` and the like).
-            SampleOp::Other(n) => format!(
-                "the sampler message number {n} of SIMD mode {} is not supported",
-                sample.mode
-            ),
-            op => format!("the sampler message `{}` is not supported", op.name()),
+        // Messages of SIMD32/64 work on pictures (`sample_8x8` and the like).
+        let params = sample.op.params(platform, 8 * element).ok_or_else(|| {
+            let (n, mode) = (sample.op.bits(), sample.mode);
+            format!("the sampler message number {n} of SIMD mode {mode} is not supported")
         })?;
         let channels = match sample.mode {
             1 | 5 => grf / 4,
@@ -173,6 +108,7 @@ impl Sample {
         Ok(Sample {
             op: sample.op,
             sampler: sample.sampler,
+            filters: sample.op.reads_state() && sample.op != SampleOp::Lod,
             params,
             rows: PayloadRows::new(s, message, grf),
             header: message.header.then_some(s.src0),
@@ -213,17 +149,10 @@ impl Sample {
             ),
             None => (SamplerHeader::default(), 0),
         };
-        let sampler = match self.op {
-            SampleOp::Ld
-            | SampleOp::LdLz
-            | SampleOp::LdMcs
-            | SampleOp::Ld2dms
-            | SampleOp::Ld2dmsW
-            | SampleOp::Ld2dss
-            | SampleOp::Lod
-            | SampleOp::ResInfo
-            | SampleOp::SampleInfo => None,
-            _ => Some(samplers.get(table, self.sampler)?),
+        let sampler = if self.filters {
+            Some(samplers.get(table, self.sampler)?)
+        } else {
+            None
         };
         let mut values: ParamValues = [[0; 32]; PARAMS];
         for (k, p) in self.params.iter().enumerate() {

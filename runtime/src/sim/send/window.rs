@@ -6,6 +6,7 @@ use super::super::memory::Block;
 use super::super::surface::{Surface as State, bindless_offset};
 use super::super::worker::{Group, MemoryArea};
 use gantry_isa_gen::Platform;
+use gantry_isa_gen::diag::Count;
 use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
 
 /// Base that a message's addresses are offsets from.
@@ -210,7 +211,8 @@ impl<'g> Window<'g> {
             }
             Window::Null(Bounds::Drop) => Ok(None),
             Window::Null(Bounds::Error) => Err(format!(
-                "{what} of {n} bytes at offset {address:#x} of a surface without a buffer"
+                "{what} of {} at offset {address:#x} of a surface without a buffer",
+                Count(n, "byte")
             )),
             Window::Slm(slm) => {
                 let address = address & SLM;
@@ -218,7 +220,8 @@ impl<'g> Window<'g> {
                     Ok(Some((slm, address)))
                 } else {
                     Err(format!(
-                        "{what} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
+                        "{what} of {} at {address:#x} of SLM, which has {:#x} bytes",
+                        Count(n, "byte"),
                         slm.len()
                     ))
                 }
@@ -236,5 +239,8 @@ fn outside(address: u64, n: u64, first: u64, len: u64, what: &str) -> String {
         Some(at) => format!("at offset {at:#x}"),
         None => format!("{:#x} bytes before the beginning", first - address),
     };
-    format!("{what} of {n} bytes {place} is outside the surface's buffer of {len:#x} bytes")
+    format!(
+        "{what} of {} {place} is outside the surface's buffer of {len:#x} bytes",
+        Count(n, "byte")
+    )
 }
