@@ -309,7 +309,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Returns an index of up to `slack` elements, with a lane per row or one lane.
-    fn index(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
+    pub(super) fn index(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
         let ty = Type::clamped(Scalar::I16, lanes);
         let any = self.value(ty);
         // Largest mask that stays within the slack.

@@ -4,6 +4,7 @@
 mod blocks;
 mod generate;
 mod images;
+mod in_place;
 mod insts;
 mod known;
 mod memory;

@@ -46,7 +46,12 @@ pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
 /// of. These are sources that are exactly the lanes that are written, and those that have no lane
 /// in common with them.
 pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
-    let end = |v: &View| (0..lanes).map(|i| v.byte(i) + v.ty.bytes()).max().unwrap_or(0);
+    let end = |v: &View| {
+        (0..lanes)
+            .map(|i| v.byte(i) + v.ty.bytes())
+            .max()
+            .unwrap_or(0)
+    };
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
             && v.reg == old

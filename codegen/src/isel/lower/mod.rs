@@ -211,7 +211,9 @@ pub fn lower(
             failed: None,
         };
         l.count_uses();
-        l.chains = unbaled.as_ref().map_or_else(|| Chains::new(func), |(_, c)| c.clone());
+        l.chains = unbaled
+            .as_ref()
+            .map_or_else(|| Chains::new(func), |(_, c)| c.clone());
         let on_stack = on_stack && name.is_none();
         let order = l.reverse_postorder(on_stack);
         if on_stack {

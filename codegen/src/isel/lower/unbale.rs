@@ -118,10 +118,19 @@ impl Access {
 /// Returns a function whose writes of regions happen in place where that is possible, and the values
 /// that must have a register where they are defined, as cuts of chains. `None` if there is no such write.
 pub(super) fn unbale(func: &Function) -> Option<(Function, Chains)> {
-    let blocks = func.layout.blocks().iter();
-    let insts = blocks.flat_map(|&b| func.layout.insts(b));
-    let any = insts.copied().any(|i| candidate(func, i).is_some());
-    any.then(|| {
+    let insts = || {
+        let blocks = func.layout.blocks().iter();
+        blocks.flat_map(|&b| func.layout.insts(b)).copied()
+    };
+    let mut writes = insts().filter_map(|i| candidate(func, i)).peekable();
+    writes.peek()?;
+    // Most vectors are put together piece by piece: only the next write reads each.
+    let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
+    for inst in insts() {
+        let data = func.dfg.data(inst);
+        data.for_each_arg(&func.dfg, |v| uses[v] += 1);
+    }
+    writes.any(|(old, _)| uses[old] > 1).then(|| {
         let mut u = Unbaler::new(func.clone());
         u.run();
         (u.func, u.chains)
@@ -475,11 +484,13 @@ impl Unbaler {
         });
         let len = out.len();
         let ok = !stays
-            && self.uses[v].iter().all(|&user| match self.position(user, write) {
-                Some(Position::Behind) => true,
-                Some(Position::Before) => self.sinks(user, write, out, depth + 1),
-                _ => false,
-            });
+            && self.uses[v]
+                .iter()
+                .all(|&user| match self.position(user, write) {
+                    Some(Position::Behind) => true,
+                    Some(Position::Before) => self.sinks(user, write, out, depth + 1),
+                    _ => false,
+                });
         if ok {
             out.push(Change::Sink(inst));
         } else {
@@ -513,7 +524,9 @@ impl Unbaler {
                 self.hops[clone] = self.hops[read] + 1;
                 self.reads(clone, new);
                 for user in users {
-                    self.func.dfg.map_args(user, |arg| if arg == v { to } else { arg });
+                    self.func
+                        .dfg
+                        .map_args(user, |arg| if arg == v { to } else { arg });
                     self.uses[v].retain(|u| *u != user);
                     self.uses[to].push(user);
                 }

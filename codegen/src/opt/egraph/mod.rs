@@ -228,11 +228,13 @@ impl<'a> EGraph<'a> {
     /// Returns the class of a node: an instruction of the program, or a new one.
     fn node(&mut self, ty: Type, data: InstData, original: Option<(Inst, Value)>) -> Value {
         let data = self.canonical(ty, data);
-        let hash = hash_of(ty, &data);
+        let wanted = (ty, ordered(&data));
+        let hash = hash_of(&wanted);
         let dfg = &self.func.dfg;
-        if let Some(there) = self.nodes.find(hash, |n| {
-            n.hash == hash as u32 && key(dfg, n) == Some((ty, ordered(&data)))
-        }) {
+        if let Some(there) = self
+            .nodes
+            .find(hash, |n| n.hash == hash as u32 && has_key(dfg, n, &wanted))
+        {
             return there.class;
         }
         let this = match original {
@@ -262,7 +264,7 @@ impl<'a> EGraph<'a> {
         }
         let dfg = &self.func.dfg;
         let short = hash as u32;
-        let same = |n: &Node| n.hash == short && key(dfg, n) == Some((ty, ordered(&data)));
+        let same = |n: &Node| n.hash == short && has_key(dfg, n, &wanted);
         // A rule may have made the same node meanwhile.
         match self.nodes.entry(hash, same, |n| spread(n.hash)) {
             Entry::Occupied(mut there) => there.get_mut().class = class,
@@ -623,10 +625,12 @@ impl<'a> EGraph<'a> {
     }
 }
 
-/// Returns the key of a node.
-fn key(dfg: &DataFlowGraph, node: &Node) -> Option<(Type, InstData)> {
-    let inst = dfg.def_inst(node.value)?;
-    Some((dfg.ty(node.value), ordered(dfg.data(inst))))
+/// Returns true if a node has a key: a type, and operands that are in order.
+fn has_key(dfg: &DataFlowGraph, node: &Node, (ty, data): &(Type, InstData)) -> bool {
+    dfg.def_inst(node.value).is_some_and(|inst| {
+        let of = dfg.data(inst);
+        dfg.ty(node.value) == *ty && (of == data || ordered(of) == *data)
+    })
 }
 
 /// Returns an operation with the operands in order, if it has the same result with them exchanged.
@@ -653,8 +657,8 @@ fn ordered(data: &InstData) -> InstData {
 }
 
 /// Returns the hash of a key.
-fn hash_of(ty: Type, data: &InstData) -> u64 {
-    let hash = rustc_hash::FxBuildHasher.hash_one((ty, ordered(data)));
+fn hash_of(key: &(Type, InstData)) -> u64 {
+    let hash = rustc_hash::FxBuildHasher.hash_one(key);
     spread((hash >> 32) as u32 ^ hash as u32)
 }
 
