@@ -1,9 +1,9 @@
 //! Unbaling: writes of regions happen in place.
 //!
-//! A `wrregion` makes a new vector out of an old one. If nothing reads the old one behind the write,
-//! both are one register and only the region is written. A bale reads where its last instruction
-//! stands, so reads that stand before a write in the IR may happen behind it, and keep the old
-//! vector alive: the whole vector is copied. Here reads of the old vector get out of the way:
+//! A `wrregion` makes a new vector out of an old one. If nothing reads the old one behind the
+//! write, both are one register and only the region is written. But a bale reads where its last
+//! instruction is. So reads that are before a write in the IR may happen behind it. They keep the
+//! old vector alive, and the whole vector is copied. Here they get out of the way:
 //!
 //! - A read behind the write of elements that the write leaves reads the new vector. Chains of
 //!   writes are followed to the newest one.
@@ -115,8 +115,9 @@ impl Access {
     }
 }
 
-/// Returns a function whose writes of regions happen in place where that is possible, and the values
-/// that must have a register where they are defined, as cuts of chains. `None` if there is no such write.
+/// Returns a function whose writes of regions happen in place where that is possible. Values that
+/// must have a register where they are defined are cuts of its chains. `None` if no write may
+/// change.
 pub(super) fn unbale(func: &Function) -> Option<(Function, Chains)> {
     let insts = || {
         let blocks = func.layout.blocks().iter();
