@@ -349,7 +349,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(49) {
+            match self.rng.below(48) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -365,8 +365,8 @@ impl Gen<'_, '_, '_> {
                 14 if depth < 3 => self.known_branch(inner, depth),
                 15 => self.far_load(),
                 16 if depth < 3 => self.short_branch(),
+                17 if depth < 2 && self.rng.one_in(2) => self.in_place_loop(),
                 17 => self.in_place(),
-                18 if depth < 2 => self.in_place_loop(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // With a single thread, barriers never wait.

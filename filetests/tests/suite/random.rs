@@ -173,7 +173,7 @@ fn run(job: &RandomCases) -> WorkerResults {
 #[test]
 fn interpreter_simulator_and_assembler_agree() {
     let first = env("GANTRY_SEED").unwrap_or(1);
-    let cases = env("GANTRY_CASES").unwrap_or(80);
+    let cases = env("GANTRY_CASES").unwrap_or(56);
     println!("GANTRY_SEED={first}");
     let integers = Options {
         floats: false,

@@ -254,9 +254,13 @@ impl Unbaler {
     fn run(&mut self) {
         for block in self.func.layout.blocks().to_vec() {
             for write in self.func.layout.insts(block).to_vec() {
-                for change in self.changes(write).unwrap_or_default() {
+                let Some(changes) = self.changes(write) else {
+                    continue;
+                };
+                for change in changes {
                     self.apply(write, change);
                 }
+                self.forget_moved_reads(write);
             }
         }
         for block in self.func.layout.blocks().to_vec() {
@@ -547,14 +551,27 @@ impl Unbaler {
         }
     }
 
-    /// Makes an instruction read a region of another vector.
+    /// Makes an instruction read a region of another vector. It stays in the list of the former
+    /// one's uses.
     fn reads(&mut self, read: Inst, vector: Value) {
-        let InstData::RdRegion { arg, .. } = self.func.dfg.data_mut(read) else {
+        if let InstData::RdRegion { arg, .. } = self.func.dfg.data_mut(read) {
+            *arg = vector;
+            let vector = self.root(vector);
+            self.uses[vector].push(read);
+        }
+    }
+
+    /// Removes instructions that read the new vector of a write from the uses of the old one.
+    fn forget_moved_reads(&mut self, write: Inst) {
+        let (Some((old, _)), Some(new)) = (
+            candidate(&self.func, write),
+            self.func.dfg.first_result(write),
+        ) else {
             return;
         };
-        let before = std::mem::replace(arg, vector);
-        let (before, vector) = (self.root(before), self.root(vector));
-        self.uses[before].retain(|u| *u != read);
-        self.uses[vector].push(read);
+        let (old, new) = (self.root(old), self.root(new));
+        let mut uses = std::mem::take(&mut self.uses[old]);
+        uses.retain(|u| self.read(*u, new).is_none());
+        self.uses[old] = uses;
     }
 }
