@@ -33,6 +33,11 @@ fn link(func: &Function, v: Value) -> Option<(Value, bool)> {
 }
 
 impl Chains {
+    /// Returns the value that has the bytes of another one and is no result of `bitcast`.
+    pub(super) fn root(&self, v: Value) -> Value {
+        self.bytes_of[v].expand().unwrap_or(v)
+    }
+
     pub(super) fn new(func: &Function) -> Chains {
         let mut out = Chains::default();
         // Links up to a value, from 1. 0 is not known yet.

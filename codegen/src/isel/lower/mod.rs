@@ -319,7 +319,7 @@ impl Lower<'_> {
         for (name, values) in self.func.labels.iter() {
             for v in values {
                 types.entry(name.to_owned()).or_insert_with(|| self.ty(v));
-                let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+                let v = self.chains.root(v);
                 let reg = self.value_regs[v].expand();
                 out.extend(reg.map(|r| (name.to_owned(), r)));
             }
@@ -362,7 +362,7 @@ impl Lower<'_> {
     /// Returns the register of a value, whose definition becomes needed.
     fn reg(&mut self, v: Value) -> VReg {
         // The same bytes with another type.
-        let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+        let v = self.chains.root(v);
         if let Some(r) = self.value_regs[v].expand() {
             return r;
         }

@@ -1,17 +1,17 @@
 //! Unbaling: writes of regions happen in place.
 //!
-//! A `wrregion` makes a new vector out of an old one. If nothing reads the old one behind the
+//! A `wrregion` makes a new vector out of an old one. If nothing reads the old one after the
 //! write, both are one register and only the region is written. But a bale reads where its last
-//! instruction is. So reads that are before a write in the IR may happen behind it. They keep the
+//! instruction is. So reads that are before a write in the IR may happen after it. They keep the
 //! old vector alive, and the whole vector is copied. Here they get out of the way:
 //!
-//! - A read behind the write of elements that the write leaves reads the new vector. Chains of
+//! - A read after the write of elements that the write leaves reads the new vector. Chains of
 //!   writes are followed to the newest one.
-//! - A read behind the write of elements that it replaces moves before it, into a register.
-//! - A read before the write whose bale is behind it moves behind the write, if the elements are
+//! - A read after the write of elements that it replaces moves before it, into a register.
+//! - A read before the write whose bale is after it moves after the write, if the elements are
 //!   the same in the new vector. Else its bale is taken apart: the read gets a register.
 //!
-//! A write stays a copy if something else reads the old vector behind it, or if taking bales apart
+//! A write stays a copy if something else reads the old vector after it, or if taking bales apart
 //! takes as many moves as the copy.
 //!
 //! Input and output: a function before lowering. Order within blocks changes, and reads of regions
@@ -31,17 +31,15 @@ use std::cmp::Ordering;
 
 /// Bytes that one move copies.
 const MOVE: u32 = 64;
-/// Instructions that are looked at to find where the bales of one read are.
+/// Instructions that are looked at to find where the bales of one read are, or what moves with it.
 const MAX_BALES: u32 = 64;
-/// Writes of a chain that a read moves behind.
+/// Writes of a chain that a read moves after.
 const MAX_HOPS: u8 = 64;
-/// Instructions of a chain that move behind a write.
-const MAX_DEPTH: u32 = 16;
 
-/// Place of an instruction in its block: index of an instruction of the input, on which side of it,
+/// Order of an instruction in its block: index of an instruction of the input, on which side of it,
 /// and index of the instruction itself in the input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-struct Place(u32, Side, u32);
+struct OrderKey(u32, Side, u32);
 
 /// Side of an instruction that another one moved to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -50,14 +48,14 @@ enum Side {
     #[default]
     Itself,
     /// Reads of its result.
-    ReadsBehind,
+    ReadsAfter,
     /// Operations on those.
-    Behind,
+    After,
 }
 
 /// Elements that an access of a vector covers.
 #[derive(Clone, Copy)]
-struct Access {
+struct RegionAccess {
     region: Region,
     index: PackedOption<Value>,
     lanes: u32,
@@ -65,7 +63,7 @@ struct Access {
     size: u32,
 }
 
-impl Access {
+impl RegionAccess {
     /// Returns the bytes from the first to the last element, without the variable index.
     fn extent(&self) -> (u32, u32) {
         let start = u32::from(self.region.offset);
@@ -83,7 +81,7 @@ impl Access {
     }
 
     /// Returns true if both cover the same elements in the same order.
-    fn is_same(&self, other: &Access) -> bool {
+    fn is_same(&self, other: &RegionAccess) -> bool {
         self.index == other.index
             && self.lanes == other.lanes
             && self.size == other.size
@@ -92,7 +90,7 @@ impl Access {
 
     /// Returns true if both are known to have no byte in common. `func` tells if a variable index
     /// is one for all lanes.
-    fn is_apart(&self, other: &Access, func: &Function) -> bool {
+    fn is_apart(&self, other: &RegionAccess, func: &Function) -> bool {
         let one = |v: Value| func.dfg.ty(v).lanes() == 1;
         if self.index != other.index || !self.index.expand().is_none_or(one) {
             return false;
@@ -140,7 +138,7 @@ pub(super) fn unbale(func: &Function) -> Option<(Function, Chains)> {
 
 /// Returns the old vector and the elements that an instruction writes, if it replaces a part of a
 /// vector of several GRFs.
-fn candidate(func: &Function, inst: Inst) -> Option<(Value, Access)> {
+fn candidate(func: &Function, inst: Inst) -> Option<(Value, RegionAccess)> {
     let InstData::WrRegion {
         args: [old, part],
         region,
@@ -151,7 +149,7 @@ fn candidate(func: &Function, inst: Inst) -> Option<(Value, Access)> {
         return None;
     };
     let (of, ty) = (func.dfg.ty(old), func.dfg.ty(part));
-    let access = Access {
+    let access = RegionAccess {
         region,
         index,
         lanes: ty.lanes(),
@@ -179,16 +177,16 @@ fn folds_into_all(op: Opcode) -> bool {
 enum Position {
     Before,
     At,
-    Behind,
+    After,
 }
 
 /// Way in which a read gets out of the way of a write.
 enum Change {
-    /// The read is behind the write, and reads the new vector.
+    /// The read is after the write, and reads the new vector.
     Redirect(Inst),
-    /// A clone of the read behind the write reads the new vector, for these users.
+    /// A clone of the read after the write reads the new vector, for these users.
     Clone(Inst, SmallVec<[Inst; 4]>),
-    /// The instruction moves behind the write.
+    /// The instruction moves after the write.
     Sink(Inst),
     /// The read moves before the write, into a register.
     Hoist(Inst),
@@ -204,8 +202,8 @@ struct Unbaler {
     /// Last instruction that writes a part of each vector.
     last_write: SecondaryMap<Value, PackedOption<Inst>>,
     block: SecondaryMap<Inst, PackedOption<Block>>,
-    place: SecondaryMap<Inst, Place>,
-    /// Writes that each read has moved behind.
+    order: SecondaryMap<Inst, OrderKey>,
+    /// Writes that each read has moved after.
     hops: SecondaryMap<Inst, u8>,
     tree: DominatorTree<Block>,
     loops: Loops<Block>,
@@ -222,7 +220,7 @@ impl Unbaler {
             uses: sized(values),
             last_write: sized(values),
             block: sized(insts),
-            place: sized(insts),
+            order: sized(insts),
             hops: SecondaryMap::new(),
             loops: Loops::new(func.dfg.num_blocks(), cfg.order(), &tree, preds),
             tree,
@@ -231,9 +229,9 @@ impl Unbaler {
         for &block in u.func.layout.blocks() {
             for (n, &inst) in u.func.layout.insts(block).iter().enumerate() {
                 u.block[inst] = block.into();
-                u.place[inst] = Place(n as u32, Side::Itself, n as u32);
+                u.order[inst] = OrderKey(n as u32, Side::Itself, n as u32);
                 if let Some((old, _)) = candidate(&u.func, inst) {
-                    u.last_write[u.chains.bytes_of[old].expand().unwrap_or(old)] = inst.into();
+                    u.last_write[u.chains.root(old)] = inst.into();
                 }
                 let data = u.func.dfg.data(inst);
                 // Uses of its result are those of its operand.
@@ -241,7 +239,7 @@ impl Unbaler {
                     continue;
                 }
                 data.for_each_arg(&u.func.dfg, |v| {
-                    let v = u.chains.bytes_of[v].expand().unwrap_or(v);
+                    let v = u.chains.root(v);
                     if u.uses[v].last() != Some(&inst) {
                         u.uses[v].push(inst);
                     }
@@ -264,14 +262,14 @@ impl Unbaler {
             }
         }
         for block in self.func.layout.blocks().to_vec() {
-            let place = &self.place;
-            self.func.layout.insts_mut(block).sort_by_key(|i| place[*i]);
+            let order = &self.order;
+            self.func.layout.insts_mut(block).sort_by_key(|i| order[*i]);
         }
     }
 
     /// Returns the value that has the bytes of another one and is no result of `bitcast`.
     fn root(&self, v: Value) -> Value {
-        self.chains.bytes_of[v].expand().unwrap_or(v)
+        self.chains.root(v)
     }
 
     /// Returns the position of an instruction relative to a write. `None` if it is in a block
@@ -279,20 +277,20 @@ impl Unbaler {
     fn position(&self, inst: Inst, write: Inst) -> Option<Position> {
         let (of, to) = (self.block[inst].expand()?, self.block[write].expand()?);
         if of == to {
-            return Some(match self.place[inst].cmp(&self.place[write]) {
+            return Some(match self.order[inst].cmp(&self.order[write]) {
                 Ordering::Less => Position::Before,
                 Ordering::Equal => Position::At,
-                Ordering::Greater => Position::Behind,
+                Ordering::Greater => Position::After,
             });
         }
         if self.tree.dominates(to, of) {
-            return Some(Position::Behind);
+            return Some(Position::After);
         }
         self.tree.dominates(of, to).then_some(Position::Before)
     }
 
     /// Returns the elements that an instruction reads of a vector, if it reads a region.
-    fn read(&self, inst: Inst, of: Value) -> Option<Access> {
+    fn read(&self, inst: Inst, of: Value) -> Option<RegionAccess> {
         let InstData::RdRegion {
             arg, region, index, ..
         } = *self.func.dfg.data(inst)
@@ -300,7 +298,7 @@ impl Unbaler {
             return None;
         };
         let ty = self.func.dfg.ty(self.func.dfg.first_result(inst)?);
-        (self.root(arg) == of).then_some(Access {
+        (self.root(arg) == of).then_some(RegionAccess {
             region,
             index,
             lanes: ty.lanes(),
@@ -341,7 +339,7 @@ impl Unbaler {
         Some(last)
     }
 
-    /// Returns the changes after which nothing reads the old vector behind a write. `None` if there
+    /// Returns the changes after which nothing reads the old vector after a write. `None` if there
     /// are none, or if they are not worth it.
     fn changes(&self, write: Inst) -> Option<Vec<Change>> {
         let (arg, access) = candidate(&self.func, write)?;
@@ -362,7 +360,7 @@ impl Unbaler {
             let apart = read.is_some_and(|r| r.is_apart(&access, &self.func))
                 && self.is_of_type(inst, arg)
                 && self.hops[inst] < MAX_HOPS;
-            if position == Position::Behind {
+            if position == Position::After {
                 if apart {
                     out.push(Change::Redirect(inst));
                 } else if read.is_some() && self.may_hoist(inst, write) {
@@ -381,7 +379,7 @@ impl Unbaler {
             match self.baled(v, write, &mut { MAX_BALES })? {
                 Position::Before => {}
                 Position::At if apart || read.is_some_and(|r| r.is_same(&access)) => {}
-                Position::Behind if apart => self.follow(inst, v, write, &mut out, &mut moves)?,
+                Position::After if apart => self.follow(inst, v, write, &mut out, &mut moves)?,
                 _ => {
                     moves += cost;
                     out.push(Change::Cut(v));
@@ -392,8 +390,8 @@ impl Unbaler {
         (moves < whole).then_some(out)
     }
 
-    /// Returns true if the block of a write is in no loop that the definition of a vector is
-    /// outside of. There, the next iteration needs the old vector.
+    /// Returns true if each loop around a write is also around the definition of a vector. In other
+    /// loops, the next iteration needs the old vector.
     fn is_in_loop_of(&self, write: Inst, old: Value) -> bool {
         let def = match self.func.dfg.def(old) {
             ValueDef::Param(block, _) => Some(block),
@@ -430,13 +428,13 @@ impl Unbaler {
         let ready = |v: Value| match self.func.dfg.def_inst(v) {
             None => true,
             Some(def) => {
-                self.block[def] != self.block[write] || self.place[def] < self.place[write]
+                self.block[def] != self.block[write] || self.order[def] < self.order[write]
             }
         };
         self.block[read] == self.block[write] && ready(arg) && index.expand().is_none_or(ready)
     }
 
-    /// Plans that users of a read whose bales are behind a write read the new vector there.
+    /// Plans that users of a read whose bales are after a write read the new vector there.
     fn follow(
         &self,
         read: Inst,
@@ -455,13 +453,13 @@ impl Unbaler {
                 return None;
             }
             match self.position(user, write)? {
-                Position::Behind => users.push(user),
+                Position::After => users.push(user),
                 Position::Before if self.folds(user) => {
                     let result = self.func.dfg.first_result(user)?;
-                    if self.baled(result, write, &mut { MAX_BALES })? != Position::Behind {
+                    if self.baled(result, write, &mut { MAX_BALES })? != Position::After {
                         continue;
                     }
-                    if self.sinks(user, write, out, 0) {
+                    if self.sinks(user, write, out, &mut { MAX_BALES }) {
                         users.push(user);
                     } else {
                         *moves += self.func.dfg.ty(result).bytes().div_ceil(MOVE);
@@ -475,13 +473,15 @@ impl Unbaler {
         Some(())
     }
 
-    /// Plans that an instruction moves behind a write, with those that it folds into. Returns false
+    /// Plans that an instruction moves after a write, with those that it folds into. Returns false
     /// if it must stay.
-    fn sinks(&self, inst: Inst, write: Inst, out: &mut Vec<Change>, depth: u32) -> bool {
+    fn sinks(&self, inst: Inst, write: Inst, out: &mut Vec<Change>, budget: &mut u32) -> bool {
         let data = self.func.dfg.data(inst);
-        let (Some(v), true) = (self.func.dfg.first_result(inst), depth < MAX_DEPTH) else {
+        let (Some(v), Some(left)) = (self.func.dfg.first_result(inst), budget.checked_sub(1))
+        else {
             return false;
         };
+        *budget = left;
         let mut stays = data.opcode().info().effect || self.block[inst] != self.block[write];
         // Another write may be in place of an operand.
         data.for_each_arg(&self.func.dfg, |v| {
@@ -492,8 +492,8 @@ impl Unbaler {
             && self.uses[v]
                 .iter()
                 .all(|&user| match self.position(user, write) {
-                    Some(Position::Behind) => true,
-                    Some(Position::Before) => self.sinks(user, write, out, depth + 1),
+                    Some(Position::After) => true,
+                    Some(Position::Before) => self.sinks(user, write, out, budget),
                     _ => false,
                 });
         if ok {
@@ -508,7 +508,7 @@ impl Unbaler {
         let Some(new) = self.func.dfg.first_result(write) else {
             return;
         };
-        let Place(at, ..) = self.place[write];
+        let OrderKey(at, ..) = self.order[write];
         match change {
             Change::Redirect(read) => {
                 self.reads(read, new);
@@ -525,7 +525,7 @@ impl Unbaler {
                 };
                 self.func.layout.insts_mut(block).push(clone);
                 self.block[clone] = block.into();
-                self.place[clone] = Place(at, Side::ReadsBehind, self.place[read].2);
+                self.order[clone] = OrderKey(at, Side::ReadsAfter, self.order[read].2);
                 self.hops[clone] = self.hops[read] + 1;
                 self.reads(clone, new);
                 for user in users {
@@ -537,10 +537,10 @@ impl Unbaler {
                 }
             }
             Change::Sink(inst) => {
-                self.place[inst] = Place(at, Side::Behind, self.place[inst].2);
+                self.order[inst] = OrderKey(at, Side::After, self.order[inst].2);
             }
             Change::Hoist(read) => {
-                self.place[read] = Place(at, Side::Before, self.place[read].2);
+                self.order[read] = OrderKey(at, Side::Before, self.order[read].2);
                 if let Some(v) = self.func.dfg.first_result(read) {
                     self.chains.cut.insert(v);
                 }
