@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         name: "opt",
         dir: "opt",
         files: &[
-            "prelude", "arith", "bits", "compare", "select", "region", "convert",
+            "prelude", "arith", "bits", "logic", "compare", "select", "region", "convert",
         ],
         table: "OPT_RULES",
         doc: "The optimizer's rules that can match: file and line.",
@@ -77,6 +77,8 @@ impl Rules {
         println!("cargo:rerun-if-changed=src/ir/isle");
         let options = cranelift_isle::codegen::CodegenOptions {
             exclude_global_allow_pragmas: true,
+            // One function of all rules takes the Rust compiler minutes.
+            split_match_arms: true,
             ..Default::default()
         };
         let code =

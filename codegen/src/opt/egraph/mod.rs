@@ -22,6 +22,8 @@ pub(super) mod cost;
 mod dp4a;
 mod elaborate;
 mod fixed;
+mod keys;
+mod known_bits;
 mod reassemble;
 mod rules;
 #[cfg(test)]
@@ -42,10 +44,11 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use keys::{commutes, has_key, hash_of, ordered, spread};
 pub(super) use rules::{elements, region_of};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault};
+use std::hash::BuildHasherDefault;
 use std::time::Duration;
 
 /// Maximal nodes that rules make, for each instruction of the function.
@@ -93,6 +96,8 @@ struct ValueInfo {
     best: BestNode,
     /// Lanes of a constant with a value per lane.
     lanes: PackedOption<Constant>,
+    /// Bits of an integer that are zero in every lane.
+    zeros: u64,
     alternatives: PackedOption<Alternatives>,
 }
 
@@ -119,6 +124,8 @@ struct EGraph<'a> {
     loc: SourceLoc,
     /// Current nesting of rules.
     depth: u32,
+    /// Value that rules are matched against.
+    root: Value,
     /// Number of nodes that rules may still make.
     budget: usize,
     rules: bool,
@@ -179,6 +186,7 @@ impl<'a> EGraph<'a> {
             bits: Map::default(),
             loc: SourceLoc::NONE,
             depth: 0,
+            root: Value::reserved_value(),
             budget: 64 + count.saturating_mul(MADE_PER_INST),
             rules: ctx.passes.contains(Pass::Rules),
             fired: Fired::default(),
@@ -255,6 +263,7 @@ impl<'a> EGraph<'a> {
             cost = cost.saturating_add(self.known[v].best.cost);
         });
         self.known[this].best = BestNode { cost, value: this };
+        self.known[this].zeros = self.zeros(ty, &data);
         if let InstData::ImmVec { constant, .. } = data {
             self.known[this].lanes = constant.into();
         }
@@ -286,6 +295,9 @@ impl<'a> EGraph<'a> {
             && self.add(this, folded)
         {
             return folded;
+        }
+        if ty.scalar().is_int() && self.possible(this) == 0 && self.immediate(this).is_none() {
+            return self.make_constant(ty, Lanes::from([0]));
         }
         if !self.rules || self.depth >= DEPTH || self.budget == 0 {
             return this;
@@ -332,7 +344,9 @@ impl<'a> EGraph<'a> {
         }
         let lanes = self.known[other].lanes;
         let best = self.best_of(other);
+        let zeros = self.known[other].zeros;
         let known = &mut self.known[this];
+        known.zeros |= zeros;
         if known.lanes.is_none() {
             known.lanes = lanes;
         }
@@ -365,9 +379,11 @@ impl<'a> EGraph<'a> {
     /// Returns the data of a class's own node.
     #[inline]
     fn data(&self, class: Value) -> Option<&InstData> {
+        if self.known[class].best.value.is_reserved_value() {
+            return None;
+        }
         let inst = self.func.dfg.def_inst(class)?;
-        let data = self.func.dfg.data(inst);
-        is_node(data).then_some(data)
+        Some(self.func.dfg.data(inst))
     }
 
     /// Returns true if a class has no alternatives.
@@ -551,8 +567,26 @@ impl<'a> EGraph<'a> {
         data
     }
 
+    /// Returns true if patterns match the root of a rule in one order only: its last operand is a
+    /// constant, or neither operand is a node.
+    fn has_one_order(&self, v: Value, data: &InstData) -> bool {
+        let (InstData::Binary { args: [a, b], .. }
+        | InstData::IntCompare { args: [a, b], .. }
+        | InstData::FloatCompare { args: [a, b], .. }
+        | InstData::Ternary {
+            args: [a, b, _], ..
+        }) = data
+        else {
+            return true;
+        };
+        let is_node = |v: Value| !self.known[v].best.value.is_reserved_value();
+        v == self.root && (self.is_constant(*b) || !is_node(*a) && !is_node(*b))
+    }
+
+    /// Puts a constant last, and of two constants one that is equal in all lanes.
     fn constant_last(&self, args: &mut [Value; 2]) {
-        if self.is_constant(args[0]) && !self.is_constant(args[1]) {
+        let rank = |v: Value| u8::from(self.is_constant(v)) + u8::from(self.immediate(v).is_some());
+        if rank(args[0]) > rank(args[1]) {
             args.swap(0, 1);
         }
     }
@@ -623,75 +657,6 @@ impl<'a> EGraph<'a> {
         }
         None
     }
-}
-
-/// Returns true if a node has a key: a type, and operands that are in order.
-fn has_key(dfg: &DataFlowGraph, node: &Node, (ty, data): &(Type, InstData)) -> bool {
-    dfg.def_inst(node.value).is_some_and(|inst| {
-        let of = dfg.data(inst);
-        dfg.ty(node.value) == *ty && (of == data || ordered(of) == *data)
-    })
-}
-
-/// Returns an operation with the operands in order, if it has the same result with them exchanged.
-/// Operations that differ in that alone are one node, whose operands stay as they are.
-fn ordered(data: &InstData) -> InstData {
-    let mut out = *data;
-    match &mut out {
-        InstData::Binary { opcode, args } if commutes(*opcode) => args.sort_unstable(),
-        InstData::IntCompare { cond, args, .. } if args[0] > args[1] => {
-            args.swap(0, 1);
-            *cond = cond.exchanged();
-        }
-        InstData::FloatCompare { cond, args, .. } if args[0] > args[1] => {
-            args.swap(0, 1);
-            *cond = cond.exchanged();
-        }
-        InstData::Ternary {
-            opcode: Opcode::Imad,
-            args: [a, b, _],
-        } if *a > *b => std::mem::swap(a, b),
-        _ => {}
-    }
-    out
-}
-
-/// Returns the hash of a key.
-fn hash_of(key: &(Type, InstData)) -> u64 {
-    let hash = rustc_hash::FxBuildHasher.hash_one(key);
-    spread((hash >> 32) as u32 ^ hash as u32)
-}
-
-/// Spreads a hash of 32 bits over 64. The table takes its buckets from the lower half and its tags
-/// from the upper half.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash) | u64::from(hash.wrapping_mul(0x9e37_79b9)) << 32
-}
-
-/// Returns true if an operation is commutative.
-fn commutes(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::Iadd
-            | Opcode::Imul
-            | Opcode::Band
-            | Opcode::Bor
-            | Opcode::Bxor
-            | Opcode::Smin
-            | Opcode::Smax
-            | Opcode::Umin
-            | Opcode::Umax
-            | Opcode::SaddSat
-            | Opcode::UaddSat
-            | Opcode::Smulh
-            | Opcode::Umulh
-            | Opcode::SmulWide
-            | Opcode::UmulWide
-            | Opcode::Savg
-            | Opcode::Uavg
-            | Opcode::Shadd
-            | Opcode::Uhadd
-    )
 }
 
 /// Returns true if each lane of the result depends on the same lanes of the operands alone. Holds

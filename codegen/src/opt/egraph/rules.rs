@@ -1,11 +1,14 @@
 //! Functions that the rules of `../isle` call.
 
+use super::keys::{exchanged, is_exchangeable};
 use super::{ALTERNATIVES, EGraph};
+use crate::ir::interp::Lanes;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 use gantry_isa_gen as isa;
 use generated::rules::{Context, ContextIter, IntoContextIter, constructor_simplify};
 use generated::{OptValue, Unit, ValueArray2, ValueArray3};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 /// Compiled rules.
@@ -71,6 +74,7 @@ pub(super) struct Magic {
 
 /// Adds to `found` the values that the rules make of a value.
 pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[Value; 8]>) {
+    graph.root = v;
     constructor_simplify(graph, v, found);
 }
 
@@ -188,6 +192,39 @@ fn signed_magic(d: u32) -> Magic {
     }
 }
 
+const LESS: u8 = 1;
+const EQUAL: u8 = 2;
+const GREATER: u8 = 4;
+
+/// Returns the outcomes of a comparison for which a condition holds.
+fn outcomes(cond: IntCC) -> u8 {
+    match cond {
+        IntCC::Equal => EQUAL,
+        IntCC::NotEqual => LESS | GREATER,
+        IntCC::SignedLessThan | IntCC::UnsignedLessThan => LESS,
+        IntCC::SignedLessThanOrEqual | IntCC::UnsignedLessThanOrEqual => LESS | EQUAL,
+        IntCC::SignedGreaterThan | IntCC::UnsignedGreaterThan => GREATER,
+        IntCC::SignedGreaterThanOrEqual | IntCC::UnsignedGreaterThanOrEqual => GREATER | EQUAL,
+    }
+}
+
+/// Returns true if two conditions agree on what is less: both signed, both unsigned, or one of them
+/// a test of equality.
+fn comparable(a: IntCC, b: IntCC) -> bool {
+    let equality = |c| matches!(c, IntCC::Equal | IntCC::NotEqual);
+    equality(a) || equality(b) || a.is_signed() == b.is_signed()
+}
+
+/// Returns the condition with the combined outcomes of two comparable ones, if there is one.
+fn combined(a: IntCC, b: IntCC, combine: fn(u8, u8) -> u8) -> Option<IntCC> {
+    if !comparable(a, b) {
+        return None;
+    }
+    let wanted = combine(outcomes(a), outcomes(b));
+    let fits = |c: &IntCC| outcomes(*c) == wanted && comparable(*c, a) && comparable(*c, b);
+    IntCC::ALL.into_iter().find(fits)
+}
+
 fn then(condition: bool) -> Option<()> {
     condition.then_some(())
 }
@@ -203,11 +240,14 @@ fn signed(ty: Type, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// Nodes of a class for patterns; the data of each is looked up when it is matched.
+/// Nodes of a class for patterns; the data of each is looked up when it is matched. A node whose
+/// operands may be exchanged comes in both orders, so a rule has to name one of them.
 #[derive(Default)]
 pub(super) struct ClassMembers<'a> {
     /// The class itself, if it has no alternatives.
     only: Option<Value>,
+    /// The last node, if it is to come again with its operands exchanged.
+    exchange: Option<Value>,
     values: SmallVec<[Value; ALTERNATIVES]>,
     next: usize,
     of: PhantomData<&'a ()>,
@@ -228,6 +268,10 @@ impl<'a> ContextIter for ClassMembers<'a> {
     type Output = (Type, InstData);
 
     fn next(&mut self, graph: &mut EGraph<'a>) -> Option<(Type, InstData)> {
+        if let Some(v) = self.exchange.take() {
+            let data = exchanged(graph.data(v)?)?;
+            return Some((graph.ty(v), data));
+        }
         let v = match self.only.take() {
             Some(v) => v,
             None => {
@@ -236,7 +280,9 @@ impl<'a> ContextIter for ClassMembers<'a> {
                 v
             }
         };
-        graph.data(v).map(|data| (graph.ty(v), *data))
+        let data = *graph.data(v)?;
+        self.exchange = (is_exchangeable(&data) && !graph.has_one_order(v, &data)).then_some(v);
+        Some((graph.ty(v), data))
     }
 }
 
@@ -343,6 +389,10 @@ impl<'a> Context for EGraph<'a> {
         then(a == b)
     }
 
+    fn not_equal(&mut self, a: u64, b: u64) -> Option<Unit> {
+        then(a != b)
+    }
+
     fn not_zero(&mut self, a: u64) -> Option<Unit> {
         then(a != 0)
     }
@@ -358,6 +408,70 @@ impl<'a> Context for EGraph<'a> {
     fn log2(&mut self, ty: Type, a: u64) -> Option<u64> {
         let positive = signed(ty, a) > 0 && a.is_power_of_two();
         positive.then(|| u64::from(a.trailing_zeros()))
+    }
+
+    fn product_fits(&mut self, ty: Type, a: u64, b: u64) -> Option<u64> {
+        let product = a.checked_mul(b)?;
+        (product != 0 && product <= ty.scalar().mask()).then_some(product)
+    }
+
+    fn sum_fits(&mut self, a: Value, b: Value, more: u64) -> Option<Unit> {
+        let sum = EGraph::possible(self, a).checked_add(EGraph::possible(self, b))?;
+        then(sum.checked_add(more)? <= self.ty(a).scalar().mask())
+    }
+
+    fn possible(&mut self, v: Value) -> u64 {
+        EGraph::possible(self, v)
+    }
+
+    fn not_negative(&mut self, v: Value) -> Option<Unit> {
+        then(self.is_not_negative(v))
+    }
+
+    fn always(&mut self, cond: IntCC, v: Value, k: u64) -> Option<Unit> {
+        then(self.decided(cond, v, k) == Some(true))
+    }
+
+    fn never(&mut self, cond: IntCC, v: Value, k: u64) -> Option<Unit> {
+        then(self.decided(cond, v, k) == Some(false))
+    }
+
+    fn both_hold(&mut self, a: IntCC, b: IntCC) -> Option<IntCC> {
+        combined(a, b, |a, b| a & b)
+    }
+
+    fn never_both(&mut self, a: IntCC, b: IntCC) -> Option<Unit> {
+        then(comparable(a, b) && outcomes(a) & outcomes(b) == 0)
+    }
+
+    fn one_holds(&mut self, a: IntCC, b: IntCC) -> Option<IntCC> {
+        combined(a, b, |a, b| a | b)
+    }
+
+    fn always_one(&mut self, a: IntCC, b: IntCC) -> Option<Unit> {
+        then(comparable(a, b) && outcomes(a) | outcomes(b) == LESS | EQUAL | GREATER)
+    }
+
+    fn zeros(&mut self, ty: Type) -> Value {
+        self.make_constant(ty, Lanes::from([0]))
+    }
+
+    fn ones(&mut self, ty: Type) -> Value {
+        let lanes = if ty.is_pred() { ty.lanes() } else { 1 };
+        self.make_constant(ty, (0..lanes).map(|_| ty.scalar().mask()).collect())
+    }
+
+    fn dword_type(&mut self, v: Value) -> Option<Type> {
+        Some(self.ty(v)).filter(|ty| ty.scalar() == Scalar::I32)
+    }
+
+    fn resized(&mut self, ty: Type, arg: Value) -> Value {
+        let opcode = match self.ty(arg).scalar().bits().cmp(&ty.scalar().bits()) {
+            Ordering::Less => Opcode::Uextend,
+            Ordering::Equal => return arg,
+            Ordering::Greater => Opcode::Ireduce,
+        };
+        EGraph::node(self, ty, InstData::Unary { opcode, arg }, None)
     }
 
     fn inverse_power(&mut self, ty: Type, bits: u64) -> Option<u64> {

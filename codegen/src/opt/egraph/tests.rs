@@ -36,12 +36,30 @@ const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
 const FLOATS: [Scalar; 2] = [Scalar::F16, Scalar::F32];
 
 impl InstanceBuilder<'_> {
-    /// Returns a value of unknown origin: a parameter.
+    /// Returns a value of unknown origin: a parameter, some of whose bits are masked now and then.
     fn leaf(&mut self, ty: Type) -> Value {
         let block = self.func.layout.entry().unwrap();
         let kind = crate::ir::ArgKind::Value;
         self.func.sig.params.push(Param::new(ty, kind));
-        self.func.dfg.append_block_param(block, ty)
+        let v = self.func.dfg.append_block_param(block, ty);
+        if !ty.scalar().is_int() || !self.rng.one_in(4) {
+            return v;
+        }
+        let mask = ty.scalar().mask();
+        let bits = mask >> (self.rng.bits() % u64::from(ty.scalar().bits()));
+        let any = self.rng.bits();
+        let bits = bits & self.rng.pick(&[mask, mask << 4, any]).unwrap_or(mask);
+        let opcode = Opcode::Iconst;
+        let mask = self.add(InstData::Imm { opcode, bits }, ty);
+        let (opcode, args) = (Opcode::Band, [v, mask]);
+        self.add(InstData::Binary { opcode, args }, ty)
+    }
+
+    /// Adds an instruction, and returns its result.
+    fn add(&mut self, data: InstData, ty: Type) -> Value {
+        let inst = self.func.dfg.make_inst(data, &[ty]);
+        self.insts.push(inst);
+        self.func.dfg.first_result(inst).unwrap()
     }
 
     fn lookup(&self, p: &Pattern) -> Option<Binding> {
@@ -194,9 +212,7 @@ impl InstanceBuilder<'_> {
             },
             _ => return None,
         };
-        let inst = self.func.dfg.make_inst(data, &[ty]);
-        self.insts.push(inst);
-        self.func.dfg.first_result(inst)
+        Some(self.add(data, ty))
     }
 
     /// Returns the operand type of a compare: that of a constant's type pattern, if bound.
@@ -374,7 +390,7 @@ fn rules() -> Vec<((&'static str, u32), Rule)> {
     out
 }
 
-/// Evaluates a value from the lanes of the function's parameters.
+/// Evaluates a value from the lanes of the function's parameters; `None` if that is any value.
 fn lanes_of(
     func: &Function,
     params: &BTreeMap<Value, Lanes>,
@@ -396,6 +412,16 @@ fn lanes_of(
     });
     let get = |a: Value| &args[&a];
     let ty = func.dfg.ty(v);
+    // A divisor of zero gives any value.
+    if let InstData::Binary {
+        opcode: Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem,
+        args: [_, by],
+    } = data
+        && all
+        && get(by).contains(&0)
+    {
+        return None;
+    }
     let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &ctx.float.mode()).ok())??;
     let mask = ty.scalar().mask();
     Some(

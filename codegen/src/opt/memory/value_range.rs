@@ -118,7 +118,10 @@ impl<'f> ValueRanges<'f> {
         // Values that are visited again in the meantime are carried by a loop.
         self.known[v] = Some(all);
         let range = match self.global_id_terms(v, depth) {
-            Some(n) if n.terms == TERM_LOCAL => self.local_id(n.dim),
+            Some(n) if n.terms == TERM_LOCAL => {
+                let (least, most) = launch_range(self.func, Opcode::LocalId, n.dim);
+                ValueRange::of(least, most)
+            }
             Some(_) => ValueRange::of(0, GLOBAL),
             None => match self.func.dfg.def(v) {
                 ValueDef::Result(inst, 0) => self.result(inst, v, depth - 1),
@@ -183,14 +186,10 @@ impl<'f> ValueRanges<'f> {
             InstData::Nullary {
                 opcode: Opcode::Undef,
             } => ValueRange::of(0, 0),
-            InstData::Launch { opcode, dim } => match opcode {
-                Opcode::LocalId => self.local_id(dim),
-                Opcode::LocalSize => match self.required_group_size(dim) {
-                    Some(size) => ValueRange::within(size.into(), size.into(), bits),
-                    None => ValueRange::of(0, LOCAL),
-                },
-                _ => ValueRange::of(0, GLOBAL),
-            },
+            InstData::Launch { opcode, dim } => {
+                let (least, most) = launch_range(self.func, opcode, dim);
+                ValueRange::within(least.into(), most.into(), bits)
+            }
             InstData::Unary { opcode, arg } => match opcode {
                 Opcode::Uextend => {
                     let (least, most) = self.unsigned(arg, depth);
@@ -351,7 +350,7 @@ impl<'f> ValueRanges<'f> {
                             .constant(args[1])
                             .and_then(|k| 1u64.checked_shl(k as u32));
                         let dim = self.launch(args[0], Opcode::GroupId);
-                        dim.filter(|&d| size.is_some() && self.required_group_size(d) == size)
+                        dim.filter(|&d| size.is_some() && required_group_size(self.func, d) == size)
                     }
                     _ => None,
                 };
@@ -366,7 +365,7 @@ impl<'f> ValueRanges<'f> {
         let dim = self.launch(number, Opcode::GroupId)?;
         let same = self.launch(size, Opcode::LocalSize) == Some(dim)
             || self.constant(size).is_some()
-                && self.constant(size) == self.required_group_size(dim);
+                && self.constant(size) == required_group_size(self.func, dim);
         same.then_some(dim)
     }
 
@@ -384,22 +383,6 @@ impl<'f> ValueRanges<'f> {
             }
         }
         None
-    }
-
-    /// Returns the range of a local id.
-    fn local_id(&self, dim: Dim) -> ValueRange {
-        let size = self
-            .required_group_size(dim)
-            .map_or(LOCAL, |size| size as i64);
-        ValueRange::of(0, LOCAL.min(size.saturating_sub(1)).max(0))
-    }
-
-    /// Returns the group size that the kernel requires.
-    fn required_group_size(&self, dim: Dim) -> Option<u64> {
-        match self.func.kind {
-            FuncKind::Kernel { group_size, .. } => group_size.map(|s| s[dim.index()].into()),
-            FuncKind::Subroutine => None,
-        }
     }
 
     /// Returns true if a value is a multiple of four. Pointers count as such.
@@ -444,6 +427,25 @@ impl<'f> ValueRanges<'f> {
             } => args[1..].iter().all(|&a| self.is_multiple_of_4(a, depth)),
             _ => false,
         }
+    }
+}
+
+/// Returns the least and the greatest number that a query of the launch gives.
+pub(in crate::opt) fn launch_range(func: &Function, opcode: Opcode, dim: Dim) -> (i64, i64) {
+    let size = required_group_size(func, dim).map(|size| size as i64);
+    match (opcode, size) {
+        (Opcode::LocalId, size) => (0, LOCAL.min(size.unwrap_or(LOCAL).saturating_sub(1)).max(0)),
+        (Opcode::LocalSize, Some(size)) => (size, size),
+        (Opcode::LocalSize, None) => (0, LOCAL),
+        _ => (0, GLOBAL),
+    }
+}
+
+/// Returns the group size that a kernel requires.
+fn required_group_size(func: &Function, dim: Dim) -> Option<u64> {
+    match func.kind {
+        FuncKind::Kernel { group_size, .. } => group_size.map(|s| s[dim.index()].into()),
+        FuncKind::Subroutine => None,
     }
 }
 
