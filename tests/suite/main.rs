@@ -20,6 +20,7 @@ mod bindings;
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;
+mod design_rows;
 #[cfg(feature = "cli")]
 mod disassembly;
 mod examples;
