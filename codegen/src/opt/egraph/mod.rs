@@ -23,6 +23,7 @@ mod dp4a;
 mod elaborate;
 mod fixed;
 mod reassemble;
+mod regions;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-pub(super) use rules::{elements, region_of};
+pub(super) use regions::{elements, region_of};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
