@@ -308,17 +308,59 @@ impl Gen<'_, '_, '_> {
         Region::contiguous(part as u16, (start * size) as u16)
     }
 
-    /// Returns an index of up to `slack` elements, with a lane per row or one lane.
+    /// Returns an index of up to `slack` elements, with a lane per row or one lane. It is a
+    /// multiple of the element's size, sometimes of more elements, and sometimes a sum.
     pub(super) fn index(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
+        if self.rng.one_in(3) {
+            return self.index_of_sum(size, slack, lanes);
+        }
         let ty = Type::clamped(Scalar::I16, lanes);
         let any = self.value(ty);
-        // Largest mask that stays within the slack.
-        let mask =
-            (slack + 1).next_power_of_two() / if (slack + 1).is_power_of_two() { 1 } else { 2 } - 1;
-        let mask = self.b.ins().iconst(ty, i64::from(mask));
+        let group = self.rng.pick(&[1, 1, 1, 4, 8, 16]).unwrap_or(1).min(slack);
+        let group = 1 << group.max(1).ilog2();
+        let mask = self
+            .b
+            .ins()
+            .iconst(ty, i64::from(largest_mask(slack / group)));
+        let by = (size * group).trailing_zeros();
+        let shift = self.b.ins().iconst(ty, i64::from(by));
         let index = self.b.ins().band(any, mask);
-        let shift = self.b.ins().iconst(ty, i64::from(size.trailing_zeros()));
         self.b.ins().ishl(index, shift)
+    }
+
+    /// Returns an index with a constant summand under a product, a shift, or a change of the width.
+    fn index_of_sum(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
+        let word = Type::clamped(Scalar::I16, lanes);
+        let from = self.rng.pick(&[Scalar::I8, Scalar::I16, Scalar::I32]);
+        let ty = Type::clamped(from.unwrap_or(Scalar::I16), lanes);
+        let ty = if slack < 64 { ty } else { word };
+        let first = self.rng.below(slack + 1);
+        let any = self.value(ty);
+        let mask = i64::from(largest_mask(slack - first));
+        let mask = self.b.ins().iconst(ty, mask);
+        let number = self.b.ins().iconst(ty, i64::from(first));
+        let index = self.b.ins().band(any, mask);
+        let mut index = self.b.ins().iadd(index, number);
+        if ty.scalar() == Scalar::I8 {
+            index = if self.rng.one_in(2) {
+                self.b.ins().uextend(word, index)
+            } else {
+                self.b.ins().sextend(word, index)
+            };
+        }
+        let ty = self.b.ty(index);
+        let product = self.rng.one_in(2);
+        let by = if product { size } else { size.trailing_zeros() };
+        let by = self.b.ins().iconst(ty, i64::from(by));
+        index = if product {
+            self.b.ins().imul(index, by)
+        } else {
+            self.b.ins().ishl(index, by)
+        };
+        if ty.scalar() == Scalar::I32 {
+            index = self.b.ins().ireduce(word, index);
+        }
+        index
     }
 
     fn rdregion(&mut self) {
@@ -410,4 +452,9 @@ impl Gen<'_, '_, '_> {
             }
         }
     }
+}
+
+/// Returns the largest number of ones in binary that is at most `most`.
+fn largest_mask(most: u32) -> u32 {
+    (1 << (most + 1).ilog2()) - 1
 }

@@ -9,6 +9,7 @@ mod insts;
 mod known;
 mod memory;
 mod neighbours;
+mod nested;
 mod operands;
 mod parts;
 mod places;

@@ -18,7 +18,8 @@ pub struct Region {
     pub hstride: u16,
     /// Start in bytes. A variable index is added to it.
     pub offset: u16,
-    /// Promise about a variable index: it stays within one row of this many elements of the parent.
+    /// Elements of a row of the parent, from its first element on. A promise about a single index:
+    /// each row of the region stays in the row of the parent in which it begins without the index.
     /// 0 for no promise.
     pub parent_width: u16,
 }

@@ -14,10 +14,23 @@ use std::fmt;
 pub struct Index {
     /// Register that holds the index.
     pub reg: VReg,
+    /// Offset of the first word in that register, in bytes.
+    pub at: u16,
     /// Number of words: one per row for multi-indirect access, 1 for a single index.
     pub rows: u32,
-    /// True if the index is known to be a multiple of the GRF size.
-    pub aligned: bool,
+    /// Number of known lowest bits of each index.
+    pub known: u8,
+    /// These bits.
+    pub residue: u16,
+    /// Bytes of a row of the parent, which no row of the region leaves. 0 if that is not known.
+    pub parent: u16,
+}
+
+impl Index {
+    /// Returns true if both add the same.
+    pub fn is_same(&self, other: &Index) -> bool {
+        (self.reg, self.at, self.rows) == (other.reg, other.at, other.rows)
+    }
 }
 
 /// Elements of a register as lanes: lane `i` is at byte `offset + size * ((i / w) * vs + (i % w) *
@@ -235,7 +248,10 @@ impl fmt::Display for View {
             write!(f, "+{}", self.offset)?;
         }
         if let Some(i) = self.index {
-            write!(f, "[{}]", i.reg)?;
+            match i.at {
+                0 => write!(f, "[{}]", i.reg)?,
+                at => write!(f, "[{}+{at}]", i.reg)?,
+            }
         }
         write!(f, "<{};{},{}>:{}", self.vs, self.w, self.hs, self.ty)
     }

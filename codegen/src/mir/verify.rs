@@ -275,7 +275,7 @@ impl Verifier<'_> {
 
     fn view(&self, v: &View, lanes: u32) -> Result<(), String> {
         if let Some(i) = v.index {
-            self.bytes(VirtReg::grf(i.reg), 0, 2 * i.rows)?;
+            self.bytes(VirtReg::grf(i.reg), i.at.into(), 2 * i.rows)?;
             return self.bytes(v.reg, 0, 0);
         }
         let last = (0..lanes).map(|n| v.byte(n)).max().unwrap_or(0);

@@ -213,7 +213,7 @@ fn others(bale: &Bale, mut f: impl FnMut(VReg)) {
 }
 
 /// Returns a bale that reads a register by its offset in a word.
-fn indirect(bale: &Bale, reg: VReg, word: VReg) -> Bale {
+fn indirect(bale: &Bale, reg: VReg, word: VReg, grf: u32) -> Bale {
     let mut out = *bale;
     for s in out.operation.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
@@ -223,8 +223,11 @@ fn indirect(bale: &Bale, reg: VReg, word: VReg) -> Bale {
             v.reg = View::FILE;
             v.index = Some(Index {
                 reg: word,
+                at: 0,
                 rows: 1,
-                aligned: true,
+                known: grf.trailing_zeros() as u8,
+                residue: 0,
+                parent: 0,
             });
         }
     }
@@ -265,7 +268,7 @@ fn is_profitable(
             let before = counter.count(bale, |_| {})?;
             let mut loads = 0;
             let reach = target.features().indirect_reach;
-            let after = counter.count(&indirect(bale, p.reg, word), |offset| {
+            let after = counter.count(&indirect(bale, p.reg, word, f.grf.bytes), |offset| {
                 let near = |o: &u32| {
                     let more = offset as i32 - *o as i32;
                     (-reach..reach).contains(&more)
@@ -314,11 +317,12 @@ fn is_aligned(f: &LoweredFunction, r: VReg) -> bool {
 fn rewrite(f: &mut LoweredFunction, params: &[&RefParam]) {
     // New instructions by block, each with the index of the item that it goes before.
     let mut new: HashMap<usize, Vec<(usize, MInst)>> = HashMap::new();
+    let bytes = f.grf.bytes;
     for p in params {
         let word = f.vregs.push(VRegData::anywhere(Type::Uw.bytes(), f.grf));
         for &(_, at) in &p.uses {
             if let Some(Lowered::Bale(bale)) = f.code.get_mut(at) {
-                *bale = indirect(bale, p.reg, word);
+                *bale = indirect(bale, p.reg, word, bytes);
             }
         }
         for s in &p.sites {

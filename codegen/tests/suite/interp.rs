@@ -324,6 +324,12 @@ fn errors_name_the_place() {
     );
     assert!(e.contains("there is no lane 8"), "{e}");
     let e = error_of(
+        "kernel %k(i64 ptr) simd8 {\nblock0(v0: i64):\n    v1 = iconst.i32x16 0\n    v2 = iconst.i16 8\n    v3 = rdregion.i32x4 v1, <8;2,1>, 8+v2, parent 4\n    return\n}\n",
+        &one,
+    );
+    let row = "lane 0 of the region is element 4, not in a row of 4 with 2";
+    assert!(e.contains(row), "{e}");
+    let e = error_of(
         "kernel %k(i64 ptr) simd8 {\nblock0(v0: i64):\n    return\n}\n",
         &Grid::new([8; 3], [0; 3]),
     );

@@ -297,8 +297,9 @@ fn source_span(v: &InstView, out: &mut FindingSink<'_>) {
 }
 
 fn indirect_span(v: &InstView, out: &mut FindingSink<'_>) {
-    let most = if v.f.indirect_grf_crossing { 2 } else { 1 } * v.grf();
     for o in v.operands().filter(|o| o.is_indirect()) {
+        let crosses = v.f.indirect_grf_crossing && (o.bytes() > 1 || v.f.indirect_byte_crossing);
+        let most = if crosses { 2 } else { 1 } * v.grf();
         let span = match o.region {
             None => Some(dst_span_bytes(v.dst_stride, exec(v), o.bytes())),
             Some(Region::VxH { w, hs }) => span_bytes(Region::rect(0, w, hs), exec(v), o.bytes()),

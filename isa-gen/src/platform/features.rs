@@ -137,6 +137,12 @@ pub struct Features {
     pub serialize: bool,
     /// True if the rows of an indirect operand may span two GRFs.
     pub indirect_grf_crossing: bool,
+    /// True if the same holds for rows of bytes (Intel's vector compiler,
+    /// `hasIndirectByteGRFCrossing`).
+    pub indirect_byte_crossing: bool,
+    /// True if an indirect operand of bytes may have an address for each row (Intel's vector
+    /// compiler, `hasMultiIndirectByteRegioning`).
+    pub multi_indirect_bytes: bool,
     /// True if 64-bit operands have the restrictions of Cherryview and Broxton ("special
     /// restrictions").
     pub restricted_64bit: bool,
@@ -259,6 +265,8 @@ const GEN7P5: Features = Features {
     src1_len: false,
     serialize: false,
     indirect_grf_crossing: false,
+    indirect_byte_crossing: true,
+    multi_indirect_bytes: true,
     restricted_64bit: false,
     regioning_in_step: false,
     even_split: true,
@@ -406,6 +414,8 @@ const XE_HPC: Features = Features {
     serialize: false,
     indirect_reach: 1024,
     indirect_src1_unit: 2,
+    indirect_byte_crossing: false,
+    multi_indirect_bytes: false,
     mme_base: 16,
     flag_regs: 4,
     sb_tokens: 32,

@@ -31,7 +31,18 @@ fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result
             "lane {lane} of the region is at byte {at} of the vector"
         ));
     }
-    Ok((at / size) as usize)
+    let element = at / size;
+    // One index stays in the row of the parent in which each row of the region begins.
+    if let (Some(1), true) = (index.map(Vec::len), r.parent_width > 0) {
+        let first = i64::from(r.offset) / size + i64::from(row * u32::from(r.vstride));
+        let parent = i64::from(r.parent_width);
+        if element / parent != first / parent {
+            return Err(format!(
+                "lane {lane} of the region is element {element}, not in a row of {parent} with {first}"
+            ));
+        }
+    }
+    Ok(element as usize)
 }
 
 /// Reduces or scans lanes, in the order that `reduce_fadd` and `scan_fadd` specify.

@@ -11,7 +11,8 @@ use crate::ir::{
 };
 use crate::mir::bale::{BaleSrc, Index, Operation, View};
 use crate::mir::logical::Dir;
-use crate::mir::{MInst, VirtReg};
+use crate::mir::{MInst, RegConstraint, VirtReg};
+use crate::opt::memory::alignment::Alignment;
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
 
@@ -29,11 +30,48 @@ impl Lower<'_> {
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
     }
 
-    pub(super) fn index_of(&mut self, index: OptValue) -> Option<Index> {
-        index.expand().map(|v| Index {
-            rows: self.ty(v).lanes(),
-            reg: self.reg(v),
-            aligned: false,
+    /// Returns the offset of a view's elements as ones of a type, if they are consecutive and begin
+    /// at a multiple of its size.
+    fn offset_of_cast(&self, view: &View, lanes: u32, ty: GenType) -> Option<u32> {
+        let register = &self.vregs[view.reg.as_grf()?];
+        let at = match register.constraint {
+            RegConstraint::Fixed(at) => at,
+            _ if register.align < ty.bytes() => return None,
+            _ => 0,
+        };
+        let consecutive = lanes == 1 || view.step(0, lanes) == Some(1);
+        let aligned = (at + view.offset).is_multiple_of(ty.bytes());
+        (consecutive && aligned && view.index.is_none()).then_some(view.offset)
+    }
+
+    /// Returns the index of a region. It is read where it is if it is part of a register.
+    pub(super) fn index_of(
+        &mut self,
+        index: OptValue,
+        region: &Region,
+        size: u32,
+    ) -> Option<Index> {
+        let v = index.expand()?;
+        let rows = self.ty(v).lanes();
+        let bits = self.index_bits[v].unwrap_or(Alignment::UNKNOWN);
+        let view = generated_view(self, v);
+        let consecutive = rows == 1 || view.step(0, rows) == Some(1);
+        let direct = view.index.is_none() && consecutive && view.ty.bytes() == GenType::Uw.bytes();
+        let part = view.reg.as_grf().filter(|_| direct);
+        let part = part.and_then(|reg| Some((reg, u16::try_from(view.offset).ok()?)));
+        let (reg, at) = part.unwrap_or_else(|| (self.reg(v), 0));
+        let parent = if rows == 1 {
+            u32::from(region.parent_width) * size
+        } else {
+            0
+        };
+        Some(Index {
+            reg,
+            at,
+            rows,
+            known: bits.bits() as u8,
+            residue: bits.residue() as u16,
+            parent: u16::try_from(parent).unwrap_or(0),
         })
     }
 }
@@ -116,7 +154,7 @@ impl Context for Lower<'_> {
     fn region_view(&mut self, v: Value, r: Region, index: OptValue) -> View {
         let ty = gen_signed(self.scalar(v));
         let reg = VirtReg::grf(self.reg(v));
-        let index = self.index_of(index);
+        let index = self.index_of(index, &r, ty.bytes());
         View {
             index,
             ..View::region(reg, &r, ty)
@@ -130,9 +168,15 @@ impl Context for Lower<'_> {
     fn cast_view(&mut self, out: Value, x: Value) -> View {
         let (to, from) = (self.ty(out), self.ty(x));
         let ty = gen_signed(to.scalar());
+        let view = generated_view(self, x);
         if to.scalar().bytes() == from.scalar().bytes() {
-            let view = generated_view(self, x);
             return View { ty, ..view };
+        }
+        if let Some(offset) = self.offset_of_cast(&view, from.lanes(), ty) {
+            return View {
+                offset,
+                ..View::contiguous(view.reg, to.lanes(), ty)
+            };
         }
         let r = VirtReg::grf(self.reg(x));
         match to.lanes() {

@@ -55,7 +55,7 @@ pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
             && v.reg == old
-            && v.index == dst.index
+            && is_same_index(v, dst)
         {
             let one = v.index.is_none_or(|i| i.rows == 1);
             let same = v.ty.bytes() == dst.ty.bytes();
@@ -66,6 +66,15 @@ pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u
         }
     }
     o
+}
+
+/// Returns true if both views have no index, or the same one.
+fn is_same_index(a: &View, b: &View) -> bool {
+    match (&a.index, &b.index) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.is_same(b),
+        _ => false,
+    }
 }
 
 /// Returns a view read as a type, without modifiers.

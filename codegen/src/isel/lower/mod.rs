@@ -31,12 +31,14 @@ use crate::entity_set::{Marks, sized};
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::{
-    ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc, Value,
+    ArgKind, Block, ControlFlow, FloatControls, FuncKind, FuncRef, Function, Inst, InstData,
+    SourceLoc, Value,
 };
 use crate::isel::mask_stack::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
 use crate::mir::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::mir::{LabelTypes, RegConstraint, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
 use crate::opt::inline::FunctionGroup;
+use crate::opt::memory::alignment::{Alignment, Alignments};
 use crate::rule_coverage::Fired;
 use crate::target::Target;
 use crate::target::abi::Payload;
@@ -94,6 +96,8 @@ pub(crate) struct Lower<'a> {
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
     /// Slots of loaded values that are read in slots.
     value_slots: SecondaryMap<Value, PackedOption<VReg>>,
+    /// Alignment of each index of a region.
+    index_bits: SecondaryMap<Value, Option<Alignment>>,
     /// Values that the kernel's effects depend on.
     needed: Marks<Value>,
     chains: Chains,
@@ -195,6 +199,7 @@ pub fn lower(
             value_regs: sized(func.dfg.num_values()),
             value_flags: sized(func.dfg.num_values()),
             value_slots: SecondaryMap::new(),
+            index_bits: index_bits(func),
             needed: live_values::needed(func),
             chains: Chains::default(),
             uses: sized(func.dfg.num_values()),
@@ -282,6 +287,27 @@ impl DerefMut for Lower<'_> {
     fn deref_mut(&mut self) -> &mut Buffer {
         &mut self.out
     }
+}
+
+/// Returns the alignment of each index of a region.
+fn index_bits(func: &Function) -> SecondaryMap<Value, Option<Alignment>> {
+    let mut out = SecondaryMap::new();
+    let blocks = func.layout.blocks().iter();
+    let insts = blocks.flat_map(|&b| func.layout.insts(b));
+    let mut indices = insts
+        .filter_map(|&i| match *func.dfg.data(i) {
+            InstData::RdRegion { index, .. } | InstData::WrRegion { index, .. } => index.expand(),
+            _ => None,
+        })
+        .peekable();
+    if indices.peek().is_some() {
+        let cfg = ControlFlow::new(func);
+        let mut alignments = Alignments::new(func, &cfg);
+        for v in indices {
+            out[v] = Some(alignments.of(v));
+        }
+    }
+    out
 }
 
 impl Lower<'_> {

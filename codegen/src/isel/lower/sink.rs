@@ -112,7 +112,7 @@ impl Lower<'_> {
             self.emit(MInst::Copy { dst, src });
         }
         let ty = operation.ty;
-        let index = self.index_of(index);
+        let index = self.index_of(index, &region, ty.bytes());
         let view = View {
             index,
             ..View::region(VirtReg::grf(dst), &region, ty)

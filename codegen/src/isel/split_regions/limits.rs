@@ -1,5 +1,6 @@
 //! Limits on the channels of one instruction by each operand of a bale.
 
+use super::cut::GrfPosition;
 use super::{BalePiece, Legalizer, PieceOperands, cut};
 use crate::mir::VirtReg;
 use crate::mir::bale::{Bale, BaleSrc, View};
@@ -67,27 +68,68 @@ impl Legalizer<'_> {
         self.halves_fit(bale, p).then_some(out)
     }
 
-    /// Returns the region of an indirect source, if one instruction can access these channels. An
-    /// aligned index gives the same region as a direct source.
+    /// Returns the region of an indirect source, if one instruction can access these channels. If
+    /// the position in a GRF is known, it is the same region as for a direct source.
     pub(super) fn indirect(&self, v: &View, p: BalePiece) -> Option<Region> {
-        let grf = self.grf.bytes;
-        if !v.index.is_some_and(|i| i.aligned) {
-            let region = cut::indirect(v, p.first, p.lanes, grf);
-            return region.filter(|_| self.index_fits(v, p));
-        }
-        let (_, region) = cut::src(v, p.first, p.lanes, self.base(v.reg))?;
-        let last = v.byte(p.first + p.lanes - 1) + v.ty.bytes() - 1;
-        let one = v.byte(p.first) / grf == last / grf;
-        (one || self.target.features().indirect_grf_crossing).then_some(region)
+        let p = Self::within_row(v, p)?;
+        let region = match self.position(v) {
+            Some(base) => cut::src(v, p.first, p.lanes, base).map(|(_, region)| region),
+            None => cut::indirect(v, p.first, p.lanes, self.grf.bytes),
+        };
+        region.filter(|_| self.may_cross(v.ty) || self.is_in_grf(v, p))
     }
 
-    /// Returns true if one index serves the channels: those of one row, or all rows if there is
-    /// only one index. If an indirect operand cannot cross GRFs, only a single channel is sure not
-    /// to.
-    fn index_fits(&self, v: &View, p: BalePiece) -> bool {
-        v.index
-            .is_none_or(|i| i.rows == 1 || p.first % v.w + p.lanes <= v.w)
-            && (p.lanes == 1 || self.target.features().indirect_grf_crossing)
+    /// Returns the position of a register's start plus the index, if its lowest bits are known.
+    pub(super) fn position(&self, v: &View) -> Option<GrfPosition> {
+        let (index, base) = (v.index?, self.base(v.reg));
+        let grf = self.grf.bytes;
+        (u32::from(index.known) >= grf.trailing_zeros()).then(|| GrfPosition {
+            grf_offset: (base.grf_offset + u32::from(index.residue)) % grf,
+            ..base
+        })
+    }
+
+    /// Returns true if the channels of an indirect operand may be in two GRFs.
+    fn may_cross(&self, ty: Type) -> bool {
+        let f = self.target.features();
+        f.indirect_grf_crossing && (ty.bytes() > 1 || f.indirect_byte_crossing)
+    }
+
+    /// Returns true if the channels of an indirect operand are known to be in one GRF: a single
+    /// one, all of the register, those of a row of the parent, or those between two multiples of
+    /// a number of bytes that the index is aligned to.
+    fn is_in_grf(&self, v: &View, p: BalePiece) -> bool {
+        let Some(index) = v.index else { return false };
+        if p.lanes == 1 {
+            return true;
+        }
+        let (grf, base) = (self.grf.bytes, self.base(v.reg));
+        let parent = u32::from(index.parent);
+        if let Some(r) = v.reg.as_grf() {
+            let last = base.grf_offset + self.vregs[r].bytes - 1;
+            let aligned = parent > 0 && base.grf_offset.is_multiple_of(parent);
+            let in_row = aligned && grf.is_multiple_of(parent);
+            if last < grf || in_row && p.first % v.w + p.lanes <= v.w {
+                return true;
+            }
+        }
+        let unit = u32::from(index.known).min(grf.trailing_zeros());
+        let start = base.grf_offset + u32::from(index.residue);
+        let at = |l: u32| (start + v.byte(p.first + l)) >> unit;
+        let end = |l: u32| (start + v.byte(p.first + l) + v.ty.bytes() - 1) >> unit;
+        (0..p.lanes).all(|l| at(l) == at(0) && end(l) == at(0))
+    }
+
+    /// Returns channels as those of the first row, if each row has an index. `None` if they are of
+    /// several rows.
+    fn within_row(v: &View, p: BalePiece) -> Option<BalePiece> {
+        match v.index {
+            Some(i) if i.rows > 1 => {
+                let first = p.first % v.w;
+                (first + p.lanes <= v.w).then_some(BalePiece { first, ..p })
+            }
+            _ => Some(p),
+        }
     }
 
     /// Returns true if these channels are of several rows, each with an index of its own.
@@ -107,18 +149,29 @@ impl Legalizer<'_> {
         });
         let alone = bale.dst.index.is_none() && others.all(|v| v.index.is_none());
         let whole = p.first.is_multiple_of(v.w) && p.lanes.is_multiple_of(v.w);
-        let wide = self.target.features().indirect_grf_crossing && v.w.is_power_of_two();
+        let first = BalePiece {
+            first: 0,
+            lanes: v.w,
+        };
+        let wide = v.w.is_power_of_two() && (self.may_cross(v.ty) || self.is_in_grf(v, first));
         let row = v.w == 1 || wide && cut::row_is_encodable(v, self.grf.bytes);
-        n == 0 && alone && whole && row && !bale.is_ternary() && p.lanes / v.w <= ADDRESSES
+        let typed = v.ty.bytes() > 1 || self.target.features().multi_indirect_bytes;
+        let fits = whole && row && typed && p.lanes / v.w <= ADDRESSES;
+        n == 0 && alone && fits && !bale.is_ternary()
     }
 
     fn dst_fits(&self, v: &View, p: BalePiece) -> bool {
         match v.index {
-            Some(_) => {
-                self.index_fits(v, p)
-                    && cut::dst_stride(v, p.first, p.lanes).is_some()
-                    && cut::within_grf(v, p.first, p.lanes, self.grf.bytes)
-            }
+            Some(_) => Self::within_row(v, p).is_some_and(|p| {
+                let reached = match self.position(v) {
+                    Some(base) => cut::dst(v, p.first, p.lanes, base).is_some(),
+                    None => {
+                        cut::dst_stride(v, p.first, p.lanes).is_some()
+                            && cut::within_grf(v, p.first, p.lanes, self.grf.bytes)
+                    }
+                };
+                reached && (self.may_cross(v.ty) || self.is_in_grf(v, p))
+            }),
             None => cut::dst(v, p.first, p.lanes, self.base(v.reg)).is_some(),
         }
     }

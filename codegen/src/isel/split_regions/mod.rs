@@ -603,7 +603,7 @@ impl Legalizer<'_> {
             count: ExecSize::S1,
             base: v.reg.as_grf(),
             offset,
-            index: Some((i.reg, row * 2)),
+            index: Some((i.reg, u32::from(i.at) + row * 2)),
         });
     }
 
@@ -615,7 +615,7 @@ impl Legalizer<'_> {
             count: ExecSize::new(p.lanes / v.w)?,
             base: v.reg.as_grf(),
             offset: v.offset,
-            index: Some((i.reg, p.first / v.w * 2)),
+            index: Some((i.reg, u32::from(i.at) + p.first / v.w * 2)),
         });
         Some(Src::Indirect {
             addr: RegRef::new(address(), 0),

@@ -6,7 +6,7 @@
 //! ones a bale needs.
 
 use super::Legalizer;
-use crate::mir::bale::{Bale, BaleSrc, Index, Operation, View};
+use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::mir::{RegConstraint, VRegData, VirtReg};
 use crate::rule_coverage::Repair;
 use gantry_isa_gen::{Op, SrcMods, Type};
@@ -369,9 +369,10 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Returns the offset in its GRF of a direct view's first lane.
+    /// Returns the offset in its GRF of the first lane of a view whose position is known.
     fn grf_offset(&self, v: &View) -> u32 {
-        (self.base(v.reg).grf_offset + v.offset) % self.grf.bytes
+        let position = self.position(v).unwrap_or(self.base(v.reg));
+        (position.grf_offset + v.offset) % self.grf.bytes
     }
 
     /// Returns true if the platform requires a bale's operands in step.
@@ -433,8 +434,8 @@ impl Legalizer<'_> {
     fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
         let null = b.dst.reg == VirtReg::NULL;
         let free = null && self.target.features().regioning_in_step;
-        let placed = |i: Index| i.aligned && self.target.features().regioning_in_step;
-        v.index.is_none_or(placed)
+        let placed = || self.position(v).is_some() && self.target.features().regioning_in_step;
+        (v.index.is_none() || placed())
             && (b.lanes == 1
                 || free
                 || Self::is_scalar(v, b.lanes)

@@ -117,11 +117,21 @@ pub(crate) fn verify(
     Ok(())
 }
 
-/// Returns true if two loads have the same address, perhaps in other words.
+/// Returns true if two loads have the same first addresses, in any words of `a0`. The second may
+/// load more.
 fn same_but_word(a: &MInst, b: &MInst) -> bool {
     let mut b = *b;
-    if let (MInst::LoadAddress { sub: x, .. }, MInst::LoadAddress { sub: y, .. }) = (a, &mut b) {
-        *y = *x;
+    if let (
+        MInst::LoadAddress {
+            sub: x, count: n, ..
+        },
+        MInst::LoadAddress {
+            sub: y, count: m, ..
+        },
+    ) = (a, &mut b)
+        && m.channels() >= n.channels()
+    {
+        (*y, *m) = (*x, *n);
     }
     *a == b
 }

@@ -8,6 +8,10 @@
 //! word of `a0` that is free, or else to the least recently used one. So addresses stay as long as
 //! possible, and loads need not wait for each other.
 //!
+//! Addresses whose indices are neighbouring words of one register and that differ in nothing else
+//! are loaded at once, by one instruction of several channels: those of a histogram, whose indices
+//! are computed in one vector.
+//!
 //! Addresses are loaded in the block that reads them. They become invalid where
 //!
 //! - bytes of the index are written: by an operation, a response, a move of allocation, or an
@@ -25,9 +29,9 @@
 //! out of bounds has no meaning in the IR. All addresses at higher offsets are then valid.
 //!
 //! Input: allocated code whose indirect operands have no offsets yet. Output: the same with fewer
-//! [`MInst::LoadAddress`]. The work is linear in instructions. With
-//! [`check`](crate::CompileOptions::check), a walk over both versions compares the addresses of all
-//! operands ([`check::verify`]).
+//! [`MInst::LoadAddress`]. The work is linear in instructions: a load looks at [`AHEAD`] of them
+//! for its neighbours. With [`check`](crate::CompileOptions::check), a walk over both versions
+//! compares the addresses of all operands ([`check::verify`]).
 
 pub(crate) mod check;
 #[cfg(test)]
@@ -43,7 +47,13 @@ use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::{
     self as isa, Arf, Desc, Dst, ExecSize, Reg, RegRef, Region, Src, Type, effects,
 };
+use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Maximal number of instructions between an address and a neighbour that is loaded with it.
+const AHEAD: usize = 64;
+/// Maximal number of addresses that one instruction loads.
+const AT_ONCE: usize = 8;
 
 /// Value of a word of `a0`: `start` plus the word in the GRF file at `index`, modulo 2^16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -306,7 +316,7 @@ impl AddressCse<'_> {
             match m {
                 MInst::LoadAddress { .. } => {
                     let readers = *self.readers.get(n - data.start)?;
-                    self.load(n, m, readers)?;
+                    self.load(n, m, readers, data)?;
                     continue;
                 }
                 MInst::Op { inst, .. } => {
@@ -348,13 +358,22 @@ impl AddressCse<'_> {
 
     /// Invalidates addresses whose index an instruction writes.
     fn writes(&mut self, m: &MInst) {
-        let alloc = self.alloc;
+        let mut written: SmallVec<[Range<u32>; 4]> = SmallVec::new();
+        self.each_write(m, |bytes| written.push(bytes));
+        let index = Type::Uw.bytes();
+        for bytes in written {
+            self.forget(|i| i < bytes.end && bytes.start < i + index);
+        }
+    }
+
+    /// Calls `f` with the bytes of the GRF file that an instruction writes.
+    fn each_write(&self, m: &MInst, mut f: impl FnMut(Range<u32>)) {
+        let (code, alloc) = (self.code, self.alloc);
         match *m {
             MInst::Start { .. } => return,
             MInst::Copy { dst, src } if alloc.address[dst] == alloc.address[src] => return,
             _ => {}
         }
-        let code = self.code;
         let spans = Spans {
             platform: self.target.platform(),
             grf: self.target.grf().bytes,
@@ -363,8 +382,7 @@ impl AddressCse<'_> {
         spans.each(m, |r, bytes, access| {
             if access != Access::Use {
                 let at = alloc.address[r];
-                let index = Type::Uw.bytes();
-                self.forget(|i| i < at + bytes.end && at + bytes.start < i + index);
+                f(at + bytes.start..at + bytes.end);
             }
         });
     }
@@ -418,7 +436,13 @@ impl AddressCse<'_> {
     }
 
     /// Handles a load of an address.
-    fn load(&mut self, n: usize, m: &MInst, readers: AddressReaders) -> Option<()> {
+    fn load(
+        &mut self,
+        n: usize,
+        m: &MInst,
+        readers: AddressReaders,
+        data: &BlockData,
+    ) -> Option<()> {
         let MInst::LoadAddress {
             sub,
             count,
@@ -447,27 +471,27 @@ impl AddressCse<'_> {
                 there
             }
             None => {
-                let idle = |first: &usize| self.is_idle(*first, count, n);
-                let age = |first: &usize| {
-                    let words = &self.words[*first..*first + count];
-                    let held = words.iter().any(|w| w.holds.is_some());
-                    (held, words.iter().map(|w| w.named).max())
-                };
-                let mut free = all().filter(|f| self.is_free(*f, count)).filter(idle);
-                // The least recently used words; otherwise the original ones, if no earlier load
-                // has moved there.
-                let oldest = free.by_ref().min_by_key(age);
-                let first = oldest.or_else(|| Some(old).filter(idle))?;
-                for k in 0..count {
-                    let address = address(k);
+                // Several neighbours if there is room for them, else the wanted addresses alone.
+                let (sizes, last) = self.neighbours(n, m, data);
+                let places = sizes.into_iter().find_map(|size| {
+                    let oldest = self.oldest(size, n);
+                    oldest.map(|first| (first, size))
+                });
+                let original = || self.is_idle(old, count, n).then_some((old, count));
+                let (first, size) = places.or_else(original)?;
+                for k in 0..size {
+                    let holds = Some(address(k));
+                    let until = last.get(k).map_or(0, |last| *last);
                     *self.words.get_mut(first + k)? = AddressWord {
-                        holds: Some(address),
+                        holds,
+                        until,
                         ..AddressWord::default()
                     };
                 }
                 let mut load = *m;
-                if let MInst::LoadAddress { sub, .. } = &mut load {
+                if let MInst::LoadAddress { sub, count, .. } = &mut load {
                     *sub = first as u16;
+                    *count = ExecSize::new(size as u32)?;
                 }
                 self.changed.push((n, load));
                 (first, 0)
@@ -481,6 +505,89 @@ impl AddressCse<'_> {
             *self.now.get_mut(old + k)? = Some((first + k, by));
         }
         Some(())
+    }
+
+    /// Returns the numbers of words that one instruction may load at a load, in the order of
+    /// preference. Also returns the last reader of each word.
+    fn neighbours(
+        &self,
+        n: usize,
+        m: &MInst,
+        data: &BlockData,
+    ) -> (SmallVec<[usize; 4]>, [usize; AT_ONCE]) {
+        let mut last = [0; AT_ONCE];
+        let mut alone = SmallVec::new();
+        let MInst::LoadAddress {
+            count,
+            base,
+            offset,
+            index,
+            ..
+        } = *m
+        else {
+            return (alone, last);
+        };
+        alone.push(count.channels() as usize);
+        let (Some((reg, at)), ExecSize::S1) = (index, count) else {
+            return (alone, last);
+        };
+        let start = |base: Option<VReg>, offset: u32| {
+            (base.map_or(0, |b| self.alloc.address[b]) + offset) as u16
+        };
+        let wanted = start(base, offset);
+        let from = self.alloc.address[reg] + at;
+        // A row of the source does not cross a GRF.
+        let room = (self.target.grf().bytes - from % self.target.grf().bytes) as usize / word();
+        let mut found = [false; AT_ONCE];
+        found[0] = true;
+        let end = data.end.min(n + 1 + AHEAD);
+        for next in n + 1..end {
+            match self.code.insts[next] {
+                MInst::LoadAddress {
+                    count: ExecSize::S1,
+                    base,
+                    offset,
+                    index: Some((r, to)),
+                    ..
+                } if r == reg && start(base, offset) == wanted => {
+                    let k = to.checked_sub(at).map(|apart| apart as usize / word());
+                    if let Some(k) = k.filter(|&k| k > 0 && k < AT_ONCE.min(room)) {
+                        found[k] = true;
+                        last[k] = self.readers[next - data.start].last;
+                    }
+                }
+                MInst::Call { .. } => break,
+                ref m if self.may_write(m, from..from + (AT_ONCE * word()) as u32) => break,
+                _ => {}
+            }
+        }
+        let all = found.iter().take_while(|f| **f).count();
+        let mut sizes: SmallVec<[usize; 4]> = SmallVec::new();
+        let widest = 1 << all.ilog2();
+        sizes.extend(std::iter::successors(Some(widest), |n| {
+            (*n > 1).then_some(n / 2)
+        }));
+        (sizes, last)
+    }
+
+    /// Returns true if an instruction may write some bytes of the GRF file.
+    fn may_write(&self, m: &MInst, bytes: Range<u32>) -> bool {
+        let mut writes = false;
+        self.each_write(m, |written| {
+            writes |= written.start < bytes.end && bytes.start < written.end;
+        });
+        writes
+    }
+
+    /// Returns the least recently used words that are free for as many addresses.
+    fn oldest(&self, count: usize, n: usize) -> Option<usize> {
+        let all = (0..self.words.len()).step_by(count);
+        let free = all.filter(|&f| self.is_free(f, count) && self.is_idle(f, count, n));
+        free.min_by_key(|&first| {
+            let words = &self.words[first..first + count];
+            let held = words.iter().any(|w| w.holds.is_some());
+            (held, words.iter().map(|w| w.named).max())
+        })
     }
 
     /// Returns the offset from `count` words to a group of addresses, if operands can add it.

@@ -37,6 +37,8 @@ pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: b
         // A source region, where an instruction can read it.
         InstData::RdRegion { .. } => 1,
         InstData::RdPred { .. } => 1,
+        // Written in place.
+        InstData::WrRegion { args, .. } => INST * dfg.ty(args[1]).bytes().div_ceil(BYTES).max(1),
         _ => INST * insts * weight(data.opcode(), wide, math) + folded_cost(data.opcode()),
     }
 }

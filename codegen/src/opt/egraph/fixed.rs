@@ -1,18 +1,23 @@
 //! Region reads and writes at a constant index become ones without an index. For an index that is a
-//! sum with a constant, the constant moves into the region's offset.
+//! sum with a constant, the constant moves into the region's offset. So does one under shifts,
+//! products, further sums, extensions and truncations.
 
 use super::EGraph;
-use super::rules::region_of;
+use super::regions::region_of;
 use crate::ir::{InstData, Opcode, Region, Type, Value};
 use smallvec::SmallVec;
 
 /// Maximal rows of a region that are visited.
 const ROWS: usize = 64;
+/// Maximal nodes that are visited in search of a constant summand.
+const SUMMANDS: u32 = 16;
+/// Maximal nesting of operations on a constant summand.
+const NESTED: u32 = 5;
 
 impl EGraph<'_> {
     /// Removes the index of a region access if it is a constant and in bounds. Otherwise moves the
     /// constant summand of the index into the region. `ty` is the type of the node.
-    pub(super) fn fix(&self, ty: Type, data: &mut InstData) {
+    pub(super) fn fix(&mut self, ty: Type, data: &mut InstData) {
         let (part, whole, region, index, writes) = match data {
             InstData::RdRegion {
                 arg, region, index, ..
@@ -40,7 +45,13 @@ impl EGraph<'_> {
     /// An `i16` sum may wrap. Then the region is out of bounds both before and after: both starts
     /// lie in the value, so the summand is smaller than its size. That is far less than half the
     /// range of an `i16`.
-    fn moved(&self, region: Region, at: Value, part: Type, whole: Type) -> Option<(Region, Value)> {
+    fn moved(
+        &mut self,
+        region: Region,
+        at: Value,
+        part: Type,
+        whole: Type,
+    ) -> Option<(Region, Value)> {
         let size = part.scalar().bytes();
         let last = match self.ty(at).lanes() {
             1 => region.last_element(part.lanes()),
@@ -50,24 +61,143 @@ impl EGraph<'_> {
             let end = start + i64::from(last) * i64::from(size);
             start >= 0 && end < i64::from(whole.bytes()) && start % i64::from(size.max(1)) == 0
         };
-        self.members(at).into_iter().find_map(|member| {
-            let Some(&InstData::Binary {
-                opcode: Opcode::Iadd,
-                args: [from, by],
-            }) = self.data(member)
-            else {
-                return None;
+        if !fits(region.offset.into()) {
+            return None;
+        }
+        let mut left = SUMMANDS;
+        let (from, by) = self.without_constant(at, NESTED, &mut left)?;
+        let moved = i64::from(region.offset) + i64::from(by as u16 as i16);
+        let region = Region {
+            offset: u16::try_from(moved).ok().filter(|_| fits(moved))?,
+            parent_width: 0,
+            ..region
+        };
+        Some((region, from))
+    }
+
+    /// Returns a value and a constant whose sum is a value, modulo 2 to the number of its bits. The
+    /// constant is not 0.
+    fn without_constant(&mut self, v: Value, depth: u32, left: &mut u32) -> Option<(Value, u64)> {
+        let depth = depth.checked_sub(1)?;
+        let ty = self.ty(v);
+        for member in self.members(v) {
+            *left = left.checked_sub(1)?;
+            let Some(&data) = self.data(member) else {
+                continue;
             };
-            let start = i64::from(region.offset);
-            let moved = start + i64::from(self.immediate(by)? as u16 as i16);
-            let moved = u16::try_from(moved).ok().filter(|_| fits(start))?;
-            let region = Region {
-                offset: moved,
-                parent_width: 0,
-                ..region
-            };
-            fits(moved.into()).then_some((region, from))
-        })
+            if let Some((rest, by)) = self.summands(ty, data, depth, left) {
+                let by = by & ty.scalar().mask();
+                if by != 0 {
+                    return Some((rest, by));
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns an operation without a constant summand of its operands, and the constant that the
+    /// result has less.
+    fn summands(
+        &mut self,
+        ty: Type,
+        data: InstData,
+        depth: u32,
+        left: &mut u32,
+    ) -> Option<(Value, u64)> {
+        match data {
+            InstData::Binary { opcode, args } => {
+                let [a, b] = args;
+                let constant = self.immediate(b);
+                match (opcode, constant) {
+                    (Opcode::Iadd, Some(k)) => {
+                        let (rest, by) = self.without_constant(a, depth, left).unwrap_or((a, 0));
+                        Some((rest, by.wrapping_add(k)))
+                    }
+                    (Opcode::Iadd | Opcode::Isub, None) => {
+                        let negated = opcode == Opcode::Isub;
+                        let first = self.without_constant(a, depth, left);
+                        let second = self.without_constant(b, depth, left);
+                        if first.is_none() && second.is_none() {
+                            return None;
+                        }
+                        let ((a, by), (b, more)) =
+                            (first.unwrap_or((a, 0)), second.unwrap_or((b, 0)));
+                        let more = if negated { more.wrapping_neg() } else { more };
+                        let args = [a, b];
+                        let rest = self.node(ty, InstData::Binary { opcode, args }, None);
+                        Some((rest, by.wrapping_add(more)))
+                    }
+                    (Opcode::Ishl | Opcode::Imul, Some(k)) => {
+                        let (rest, by) = self.without_constant(a, depth, left)?;
+                        let by = match opcode {
+                            Opcode::Imul => by.wrapping_mul(k),
+                            _ => by << (k % u64::from(ty.scalar().bits())),
+                        };
+                        let args = [rest, b];
+                        Some((self.node(ty, InstData::Binary { opcode, args }, None), by))
+                    }
+                    _ => None,
+                }
+            }
+            InstData::Unary { opcode, arg } => {
+                let (rest, by) = self.without_constant(arg, depth, left)?;
+                let from = self.ty(arg).scalar();
+                let by = match opcode {
+                    Opcode::Ireduce => by,
+                    // The sum of the narrower numbers must not wrap.
+                    Opcode::Uextend => {
+                        let most = self.unsigned_most(rest)?.checked_add(by)?;
+                        Some(by).filter(|_| most <= from.mask())?
+                    }
+                    Opcode::Sextend => {
+                        let most = self.unsigned_most(rest)?.checked_add(by)?;
+                        Some(by).filter(|_| most <= from.mask() >> 1)?
+                    }
+                    _ => return None,
+                };
+                let data = InstData::Unary { opcode, arg: rest };
+                Some((self.node(ty, data, None), by))
+            }
+            InstData::RdRegion {
+                opcode,
+                arg,
+                region,
+                index,
+            } if index.is_none() => {
+                let (rest, by) = self.without_constant(arg, depth, left)?;
+                let data = InstData::RdRegion {
+                    opcode,
+                    arg: rest,
+                    region,
+                    index,
+                };
+                Some((self.node(ty, data, None), by))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a bound of an unsigned number, by its last operation.
+    fn unsigned_most(&self, v: Value) -> Option<u64> {
+        let mask = self.ty(v).scalar().mask();
+        self.members(v)
+            .into_iter()
+            .find_map(|member| match *self.data(member)? {
+                InstData::Unary {
+                    opcode: Opcode::Uextend,
+                    arg,
+                } => Some(self.ty(arg).scalar().mask()),
+                InstData::Binary { opcode, args } => {
+                    let k = self.immediate(args[1])?;
+                    match opcode {
+                        Opcode::Band | Opcode::Umin => Some(k),
+                        Opcode::Ushr => mask.checked_shr(k as u32 % mask.count_ones()),
+                        Opcode::Urem => k.checked_sub(1),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            })
     }
 
     fn fixed(

@@ -25,6 +25,7 @@ mod fixed;
 mod keys;
 mod known_bits;
 mod reassemble;
+mod regions;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use keys::{commutes, has_key, hash_of, ordered, spread};
-pub(super) use rules::{elements, region_of};
+pub(super) use regions::{elements, region_of};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

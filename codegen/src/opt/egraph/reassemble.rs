@@ -2,7 +2,7 @@
 //! An example is dwords made of the bytes of loaded dwords.
 
 use super::EGraph;
-use super::rules::elements;
+use super::regions::elements;
 use crate::ir::{InstData, Type, Value};
 use smallvec::{SmallVec, smallvec};
 

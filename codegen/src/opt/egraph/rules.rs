@@ -1,7 +1,7 @@
 //! Functions that the rules of `../isle` call.
 
 use super::keys::{exchanged, is_exchangeable};
-use super::{ALTERNATIVES, EGraph};
+use super::{ALTERNATIVES, EGraph, regions};
 use crate::ir::interp::Lanes;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 use gantry_isa_gen as isa;
@@ -32,7 +32,7 @@ pub(super) mod generated {
         Scope, Type, Value,
     };
     pub(super) type Unit = ();
-    pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(in crate::opt::egraph) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
     const EQ: IntCC = IntCC::Equal;
@@ -78,78 +78,8 @@ pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[V
     constructor_simplify(graph, v, found);
 }
 
-/// Maximal lanes of a region that is compared element by element.
-const REGION_LANES: u32 = 64;
 /// Maximal bytes of a value that may be live in two versions.
 const MAX_COPIED_BYTES: u32 = 512;
-
-/// Returns the elements that a region reads, in order. `None` if these are not whole elements or
-/// too many.
-pub(in crate::opt) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
-    let size = ty.scalar().bytes();
-    let offset = u32::from(region.offset);
-    if ty.lanes() > REGION_LANES || size == 0 || !offset.is_multiple_of(size) {
-        return None;
-    }
-    let lanes = 0..ty.lanes();
-    Some(lanes.map(|l| region.element(l) + offset / size).collect())
-}
-
-/// Returns the range of elements of a contiguous region; `None` for any other region.
-fn contiguous_range(ty: Type, region: &Region) -> Option<(u32, u32)> {
-    let size = ty.scalar().bytes();
-    let (offset, lanes) = (u32::from(region.offset), ty.lanes());
-    if size == 0 || !offset.is_multiple_of(size) {
-        return None;
-    }
-    let first = offset / size;
-    region.is_contiguous(lanes).then(|| (first, first + lanes))
-}
-
-/// Returns the contiguous region from an element on.
-fn contiguous_from(ty: Type, first: u32) -> Option<Region> {
-    let offset = u16::try_from(first * ty.scalar().bytes()).ok()?;
-    let lanes = u16::try_from(ty.lanes()).ok()?;
-    Some(match lanes {
-        1 => Region::scalar(offset),
-        _ => Region::contiguous(lanes, offset),
-    })
-}
-
-/// Returns the region that reads these elements of `size` bytes in order, if there is one.
-pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
-    let first = *elements.first()?;
-    let step =
-        |a: usize, b: usize| -> Option<u32> { elements.get(b)?.checked_sub(*elements.get(a)?) };
-    let offset = u16::try_from(first * size).ok()?;
-    let fits = |n: u32| u16::try_from(n).ok();
-    let all = |region: &Region| {
-        let mut lanes = (0u32..).zip(elements);
-        lanes.all(|(l, &e)| region.element(l) + first == e)
-    };
-    let n = elements.len();
-    if elements.iter().all(|&e| e == first) {
-        return Some(Region::scalar(offset));
-    }
-    // A row is as long as the first distance between elements repeats.
-    let within = step(0, 1)?;
-    let mut width = 2;
-    while width < n && step(width - 1, width) == Some(within) {
-        width += 1;
-    }
-    for (width, h) in [(width, within), (1, 0)] {
-        let v = if width < n {
-            step(0, width)?
-        } else {
-            within * width as u32
-        };
-        let region = Region::new(fits(v)?, fits(width as u32)?, fits(h)?, offset);
-        if all(&region) {
-            return Some(region);
-        }
-    }
-    None
-}
 
 /// Returns the smallest p >= 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d). The second result is 2^p
 /// + d - 1 - (2^p - 1) mod d, divided by d.
@@ -630,7 +560,7 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn whole(&mut self, ty: Type, of: Type, region: Region) -> Option<Unit> {
-        then(ty == of && contiguous_range(ty, &region)?.0 == 0)
+        then(ty == of && regions::contiguous_bytes(ty, &region)?.0 == 0)
     }
 
     fn composed(
@@ -640,50 +570,110 @@ impl<'a> Context for EGraph<'a> {
         between: Type,
         inner: Region,
     ) -> Option<Region> {
-        if let (Some((first, _)), Some((from, _))) = (
-            contiguous_range(between, &inner),
-            contiguous_range(ty, &outer),
-        ) {
-            return contiguous_from(ty, first + from);
-        }
-        let inner = elements(between, &inner)?;
-        let outer = elements(ty, &outer)?;
-        let of = |&e: &u32| inner.get(e as usize).copied();
-        let both: Option<SmallVec<[u32; 32]>> = outer.iter().map(of).collect();
-        region_of(&both?, ty.scalar().bytes())
+        regions::composed(ty, outer, between, inner)
     }
 
-    fn within(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Region> {
-        if let (Some(w), Some(r)) = (contiguous_range(of, &at), contiguous_range(ty, &region)) {
-            let inside = w.0 <= r.0 && r.1 <= w.1;
-            return inside.then(|| contiguous_from(ty, r.0 - w.0)).flatten();
-        }
-        let written = elements(of, &at)?;
-        let read = elements(ty, &region)?;
-        // The last of several writes to an element counts.
-        let lane = |e: &u32| written.iter().rposition(|w| w == e).map(|n| n as u32);
-        let lanes: Option<SmallVec<[u32; 32]>> = read.iter().map(lane).collect();
-        region_of(&lanes?, ty.scalar().bytes())
+    fn composed_indexed(
+        &mut self,
+        ty: Type,
+        outer: Region,
+        between: Type,
+        inner: Region,
+    ) -> Option<Region> {
+        regions::composed_indexed(ty, outer, between, inner)
+    }
+
+    fn composed_cast(
+        &mut self,
+        ty: Type,
+        outer: Region,
+        between: Type,
+        inner: Region,
+        index: OptValue,
+    ) -> Option<Region> {
+        let one = self.has_one_index(index);
+        one.then(|| regions::composed(ty, outer, between, inner))?
+    }
+
+    fn one_index(&mut self, index: OptValue) -> Option<Unit> {
+        then(self.has_one_index(index))
+    }
+
+    fn index_sum(&mut self, of: Type, region: Region, a: Value, b: Value) -> Option<Value> {
+        self.sum_of_indices(of, region, a, b)
+    }
+
+    fn without_parent(&mut self, region: Region) -> Region {
+        regions::without_parent(region)
+    }
+
+    fn some(&mut self, v: Value) -> OptValue {
+        v.into()
+    }
+
+    fn within(
+        &mut self,
+        ty: Type,
+        region: Region,
+        of: Type,
+        at: Region,
+        index: OptValue,
+    ) -> Option<Region> {
+        self.part_within(ty, region, of, at, index)
+    }
+
+    fn cast_of(&mut self, like: Type, of: Type) -> Option<Type> {
+        regions::cast_type(like, of)
+    }
+
+    fn region_cast(&mut self, ty: Type, of: Type, region: Region) -> Option<Region> {
+        regions::region_cast(ty, of, region)
+    }
+
+    fn several_or_small(&mut self, a: Type, b: Type) -> Option<Unit> {
+        then(a.lanes() > 1 || a.scalar().bytes() <= b.scalar().bytes())
+    }
+
+    fn same_size(&mut self, a: Type, b: Type) -> Option<Unit> {
+        then(a.scalar().bytes() == b.scalar().bytes())
+    }
+
+    fn extended_part(
+        &mut self,
+        ty: Type,
+        region: Region,
+        whole: Type,
+        from: Type,
+    ) -> Option<Region> {
+        regions::before_extension(ty, region, whole, from)
+    }
+
+    fn written_back(
+        &mut self,
+        x: Value,
+        part: Value,
+        at: Region,
+        index: OptValue,
+    ) -> Option<Value> {
+        EGraph::written_back(self, x, part, at, index)
     }
 
     fn copied_cheaply(&mut self, ty: Type) -> Option<Unit> {
         then(ty.bytes() <= MAX_COPIED_BYTES)
     }
 
-    fn apart(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Unit> {
-        if let (Some(w), Some(r)) = (contiguous_range(of, &at), contiguous_range(ty, &region)) {
-            return then(r.1 <= w.0 || w.1 <= r.0);
-        }
-        let written = elements(of, &at)?;
-        let read = elements(ty, &region)?;
-        then(!read.iter().any(|e| written.contains(e)))
+    fn apart(
+        &mut self,
+        ty: Type,
+        region: Region,
+        of: Type,
+        at: Region,
+        index: OptValue,
+    ) -> Option<Unit> {
+        then(self.is_apart(ty, region, of, at, index))
     }
 
     fn writable(&mut self, region: Region) -> Option<Unit> {
-        let rows = u32::from(region.hstride) * (u32::from(region.width) - 1);
-        then(
-            region.hstride > 0 && u32::from(region.vstride) > rows
-                || region.width == 1 && region.vstride > 0,
-        )
+        then(regions::is_writable(&region))
     }
 }

@@ -22,6 +22,7 @@ enum Binding {
     Bits(u64),
     Region(Region),
     Cond(IntCC),
+    Option(PackedOption<Value>),
 }
 
 /// Builder of an instance.
@@ -174,7 +175,7 @@ impl InstanceBuilder<'_> {
                     opcode,
                     arg,
                     region: self.region(&rest[1], ty, from)?,
-                    index: self.option(&rest[2], ty)?,
+                    index: self.index(&rest[2])?,
                 }
             }
             Format::WrRegion => {
@@ -196,8 +197,8 @@ impl InstanceBuilder<'_> {
                     opcode,
                     args: [old, new],
                     region: self.region(&rest[2], from, ty)?,
-                    index: self.option(&rest[3], from)?,
-                    mask: self.option(&rest[4], from)?,
+                    index: self.index(&rest[3])?,
+                    mask: self.mask(&rest[4], from)?,
                 }
             }
             Format::RdPred => InstData::RdPred {
@@ -350,6 +351,10 @@ impl InstanceBuilder<'_> {
             3 => Region::new(small(4), 1, 0, small(4) * size as u16),
             _ => Region::new(small(9), 1 + small(8), small(3), small(4) * size as u16),
         };
+        let region = Region {
+            parent_width: self.rng.pick(&[0, 0, 0, 2, 4, 8])?,
+            ..region
+        };
         let last = region.last_element(lanes.lanes()) + u32::from(region.offset) / size;
         if last >= of.lanes() {
             return None;
@@ -358,13 +363,40 @@ impl InstanceBuilder<'_> {
         Some(region)
     }
 
-    fn option(&mut self, p: &Pattern, lanes: Type) -> Option<PackedOption<Value>> {
+    /// Returns the mask of lanes that a pattern matches, if any.
+    fn mask(&mut self, p: &Pattern, lanes: Type) -> Option<PackedOption<Value>> {
+        let ty = lanes.with_scalar(Scalar::B1);
+        self.option(p, ty)
+    }
+
+    /// Returns the index of a region that a pattern matches, if any.
+    fn index(&mut self, p: &Pattern) -> Option<PackedOption<Value>> {
+        self.option(p, Some(Type::scalar_of(Scalar::I16)))
+    }
+
+    fn option(&mut self, p: &Pattern, ty: Option<Type>) -> Option<PackedOption<Value>> {
+        let drawn = |b: &mut Self| {
+            if b.rng.one_in(2) {
+                ty.map(|ty| b.leaf(ty).into())
+            } else {
+                Some(None.into())
+            }
+        };
         match p {
             Pattern::Term { sym, .. } if sym.0 == "no_value" => Some(None.into()),
-            Pattern::Wildcard { .. } if self.rng.one_in(2) => {
-                Some(self.leaf(lanes.with_scalar(Scalar::B1)?).into())
+            Pattern::Term { sym, args, .. } if sym.0 == "some_value" => {
+                Some(self.value(&args[0], ty?)?.into())
             }
-            Pattern::Wildcard { .. } => Some(None.into()),
+            Pattern::Wildcard { .. } => drawn(self),
+            Pattern::Var { .. } => match self.lookup(p) {
+                Some(Binding::Option(known)) => Some(known),
+                Some(_) => None,
+                None => {
+                    let option = drawn(self)?;
+                    self.bind(p, Binding::Option(option));
+                    Some(option)
+                }
+            },
             _ => None,
         }
     }
@@ -504,10 +536,12 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
             for &p in &params {
                 let ty = graph.ty(p);
                 let mask = ty.scalar().mask();
-                let mut lane = || match rng.below(4) {
+                let mut lane = || match rng.below(5) {
                     0 => 0,
                     1 => mask,
                     2 => rng.bits() % 5,
+                    // Index in bounds.
+                    3 => u64::from(rng.below(8)) * 4,
                     _ => rng.bits(),
                 };
                 let lanes = (0..ty.lanes()).map(|_| lane() & mask).collect();

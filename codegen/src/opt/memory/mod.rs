@@ -3,11 +3,12 @@
 //! The analyses are uses of values (`uses.rs`), underlying objects of addresses
 //! (`underlying_object.rs`) and `noalias` arguments (`noalias.rs`). Others are low halves of 64-bit
 //! values (`low_halves.rs`), affine forms of addresses (`affine.rs`), value ranges
-//! (`value_range.rs`) and alias analysis (`alias_analysis.rs`). The passes leave redundant and
-//! constant arithmetic to the e-graph that runs after them.
+//! (`value_range.rs`), alignment (`alignment.rs`) and alias analysis (`alias_analysis.rs`). The
+//! passes leave redundant and constant arithmetic to the e-graph that runs after them.
 
 mod affine;
 mod alias_analysis;
+pub(crate) mod alignment;
 mod load_coercion;
 pub(crate) mod load_forwarding;
 pub(crate) mod load_licm;

@@ -20,6 +20,7 @@
 //! numbers follow the order of the arguments. Work: linear.
 
 use super::alias_analysis::space_and_address;
+use super::alignment::Alignments;
 use super::low_halves::{LowHalves, dword_type, low_half_region};
 use super::underlying_object::{UnderlyingObject, UnderlyingObjects};
 use super::value_range::ValueRanges;
@@ -37,6 +38,8 @@ use smallvec::SmallVec;
 /// Maximal surfaces of a kernel, images included. This is the size of the data port's surface state
 /// cache, where Intel's compiler stops, too (IGC, `StatelessToStateful.hpp`).
 const MOST: usize = 32;
+/// Binary logarithm of the bytes of a dword.
+const DWORD_LOG2: u32 = 2;
 
 /// Bytes of a qword.
 const QWORD: u32 = 8;
@@ -182,6 +185,7 @@ impl SurfacePlan {
         objects: &UnderlyingObjects,
     ) -> Vec<bool> {
         let mut ranges = ValueRanges::new(func, cfg);
+        let mut alignments = Alignments::new(func, cfg);
         let mut positive = vec![true; self.becomes.len()];
         let mut dwords = vec![false; self.becomes.len()];
         let mut added = vec![false; self.becomes.len()];
@@ -216,8 +220,9 @@ impl SurfacePlan {
             // For a single lane at a fixed offset, the buffer's offset is as good an address, and
             // in a GRF already.
             added[n] |= range.least != range.most || func.dfg.ty(addr).lanes() > 1;
-            dwords[n] |=
-                mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_dword_aligned(addr);
+            dwords[n] |= mem.alignment(size) >= 4
+                && offset % 4 == 0
+                && alignments.of(addr).is_multiple(DWORD_LOG2);
         }
         let starts_at_buffer =
             |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();

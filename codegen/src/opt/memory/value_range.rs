@@ -384,50 +384,6 @@ impl<'f> ValueRanges<'f> {
         }
         None
     }
-
-    /// Returns true if a value is a multiple of four. Pointers count as such.
-    pub(super) fn is_dword_aligned(&self, v: Value) -> bool {
-        self.is_multiple_of_4(v, 16)
-    }
-
-    fn is_multiple_of_4(&self, v: Value, depth: u32) -> bool {
-        let inst = match self.func.dfg.def(v) {
-            ValueDef::Param(block, n) => {
-                let entry = self.func.layout.entry() == Some(block);
-                let param = self.func.sig.params.get(usize::from(n));
-                return entry && param.is_some_and(|p| p.kind == ArgKind::Ptr);
-            }
-            ValueDef::Result(inst, _) => inst,
-        };
-        let Some(depth) = depth.checked_sub(1) else {
-            return false;
-        };
-        let constant = |v: Value| self.constant(v);
-        match *self.func.dfg.data(inst) {
-            InstData::Imm { bits, .. } => bits % 4 == 0,
-            InstData::Unary {
-                opcode: Opcode::Uextend | Opcode::Sextend,
-                arg,
-            }
-            | InstData::RdRegion { arg, .. } => self.is_multiple_of_4(arg, depth),
-            InstData::Binary { opcode, args } => match opcode {
-                Opcode::Iadd | Opcode::Isub => {
-                    args.iter().all(|&a| self.is_multiple_of_4(a, depth))
-                }
-                Opcode::Imul => args.iter().any(|&a| self.is_multiple_of_4(a, depth)),
-                Opcode::Ishl => constant(args[1]).is_some_and(|k| (2..32).contains(&k)),
-                Opcode::SmulWide | Opcode::UmulWide => args
-                    .iter()
-                    .any(|&a| constant(a).is_some_and(|k| k % 4 == 0)),
-                _ => false,
-            },
-            InstData::Ternary {
-                opcode: Opcode::Select,
-                args,
-            } => args[1..].iter().all(|&a| self.is_multiple_of_4(a, depth)),
-            _ => false,
-        }
-    }
 }
 
 /// Returns the least and the greatest number that a query of the launch gives.
