@@ -271,7 +271,7 @@ fn reports_operands_that_do_not_fit() {
         b.ins().iconst(I8, 300);
         b.ins().iconst(I8, -129);
         b.ins().bconst(8, 0x1ff);
-        b.ins().bconst(33, 0);
+        b.ins().bconst(65, 0);
         b.iota(Scalar::I8, u32::MAX);
         b.ins().vconst(Scalar::I8, &[0; 4097]);
         b.ins().vconst(Scalar::I16, &[1, 0x10000]);
