@@ -7,11 +7,11 @@
 //! code reaches other blocks, and none is made of them.
 
 use super::Expander;
-use crate::ir::{
-    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Param, Region,
-    Type, Types, Value,
-};
 use crate::ir::instructions::ValueList;
+use crate::ir::{
+    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Param,
+    Region, Type, Types, Value,
+};
 use smallvec::SmallVec;
 
 /// Lanes of a flag.
@@ -45,7 +45,9 @@ pub(super) fn split(e: &mut Expander<'_>, module: &Module) {
     let sig = &mut e.func.sig;
     let part = |p: &Param, ty| Param { ty, ..p.clone() };
     sig.params = in_parts(&sig.params, |p| p.ty, part);
-    sig.results = in_parts(&sig.results, |t| *t, |_, ty| ty).into_iter().collect();
+    sig.results = in_parts(&sig.results, |t| *t, |_, ty| ty)
+        .into_iter()
+        .collect();
     let order: Vec<Block> = ControlFlow::new(&e.func).order().to_vec();
     for &block in &order {
         params(e, block);
@@ -253,9 +255,7 @@ impl Expander<'_> {
                 ];
                 return self.set_parts(result, parts);
             }
-            InstData::RdPred { arg, offset, .. } => {
-                self.pred_lanes(arg, offset.into(), ty.lanes())
-            }
+            InstData::RdPred { arg, offset, .. } => self.pred_lanes(arg, offset.into(), ty.lanes()),
             InstData::WrPred {
                 args: [old, new],
                 offset,
@@ -358,7 +358,11 @@ impl Expander<'_> {
             let end = if first < FLAG { FLAG } else { ty.lanes() };
             let within = first % width;
             let whole = within == 0 || even;
-            let n = if whole { end - first } else { (end - first).min(width - within) };
+            let n = if whole {
+                end - first
+            } else {
+                (end - first).min(width - within)
+            };
             let mut part = region;
             let mut at = index;
             let row = first / width;
@@ -428,13 +432,7 @@ impl Expander<'_> {
     }
 
     /// Splits the arguments and results of a call.
-    fn split_call(
-        &mut self,
-        module: &Module,
-        inst: Inst,
-        func: FuncRef,
-        args: ValueList,
-    ) {
+    fn split_call(&mut self, module: &Module, inst: Inst, func: FuncRef, args: ValueList) {
         let opcode = self.func.dfg.data(inst).opcode();
         let args = args.as_slice(&self.func.dfg.pool).to_vec();
         let args = self.split_args(&args);

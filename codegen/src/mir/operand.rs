@@ -69,13 +69,7 @@ pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
 ///
 /// Words are moved as such. Other bits are shifted, by the type of the longer flag: in a function
 /// with a flag of more than 16 lanes, each flag is a dword.
-pub(crate) fn flag_bits(
-    to: VFlag,
-    lanes: u32,
-    from: VFlag,
-    of: u32,
-    first: u32,
-) -> Inst<VirtReg> {
+pub(crate) fn flag_bits(to: VFlag, lanes: u32, from: VFlag, of: u32, first: u32) -> Inst<VirtReg> {
     if first.is_multiple_of(16) && lanes <= 16 {
         let word = RegRef::new(VirtReg::flag(from), first as u16 / 8);
         return uniform(Op::Mov, flag_dst(to, Type::Uw), [scalar(word, Type::Uw)]);

@@ -259,7 +259,7 @@ fn reports_operands_that_do_not_fit() {
         "300 does not fit in i8",
         "-129 does not fit in i8",
         "0x1ff does not fit in b1x8",
-        "a predicate of 33 lanes: it has 1 to 32",
+        "a predicate of 65 lanes: it has 1 to 64",
         "lane numbers of 4294967295 lanes of i8",
         "`vconst` of 4097 lanes of i8",
         "0x10000 does not fit in i16",

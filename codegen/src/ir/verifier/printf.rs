@@ -23,7 +23,10 @@ impl Verifier<'_> {
             if lanes > Type::FLAG_LANES {
                 let place = ErrorLocation::Operand(inst, args.len(&self.func.dfg.pool));
                 let most = Type::FLAG_LANES;
-                return self.error(place, format!("the mask {m} is {ty}; b1x{most} is the longest"));
+                return self.error(
+                    place,
+                    format!("the mask {m} is {ty}; b1x{most} is the longest"),
+                );
             }
         }
         let data = self.module.data.get(format);

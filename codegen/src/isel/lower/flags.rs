@@ -52,7 +52,7 @@ impl Lower<'_> {
         Some((self.flag(v), self.ty(v).lanes()))
     }
 
-    /// Emits logic on flags. A flag cannot be a second source: it is copied to a GRF.
+    /// Emits logic on flags. Flag allocation copies a flag that is the second source to a GRF.
     pub(super) fn flag_op(
         &mut self,
         op: Op,
@@ -62,15 +62,6 @@ impl Lower<'_> {
         b: Src<VirtReg>,
     ) {
         let ty = flag_type(lanes);
-        let b = match b {
-            Src::Direct { at, mods, .. } if at.reg.is_flag() => {
-                let r = self.temp(4);
-                self.emit_op(uniform(Op::Mov, grf_dst(r, ty), [scalar(at, ty)]));
-                let moved = scalar_src(r, 0, ty);
-                if mods.neg { inverted(moved) } else { moved }
-            }
-            b => b,
-        };
         self.emit_op(uniform(op, flag_dst(out, ty), [a, b, Src::None]));
     }
 

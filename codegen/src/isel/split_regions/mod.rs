@@ -18,7 +18,8 @@ use crate::error::CodegenError;
 use crate::mir::bale::{Bale, BaleSrc, View};
 use crate::mir::lowered::{Lowered, LoweredFunction, exec_compare};
 use crate::mir::operand::{
-    begins, control, dst, flag_bits, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
+    begins, control, dst, flag_bits, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src,
+    uniform,
 };
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{
@@ -524,7 +525,8 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::FlagPart);
         let out = self.temp_flag(p.lanes);
         let lanes = u32::from(self.flags[flag]);
-        self.out.push(begins(flag_bits(out, p.lanes, flag, lanes, p.first)));
+        self.out
+            .push(begins(flag_bits(out, p.lanes, flag, lanes, p.first)));
         out
     }
 
