@@ -161,6 +161,8 @@ impl Gen<'_, '_, '_> {
         let ty = self.type_of(opcode.info().class);
         match opcode {
             Opcode::Flrp => Type::clamped(Scalar::F32, ty.lanes()),
+            // Masks of channels.
+            Opcode::Goto | Opcode::Join => ty.by(ty.lanes().min(Type::FLAG_LANES)),
             Opcode::SmulWide | Opcode::UmulWide if ty.scalar() == Scalar::I64 => {
                 Type::clamped(Scalar::I32, ty.lanes())
             }
@@ -384,7 +386,11 @@ impl Gen<'_, '_, '_> {
     }
 
     fn part_of_predicate(&mut self, opcode: Opcode) {
-        let whole = self.pred_type();
+        let mut whole = self.pred_type();
+        if self.rng.one_in(3) {
+            let more = Type::MAX_PRED_LANES - Type::FLAG_LANES;
+            whole = whole.by(Type::FLAG_LANES + 1 + self.rng.below(more));
+        }
         if self.rng.one_in(6) {
             return self.one_bit(whole);
         }

@@ -82,7 +82,7 @@ pub fn expand<'f>(
     let mut func = func;
     if predicates::has_long(&func) {
         let mut e = Expander::new(func.into_owned(), float, target);
-        predicates::split(&mut e, module);
+        predicates::split(&mut e);
         func = Cow::Owned(e.func);
     }
     let mut needed = false;

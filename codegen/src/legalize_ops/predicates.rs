@@ -9,8 +9,8 @@
 use super::Expander;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Param,
-    Region, Type, Types, Value,
+    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Opcode, Param, Region, Type,
+    Types, Value,
 };
 use smallvec::SmallVec;
 
@@ -41,9 +41,9 @@ fn in_parts<T: Clone>(all: &[T], ty: impl Fn(&T) -> Type, part: impl Fn(&T, Type
 }
 
 /// Splits the long predicates of a function.
-pub(super) fn split(e: &mut Expander<'_>, module: &Module) {
+pub(super) fn split(e: &mut Expander<'_>) {
     let sig = &mut e.func.sig;
-    let part = |p: &Param, ty| Param { ty, ..p.clone() };
+    let part = |p: &Param, ty| Param { ty, ..*p };
     sig.params = in_parts(&sig.params, |p| p.ty, part);
     sig.results = in_parts(&sig.results, |t| *t, |_, ty| ty)
         .into_iter()
@@ -55,7 +55,7 @@ pub(super) fn split(e: &mut Expander<'_>, module: &Module) {
     for block in order {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             e.loc = e.func.srclocs[inst];
-            e.split_inst(module, inst);
+            e.split_inst(inst);
         }
         *e.func.layout.insts_mut(block) = std::mem::take(&mut e.out);
     }
@@ -200,7 +200,7 @@ impl Expander<'_> {
     }
 
     /// Splits an instruction, if it has a long predicate as operand or result.
-    fn split_inst(&mut self, module: &Module, inst: Inst) {
+    fn split_inst(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
         let mut long = dfg.results(inst).iter().any(|&v| self.is_long(v));
         let data = *dfg.data(inst);
@@ -215,7 +215,7 @@ impl Expander<'_> {
             return;
         }
         if let InstData::Call { func, args, .. } = data {
-            return self.split_call(module, inst, func, args);
+            return self.split_call(inst, func, args);
         }
         let result = self.func.dfg.first_result(inst);
         let Some(result) = result else {
@@ -432,12 +432,13 @@ impl Expander<'_> {
     }
 
     /// Splits the arguments and results of a call.
-    fn split_call(&mut self, module: &Module, inst: Inst, func: FuncRef, args: ValueList) {
+    fn split_call(&mut self, inst: Inst, func: FuncRef, args: ValueList) {
         let opcode = self.func.dfg.data(inst).opcode();
         let args = args.as_slice(&self.func.dfg.pool).to_vec();
         let args = self.split_args(&args);
-        let results = module.functions.get(func).map(|f| f.sig.results.to_vec());
-        let results = in_parts(&results.unwrap_or_default(), |t| *t, |_, ty| ty);
+        let dfg = &self.func.dfg;
+        let results: Vec<Type> = dfg.results(inst).iter().map(|&v| dfg.ty(v)).collect();
+        let results = in_parts(&results, |t| *t, |_, ty| ty);
         let types: Types = results.into_iter().collect();
         let data = InstData::Call { opcode, func, args };
         let call = self.func.dfg.make_inst(data, &types);
