@@ -2,8 +2,8 @@
 //!
 //! Flags are few, interchangeable and in SSA form, as regalloc2 expects. There are four 16-bit
 //! registers, or two 32-bit ones in a function with predicates of more than 16 lanes. Spill slots
-//! become dwords in the GRF file. Logic reads a spilled flag there, and writes one there: trees of logic
-//! over more predicates than there are registers are computed in the GRF file.
+//! become dwords in the GRF file. Logic reads and writes spilled flags there: trees of logic over
+//! more predicates than there are registers are computed in the GRF file.
 //!
 //! Input: flags in SSA form, critical edges split. Output: physical flags, no block parameters.
 
@@ -535,8 +535,8 @@ fn flag_word(whole: bool) -> Type {
 }
 
 /// Copies flags that are second sources to the GRF file: only the first source can be a flag. If
-/// that is in the file, as a spilled flag is, the two are exchanged instead. A copy serves all later
-/// sources of its block until the flag is written.
+/// that is in the file, as a spilled flag is, the two are exchanged instead. A copy serves all
+/// later sources of its block until the flag is written.
 fn copy_second_sources(code: &mut VCode) {
     let VCode {
         insts,

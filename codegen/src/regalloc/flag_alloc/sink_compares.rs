@@ -161,7 +161,8 @@ fn access(m: &MInst, at: u32, stretch: u32, registers: &mut SecondaryMap<VReg, R
 }
 
 /// Returns true if a compare may move down to `to`: nothing writes its operands before, and they
-/// are live up to there, or there is room for them and no copy ends their live ranges. If so, marks them as read there.
+/// are live up to there, or there is room for them and no copy ends their live ranges. If so, marks
+/// them as read there.
 fn extend(
     pieces: &[MInst],
     to: u32,
