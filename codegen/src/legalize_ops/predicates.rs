@@ -324,13 +324,13 @@ impl Expander<'_> {
     }
 
     fn split_store(&mut self, data: InstData) {
-        let addr = match data {
-            InstData::Store { args, .. } => args[1],
-            InstData::Prefetch { addr, .. } => addr,
-            // The verifier allows no other mask to be long.
-            _ => return,
-        };
-        let lanes = self.ty(addr).lanes();
+        // The mask has a lane for each address.
+        let mut lanes = 0;
+        data.for_each_arg(&self.func.dfg, |v| {
+            if self.is_long(v) {
+                lanes = self.ty(v).lanes();
+            }
+        });
         self.split_access(data, lanes, None);
     }
 

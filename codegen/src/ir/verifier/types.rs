@@ -269,7 +269,11 @@ impl Verifier<'_> {
             ),
             Opcode::PredToBits => (
                 to == Type::scalar_of(Scalar::I32) && from.lanes() <= Type::FLAG_LANES,
-                "i32, from up to 32 lanes",
+                if from.lanes() <= Type::FLAG_LANES {
+                    "i32"
+                } else {
+                    "i32, from up to 32 lanes"
+                },
             ),
             Opcode::BitsToPred => (
                 from.lanes() == 1 && to.is_pred() && to.lanes() <= Type::FLAG_LANES,
