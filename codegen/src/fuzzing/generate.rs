@@ -106,6 +106,7 @@ fn code(mut rng: Rng, options: &Options) -> Module {
             Type::clamped(Scalar::I16, 5),
             Type::scalar_of(Scalar::I64),
             Type::clamped(Scalar::B1, simd),
+            Type::clamped(Scalar::B1, simd + 37),
         ];
         let count = 1 + rng.below(3);
         (0..count)
@@ -612,7 +613,7 @@ impl Gen<'_, '_, '_> {
             }
             _ => {
                 let simd = self.simd;
-                let all = u32::MAX >> (32 - simd);
+                let all = u64::MAX >> (64 - simd);
                 let first_stays = self.b.ins().bconst(simd, all - 1);
                 leaving = self.b.ins().band(leaving, first_stays);
             }
@@ -668,7 +669,7 @@ impl Gen<'_, '_, '_> {
         let zero = self.b.ins().iconst(i32, 0);
         let round = self.b.var(zero);
         let simd = self.simd;
-        let all = self.b.ins().bconst(simd, u32::MAX >> (32 - simd));
+        let all = self.b.ins().bconst(simd, u64::MAX >> (64 - simd));
         self.b.simd_loop(|b| {
             let n = b.use_var(round);
             let done = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, rounds);
@@ -724,7 +725,7 @@ impl Gen<'_, '_, '_> {
         let out = self.output;
         for v in self.pool.split_off(last) {
             let v = if self.b.ty(v).is_pred() {
-                self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
+                self.bits_of(v)
             } else {
                 v
             };

@@ -7,7 +7,7 @@ use crate::ir::{ImageFact, ImagePlace, Opcode, SamplerFact, Scalar, Type, Value}
 impl Gen<'_, '_, '_> {
     /// Returns a lane count of an access, up to that of a predicate.
     fn texel_lanes(&mut self) -> u32 {
-        self.lanes().min(Type::MAX_PRED_LANES)
+        self.lanes().min(Type::FLAG_LANES)
     }
 
     /// Returns integer coordinates around the image.

@@ -43,7 +43,7 @@ impl Gen<'_, '_, '_> {
                     return;
                 }
                 let bits = if ty.is_pred() {
-                    self.rng.bits() & ((1 << ty.lanes()) - 1)
+                    self.rng.bits() & (u64::MAX >> (64 - ty.lanes()))
                 } else {
                     self.lane(ty.scalar())
                 };
@@ -76,7 +76,7 @@ impl Gen<'_, '_, '_> {
                 let ty = self.operand_type(opcode);
                 let args = match opcode {
                     Opcode::Select => {
-                        let lanes = ty.lanes().min(Type::MAX_PRED_LANES);
+                        let lanes = self.mask_lanes().min(ty.by(Type::MAX_PRED_LANES).lanes());
                         let mask = self.value(Type::clamped(Scalar::B1, lanes));
                         [mask, self.value(ty.by(lanes)), self.value(ty.by(lanes))]
                     }
@@ -141,7 +141,7 @@ impl Gen<'_, '_, '_> {
     /// Stores a value, so that it is not dead.
     pub(super) fn show(&mut self, v: Value) {
         let v = if self.b.ty(v).is_pred() {
-            self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
+            self.bits_of(v)
         } else {
             v
         };
@@ -153,13 +153,16 @@ impl Gen<'_, '_, '_> {
 
     fn compared(&mut self, class: Class) -> Type {
         let ty = self.type_of(class);
-        ty.by(ty.lanes().min(Type::MAX_PRED_LANES))
+        let lanes = self.mask_lanes();
+        ty.by(lanes)
     }
 
     fn operand_type(&mut self, opcode: Opcode) -> Type {
         let ty = self.type_of(opcode.info().class);
         match opcode {
             Opcode::Flrp => Type::clamped(Scalar::F32, ty.lanes()),
+            // Masks of channels.
+            Opcode::Goto | Opcode::Join => ty.by(ty.lanes().min(Type::FLAG_LANES)),
             Opcode::SmulWide | Opcode::UmulWide if ty.scalar() == Scalar::I64 => {
                 Type::clamped(Scalar::I32, ty.lanes())
             }
@@ -278,8 +281,14 @@ impl Gen<'_, '_, '_> {
                 let to = Type::new(to, lanes)?;
                 (to.bytes() == from.bytes()).then_some((from, to))
             }
-            Opcode::PredToBits => Some((from, Type::scalar_of(Scalar::I32))),
-            Opcode::BitsToPred => Some((Type::scalar_of(Scalar::I32), self.pred_type())),
+            Opcode::PredToBits => {
+                let from = from.by(lanes.min(Type::FLAG_LANES));
+                Some((from, Type::scalar_of(Scalar::I32)))
+            }
+            Opcode::BitsToPred => {
+                let to = Type::clamped(Scalar::B1, self.lanes());
+                Some((Type::scalar_of(Scalar::I32), to))
+            }
             _ => None,
         }
     }
@@ -419,9 +428,24 @@ impl Gen<'_, '_, '_> {
     }
 
     fn part_of_predicate(&mut self, opcode: Opcode) {
-        let whole = self.pred_type();
+        let mut whole = self.pred_type();
+        if self.rng.one_in(3) {
+            let more = Type::MAX_PRED_LANES - Type::FLAG_LANES;
+            whole = whole.by(Type::FLAG_LANES + 1 + self.rng.below(more));
+        }
+        if self.rng.one_in(6) {
+            return self.one_bit(whole);
+        }
         let part = 1 + self.rng.below(whole.lanes());
-        let offset = self.rng.below(whole.lanes() - part + 1) as u8;
+        let mut offset = self.rng.below(whole.lanes() - part + 1) as u8;
+        if self.rng.one_in(2) {
+            // At channel offsets and words.
+            offset -= offset % 8;
+        }
+        let part = match part {
+            17.. if self.rng.one_in(2) => 16,
+            part => part,
+        };
         let arg = self.value(whole);
         let v = match opcode {
             Opcode::Rdpred => self.b.ins().rdpred(part, arg, offset),
@@ -430,6 +454,21 @@ impl Gen<'_, '_, '_> {
                 self.b.ins().wrpred(arg, new, offset)
             }
         };
+        self.pool.push(v);
+    }
+
+    /// Makes a predicate with the same bit in every lane: that of a predicate, or a test of one.
+    fn one_bit(&mut self, of: Type) {
+        let arg = self.value(of);
+        let bit = match self.rng.below(3) {
+            0 => self.b.ins().any(arg),
+            1 => self.b.ins().all(arg),
+            _ => self.value(Type::scalar_of(Scalar::B1)),
+        };
+        let bits = self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), bit);
+        let bits = self.b.ins().ineg(bits);
+        let to = Type::clamped(Scalar::B1, self.lanes());
+        let v = self.b.ins().bits_to_pred(to, bits);
         self.pool.push(v);
     }
 

@@ -13,7 +13,11 @@ impl Gen<'_, '_, '_> {
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
         let scalar = self.rng.pick(&scalars).unwrap_or(Scalar::I32);
         let int = Type::scalar_of(scalar);
-        let ty = self.data_type();
+        let ty = if self.rng.one_in(4) {
+            self.pred_type()
+        } else {
+            self.data_type()
+        };
         let [then, other, again] = [(); 3].map(|()| self.b.create_block());
         let came = self.b.append_block_param(again, int);
         let beside = self.b.append_block_param(again, ty);

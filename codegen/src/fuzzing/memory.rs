@@ -158,7 +158,7 @@ impl Gen<'_, '_, '_> {
     }
 
     fn lanes_in_mask(&mut self) -> u32 {
-        self.lanes().min(Type::MAX_PRED_LANES)
+        self.mask_lanes()
     }
 
     /// Returns the flags of a space, sometimes with a promise of the alignment or a weaker one.

@@ -18,6 +18,32 @@ impl Gen<'_, '_, '_> {
         }
     }
 
+    /// Returns a lane count of a predicate: sometimes more lanes than a flag has.
+    pub(super) fn mask_lanes(&mut self) -> u32 {
+        if self.rng.one_in(8) {
+            let first = Type::FLAG_LANES + 1;
+            first + self.rng.below(Type::MAX_PRED_LANES - Type::FLAG_LANES)
+        } else {
+            self.lanes()
+        }
+    }
+
+    /// Returns an integer with the bits of a predicate's first lanes.
+    pub(super) fn bits_of(&mut self, v: Value) -> Value {
+        let lanes = self.b.ty(v).lanes();
+        let mut v = v;
+        if lanes > Type::FLAG_LANES {
+            // Also the last lanes.
+            let n = lanes - Type::FLAG_LANES;
+            let high = self.b.ins().rdpred(n, v, Type::FLAG_LANES as u8);
+            v = self.b.ins().rdpred(Type::FLAG_LANES, v, 0);
+            let low = self.b.ins().rdpred(n, v, 0);
+            let both = self.b.ins().bxor(low, high);
+            v = self.b.ins().wrpred(v, both, 0);
+        }
+        self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v)
+    }
+
     fn scalar(&mut self, of: &[Scalar]) -> Scalar {
         // The first of a list is the common one.
         let picked = if self.rng.one_in(2) {
@@ -55,7 +81,7 @@ impl Gen<'_, '_, '_> {
     }
 
     pub(super) fn pred_type(&mut self) -> Type {
-        Type::clamped(Scalar::B1, self.lanes())
+        Type::clamped(Scalar::B1, self.mask_lanes())
     }
 
     pub(super) fn type_of(&mut self, class: Class) -> Type {
@@ -131,7 +157,7 @@ impl Gen<'_, '_, '_> {
     fn fresh(&mut self, ty: Type) -> Value {
         if ty.is_pred() {
             if self.rng.one_in(3) {
-                let bits = self.rng.bits() as u32;
+                let bits = self.rng.bits() & (u64::MAX >> (64 - ty.lanes()));
                 return self.b.ins().bconst(ty.lanes(), bits);
             }
             let of = Type::clamped(self.int(), ty.lanes());

@@ -88,10 +88,13 @@ pub struct Type {
 impl Type {
     /// Maximum size of a value in bytes: the whole GRF file of a thread in the 128-GRF mode.
     pub const MAX_BYTES: u32 = 4096;
-    /// Maximum number of lanes of a predicate.
-    pub const MAX_PRED_LANES: u32 = 32;
+    /// Maximum number of lanes of a predicate: a constant has 64 bits.
+    pub const MAX_PRED_LANES: u32 = 64;
+    /// Maximum number of lanes of a flag. A longer predicate is compiled as two, and is no mask of
+    /// SIMD control flow.
+    pub const FLAG_LANES: u32 = 32;
 
-    /// Returns a type of this many lanes. `None` for no lanes, or for more than the GRF file (32
+    /// Returns a type of this many lanes. `None` for no lanes, or for more than the GRF file (64
     /// lanes for a predicate) holds.
     pub const fn new(scalar: Scalar, lanes: u32) -> Option<Type> {
         let fits = match scalar {
@@ -166,7 +169,7 @@ impl Type {
     /// ```
     /// use gantry_codegen::ir::{Scalar, Type};
     /// assert_eq!(Type::parse("f32x16"), Type::new(Scalar::F32, 16));
-    /// assert_eq!(Type::parse("b1x64"), None);
+    /// assert_eq!(Type::parse("b1x65"), None);
     /// ```
     pub fn parse(text: &str) -> Option<Type> {
         let (name, lanes) = match text.split_once('x') {

@@ -8,6 +8,8 @@
 //! are done in parts. Moves, selects, logic and sums of 64-bit integers are not expanded here: the
 //! legalizer splits them into dwords.
 //!
+//! Predicates of more lanes than a flag has are split first (`predicates.rs`).
+//!
 //! Rules that compute with floats use the function's own rounding and denormal modes.
 //!
 //! Input: verified IR after inlining. Output: IR in which every operation has a lowering on the
@@ -18,6 +20,7 @@ mod exact;
 mod floats;
 mod ints;
 mod lanes;
+mod predicates;
 mod printf;
 mod switch;
 mod wide;
@@ -53,9 +56,9 @@ impl Rule {
         Rule { rewrite, lanes }
     }
 
-    /// Makes a rule for as many lanes as a predicate has.
+    /// Makes a rule for as many lanes as a flag has.
     fn masked(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
-        let lanes = Type::MAX_PRED_LANES;
+        let lanes = Type::FLAG_LANES;
         Rule { rewrite, lanes }
     }
 
@@ -76,6 +79,12 @@ pub fn expand<'f>(
     float: FloatControls,
     target: &Target,
 ) -> Result<Cow<'f, Function>, CodegenError> {
+    let mut func = func;
+    if predicates::has_long(&func) {
+        let mut e = Expander::new(func.into_owned(), float, target);
+        predicates::split(&mut e);
+        func = Cow::Owned(e.func);
+    }
     let mut needed = false;
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
@@ -286,6 +295,8 @@ struct Expander<'t> {
     loc: SourceLoc,
     /// Replacements of results of rewritten instructions.
     replaced: SecondaryMap<Value, PackedOption<Value>>,
+    /// Lower and upper part of each predicate of more lanes than a flag has.
+    parts: [SecondaryMap<Value, PackedOption<Value>>; 2],
 }
 
 impl<'t> Expander<'t> {
@@ -297,6 +308,7 @@ impl<'t> Expander<'t> {
             out: BlockInsts::new(),
             loc: SourceLoc::NONE,
             replaced: SecondaryMap::new(),
+            parts: [SecondaryMap::new(), SecondaryMap::new()],
         }
     }
 

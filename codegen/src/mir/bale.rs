@@ -169,8 +169,8 @@ pub struct Operation {
     /// Bits of `cr0.0` that are inverted for the operation: those of the rounding mode, if it is
     /// not the function's.
     pub mode: u32,
-    /// Flag by which `sel` selects.
-    pub select: Option<VFlag>,
+    /// Flag by which `sel` selects, and its bit for lane 0.
+    pub select: Option<(VFlag, u32)>,
     /// Condition of `sel`: minimum or maximum.
     pub cond: Option<Cond>,
 }
@@ -211,13 +211,15 @@ pub struct Bale {
     pub mask: Option<VFlag>,
     /// True if a mask that is a flag is combined with the execution mask.
     pub running: bool,
-    /// Channel of lane 0, under a mask.
+    /// Channel of lane 0: the bit of a mask, or of the flag that a compare writes.
     pub channel: u32,
     /// Condition and the flag that a compare writes.
     pub flag: Option<(Cond, VFlag)>,
     /// Mask of a compare, and true if it is inverted. Lanes that it disables keep the mask's own
     /// bit in the flag.
     pub under: Option<(VFlag, bool)>,
+    /// Flag whose other lanes are those of the flag that a compare writes.
+    pub onto: Option<VFlag>,
     /// Destination of the carry or borrow of `addc` and `subb`, a dword per lane.
     pub carry: Option<View>,
 }
@@ -236,7 +238,16 @@ impl Bale {
             channel: 0,
             flag: None,
             under: None,
+            onto: None,
             carry: None,
+        }
+    }
+
+    /// Returns the bit, of the flags that the bale names, for lane 0.
+    pub fn first_bit(&self) -> u32 {
+        match self.operation.select {
+            Some((_, first)) if self.mask.is_none() => first,
+            _ => self.channel,
         }
     }
 }
@@ -280,14 +291,22 @@ impl fmt::Display for Bale {
         if self.mask.is_some() && self.running {
             f.write_str("(exec) ")?;
         }
-        for mask in [self.mask, o.select].into_iter().flatten() {
+        let select = o.select.map(|s| s.0);
+        let first = match self.first_bit() {
+            0 => String::new(),
+            n => format!("+{n}"),
+        };
+        for mask in [self.mask, select].into_iter().flatten() {
             match mask {
                 VFlag::EXEC => f.write_str("(exec) ")?,
-                m => write!(f, "({m}) ")?,
+                m => write!(f, "({m}{first}) ")?,
             }
         }
         if let Some((m, inverse)) = self.under {
             write!(f, "({}{m}) ", if inverse { "~" } else { "" })?;
+        }
+        if let Some(m) = self.onto {
+            write!(f, "({m} kept) ")?;
         }
         write!(f, "{}", o.op)?;
         if let Subfn::Math(m) = o.subfn {
@@ -301,7 +320,7 @@ impl fmt::Display for Bale {
             write!(f, " (cr0 ^ {:#x})", o.mode)?;
         }
         match (self.flag, o.cond) {
-            (Some((c, flag)), _) => write!(f, " ({c}){flag}")?,
+            (Some((c, flag)), _) => write!(f, " ({c}){flag}{first}")?,
             (None, Some(c)) => write!(f, " ({c})")?,
             (None, None) => {}
         }

@@ -64,6 +64,21 @@ pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
     dst(RegRef::new(VirtReg::flag(f), 0), ty)
 }
 
+/// Returns the move of `lanes` bits of a flag, from bit `first` on, to the start of another flag.
+/// `of` is the number of lanes of the flag that is read. The bits above are undefined.
+///
+/// Words are moved as such. Other bits are shifted, by the type of the longer flag: in a function
+/// with a flag of more than 16 lanes, each flag is a dword.
+pub(crate) fn flag_bits(to: VFlag, lanes: u32, from: VFlag, of: u32, first: u32) -> Inst<VirtReg> {
+    if first.is_multiple_of(16) && lanes <= 16 {
+        let word = RegRef::new(VirtReg::flag(from), first as u16 / 8);
+        return uniform(Op::Mov, flag_dst(to, Type::Uw), [scalar(word, Type::Uw)]);
+    }
+    let ty = flag_type(of);
+    let srcs = [flag_src(from, ty), imm(first.into(), Type::Uw)];
+    uniform(Op::Shr, flag_dst(to, ty), srcs)
+}
+
 /// `(W) op (1|M0) dst srcs`.
 pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R>; N]) -> Inst<R> {
     let mut inst = Inst::new(op, ExecSize::S1);

@@ -294,7 +294,8 @@ impl Verifier<'_> {
             }
         }
         let under = b.under.map(|u| u.0);
-        let flags = [b.mask, o.select, b.flag.map(|f| f.1), under];
+        let select = o.select.map(|s| s.0);
+        let flags = [b.mask, select, b.flag.map(|f| f.1), under, b.onto];
         for f in flags.into_iter().flatten().filter(|f| *f != VFlag::EXEC) {
             self.flag(f)?;
         }

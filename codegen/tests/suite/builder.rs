@@ -259,7 +259,7 @@ fn reports_operands_that_do_not_fit() {
         "300 does not fit in i8",
         "-129 does not fit in i8",
         "0x1ff does not fit in b1x8",
-        "a predicate of 33 lanes: it has 1 to 32",
+        "a predicate of 65 lanes: it has 1 to 64",
         "lane numbers of 4294967295 lanes of i8",
         "`vconst` of 4097 lanes of i8",
         "0x10000 does not fit in i16",
@@ -271,7 +271,7 @@ fn reports_operands_that_do_not_fit() {
         b.ins().iconst(I8, 300);
         b.ins().iconst(I8, -129);
         b.ins().bconst(8, 0x1ff);
-        b.ins().bconst(33, 0);
+        b.ins().bconst(65, 0);
         b.iota(Scalar::I8, u32::MAX);
         b.ins().vconst(Scalar::I8, &[0; 4097]);
         b.ins().vconst(Scalar::I16, &[1, 0x10000]);

@@ -205,7 +205,7 @@ impl Emit<'_, '_, '_> {
         let ty = self.b.ty(like);
         match ty.scalar() {
             Scalar::B1 => {
-                let ones = u32::MAX >> (32 - ty.lanes().clamp(1, 32));
+                let ones = u64::MAX >> (64 - ty.lanes().clamp(1, 64));
                 self.b
                     .ins()
                     .bconst(ty.lanes(), if bits & 1 != 0 { ones } else { 0 })

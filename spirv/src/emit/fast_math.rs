@@ -185,7 +185,7 @@ impl Emit<'_, '_, '_> {
         for n in 0..first.len() {
             let leaves = all.iter().filter_map(|l| l.get(n));
             let lanes = leaves.map(|v| self.b.ty(*v).lanes()).max().unwrap_or(1);
-            let ones = u32::MAX >> (32 - lanes.clamp(1, 32));
+            let ones = u64::MAX >> (64 - lanes.clamp(1, 64));
             out.push(self.b.ins().bconst(lanes, ones * gives));
         }
         Some(out)

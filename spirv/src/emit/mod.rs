@@ -577,7 +577,7 @@ impl Emit<'_, '_, '_> {
     pub fn number(&mut self, scalar: Scalar, bits: u64) -> Value {
         let ty = ir::Type::scalar_of(scalar);
         match scalar {
-            Scalar::B1 => self.b.ins().bconst(1, bits as u32 & 1),
+            Scalar::B1 => self.b.ins().bconst(1, bits & 1),
             s if s.is_float() => self.b.ins().vconst(s, &[bits & s.mask()]),
             s => self.b.ins().iconst(ty, (bits & s.mask()) as i64),
         }

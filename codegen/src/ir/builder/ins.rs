@@ -133,13 +133,12 @@ impl Ins<'_, '_> {
 
     /// `bconst`: a predicate constant, where bit i is lane i.
     #[track_caller]
-    pub fn bconst(mut self, lanes: u32, bits: u32) -> Value {
+    pub fn bconst(mut self, lanes: u32, bits: u64) -> Value {
         let ty = self.pred(lanes);
-        let bits = u64::from(bits);
-        if bits >> ty.lanes() != 0 {
+        if bits.checked_shr(ty.lanes()).unwrap_or(0) != 0 {
             self.b.error(format!("{bits:#x} does not fit in {ty}"));
         }
-        let bits = bits & ((1 << ty.lanes()) - 1);
+        let bits = bits & (u64::MAX >> (64 - ty.lanes()));
         let opcode = Opcode::Bconst;
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }

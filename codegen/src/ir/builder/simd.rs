@@ -86,7 +86,7 @@ impl<'f> FunctionBuilder<'f> {
     fn all_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
         self.ins()
-            .bconst(lanes, u32::MAX >> (32 - lanes.clamp(1, 32)))
+            .bconst(lanes, u64::MAX >> (64 - lanes.clamp(1, 64)))
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 //! Integers are printed signed. Floats are printed as the shortest decimal that reads back, always
 //! with a point or an exponent. Infinities and NaNs are printed as their bits in hex.
 
-use crate::ir::Scalar;
+use crate::ir::{Scalar, Type};
 use std::fmt::Write as _;
 
 fn sign_extend(bits: u64, width: u32) -> i64 {
@@ -100,6 +100,14 @@ pub(crate) fn print(scalar: Scalar, bits: u64) -> String {
     }
 }
 
+/// Returns the bits of an immediate: those of a lane, or of all lanes of a predicate.
+fn width_of(scalar: Scalar) -> u32 {
+    match scalar {
+        Scalar::B1 => Type::MAX_PRED_LANES,
+        s => s.bits(),
+    }
+}
+
 /// Parses the bits of a lane. Returns a message for invalid text.
 pub(super) fn parse(scalar: Scalar, text: &str) -> Result<u64, String> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -109,11 +117,7 @@ pub(super) fn parse(scalar: Scalar, text: &str) -> Result<u64, String> {
     if let Some(hex) = digits.strip_prefix("0x") {
         let bits =
             u64::from_str_radix(hex, 16).map_err(|_| format!("`{text}` is not a hex number"))?;
-        let width = if scalar == Scalar::B1 {
-            32
-        } else {
-            scalar.bits()
-        };
+        let width = width_of(scalar);
         if negative {
             return Err(format!("`{text}`: bits in hex have no sign"));
         }
@@ -132,7 +136,7 @@ pub(super) fn parse(scalar: Scalar, text: &str) -> Result<u64, String> {
         )),
         Scalar::F64 => Ok(text.parse::<f64>().map_err(|_| not_float())?.to_bits()),
         int => {
-            let width = if int == Scalar::B1 { 32 } else { int.bits() };
+            let width = width_of(int);
             let x: i128 = text
                 .parse()
                 .map_err(|_| format!("`{text}` is not an integer"))?;

@@ -95,7 +95,7 @@ impl Verifier<'_> {
             return;
         };
         let exec = u32::from(exec);
-        if !exec.is_power_of_two() || exec > Type::MAX_PRED_LANES {
+        if !exec.is_power_of_two() || exec > Type::FLAG_LANES {
             let what = format!("a message of {exec} channels");
             self.error(ErrorLocation::Inst(inst), what);
         }
@@ -162,11 +162,11 @@ impl Verifier<'_> {
             Opcode::Sample => (Scalar::F32, "floats"),
             _ => (Scalar::I32, "whole numbers"),
         };
-        let want = Type::new(scalar, lanes).filter(|_| lanes <= Type::MAX_PRED_LANES);
+        let want = Type::new(scalar, lanes).filter(|_| lanes <= Type::FLAG_LANES);
         for (n, &v) in given.iter().enumerate() {
             let have = self.ty(v);
             if Some(have) != want {
-                let most = Type::MAX_PRED_LANES;
+                let most = Type::FLAG_LANES;
                 let what = format!(
                     "type clash: coordinates of `{opcode}` are {kind} of 32 bits, equally many up to {most}, and {v} is {have}"
                 );

@@ -36,7 +36,7 @@ mod types;
 
 use crate::ir::text::{Parsed, SourceMap};
 use crate::ir::{
-    Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, SourceLine, Type, Value,
+    Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, SourceLine, Type, Value,
 };
 use calls::CallGraph;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -390,13 +390,9 @@ impl<'a> Verifier<'a> {
 /// Returns true for frequent instructions that have no rules but those on types and immediates.
 fn has_common_rules_only(data: &InstData) -> bool {
     use InstData::*;
-    matches!(
-        data,
-        Imm { .. }
-            | ImmVec { .. }
-            | Unary { .. }
-            | Binary { .. }
-            | IntCompare { .. }
-            | FloatCompare { .. }
-    )
+    match data {
+        Imm { .. } | ImmVec { .. } | Unary { .. } | IntCompare { .. } | FloatCompare { .. } => true,
+        Binary { opcode, .. } => *opcode != Opcode::Join,
+        _ => false,
+    }
 }

@@ -1,7 +1,7 @@
 //! Rules on lanes of masks and of slices of predicates.
 
 use super::{ErrorLocation, Verifier};
-use crate::ir::{Inst, InstData, Opcode, Value};
+use crate::ir::{Inst, InstData, Opcode, Type, Value};
 
 impl Verifier<'_> {
     /// Checks a mask: a predicate with this many lanes.
@@ -25,6 +25,20 @@ impl Verifier<'_> {
             } => {
                 let lanes = self.ty(a).lanes();
                 self.mask(inst, 0, m, lanes);
+            }
+            InstData::Ternary {
+                opcode: Opcode::Goto,
+                args: [em, ..],
+            }
+            | InstData::Binary {
+                opcode: Opcode::Join,
+                args: [em, _],
+            } if self.ty(em).lanes() > Type::FLAG_LANES => {
+                let (ty, most) = (self.ty(em), Type::FLAG_LANES);
+                self.error(
+                    ErrorLocation::Operand(inst, 0),
+                    format!("a mask of channels has at most {most} lanes, and {em} is {ty}"),
+                );
             }
             InstData::RdPred { arg, offset, .. } => {
                 let Some(part) = self.result(inst) else {

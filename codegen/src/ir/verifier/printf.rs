@@ -2,7 +2,7 @@
 
 use super::{ErrorLocation, Verifier};
 use crate::ir::printf::{MAX_VALUES, Piece};
-use crate::ir::{Inst, InstData, printf};
+use crate::ir::{Inst, InstData, Type, printf};
 
 impl Verifier<'_> {
     pub(super) fn printf(&mut self, inst: Inst) {
@@ -19,6 +19,14 @@ impl Verifier<'_> {
             if !ty.is_pred() {
                 let place = ErrorLocation::Operand(inst, args.len(&self.func.dfg.pool));
                 return self.error(place, format!("the mask {m} is {ty}, no predicate"));
+            }
+            if lanes > Type::FLAG_LANES {
+                let place = ErrorLocation::Operand(inst, args.len(&self.func.dfg.pool));
+                let most = Type::FLAG_LANES;
+                return self.error(
+                    place,
+                    format!("the mask {m} is {ty}; b1x{most} is the longest"),
+                );
             }
         }
         let data = self.module.data.get(format);

@@ -267,10 +267,17 @@ impl Verifier<'_> {
                 from.bytes() == to.bytes() && !to.is_pred(),
                 "integers or floats of as many bytes",
             ),
-            Opcode::PredToBits => (to == Type::scalar_of(Scalar::I32), "i32"),
+            Opcode::PredToBits => (
+                to == Type::scalar_of(Scalar::I32) && from.lanes() <= Type::FLAG_LANES,
+                if from.lanes() <= Type::FLAG_LANES {
+                    "i32"
+                } else {
+                    "i32, from up to 32 lanes"
+                },
+            ),
             Opcode::BitsToPred => (
-                from.lanes() == 1 && to.is_pred(),
-                "a predicate, from one i32",
+                from.lanes() == 1 && to.is_pred() && to.lanes() <= Type::FLAG_LANES,
+                "a predicate of up to 32 lanes, from one i32",
             ),
             _ => (true, ""),
         };

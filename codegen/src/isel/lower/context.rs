@@ -348,9 +348,8 @@ impl Context for Lower<'_> {
 
     fn select_op(&mut self, ty: GenType, mask: Value, a: BaleSrc, b: BaleSrc) -> Operation {
         let a = self.force_reg(a);
-        let flag = self.flag(mask);
         Operation {
-            select: Some(flag),
+            select: Some(self.flag_lanes(mask)),
             ..Operation::new(Op::Sel, ty, &[a, b])
         }
     }
@@ -583,6 +582,43 @@ impl Context for Lower<'_> {
 
     fn flag_from_bits(&mut self, inst: Inst, x: Value) -> Unit {
         self.lower_flag_from_bits(inst, x);
+    }
+
+    fn compare_int_onto(
+        &mut self,
+        inst: Inst,
+        old: Value,
+        offset: u8,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare_onto(inst, (old, offset), Compare::Int(cc), a, b);
+    }
+
+    fn compare_float_onto(
+        &mut self,
+        inst: Inst,
+        old: Value,
+        offset: u8,
+        cc: FloatCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare_onto(inst, (old, offset), Compare::Float(cc), a, b);
+    }
+
+    fn on_grid(&mut self, v: Value, offset: u8) -> Option<Unit> {
+        self.is_on_grid(u32::from(offset), self.ty(v).lanes())
+            .then_some(())
+    }
+
+    fn one_bit(&mut self, v: Value) -> Option<Unit> {
+        (self.ty(v).lanes() == 1).then_some(())
+    }
+
+    fn flag_splat(&mut self, inst: Inst, bit: Value) -> Unit {
+        self.lower_flag_splat(inst, bit);
     }
 
     fn simd_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) -> Unit {

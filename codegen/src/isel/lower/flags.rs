@@ -5,14 +5,15 @@
 
 use super::Lower;
 use super::facts::{float_conditions, int_conditions};
-use crate::ir::{FloatCC, Inst, InstData, IntCC, Value};
+use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Value};
 use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::mir::lowered::Lowered;
 use crate::mir::operand::{
-    flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
+    dst, flag_bits, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar,
+    scalar_src, uniform,
 };
 use crate::mir::{MInst, VFlag, VirtReg};
-use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
+use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, SrcMods, Type};
 
 /// Condition of a compare.
 #[derive(Clone, Copy)]
@@ -51,7 +52,7 @@ impl Lower<'_> {
         Some((self.flag(v), self.ty(v).lanes()))
     }
 
-    /// Emits logic on flags. A flag cannot be a second source: it is copied to a GRF.
+    /// Emits logic on flags. Flag allocation copies a flag that is the second source to a GRF.
     pub(super) fn flag_op(
         &mut self,
         op: Op,
@@ -61,15 +62,6 @@ impl Lower<'_> {
         b: Src<VirtReg>,
     ) {
         let ty = flag_type(lanes);
-        let b = match b {
-            Src::Direct { at, mods, .. } if at.reg.is_flag() => {
-                let r = self.temp(4);
-                self.emit_op(uniform(Op::Mov, grf_dst(r, ty), [scalar(at, ty)]));
-                let moved = scalar_src(r, 0, ty);
-                if mods.neg { inverted(moved) } else { moved }
-            }
-            b => b,
-        };
         self.emit_op(uniform(op, flag_dst(out, ty), [a, b, Src::None]));
     }
 
@@ -114,6 +106,18 @@ impl Lower<'_> {
         under: Option<(Value, bool)>,
     ) {
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
+        let bale = self.compare_bale(out, lanes, by, a, b);
+        self.code.push(Lowered::Bale(Bale { under, ..bale }));
+    }
+
+    fn compare_bale(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
+        by: Compare,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Bale {
         let (cond, swapped) = by.conditions();
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
@@ -137,31 +141,23 @@ impl Lower<'_> {
         };
         let operation = Operation::new(op, ty, &[a, b]);
         let null = View::contiguous(VirtReg::NULL, lanes, ty);
-        self.code.push(Lowered::Bale(Bale {
+        Bale {
             flag: Some((cond, out)),
-            under,
             ..Bale::new(lanes, operation, null, true)
-        }));
+        }
     }
 
     pub(super) fn lower_flag_logic(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
-            let ty = flag_type(lanes);
-            let (a, b) = (self.flag(a), self.flag(b));
-            self.flag_op(op, out, lanes, flag_src(a, ty), flag_src(b, ty));
+            let (a, b) = (self.flag_operand(a), self.flag_operand(b));
+            self.flag_op(op, out, lanes, a, b);
         }
     }
 
     pub(super) fn lower_flag_not(&mut self, inst: Inst, x: Value) {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
-            let x = self.flag(x);
-            self.flag_op(
-                Op::Not,
-                out,
-                lanes,
-                flag_src(x, flag_type(lanes)),
-                Src::None,
-            );
+            let x = self.flag_operand(x);
+            self.flag_op(Op::Not, out, lanes, x, Src::None);
         }
     }
 
@@ -174,10 +170,9 @@ impl Lower<'_> {
     pub(super) fn lower_flag_test(&mut self, inst: Inst, x: Value, any: bool) {
         if let Some((out, _)) = self.result_flag(inst, 0) {
             let lanes = self.ty(x).lanes();
-            let x = self.flag(x);
+            let x = self.flag_operand(x);
             // All: no lane has its inverse set.
             let cond = if any { Cond::Ne } else { Cond::Eq };
-            let x = flag_src(x, flag_type(lanes));
             self.test(out, if any { x } else { inverted(x) }, lanes, cond);
         }
     }
@@ -204,25 +199,131 @@ impl Lower<'_> {
         let Some((out, lanes)) = self.result_flag(inst, 0) else {
             return;
         };
-        let from = flag_type(self.ty(x).lanes());
         let x = self.flag(x);
-        let r = self.temp(4);
-        self.emit_op(uniform(
-            Op::Shr,
-            grf_dst(r, Type::Ud),
-            [
-                flag_src(x, from),
-                imm(u64::from(offset), Type::Uw),
-                Src::None,
-            ],
-        ));
-        self.flag_op(
-            Op::Mov,
-            out,
-            lanes,
-            scalar_src(r, 0, flag_type(lanes)),
-            Src::None,
-        );
+        self.read_part(out, lanes, x, offset.into());
+    }
+
+    /// Emits the move of lanes of a flag, from bit `first` on, to a flag of their own.
+    pub(super) fn read_part(&mut self, out: VFlag, lanes: u32, x: VFlag, first: u32) {
+        let of = u32::from(self.flags[x]);
+        self.emit_op(flag_bits(out, lanes, x, of, first));
+    }
+
+    /// Returns true if channel offsets reach `lanes` lanes from a bit of a flag on.
+    pub(super) fn is_on_grid(&self, first: u32, lanes: u32) -> bool {
+        let step = self.target.features().channel_step;
+        let widest = 1 << lanes.max(1).ilog2().min(3);
+        first.is_multiple_of(step.max(widest))
+    }
+
+    /// Returns the flag of a mask, and its bit for lane 0. A part of a predicate has no flag of its
+    /// own if channel offsets reach its lanes where they are.
+    pub(super) fn flag_lanes(&mut self, v: Value) -> (VFlag, u32) {
+        match self.part_of(v) {
+            Some((whole, first)) if self.is_on_grid(first, self.ty(v).lanes()) => {
+                (self.flag(whole), first)
+            }
+            _ => (self.flag(v), 0),
+        }
+    }
+
+    /// Returns the predicate that another is a part of, and the first lane, unless the part has a
+    /// flag of its own.
+    fn part_of(&self, v: Value) -> Option<(Value, u32)> {
+        let inst = self.func.dfg.def_inst(v)?;
+        match *self.func.dfg.data(inst) {
+            InstData::RdPred { arg, offset, .. } if self.value_flags[v].is_none() => {
+                Some((arg, offset.into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a predicate as a source of logic. A part that is a word is read where it is.
+    fn flag_operand(&mut self, v: Value) -> Src<VirtReg> {
+        let lanes = self.ty(v).lanes();
+        match self.part_of(v) {
+            Some((whole, first)) if lanes <= 16 && first.is_multiple_of(16) => {
+                let whole = VirtReg::flag(self.flag(whole));
+                scalar(RegRef::new(whole, first as u16 / 8), Type::Uw)
+            }
+            _ => flag_src(self.flag(v), flag_type(lanes)),
+        }
+    }
+
+    /// Emits a compare to lanes of a flag from a lane on. The other lanes are those of `old`.
+    pub(super) fn compare_onto(
+        &mut self,
+        inst: Inst,
+        (old, first): (Value, u8),
+        by: Compare,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        let (InstData::WrPred { args, .. }, Some((out, _))) =
+            (*self.func.dfg.data(inst), self.result_flag(inst, 0))
+        else {
+            return;
+        };
+        let lanes = self.ty(args[1]).lanes();
+        let onto = if self.func.dfg.is_undef(old) {
+            None
+        } else {
+            Some(self.flag(old))
+        };
+        let bale = self.compare_bale(out, lanes, by, a, b);
+        self.code.push(Lowered::Bale(Bale {
+            onto,
+            channel: first.into(),
+            ..bale
+        }));
+    }
+
+    /// Emits one bit for all lanes: a test of a scalar that every channel makes.
+    pub(super) fn lower_flag_splat(&mut self, inst: Inst, bit: Value) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        // The test of a whole predicate is one for all channels as well.
+        let def = self.sinks_into_branch(bit, |op| matches!(op, Opcode::Any | Opcode::All));
+        let (of, all) = match def.map(|i| *self.func.dfg.data(i)) {
+            Some(InstData::Unary { opcode, arg }) => (arg, opcode == Opcode::All),
+            _ => (bit, false),
+        };
+        let of_lanes = self.ty(of).lanes();
+        let ty = flag_type(of_lanes);
+        let of = VirtReg::flag(self.flag(of));
+        let mods = SrcMods {
+            neg: all,
+            ..SrcMods::default()
+        };
+        let srcs = [
+            BaleSrc::View(View::scalar(of, 0, ty), mods),
+            BaleSrc::Imm(lane_mask(of_lanes), ty),
+        ];
+        // Bits above the lanes are undefined.
+        let lanes = lanes.next_power_of_two();
+        let null = View::contiguous(VirtReg::NULL, lanes, ty);
+        self.code.push(Lowered::Bale(Bale {
+            flag: Some((if all { Cond::Eq } else { Cond::Ne }, out)),
+            ..Bale::new(lanes, Operation::new(Op::And, ty, &srcs), null, true)
+        }));
+    }
+
+    /// Emits the move of 16 lanes to a word of a flag. The other lanes are those of `old`.
+    fn write_word(&mut self, out: VFlag, old: Value, new: Value, offset: u8) {
+        let word = RegRef::new(VirtReg::flag(out), u16::from(offset) / 8);
+        let new = self.flag_operand(new);
+        let keeps = if self.func.dfg.is_undef(old) {
+            None
+        } else {
+            Some(self.flag(old))
+        };
+        self.emit(MInst::Op {
+            inst: uniform(Op::Mov, dst(word, Type::Uw), [new]),
+            starts: true,
+            keeps: keeps.into(),
+        });
     }
 
     /// Emits `out = (old & ~m) | ((new << offset) & m)`, where `m` is the mask of the lanes
@@ -234,6 +335,9 @@ impl Lower<'_> {
         let new_lanes = self.ty(new).lanes();
         let mask = (lane_mask(new_lanes) << offset.min(31)) & lane_mask(lanes);
         let ty = flag_type(lanes);
+        if new_lanes == 16 && offset.is_multiple_of(16) {
+            return self.write_word(out, old, new, offset);
+        }
         let (old, new) = (self.flag(old), self.flag(new));
         let (kept, moved) = (self.temp(4), self.temp(4));
         let grf = |r| grf_dst(r, Type::Ud);
@@ -279,11 +383,11 @@ impl Lower<'_> {
         };
         let lanes = self.ty(x).lanes();
         let ty = flag_type(lanes);
-        let (out, x) = (self.reg(v), self.flag(x));
+        let (out, x) = (self.reg(v), self.flag_operand(x));
         self.emit_op(uniform(
             Op::And,
             grf_dst(out, Type::Ud),
-            [flag_src(x, ty), imm(lane_mask(lanes), ty), Src::None],
+            [x, imm(lane_mask(lanes), ty), Src::None],
         ));
     }
 

@@ -40,6 +40,15 @@ impl Lower<'_> {
         }
     }
 
+    /// Returns the mask of a bale, and its bit for lane 0.
+    pub(super) fn mask_lanes(&mut self, inst: Inst, mask: Value) -> (VFlag, u32) {
+        if self.is_active(inst, mask) {
+            (VFlag::EXEC, 0)
+        } else {
+            self.flag_lanes(mask)
+        }
+    }
+
     /// Returns the lanes of an access: the execution mask or a flag. The second is true if the mask
     /// is the intersection of that flag and the execution mask.
     pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
@@ -249,6 +258,12 @@ impl Lower<'_> {
             operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
         }
         let (flag, running) = self.lanes_of(inst, mask);
+        // Both masks are at one channel offset.
+        if let Some((f, first)) = operation.select.filter(|s| s.1 != 0) {
+            let own = self.temp_flag(lanes);
+            self.read_part(own, lanes, f, first);
+            operation.select = Some((own, 0));
+        }
         self.code.push(Lowered::Bale(Bale {
             mask: Some(flag),
             running,

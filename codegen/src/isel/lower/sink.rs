@@ -126,7 +126,7 @@ impl Lower<'_> {
             let old = VirtReg::grf(self.reg(old));
             read_in_place(operation, old, &view, lanes)
         };
-        let mask = mask.expand().map(|m| self.mask(inst, m));
+        let mask = mask.expand().map(|m| self.mask_lanes(inst, m));
         // The address of an indirect destination is taken before the write, which must then not
         // start the value.
         let starts = fresh && index.is_none();
@@ -134,7 +134,8 @@ impl Lower<'_> {
             self.emit(MInst::Start { dst });
         }
         self.code.push(Lowered::Bale(Bale {
-            mask,
+            mask: mask.map(|m| m.0),
+            channel: mask.map_or(0, |m| m.1),
             ..Bale::new(lanes, operation, view, starts)
         }));
     }

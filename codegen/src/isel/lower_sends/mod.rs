@@ -145,25 +145,18 @@ struct MessagePart {
     /// True if `pred` is combined with the execution mask. It then has a bit for every channel of
     /// the thread.
     running: bool,
+    /// Channel of the first lane: its bit in `pred`.
+    channel: u32,
 }
 
 impl MessagePart {
-    /// Returns the channel of a bale's first lane, in the part's mask.
-    fn channel(&self) -> u32 {
-        match self.pred {
-            Some(VFlag::EXEC) => self.first,
-            _ if self.running => self.first,
-            _ => 0,
-        }
-    }
-
     /// Returns the bale that moves the response to its destination. Lanes that take no part keep
     /// the old value.
     fn given(&self, mov: Operation, to: View, begins: bool) -> Lowered {
         Lowered::Bale(Bale {
             mask: self.pred,
             running: self.running,
-            channel: self.channel(),
+            channel: self.channel,
             ..Bale::new(self.lanes, mov, to, begins)
         })
     }
@@ -178,6 +171,7 @@ impl MessagePart {
             exec,
             pred: None,
             running: false,
+            channel: 0,
         }
     }
 }
@@ -248,16 +242,19 @@ impl SendLowering<'_> {
                 break;
             };
             let whole = exec.channels() == n;
-            let pred = match mask {
-                None if whole => None,
+            // Channel offsets reach the lanes of a whole part where they are. Messages of eight
+            // channels that name a slot group name the lower one.
+            let on_grid = whole && first.is_multiple_of(n.max(16));
+            let (pred, channel) = match mask {
+                None if whole => (None, 0),
                 None => {
                     let bits = n.clamp(16, 32);
                     let f = self.out.temp_flag(bits);
                     self.out.const_flag(f, bits, lane_mask(n));
-                    Some(f)
+                    (Some(f), 0)
                 }
-                Some(m) if running => Some(m),
-                Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
+                Some(m) if running || m == VFlag::EXEC || on_grid => (Some(m), first),
+                Some(m) => (Some(self.part_of_mask(m, lanes, first, n)), 0),
             };
             out.push(MessagePart {
                 first,
@@ -269,6 +266,7 @@ impl SendLowering<'_> {
                 exec,
                 pred,
                 running,
+                channel,
             });
             first += n;
         }
@@ -276,10 +274,7 @@ impl SendLowering<'_> {
     }
 
     /// Returns lanes `first..first + n` of a mask as a flag of its own, clear above them.
-    fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
-        if mask == VFlag::EXEC || first == 0 && whole && (lanes <= 16 || lanes == n) {
-            return mask;
-        }
+    fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32) -> VFlag {
         let bits = n.clamp(16, 32);
         let (ty, own) = (flag_type(lanes), flag_type(bits));
         let r = self.out.temp(4);
@@ -334,12 +329,11 @@ impl SendLowering<'_> {
         let null = VirtReg::NULL;
         let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);
-        if part.running || part.pred.is_some() && pred.is_none() {
-            let Some(offset) = ChannelOffset::new(part.first) else {
-                return self.fail(format!("a message of channels from {}", part.first));
-            };
-            (send.no_mask, send.offset) = (false, offset);
-        }
+        send.no_mask = !part.running && (part.pred.is_none() || pred.is_some());
+        let Some(offset) = ChannelOffset::new(part.channel) else {
+            return self.fail(format!("a message of channels from {}", part.channel));
+        };
+        send.offset = offset;
         send.pred = pred.map(|f| Predicate {
             flag: RegRef::new(VirtReg::flag(f), 0),
             inverse: false,

@@ -18,7 +18,8 @@ use crate::error::CodegenError;
 use crate::mir::bale::{Bale, BaleSrc, View};
 use crate::mir::lowered::{Lowered, LoweredFunction, exec_compare};
 use crate::mir::operand::{
-    begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
+    begins, control, dst, flag_bits, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src,
+    uniform,
 };
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{
@@ -219,7 +220,7 @@ impl Legalizer<'_> {
         let same = masked.is_none();
         let bale = masked.as_ref().unwrap_or(bale);
         // The bits of a compare's mask that are kept exist before the first piece.
-        let mut previous = bale.under.map(|(mask, _)| mask);
+        let mut previous = bale.under.map(|(mask, _)| mask).or(bale.onto);
         for (n, (piece, operands)) in pieces.iter().enumerate() {
             let last = n + 1 == pieces.len();
             let operands = if same {
@@ -324,7 +325,13 @@ impl Legalizer<'_> {
     fn pieces(&mut self, bale: &Bale) -> SmallVec<[(BalePiece, PieceOperands); 4]> {
         let mut out = SmallVec::new();
         let mut first = 0;
-        let most = bale.max_exec(self.grf.bytes);
+        let mut most = bale.max_exec(self.grf.bytes);
+        // Channel offsets are multiples of the exec size.
+        if let Some(step) = 1u32.checked_shl(bale.first_bit().trailing_zeros())
+            && step >= self.target.features().channel_step
+        {
+            most = most.min(step);
+        }
         while first < bale.lanes {
             let mut lanes = 1 << (bale.lanes - first).min(most).ilog2();
             let operands = loop {
@@ -378,21 +385,19 @@ impl Legalizer<'_> {
             }
         }
         let offset = self.channel_offset(bale, p);
+        let bits = BalePiece {
+            first: bale.first_bit() + p.first,
+            ..p
+        };
         let exec = bale.mask == Some(VFlag::EXEC);
         if exec || bale.mask.is_some() && bale.running {
             inst.no_mask = false;
             inst.offset = offset.unwrap_or_default();
         }
-        if let Some(mask) = bale.mask.filter(|_| !exec).or(o.select) {
+        if let Some(mask) = bale.mask.filter(|_| !exec).or(o.select.map(|s| s.0)) {
             let (flag, at) = match offset {
                 Some(at) => (mask, at),
-                None => {
-                    let first = bale.channel + p.first;
-                    (
-                        self.flag_part(mask, BalePiece { first, ..p }),
-                        ChannelOffset::M0,
-                    )
-                }
+                None => (self.flag_part(mask, bits), ChannelOffset::M0),
             };
             inst.offset = at;
             inst.pred = Some(Predicate {
@@ -433,7 +438,7 @@ impl Legalizer<'_> {
             let flag = if offset.is_some() {
                 kept
             } else {
-                self.flag_part(mask, p)
+                self.flag_part(mask, bits)
             };
             inst.pred = Some(Predicate {
                 flag: RegRef::new(VirtReg::flag(flag), 0),
@@ -462,7 +467,7 @@ impl Legalizer<'_> {
             .into(),
         });
         if offset.is_none() {
-            self.merge_flag(target, keeps, written, p);
+            self.merge_flag(target, keeps, written, bits);
         }
         *previous = Some(target);
     }
@@ -509,7 +514,7 @@ impl Legalizer<'_> {
 
     /// The channel offset of a piece. It has steps; bits between need a flag of their own.
     fn channel_offset(&self, bale: &Bale, p: BalePiece) -> Option<ChannelOffset> {
-        let first = bale.channel + p.first;
+        let first = bale.first_bit() + p.first;
         let step = self.target.features().channel_step;
         let reachable = first.is_multiple_of(step.max(p.lanes.min(32)));
         ChannelOffset::new(first).filter(|_| reachable)
@@ -518,19 +523,10 @@ impl Legalizer<'_> {
     /// Returns a piece's bits of a flag, moved to bit 0 of a flag of their own.
     fn flag_part(&mut self, flag: VFlag, p: BalePiece) -> VFlag {
         self.fired.repair(Repair::FlagPart);
-        let ty = flag_type(u32::from(self.flags[flag]));
-        let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
-        self.op(
-            Op::Shr,
-            grf_dst(r, Type::Ud),
-            [flag_src(flag, ty), imm(p.first.into(), Type::Uw), Src::None],
-        );
-        let to = flag_dst(out, Type::Uw);
-        self.op(
-            Op::Mov,
-            to,
-            [scalar_src(r, 0, Type::Uw), Src::None, Src::None],
-        );
+        let out = self.temp_flag(p.lanes);
+        let lanes = u32::from(self.flags[flag]);
+        self.out
+            .push(begins(flag_bits(out, p.lanes, flag, lanes, p.first)));
         out
     }
 
@@ -558,6 +554,8 @@ impl Legalizer<'_> {
                 Src::None,
             ],
         );
+        let to = flag_dst(target, ty);
+        let moved = scalar_src(moved, 0, ty);
         if let Some(f) = previous {
             let kept = self.temp(4);
             self.op(
@@ -569,22 +567,11 @@ impl Legalizer<'_> {
                     Src::None,
                 ],
             );
-            self.op(
-                Op::Or,
-                grf_dst(moved, Type::Ud),
-                [
-                    scalar_src(moved, 0, Type::Ud),
-                    scalar_src(kept, 0, Type::Ud),
-                    Src::None,
-                ],
-            );
+            let kept = scalar_src(kept, 0, ty);
+            self.op(Op::Or, to, [moved, kept, Src::None]);
+        } else {
+            self.op(Op::Mov, to, [moved, Src::None, Src::None]);
         }
-        let to = flag_dst(target, ty);
-        self.op(
-            Op::Mov,
-            to,
-            [scalar_src(moved, 0, ty), Src::None, Src::None],
-        );
     }
 
     fn load_address(&mut self, v: &View, p: BalePiece, sub: u16) {

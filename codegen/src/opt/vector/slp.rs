@@ -254,7 +254,7 @@ fn arrange(
         let last = taken.last().map_or(0, |t| i64::from(t.0));
         // At least half of the lanes are used.
         let near =
-            lane > last && lane <= 2 * taken.len() as i64 && lane < i64::from(Type::MAX_PRED_LANES);
+            lane > last && lane <= 2 * taken.len() as i64 && lane < i64::from(Type::FLAG_LANES);
         let here = |k: usize| {
             if is_element(&k) && lane > 0 {
                 distance(&m, k) / lane

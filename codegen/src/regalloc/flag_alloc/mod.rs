@@ -2,28 +2,31 @@
 //!
 //! Flags are few, interchangeable and in SSA form, as regalloc2 expects. There are four 16-bit
 //! registers, or two 32-bit ones in a function with predicates of more than 16 lanes. Spill slots
-//! become dwords in the GRF file.
+//! become dwords in the GRF file. Logic reads and writes spilled flags there: trees of logic over
+//! more predicates than there are registers are computed in the GRF file.
 //!
 //! Input: flags in SSA form, critical edges split. Output: physical flags, no block parameters.
 
 mod block_local;
+mod sink_compares;
 
 use crate::entity_set::EntityLists;
 use crate::error::CodegenError;
 use crate::mir::insert::{Inserted, insert};
 use crate::mir::liveness::LiveOutLoad;
-use crate::mir::operand::{begins, dst, scalar, uniform};
+use crate::mir::operand::{begins, dst, grf_dst, scalar, uniform};
 use crate::mir::{
-    EdgeFlags, MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg, routines,
+    EdgeFlags, MInst, RegKind, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg, routines,
 };
 use crate::sized;
 use cranelift_entity::{EntityRef, SecondaryMap, entity_impl};
-use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
+use gantry_isa_gen::{self as isa, Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
     Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstPosition, InstRange, MachineEnv,
     Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, RegClass, RegallocOptions,
     VReg as RaVReg,
 };
+use smallvec::SmallVec;
 
 /// Kind of a flag operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,22 @@ enum FlagUse {
     /// register.
     Predicate,
     Write,
+}
+
+/// Returns true if an operand may stay in the dword of a spilled flag. A source is read there. A
+/// result that no condition modifier writes is written there, if all bits of the flag are:
+/// `bytes` is their number.
+fn takes_spilled(m: &MInst, u: FlagUse, bytes: u32) -> bool {
+    let MInst::Op { inst, keeps, .. } = m else {
+        return false;
+    };
+    match (u, &inst.dst) {
+        (FlagUse::Read, _) => true,
+        (FlagUse::Write, Dst::Direct { at, ty, .. }) => {
+            at.reg.is_flag() && ty.bytes() == bytes && keeps.is_none()
+        }
+        _ => false,
+    }
 }
 
 /// Returns true if an instruction's predicate is the flag whose bits its modifier keeps.
@@ -194,7 +213,14 @@ struct Edge(u32);
 entity_impl!(Edge);
 
 impl<'a> RoutineView<'a> {
-    fn new(code: &'a VCode, routine: Routine, numbers: &FlagNumbers, all: PRegSet) -> Self {
+    /// Makes the view of a routine. `all` are the registers, of `bytes` bytes each.
+    fn new(
+        code: &'a VCode,
+        routine: Routine,
+        numbers: &FlagNumbers,
+        all: PRegSet,
+        bytes: u32,
+    ) -> Self {
         let vreg = |f: VFlag| RaVReg::new(numbers.of[f] as usize, RegClass::Int);
         let data = &code.routines[routine];
         let range = data.first as usize..data.end as usize;
@@ -238,6 +264,7 @@ impl<'a> RoutineView<'a> {
                         ));
                         OperandConstraint::Reuse(operands.len() - 1 - first)
                     }
+                    _ if takes_spilled(m, u, bytes) => OperandConstraint::Any,
                     _ => OperandConstraint::Reg,
                 };
                 operands.push(Operand::new(vreg(f), constraint, kind, pos));
@@ -447,6 +474,12 @@ pub fn allocate_flags(
     let whole = code.flags.values().any(|&lanes| lanes > 16);
     let count = if whole { 2 } else { 4 };
     if block_local::allocate(&mut code, count, whole) {
+        copy_second_sources(&mut code);
+        return Ok(code);
+    }
+    let sunk = sink_compares::sink(&mut code);
+    if sunk > 0 && block_local::allocate(&mut code, count, whole) {
+        copy_second_sources(&mut code);
         return Ok(code);
     }
     let mut regs = PRegSet::empty();
@@ -463,7 +496,7 @@ pub fn allocate_flags(
     let numbers = FlagNumbers::new(&code);
     let mut placed = Vec::with_capacity(code.routines.len());
     for routine in code.routines.keys() {
-        let view = RoutineView::new(&code, routine, &numbers, regs);
+        let view = RoutineView::new(&code, routine, &numbers, regs, flag_word(whole).bytes());
         if let Some(load) = check_demand(&code, &view, file) {
             return Err(load.error(name, &code, file));
         }
@@ -492,7 +525,83 @@ pub fn allocate_flags(
         rewrite(name, &mut code, p, whole, &mut moves)?;
     }
     insert(&mut code, moves);
+    copy_second_sources(&mut code);
     Ok(code)
+}
+
+/// Returns the type of a flag's bits. `whole` selects 32-bit flags.
+fn flag_word(whole: bool) -> Type {
+    if whole { Type::Ud } else { Type::Uw }
+}
+
+/// Copies flags that are second sources to the GRF file: only the first source can be a flag. If
+/// that is in the file, as a spilled flag is, the two are exchanged instead. A copy serves all
+/// later sources of its block until the flag is written.
+fn copy_second_sources(code: &mut VCode) {
+    let VCode {
+        insts,
+        blocks,
+        vregs,
+        grf,
+        ..
+    } = code;
+    let mut copies = Vec::new();
+    // At most one for each word and each dword of the flags.
+    let mut known: SmallVec<[(RegRef<VirtReg>, Type, VReg); 4]> = SmallVec::new();
+    for b in blocks.values() {
+        known.clear();
+        for (n, m) in (b.start..).zip(&mut insts[b.start..b.end]) {
+            let MInst::Op { inst, .. } = m else { continue };
+            if let Some((at, ty)) = second_flag(inst) {
+                let there = known.iter().find(|k| k.0 == at && k.1 == ty);
+                let copy = match there {
+                    Some(k) => k.2,
+                    None => {
+                        let copy = vregs.push(VRegData::anywhere(4, *grf));
+                        copies.push(Inserted {
+                            at: n,
+                            after: false,
+                            inst: begins(uniform(Op::Mov, grf_dst(copy, ty), [scalar(at, ty)])),
+                        });
+                        known.push((at, ty, copy));
+                        copy
+                    }
+                };
+                if let Src::Direct { at, .. } = &mut inst.srcs[1] {
+                    *at = RegRef::new(VirtReg::grf(copy), 0);
+                }
+            }
+            let written = match inst.dst {
+                Dst::Direct { at, .. } => Some(at.reg),
+                _ => None,
+            };
+            let tested = inst.cond.map(|c| c.flag.reg);
+            for reg in written.into_iter().chain(tested) {
+                known.retain(|k| k.0.reg != reg);
+            }
+        }
+    }
+    insert(code, copies);
+}
+
+/// Returns the flag that is the second source of an instruction. Exchanges the sources first if the
+/// other one is no flag.
+fn second_flag(inst: &mut isa::Inst<VirtReg>) -> Option<(RegRef<VirtReg>, Type)> {
+    let flag = |s: &Src<VirtReg>| match s {
+        Src::Direct { at, ty, .. } if is_physical(at.reg) => Some((*at, *ty)),
+        _ => None,
+    };
+    let second = flag(&inst.srcs[1])?;
+    if matches!(inst.op, Op::And | Op::Or | Op::Xor) && flag(&inst.srcs[0]).is_none() {
+        inst.srcs.swap(0, 1);
+        return None;
+    }
+    Some(second)
+}
+
+/// Returns true for a physical flag.
+fn is_physical(reg: VirtReg) -> bool {
+    matches!(reg.kind(), RegKind::Phys(Reg::Arf(Arf::Flag, _)))
 }
 
 /// Result of regalloc2 for a routine.
@@ -520,7 +629,7 @@ fn rewrite(
     let slots: Vec<VReg> = (0..output.num_spillslots)
         .map(|_| code.vregs.push(VRegData::anywhere(4, code.grf)))
         .collect();
-    let ty = if whole { Type::Ud } else { Type::Uw };
+    let ty = flag_word(whole);
     let place = |a: Allocation| -> Option<RegRef<VirtReg>> {
         match a.kind() {
             AllocationKind::Reg => a.as_reg().map(|p| physical(p.hw_enc() as u16, whole)),

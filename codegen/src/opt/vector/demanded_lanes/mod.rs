@@ -619,7 +619,7 @@ impl<'a> DemandAnalysis<'a> {
 
 /// Returns the number of instructions of an operation on `lanes` lanes of `size` bytes.
 pub(in crate::opt) fn insts(grf: GrfFile, lanes: u32, size: u32) -> u32 {
-    let most = (2 * grf.bytes / size.max(1)).clamp(1, Type::MAX_PRED_LANES);
+    let most = (2 * grf.bytes / size.max(1)).clamp(1, Type::FLAG_LANES);
     lanes / most + (lanes % most).count_ones()
 }
 
