@@ -118,7 +118,7 @@ impl Gen<'_, '_, '_> {
         let mut new = part;
         let cast = self.rng.one_in(3);
         if cast {
-            new = self.bits_of(new, ty);
+            new = self.elements_of(new, ty);
         }
         for _ in 0..1 + self.rng.below(2) {
             let of = self.b.ty(new);
@@ -155,7 +155,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Returns the bits of a vector as elements of another size, if there are whole ones.
-    fn bits_of(&mut self, v: Value, ty: Type) -> Value {
+    fn elements_of(&mut self, v: Value, ty: Type) -> Value {
         let other = if ty.scalar().bytes() == 4 {
             Scalar::I16
         } else {

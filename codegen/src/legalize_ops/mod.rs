@@ -346,27 +346,63 @@ impl<'t> Expander<'t> {
         let mut first = 0;
         while first < ty.lanes() {
             let lanes = (ty.lanes() - first).min(rule.lanes);
-            let part = |of: Type| {
-                let at = first * of.scalar().bytes();
-                Region::contiguous(lanes as u16, at as u16)
-            };
-            let parts: SmallVec<[Value; 4]> = args
-                .iter()
-                .map(|&a| {
-                    let of = self.ty(a);
-                    self.region(of.by(lanes), a, part(of))
-                })
-                .collect();
+            let parts: SmallVec<[Value; 4]> =
+                args.iter().map(|&a| self.part(a, first, lanes)).collect();
             let mut parts = parts.into_iter();
             let mut data = *self.func.dfg.data(inst);
             data.map_args(&mut self.func.dfg, |v| parts.next().unwrap_or(v));
             let new = self.push(data, Some(ty.by(lanes)));
-            for ((out, new), ty) in out.iter_mut().zip(new).zip(&types) {
-                *out = self.replace(*out, new, part(*ty));
+            for (out, new) in out.iter_mut().zip(new) {
+                *out = self.with_part(*out, new, first);
             }
             first += lanes;
         }
         out
+    }
+
+    /// Reads lanes of a vector or predicate.
+    fn part(&mut self, arg: Value, first: u32, lanes: u32) -> Value {
+        let of = self.ty(arg);
+        if !of.is_pred() {
+            let at = first * of.scalar().bytes();
+            return self.region(
+                of.by(lanes),
+                arg,
+                Region::contiguous(lanes as u16, at as u16),
+            );
+        }
+        self.rdpred(arg, first, lanes)
+    }
+
+    /// Reads lanes of a predicate.
+    fn rdpred(&mut self, arg: Value, first: u32, lanes: u32) -> Value {
+        let data = InstData::RdPred {
+            opcode: Opcode::Rdpred,
+            arg,
+            offset: first as u8,
+        };
+        let ty = self.ty(arg).by(lanes);
+        self.one(data, Some(ty))
+    }
+
+    /// Replaces lanes of a predicate.
+    fn wrpred(&mut self, old: Value, new: Value, first: u32) -> Value {
+        let data = InstData::WrPred {
+            opcode: Opcode::Wrpred,
+            args: [old, new],
+            offset: first as u8,
+        };
+        self.one(data, None)
+    }
+
+    /// Replaces lanes of a vector or predicate from `first` on.
+    fn with_part(&mut self, old: Value, new: Value, first: u32) -> Value {
+        let of = self.ty(new);
+        if !of.is_pred() {
+            let at = first * of.scalar().bytes();
+            return self.replace(old, new, Region::contiguous(of.lanes() as u16, at as u16));
+        }
+        self.wrpred(old, new, first)
     }
 
     fn ty(&self, v: Value) -> Type {

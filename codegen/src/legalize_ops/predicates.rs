@@ -104,14 +104,7 @@ impl Expander<'_> {
             return v;
         }
         if !is_long(ty) {
-            let (opcode, arg) = (Opcode::Rdpred, v);
-            let offset = first as u8;
-            let data = InstData::RdPred {
-                opcode,
-                arg,
-                offset,
-            };
-            return self.one(data, Some(ty.by(lanes)));
+            return self.rdpred(v, first, lanes);
         }
         let [low, high] = self.parts_of(v);
         if first >= FLAG {
@@ -134,12 +127,7 @@ impl Expander<'_> {
         if self.ty(old) == self.ty(new) {
             return new;
         }
-        let data = InstData::WrPred {
-            opcode: Opcode::Wrpred,
-            args: [old, new],
-            offset: first as u8,
-        };
-        self.one(data, None)
+        self.wrpred(old, new, first)
     }
 
     /// Returns consecutive lanes of an operand of an operation on lanes.

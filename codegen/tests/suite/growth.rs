@@ -160,19 +160,19 @@ fn nested_masks(depth: usize) -> Module {
     let mut f = Function::kernel("k", 16);
     let mut b = FunctionBuilder::new(&mut f);
     let p = b.ptr_param();
-    let x = b.ins().bload(I32.by(16), p, 0);
-    let v = b.var(x);
+    let first = b.ins().bload(I32.by(16), p, 0);
+    let v = b.var(first);
     for _ in 0..depth {
         let x = b.use_var(v);
-        let c = b.ins().icmp(IntCC::SignedGreaterThan, x, x);
+        let c = b.ins().icmp(IntCC::SignedGreaterThan, x, first);
         b.simd_if_begin(c);
         let y = b.ins().imul(x, x);
         b.def_var(v, y);
     }
     for _ in 0..depth {
         b.simd_if_end();
-        let (x, y) = (b.use_var(v), b.use_var(v));
-        let z = b.ins().bxor(x, y);
+        let x = b.use_var(v);
+        let z = b.ins().bxor(x, first);
         b.def_var(v, z);
     }
     let x = b.use_var(v);

@@ -98,7 +98,7 @@ fn each_rule() {
         (
             "v20 = bits_to_pred.b1x8 v10",
             11,
-            "gives a predicate, from one i32",
+            "gives a predicate of up to 32 lanes, from one i32",
         ),
         // Immediates.
         (
