@@ -1,9 +1,8 @@
-//! Lowering of launch values (ids, sizes, the dispatch mask), vector constants, and additions with
-//! carry.
+//! Lowering of launch values (ids, sizes, the dispatch mask), and additions with carry.
 
 use super::{Lower, gen_signed};
-use crate::ir::{Constant, Dim, FuncKind, Inst, InstData, Opcode, Value};
-use crate::mir::bale::{Bale, BaleSrc, Operation, View};
+use crate::ir::{Dim, FuncKind, Inst, InstData, Opcode, Value};
+use crate::mir::bale::{Bale, Operation, View};
 use crate::mir::lowered::{Lowered, at};
 use crate::mir::{MInst, VirtReg, operand};
 use crate::target::abi::{LaunchFact, group_id_address};
@@ -113,77 +112,6 @@ impl Lower<'_> {
         self.exec_to_flag(out, lanes, zero);
     }
 
-    /// Emits a constant per lane. Groups of eight lanes that fit in nibbles are packed immediates,
-    /// and steps of an arithmetic sequence are additions. The rest is one move per lane.
-    pub(super) fn lower_constant_vector(&mut self, inst: Inst, c: Constant) {
-        let Some(v) = self.func.dfg.first_result(inst) else {
-            return;
-        };
-        let vt = self.ty(v);
-        let ty = gen_signed(vt.scalar());
-        let out = self.reg(v);
-        let lanes: Vec<u64> = self.func.dfg.constant(c).to_vec();
-        let bits = vt.scalar().bits();
-        let signed: Vec<i64> = lanes
-            .iter()
-            .map(|&x| super::facts::sign_extend(x, bits))
-            .collect();
-        let mut starts = true;
-        for (n, chunk) in signed.chunks(8).enumerate() {
-            let first = n as u32 * 8;
-            let dst = View {
-                offset: first * ty.bytes(),
-                ..View::contiguous(VirtReg::grf(out), chunk.len() as u32, ty)
-            };
-            let n = chunk.len() as u32;
-            if ty.is_int()
-                && ty.bytes() >= 2
-                && n > 1
-                && let Some(NibbleSequence { steps, shift, base }) = NibbleSequence::of(chunk)
-            {
-                let words = self.packed(pack_nibbles(&steps)).plain();
-                let mut ops: Vec<(Op, BaleSrc)> = Vec::new();
-                if shift > 0 {
-                    ops.push((Op::Shl, BaleSrc::Imm(shift.into(), Type::Uw)));
-                }
-                if base != 0 {
-                    ops.push((Op::Add, BaleSrc::Imm(base as u64 & 0xffff, Type::W)));
-                }
-                // Operations before the last are on words. So are shifts for qwords, which not all
-                // platforms have.
-                let widens = ty.bytes() == 8 && base == 0;
-                let last = ops.pop_if(|_| !widens);
-                let mut words = words;
-                for (op, by) in ops {
-                    let made = self.temp(n * Type::W.bytes());
-                    let to = View::contiguous(VirtReg::grf(made), n, Type::W);
-                    self.bale_at(to, true, n, Operation::new(op, Type::W, &[words, by]));
-                    words = to.plain();
-                }
-                let o = match last {
-                    Some((op, by)) => Operation::new(op, ty, &[words, by]),
-                    None => Operation::new(Op::Mov, ty, &[words]),
-                };
-                self.bale_at(dst, starts, n, o);
-                starts = false;
-                continue;
-            }
-            for (i, x) in chunk.iter().enumerate() {
-                let at = View {
-                    offset: (first + i as u32) * ty.bytes(),
-                    ..View::scalar(VirtReg::grf(out), 0, ty)
-                };
-                let bits = lanes.get(first as usize + i).copied().unwrap_or(0);
-                let src = match ty {
-                    Type::B => BaleSrc::Imm(*x as u64 & 0xffff, Type::W),
-                    t => BaleSrc::Imm(bits, t),
-                };
-                self.bale_at(at, starts, 1, Operation::new(Op::Mov, ty, &[src]));
-                starts = false;
-            }
-        }
-    }
-
     /// Emits `addc` or `subb`, which write the carry to the accumulator and exist only for unsigned
     /// dwords.
     pub(super) fn lower_carry(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
@@ -204,55 +132,4 @@ impl Lower<'_> {
             ..Bale::new(lanes, Operation::new(op, Type::Ud, &srcs), sum, true)
         }));
     }
-}
-
-/// Numbers that are nibbles times a power of two, plus a base, all within words.
-struct NibbleSequence {
-    /// Nibbles, from -8 to 7.
-    steps: Vec<i64>,
-    shift: u32,
-    base: i64,
-}
-
-impl NibbleSequence {
-    fn of(xs: &[i64]) -> Option<NibbleSequence> {
-        let nibble = |x: &i64| (-8..8).contains(x);
-        let word = |x: i64| i16::try_from(x).is_ok();
-        let (least, most) = (*xs.iter().min()?, *xs.iter().max()?);
-        if xs.iter().all(nibble) {
-            return Some(NibbleSequence {
-                steps: xs.to_vec(),
-                shift: 0,
-                base: 0,
-            });
-        }
-        if !word(least) || !word(most) {
-            return None;
-        }
-        let first = *xs.first()?;
-        let all = xs.iter().fold(0, |all, x| all | (x - least));
-        let shift = all.trailing_zeros().min(15);
-        // The first number is preferred as base, so that similar groups become equal. The next
-        // choice is the middle.
-        let bases = [0, first, least + (8 << shift)];
-        bases.into_iter().find_map(|base| {
-            let unit = 1 << shift;
-            let fits = |x: &&i64| {
-                let step = *x - base;
-                step % unit == 0 && word(step) && nibble(&(step >> shift))
-            };
-            let all = word(base) && xs.iter().filter(fits).count() == xs.len();
-            all.then(|| NibbleSequence {
-                steps: xs.iter().map(|x| (x - base) >> shift).collect(),
-                shift,
-                base,
-            })
-        })
-    }
-}
-
-fn pack_nibbles(xs: &[i64]) -> u64 {
-    xs.iter()
-        .enumerate()
-        .fold(0, |acc, (i, x)| acc | ((*x as u64 & 0xf) << (4 * i)))
 }

@@ -10,6 +10,7 @@
 mod block2d;
 mod calls;
 mod chains;
+mod constants;
 mod context;
 mod control;
 mod facts;

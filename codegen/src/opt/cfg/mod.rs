@@ -4,3 +4,4 @@ pub(crate) mod cfg_cache;
 pub(crate) mod if_conversion;
 pub(crate) mod jump_threading;
 pub(crate) mod simplify_cfg;
+mod two_armed;

@@ -1,9 +1,10 @@
-//! CFG simplification: folds branches on constants, removes redundant block parameters, and merges
-//! blocks with their only predecessor.
+//! CFG simplification: folds branches on constants, removes redundant block parameters, makes
+//! selects of two-armed values (`two_armed.rs`), and merges blocks with their only predecessor.
 //!
 //! Limits: each block and edge is visited once, parameters [`ROUNDS`] times.
 
 use super::cfg_cache::CfgCache;
+use super::two_armed;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, InstData, Opcode, Value};
 use crate::opt::{OptState, PassContext};
@@ -15,7 +16,7 @@ use cranelift_entity::packed_option::PackedOption;
 const ROUNDS: usize = 4;
 
 /// Runs the pass. Returns the number of branches, parameters and blocks that were removed.
-pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
+pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cache = &mut state.cfg;
     let mut done = branches(func, cache);
     cache.remove_unreachable(func);
@@ -26,7 +27,9 @@ pub(in crate::opt) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut 
             break;
         }
     }
-    done + merge(func, cache)
+    let selects = two_armed::run(func, ctx, cache);
+    cache.remove_unreachable(func);
+    done + selects + merge(func, cache)
 }
 
 /// Folds branches on constants into jumps. Leaves them if the function would have no return, since

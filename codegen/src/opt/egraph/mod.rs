@@ -208,7 +208,11 @@ impl<'a> EGraph<'a> {
                 self.func
                     .dfg
                     .map_args(inst, |v| known[v].class.expand().unwrap_or(v));
-                let data = *self.func.dfg.data(inst);
+                let mut data = *self.func.dfg.data(inst);
+                if self.drop_full_mask(&mut data) {
+                    *self.func.dfg.data_mut(inst) = data;
+                    self.changes += 1;
+                }
                 if let (true, Some(result)) = (is_node(&data), self.func.dfg.first_result(inst)) {
                     let ty = self.func.dfg.ty(result);
                     let class = self.node(ty, data, Some((inst, result)));
@@ -228,6 +232,30 @@ impl<'a> EGraph<'a> {
                     .map_args(inst, |v| known[v].class.expand().unwrap_or(v));
             }
         }
+    }
+
+    /// Drops a mask of all lanes from an access or a write, and the old value with it: no lane takes
+    /// that. Returns true if there was such a mask.
+    fn drop_full_mask(&self, data: &mut InstData) -> bool {
+        let (mask, old) = match data {
+            InstData::Load { mask, old, .. }
+            | InstData::Atomic { mask, old, .. }
+            | InstData::Image { mask, old, .. } => (mask, Some(old)),
+            InstData::Store { mask, .. } | InstData::WrRegion { mask, .. } => (mask, None),
+            _ => return false,
+        };
+        let is_full = |m: Value| {
+            let full = u64::MAX >> (64 - self.ty(m).lanes().clamp(1, 64));
+            self.immediate(m).is_some_and(|bits| bits & full == full)
+        };
+        if !mask.expand().is_some_and(is_full) {
+            return false;
+        }
+        *mask = None.into();
+        if let Some(old) = old {
+            *old = None.into();
+        }
+        true
     }
 
     fn ty(&self, v: Value) -> Type {

@@ -418,6 +418,11 @@ impl<'a> Context for EGraph<'a> {
         is_power.then(|| sign | (2 * bias - exponent) << fraction)
     }
 
+    fn float_sign(&mut self, ty: Type) -> Option<u64> {
+        let scalar = ty.scalar();
+        scalar.is_float().then(|| 1 << (scalar.bits() - 1))
+    }
+
     fn is_width(&mut self, ty: Type, bits: u64) -> Option<Unit> {
         then(u64::from(ty.scalar().bits()) == bits)
     }

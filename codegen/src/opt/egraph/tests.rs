@@ -241,7 +241,7 @@ impl InstanceBuilder<'_> {
                 some(INTS.into_iter().filter(half).collect(), self.rng)
             }
             Opcode::Bitcast => {
-                let scalar = self.rng.pick(&INTS)?;
+                let scalar = self.rng.pick(&[INTS.as_slice(), &FLOATS].concat())?;
                 match ty.bytes() % scalar.bytes() {
                     0 => Type::new(scalar, ty.bytes() / scalar.bytes()),
                     _ => None,
@@ -254,7 +254,10 @@ impl InstanceBuilder<'_> {
                     None
                 }
             }
-            Opcode::Any | Opcode::All => Type::new(Scalar::B1, 32),
+            Opcode::Any | Opcode::All => {
+                let lanes = self.rng.pick(&[1, 5, 16, 32])?;
+                Type::new(Scalar::B1, lanes)
+            }
             Opcode::BitsToPred => Some(Type::scalar_of(Scalar::I32)),
             Opcode::PredToBits => Some(Type::scalar_of(Scalar::B1)),
             _ => Some(ty),
@@ -292,7 +295,10 @@ impl InstanceBuilder<'_> {
                 let bits = match self.rng.below(8) {
                     0 => any % (width + 1),
                     1 => 1 << (any % width),
-                    2 => mask,
+                    2 => self
+                        .rng
+                        .pick(&[mask, mask >> 1, mask ^ mask >> 1])
+                        .unwrap_or(mask),
                     3 => mask >> (any % width),
                     4 => (1 << (any % width)) - 1,
                     5 => any % 16,
