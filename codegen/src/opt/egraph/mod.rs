@@ -234,8 +234,8 @@ impl<'a> EGraph<'a> {
         }
     }
 
-    /// Drops a mask of all lanes from an access or a write, and the old value with it: no lane takes
-    /// that. Returns true if there was such a mask.
+    /// Drops a mask of all lanes from an access or a write, and the old value, which no lane takes.
+    /// Returns true if there was such a mask.
     fn drop_full_mask(&self, data: &mut InstData) -> bool {
         let (mask, old) = match data {
             InstData::Load { mask, old, .. }
