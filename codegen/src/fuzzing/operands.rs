@@ -119,36 +119,17 @@ impl Gen<'_, '_, '_> {
         bits & scalar.mask()
     }
 
-    /// Returns the lanes of a constant: any numbers, small ones, products of small ones, small
-    /// integers as floats, or few numbers that repeat.
+    /// Returns the lanes of a constant, often such that each fits in four bits.
     pub(super) fn lane_list(&mut self, ty: Type) -> Vec<u64> {
-        let (scalar, mask) = (ty.scalar(), ty.scalar().mask());
-        let lanes = 0..ty.lanes();
-        match self.rng.below(5) {
-            0 if scalar.is_int() => lanes.map(|_| u64::from(self.rng.below(8)) & mask).collect(),
-            1 if scalar.is_int() => {
-                let by = self.rng.below(2000);
-                let step = |g: &mut Self| i64::from(g.rng.below(15)) - 7;
-                lanes
-                    .map(|_| (step(self) * i64::from(by)) as u64 & mask)
-                    .collect()
+        let small = !ty.scalar().is_float() && self.rng.one_in(3);
+        let mut lane = || {
+            if small {
+                u64::from(self.rng.below(8)) & ty.scalar().mask()
+            } else {
+                self.lane(ty.scalar())
             }
-            1 if scalar == Scalar::F32 => {
-                let number = |g: &mut Self| g.rng.below(16) as f32 - 8.0;
-                lanes.map(|_| u64::from(number(self).to_bits())).collect()
-            }
-            2 => {
-                let numbers = [0; 3].map(|_| self.lane(scalar));
-                let step = 1 + self.rng.below(4);
-                let number = |g: &mut Self, n: u32| match n % step {
-                    0 if !g.rng.one_in(8) => numbers[0],
-                    _ if g.rng.one_in(8) => numbers[2],
-                    _ => numbers[1],
-                };
-                lanes.map(|n| number(self, n)).collect()
-            }
-            _ => lanes.map(|_| self.lane(scalar)).collect(),
-        }
+        };
+        (0..ty.lanes()).map(|_| lane()).collect()
     }
 
     /// Returns a value of a type: an existing one, a new one, or one with a single use.
