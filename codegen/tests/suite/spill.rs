@@ -240,7 +240,7 @@ fn fitting_values_move_and_do_not_spill() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
     let (mut runs, mut moved, mut spilled, mut calls) = ([0; 2], 0, [0; 2], 0);
-    for seed in SEED..SEED + 600 {
+    for seed in SEED..SEED + 1_200 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
             size: 25,
