@@ -5,14 +5,14 @@ use crate::Options;
 use crate::check::compile_checked;
 use crate::expect;
 use crate::file::{Test, TestFile};
-use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
+use gantry_codegen::{CompileOptions, GrfMode, Inline, OptLevel, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and tests the dump of one stage.
 ///
 /// Each `; check:` text must be in it in order, and no `; not:` text. With `precise-output` it must
 /// be the section of the command's name. `flags` and `mask-stack` select the lowering of SIMD
 /// control flow. `O0` to `O2` select the optimization level. The default is `O0`, and `O2` for
-/// tests of stages that optimize. With an `; error:` the compiler must refuse the file with that
+/// tests of stages that optimize. `grf256` gives threads 256 registers. With an `; error:` the compiler must refuse the file with that
 /// text.
 pub(super) struct StageTest(Stage);
 
@@ -44,6 +44,7 @@ impl Command for StageTest {
             "O0",
             "O1",
             "O2",
+            "grf256",
         ]
     }
 
@@ -73,6 +74,9 @@ impl Command for StageTest {
         }
         if test.has("calls") {
             compile_options.inline = Inline::Never;
+        }
+        if test.has("grf256") {
+            compile_options.grf_mode = GrfMode::Large;
         }
         let expected = file.named("error").next();
         let compiled = parse(file).and_then(|module| compile_checked(&module, &compile_options));

@@ -4,6 +4,23 @@ use super::Node;
 use crate::ir::{DataFlowGraph, InstData, Opcode, Type};
 use std::hash::BuildHasher;
 
+/// Orders of the operands that patterns are matched against, for an operation whose operands may be
+/// exchanged.
+///
+/// A rule whose root has one nested pattern and one plain variable has the nested pattern first in
+/// a compare, and last in other operations.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Orders {
+    /// The own order: the operands may not be exchanged, or the last one is a constant.
+    #[default]
+    One,
+    /// The own order at the root of a rule, both below it.
+    OneAtRoot,
+    /// The exchanged order at the root of a rule, both below it.
+    ExchangedAtRoot,
+    Both,
+}
+
 /// Returns true if a node has a key: a type, and operands that are in order.
 pub(super) fn has_key(dfg: &DataFlowGraph, node: &Node, (ty, data): &(Type, InstData)) -> bool {
     dfg.def_inst(node.value).is_some_and(|inst| {

@@ -45,7 +45,7 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use keys::{commutes, has_key, hash_of, ordered, spread};
+use keys::{Orders, commutes, has_key, hash_of, is_exchangeable, ordered, spread};
 pub(super) use regions::{elements, region_of};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -100,6 +100,8 @@ struct ValueInfo {
     /// Bits of an integer that are zero in every lane.
     zeros: u64,
     alternatives: PackedOption<Alternatives>,
+    /// Orders of the operands that patterns are matched against.
+    orders: Orders,
 }
 
 /// Node, identified by its value's instruction, and its class.
@@ -293,6 +295,7 @@ impl<'a> EGraph<'a> {
         });
         self.known[this].best = BestNode { cost, value: this };
         self.known[this].zeros = self.zeros(ty, &data);
+        self.known[this].orders = self.orders(&data);
         if let InstData::ImmVec { constant, .. } = data {
             self.known[this].lanes = constant.into();
         }
@@ -596,20 +599,34 @@ impl<'a> EGraph<'a> {
         data
     }
 
-    /// Returns true if patterns match the root of a rule in one order only: its last operand is a
-    /// constant, or neither operand is a node.
-    fn has_one_order(&self, v: Value, data: &InstData) -> bool {
+    /// Returns the orders of a node's operands that patterns are matched against.
+    fn orders(&self, data: &InstData) -> Orders {
+        if !is_exchangeable(data) {
+            return Orders::One;
+        }
         let (InstData::Binary { args: [a, b], .. }
         | InstData::IntCompare { args: [a, b], .. }
         | InstData::FloatCompare { args: [a, b], .. }
         | InstData::Ternary {
             args: [a, b, _], ..
-        }) = data
+        }) = *data
         else {
-            return true;
+            return Orders::One;
         };
+        if self.is_constant(b) {
+            return Orders::One;
+        }
         let is_node = |v: Value| !self.known[v].best.value.is_reserved_value();
-        v == self.root && (self.is_constant(*b) || !is_node(*a) && !is_node(*b))
+        let compare = matches!(
+            data,
+            InstData::IntCompare { .. } | InstData::FloatCompare { .. }
+        );
+        match (is_node(a), is_node(b)) {
+            (true, true) => Orders::Both,
+            (false, false) => Orders::OneAtRoot,
+            (first, _) if first == compare => Orders::OneAtRoot,
+            _ => Orders::ExchangedAtRoot,
+        }
     }
 
     /// Puts a constant last, and of two constants one that is equal in all lanes.

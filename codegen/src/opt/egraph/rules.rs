@@ -1,6 +1,6 @@
 //! Functions that the rules of `../isle` call.
 
-use super::keys::{exchanged, is_exchangeable};
+use super::keys::{Orders, exchanged};
 use super::{ALTERNATIVES, EGraph, regions};
 use crate::ir::interp::Lanes;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -199,8 +199,7 @@ impl<'a> ContextIter for ClassMembers<'a> {
 
     fn next(&mut self, graph: &mut EGraph<'a>) -> Option<(Type, InstData)> {
         if let Some(v) = self.exchange.take() {
-            let data = exchanged(graph.data(v)?)?;
-            return Some((graph.ty(v), data));
+            return Some((graph.ty(v), exchanged(graph.data(v)?)?));
         }
         let v = match self.only.take() {
             Some(v) => v,
@@ -211,7 +210,13 @@ impl<'a> ContextIter for ClassMembers<'a> {
             }
         };
         let data = *graph.data(v)?;
-        self.exchange = (is_exchangeable(&data) && !graph.has_one_order(v, &data)).then_some(v);
+        let root = v == graph.root;
+        match graph.known[v].orders {
+            Orders::One => {}
+            Orders::OneAtRoot if root => {}
+            Orders::ExchangedAtRoot if root => return Some((graph.ty(v), exchanged(&data)?)),
+            _ => self.exchange = Some(v),
+        }
         Some((graph.ty(v), data))
     }
 }

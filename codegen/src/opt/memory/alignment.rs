@@ -12,6 +12,7 @@
 use crate::ir::{ArgKind, Block, ControlFlow, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Number of lowest bits that are followed: those of an index.
@@ -122,7 +123,7 @@ pub(crate) struct Alignments<'f> {
     cfg: &'f ControlFlow,
     known: SecondaryMap<Value, Known>,
     /// Values of the current query that read a value.
-    users: SecondaryMap<Value, SmallVec<[Value; 2]>>,
+    users: FxHashMap<Value, SmallVec<[Value; 2]>>,
 }
 
 impl<'f> Alignments<'f> {
@@ -131,7 +132,7 @@ impl<'f> Alignments<'f> {
             func,
             cfg,
             known: sized(func.dfg.num_values()),
-            users: SecondaryMap::new(),
+            users: FxHashMap::default(),
         }
     }
 
@@ -154,7 +155,7 @@ impl<'f> Alignments<'f> {
                         all.push(operand);
                     }
                 }
-                self.users[operand].push(user);
+                self.users.entry(operand).or_default().push(user);
             }
         }
         let mut work = all.clone();
@@ -166,14 +167,14 @@ impl<'f> Alignments<'f> {
             let after = before.map_or(found, |b| b.meet(found));
             if before != Some(after) {
                 self.known[v] = Known::Assumed(Some(after));
-                work.extend(&self.users[v]);
+                work.extend(self.users.get(&v).into_iter().flatten());
             }
         }
+        self.users.clear();
         for v in all {
             if let Known::Assumed(found) = self.known[v] {
                 self.known[v] = Known::Result(found.unwrap_or(Alignment::UNKNOWN));
             }
-            self.users[v].clear();
         }
         match self.known[v] {
             Known::Result(known) => known,

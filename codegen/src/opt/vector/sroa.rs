@@ -17,6 +17,7 @@ use crate::ir::{
 use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Maximal parts of a vector.
@@ -33,7 +34,7 @@ struct VectorWebs {
     /// Vectors with other uses.
     excluded: Marks<Value>,
     /// Byte ranges of regions, at the root value.
-    regions: SecondaryMap<Value, Vec<(u32, u32)>>,
+    regions: FxHashMap<Value, Vec<(u32, u32)>>,
     /// Roots with regions, in order.
     found: Vec<Value>,
     /// Number of block parameters of each root.
@@ -78,7 +79,7 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mu
     let (mut done, mut left) = (0, PARAMS);
     for v in std::mem::take(&mut webs.found) {
         let web = webs.of(v);
-        let spans = std::mem::take(&mut webs.regions[v]);
+        let spans = webs.regions.remove(&v).unwrap_or_default();
         // All ranges are at the root.
         debug_assert!(web == v || spans.is_empty());
         if webs.excluded.contains(web) || spans.is_empty() {
@@ -115,7 +116,7 @@ fn find(func: &Function) -> VectorWebs {
         sets: UnionFind::new(values),
         params: sized(values),
         excluded: Marks::sized(values),
-        regions: SecondaryMap::new(),
+        regions: FxHashMap::default(),
         found: Vec::new(),
     };
     let mut spans: Vec<(Value, (u32, u32))> = Vec::new();
@@ -205,10 +206,11 @@ fn find(func: &Function) -> VectorWebs {
     for (v, span) in spans {
         let web = webs.of(v);
         if !webs.excluded.contains(web) {
-            if webs.regions[web].is_empty() {
+            let regions = webs.regions.entry(web).or_default();
+            if regions.is_empty() {
                 webs.found.push(web);
             }
-            webs.regions[web].push(span);
+            regions.push(span);
         }
     }
     webs
