@@ -69,9 +69,9 @@ impl EGraph<'_> {
     fn possible_of_binary(&self, ty: Type, opcode: Opcode, [x, y]: [Value; 2]) -> u64 {
         let (bits, mask) = (ty.scalar().bits(), ty.scalar().mask());
         let (a, b) = (self.possible(x), self.possible(y));
-        let by = self.immediate(y);
-        let count = by.map(|k| (k % u64::from(bits)) as u32);
-        let nonnegative = self.is_not_negative(x) && self.is_not_negative(y);
+        let by = || self.immediate(y);
+        let count = || by().map(|k| (k % u64::from(bits)) as u32);
+        let nonnegative = || self.is_not_negative(x) && self.is_not_negative(y);
         match opcode {
             Opcode::Band => a & b,
             Opcode::Bor | Opcode::Bxor => a | b,
@@ -83,31 +83,31 @@ impl EGraph<'_> {
                 up_to_or_all(a.checked_mul(b), mask) & low
             }
             Opcode::UmulWide => up_to_or_all(a.checked_mul(b), mask),
-            Opcode::SmulWide if nonnegative => up_to_or_all(a.checked_mul(b), mask),
-            Opcode::Ishl => match count {
+            Opcode::SmulWide if nonnegative() => up_to_or_all(a.checked_mul(b), mask),
+            Opcode::Ishl => match count() {
                 Some(k) => a << k & mask,
                 None => multiple_of(a) & mask,
             },
-            Opcode::Ushr => count.map_or(up_to(a), |k| a >> k),
-            Opcode::Sshr if self.is_not_negative(x) => count.map_or(up_to(a), |k| a >> k),
-            Opcode::Rotl => match count {
+            Opcode::Ushr => count().map_or(up_to(a), |k| a >> k),
+            Opcode::Sshr if self.is_not_negative(x) => count().map_or(up_to(a), |k| a >> k),
+            Opcode::Rotl => match count() {
                 Some(k) if k > 0 => (a << k | a >> (bits - k)) & mask,
                 _ => mask,
             },
-            Opcode::Rotr => match count {
+            Opcode::Rotr => match count() {
                 Some(k) if k > 0 => (a >> k | a << (bits - k)) & mask,
                 _ => mask,
             },
             Opcode::Umin => up_to(a.min(b)) & (a | b),
             Opcode::Umax => a | b,
-            Opcode::Smin if nonnegative => up_to(a.min(b)) & (a | b),
+            Opcode::Smin if nonnegative() => up_to(a.min(b)) & (a | b),
             Opcode::Smin | Opcode::Smax => a | b,
             // A divisor of zero gives any value.
-            Opcode::Udiv => match by {
+            Opcode::Udiv => match by() {
                 Some(k) => a.checked_div(k).map_or(mask, up_to),
                 None => mask,
             },
-            Opcode::Urem => match by.and_then(|k| k.checked_sub(1)) {
+            Opcode::Urem => match by().and_then(|k| k.checked_sub(1)) {
                 Some(most) => up_to(most.min(a)),
                 None => mask,
             },

@@ -331,7 +331,9 @@ impl<'a> EGraph<'a> {
         if ty.scalar().is_int() && self.possible(this) == 0 && self.immediate(this).is_none() {
             return self.make_constant(ty, Lanes::from([0]));
         }
-        if !self.rules || self.depth >= DEPTH || self.budget == 0 {
+        // No rule has a constant at its root.
+        let constant = matches!(data, InstData::Imm { .. } | InstData::ImmVec { .. });
+        if constant || !self.rules || self.depth >= DEPTH || self.budget == 0 {
             return this;
         }
         self.depth += 1;
