@@ -160,10 +160,24 @@ pub(super) fn is_node(data: &InstData) -> bool {
 
 /// Runs the pass. Returns the number of changes.
 pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState) -> u32 {
+    run_with(func, ctx, state, ctx.passes.contains(Pass::Rules))
+}
+
+/// Runs the pass without the algebraic rules, for facts that these seldom change: equal values,
+/// constants, and uniform vectors. Returns the number of changes.
+pub(super) fn run_without_rules(
+    func: &mut Function,
+    ctx: &PassContext<'_>,
+    state: &mut OptState,
+) -> u32 {
+    run_with(func, ctx, state, false)
+}
+
+fn run_with(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptState, rules: bool) -> u32 {
     state.cfg.remove_unreachable(func);
     let cfg = state.cfg.get(func);
     let counts = &mut state.counts;
-    let mut graph = EGraph::new(func, ctx);
+    let mut graph = EGraph::new(func, ctx, rules);
     graph.build(&cfg);
     let (changes, replaced) = (graph.changes, graph.replaced);
     counts.fired.extend(&graph.fired);
@@ -178,7 +192,7 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, state: &mut OptSta
 }
 
 impl<'a> EGraph<'a> {
-    fn new(func: &'a mut Function, ctx: &'a PassContext<'a>) -> EGraph<'a> {
+    fn new(func: &'a mut Function, ctx: &'a PassContext<'a>, rules: bool) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
             known: sized(func.dfg.num_values() + count / INSTS_PER_MADE_VALUE),
@@ -191,7 +205,7 @@ impl<'a> EGraph<'a> {
             depth: 0,
             root: Value::reserved_value(),
             budget: 64 + count.saturating_mul(MADE_PER_INST),
-            rules: ctx.passes.contains(Pass::Rules),
+            rules,
             fired: Fired::default(),
             changes: 0,
             replaced: 0,
@@ -333,8 +347,15 @@ impl<'a> EGraph<'a> {
         }
         // No rule has a constant at its root.
         let constant = matches!(data, InstData::Imm { .. } | InstData::ImmVec { .. });
-        if constant || !self.rules || self.depth >= DEPTH || self.budget == 0 {
+        if constant || self.depth >= DEPTH || self.budget == 0 {
             return this;
+        }
+        if !self.rules {
+            if !self.ctx.passes.contains(Pass::Rules) {
+                return this;
+            }
+            let other = self.uniform(ty, data);
+            return other.filter(|o| self.add(this, *o)).unwrap_or(this);
         }
         self.depth += 1;
         let made = self.func.dfg.num_values();

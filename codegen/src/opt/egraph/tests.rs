@@ -524,7 +524,7 @@ fn check_rule(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough
         }
         let params: Vec<Value> = func.dfg.block_params(block).to_vec();
         let cfg = ControlFlow::new(&func);
-        let mut graph = EGraph::new(&mut func, &ctx);
+        let mut graph = EGraph::new(&mut func, &ctx, true);
         // Rules are off while the instance is built. They run on its root afterwards.
         graph.rules = false;
         graph.build(&cfg);

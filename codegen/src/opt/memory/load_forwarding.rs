@@ -24,6 +24,8 @@ use crate::opt::{OptState, PassContext};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Maximal available values that are tracked.
 const AVAILABLE: usize = 100;
@@ -33,7 +35,7 @@ const AVAILABLE_AT_ENDS: usize = 1 << 16;
 /// Value of an earlier access, which later loads may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AvailableValue {
-    pub access: MemoryAccess,
+    pub access: Rc<MemoryAccess>,
     pub value: Value,
     /// Mask of the bytes from each address on that are still valid, up to the 64th.
     pub valid: u64,
@@ -106,8 +108,7 @@ fn visit(
     }
     let value = match data {
         InstData::Load { old, .. } => {
-            let found = known.iter().rev().find(|k| k.gives(&access, func)).cloned();
-            let value = match found {
+            let value = match known.iter().rev().find(|k| k.gives(&access, func)) {
                 Some(found) => Some(found.value),
                 None => load_coercion::assemble(func, inst, &access, known, out),
             };
@@ -135,7 +136,7 @@ fn visit(
         }
         let valid = bits(0, access.bytes.into());
         known.push(AvailableValue {
-            access,
+            access: access.into(),
             value,
             valid,
         });
@@ -246,7 +247,7 @@ pub(crate) fn eliminate_dead_stores(
     let mut changed = 0;
     for &block in cfg.order() {
         // Backward: later stores that no access in between may alias.
-        let mut again: Vec<MemoryAccess> = Vec::new();
+        let mut again: VecDeque<MemoryAccess> = VecDeque::new();
         let mut dead = Vec::new();
         for (at, &inst) in func.layout.insts(block).iter().enumerate().rev() {
             let data = func.dfg.data(inst);
@@ -268,9 +269,9 @@ pub(crate) fn eliminate_dead_stores(
                 continue;
             }
             if again.len() >= AVAILABLE {
-                again.remove(0);
+                again.pop_front();
             }
-            again.push(access);
+            again.push_back(access);
         }
         changed += dead.len() as u32;
         // The last entry is the first in the block.
