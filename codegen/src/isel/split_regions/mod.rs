@@ -199,7 +199,12 @@ impl Legalizer<'_> {
             Some(RegConstraint::Fixed(at)) => at % grf,
             _ => 0,
         };
-        GrfPosition { grf, grf_offset }
+        let even = self.target.features().even_split;
+        GrfPosition {
+            grf,
+            grf_offset,
+            even,
+        }
     }
 
     fn bale(&mut self, bale: &Bale) {
