@@ -98,6 +98,15 @@ impl Context for Lower<'_> {
         (a[0], a[1], a[2])
     }
 
+    fn word_of_byte(&mut self, v: Value, byte: Value) -> Option<()> {
+        let sized = (self.scalar(v), self.scalar(byte)) == (Scalar::I16, Scalar::I8);
+        sized.then_some(())
+    }
+
+    fn word_or_dword(&mut self, v: Value) -> Option<()> {
+        matches!(self.scalar(v), Scalar::I16 | Scalar::I32).then_some(())
+    }
+
     fn pred_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
         self.ty(v).is_pred().then_some(())
