@@ -103,8 +103,14 @@ impl Context for Lower<'_> {
         sized.then_some(())
     }
 
-    fn word_or_dword(&mut self, v: Value) -> Option<()> {
-        matches!(self.scalar(v), Scalar::I16 | Scalar::I32).then_some(())
+    /// Dwords with several users mostly get a register anyway, as in quotients.
+    fn is_modifier(&mut self, v: Value) -> Option<()> {
+        let once = self.uses[v] == 1;
+        match self.scalar(v) {
+            Scalar::I16 => Some(()),
+            Scalar::I32 => once.then_some(()),
+            _ => None,
+        }
     }
 
     fn pred_result(&mut self, inst: Inst) -> Option<()> {

@@ -259,37 +259,6 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Widens byte factors, or source 1, to words on platforms that allow no bytes there. Sources
-    /// that commute are exchanged instead, if only the second one has bytes.
-    fn byte_source1(&mut self, b: &mut Bale) {
-        if b.operation.op == Op::Mul
-            && !self.target.features().byte_factors
-            && let Some(BaleSrc::View(v, m)) = b.operation.srcs[0]
-            && v.ty.bytes() == 1
-        {
-            self.fired.repair(Repair::ByteFactor);
-            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
-            b.operation.srcs[0] = Some(BaleSrc::View(v, m));
-        }
-        if self.target.features().byte_src1 || b.is_ternary() {
-            return;
-        }
-        if let Some(BaleSrc::View(v, m)) = b.operation.srcs[1]
-            && v.ty.bytes() == 1
-        {
-            let o = &mut b.operation;
-            let commutes = matches!(o.op, Op::Add | Op::And | Op::Or | Op::Xor | Op::Avg)
-                || o.op == Op::Sel && o.cond.is_some() && o.ty.is_int();
-            if commutes && o.srcs[0].is_some_and(|x| x.ty().bytes() > 1) {
-                o.srcs.swap(0, 1);
-                return self.fired.repair(Repair::SourceOrder);
-            }
-            self.fired.repair(Repair::ByteSource1);
-            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
-            b.operation.srcs[1] = Some(BaleSrc::View(v, m));
-        }
-    }
-
     /// Emits the low half of a product of dwords if the multiplier takes only words as the second
     /// factor: `a * b.low + ((a * b.high) << 16)`.
     fn dword_product(&mut self, b: &Bale) -> bool {
@@ -746,6 +715,6 @@ fn dword(t: Type) -> Type {
 }
 
 /// Returns the word type of the same sign.
-fn word(t: Type) -> Type {
+pub(super) fn word(t: Type) -> Type {
     if t.is_signed() { Type::W } else { Type::Uw }
 }
