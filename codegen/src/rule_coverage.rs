@@ -35,6 +35,8 @@ pub enum Repair {
     FactorPlain,
     /// Product of bytes, computed in words.
     ByteProduct,
+    /// Sources exchanged, so that the byte comes first.
+    SourceOrder,
     /// Byte as source 1, widened.
     ByteSource1,
     /// Byte as the first factor, widened.
@@ -82,7 +84,7 @@ pub enum Repair {
 #[cfg(feature = "fuzzing")]
 impl Repair {
     /// All repairs, in order.
-    pub const ALL: [Repair; 30] = [
+    pub const ALL: [Repair; 31] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
@@ -92,6 +94,7 @@ impl Repair {
         Repair::FactorWidened,
         Repair::FactorPlain,
         Repair::ByteProduct,
+        Repair::SourceOrder,
         Repair::ByteSource1,
         Repair::ByteFactor,
         Repair::DwordByWord,

@@ -130,7 +130,7 @@ pub fn bytes(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
     numbers.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-/// Returns true if a program of Intel's is installed. If not, prints what is skipped, or fails
+/// Returns true if a program that judges is installed. If not, prints what is skipped, or fails
 /// where oracles are required.
 pub fn oracle(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -17,6 +17,8 @@ mod bad_text;
 #[cfg(feature = "wgsl")]
 mod bindings;
 #[cfg(feature = "cli")]
+mod cm;
+#[cfg(feature = "cli")]
 mod command;
 #[cfg(feature = "cli")]
 mod damaged_zebins;

@@ -151,13 +151,14 @@ impl Compat {
     }
 
     /// Returns the product and its platform. The notes of libraries for several products have the
-    /// core family alone. The product is then the first of that family.
+    /// core family alone, and those of Intel's vector compiler the product family 0. The product is
+    /// then the first of the core family.
     ///
     /// # Errors
     /// The note names no product and no core family, or one of no platform.
     #[cfg(feature = "read")]
     pub fn platform(&self) -> Result<(u32, Platform), ZebinError> {
-        if let Some(product) = self.product {
+        if let Some(product) = self.product.filter(|product| *product != 0) {
             let platform = Platform::from_family(product).ok_or_else(|| {
                 ZebinError::new(format!(
                     "product family {product} is of no platform known here"
@@ -192,6 +193,25 @@ pub fn product(platform: Platform) -> u32 {
 #[cfg(all(test, feature = "read"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn product_family_zero_is_none() {
+        let note = |core| Compat {
+            product: Some(0),
+            core: Some(core),
+            version: None,
+        };
+        let (product, platform) = note(12).platform().unwrap();
+        assert_eq!(
+            (product, platform),
+            (super::product(Platform::Gen9), Platform::Gen9)
+        );
+        let error = note(0).platform().unwrap_err().to_string();
+        assert!(
+            error.contains("names no product family and no core family"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn notes_are_read_as_written() {

@@ -98,6 +98,21 @@ impl Context for Lower<'_> {
         (a[0], a[1], a[2])
     }
 
+    fn word_of_byte(&mut self, v: Value, byte: Value) -> Option<()> {
+        let sized = (self.scalar(v), self.scalar(byte)) == (Scalar::I16, Scalar::I8);
+        sized.then_some(())
+    }
+
+    /// Dwords with several users mostly get a register anyway, as in quotients.
+    fn is_modifier(&mut self, v: Value) -> Option<()> {
+        let once = self.uses[v] == 1;
+        match self.scalar(v) {
+            Scalar::I16 => Some(()),
+            Scalar::I32 => once.then_some(()),
+            _ => None,
+        }
+    }
+
     fn pred_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
         self.ty(v).is_pred().then_some(())

@@ -29,12 +29,17 @@ pub(super) const HWORD_OFFSETS: u64 = 4096;
 /// Returns the hword in scratch of a block's bytes from `done` on. `None` if no scratch message of
 /// `hwords` reaches it.
 fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
-    let at = b.known.filter(|_| b.mem.space == Space::Scratch)?;
-    let at = at.wrapping_add_signed(i64::from(b.offset)) & 0xffff_ffff;
-    let at = at + u64::from(done);
+    let at = known_offset(b, done).filter(|_| b.mem.space == Space::Scratch)?;
     let hword = at / u64::from(HWORD);
     let fits = at.is_multiple_of(u64::from(HWORD)) && hword + u64::from(hwords) <= HWORD_OFFSETS;
     fits.then_some(hword as u16)
+}
+
+/// Returns the 32-bit address `done` bytes after the start of a block, if it is a constant.
+fn known_offset(b: &Block, done: u32) -> Option<u64> {
+    let at = b.known.filter(|_| b.mem.space != Space::Global)?;
+    let at = at.wrapping_add_signed(i64::from(b.offset) + i64::from(done));
+    Some(at & 0xffff_ffff)
 }
 
 impl SendLowering<'_> {
@@ -114,7 +119,10 @@ impl SendLowering<'_> {
         let at = View::scalar(VirtReg::grf(to), 0, ty);
         let mut sum = View::scalar(VirtReg::grf(b.addr), 0, ty).plain();
         let mut starts = true;
-        let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
+        let mut add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
+        if let Some(known) = known_offset(b, done) {
+            (sum, add) = (BaleSrc::Imm(known, Type::Ud), 0);
+        }
         let base = b.base.map(|r| View::scalar(VirtReg::grf(r), 0, ty).plain());
         let add = (add != 0).then_some(BaleSrc::Imm(add, Type::D));
         for by in base.into_iter().chain(add) {
@@ -156,6 +164,14 @@ impl SendLowering<'_> {
             self.out.bale(to, dwords, copy);
         }
         let place = View::scalar(VirtReg::grf(to), OFFSET_PLACE, ty);
+        if let Some(known) = known_offset(b, done) {
+            let known = match b.dir {
+                Dir::Read => known,
+                Dir::Write => known / u64::from(OWORD),
+            };
+            let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(known, Type::Ud)]);
+            return self.out.bale_at(place, surface, 1, o);
+        }
         self.out.bale_at(place, surface, 1, o);
         if b.dir == Dir::Write {
             let place = View {

@@ -2,7 +2,8 @@
 //!
 //! The limits are those of PRM Vol. 7, "Register Region Restrictions". Widths and strides are
 //! powers of two of limited size. A row never crosses a GRF, and no operand touches more than two
-//! GRFs. A destination in two GRFs has half of its elements in each.
+//! GRFs. Up to Gen8, and of the math unit, a destination in two GRFs has half of its elements in
+//! each.
 
 use crate::mir::bale::View;
 use gantry_isa_gen::Region;
@@ -15,6 +16,8 @@ pub struct GrfPosition {
     /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does
     /// for all of them.
     pub grf_offset: u32,
+    /// Destinations in two GRFs have half of their elements in each.
+    pub even: bool,
 }
 
 impl GrfPosition {
@@ -54,10 +57,12 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: GrfPosition) -> Option<(u32, 
     let end = at(lanes - 1) + v.ty.bytes() - 1;
     if !base.same_grf(at(0), end) {
         let half = lanes / 2;
+        let last = |lane: u32| at(lane) + v.ty.bytes() - 1;
+        let halves = || base.same_grf(at(0), last(half - 1)) && base.same_grf(at(half), end);
+        let whole = || (0..lanes).all(|lane| base.same_grf(at(lane), last(lane)));
         let split = lanes > 1
             && base.grf_of(end) == base.grf_of(at(0)) + 1
-            && base.same_grf(at(0), at(half - 1) + v.ty.bytes() - 1)
-            && base.same_grf(at(half), end);
+            && if base.even { halves() } else { whole() };
         if !split {
             return None;
         }
@@ -185,6 +190,7 @@ mod tests {
     const ALIGNED: GrfPosition = GrfPosition {
         grf: 32,
         grf_offset: 0,
+        even: true,
     };
 
     fn view(offset: u32, vs: u32, w: u32, hs: u32, ty: Type) -> View {
@@ -221,6 +227,15 @@ mod tests {
         let shifted = view(16, 16, 16, 1, Type::F);
         assert_eq!(dst(&shifted, 0, 16, ALIGNED), None);
         assert_eq!(dst(&shifted, 0, 8, ALIGNED), Some((16, 1)));
+        let odd = view(4, 16, 16, 1, Type::F);
+        assert_eq!(dst(&odd, 0, 8, ALIGNED), None);
+        let anyhow = GrfPosition {
+            even: false,
+            ..ALIGNED
+        };
+        assert_eq!(dst(&odd, 0, 8, anyhow), Some((4, 1)));
+        // An element in both is in neither.
+        assert_eq!(dst(&view(2, 8, 8, 1, Type::F), 0, 8, anyhow), None);
     }
 
     #[test]

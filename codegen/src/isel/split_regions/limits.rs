@@ -38,12 +38,9 @@ impl Legalizer<'_> {
             Some(_) if !self.dst_fits(&bale.dst, p) => return None,
             Some(_) => {}
             None => {
-                out.dst = Some(cut::dst(
-                    &bale.dst,
-                    p.first,
-                    p.lanes,
-                    self.base(bale.dst.reg),
-                )?)
+                let mut base = self.base(bale.dst.reg);
+                base.even |= bale.operation.op == Op::Math;
+                out.dst = Some(cut::dst(&bale.dst, p.first, p.lanes, base)?);
             }
         }
         let carried = bale.carry.is_none_or(|c| self.dst_fits(&c, p));

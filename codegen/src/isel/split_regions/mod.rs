@@ -1,14 +1,16 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`).
-//! Operands that no exec size allows go through a temporary. Then it is split (`cut.rs`) into the
-//! widest pieces whose operands are all encodable. A piece has a power of two of channels, at most
-//! two GRFs per operand, encodable strides, and flag bits at legal channel offsets.
+//! A bale is first brought into a form that some exec size can execute (`repair.rs`,
+//! `byte_sources.rs`, `wide.rs`). Operands that no exec size allows go through a temporary. Then it
+//! is split (`cut.rs`) into the widest pieces whose operands are all encodable. A piece has a power
+//! of two of channels, at most two GRFs per operand, encodable strides, and flag bits at legal
+//! channel offsets.
 //!
 //! Input: lowered blocks. Output: [`VCode`] in which every instruction passes `isa_gen::legal` once
 //! registers are allocated with their alignment.
 
 pub mod bounds;
+mod byte_sources;
 mod cut;
 mod limits;
 mod repair;
@@ -59,12 +61,14 @@ pub fn legalize(
         flags: std::mem::take(&mut f.flags),
         fired: std::mem::take(&mut f.fired),
         out: memory,
+        words: SmallVec::new(),
         error: None,
     };
     let mut blocks = PrimaryMap::with_capacity(f.blocks.len());
     let mut locs = SrcLocs::default();
     for block in std::mem::take(&mut f.blocks) {
         let start = l.out.len();
+        l.words.clear();
         let mut from = block.locs.cursor();
         for (n, item) in f.items(&block) {
             locs.push(l.out.len(), from.at(n));
@@ -121,6 +125,7 @@ impl<'a> Counter<'a> {
             flags: f.flags.clone(),
             fired: Fired::default(),
             out: Vec::new(),
+            words: SmallVec::new(),
             error: None,
         })
     }
@@ -134,6 +139,7 @@ impl<'a> Counter<'a> {
     /// `f` is called with the constant offset of each address load without a base register.
     pub(crate) fn count(&mut self, bale: &Bale, mut f: impl FnMut(u32)) -> Option<u32> {
         self.0.out.clear();
+        self.0.words.clear();
         self.0.bale(bale);
         if self.0.error.take().is_some() {
             return None;
@@ -159,7 +165,19 @@ struct Legalizer<'a> {
     flags: PrimaryMap<VFlag, u8>,
     fired: Fired,
     out: Vec<MInst>,
+    /// Words of bytes that the block has made, the last ones.
+    words: SmallVec<[WidenedBytes; byte_sources::MAX_WIDENED]>,
     error: Option<String>,
+}
+
+/// Words that a byte source was widened to.
+#[derive(Clone, Copy)]
+struct WidenedBytes {
+    bytes: View,
+    lanes: u32,
+    words: View,
+    /// Number of instructions when they were made.
+    at: usize,
 }
 
 /// Channels `first..first + lanes` of a bale.
@@ -199,7 +217,12 @@ impl Legalizer<'_> {
             Some(RegConstraint::Fixed(at)) => at % grf,
             _ => 0,
         };
-        GrfPosition { grf, grf_offset }
+        let even = self.target.features().even_split;
+        GrfPosition {
+            grf,
+            grf_offset,
+            even,
+        }
     }
 
     fn bale(&mut self, bale: &Bale) {

@@ -259,29 +259,6 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Widens byte factors, or source 1, to words on platforms that allow no bytes there.
-    fn byte_source1(&mut self, b: &mut Bale) {
-        if b.operation.op == Op::Mul
-            && !self.target.features().byte_factors
-            && let Some(BaleSrc::View(v, m)) = b.operation.srcs[0]
-            && v.ty.bytes() == 1
-        {
-            self.fired.repair(Repair::ByteFactor);
-            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
-            b.operation.srcs[0] = Some(BaleSrc::View(v, m));
-        }
-        if self.target.features().byte_src1 || b.is_ternary() {
-            return;
-        }
-        if let Some(BaleSrc::View(v, m)) = b.operation.srcs[1]
-            && v.ty.bytes() == 1
-        {
-            self.fired.repair(Repair::ByteSource1);
-            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
-            b.operation.srcs[1] = Some(BaleSrc::View(v, m));
-        }
-    }
-
     /// Emits the low half of a product of dwords if the multiplier takes only words as the second
     /// factor: `a * b.low + ((a * b.high) << 16)`.
     fn dword_product(&mut self, b: &Bale) -> bool {
@@ -738,6 +715,6 @@ fn dword(t: Type) -> Type {
 }
 
 /// Returns the word type of the same sign.
-fn word(t: Type) -> Type {
+pub(super) fn word(t: Type) -> Type {
     if t.is_signed() { Type::W } else { Type::Uw }
 }

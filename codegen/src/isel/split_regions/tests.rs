@@ -72,6 +72,21 @@ fn results_are_split_evenly_where_they_must() {
     }
 }
 
+/// Eight dwords, seven of which go to the first of two GRFs.
+#[test]
+fn results_in_two_registers_are_of_any_number_where_they_may() {
+    for target in Target::all() {
+        let grf = target.grf().bytes;
+        let code = legalized(target.name(), 6 * grf, |r| {
+            mov(r, 8, Type::Ud, 2 * grf - 28)
+        });
+        let movs = |m: &&MInst| matches!(m, MInst::Op { inst, .. } if inst.op == Op::Mov);
+        let count = code.unwrap().insts.iter().filter(movs).count();
+        let even = target.features().even_split;
+        assert_eq!(count > 1, even, "{}: {count}", target.name());
+    }
+}
+
 #[test]
 fn an_element_across_registers_is_refused() {
     let e = legalized("skl", 64, |r| mov(r, 1, Type::Q, 28)).unwrap_err();

@@ -655,6 +655,11 @@ impl<'a> Context for EGraph<'a> {
         whole: Type,
         from: Type,
     ) -> Option<Region> {
+        // Where a second source has no bytes, readers of most of the vector would each widen them.
+        let bytes = from.scalar() == Scalar::I8 && !self.ctx.target.features().byte_src1;
+        if bytes && 2 * ty.lanes() >= whole.lanes() {
+            return None;
+        }
         regions::before_extension(ty, region, whole, from)
     }
 

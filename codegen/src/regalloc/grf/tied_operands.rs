@@ -87,9 +87,11 @@ fn writes_in_place(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
                     Region::Rect { vs, w, hs: step } => {
                         exec == 1 || step == hs && (u32::from(w) == exec || vs == w * hs)
                     }
-                    Region::Ternary { hs: step, .. } | Region::Scalar3 { hs: step } => {
-                        exec == 1 || step == 1 && hs == 1
+                    // `<1;0>` is a row a lane.
+                    Region::Ternary { vs, hs: step } => {
+                        exec == 1 || hs == 1 && (step == 1 || (vs, step) == (1, 0))
                     }
+                    Region::Scalar3 { hs: step } => exec == 1 || step == 1 && hs == 1,
                     Region::VxH { .. } => false,
                 };
                 at.sub == dst.sub && of.bytes() == ty.bytes() && packed
