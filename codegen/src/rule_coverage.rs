@@ -23,6 +23,8 @@ pub enum Repair {
     DirectMixedFloat,
     /// Half floats rounded as singles.
     HalfRounding,
+    /// Whole vectors of bytes as dwords.
+    BytesAsDwords,
     /// Conversion in two steps.
     TwoSteps,
     /// Byte beside 64-bit operands, widened.
@@ -82,10 +84,11 @@ pub enum Repair {
 #[cfg(feature = "fuzzing")]
 impl Repair {
     /// All repairs, in order.
-    pub const ALL: [Repair; 30] = [
+    pub const ALL: [Repair; 31] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
+        Repair::BytesAsDwords,
         Repair::TwoSteps,
         Repair::ByteBesideWide,
         Repair::FactorOrder,
