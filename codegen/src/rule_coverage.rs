@@ -23,6 +23,8 @@ pub enum Repair {
     DirectMixedFloat,
     /// Half floats rounded as singles.
     HalfRounding,
+    /// Whole vectors of bytes as dwords.
+    BytesAsDwords,
     /// Conversion in two steps.
     TwoSteps,
     /// Byte beside 64-bit operands, widened.
@@ -88,6 +90,7 @@ impl Repair {
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
+        Repair::BytesAsDwords,
         Repair::TwoSteps,
         Repair::ByteBesideWide,
         Repair::FactorOrder,

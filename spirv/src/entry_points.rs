@@ -45,6 +45,7 @@ impl EntryPoint<'_> {
             // The front end contracts where the module allows it. Library functions depend on
             // every rounding, so the optimizer must not.
             contract: false,
+            reciprocal: false,
             flush_f16,
             flush_f32,
             flush_f64,

@@ -178,8 +178,9 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
             flush_f32: rng.one_in(2),
             flush_f64: rng.one_in(2),
             toward_zero: rng.one_in(2),
-            // The interpreter never contracts.
+            // The interpreter never contracts, and divides.
             contract: false,
+            reciprocal: false,
         });
     }
     // Large values are passed to the subroutine.

@@ -25,6 +25,18 @@ const INT_OPS: [Opcode; 14] = [
     Opcode::SaddSat,
     Opcode::UaddSat,
 ];
+
+/// Operations on extended numbers.
+const EXACT_OPS: [Opcode; 8] = [
+    Opcode::Iadd,
+    Opcode::Isub,
+    Opcode::Imul,
+    Opcode::Ishl,
+    Opcode::Sshr,
+    Opcode::Ushr,
+    Opcode::Savg,
+    Opcode::Uavg,
+];
 const FLOAT_OPS: [Opcode; 12] = [
     Opcode::Fadd,
     Opcode::Fsub,
@@ -103,6 +115,7 @@ impl Gen<'_, '_, '_> {
             2 => self.part(ty),
             3 => self.chosen(ty),
             4 => self.written(ty),
+            5 => self.of_extended(ty),
             _ => self.same(ty, &INT_OPS),
         }
     }
@@ -147,11 +160,64 @@ impl Gen<'_, '_, '_> {
         let opcode = match from.scalar().bytes().cmp(&ty.scalar().bytes()) {
             std::cmp::Ordering::Less => self.rng.pick(&[Opcode::Sextend, Opcode::Uextend])?,
             std::cmp::Ordering::Equal => return None,
-            std::cmp::Ordering::Greater => {
-                self.rng
-                    .pick(&[Opcode::Ireduce, Opcode::SstruncSat, Opcode::UutruncSat])?
-            }
+            std::cmp::Ordering::Greater => self.rng.pick(&[
+                Opcode::Ireduce,
+                Opcode::SstruncSat,
+                Opcode::SutruncSat,
+                Opcode::UstruncSat,
+                Opcode::UutruncSat,
+            ])?,
         };
+        let narrows = !matches!(opcode, Opcode::Sextend | Opcode::Uextend);
+        let exact = if narrows && self.rng.one_in(2) {
+            self.of_extended(from)
+        } else {
+            None
+        };
+        let arg = exact.unwrap_or_else(|| self.value(from));
+        self.one(InstData::Unary { opcode, arg }, Some(ty))
+    }
+
+    /// Returns an operation on extended numbers and small constants, which often has the exact
+    /// result.
+    fn of_extended(&mut self, ty: Type) -> Option<Value> {
+        let opcode = self.rng.pick(&EXACT_OPS)?;
+        if self.options.without.contains(&opcode) {
+            return None;
+        }
+        let shifts = matches!(opcode, Opcode::Ishl | Opcode::Sshr | Opcode::Ushr);
+        let first = self.extended(ty)?;
+        let second = match self.rng.below(3) {
+            0 if !shifts => {
+                let small = i64::from(self.rng.below(1 << 12)) - (1 << 10);
+                self.b.ins().iconst(ty, small)
+            }
+            1 if opcode == Opcode::Iadd || opcode == Opcode::Isub => {
+                let args = [self.extended(ty)?, self.extended(ty)?];
+                let opcode = Opcode::Imul;
+                self.one(InstData::Binary { opcode, args }, None)?
+            }
+            _ if shifts => {
+                let by = self.rng.below(ty.scalar().bits());
+                self.b.ins().iconst(ty, i64::from(by))
+            }
+            _ => self.extended(ty)?,
+        };
+        let args = if self.rng.one_in(4) && !shifts {
+            [second, first]
+        } else {
+            [first, second]
+        };
+        self.one(InstData::Binary { opcode, args }, None)
+    }
+
+    /// Returns an extended number, or a number of the type if there is none narrower.
+    fn extended(&mut self, ty: Type) -> Option<Value> {
+        let from = of(ty, self.int())?;
+        if from.scalar().bytes() >= ty.scalar().bytes() {
+            return Some(self.value(ty));
+        }
+        let opcode = self.rng.pick(&[Opcode::Sextend, Opcode::Uextend])?;
         let arg = self.value(from);
         self.one(InstData::Unary { opcode, arg }, Some(ty))
     }

@@ -97,6 +97,9 @@ pub struct FloatControls {
     /// Allow contraction of a product and a sum into an `fma`, which rounds once. This is up to the
     /// optimizer: the interpreter never contracts.
     pub contract: bool,
+    /// Allow products with a reciprocal in place of quotients of halves and singles. This is up to
+    /// the optimizer: the interpreter divides.
+    pub reciprocal: bool,
 }
 
 impl FloatControls {

@@ -6,7 +6,7 @@
 
 use crate::ir;
 use crate::mir::{VFlag, VReg, VirtReg};
-use gantry_isa_gen::{Cond, Op, Reg, SrcMods, Subfn, Type};
+use gantry_isa_gen::{Cond, Op, PredCtrl, Reg, SrcMods, Subfn, Type};
 use std::fmt;
 
 /// Variable index of an operand: a word in a register, in bytes, added to the region's offset.
@@ -171,6 +171,8 @@ pub struct Operation {
     pub mode: u32,
     /// Flag by which `sel` selects, and its bit for lane 0.
     pub select: Option<(VFlag, u32)>,
+    /// Combination of the bits of that flag.
+    pub ctrl: PredCtrl,
     /// Condition of `sel`: minimum or maximum.
     pub cond: Option<Cond>,
 }
@@ -190,6 +192,7 @@ impl Operation {
             sat: false,
             mode: 0,
             select: None,
+            ctrl: PredCtrl::Sequential,
             cond: None,
         }
     }
@@ -211,6 +214,8 @@ pub struct Bale {
     pub mask: Option<VFlag>,
     /// True if a mask that is a flag is combined with the execution mask.
     pub running: bool,
+    /// True if the lanes are written whose bit of the mask, a flag, is clear.
+    pub inverse: bool,
     /// Channel of lane 0: the bit of a mask, or of the flag that a compare writes.
     pub channel: u32,
     /// Condition and the flag that a compare writes.
@@ -235,6 +240,7 @@ impl Bale {
             starts,
             mask: None,
             running: false,
+            inverse: false,
             channel: 0,
             flag: None,
             under: None,
@@ -299,7 +305,20 @@ impl fmt::Display for Bale {
         for mask in [self.mask, select].into_iter().flatten() {
             match mask {
                 VFlag::EXEC => f.write_str("(exec) ")?,
-                m => write!(f, "({m}{first}) ")?,
+                m => {
+                    let not = if self.mask.is_some() && self.inverse {
+                        "~"
+                    } else {
+                        ""
+                    };
+                    let ctrl = match o.ctrl {
+                        PredCtrl::Sequential => String::new(),
+                        PredCtrl::AnyH(n) => format!(".any{n}"),
+                        PredCtrl::AllH(n) => format!(".all{n}"),
+                        _ => ".group".to_owned(),
+                    };
+                    write!(f, "({not}{m}{first}{ctrl}) ")?;
+                }
             }
         }
         if let Some((m, inverse)) = self.under {

@@ -63,7 +63,7 @@ impl fmt::Display for Logical {
         match self {
             Logical::Scattered(s) => {
                 if let Some(m) = s.mask {
-                    write!(f, "({m}) ")?;
+                    write!(f, "({}{m}) ", if s.inverse { "~" } else { "" })?;
                 }
                 let keeps = if s.keeps { "" } else { "!" };
                 write!(
@@ -239,12 +239,16 @@ pub struct Scattered {
     pub addr: VReg,
     /// Byte offset that is added to every address.
     pub offset: i32,
-    /// Data: the first elements of all lanes from the start of the register, then the second ones.
+    /// Data: the first elements of all lanes from a place in the register on, then the second ones.
     pub data: VReg,
+    /// Offset in bytes of that place, a multiple of a GRF.
+    pub data_at: u32,
     /// Lanes that take part.
     pub mask: Option<VFlag>,
     /// True if only lanes under the execution mask take part.
     pub running: bool,
+    /// True if the lanes take part whose bit of the mask, a flag, is clear.
+    pub inverse: bool,
     /// True if a read keeps the old value in lanes that take no part. Otherwise the read starts the
     /// live range of `data`.
     pub keeps: bool,

@@ -8,6 +8,7 @@
 //!      | jump-threading         edges whose branch is known
 //!      | rotate-loops           conditions at the end of loops
 //!      | simplify-cfg           branches by constants, block merging
+//!      | reciprocals            quotients as products, where the kernel allows it
 //!      | fuse-fma               contraction, where the kernel allows it
 //!      | egraph                 cleanup after the above
 //!      | fold-loads             loads of constant data at known addresses
@@ -41,7 +42,7 @@ mod fuse_fma;
 pub(crate) mod inline;
 pub(crate) mod loops;
 pub(crate) mod memory;
-
+mod reciprocals;
 pub(crate) mod vector;
 
 use crate::passes::{Pass, PassSet, PassStats};
@@ -112,7 +113,7 @@ pub(crate) struct OptState {
 type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
 /// Passes in the order in which they run.
-const SEQUENCE: [(Pass, PassFn); 25] = [
+const SEQUENCE: [(Pass, PassFn); 26] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
@@ -120,6 +121,7 @@ const SEQUENCE: [(Pass, PassFn); 25] = [
     (Pass::JumpThreading, cfg::jump_threading::run),
     (Pass::RotateLoops, loops::rotate::run),
     (Pass::SimplifyCfg, cfg::simplify_cfg::run),
+    (Pass::Reciprocals, reciprocals::run),
     (Pass::FuseFma, fuse_fma::run),
     (Pass::Egraph, egraph::run),
     (Pass::FoldLoads, fold_loads::run),

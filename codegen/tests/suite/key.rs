@@ -160,6 +160,7 @@ fn everything_in_a_module_counts() {
         ("simd16", "simd16 denorms(f32 flush)"),
         ("simd16", "simd16 rounding(rtz)"),
         ("simd16", "simd16 sums(contract)"),
+        ("simd16", "simd16 quotients(reciprocal)"),
         ("i64 ptr", "i64"),
         ("group_id.i32 x", "group_id.i32 y"),
         ("group_id", "group_count"),

@@ -323,6 +323,7 @@ fn controls(toward_zero: bool, flush: bool) -> FloatControls {
         flush_f64: flush,
         toward_zero,
         contract: false,
+        reciprocal: false,
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Features {
     pub add3: bool,
     /// True if there is the three-source Boolean function, `bfn`.
     pub bfn: bool,
+    /// True if `mad` takes integers.
+    pub int_mad: bool,
     /// True if there is the dot product of four bytes, `dp4a`.
     pub dp4a: bool,
     /// True if there is the systolic array.
@@ -244,6 +246,7 @@ const GEN7P5: Features = Features {
     bfloat: false,
     add3: false,
     bfn: false,
+    int_mad: false,
     dp4a: false,
     dpas: false,
     lsc: false,
@@ -348,6 +351,7 @@ const GEN11: Features = Features {
     i64_alu: false,
     i64_sums: false,
     native_f64: false,
+    int_mad: true,
     align16: false,
     byte_src1: false,
     ..GEN10
@@ -432,7 +436,7 @@ const XE_HPC: Features = Features {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MathFn, Op};
+    use crate::{MathFn, Op, Type};
 
     /// Features of opcodes agree with the rows of the opcode table.
     #[test]
@@ -443,6 +447,9 @@ mod tests {
             assert_eq!(f.add3, has(Op::Add3), "{p}");
             assert_eq!(f.bfn, has(Op::Bfn), "{p}");
             assert_eq!(f.dp4a, has(Op::Dp4a), "{p}");
+            let types = Op::Mad.info(p).map_or(&[][..], |i| i.types);
+            let dword = types.iter().any(|(d, _)| d.contains(Type::D));
+            assert_eq!(f.int_mad, dword, "{p}");
             assert_eq!(f.dpas, has(Op::Dpas), "{p}");
             assert_eq!(f.split_send, has(Op::Sends), "{p}");
             assert_eq!(f.swsb, has(Op::Sync), "{p}");

@@ -309,8 +309,10 @@ impl KeyWriter {
                     flush_f64,
                     toward_zero,
                     contract,
+                    reciprocal,
                 } = float;
-                for flag in [flush_f16, flush_f32, flush_f64, toward_zero, contract] {
+                let modes = [flush_f16, flush_f32, flush_f64, toward_zero];
+                for flag in modes.into_iter().chain([contract, reciprocal]) {
                     self.u8(u8::from(flag));
                 }
             }

@@ -173,6 +173,9 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         if float.contract {
             f.write_str(" sums(contract)")?;
         }
+        if float.reciprocal {
+            f.write_str(" quotients(reciprocal)")?;
+        }
     }
     if !func.samplers.is_empty() {
         let all: Vec<String> = func.samplers.iter().map(sampler).collect();

@@ -1,18 +1,25 @@
 //! Vectors of constants.
 //!
 //! A vector of few values is one of them in every lane, and writes of the others over it. Groups of
-//! eight lanes that fit in nibbles are packed immediates; their products, and their steps in an
-//! arithmetic sequence, are one or two operations more. The rest is one move per lane.
+//! eight lanes that fit in nibbles, and of four small floats, are packed immediates. Their
+//! products, and their steps in an arithmetic sequence, are one or two operations more. The rest is
+//! one move per lane.
 
+use super::facts::{fits_word, sign_extend};
 use super::{Lower, gen_signed};
-use crate::ir::{Constant, Inst};
+use crate::ir::{Constant, Inst, InstData, Scalar, Value};
 use crate::mir::bale::{BaleSrc, Operation, View};
-use crate::mir::{VReg, VirtReg};
+use crate::mir::{RegConstraint, VReg, VirtReg};
+use gantry_isa_gen::sem::restricted_float;
 use gantry_isa_gen::{Op, Type};
 use smallvec::SmallVec;
 
 /// Lanes of a packed immediate.
 const PACKED: usize = 8;
+/// Lanes of a packed immediate of floats.
+const FLOATS: usize = 4;
+/// Alignment in bytes of what a packed immediate is written to.
+const PACKED_BYTES: u32 = 16;
 /// Maximal distance in elements between lanes that one instruction writes.
 const STRIDE: usize = 4;
 
@@ -24,16 +31,64 @@ impl Lower<'_> {
         };
         let vt = self.ty(v);
         let ty = gen_signed(vt.scalar());
-        let out = self.reg(v);
         let lanes: Vec<u64> = self.func.dfg.constant(c).to_vec();
         let bits = vt.scalar().bits();
-        let numbers: Vec<i64> = lanes
-            .iter()
-            .map(|&x| super::facts::sign_extend(x, bits))
+        let numbers: Vec<i64> = lanes.iter().map(|&x| sign_extend(x, bits)).collect();
+        let Some(words) = self.value_words[v].expand() else {
+            let out = self.reg(v);
+            return self.constant_lanes(out, &numbers, ty);
+        };
+        self.constant_lanes(words, &numbers, Type::W);
+        if let Some(out) = self.value_regs[v].expand() {
+            let words = View::contiguous(VirtReg::grf(words), vt.lanes(), Type::W);
+            let extended = Operation::new(Op::Mov, ty, &[words.plain()]);
+            self.bale(out, vt.lanes(), extended);
+        }
+    }
+
+    /// Returns the lanes of a constant of dwords as words, if all are words. The words become
+    /// needed. A constant with several uses may be needed as dwords as well: it is read as words
+    /// only if these are made first in any case.
+    pub(super) fn words_of_constant(&mut self, v: Value) -> Option<BaleSrc> {
+        let InstData::ImmVec { constant, .. } = *self.func.dfg.data(self.func.dfg.def_inst(v)?)
+        else {
+            return None;
+        };
+        let ty = self.ty(v);
+        if ty.scalar() != Scalar::I32 {
+            return None;
+        }
+        let once = self.uses[v] == 1;
+        let lanes = self.func.dfg.constant(constant).iter();
+        let numbers: Vec<i64> = lanes.map(|&x| sign_extend(x, 32)).collect();
+        let fits = |x: &i64| fits_word(*x) && (once || (-8..8).contains(x));
+        // A move for each lane is not shorter for words.
+        let packed = |lanes: &[i64]| !matches!(Plan::of(lanes, Type::W, true), Plan::Each(2..));
+        if !numbers.iter().all(fits) || !numbers.chunks(PACKED).all(packed) {
+            return None;
+        }
+        let words = match self.value_words[v].expand() {
+            Some(there) => there,
+            None => self.temp((ty.lanes() * Type::W.bytes()).max(PACKED_BYTES)),
+        };
+        self.value_words[v] = words.into();
+        Some(View::contiguous(VirtReg::grf(words), ty.lanes(), Type::W).plain())
+    }
+
+    /// Emits a constant per lane of a register.
+    fn constant_lanes(&mut self, out: VReg, numbers: &[i64], ty: Type) {
+        let lanes = numbers;
+        let d = &self.vregs[out];
+        let aligned = match d.constraint {
+            RegConstraint::Fixed(at) => at.is_multiple_of(PACKED_BYTES),
+            _ => d.align >= PACKED_BYTES,
+        };
+        let plans: Vec<Plan> = numbers
+            .chunks(PACKED)
+            .map(|c| Plan::of(c, ty, aligned))
             .collect();
-        let plans: Vec<Plan> = numbers.chunks(PACKED).map(|c| Plan::of(c, ty)).collect();
         let cost = plans.iter().map(Plan::cost).sum();
-        if let Some((common, others)) = splat(&numbers, ty, self.grf.bytes, cost) {
+        if let Some((common, others)) = splat(numbers, ty, self.grf.bytes, cost) {
             let whole = View::contiguous(VirtReg::grf(out), lanes.len() as u32, ty);
             let number = Operation::new(Op::Mov, ty, &[immediate(common, ty)]);
             self.bale_at(whole, true, lanes.len() as u32, number);
@@ -51,13 +106,21 @@ impl Lower<'_> {
         }
         let mut first = 0;
         for (chunk, plan) in numbers.chunks(PACKED).zip(plans) {
-            self.constant_group(out, first, chunk, plan, ty);
+            self.constant_group((out, aligned), first, chunk, plan, ty);
             first += PACKED;
         }
     }
 
-    /// Emits up to eight constants from a lane on.
-    fn constant_group(&mut self, out: VReg, first: usize, numbers: &[i64], plan: Plan, ty: Type) {
+    /// Emits up to eight constants from a lane on. `aligned` is true if packed immediates can be
+    /// written to the register.
+    fn constant_group(
+        &mut self,
+        (out, aligned): (VReg, bool),
+        first: usize,
+        numbers: &[i64],
+        plan: Plan,
+        ty: Type,
+    ) {
         let n = numbers.len() as u32;
         let starts = first == 0;
         let dst = View {
@@ -66,6 +129,13 @@ impl Lower<'_> {
         };
         match plan {
             Plan::Sequence(NibbleSequence { steps, shift, base }) => {
+                // Words are written where they are wanted, if one instruction does.
+                let plain = shift == 0 && base == 0 && n.is_power_of_two();
+                if ty == Type::W && aligned && plain {
+                    let packed = BaleSrc::Imm(pack_nibbles(&steps), Type::V);
+                    let o = Operation::new(Op::Mov, ty, &[packed]);
+                    return self.bale_at(dst, starts, n, o);
+                }
                 let mut words = self.packed(pack_nibbles(&steps)).plain();
                 let mut ops: Vec<(Op, BaleSrc)> = Vec::new();
                 if shift > 0 {
@@ -99,6 +169,17 @@ impl Lower<'_> {
                 let words = self.packed(pack_nibbles(&steps)).plain();
                 self.bale_at(dst, starts, n, Operation::new(Op::Mov, ty, &[words]));
             }
+            Plan::PackedFloats(bytes) => {
+                for (i, four) in bytes.chunks(FLOATS).enumerate() {
+                    let packed = four.iter().rev().fold(0, |all, b| all << 8 | u64::from(*b));
+                    let at = View {
+                        offset: dst.offset + (i as u32 * PACKED_BYTES),
+                        ..View::contiguous(dst.reg, four.len() as u32, ty)
+                    };
+                    let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::Vf)]);
+                    self.bale_at(at, starts && i == 0, four.len() as u32, o);
+                }
+            }
             Plan::Each(_) => {
                 for (i, &x) in numbers.iter().enumerate() {
                     let at = View {
@@ -130,12 +211,14 @@ enum Plan {
     Product { steps: Vec<i64>, by: i64 },
     /// Packed words as floats.
     Floats(Vec<i64>),
+    /// Packed floats, four at a time.
+    PackedFloats(Vec<u8>),
     /// A move for each of this many lanes.
     Each(usize),
 }
 
 impl Plan {
-    fn of(numbers: &[i64], ty: Type) -> Plan {
+    fn of(numbers: &[i64], ty: Type, aligned: bool) -> Plan {
         let few = numbers.len() < 2;
         if ty.is_int() && ty.bytes() >= 2 && !few {
             if let Some(sequence) = NibbleSequence::of(numbers) {
@@ -147,11 +230,19 @@ impl Plan {
                 return Plan::Product { steps, by };
             }
         }
-        if ty == Type::F
-            && !few
-            && let Some(steps) = small_floats(numbers)
-        {
-            return Plan::Floats(steps);
+        if ty == Type::F && !few {
+            let small = small_floats(numbers);
+            let packed = if aligned && (numbers.len() <= FLOATS || small.is_none()) {
+                restricted_floats(numbers)
+            } else {
+                None
+            };
+            if let Some(bytes) = packed {
+                return Plan::PackedFloats(bytes);
+            }
+            if let Some(steps) = small {
+                return Plan::Floats(steps);
+            }
         }
         Plan::Each(numbers.len())
     }
@@ -161,6 +252,7 @@ impl Plan {
         match self {
             Plan::Sequence(s) => 1 + (usize::from(s.shift > 0) + usize::from(s.base != 0)).max(1),
             Plan::Product { .. } | Plan::Floats(_) => 2,
+            Plan::PackedFloats(bytes) => bytes.len().div_ceil(FLOATS),
             Plan::Each(n) => *n,
         }
     }
@@ -192,6 +284,12 @@ fn small_floats(numbers: &[i64]) -> Option<Vec<i64>> {
         (-8..8).find(of)
     };
     numbers.iter().map(small).collect()
+}
+
+/// Returns floats, given by their bits, as bytes of a packed immediate, if these hold them.
+fn restricted_floats(numbers: &[i64]) -> Option<Vec<u8>> {
+    let restricted = |&bits: &i64| (0..=u8::MAX).find(|b| restricted_float(*b) == bits as u32);
+    numbers.iter().map(restricted).collect()
 }
 
 /// Lanes with one number, at equal distances.

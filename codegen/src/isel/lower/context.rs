@@ -9,72 +9,11 @@ use crate::ir::{
     Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region,
     Scalar, Scope, Value,
 };
-use crate::mir::bale::{BaleSrc, Index, Operation, View};
+use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::logical::Dir;
-use crate::mir::{MInst, RegConstraint, VirtReg};
-use crate::opt::memory::alignment::Alignment;
+use crate::mir::{MInst, VirtReg};
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
-
-impl Lower<'_> {
-    fn scalar(&self, v: Value) -> Scalar {
-        self.ty(v).scalar()
-    }
-
-    pub(super) fn first_result(&self, inst: Inst) -> Option<Value> {
-        self.func.dfg.first_result(inst)
-    }
-
-    pub(super) fn result_type(&self, inst: Inst) -> GenType {
-        self.first_result(inst)
-            .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
-    }
-
-    /// Returns the offset of a view's elements as ones of a type, if they are consecutive and begin
-    /// at a multiple of its size.
-    fn offset_of_cast(&self, view: &View, lanes: u32, ty: GenType) -> Option<u32> {
-        let register = &self.vregs[view.reg.as_grf()?];
-        let at = match register.constraint {
-            RegConstraint::Fixed(at) => at,
-            _ if register.align < ty.bytes() => return None,
-            _ => 0,
-        };
-        let consecutive = lanes == 1 || view.step(0, lanes) == Some(1);
-        let aligned = (at + view.offset).is_multiple_of(ty.bytes());
-        (consecutive && aligned && view.index.is_none()).then_some(view.offset)
-    }
-
-    /// Returns the index of a region. It is read where it is if it is part of a register.
-    pub(super) fn index_of(
-        &mut self,
-        index: OptValue,
-        region: &Region,
-        size: u32,
-    ) -> Option<Index> {
-        let v = index.expand()?;
-        let rows = self.ty(v).lanes();
-        let bits = self.index_bits[v].unwrap_or(Alignment::UNKNOWN);
-        let view = generated_view(self, v);
-        let consecutive = rows == 1 || view.step(0, rows) == Some(1);
-        let direct = view.index.is_none() && consecutive && view.ty.bytes() == GenType::Uw.bytes();
-        let part = view.reg.as_grf().filter(|_| direct);
-        let part = part.and_then(|reg| Some((reg, u16::try_from(view.offset).ok()?)));
-        let (reg, at) = part.unwrap_or_else(|| (self.reg(v), 0));
-        let parent = if rows == 1 {
-            u32::from(region.parent_width) * size
-        } else {
-            0
-        };
-        Some(Index {
-            reg,
-            at,
-            rows,
-            known: bits.bits() as u8,
-            residue: bits.residue() as u16,
-            parent: u16::try_from(parent).unwrap_or(0),
-        })
-    }
-}
 
 impl Context for Lower<'_> {
     fn fired(&mut self, rule: u32) {
@@ -151,6 +90,9 @@ impl Context for Lower<'_> {
     fn reg_view(&mut self, v: Value) -> View {
         if let Some(slots) = self.slots(v) {
             return self.view_of_slots(v, slots);
+        }
+        if let Some(words) = self.byte_words(v) {
+            return self.view_of_words(v, words);
         }
         let ty = self.ty(v);
         let r = VirtReg::grf(self.reg(v));
@@ -284,6 +226,10 @@ impl Context for Lower<'_> {
         (ty.lanes() > 1 && ty.scalar().bytes() == 8).then_some(())
     }
 
+    fn constant_words(&mut self, v: Value) -> Option<BaleSrc> {
+        self.words_of_constant(v)
+    }
+
     fn lane_of_const(&mut self, v: Value, bits: u64) -> BaleSrc {
         let ty = match self.scalar(v) {
             Scalar::F64 => GenType::Df,
@@ -363,8 +309,10 @@ impl Context for Lower<'_> {
 
     fn select_op(&mut self, ty: GenType, mask: Value, a: BaleSrc, b: BaleSrc) -> Operation {
         let a = self.force_reg(a);
+        let (select, ctrl) = self.selecting_flag(mask);
         Operation {
-            select: Some(self.flag_lanes(mask)),
+            select: Some(select),
+            ctrl,
             ..Operation::new(Op::Sel, ty, &[a, b])
         }
     }
@@ -485,6 +433,14 @@ impl Context for Lower<'_> {
         self.fold_sum(inst)
     }
 
+    fn clamped(&mut self, inst: Inst) -> Option<Operation> {
+        self.fold_clamped(inst)
+    }
+
+    fn integer_mad(&mut self, inst: Inst) -> Option<Operation> {
+        self.fold_product(inst)
+    }
+
     fn logic_of_three(&mut self, inst: Inst) -> Option<Operation> {
         self.fold_logic(inst)
     }
@@ -507,6 +463,14 @@ impl Context for Lower<'_> {
 
     fn compare_bits(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
         self.compare(inst, Compare::Bits(cc), a, b, None);
+    }
+
+    fn computed_near(&mut self, v: Value) -> Option<Inst> {
+        self.computes_near(v)
+    }
+
+    fn flag_beside(&mut self, inst: Inst, cc: IntCC, of: Inst) -> Unit {
+        self.lower_flag_beside(inst, cc, of);
     }
 
     fn tested(&mut self, v: Value) -> Option<Inst> {
@@ -577,6 +541,14 @@ impl Context for Lower<'_> {
 
     fn flag_test(&mut self, inst: Inst, x: Value, any: bool) -> Unit {
         self.lower_flag_test(inst, x, any);
+    }
+
+    fn bits_test(&mut self, inst: Inst, p: Value, bits: BaleSrc, any: bool) -> Unit {
+        self.lower_bits_test(inst, p, bits, any);
+    }
+
+    fn a_dword(&mut self, v: Value) -> Option<Unit> {
+        (self.scalar(v) == Scalar::I32).then_some(())
     }
 
     fn flag_select(&mut self, inst: Inst, m: Value, a: Value, b: Value) -> Unit {
@@ -751,6 +723,16 @@ impl Context for Lower<'_> {
         mask: OptValue,
     ) -> Unit {
         self.lower_scatter(inst, mem, v, addr, offset, mask);
+    }
+
+    fn reads_into(&mut self, inst: Inst) -> Option<Unit> {
+        self.load_into(inst).map(|_| ())
+    }
+
+    fn read_into(&mut self, inst: Inst) -> Unit {
+        if let Some((load, to)) = self.load_into(inst) {
+            self.loads_into[load] = Some(to);
+        }
     }
 
     fn stored_in_slots(&mut self, inst: Inst) -> Option<()> {

@@ -5,15 +5,19 @@
 
 use super::Lower;
 use super::facts::{float_conditions, int_conditions};
-use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Value};
+use super::generated::Context;
+use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Scalar, Value};
 use crate::mir::bale::{Bale, BaleSrc, Operation, View};
 use crate::mir::lowered::Lowered;
 use crate::mir::operand::{
     dst, flag_bits, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar,
     scalar_src, uniform,
 };
-use crate::mir::{MInst, VFlag, VirtReg};
-use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, SrcMods, Type};
+use crate::mir::{FlagTest, MInst, VFlag, VirtReg};
+use gantry_isa_gen::{Cond, CondMod, Dst, Op, PredCtrl, RegRef, Src, SrcMods, Type};
+
+/// Greatest distance, in IR instructions, from an operation to the compare whose flag it writes.
+const NEAR: u32 = 16;
 
 /// Condition of a compare.
 #[derive(Clone, Copy)]
@@ -147,6 +151,31 @@ impl Lower<'_> {
         }
     }
 
+    /// Returns the instruction of a sum or of logic that can write the flag of a compare with zero.
+    /// It is a few instructions before the compare, so that the flag is not live for long.
+    pub(super) fn computes_near(&self, v: Value) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        let once = self.uses[v] == 1;
+        let fits = match self.func.dfg.data(inst).opcode() {
+            // Without another use this is a test of bits.
+            Opcode::Band => !once,
+            Opcode::Iadd | Opcode::Isub | Opcode::Bor | Opcode::Bxor => true,
+            _ => false,
+        };
+        let sized = matches!(self.ty(v).scalar(), Scalar::I16 | Scalar::I32);
+        let near = self.place.saturating_sub(self.places[inst]) <= NEAR;
+        let here = self.inst_block[inst].expand() == Some(self.block);
+        let free = !self.chains.cut.contains(v) && self.flags_beside[inst].is_none();
+        (fits && sized && here && near && free).then_some(inst)
+    }
+
+    /// Lets an operation write the flag of a compare of its result with zero.
+    pub(super) fn lower_flag_beside(&mut self, inst: Inst, cc: IntCC, of: Inst) {
+        if let Some((flag, _)) = self.result_flag(inst, 0) {
+            self.flags_beside[of] = Some((flag, int_conditions(cc).0));
+        }
+    }
+
     pub(super) fn lower_flag_logic(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
             let (a, b) = (self.flag_operand(a), self.flag_operand(b));
@@ -225,6 +254,32 @@ impl Lower<'_> {
             }
             _ => (self.flag(v), 0),
         }
+    }
+
+    /// Returns the flag by which `sel` selects, its bit for lane 0, and the combination of its
+    /// bits. A test of a whole predicate that has no other use is such a combination.
+    pub(super) fn selecting_flag(&mut self, mask: Value) -> ((VFlag, u32), PredCtrl) {
+        let def = self.sinks_into_branch(mask, |op| matches!(op, Opcode::Any | Opcode::All));
+        if let Some(inst) = def
+            && let InstData::Unary { opcode, arg } = *self.func.dfg.data(inst)
+            && let lanes = self.ty(arg).lanes()
+            && let Some(test) = FlagTest::of_lanes(self.target, lanes, opcode == Opcode::All)
+        {
+            return ((self.flag(arg), 0), test.ctrl);
+        }
+        (self.flag_lanes(mask), PredCtrl::Sequential)
+    }
+
+    /// Emits a test of the bits of an integer that are a predicate.
+    pub(super) fn lower_bits_test(&mut self, inst: Inst, p: Value, bits: BaleSrc, any: bool) {
+        let lanes = lane_mask(self.ty(p).lanes());
+        let (cc, bits) = if any {
+            (IntCC::NotEqual, bits)
+        } else {
+            (IntCC::Equal, self.invert(bits))
+        };
+        let lanes = BaleSrc::Imm(lanes, Type::D);
+        self.compare(inst, Compare::Bits(cc), bits, lanes, None);
     }
 
     /// Returns the predicate that another is a part of, and the first lane, unless the part has a

@@ -40,13 +40,46 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the mask of a bale, and its bit for lane 0.
-    pub(super) fn mask_lanes(&mut self, inst: Inst, mask: Value) -> (VFlag, u32) {
+    /// Returns the mask of a bale, its bit for lane 0, and true if the mask is inverted.
+    pub(super) fn mask_lanes(&mut self, inst: Inst, mask: Value) -> (VFlag, u32, bool) {
         if self.is_active(inst, mask) {
-            (VFlag::EXEC, 0)
-        } else {
-            self.flag_lanes(mask)
+            return (VFlag::EXEC, 0, false);
         }
+        let (mask, inverse) = self.without_not(mask);
+        let (flag, first) = self.flag_lanes(mask);
+        (flag, first, inverse)
+    }
+
+    /// Returns the predicate of which another is the complement, and true; or the same predicate,
+    /// if it is no complement or has a flag of its own. On the mask stack, the flag of a mask
+    /// changes from one branch to the next, so only compares count there.
+    fn without_not(&self, mask: Value) -> (Value, bool) {
+        let data = |v: Value| self.func.dfg.def_inst(v).map(|i| *self.func.dfg.data(i));
+        match data(mask) {
+            Some(InstData::Unary {
+                opcode: Opcode::Bnot,
+                arg,
+            }) if self.value_flags[mask].is_none() && !self.chains.cut.contains(mask) => {
+                let compare = matches!(data(arg), Some(InstData::FloatCompare { .. }));
+                if compare || self.masks.is_none() {
+                    (arg, true)
+                } else {
+                    (mask, false)
+                }
+            }
+            _ => (mask, false),
+        }
+    }
+
+    /// Returns the lanes of an access as [`Lower::lanes_of`] does. The third is true if the mask is
+    /// inverted.
+    pub(super) fn access_lanes(&mut self, inst: Inst, mask: Value) -> (VFlag, bool, bool) {
+        let (of, inverse) = self.without_not(mask);
+        if inverse && !self.is_active(inst, mask) {
+            return (self.flag(of), false, true);
+        }
+        let (flag, running) = self.lanes_of(inst, mask);
+        (flag, running, false)
     }
 
     /// Returns the lanes of an access: the execution mask or a flag. The second is true if the mask

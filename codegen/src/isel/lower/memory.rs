@@ -1,12 +1,25 @@
 //! Lowering of memory accesses and synchronization to logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
+use crate::ir::{
+    DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Region, Space, Type, Value,
+};
 use crate::mir::logical::{Atomic, Block, Dir, Logical, Prefetch, Scattered};
 use crate::mir::lowered::Lowered;
 use crate::mir::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::Type as GenType;
+
+/// Place that a load is read into.
+#[derive(Clone, Copy)]
+pub(super) struct LoadInto {
+    /// Value that has the lanes.
+    result: Value,
+    /// Its other lanes, and the disabled ones.
+    old: Value,
+    /// Offset of the lanes in bytes.
+    at: u32,
+}
 
 impl Lower<'_> {
     pub(super) fn send(&mut self, logical: Logical) {
@@ -41,8 +54,11 @@ impl Lower<'_> {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
+        if let Some(to) = self.loads_into[inst] {
+            return self.gather_into(inst, to, mem, (addr, offset), mask);
+        }
         let keeps = self.copy_old_lanes(v, old);
-        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        let mask = mask.expand().map(|m| self.access_lanes(inst, m));
         let slots = self.used_slots(v);
         self.scattered(Dir::Read, mem, v, slots, (addr, offset), mask, keeps);
         if let Some(slots) = slots {
@@ -50,8 +66,118 @@ impl Lower<'_> {
         }
     }
 
+    /// Emits a read into a part of another value. The rest of it, and the disabled lanes, are the
+    /// old value's.
+    fn gather_into(
+        &mut self,
+        inst: Inst,
+        to: LoadInto,
+        mem: MemFlags,
+        (addr, offset): (Value, i32),
+        mask: PackedOption<Value>,
+    ) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        self.copy_old_lanes(to.result, to.old.into());
+        let mask = mask.expand().map(|m| self.access_lanes(inst, m));
+        let data = Some(self.reg(to.result));
+        let access = self.access(Dir::Read, mem, v, data, (addr, offset), mask);
+        self.send(Logical::Scattered(Scattered {
+            data_at: to.at,
+            ..access
+        }));
+    }
+
+    /// Returns the place in another value that a load without other uses is read into.
+    ///
+    /// The other value is a write of the loaded lanes to whole GRFs of a vector, from which the old
+    /// lanes are read; or a select, under the mask of the load, between the loaded lanes and old
+    /// ones that exist before the load.
+    pub(super) fn load_into(&self, inst: Inst) -> Option<(Inst, LoadInto)> {
+        let result = self.func.dfg.first_result(inst)?;
+        let (loaded, mask, into) = match *self.func.dfg.data(inst) {
+            InstData::WrRegion {
+                args: [vector, new],
+                region,
+                index,
+                mask,
+                ..
+            } if index.is_none() && mask.is_none() => {
+                let to = LoadInto {
+                    result,
+                    old: vector,
+                    at: region.offset.into(),
+                };
+                (new, None, to)
+            }
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, new, old],
+            } => (new, Some(mask), LoadInto { result, old, at: 0 }),
+            _ => return None,
+        };
+        let load = self.func.dfg.def_inst(loaded)?;
+        let InstData::Load {
+            opcode: Opcode::Load,
+            mem,
+            addr,
+            mask: own,
+            old: kept,
+            ..
+        } = *self.func.dfg.data(load)
+        else {
+            return None;
+        };
+        let here = self.inst_block[load].expand() == Some(self.block);
+        let alone = self.uses[loaded] == 1 && self.value_regs[loaded].is_none();
+        if !here || !alone || self.chains.cut.contains(loaded) || self.has_slots(mem, loaded, addr)
+        {
+            return None;
+        }
+        let own = own.expand()?;
+        let fits = match (mask, *self.func.dfg.data(inst)) {
+            (Some(mask), _) => own == mask && self.is_before(into.old, load),
+            (None, InstData::WrRegion { region, .. }) => {
+                self.is_part_of(kept.expand()?, into.old, &region, self.ty(loaded))
+            }
+            _ => false,
+        };
+        fits.then_some((load, into))
+    }
+
+    /// Returns true if a value exists before an instruction of the current block.
+    fn is_before(&self, v: Value, inst: Inst) -> bool {
+        self.func.dfg.def_inst(v).is_none_or(|def| {
+            self.inst_block[def].expand() != Some(self.block)
+                || self.places[def] < self.places[inst]
+        })
+    }
+
+    /// Returns true if a value is read from whole GRFs of a vector, at a region that is the same as
+    /// another one, and neither is used elsewhere.
+    fn is_part_of(&self, part: Value, vector: Value, at: &Region, ty: Type) -> bool {
+        let Some(inst) = self.func.dfg.def_inst(part) else {
+            return false;
+        };
+        let InstData::RdRegion {
+            arg, region, index, ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return false;
+        };
+        let grf = self.grf.bytes;
+        let whole = |n: u32| n.is_multiple_of(grf);
+        let same = arg == vector && index.is_none() && region == *at;
+        let placed = at.is_contiguous(ty.lanes()) && whole(at.offset.into()) && whole(ty.bytes());
+        // Reads of the old vector behind the load would keep it beside the new one. The old lanes
+        // may also be what the mask is computed from.
+        let once = self.uses[vector] == 2 && self.uses[part] <= 2;
+        same && placed && once
+    }
+
     /// Emits an access to a value's lanes, in slots or in its own register. `mask` is as
-    /// [`Lower::lanes_of`] returns it.
+    /// [`Lower::access_lanes`] returns it.
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     pub(super) fn scattered(
         &mut self,
@@ -60,27 +186,51 @@ impl Lower<'_> {
         v: Value,
         slots: Option<VReg>,
         (addr, offset): (Value, i32),
-        mask: Option<(VFlag, bool)>,
+        mask: Option<(VFlag, bool, bool)>,
         keeps: bool,
     ) {
+        let access = self.access(dir, mem, v, slots, (addr, offset), mask);
+        let ty = match slots {
+            Some(_) => GenType::Ud,
+            None => access.ty,
+        };
+        self.send(Logical::Scattered(Scattered {
+            ty,
+            keeps,
+            ..access
+        }));
+    }
+
+    /// Returns an access to a value's lanes, in its own register or another one. A read keeps
+    /// disabled lanes.
+    fn access(
+        &mut self,
+        dir: Dir,
+        mem: MemFlags,
+        v: Value,
+        data: Option<VReg>,
+        (addr, offset): (Value, i32),
+        mask: Option<(VFlag, bool, bool)>,
+    ) -> Scattered {
         let ty = self.ty(v);
         let lanes = self.ty(addr).lanes();
-        let access = Scattered {
+        Scattered {
             dir,
             mem,
             base: self.base_of(mem),
             lanes,
             count: ty.lanes() / lanes.max(1),
-            ty: slots.map_or(gen_signed(ty.scalar()), |_| GenType::Ud),
+            ty: gen_signed(ty.scalar()),
             memory: ty.scalar().bytes(),
             mask: mask.map(|m| m.0),
             running: mask.is_some_and(|m| m.1),
+            inverse: mask.is_some_and(|m| m.2),
             addr: self.reg(addr),
             offset,
-            data: slots.unwrap_or_else(|| self.reg(v)),
-            keeps,
-        };
-        self.send(Logical::Scattered(access));
+            data: data.unwrap_or_else(|| self.reg(v)),
+            data_at: 0,
+            keeps: true,
+        }
     }
 
     /// Emits a prefetch, where the target has them and the memory is cached.
@@ -147,7 +297,7 @@ impl Lower<'_> {
         offset: i32,
         mask: PackedOption<Value>,
     ) {
-        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
+        let mask = mask.expand().map(|m| self.access_lanes(inst, m));
         // A value that a load returned in slots is stored from there.
         let slots = if self.has_slots(mem, v, addr) {
             self.slots(v)

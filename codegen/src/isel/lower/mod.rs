@@ -21,13 +21,16 @@ mod live_values;
 mod mask_stack;
 mod memory;
 mod multiply;
+mod saturate;
 mod sink;
 mod slots;
 mod systolic;
 mod ternary;
 mod unbale;
+mod views;
 
 use self::chains::Chains;
+use self::memory::LoadInto;
 use crate::entity_set::{Marks, sized};
 use crate::error::CodegenError;
 use crate::ir;
@@ -45,7 +48,7 @@ use crate::target::Target;
 use crate::target::abi::Payload;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-use gantry_isa_gen as isa;
+use gantry_isa_gen::{self as isa, Cond};
 use std::ops::{Deref, DerefMut};
 
 /// Compiled rules.
@@ -97,6 +100,12 @@ pub(crate) struct Lower<'a> {
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
     /// Slots of loaded values that are read in slots.
     value_slots: SecondaryMap<Value, PackedOption<VReg>>,
+    /// Words of constants of dwords that are read as words.
+    value_words: SecondaryMap<Value, PackedOption<VReg>>,
+    /// Flag and condition that the instruction of an operation writes beside its result.
+    flags_beside: SecondaryMap<Inst, Option<(VFlag, Cond)>>,
+    /// Places that loads are read into, if these are not their own values.
+    loads_into: SecondaryMap<Inst, Option<LoadInto>>,
     /// Alignment of each index of a region.
     index_bits: SecondaryMap<Value, Option<Alignment>>,
     /// Values that the kernel's effects depend on.
@@ -200,6 +209,9 @@ pub fn lower(
             value_regs: sized(func.dfg.num_values()),
             value_flags: sized(func.dfg.num_values()),
             value_slots: SecondaryMap::new(),
+            value_words: SecondaryMap::new(),
+            flags_beside: SecondaryMap::new(),
+            loads_into: SecondaryMap::new(),
             index_bits: index_bits(func),
             needed: live_values::needed(func),
             chains: Chains::default(),
@@ -366,11 +378,14 @@ impl Lower<'_> {
             self.value_regs[v].is_some()
                 || self.value_flags[v].is_some()
                 || self.value_slots[v].is_some()
+                || self.value_words[v].is_some()
         });
         let data = self.func.dfg.data(inst);
         if let InstData::Call { func, args, .. } = *data {
             return self.lower_call(inst, func, args);
         }
+        let wanted = wanted || self.flags_beside[inst].is_some();
+        let wanted = wanted || self.loads_into[inst].is_some();
         let effect = data.opcode().info().effect;
         if !wanted && !effect && !self.controls(inst) {
             return;

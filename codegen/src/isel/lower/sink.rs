@@ -78,8 +78,16 @@ impl Lower<'_> {
     /// Emits the bale of an operation that is an instruction's result.
     pub(super) fn define_result(&mut self, inst: Inst, operation: Operation) {
         if let Some(v) = self.first_result(inst) {
-            let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
-            self.bale(dst, lanes, operation);
+            let lanes = self.ty(v).lanes();
+            if let Some(words) = self.value_words[v].expand() {
+                return self.define_in_words(v, words, operation);
+            }
+            let dst = View::contiguous(VirtReg::grf(self.reg(v)), lanes, operation.ty);
+            let flag = self.flags_beside[inst].map(|(flag, cond)| (cond, flag));
+            self.code.push(Lowered::Bale(Bale {
+                flag,
+                ..Bale::new(lanes, operation, dst, true)
+            }));
         }
     }
 
@@ -136,6 +144,7 @@ impl Lower<'_> {
         self.code.push(Lowered::Bale(Bale {
             mask: mask.map(|m| m.0),
             channel: mask.map_or(0, |m| m.1),
+            inverse: mask.is_some_and(|m| m.2),
             ..Bale::new(lanes, operation, view, starts)
         }));
     }

@@ -4,7 +4,11 @@
 //! Messages return and take data in this form. Users of a loaded value in the load's block read the
 //! slots themselves, as a region. Elsewhere the value is packed, since slots take up to four times
 //! the space. An operation whose only use is a store writes the slots.
+//!
+//! Operations on bytes are computed in words, so their results are in slots of a word in the same
+//! way.
 
+use super::facts::is_operation;
 use super::{Lower, gen_signed};
 use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
 use crate::isel::lower_sends::moves_slots;
@@ -99,7 +103,7 @@ impl Lower<'_> {
         let view = self.view_of_slots(v, data).narrowed(operation.ty);
         let lanes = self.ty(v).lanes();
         self.bale_at(view, true, lanes, operation);
-        let mask = mask.expand().map(|m| self.lanes_of(store, m));
+        let mask = mask.expand().map(|m| self.access_lanes(store, m));
         self.scattered(Dir::Write, mem, v, Some(data), (addr, offset), mask, true);
     }
 
@@ -125,6 +129,57 @@ impl Lower<'_> {
         let o = Operation::new(Op::Mov, view.ty, &[view.plain()]);
         let lanes = self.ty(v).lanes();
         self.bale(dst, lanes, o);
+    }
+
+    /// Returns the words in whose low bytes the result of an operation on bytes is, if it may be
+    /// read there in the current block. They become needed.
+    ///
+    /// Instructions compute bytes in words. Another one packs the result, which users in the block
+    /// need not wait for.
+    pub(super) fn byte_words(&mut self, v: Value) -> Option<VReg> {
+        let ty = self.ty(v);
+        if ty.scalar() != Scalar::I8 || ty.lanes() == 1 {
+            return None;
+        }
+        if let Some(r) = self.value_words[v].expand() {
+            return Some(r);
+        }
+        let inst = self.func.dfg.def_inst(v)?;
+        let data = self.func.dfg.data(inst);
+        let computes = match data.opcode() {
+            Opcode::Select => self.masks.is_none(),
+            // Logic is of whole dwords.
+            Opcode::Band | Opcode::Bor | Opcode::Bxor | Opcode::Bnot => false,
+            Opcode::Ineg | Opcode::Iabs => true,
+            op => matches!(data, InstData::Binary { .. }) && is_operation(op),
+        };
+        let here = self.inst_block[inst].expand() == Some(self.block);
+        let near = self.place.saturating_sub(self.places[inst]) <= NEAR;
+        let bytes = ty.lanes() * GenType::W.bytes();
+        let cheap = bytes <= 2 * self.grf.bytes || self.uses[v] <= MANY;
+        if !computes || !here || !near || !cheap || self.chains.cut.contains(v) {
+            return None;
+        }
+        let r = self.temp(bytes);
+        self.value_words[v] = r.into();
+        Some(r)
+    }
+
+    /// Returns the view of a value's bytes in words.
+    pub(super) fn view_of_words(&self, v: Value, words: VReg) -> View {
+        let words = View::contiguous(VirtReg::grf(words), self.ty(v).lanes(), GenType::W);
+        words.narrowed(GenType::B)
+    }
+
+    /// Emits an operation whose result is read in words, and packs it if that is needed as well.
+    pub(super) fn define_in_words(&mut self, v: Value, words: VReg, operation: Operation) {
+        let lanes = self.ty(v).lanes();
+        let view = self.view_of_words(v, words).narrowed(operation.ty);
+        self.bale_at(view, true, lanes, operation);
+        if let Some(dst) = self.value_regs[v].expand() {
+            let o = Operation::new(Op::Mov, view.ty, &[view.plain()]);
+            self.bale(dst, lanes, o);
+        }
     }
 
     /// Returns the slots of a value, if they are used.

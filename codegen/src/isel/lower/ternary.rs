@@ -1,5 +1,5 @@
-//! Folding of trees of operations into one instruction of three sources: sums of three (`add3`) and
-//! logic of three values (`bfn`).
+//! Folding of trees of operations into one instruction of three sources: sums of three (`add3`),
+//! products and sums of integers (`mad`), and logic of three values (`bfn`).
 //!
 //! Folded operations are used only by the root, in its block. Sources are read without a copy: a
 //! register's lanes in order, one lane for all, or a constant word. Any other value stays an
@@ -7,7 +7,7 @@
 
 use super::Lower;
 use super::context::generated_view;
-use super::facts::{fits_word, sign_extend, view_src};
+use super::facts::{fits_word, ones, sign_extend, view_src};
 use super::generated::Context;
 use crate::ir::{Inst, InstData, Opcode, Scalar, Value};
 use crate::mir::bale::{BaleSrc, Operation};
@@ -44,6 +44,17 @@ impl FoldedLeaf {
     }
 }
 
+/// Source of `mad` of integers.
+#[derive(Clone, Copy)]
+enum MadSource {
+    /// Immediate of a type: a word, or a dword that is split.
+    Constant(i64, GenType),
+    /// Word of a type that is extended to a dword.
+    Word(Value, GenType),
+    /// Value of the type of the result.
+    Whole(Value),
+}
+
 /// Logic operation in a tree.
 #[derive(Clone, Copy)]
 enum LogicOp {
@@ -56,7 +67,8 @@ impl Lower<'_> {
     /// dwords.
     fn folds(&self, inst: Inst) -> Option<Scalar> {
         let ty = self.ty(self.first_result(inst)?);
-        let wide = ty.lanes() >= LEAST_LANES;
+        // Operations of two sources alone write a flag, too.
+        let wide = ty.lanes() >= LEAST_LANES && self.flags_beside[inst].is_none();
         (wide && matches!(ty.scalar(), Scalar::I16 | Scalar::I32)).then_some(ty.scalar())
     }
 
@@ -164,6 +176,113 @@ impl Lower<'_> {
             return Some(Operation::new(Op::Add3, ty, &srcs));
         }
         None
+    }
+
+    /// Returns the form in which `mad` reads an integer without a copy.
+    fn mad_source(&mut self, v: Value) -> Option<MadSource> {
+        let imm = self.target.features().ternary_imm;
+        if let Some(k) = self.small_constant(v) {
+            let ty = match u16::try_from(k) {
+                _ if fits_word(k) => GenType::W,
+                Ok(_) => GenType::Uw,
+                // Both words of a dword are factors of their own.
+                Err(_) => GenType::D,
+            };
+            return imm.then_some(MadSource::Constant(k, ty));
+        }
+        let extended = match self.def_inst(v).map(|i| *self.func.dfg.data(i)) {
+            Some(InstData::Unary { opcode, arg }) => match opcode {
+                Opcode::Sextend => Some((arg, GenType::W)),
+                Opcode::Uextend => Some((arg, GenType::Uw)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match extended {
+            Some((arg, ty)) => {
+                let word = self.ty(arg).scalar() == Scalar::I16 && self.is_direct_source(arg);
+                word.then_some(MadSource::Word(arg, ty))
+            }
+            None => self.is_direct_source(v).then_some(MadSource::Whole(v)),
+        }
+    }
+
+    /// Folds a sum or difference of an addend and a product without other uses. A factor is a word
+    /// where there is one: a product of dwords takes several instructions.
+    pub(super) fn fold_product(&mut self, inst: Inst) -> Option<Operation> {
+        self.target.features().int_mad.then_some(())?;
+        let scalar = self.folds(inst)?;
+        let (outer, [x, y]) = self.sum(inst)?;
+        // Pairs of words fill the units of the destination's address.
+        let lanes = self.ty(self.first_result(inst)?).lanes();
+        if scalar == Scalar::I16 && !lanes.is_multiple_of(2) {
+            return None;
+        }
+        let minus = outer == Opcode::Isub;
+        for (within, other, first) in [(x, y, true), (y, x, false)] {
+            let Some(inner) = self.sinkable(within) else {
+                continue;
+            };
+            let InstData::Binary {
+                opcode: Opcode::Imul,
+                args: [a, b],
+            } = *self.func.dfg.data(inner)
+            else {
+                continue;
+            };
+            let forms = (
+                self.mad_source(other),
+                self.mad_source(a),
+                self.mad_source(b),
+            );
+            let (Some(c), Some(a), Some(b)) = forms else {
+                continue;
+            };
+            let (wide, narrow) = match (a, b) {
+                (MadSource::Constant(..), _) | (MadSource::Word(..), MadSource::Whole(_)) => (b, a),
+                _ => (a, b),
+            };
+            if let Some(o) = self.mad(scalar, (c, minus && first), wide, narrow, minus && !first) {
+                return Some(o);
+            }
+        }
+        None
+    }
+
+    /// Returns `c + wide * narrow`, with the addend or the product negated. `None` if a source has
+    /// no such form.
+    fn mad(
+        &mut self,
+        scalar: Scalar,
+        (c, minus): (MadSource, bool),
+        wide: MadSource,
+        narrow: MadSource,
+        negative: bool,
+    ) -> Option<Operation> {
+        let ty = match scalar {
+            Scalar::I16 => GenType::W,
+            _ => GenType::D,
+        };
+        let constant = |s| matches!(s, MadSource::Constant(..));
+        let word = |s| matches!(s, MadSource::Constant(_, GenType::W) | MadSource::Whole(_));
+        // One source is a constant, and the addend is no dword. Words are not negated: the
+        // smallest one has no negative.
+        let encodable = !(constant(wide) || constant(c) && constant(narrow));
+        let addend = !matches!(c, MadSource::Constant(_, GenType::D | GenType::Uw));
+        let plain = |s: MadSource, negated: bool| {
+            !negated || matches!(s, MadSource::Whole(_)) && ty == GenType::D
+        };
+        let sized = ty == GenType::D || word(narrow);
+        if !encodable || !addend || !sized || !plain(c, minus) || !plain(wide, negative) {
+            return None;
+        }
+        let srcs = [(c, minus), (wide, negative), (narrow, false)];
+        let srcs = srcs.map(|(s, negated)| match s {
+            MadSource::Constant(k, t) => BaleSrc::Imm(k as u64 & ones(t), t),
+            MadSource::Word(v, t) => view_src(generated_view(self, v), t),
+            MadSource::Whole(v) => self.third(v, ty, negated),
+        });
+        Some(Operation::new(Op::Mad, ty, &srcs))
     }
 
     fn sum(&self, inst: Inst) -> Option<(Opcode, [Value; 2])> {

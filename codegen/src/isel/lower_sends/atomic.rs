@@ -86,7 +86,7 @@ impl SendLowering<'_> {
         for part in self.parts(
             a.lanes,
             a.mask,
-            false,
+            (false, false),
             forms::atomic_channels(self.target, addr),
         ) {
             let (src0, src1) = self.atomic_payload(a, &part);

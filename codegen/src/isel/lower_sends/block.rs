@@ -352,6 +352,8 @@ impl SendLowering<'_> {
             data,
             mask: None,
             running: false,
+            data_at: 0,
+            inverse: false,
             keeps: b.dir == Dir::Write,
         });
         if !whole && b.dir == Dir::Read {

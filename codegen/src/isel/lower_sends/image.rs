@@ -51,7 +51,7 @@ impl SendLowering<'_> {
             ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,
             _ => SAMPLED,
         };
-        for part in self.parts(t.lanes, t.mask, false, most) {
+        for part in self.parts(t.lanes, t.mask, (false, false), most) {
             match t.op {
                 ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => {
                     self.typed(t, &part, &mut starts)

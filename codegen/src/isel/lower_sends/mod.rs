@@ -33,7 +33,8 @@ use crate::mir::bale::{Bale, Operation, View};
 use crate::mir::logical::Logical;
 use crate::mir::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::mir::operand::{
-    dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar, scalar_src, uniform,
+    dst, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src,
+    uniform,
 };
 use crate::mir::{MInst, VFlag, VReg, VirtReg};
 use crate::target::Target;
@@ -145,6 +146,8 @@ struct MessagePart {
     /// True if `pred` is combined with the execution mask. It then has a bit for every channel of
     /// the thread.
     running: bool,
+    /// True if the lanes take part whose bit in `pred` is clear.
+    inverse: bool,
     /// Channel of the first lane: its bit in `pred`.
     channel: u32,
 }
@@ -156,6 +159,7 @@ impl MessagePart {
         Lowered::Bale(Bale {
             mask: self.pred,
             running: self.running,
+            inverse: self.inverse,
             channel: self.channel,
             ..Bale::new(self.lanes, mov, to, begins)
         })
@@ -171,6 +175,7 @@ impl MessagePart {
             exec,
             pred: None,
             running: false,
+            inverse: false,
             channel: 0,
         }
     }
@@ -224,12 +229,12 @@ impl SendLowering<'_> {
 
     /// Splits lanes into messages of at most `most` channels. A rest that is no power of two gets a
     /// constant predicate. With `running`, only lanes under the execution mask take part, and the
-    /// mask has a bit for every channel.
+    /// mask has a bit for every channel. With `inverse`, lanes take part whose bit is clear.
     fn parts(
         &mut self,
         lanes: u32,
         mask: Option<VFlag>,
-        running: bool,
+        (running, inverse): (bool, bool),
         most: u32,
     ) -> Vec<MessagePart> {
         let mut out = Vec::new();
@@ -254,7 +259,7 @@ impl SendLowering<'_> {
                     (Some(f), 0)
                 }
                 Some(m) if running || m == VFlag::EXEC || on_grid => (Some(m), first),
-                Some(m) => (Some(self.part_of_mask(m, lanes, first, n)), 0),
+                Some(m) => (Some(self.part_of_mask((m, inverse), lanes, first, n)), 0),
             };
             out.push(MessagePart {
                 first,
@@ -266,6 +271,7 @@ impl SendLowering<'_> {
                 exec,
                 pred,
                 running,
+                inverse: inverse && on_grid,
                 channel,
             });
             first += n;
@@ -273,8 +279,15 @@ impl SendLowering<'_> {
         out
     }
 
-    /// Returns lanes `first..first + n` of a mask as a flag of its own, clear above them.
-    fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32) -> VFlag {
+    /// Returns lanes `first..first + n` of a mask as a flag of its own, clear above them. The mask
+    /// may be inverted.
+    fn part_of_mask(
+        &mut self,
+        (mask, inverse): (VFlag, bool),
+        lanes: u32,
+        first: u32,
+        n: u32,
+    ) -> VFlag {
         let bits = n.clamp(16, 32);
         let (ty, own) = (flag_type(lanes), flag_type(bits));
         let r = self.out.temp(4);
@@ -287,7 +300,14 @@ impl SendLowering<'_> {
         self.out.emit_op(uniform(
             Op::And,
             flag_dst(f, own),
-            [scalar_src(r, 0, own), imm(lane_mask(n), own)],
+            [
+                if inverse {
+                    inverted(scalar_src(r, 0, own))
+                } else {
+                    scalar_src(r, 0, own)
+                },
+                imm(lane_mask(n), own),
+            ],
         ));
         f
     }
@@ -336,7 +356,7 @@ impl SendLowering<'_> {
         send.offset = offset;
         send.pred = pred.map(|f| Predicate {
             flag: RegRef::new(VirtReg::flag(f), 0),
-            inverse: false,
+            inverse: part.inverse,
             ctrl: PredCtrl::Sequential,
         });
         if let Some(to) = p.dst {

@@ -30,6 +30,7 @@ impl SendLowering<'_> {
             exec,
             pred: r.mask,
             running: false,
+            inverse: false,
             channel: 0,
         };
         let src0 = self.raw_payload(r.payload);

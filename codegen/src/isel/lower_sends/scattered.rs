@@ -99,7 +99,7 @@ impl Scattered {
     fn column(&self, part: &MessagePart, within: u32, unit: LaneUnit) -> View {
         let size = self.ty.bytes();
         let element = within / self.memory;
-        let place = (element * self.lanes + part.first) * size;
+        let place = self.data_at + (element * self.lanes + part.first) * size;
         let view = at(self.data, place, part.lanes, unsigned(size));
         let piece = unit.piece();
         if piece >= self.memory {
@@ -141,7 +141,7 @@ impl SendLowering<'_> {
         for part in self.parts(
             s.lanes,
             s.mask,
-            s.running,
+            (s.running, s.inverse),
             forms::channels(self.target, addr),
         ) {
             for (unit, within) in s.units(self.target) {
@@ -192,13 +192,15 @@ impl SendLowering<'_> {
             addr: p.addr,
             offset: p.offset,
             data: p.addr,
+            data_at: 0,
             mask: p.mask,
             running: p.running,
+            inverse: false,
             keeps: true,
         };
         let op = lsc::lanes(Dir::Read, mem, LaneUnit::Bytes(1));
         let most = forms::channels(self.target, addr);
-        for part in self.parts(p.lanes, p.mask, p.running, most) {
+        for part in self.parts(p.lanes, p.mask, (p.running, false), most) {
             let payloads = Payloads {
                 dst: None,
                 src0: self.addresses(&byte, &part, 0),

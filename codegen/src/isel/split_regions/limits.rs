@@ -50,6 +50,7 @@ impl Legalizer<'_> {
         for (n, (s, at)) in bale.operation.srcs.iter().zip(&mut out.srcs).enumerate() {
             let fits = match s {
                 None => true,
+                Some(BaleSrc::Imm(_, Type::Vf)) => p.first + p.lanes <= 4,
                 Some(BaleSrc::Imm(_, ty)) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
                 Some(BaleSrc::View(v, _)) if v.index.is_none() => {
                     *at = cut::src(v, p.first, p.lanes, self.base(v.reg));

@@ -10,6 +10,7 @@
 //! registers are allocated with their alignment.
 
 pub mod bounds;
+mod byte_results;
 mod byte_sources;
 mod cut;
 mod limits;
@@ -417,7 +418,12 @@ impl Legalizer<'_> {
             inst.no_mask = false;
             inst.offset = offset.unwrap_or_default();
         }
-        if let Some(mask) = bale.mask.filter(|_| !exec).or(o.select.map(|s| s.0)) {
+        let flag = bale.mask.filter(|_| !exec);
+        let (inverse, ctrl) = match flag {
+            Some(_) => (bale.inverse, PredCtrl::Sequential),
+            None => (false, o.ctrl),
+        };
+        if let Some(mask) = flag.or(o.select.map(|s| s.0)) {
             let (flag, at) = match offset {
                 Some(at) => (mask, at),
                 None => (self.flag_part(mask, bits), ChannelOffset::M0),
@@ -425,8 +431,8 @@ impl Legalizer<'_> {
             inst.offset = at;
             inst.pred = Some(Predicate {
                 flag: RegRef::new(VirtReg::flag(flag), 0),
-                inverse: false,
-                ctrl: PredCtrl::Sequential,
+                inverse,
+                ctrl,
             });
         }
         if let Some(cond) = o.cond {
@@ -670,7 +676,12 @@ impl Legalizer<'_> {
         at: Option<(u32, Region)>,
     ) -> Src<VirtReg> {
         match *s {
-            // Lanes of a packed vector are nibbles: the piece's own are shifted to the start.
+            // Lanes of a packed vector are nibbles, or bytes: the piece's own are shifted to the
+            // start.
+            BaleSrc::Imm(bits, Type::Vf) => Src::Imm {
+                bits: bits >> (8 * p.first.min(3)),
+                ty: Type::Vf,
+            },
             BaleSrc::Imm(bits, ty) if ty.is_packed_imm() => Src::Imm {
                 bits: bits >> (4 * p.first.min(7)),
                 ty,
@@ -703,12 +714,18 @@ impl Legalizer<'_> {
     }
 }
 
-/// Returns a region as three-source instructions encode it: consecutive elements or one element.
-/// With `single`, rows of one element have a vertical stride of one.
+/// Returns a region as three-source instructions encode it: consecutive elements or one element,
+/// and in source 2 a stride. With `single`, rows of one element have a vertical stride of one.
 fn ternary_region(source: usize, region: Region, single: bool) -> Region {
     let step = u8::from(region != Region::SCALAR);
     match source {
-        2 => Region::Scalar3 { hs: step },
+        2 => Region::Scalar3 {
+            hs: match region {
+                Region::Rect { vs, w: 1, .. } => vs,
+                Region::Rect { hs, .. } => hs,
+                _ => step,
+            },
+        },
         _ if single => Region::Ternary { vs: step, hs: 0 },
         _ => Region::Ternary {
             vs: 2 * step,

@@ -14,7 +14,7 @@ use gantry_isa_gen::{Op, SrcMods, Type};
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
 /// Bytes of a dword.
-const DWORD: u32 = 4;
+pub(super) const DWORD: u32 = 4;
 /// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its
 /// address are encoded.
 const TERNARY_DST: u32 = 8;
@@ -25,6 +25,7 @@ impl Legalizer<'_> {
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
         self.as_integers(&mut b);
+        self.bytes_as_dwords(&mut b);
         let in_step = self.in_step(&b);
         if b.lanes == 0 || self.wide(&b, in_step) {
             return None;
@@ -193,24 +194,6 @@ impl Legalizer<'_> {
         b.operation.srcs[0] = Some(BaleSrc::View(dst, SrcMods::default()));
     }
 
-    /// Widens bytes beside 64-bit operands.
-    fn widen_bytes(&mut self, b: &mut Bale) {
-        let wide = b.operation.ty.bytes() == 8 || b.exec_bytes() == 8;
-        if !wide || b.operation.op == Op::Mov {
-            return;
-        }
-        for n in 0..3 {
-            if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
-                && v.ty.bytes() == 1
-            {
-                self.fired.repair(Repair::ByteBesideWide);
-                let ty = dword(v.ty);
-                let v = self.copied(v, b.lanes, ty, b.lanes);
-                b.operation.srcs[n] = Some(BaleSrc::View(v, m));
-            }
-        }
-    }
-
     /// Puts the dword first in a product of a dword and something narrower.
     fn order_factors(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
@@ -260,12 +243,16 @@ impl Legalizer<'_> {
     }
 
     /// Emits the low half of a product of dwords if the multiplier takes only words as the second
-    /// factor: `a * b.low + ((a * b.high) << 16)`.
+    /// factor: `a * b.low + ((a * b.high) << 16)`. An addend is a part of the first product.
     fn dword_product(&mut self, b: &Bale) -> bool {
         let o = &b.operation;
         let f = self.target.features();
         let whole = f.mul_32x32 && !(f.restricted_64bit && b.lanes > 1);
-        let (Op::Mul, Some(x), Some(y)) = (o.op, o.srcs[0], o.srcs[1]) else {
+        let (addend, Some(x), Some(y)) = (match o.op {
+            Op::Mul => (None, o.srcs[0], o.srcs[1]),
+            Op::Mad => (o.srcs[0], o.srcs[1], o.srcs[2]),
+            _ => return false,
+        }) else {
             return false;
         };
         let dword = |t: Type| t.is_int() && t.bytes() == 4;
@@ -277,7 +264,11 @@ impl Legalizer<'_> {
             _ => (x, y),
         };
         let ty = o.ty;
-        let with = |y| Operation::new(Op::Mul, ty, &[x, y]);
+        let product = |y| Operation::new(Op::Mul, ty, &[x, y]);
+        let with = |y| match addend {
+            Some(c) => Operation::new(Op::Mad, ty, &[c, x, y]),
+            None => product(y),
+        };
         let word = match y {
             BaleSrc::Imm(i, _) if i16::try_from(i as u32 as i32).is_ok() => {
                 Some(BaleSrc::Imm(i & 0xffff, Type::W))
@@ -324,7 +315,7 @@ impl Legalizer<'_> {
             View::contiguous(VirtReg::grf(r), b.lanes, ty)
         };
         let (upper, out) = (temp(self), temp(self));
-        self.plain_bale(b.lanes, with(high), upper);
+        self.plain_bale(b.lanes, product(high), upper);
         self.plain_bale(b.lanes, with(low), out);
         let top = View {
             offset: out.offset + 2,
@@ -339,7 +330,7 @@ impl Legalizer<'_> {
     }
 
     /// Returns the distance in bytes from lane to lane, if it is constant.
-    fn step(v: &View, lanes: u32) -> Option<u32> {
+    pub(super) fn step(v: &View, lanes: u32) -> Option<u32> {
         match lanes {
             0 | 1 => Some(v.ty.bytes()),
             _ => v.step(0, lanes).map(|step| step * v.ty.bytes()),
@@ -502,30 +493,9 @@ impl Legalizer<'_> {
         Some(b)
     }
 
-    /// Computes a product of bytes in words, whose low bytes are the result.
-    fn byte_product(&mut self, b: &mut Bale) {
-        if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
-            return;
-        }
-        self.fired.repair(Repair::ByteProduct);
-        let r = self.temp(b.lanes * Type::W.bytes());
-        let words = View::contiguous(VirtReg::grf(r), b.lanes, Type::W);
-        self.bale(&Bale {
-            operation: Operation {
-                ty: Type::W,
-                ..b.operation
-            },
-            dst: words,
-            starts: true,
-            mask: None,
-            ..*b
-        });
-        *b = self.moved(b, words.narrowed(b.operation.ty));
-    }
-
     /// Returns true if a view is one element for all lanes, or aligned consecutive elements for
     /// `lanes` channels.
-    fn is_packed(&self, v: &View, lanes: u32, align: u32) -> bool {
+    pub(super) fn is_packed(&self, v: &View, lanes: u32, align: u32) -> bool {
         let Some(r) = v.reg.as_grf() else {
             return false;
         };
@@ -579,7 +549,9 @@ impl Legalizer<'_> {
             let Some(BaleSrc::View(v, m)) = b.operation.srcs[n] else {
                 continue;
             };
-            let same = v.ty.bytes() == b.operation.ty.bytes();
+            // `mad` of integers takes words beside dwords.
+            let words = b.operation.op == Op::Mad && b.operation.ty.is_int() && v.ty.bytes() == 2;
+            let same = v.ty.bytes() == b.operation.ty.bytes() || words;
             if same && Self::is_scalar(&v, b.lanes) && self.ternary_scalar(&v) {
                 let one = View {
                     vs: 0,
@@ -594,6 +566,8 @@ impl Legalizer<'_> {
                     ..View::contiguous(v.reg, lanes, v.ty)
                 };
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
+            } else if n == 2 && same && self.has_third_stride(&b, &v, lanes) {
+                // Source 2 has a stride.
             } else {
                 self.fired.repair(Repair::TernarySource);
                 // A source of the same size keeps its own sign.
@@ -622,6 +596,15 @@ impl Legalizer<'_> {
         None
     }
 
+    /// Returns true if source 2 of a three-source instruction can read integers where they are,
+    /// several elements apart.
+    fn has_third_stride(&self, b: &Bale, v: &View, lanes: u32) -> bool {
+        let align1 = !self.target.features().ternary_align16;
+        let stride = matches!(v.step(0, b.lanes), Some(2 | 4));
+        let direct = v.index.is_none() && lanes == b.lanes && v.reg.as_grf().is_some();
+        align1 && b.operation.ty.is_int() && b.lanes > 1 && stride && direct
+    }
+
     /// Returns true if a three-source instruction can encode the position of one element.
     fn ternary_scalar(&mut self, v: &View) -> bool {
         let f = self.target.features();
@@ -633,7 +616,7 @@ impl Legalizer<'_> {
     }
 
     /// Aligns a register without a constraint to `unit` bytes.
-    fn align_destination(&mut self, v: &View, unit: u32) {
+    pub(super) fn align_destination(&mut self, v: &View, unit: u32) {
         if let Some(r) = v.reg.as_grf()
             && self.vregs[r].constraint == RegConstraint::Any
         {
@@ -710,7 +693,7 @@ impl Legalizer<'_> {
 }
 
 /// Returns the dword type of the same sign.
-fn dword(t: Type) -> Type {
+pub(super) fn dword(t: Type) -> Type {
     if t.is_signed() { Type::D } else { Type::Ud }
 }
 

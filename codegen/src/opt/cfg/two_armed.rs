@@ -3,7 +3,8 @@
 //! Both edges of the branch reach one block, directly or through an arm: a block without parameters
 //! and with no other predecessor, which computes little and jumps there. The operations of the arms
 //! move before the branch. A parameter that differs becomes a `select`. If none differs, the branch
-//! was for nothing.
+//! was for nothing. So is a branch on `any` of a predicate to an arm that changes values only under
+//! this predicate: without it the arm gives what the other edge does.
 //!
 //! Limits: [`VALUES`] selects, and [`COMPUTES`] instructions of selects and arms. Linear time.
 
@@ -48,6 +49,18 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, cache: &mut CfgCac
         let differ = a.args.iter().zip(&b.args).filter(|(x, y)| x != y);
         let narrow = |&(x, _): &(&Value, &Value)| func.dfg.ty(*x).lanes() == 1;
         let (all, few) = (differ.clone().count(), differ.filter(narrow).count());
+        let under = predicate_of(func, cond);
+        let mut pairs = a.args.iter().zip(&b.args);
+        if a.to == b.to
+            && b.through.is_none()
+            && a.computes <= COMPUTES
+            && under.is_some_and(|p| pairs.all(|(&x, &y)| is_without(func, x, y, p)))
+        {
+            let same = a.args.clone();
+            replace(func, block, end, cond, [a, Arm { args: same, ..b }]);
+            done += 1;
+            continue;
+        }
         let computes = a.computes + b.computes + few as u32;
         if a.to == b.to && all == few && few <= VALUES && computes <= COMPUTES {
             replace(func, block, end, cond, [a, b]);
@@ -58,6 +71,42 @@ pub(super) fn run(func: &mut Function, ctx: &PassContext<'_>, cache: &mut CfgCac
         cache.invalidate();
     }
     done
+}
+
+/// Returns the predicate that a condition is true for if any lane is set.
+fn predicate_of(func: &Function, cond: Value) -> Option<Value> {
+    match *func.dfg.data(func.dfg.def_inst(cond)?) {
+        InstData::Unary {
+            opcode: Opcode::Any,
+            arg,
+        } => Some(arg),
+        _ => None,
+    }
+}
+
+/// Returns true if a value is another one where no lane of a predicate is set.
+fn is_without(func: &Function, mut v: Value, other: Value, under: Value) -> bool {
+    for _ in 0..=COMPUTES {
+        if v == other {
+            return true;
+        }
+        let Some(inst) = func.dfg.def_inst(v) else {
+            return false;
+        };
+        v = match *func.dfg.data(inst) {
+            InstData::WrRegion {
+                args: [old, _],
+                mask,
+                ..
+            } if mask.expand() == Some(under) => old,
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, _, old],
+            } if mask == under => old,
+            _ => return false,
+        };
+    }
+    false
 }
 
 /// Returns the way along an edge of a branch.

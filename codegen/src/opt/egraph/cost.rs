@@ -39,6 +39,11 @@ pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: b
         InstData::RdPred { .. } => 1,
         // Written in place.
         InstData::WrRegion { args, .. } => INST * dfg.ty(args[1]).bytes().div_ceil(BYTES).max(1),
+        // Words and bytes are multiplied by one instruction.
+        InstData::Binary {
+            opcode: Opcode::Imul,
+            ..
+        } if widest.scalar().bits() <= 16 => INST * insts,
         _ => INST * insts * weight(data.opcode(), wide, math) + folded_cost(data.opcode()),
     }
 }

@@ -19,6 +19,7 @@
 
 mod bits;
 pub(super) mod cost;
+mod distribute;
 mod dp4a;
 mod elaborate;
 mod fixed;
@@ -29,6 +30,7 @@ mod regions;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod undefined;
 
 use super::{OptState, Pass, PassContext};
 use crate::entity_set::sized;
@@ -366,6 +368,8 @@ impl<'a> EGraph<'a> {
             self.bit_reversal(this, ty, data),
             self.reassembled(ty, data),
             self.dot_product(ty, data),
+            self.shared_product(ty, data),
+            self.defined_choice(data),
         ];
         for other in others.into_iter().flatten() {
             found.push(other);

@@ -444,8 +444,28 @@ impl<'a> Context for EGraph<'a> {
         then(a != b)
     }
 
-    fn narrows(&mut self, from: Type, to: Type) -> Option<Unit> {
-        then(from.scalar() == Scalar::I64 && to.scalar() == Scalar::I32)
+    fn narrows(&mut self, from: Type, to: Type, x: Value, y: Value) -> Option<Type> {
+        let of = self.narrows_product(from, to)?;
+        let extended = |graph: &Self, v: Value| {
+            graph.members(v).into_iter().any(|m| match graph.data(m) {
+                Some(&InstData::Unary {
+                    opcode: Opcode::Sextend | Opcode::Uextend,
+                    arg,
+                }) => graph.ty(arg).scalar().bits() <= of.scalar().bits(),
+                _ => false,
+            })
+        };
+        let fewer = from.scalar() == Scalar::I64 || extended(self, x) || extended(self, y);
+        fewer.then_some(of)
+    }
+
+    fn narrows_product(&mut self, from: Type, to: Type) -> Option<Type> {
+        match (from.scalar(), to.scalar()) {
+            (Scalar::I64, Scalar::I32) => Some(to),
+            (Scalar::I32, Scalar::I16) => Some(to),
+            (Scalar::I32, Scalar::I8) => Type::new(Scalar::I16, to.lanes()),
+            _ => None,
+        }
     }
 
     fn to_nearest(&mut self) -> Option<Unit> {

@@ -268,7 +268,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `denorms(f16 flush, f32 keep) rounding(rtz) sums(contract)`.
+    /// Parses `denorms(f16 flush, f32 keep) rounding(rtz) sums(contract)
+    /// quotients(reciprocal)`.
     fn float_controls(&mut self) -> Res<FloatControls> {
         let mut out = FloatControls::default();
         if self.eat_word("denorms") {
@@ -313,6 +314,14 @@ impl Parser<'_> {
                 return self.error(format!("expected `contract`, found {}", self.found()));
             }
             out.contract = true;
+            self.expect(')')?;
+        }
+        if self.eat_word("quotients") {
+            self.expect('(')?;
+            if !self.eat_word("reciprocal") {
+                return self.error(format!("expected `reciprocal`, found {}", self.found()));
+            }
+            out.reciprocal = true;
             self.expect(')')?;
         }
         Ok(out)
