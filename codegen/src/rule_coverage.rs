@@ -77,12 +77,18 @@ pub enum Repair {
     FlagPart,
     /// Results of a compare that no channel offset reaches, merged into their flag.
     FlagMerge,
+    /// Move of bytes as dwords or words.
+    ByteMove,
+    /// Bytes with an address each, read as parts of dwords.
+    ByteGather,
+    /// Rows at one index, with an address each.
+    RowAddresses,
 }
 
 #[cfg(feature = "fuzzing")]
 impl Repair {
     /// All repairs, in order.
-    pub const ALL: [Repair; 30] = [
+    pub const ALL: [Repair; 33] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
@@ -113,5 +119,8 @@ impl Repair {
         Repair::WideExtensionNegated,
         Repair::FlagPart,
         Repair::FlagMerge,
+        Repair::ByteMove,
+        Repair::ByteGather,
+        Repair::RowAddresses,
     ];
 }

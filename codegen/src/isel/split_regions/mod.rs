@@ -1,6 +1,7 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`).
+//! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`,
+//! `bytes.rs`, `rows.rs`).
 //! Operands that no exec size allows go through a temporary. Then it is split (`cut.rs`) into the
 //! widest pieces whose operands are all encodable. A piece has a power of two of channels, at most
 //! two GRFs per operand, encodable strides, and flag bits at legal channel offsets.
@@ -9,9 +10,11 @@
 //! registers are allocated with their alignment.
 
 pub mod bounds;
+mod bytes;
 mod cut;
 mod limits;
 mod repair;
+mod rows;
 mod wide;
 
 use crate::error::CodegenError;
@@ -206,6 +209,8 @@ impl Legalizer<'_> {
         if bale.operation.mode != 0 {
             return self.in_mode(bale);
         }
+        let by_row = self.rows_at_one_index(bale);
+        let bale = by_row.as_ref().unwrap_or(bale);
         let shaped;
         let bale = if self.is_plain(bale) {
             bale

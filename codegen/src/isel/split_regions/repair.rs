@@ -14,7 +14,7 @@ use gantry_isa_gen::{Op, SrcMods, Type};
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
 /// Bytes of a dword.
-const DWORD: u32 = 4;
+pub(super) const DWORD: u32 = 4;
 /// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its
 /// address are encoded.
 const TERNARY_DST: u32 = 8;
@@ -24,6 +24,11 @@ impl Legalizer<'_> {
     /// nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
+        if let Some(wide) = self.wider_move(&b) {
+            self.bale(&wide);
+            return None;
+        }
+        self.gather_bytes(&mut b);
         self.as_integers(&mut b);
         let in_step = self.in_step(&b);
         if b.lanes == 0 || self.wide(&b, in_step) {
@@ -656,7 +661,7 @@ impl Legalizer<'_> {
     }
 
     /// Aligns a register without a constraint to `unit` bytes.
-    fn align_destination(&mut self, v: &View, unit: u32) {
+    pub(super) fn align_destination(&mut self, v: &View, unit: u32) {
         if let Some(r) = v.reg.as_grf()
             && self.vregs[r].constraint == RegConstraint::Any
         {
