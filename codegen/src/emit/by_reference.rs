@@ -2,12 +2,15 @@
 
 use crate::mir::{MInst, VCode, VReg};
 use crate::regalloc::Allocation;
-use gantry_isa_gen::{Inst, Reg, Src};
+use gantry_isa_gen::{Dst, Inst, Reg, Src};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Returns true if an instruction reads through an address register.
-pub(super) fn reads_by_address(inst: &Inst<Reg>) -> bool {
+/// Returns true if an instruction writes, or reads, through an address register.
+pub(super) fn is_by_address(inst: &Inst<Reg>, write: bool) -> bool {
+    if write {
+        return matches!(inst.dst, Dst::Indirect { .. });
+    }
     inst.srcs.iter().any(|s| matches!(s, Src::Indirect { .. }))
 }
 
@@ -22,7 +25,7 @@ pub(super) fn places(code: &VCode, alloc: &Allocation) -> HashMap<VReg, Vec<Rang
         return out;
     }
     for m in &code.insts {
-        if let MInst::RegAddress { dst, base } = *m {
+        if let MInst::RegAddress { dst, base, .. } = *m {
             let start = alloc.address[base];
             let all = out.entry(dst).or_default();
             all.push(start..start + code.vregs[base].bytes);

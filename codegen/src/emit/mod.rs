@@ -569,7 +569,11 @@ impl Emitter<'_> {
                     let all = match self.passed.get(&reg) {
                         // Through the word that it is passed, a routine accesses the registers that
                         // any of its callers passes.
-                        Some(all) if last.is_some_and(by_reference::reads_by_address) => &all[..],
+                        Some(all)
+                            if last.is_some_and(|i| by_reference::is_by_address(i, write)) =>
+                        {
+                            &all[..]
+                        }
                         Some(_) => &[],
                         // A touch before a call is for the routine, which has its own.
                         None if last.is_some_and(|i| i.op == Op::Call) => &[],
@@ -614,10 +618,21 @@ impl Emitter<'_> {
                 }
                 self.out.push(inst);
             }
-            MInst::RegAddress { dst: to, base } => {
+            MInst::RegAddress {
+                dst: to,
+                base,
+                offset,
+                index,
+            } => {
                 let to = dst(self.grf(self.address(to, 0))?, Type::Uw);
-                let place = imm(self.address(base, 0).into(), Type::Uw);
-                self.out.push(uniform(Op::Mov, to, [place]));
+                let place = imm(self.address(base, offset).into(), Type::Uw);
+                self.out.push(match index {
+                    Some((r, at)) => {
+                        let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
+                        uniform(Op::Add, to, [index, place])
+                    }
+                    None => uniform(Op::Mov, to, [place]),
+                });
             }
             MInst::Symbol {
                 dst: to,
