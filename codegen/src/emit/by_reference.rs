@@ -1,8 +1,10 @@
-//! Arguments passed by reference: the registers whose address a word may be.
+//! Addresses in the GRF file, and arguments passed by reference: the registers whose address a word
+//! may be.
 
+use crate::mir::operand::{dst, imm, scalar, uniform};
 use crate::mir::{MInst, VCode, VReg};
 use crate::regalloc::Allocation;
-use gantry_isa_gen::{Dst, Inst, Reg, Src};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Reg, RegRef, Region, Src, Type};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -12,6 +14,28 @@ pub(super) fn is_by_address(inst: &Inst<Reg>, write: bool) -> bool {
         return matches!(inst.dst, Dst::Indirect { .. });
     }
     inst.srcs.iter().any(|s| matches!(s, Src::Indirect { .. }))
+}
+
+/// Returns the instruction that makes `count` addresses of a number and consecutive words, if there
+/// are any.
+pub(super) fn address(
+    to: RegRef<Reg>,
+    count: ExecSize,
+    start: u32,
+    index: Option<RegRef<Reg>>,
+) -> Inst<Reg> {
+    let (to, start) = (dst(to, Type::Uw), imm(start.into(), Type::Uw));
+    let mut inst = match index {
+        Some(index) => uniform(Op::Add, to, [scalar(index, Type::Uw), start]),
+        None => uniform(Op::Mov, to, [start]),
+    };
+    inst.exec = count;
+    if let Src::Direct { region, .. } = &mut inst.srcs[0]
+        && count.channels() > 1
+    {
+        *region = Region::packed(count);
+    }
+    inst
 }
 
 /// Largest number of separate positions for a routine's parameter.

@@ -20,7 +20,7 @@ use crate::error::CodegenError;
 use crate::ir::{DataRef, SourceLoc};
 use crate::isel::lower_sends;
 use crate::mir::liveness::Liveness;
-use crate::mir::operand::{dst, imm, scalar, uniform};
+use crate::mir::operand::{dst, imm, uniform};
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use crate::regalloc::Allocation;
@@ -599,40 +599,23 @@ impl Emitter<'_> {
                 offset,
                 index,
             } => {
-                let a0 = Reg::Arf(Arf::Address, 0);
+                let a0 = RegRef::new(Reg::Arf(Arf::Address, 0), sub * 2);
                 let start = base.map_or(offset, |b| self.address(b, offset));
-                let start = imm(start.into(), Type::Uw);
-                let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
-                let mut inst = match index {
-                    Some((r, at)) => {
-                        let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
-                        uniform(Op::Add, a0, [index, start])
-                    }
-                    None => uniform(Op::Mov, a0, [start]),
-                };
-                inst.exec = count;
-                if let Src::Direct { region, .. } = &mut inst.srcs[0]
-                    && count.channels() > 1
-                {
-                    *region = Region::packed(count);
-                }
+                let index = index.map(|(r, at)| self.grf(self.address(r, at)));
+                let inst = by_reference::address(a0, count, start, index.transpose()?);
                 self.out.push(inst);
             }
             MInst::RegAddress {
-                dst: to,
+                dst,
                 base,
                 offset,
                 index,
             } => {
-                let to = dst(self.grf(self.address(to, 0))?, Type::Uw);
-                let place = imm(self.address(base, offset).into(), Type::Uw);
-                self.out.push(match index {
-                    Some((r, at)) => {
-                        let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
-                        uniform(Op::Add, to, [index, place])
-                    }
-                    None => uniform(Op::Mov, to, [place]),
-                });
+                let to = self.grf(self.address(dst, 0))?;
+                let start = self.address(base, offset);
+                let index = index.map(|(r, at)| self.grf(self.address(r, at)));
+                let inst = by_reference::address(to, ExecSize::S1, start, index.transpose()?);
+                self.out.push(inst);
             }
             MInst::Symbol {
                 dst: to,

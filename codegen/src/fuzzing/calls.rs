@@ -29,7 +29,7 @@ impl Gen<'_, '_, '_> {
         for (args, wholes) in &calls {
             let got = self.b.ins().call(func, &results, args);
             for &v in &got {
-                self.write_back(v, wholes);
+                self.return_to(v, wholes);
             }
             self.pool.extend(got);
         }
@@ -64,7 +64,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Often writes a large result to the region that an argument of its type is.
-    fn write_back(&mut self, v: Value, wholes: &[RegionOf]) {
+    fn return_to(&mut self, v: Value, wholes: &[RegionOf]) {
         let ty = self.b.ty(v);
         let fits = |w: &&RegionOf| self.b.ty(w.0) == ty.by(2 * ty.lanes());
         let Some(&(whole, region)) = wholes.iter().find(fits) else {

@@ -1,6 +1,6 @@
 //! Generator of a random instruction of an opcode.
 
-use super::generate::{Gen, is_large};
+use super::generate::Gen;
 use crate::ir::opcode::{Class, Format, Out};
 use crate::ir::{Dim, FloatCC, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Type, Value};
 

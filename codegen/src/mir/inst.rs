@@ -84,8 +84,8 @@ pub enum MInst {
         /// Indices in bytes: unsigned words of a register, from a byte offset.
         index: Option<(VReg, u32)>,
     },
-    /// Byte address of a place in a register in the GRF file, as a word, by which a routine accesses
-    /// the register. The register must not move until the [`MInst::Touch`] after the call.
+    /// Byte address of a place in a register in the GRF file, as a word, by which a routine
+    /// accesses the register. The register must not move until the [`MInst::Touch`] after the call.
     RegAddress {
         /// Destination.
         dst: VReg,

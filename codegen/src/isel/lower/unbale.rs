@@ -11,9 +11,9 @@
 //! - A read before the write whose bale is after it moves after the write, if the elements are
 //!   the same in the new vector. Else its bale is taken apart: the read gets a register.
 //!
-//! Where several reads of one operation would get a register, its result gets one instead. A read by
-//! another type reads a bitcast of the new vector. The first write to an undefined vector is one to
-//! the vector that its elements come from, if that dies there.
+//! Where several reads of one operation would get a register, its result gets one instead. A read
+//! by another type reads a bitcast of the new vector. The first write to an undefined vector is one
+//! to the vector that its elements come from, if that dies there.
 //!
 //! A write stays a copy if something else reads the old vector after it, or if taking bales apart
 //! takes as many moves as the copy.

@@ -12,8 +12,8 @@
 //! are loaded at once, by one instruction of several channels: those of a histogram, whose indices
 //! are computed in one vector.
 //!
-//! Addresses that all predecessors of a block leave in the same words are there at its start, if the
-//! block is no loop header. They become invalid where
+//! Addresses that all predecessors of a block leave in the same words are there at its start, if
+//! the block is no loop header. They become invalid where
 //!
 //! - bytes of the index are written: by an operation, a response, a move of allocation, or an
 //!   indirect destination (whose [`MInst::Touch`] names the register);

@@ -211,10 +211,14 @@ pub(super) fn places(f: &LoweredFunction, params: &mut [RefParam]) {
             s.def = definition(f, s).filter(|_| count[s.from] == 2);
             let Some(result) = p.result else { continue };
             s.result = site_result(f, s, result).map(|mut r| {
-                r.back = r
-                    .copy
-                    .filter(|(_, to)| count[*to] == 2)
-                    .and_then(|(at, to)| write_back(f, s.block, at, to));
+                let copy = r.copy.filter(|(_, to)| count[*to] == 2);
+                let back = copy.and_then(|(at, to)| write_back(f, s.block, at, to));
+                // The old vector must be there where the argument is made.
+                let first = s.def.map_or(s.copy, |d| d.at);
+                r.back = back.filter(|b| {
+                    let old = b.old.as_slice();
+                    !is_written(f, first..b.write, old)
+                });
                 r
             });
             p.whole |= s.result.is_none();

@@ -63,7 +63,8 @@ pub(super) fn find(f: &LoweredFunction, params: &mut [RefParam]) {
         };
         let versions = p.web.get(1..).unwrap_or_default();
         let closed = versions.iter().all(|r| same(r) && from_web(r));
-        p.whole |= !versions.is_empty() && !(closed && p.result.is_some());
+        let returned = closed && p.result.is_some();
+        p.whole |= !(versions.is_empty() || returned);
         // Two parameters may become one value.
         let alone = p.web.iter().all(|r| seen.insert(*r));
         p.whole |= !alone;
