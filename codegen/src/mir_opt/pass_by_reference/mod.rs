@@ -10,8 +10,8 @@
 //!
 //! An argument that is a region of a larger vector is passed by its address in that vector. If the
 //! routine returns its argument, changed, it writes it in place (`web.rs`): the argument counts as
-//! written after the call. A result that the caller writes into a region is made there. The argument
-//! is that region then, or the bale that computes it, such as a constant, writes there.
+//! written after the call. A result that the caller writes into a region is made there. The
+//! argument is that region then, or the bale that computes it, such as a constant, writes there.
 //!
 //! The benefit is counted in instructions, weighted by loop depth. The gain is the copies that are
 //! not made. The cost is the offsets that are passed, the addresses that are loaded, and the

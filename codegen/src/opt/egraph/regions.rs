@@ -329,8 +329,9 @@ impl EGraph<'_> {
         })
     }
 
-    /// Returns `x` with the region at `at` and `index` replaced by `part`, if `part` is an undefined
-    /// vector with some writes to it. These become writes to `x`, whose other elements stay.
+    /// Returns `x` with the region at `at` and `index` replaced by `part`, if `part` is an
+    /// undefined vector with some writes to it. These become writes to `x`, whose other elements
+    /// stay.
     pub(super) fn written_into(
         &mut self,
         x: Value,
