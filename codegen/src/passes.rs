@@ -282,7 +282,7 @@ stages! {
     /// Makes payloads and descriptors of logical sends.
     LowerSends "lower-sends" Lowered => Lowered "isel/lower_sends/",
     /// Passes large parameters of subroutines by reference, if that saves instructions.
-    PassByReference "pass-by-reference" Lowered => Lowered "mir_opt/pass_by_reference.rs" if PassByReference,
+    PassByReference "pass-by-reference" Lowered => Lowered "mir_opt/pass_by_reference/" if PassByReference,
     /// Splits bales into instructions that the hardware takes.
     SplitRegions "split-regions" Lowered => VirtualFlags "isel/split_regions/",
     /// Allocates flags: the lowest free one within a block, else by regalloc2, which spills to

@@ -81,12 +81,18 @@ pub enum Repair {
     FlagPart,
     /// Results of a compare that no channel offset reaches, merged into their flag.
     FlagMerge,
+    /// Move of bytes as dwords or words.
+    ByteMove,
+    /// Bytes with an address each, read as parts of dwords.
+    ByteGather,
+    /// Rows at one index, with an address each.
+    RowAddresses,
 }
 
 #[cfg(feature = "fuzzing")]
 impl Repair {
     /// All repairs, in order.
-    pub const ALL: [Repair; 31] = [
+    pub const ALL: [Repair; 35] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
@@ -119,5 +125,8 @@ impl Repair {
         Repair::WideExtensionNegated,
         Repair::FlagPart,
         Repair::FlagMerge,
+        Repair::ByteMove,
+        Repair::ByteGather,
+        Repair::RowAddresses,
     ];
 }

@@ -20,7 +20,7 @@ use crate::error::CodegenError;
 use crate::ir::{DataRef, SourceLoc};
 use crate::isel::lower_sends;
 use crate::mir::liveness::Liveness;
-use crate::mir::operand::{dst, imm, scalar, uniform};
+use crate::mir::operand::{dst, imm, uniform};
 use crate::mir::srclocs::SrcLocs;
 use crate::mir::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use crate::regalloc::Allocation;
@@ -569,7 +569,11 @@ impl Emitter<'_> {
                     let all = match self.passed.get(&reg) {
                         // Through the word that it is passed, a routine accesses the registers that
                         // any of its callers passes.
-                        Some(all) if last.is_some_and(by_reference::reads_by_address) => &all[..],
+                        Some(all)
+                            if last.is_some_and(|i| by_reference::is_by_address(i, write)) =>
+                        {
+                            &all[..]
+                        }
                         Some(_) => &[],
                         // A touch before a call is for the routine, which has its own.
                         None if last.is_some_and(|i| i.op == Op::Call) => &[],
@@ -595,29 +599,23 @@ impl Emitter<'_> {
                 offset,
                 index,
             } => {
-                let a0 = Reg::Arf(Arf::Address, 0);
+                let a0 = RegRef::new(Reg::Arf(Arf::Address, 0), sub * 2);
                 let start = base.map_or(offset, |b| self.address(b, offset));
-                let start = imm(start.into(), Type::Uw);
-                let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
-                let mut inst = match index {
-                    Some((r, at)) => {
-                        let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
-                        uniform(Op::Add, a0, [index, start])
-                    }
-                    None => uniform(Op::Mov, a0, [start]),
-                };
-                inst.exec = count;
-                if let Src::Direct { region, .. } = &mut inst.srcs[0]
-                    && count.channels() > 1
-                {
-                    *region = Region::packed(count);
-                }
+                let index = index.map(|(r, at)| self.grf(self.address(r, at)));
+                let inst = by_reference::address(a0, count, start, index.transpose()?);
                 self.out.push(inst);
             }
-            MInst::RegAddress { dst: to, base } => {
-                let to = dst(self.grf(self.address(to, 0))?, Type::Uw);
-                let place = imm(self.address(base, 0).into(), Type::Uw);
-                self.out.push(uniform(Op::Mov, to, [place]));
+            MInst::RegAddress {
+                dst,
+                base,
+                offset,
+                index,
+            } => {
+                let to = self.grf(self.address(dst, 0))?;
+                let start = self.address(base, offset);
+                let index = index.map(|(r, at)| self.grf(self.address(r, at)));
+                let inst = by_reference::address(to, ExecSize::S1, start, index.transpose()?);
+                self.out.push(inst);
             }
             MInst::Symbol {
                 dst: to,

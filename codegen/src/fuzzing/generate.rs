@@ -120,9 +120,14 @@ fn code(mut rng: Rng, options: &Options) -> Module {
         // The first parameter is the execution mask.
         let mut params = vec![Type::clamped(Scalar::B1, simd)];
         params.extend(types(&mut rng));
-        let results = types(&mut rng);
+        let mut results = types(&mut rng);
         if !rng.one_in(3) {
-            params.push(large(&mut rng, &results));
+            let ty = large(&mut rng, &results);
+            params.push(ty);
+            if rng.one_in(2) {
+                // The parameter comes back changed.
+                results.push(ty);
+            }
         }
         callees.push((FuncRef::new(1 + n as usize), params, results));
     }
@@ -314,7 +319,7 @@ fn subroutine(
         g.parts_of(v);
     }
     g.body(options.size / 6, 1);
-    let args: Vec<Value> = results.iter().map(|&t| g.result(t, &parts)).collect();
+    let args: Vec<Value> = results.iter().map(|&t| g.changed(t, &parts)).collect();
     g.b.ins().return_(&args);
     *rng = state.rng;
     finish(b);

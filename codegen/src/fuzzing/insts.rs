@@ -1,6 +1,6 @@
 //! Generator of a random instruction of an opcode.
 
-use super::generate::{Gen, is_large};
+use super::generate::Gen;
 use crate::ir::opcode::{Class, Format, Out};
 use crate::ir::{Dim, FloatCC, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Type, Value};
 
@@ -470,26 +470,6 @@ impl Gen<'_, '_, '_> {
         let to = Type::clamped(Scalar::B1, self.lanes());
         let v = self.b.ins().bits_to_pred(to, bits);
         self.pool.push(v);
-    }
-
-    fn call(&mut self) {
-        let Some((func, params, results)) = self.callee.clone() else {
-            return;
-        };
-        // Often two calls in succession.
-        let times = if self.rng.one_in(2) { 2 } else { 1 };
-        let args = |g: &mut Self| -> Vec<Value> { params.iter().map(|&t| g.value(t)).collect() };
-        let calls: Vec<Vec<Value>> = (0..times).map(|_| args(self)).collect();
-        for args in &calls {
-            let got = self.b.ins().call(func, &results, args);
-            self.pool.extend(got);
-        }
-        // Large arguments stay live across the calls if they are used afterwards.
-        for &v in calls.iter().flatten() {
-            if is_large(self.b.ty(v)) && !self.rng.one_in(4) {
-                self.parts_of(v);
-            }
-        }
     }
 }
 

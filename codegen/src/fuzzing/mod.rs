@@ -2,6 +2,7 @@
 //! module, on every host.
 
 mod blocks;
+mod calls;
 mod generate;
 mod images;
 mod in_place;

@@ -185,7 +185,21 @@ impl fmt::Display for MInst {
                     None => Ok(()),
                 }
             }
-            MInst::RegAddress { dst, base } => write!(f, "place {dst} {base}"),
+            MInst::RegAddress {
+                dst,
+                base,
+                offset,
+                index,
+            } => {
+                write!(f, "place {dst} {base}")?;
+                if *offset != 0 {
+                    write!(f, "+{offset}")?;
+                }
+                match index {
+                    Some((r, at)) => write!(f, " + {r}+{at}"),
+                    None => Ok(()),
+                }
+            }
             MInst::Jump => f.write_str("jump"),
             MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;

@@ -84,13 +84,17 @@ pub enum MInst {
         /// Indices in bytes: unsigned words of a register, from a byte offset.
         index: Option<(VReg, u32)>,
     },
-    /// Byte address of a register in the GRF file, as a word, by which a routine accesses the
-    /// register. The register must not move until the [`MInst::Touch`] after the call.
+    /// Byte address of a place in a register in the GRF file, as a word, by which a routine
+    /// accesses the register. The register must not move until the [`MInst::Touch`] after the call.
     RegAddress {
         /// Destination.
         dst: VReg,
         /// Register whose address is taken.
         base: VReg,
+        /// Constant number of bytes that is added.
+        offset: u32,
+        /// Index in bytes that is added: an unsigned word of a register, from a byte offset.
+        index: Option<(VReg, u32)>,
     },
     /// Part of the address of constant data, which the loader fills in.
     Symbol {
@@ -229,7 +233,12 @@ impl MInst {
                     f(base, Access::Use);
                 }
             }
-            MInst::RegAddress { dst, base } => {
+            MInst::RegAddress {
+                dst, base, index, ..
+            } => {
+                if let Some((r, _)) = index {
+                    f(r, Access::Use);
+                }
                 f(base, Access::Use);
                 f(dst, Access::Def);
             }
@@ -286,7 +295,12 @@ impl MInst {
                     *base = f(*base, Access::Use);
                 }
             }
-            MInst::RegAddress { dst, base } => {
+            MInst::RegAddress {
+                dst, base, index, ..
+            } => {
+                if let Some((r, _)) = index {
+                    *r = f(*r, Access::Use);
+                }
                 *base = f(*base, Access::Use);
                 *dst = f(*dst, Access::Def);
             }

@@ -337,7 +337,18 @@ impl Verifier<'_> {
                     (None, None) => Err("an address of nothing".to_string()),
                 }
             }
-            MInst::RegAddress { dst, .. } => self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes()),
+            MInst::RegAddress {
+                dst,
+                base,
+                offset,
+                index,
+            } => {
+                if let Some((r, from)) = index {
+                    self.bytes(VirtReg::grf(*r), *from, from + Type::Uw.bytes())?;
+                }
+                self.bytes(VirtReg::grf(*base), *offset, *offset)?;
+                self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes())
+            }
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
             MInst::Leave {
                 flag: Some((f, ..)),

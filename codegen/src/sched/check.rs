@@ -58,7 +58,9 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> HistoryWalk<'_, A, S>
                 MInst::LoadAddress { base, index, .. } => {
                     *base == Some(r) && index.is_none_or(|(i, _)| i != r)
                 }
-                MInst::RegAddress { base, .. } => *base == r,
+                MInst::RegAddress { base, index, .. } => {
+                    *base == r && index.is_none_or(|(i, _)| i != r)
+                }
                 _ => false,
             };
             if !says || address && !self.space.values {

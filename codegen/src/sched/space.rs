@@ -187,7 +187,10 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> StateSpace<A, S> {
                 });
                 Reordering::Free
             }
-            MInst::RegAddress { dst, .. } => {
+            MInst::RegAddress { dst, index, .. } => {
+                if let Some((r, _)) = index {
+                    f(&all(r, false));
+                }
                 f(&all(dst, true));
                 Reordering::Free
             }

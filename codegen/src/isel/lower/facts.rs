@@ -5,6 +5,7 @@ use crate::ir::{FloatCC, IntCC, Opcode};
 use crate::mir::VirtReg;
 use crate::mir::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
+use smallvec::SmallVec;
 
 include!(concat!(env!("OUT_DIR"), "/operations.rs"));
 
@@ -46,12 +47,7 @@ pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
 /// of. These are sources that are exactly the lanes that are written, and those that have no lane
 /// in common with them.
 pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
-    let end = |v: &View| {
-        (0..lanes)
-            .map(|i| v.byte(i) + v.ty.bytes())
-            .max()
-            .unwrap_or(0)
-    };
+    let bytes = |v: &View| -> Elements { (0..lanes).map(|i| v.byte(i)).collect() };
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
             && v.reg == old
@@ -60,12 +56,27 @@ pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u
             let one = v.index.is_none_or(|i| i.rows == 1);
             let same = v.ty.bytes() == dst.ty.bytes();
             let same = same && (0..lanes).all(|i| v.byte(i) == dst.byte(i));
-            if same || one && (end(v) <= dst.offset || end(dst) <= v.offset) {
+            let apart = || are_apart(bytes(v), v.ty.bytes(), bytes(dst), dst.ty.bytes());
+            if same || one && apart() {
                 v.reg = dst.reg;
             }
         }
     }
     o
+}
+
+/// First bytes of elements.
+pub(super) type Elements = SmallVec<[u32; 64]>;
+
+/// Returns true if elements of `size` bytes and others of `of` bytes have no byte in common. They
+/// may be interleaved.
+pub(super) fn are_apart(mut elements: Elements, size: u32, others: Elements, of: u32) -> bool {
+    elements.sort_unstable();
+    let near = |&at: &u32| {
+        let n = elements.partition_point(|b| *b + size <= at);
+        elements.get(n).is_some_and(|b| *b < at + of)
+    };
+    !others.iter().any(near)
 }
 
 /// Returns true if both views have no index, or the same one.

@@ -11,6 +11,10 @@
 //! - A read before the write whose bale is after it moves after the write, if the elements are
 //!   the same in the new vector. Else its bale is taken apart: the read gets a register.
 //!
+//! Where several reads of one operation would get a register, its result gets one instead. A read
+//! by another type reads a bitcast of the new vector. The first write to an undefined vector is one
+//! to the vector that its elements come from, if that dies there.
+//!
 //! A write stays a copy if something else reads the old vector after it, or if taking bales apart
 //! takes as many moves as the copy.
 //!
@@ -18,11 +22,11 @@
 //! are cloned.
 
 use super::chains::Chains;
-use super::facts::is_operation;
+use super::facts::{are_apart, is_operation};
 use crate::graph::dominators::DominatorTree;
 use crate::graph::loops::Loops;
 use crate::ir::cfg::ControlFlow;
-use crate::ir::{Block, Function, Inst, InstData, Opcode, Region, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -36,6 +40,9 @@ const MAX_BALES: u32 = 64;
 /// Writes of a chain that a read moves after.
 const MAX_HOPS: u8 = 64;
 
+/// Bitcasts of one vector, by their type.
+type Casts = SmallVec<[(Type, Value); 2]>;
+
 /// Order of an instruction in its block: index of an instruction of the input, on which side of it,
 /// and index of the instruction itself in the input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -47,6 +54,8 @@ enum Side {
     Before,
     #[default]
     Itself,
+    /// Bitcasts of its result.
+    CastAfter,
     /// Reads of its result.
     ReadsAfter,
     /// Operations on those.
@@ -99,17 +108,8 @@ impl RegionAccess {
         if b <= c || d <= a {
             return true;
         }
-        if self.size != other.size {
-            return false;
-        }
-        // Interleaved elements.
-        let mut bytes: SmallVec<[u32; 64]> = (0..self.lanes).map(|i| self.byte(i)).collect();
-        bytes.sort_unstable();
-        let near = |at: u32| {
-            let n = bytes.partition_point(|b| *b + self.size <= at);
-            bytes.get(n).is_some_and(|b| *b < at + self.size)
-        };
-        !(0..other.lanes).any(|i| near(other.byte(i)))
+        let bytes = |a: &RegionAccess| (0..a.lanes).map(|i| a.byte(i)).collect();
+        are_apart(bytes(self), self.size, bytes(other), other.size)
     }
 }
 
@@ -121,15 +121,18 @@ pub(super) fn unbale(func: &Function) -> Option<(Function, Chains)> {
         let blocks = func.layout.blocks().iter();
         blocks.flat_map(|&b| func.layout.insts(b)).copied()
     };
+    let begins = insts().any(|i| source(func, i).is_some());
     let mut writes = insts().filter_map(|i| candidate(func, i)).peekable();
-    writes.peek()?;
+    if !begins {
+        writes.peek()?;
+    }
     // Most vectors are put together piece by piece: only the next write reads each.
     let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
     for inst in insts() {
         let data = func.dfg.data(inst);
         data.for_each_arg(&func.dfg, |v| uses[v] += 1);
     }
-    writes.any(|(old, _)| uses[old] > 1).then(|| {
+    (begins || writes.any(|(old, _)| uses[old] > 1)).then(|| {
         let mut u = Unbaler::new(func.clone());
         u.run();
         (u.func, u.chains)
@@ -157,6 +160,45 @@ fn candidate(func: &Function, inst: Inst) -> Option<(Value, RegionAccess)> {
     };
     let large = of.bytes() > MOVE && access.bytes() < of.bytes();
     (large && !of.is_pred() && !func.dfg.is_undef(old)).then_some((old, access))
+}
+
+/// Returns the vector that a first write to an undefined vector may begin in: one of its type, from
+/// which the same elements are read for the value that is written.
+fn source(func: &Function, write: Inst) -> Option<Value> {
+    let InstData::WrRegion {
+        args: [old, part],
+        region,
+        index,
+        ..
+    } = *func.dfg.data(write)
+    else {
+        return None;
+    };
+    let ty = func.dfg.ty(old);
+    if ty.bytes() <= MOVE || ty.is_pred() || !func.dfg.is_undef(old) {
+        return None;
+    }
+    let of = |v: Value| match *func.dfg.data(func.dfg.def_inst(v)?) {
+        InstData::RdRegion {
+            arg,
+            region: from,
+            index: by,
+            ..
+        } if from == region && by == index && func.dfg.ty(arg) == ty => {
+            // Arguments have places of their own.
+            let entry = func.layout.entry();
+            let free = !matches!(func.dfg.def(arg), ValueDef::Param(b, _) if Some(b) == entry);
+            (free && !func.dfg.is_undef(arg)).then_some(arg)
+        }
+        _ => None,
+    };
+    let def = func.dfg.def_inst(part)?;
+    let mut found = of(part);
+    if is_operation(func.dfg.data(def).opcode()) {
+        let data = func.dfg.data(def);
+        data.for_each_arg(&func.dfg, |v| found = found.or_else(|| of(v)));
+    }
+    found
 }
 
 /// Returns true for operations that fold into all their users, however many there are.
@@ -252,11 +294,20 @@ impl Unbaler {
     fn run(&mut self) {
         for block in self.func.layout.blocks().to_vec() {
             for write in self.func.layout.insts(block).to_vec() {
-                let Some(changes) = self.changes(write) else {
+                let undefined = self.begin_in_source(write);
+                let moves = |c: &Change| matches!(c, Change::Hoist(_) | Change::Cut(_));
+                // There is no copy to save.
+                let changes = self.changes(write);
+                let changes = changes.filter(|c| undefined.is_none() || !c.iter().any(moves));
+                let Some(changes) = changes else {
+                    if let Some(old) = undefined {
+                        self.begin_again(write, old);
+                    }
                     continue;
                 };
+                let mut casts = SmallVec::new();
                 for change in changes {
-                    self.apply(write, change);
+                    self.apply(write, change, &mut casts);
                 }
                 self.forget_moved_reads(write);
             }
@@ -339,6 +390,66 @@ impl Unbaler {
         Some(last)
     }
 
+    /// Makes a first write to an undefined vector one to the vector that its elements come from, if
+    /// that has no other write. Returns the undefined vector.
+    fn begin_in_source(&mut self, write: Inst) -> Option<Value> {
+        let vector = source(&self.func, write)?;
+        let root = self.root(vector);
+        if self.last_write[root].is_some() || self.uses[root].len() > MAX_BALES as usize {
+            return None;
+        }
+        self.last_write[root] = write.into();
+        self.uses[root].push(write);
+        self.set_old(write, vector)
+    }
+
+    /// Undoes [`Self::begin_in_source`].
+    fn begin_again(&mut self, write: Inst, undefined: Value) {
+        if let Some(vector) = self.set_old(write, undefined) {
+            let root = self.root(vector);
+            self.last_write[root] = None.into();
+            self.uses[root].retain(|u| *u != write);
+        }
+    }
+
+    /// Replaces the old vector of a write, and returns it.
+    fn set_old(&mut self, write: Inst, vector: Value) -> Option<Value> {
+        match self.func.dfg.data_mut(write) {
+            InstData::WrRegion { args: [old, _], .. } => Some(std::mem::replace(old, vector)),
+            _ => None,
+        }
+    }
+
+    /// Cuts the result of an operation in place of several of its operands, if that takes fewer
+    /// moves.
+    fn cut_results(&self, write: Inst, out: &mut Vec<Change>, moves: &mut u32) {
+        let mut by: SmallVec<[(Inst, SmallVec<[Value; 2]>); 4]> = SmallVec::new();
+        for change in out.iter().take(MAX_BALES as usize) {
+            if let Change::Cut(v) = *change
+                && let [user] = self.uses[v][..]
+                && self.position(user, write) == Some(Position::Before)
+                && self.folds(user)
+            {
+                match by.iter_mut().find(|(u, _)| *u == user) {
+                    Some((_, all)) => all.push(v),
+                    None => by.push((user, SmallVec::from_slice(&[v]))),
+                }
+            }
+        }
+        let cost = |v: Value| self.func.dfg.ty(v).bytes().div_ceil(MOVE);
+        for (user, all) in by {
+            let Some(result) = self.func.dfg.first_result(user) else {
+                continue;
+            };
+            let (before, after) = (all.iter().map(|v| cost(*v)).sum::<u32>(), cost(result));
+            if after < before {
+                out.retain(|c| !matches!(c, Change::Cut(v) if all.contains(v)));
+                out.push(Change::Cut(result));
+                *moves = *moves - before + after;
+            }
+        }
+    }
+
     /// Returns the changes after which nothing reads the old vector after a write. `None` if there
     /// are none, or if they are not worth it.
     fn changes(&self, write: Inst) -> Option<Vec<Change>> {
@@ -357,9 +468,8 @@ impl Unbaler {
             let result = self.func.dfg.first_result(inst);
             let cost = result.map_or(0, |v| self.func.dfg.ty(v).bytes().div_ceil(MOVE));
             let read = self.read(inst, old);
-            let apart = read.is_some_and(|r| r.is_apart(&access, &self.func))
-                && self.is_of_type(inst, arg)
-                && self.hops[inst] < MAX_HOPS;
+            let apart =
+                read.is_some_and(|r| r.is_apart(&access, &self.func)) && self.hops[inst] < MAX_HOPS;
             if position == Position::After {
                 if apart {
                     out.push(Change::Redirect(inst));
@@ -386,6 +496,7 @@ impl Unbaler {
                 }
             }
         }
+        self.cut_results(write, &mut out, &mut moves);
         let whole = self.func.dfg.ty(old).bytes().div_ceil(MOVE);
         (moves < whole).then_some(out)
     }
@@ -410,14 +521,6 @@ impl Unbaler {
             around = self.loops.loops[l].parent.expand();
         }
         around.is_some()
-    }
-
-    /// Returns true if the vector that an instruction reads has the type of another.
-    fn is_of_type(&self, read: Inst, vector: Value) -> bool {
-        let InstData::RdRegion { arg, .. } = *self.func.dfg.data(read) else {
-            return false;
-        };
-        self.func.dfg.ty(arg) == self.func.dfg.ty(vector)
     }
 
     /// Returns true if a read may move before a write in its block.
@@ -504,14 +607,15 @@ impl Unbaler {
         ok
     }
 
-    fn apply(&mut self, write: Inst, change: Change) {
+    /// Applies a change. `casts` are the bitcasts of the new vector so far.
+    fn apply(&mut self, write: Inst, change: Change, casts: &mut Casts) {
         let Some(new) = self.func.dfg.first_result(write) else {
             return;
         };
         let OrderKey(at, ..) = self.order[write];
         match change {
             Change::Redirect(read) => {
-                self.reads(read, new);
+                self.reads(read, write, new, casts);
                 self.hops[read] += 1;
             }
             Change::Clone(read, users) => {
@@ -527,7 +631,7 @@ impl Unbaler {
                 self.block[clone] = block.into();
                 self.order[clone] = OrderKey(at, Side::ReadsAfter, self.order[read].2);
                 self.hops[clone] = self.hops[read] + 1;
-                self.reads(clone, new);
+                self.reads(clone, write, new, casts);
                 for user in users {
                     self.func
                         .dfg
@@ -551,14 +655,43 @@ impl Unbaler {
         }
     }
 
-    /// Makes an instruction read a region of another vector. It stays in the list of the former
-    /// one's uses.
-    fn reads(&mut self, read: Inst, vector: Value) {
+    /// Makes an instruction read a region of the new vector of a write, by its bitcast if it reads
+    /// another type. It stays in the list of the former one's uses.
+    fn reads(&mut self, read: Inst, write: Inst, new: Value, casts: &mut Casts) {
+        let InstData::RdRegion { arg, .. } = *self.func.dfg.data(read) else {
+            return;
+        };
+        let ty = self.func.dfg.ty(arg);
+        let vector = self.cast(write, new, ty, casts);
         if let InstData::RdRegion { arg, .. } = self.func.dfg.data_mut(read) {
             *arg = vector;
             let vector = self.root(vector);
             self.uses[vector].push(read);
         }
+    }
+
+    /// Returns the new vector of a write as a type.
+    fn cast(&mut self, write: Inst, new: Value, ty: Type, casts: &mut Casts) -> Value {
+        if self.func.dfg.ty(new) == ty {
+            return new;
+        }
+        if let Some((_, cast)) = casts.iter().find(|c| c.0 == ty) {
+            return *cast;
+        }
+        let data = InstData::Unary {
+            opcode: Opcode::Bitcast,
+            arg: new,
+        };
+        let (inst, to) = self.func.make_like(write, data, ty);
+        if let Some(block) = self.block[write].expand() {
+            self.func.layout.insts_mut(block).push(inst);
+        }
+        self.block[inst] = self.block[write];
+        let OrderKey(at, _, number) = self.order[write];
+        self.order[inst] = OrderKey(at, Side::CastAfter, number);
+        self.chains.bytes_of[to] = self.root(new).into();
+        casts.push((ty, to));
+        to
     }
 
     /// Removes instructions that read the new vector of a write from the uses of the old one.

@@ -369,22 +369,58 @@ impl SendLowering<'_> {
             return self.out.bale(to, 1, Operation::new(Op::Mov, ty, &[base]));
         }
         let size = b.ty.bytes();
-        let steps = self.out.temp(lanes.next_multiple_of(8) * 4);
-        let numbers = self.out.packed(0x7654_3210).plain();
-        for first in (0..lanes).step_by(8) {
-            let n = (lanes - first).min(8);
-            let view = at(steps, first * 4, n, Type::D);
-            let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
-            let o = Operation::new(Op::Shl, Type::D, &[numbers, shift]);
-            self.out.bale_at(view, first == 0, n, o);
-            if first != 0 {
-                let sum = [view.plain(), BaleSrc::Imm(u64::from(first * size), Type::D)];
-                let o = Operation::new(Op::Add, Type::D, &sum);
-                self.out.bale_at(view, false, n, o);
-            }
-        }
-        let steps = at(steps, 0, lanes, Type::D).plain();
+        // Words hold the offsets, and dwords are what is added to qwords.
+        let ty_of_steps = match ty.bytes() {
+            4 if lanes * size <= 1 << 15 => Type::Uw,
+            _ => Type::D,
+        };
+        let steps = self.element_offsets(size, lanes, ty_of_steps).plain();
         self.out
             .bale(to, lanes, Operation::new(Op::Add, ty, &[steps, base]));
     }
+
+    /// Returns the offsets in bytes of `lanes` consecutive elements. All messages of a block share
+    /// them.
+    fn element_offsets(&mut self, size: u32, lanes: u32, ty: Type) -> View {
+        let mut known = self.offsets.iter();
+        if let Some(o) = known.find(|o| o.size == size && o.ty == ty && o.lanes >= lanes) {
+            return at(o.reg, 0, lanes, ty);
+        }
+        let reg = self.out.temp(lanes * ty.bytes());
+        let numbers = self.out.packed(0x7654_3210).plain();
+        let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
+        let first = lanes.min(8);
+        let o = Operation::new(Op::Shl, ty, &[numbers, shift]);
+        self.out.bale_at(at(reg, 0, first, ty), true, first, o);
+        let mut done = first;
+        while done < lanes {
+            // As many again, all by one distance.
+            let n = done.min(lanes - done);
+            let sum = [
+                at(reg, 0, n, ty).plain(),
+                BaleSrc::Imm(u64::from(done * size), ty),
+            ];
+            let o = Operation::new(Op::Add, ty, &sum);
+            self.out
+                .bale_at(at(reg, done * ty.bytes(), n, ty), false, n, o);
+            done += n;
+        }
+        if lanes * ty.bytes() <= 2 * self.out.grf.bytes {
+            self.offsets.push(ElementOffsets {
+                size,
+                lanes,
+                ty,
+                reg,
+            });
+        }
+        at(reg, 0, lanes, ty)
+    }
+}
+
+/// Register with the offsets of consecutive elements.
+pub(super) struct ElementOffsets {
+    size: u32,
+    lanes: u32,
+    ty: Type,
+    reg: VReg,
 }

@@ -76,10 +76,12 @@ pub fn expand(
         loc: SourceLoc::NONE,
         failed: None,
         texel_headers: [None; 2],
+        offsets: Vec::new(),
         surface: None,
     };
     for block in &blocks {
         s.texel_headers = [None; 2];
+        s.offsets.clear();
         let mut from = block.locs.cursor();
         for n in block.code.start..block.code.end {
             let at = n as usize;
@@ -120,6 +122,8 @@ struct SendLowering<'a> {
     /// Headers of the block's sampler messages and of its typed ones, if they have one of their
     /// own.
     texel_headers: [Option<VReg>; 2],
+    /// Offsets of elements that messages of the block have asked for.
+    offsets: Vec<block::ElementOffsets>,
     out: Buffer,
     /// Source location of the current item.
     loc: SourceLoc,

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 impl Legalizer<'_> {
     /// Turns logic on whole vectors of bytes into logic on dwords. Otherwise it is computed in
-    /// words and packed. So are bytes that one instruction cannot move, and constants.
+    /// words and packed. So are constants.
     pub(super) fn bytes_as_dwords(&mut self, b: &mut Bale) {
         let o = &b.operation;
         let alone = b.mask.is_none() && b.flag.is_none() && o.select.is_none() && !o.sat;
@@ -20,7 +20,7 @@ impl Legalizer<'_> {
         };
         let constant = matches!(o.srcs[0], Some(BaleSrc::Imm(..)));
         let suits = match o.op {
-            Op::Mov => constant || b.lanes > 32 && b.is_raw_move(),
+            Op::Mov => constant,
             Op::And | Op::Or | Op::Xor | Op::Not => !constant,
             _ => false,
         };

@@ -96,7 +96,7 @@ impl Legalizer<'_> {
     /// Returns true if the channels of an indirect operand are known to be in one GRF: a single
     /// one, all of the register, those of a row of the parent, or those between two multiples of
     /// a number of bytes that the index is aligned to.
-    fn is_in_grf(&self, v: &View, p: BalePiece) -> bool {
+    pub(super) fn is_in_grf(&self, v: &View, p: BalePiece) -> bool {
         let Some(index) = v.index else { return false };
         if p.lanes == 1 {
             return true;

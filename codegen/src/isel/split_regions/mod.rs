@@ -1,10 +1,10 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a form that some exec size can execute (`repair.rs`,
-//! `byte_sources.rs`, `wide.rs`). Operands that no exec size allows go through a temporary. Then it
-//! is split (`cut.rs`) into the widest pieces whose operands are all encodable. A piece has a power
-//! of two of channels, at most two GRFs per operand, encodable strides, and flag bits at legal
-//! channel offsets.
+//! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`,
+//! `bytes.rs`, `byte_results.rs`, `byte_sources.rs`, `rows.rs`). Operands that no exec size allows
+//! go through a temporary. Then it is split (`cut.rs`) into the widest pieces whose operands are all
+//! encodable. A piece has a power of two of channels, at most two GRFs per operand, encodable
+//! strides, and flag bits at legal channel offsets.
 //!
 //! Input: lowered blocks. Output: [`VCode`] in which every instruction passes `isa_gen::legal` once
 //! registers are allocated with their alignment.
@@ -12,9 +12,11 @@
 pub mod bounds;
 mod byte_results;
 mod byte_sources;
+mod bytes;
 mod cut;
 mod limits;
 mod repair;
+mod rows;
 mod wide;
 
 use crate::error::CodegenError;
@@ -230,6 +232,8 @@ impl Legalizer<'_> {
         if bale.operation.mode != 0 {
             return self.in_mode(bale);
         }
+        let by_row = self.rows_at_one_index(bale);
+        let bale = by_row.as_ref().unwrap_or(bale);
         let shaped;
         let bale = if self.is_plain(bale) {
             bale

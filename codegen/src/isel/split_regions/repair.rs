@@ -24,6 +24,11 @@ impl Legalizer<'_> {
     /// nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
+        if let Some(wide) = self.wider_move(&b) {
+            self.bale(&wide);
+            return None;
+        }
+        self.gather_bytes(&mut b);
         self.as_integers(&mut b);
         self.bytes_as_dwords(&mut b);
         let in_step = self.in_step(&b);

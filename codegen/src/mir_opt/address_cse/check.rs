@@ -6,11 +6,12 @@
 
 use super::{indirect, read, written};
 use crate::mir::spans::Spans;
-use crate::mir::{Access, MInst, VCode, VReg};
+use crate::mir::{Access, MInst, VBlock, VCode, VReg};
 use crate::regalloc::Allocation;
 use crate::target::Target;
+use cranelift_entity::EntityRef;
 use gantry_isa_gen::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Value of a word of the address register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,11 +42,17 @@ pub(crate) fn verify(
     if before.blocks.len() != after.blocks.len() {
         return Err("the blocks differ".to_owned());
     }
+    // Words that a call passes name registers that are elsewhere.
+    let passes = |m: &MInst| match *m {
+        MInst::RegAddress { dst, .. } => Some(dst),
+        _ => None,
+    };
+    let words: HashSet<VReg> = before.insts.iter().filter_map(passes).collect();
+    let mut ends: HashMap<VBlock, BlockEnd> = HashMap::new();
     for (block, data) in &before.blocks {
         let count = target.features().address_words as usize;
         let mut was = vec![WordValue::Nothing; count];
-        let mut is = was.clone();
-        let mut writer: HashMap<u32, usize> = HashMap::new();
+        let (mut is, mut writer) = at_start(&ends, block, &data.preds, count);
         let mut rest = after.block_insts(block).iter().peekable();
         for n in data.start..data.end {
             let Some(m) = before.insts.get(n) else {
@@ -71,7 +78,10 @@ pub(crate) fn verify(
                     is.fill(WordValue::Nothing);
                     writer.clear();
                 }
-                wrote(&spans, m, n, alloc, &mut writer);
+                let by_word = matches!(m, MInst::Touch { reg, .. } if words.contains(reg));
+                if !by_word {
+                    wrote(&spans, m, n, alloc, &mut writer);
+                }
                 continue;
             };
             let (mut all, mut there) = (indirect(a), indirect(b));
@@ -113,8 +123,49 @@ pub(crate) fn verify(
         if let Some(m) = rest.next() {
             return Err(format!("{block}: `{m}` was added"));
         }
+        ends.insert(block, (is, writer));
     }
     Ok(())
+}
+
+/// Values of the words at the end of a block, and the last writer of each byte.
+type BlockEnd = (Vec<WordValue>, HashMap<u32, usize>);
+
+/// Returns the state at a block's start: what is equal at the ends of all predecessors. Bytes that
+/// have several writers count as written at the block.
+fn at_start(
+    ends: &HashMap<VBlock, BlockEnd>,
+    block: VBlock,
+    preds: &[VBlock],
+    count: usize,
+) -> BlockEnd {
+    let nothing = || (vec![WordValue::Nothing; count], HashMap::new());
+    let all: Option<Vec<&BlockEnd>> = preds.iter().map(|p| ends.get(p)).collect();
+    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
+        return nothing();
+    };
+    let is_address = |w: &WordValue| matches!(w, WordValue::Address(..));
+    if !first.0.iter().any(is_address) {
+        return nothing();
+    }
+    let (mut words, mut writer) = (first.0.clone(), first.1.clone());
+    let here = usize::MAX - 1 - block.index();
+    for (other, by) in others {
+        for (w, o) in words.iter_mut().zip(other) {
+            if w != o {
+                *w = WordValue::Nothing;
+            }
+        }
+        for b in by.keys() {
+            writer.entry(*b).or_insert(usize::MAX);
+        }
+        for (b, n) in &mut writer {
+            if by.get(b).copied().unwrap_or(usize::MAX) != *n {
+                *n = here;
+            }
+        }
+    }
+    (words, writer)
 }
 
 /// Returns true if two loads have the same first addresses, in any words of `a0`. The second may

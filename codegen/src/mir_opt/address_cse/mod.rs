@@ -12,7 +12,8 @@
 //! are loaded at once, by one instruction of several channels: those of a histogram, whose indices
 //! are computed in one vector.
 //!
-//! Addresses are loaded in the block that reads them. They become invalid where
+//! Addresses that all predecessors of a block leave in the same words are there at its start, if
+//! the block is no loop header. They become invalid where
 //!
 //! - bytes of the index are written: by an operation, a response, a move of allocation, or an
 //!   indirect destination (whose [`MInst::Touch`] names the register);
@@ -40,9 +41,10 @@ mod tests;
 use crate::error::CodegenError;
 use crate::isel::lower_sends::spill;
 use crate::mir::spans::Spans;
-use crate::mir::{Access, BlockData, MInst, RegKind, VCode, VReg, VirtReg, insert};
+use crate::mir::{Access, BlockData, MInst, RegKind, VBlock, VCode, VReg, VirtReg, insert};
 use crate::regalloc::Allocation;
 use crate::target::Target;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::{
     self as isa, Arf, Desc, Dst, ExecSize, Reg, RegRef, Region, Src, Type, effects,
@@ -169,6 +171,8 @@ struct AddressCse<'a> {
     now: Vec<MovedWord>,
     /// Mask of words that instructions of the block name themselves.
     taken: u32,
+    /// Words by which routines access their arguments.
+    passed: EntitySet<VReg>,
     /// Readers of each load of an address, by instruction of the block.
     readers: Vec<AddressReaders>,
     loads: u32,
@@ -199,6 +203,19 @@ pub(crate) fn run(
     Ok((code, gone))
 }
 
+/// Returns the words by which routines access their arguments.
+fn passed(code: &VCode) -> EntitySet<VReg> {
+    let mut out = EntitySet::new();
+    if code.routines.len() > 1 {
+        for m in &code.insts {
+            if let MInst::RegAddress { dst, .. } = *m {
+                out.insert(dst);
+            }
+        }
+    }
+    out
+}
+
 /// Runs the pass without the check.
 fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
     let (changed, gone) = {
@@ -210,14 +227,22 @@ fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode
             words: vec![AddressWord::default(); count],
             now: vec![None; count],
             taken: 0,
+            passed: passed(&code),
             readers: Vec::new(),
             loads: 0,
             changed: Vec::new(),
             gone: Vec::new(),
         };
-        for data in code.blocks.values() {
+        let mut ends: SecondaryMap<VBlock, Option<Vec<AddressWord>>> = SecondaryMap::new();
+        for (block, data) in &code.blocks {
             let before = (s.changed.len(), s.gone.len());
-            if s.prepare(data) && s.block(data).is_none() {
+            s.begin(data, &ends);
+            if !s.prepare(data) {
+                continue;
+            }
+            if s.block(data).is_some() {
+                ends[block] = Some(s.words.clone());
+            } else {
                 // The block stays as it was.
                 s.changed.truncate(before.0);
                 s.gone.truncate(before.1);
@@ -238,15 +263,39 @@ fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode
 }
 
 impl AddressCse<'_> {
+    /// Starts a block with the addresses that are in their words at the end of all predecessors.
+    fn begin(&mut self, data: &BlockData, ends: &SecondaryMap<VBlock, Option<Vec<AddressWord>>>) {
+        self.words.fill(AddressWord::default());
+        let mut preds = data.preds.iter().map(|p| ends[*p].as_ref());
+        let Some(Some(first)) = preds.next() else {
+            return;
+        };
+        for (to, from) in self.words.iter_mut().zip(first) {
+            (to.holds, to.in_file) = (from.holds, from.in_file);
+        }
+        for other in preds {
+            let Some(other) = other else {
+                // The predecessor comes later, or is not known.
+                self.words.fill(AddressWord::default());
+                return;
+            };
+            for (to, from) in self.words.iter_mut().zip(other) {
+                to.in_file &= from.in_file;
+                if to.holds != from.holds {
+                    *to = AddressWord::default();
+                }
+            }
+        }
+    }
+
     /// Collects the readers of addresses and the named words of a block. Returns false if there is
     /// nothing to do.
     fn prepare(&mut self, data: &BlockData) -> bool {
         let insts = &self.code.insts[data.start..data.end];
-        let loads = |m: &&MInst| matches!(m, MInst::LoadAddress { .. });
-        if insts.iter().filter(loads).nth(1).is_none() {
+        let known = self.words.iter().any(|w| w.holds.is_some());
+        if !known && !insts.iter().any(|m| matches!(m, MInst::LoadAddress { .. })) {
             return false;
         }
-        self.words.fill(AddressWord::default());
         self.now.fill(None);
         self.taken = 0;
         self.loads = 0;
@@ -289,6 +338,11 @@ impl AddressCse<'_> {
                     }
                 }
                 _ => {}
+            }
+        }
+        for (w, word) in self.words.iter_mut().enumerate() {
+            if self.taken >> w & 1 == 1 {
+                *word = AddressWord::default();
             }
         }
         true
@@ -342,7 +396,11 @@ impl AddressCse<'_> {
                 }
                 _ => {}
             }
-            self.writes(m);
+            // A routine that writes by the word that it is passed leaves the word as it is.
+            let by_word = matches!(m, MInst::Touch { reg, .. } if self.passed.contains(*reg));
+            if !by_word {
+                self.writes(m);
+            }
         }
         Some(())
     }

@@ -13,6 +13,8 @@ use smallvec::SmallVec;
 const REGION_LANES: u32 = 64;
 /// Maximal writes between a read of a region and the write of it back.
 const WRITES: usize = 4;
+/// Maximal writes to an undefined vector that go into another one.
+const PARTS: usize = 16;
 /// Bytes of a dword.
 const DWORD: u32 = 4;
 /// Bytes by which a sum of two indices is certain not to wrap.
@@ -322,6 +324,37 @@ impl EGraph<'_> {
         at: Region,
         index: OptValue,
     ) -> Option<Value> {
+        self.as_writes(x, part, at, index, WRITES, |graph, base| {
+            graph.is_region_of(base, x, at, index)
+        })
+    }
+
+    /// Returns `x` with the region at `at` and `index` replaced by `part`, if `part` is an
+    /// undefined vector with some writes to it. These become writes to `x`, whose other elements
+    /// stay.
+    pub(super) fn written_into(
+        &mut self,
+        x: Value,
+        part: Value,
+        at: Region,
+        index: OptValue,
+    ) -> Option<Value> {
+        self.as_writes(x, part, at, index, PARTS, |graph, base| {
+            graph.func.dfg.is_undef(base)
+        })
+    }
+
+    /// Returns `x` with the at most `most` writes of `part` at `at` and `index`, if `begins` holds
+    /// for the vector that they write to.
+    fn as_writes(
+        &mut self,
+        x: Value,
+        part: Value,
+        at: Region,
+        index: OptValue,
+        most: usize,
+        begins: impl Fn(&EGraph<'_>, Value) -> bool,
+    ) -> Option<Value> {
         if !self.has_one_index(index) {
             return None;
         }
@@ -336,13 +369,13 @@ impl EGraph<'_> {
             mask,
         }) = self.data(base)
         {
-            if writes.len() == WRITES {
+            if writes.len() == most {
                 return None;
             }
             writes.push((opcode, new, region, by, mask));
             base = old;
         }
-        if writes.is_empty() || !self.is_region_of(base, x, at, index) {
+        if writes.is_empty() || !begins(self, base) {
             return None;
         }
         let mut out = x;

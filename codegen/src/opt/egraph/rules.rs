@@ -693,6 +693,20 @@ impl<'a> Context for EGraph<'a> {
         EGraph::written_back(self, x, part, at, index)
     }
 
+    fn written_into(
+        &mut self,
+        x: Value,
+        part: Value,
+        at: Region,
+        index: OptValue,
+    ) -> Option<Value> {
+        EGraph::written_into(self, x, part, at, index)
+    }
+
+    fn undefined(&mut self, v: Value) -> Option<Unit> {
+        then(self.func.dfg.is_undef(v))
+    }
+
     fn copied_cheaply(&mut self, ty: Type) -> Option<Unit> {
         then(ty.bytes() <= MAX_COPIED_BYTES)
     }

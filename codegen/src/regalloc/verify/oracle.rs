@@ -380,7 +380,17 @@ impl Replay {
                 }
                 self.commit();
             }
-            (MInst::RegAddress { dst, .. }, MInst::RegAddress { dst: to, .. }) => {
+            (
+                MInst::RegAddress { dst, index, .. },
+                MInst::RegAddress {
+                    dst: to,
+                    index: from,
+                    ..
+                },
+            ) => {
+                if let (Some((r, at)), Some((n, _))) = (index, from) {
+                    self.read(p, r, at, 2, p.place(n) + at, false);
+                }
                 let bytes = p.before.vregs[dst].bytes;
                 let tokens: Vec<u64> = (0..bytes).map(|_| self.new_token(Token::Result)).collect();
                 self.write(p, dst, 0, p.place(to), &tokens);

@@ -709,7 +709,12 @@ impl Generator<'_> {
         if let Some(base) = placed {
             self.seen.add(Feature::InPlace);
             let dst = self.vregs.push(VRegData::anywhere(2, self.grf));
-            self.insts.push(MInst::RegAddress { dst, base });
+            self.insts.push(MInst::RegAddress {
+                dst,
+                base,
+                offset: 0,
+                index: None,
+            });
             let (reg, write) = (dst, false);
             self.insts.push(MInst::Touch { reg, write });
         }
