@@ -68,7 +68,12 @@ impl Gen<'_, '_, '_> {
             }
             Format::Binary => {
                 let ty = self.operand_type(opcode);
-                let args = [self.value(ty), self.value(ty)];
+                let mut args = [self.value(ty), self.value(ty)];
+                // A quotient by zero is any value: another one once it is known to be unsigned.
+                if matches!(opcode, Opcode::Sdiv | Opcode::Srem) {
+                    let one = self.b.ins().iconst(ty, 1);
+                    args[1] = self.b.ins().bor(args[1], one);
+                }
                 let to = (info.out == Out::Ctrl).then(|| twice(ty));
                 self.push(InstData::Binary { opcode, args }, to);
             }
