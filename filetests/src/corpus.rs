@@ -243,7 +243,7 @@ mod tests {
         for (line, said) in [
             (
                 "compile precise",
-                "`test compile` has no option `precise`; there are precise-output, flags, mask-stack, calls, O0, O1, O2",
+                "`test compile` has no option `precise`; there are precise-output, flags, mask-stack, calls, O0, O1, O2, grf256",
             ),
             (
                 "verifier precise-output",

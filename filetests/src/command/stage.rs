@@ -12,8 +12,8 @@ use gantry_codegen::{CompileOptions, GrfMode, Inline, OptLevel, SimdCf, Stage};
 /// Each `; check:` text must be in it in order, and no `; not:` text. With `precise-output` it must
 /// be the section of the command's name. `flags` and `mask-stack` select the lowering of SIMD
 /// control flow. `O0` to `O2` select the optimization level. The default is `O0`, and `O2` for
-/// tests of stages that optimize. `grf256` gives threads 256 registers. With an `; error:` the compiler must refuse the file with that
-/// text.
+/// tests of stages that optimize. `grf256` gives threads 256 registers. With an `; error:` the
+/// compiler must refuse the file with that text.
 pub(super) struct StageTest(Stage);
 
 /// One command a stage, but for the verifier, whose command has its own form.

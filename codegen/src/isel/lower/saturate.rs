@@ -73,6 +73,10 @@ impl Lower<'_> {
             return None;
         }
         let o = constructor_operation(self, inner)?;
+        // No narrow result of qwords has a stride.
+        if o.srcs.iter().flatten().any(|s| s.ty().bytes() == 8) {
+            return None;
+        }
         let words = o.srcs.iter().flatten().all(|s| s.ty().bytes() == 2);
         // The destination of three sources is no narrower than these.
         if o.srcs[2].is_some() && !(o.op == Op::Mad && words && ty.bytes() == 2) {

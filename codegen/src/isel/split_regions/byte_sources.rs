@@ -10,7 +10,7 @@ use gantry_isa_gen::Op;
 /// Widened sources that later operations may read.
 pub(super) const MAX_WIDENED: usize = 8;
 /// Maximum number of instructions from one reader of widened bytes to another.
-const NEAR: usize = 128;
+const NEAR: usize = 100;
 
 impl Legalizer<'_> {
     /// Widens byte factors, or source 1, to words on platforms that allow no bytes there. Sources

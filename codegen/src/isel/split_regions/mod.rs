@@ -1,10 +1,10 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
 //! A bale is first brought into a form that some exec size can execute (`repair.rs`, `wide.rs`,
-//! `bytes.rs`, `byte_results.rs`, `byte_sources.rs`, `rows.rs`). Operands that no exec size allows
-//! go through a temporary. Then it is split (`cut.rs`) into the widest pieces whose operands are all
-//! encodable. A piece has a power of two of channels, at most two GRFs per operand, encodable
-//! strides, and flag bits at legal channel offsets.
+//! `bytes.rs`, `byte_results.rs`, `byte_sources.rs`, `rows.rs`). Operands that no exec size
+//! allows go through a temporary. Then it is split (`cut.rs`) into the widest pieces whose operands
+//! are all encodable. A piece has a power of two of channels, at most two GRFs per operand,
+//! encodable strides, and flag bits at legal channel offsets.
 //!
 //! Input: lowered blocks. Output: [`VCode`] in which every instruction passes `isa_gen::legal` once
 //! registers are allocated with their alignment.

@@ -29,7 +29,7 @@ fn exclude_other_reads(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
                 let one = match region {
                     Region::Rect { vs, hs, .. } => vs == 0 && hs == 0,
                     Region::Ternary { vs, hs } => vs == 0 && hs == 0,
-                    Region::Scalar3 { .. } => true,
+                    Region::Scalar3 { hs } => hs == 0,
                     _ => false,
                 };
                 (at, one && at.sub == 0 && !inst.op.has_runs())
