@@ -13,14 +13,17 @@ pub(super) enum Arg {
     F32(f32),
 }
 
+/// Contents of surfaces, by the number of the argument.
+pub(super) type Contents = Vec<(usize, Vec<u8>)>;
+
 /// Kernel of the corpus, `filetests/filetests/cm/NAME.gir`.
 pub(super) struct Kernel {
     /// Name of the file and of the kernel in it.
     pub(super) name: &'static str,
     /// Draws arguments.
     pub(super) draw: fn(&mut Random) -> Vec<Arg>,
-    /// Contents of surfaces after the launch, by the number of the argument.
-    pub(super) expected: fn(&[Arg]) -> Vec<(usize, Vec<u8>)>,
+    /// Computes what the surfaces hold after the launch.
+    pub(super) expected: fn(&[Arg]) -> Contents,
 }
 
 /// All kernels, in the order of tables.
@@ -234,15 +237,15 @@ fn as_f32(args: &[Arg], n: usize) -> Vec<f32> {
         .collect()
 }
 
-fn of_i32(n: usize, numbers: impl IntoIterator<Item = i32>) -> Vec<(usize, Vec<u8>)> {
+fn of_i32(n: usize, numbers: impl IntoIterator<Item = i32>) -> Contents {
     vec![(n, numbers.into_iter().flat_map(i32::to_le_bytes).collect())]
 }
 
-fn of_i16(n: usize, numbers: impl IntoIterator<Item = i16>) -> Vec<(usize, Vec<u8>)> {
+fn of_i16(n: usize, numbers: impl IntoIterator<Item = i16>) -> Contents {
     vec![(n, numbers.into_iter().flat_map(i16::to_le_bytes).collect())]
 }
 
-fn of_f32(n: usize, numbers: impl IntoIterator<Item = f32>) -> Vec<(usize, Vec<u8>)> {
+fn of_f32(n: usize, numbers: impl IntoIterator<Item = f32>) -> Contents {
     vec![(n, numbers.into_iter().flat_map(f32::to_le_bytes).collect())]
 }
 
@@ -251,7 +254,7 @@ fn tile(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..rows).flat_map(move |y| (0..columns).map(move |x| (y, x)))
 }
 
-fn mean(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn mean(args: &[Arg]) -> Contents {
     let image = surface(args, 0);
     let mean = |(y, x): (usize, usize)| {
         let near = tile(3, 3).map(|(dy, dx)| u32::from(image[32 * (y + dy) + 3 + x + dx]));
@@ -260,7 +263,7 @@ fn mean(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(1, tile(6, 24).map(mean).collect())]
 }
 
-fn histogram(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn histogram(args: &[Arg]) -> Contents {
     let mut bins = [0; 64];
     for &pixel in surface(args, 0) {
         bins[usize::from(pixel) / 4] += 1;
@@ -268,29 +271,29 @@ fn histogram(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i32(1, bins)
 }
 
-fn bitonic(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn bitonic(args: &[Arg]) -> Contents {
     let mut all = as_i32(args, 0);
     all.sort_unstable();
     of_i32(1, all)
 }
 
-fn transpose(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn transpose(args: &[Arg]) -> Contents {
     let all = as_i32(args, 0);
     of_i32(1, tile(8, 8).map(|(y, x)| all[8 * x + y]))
 }
 
-fn transpose_bytes(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn transpose_bytes(args: &[Arg]) -> Contents {
     let all = surface(args, 0);
     vec![(1, tile(16, 16).map(|(y, x)| all[16 * x + y]).collect())]
 }
 
-fn sgemm(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn sgemm(args: &[Arg]) -> Contents {
     let (a, b, depth) = (as_f32(args, 0), as_f32(args, 1), int(args, 3) as usize);
     let sum = |(y, x): (usize, usize)| (0..depth).map(|k| a[8 * k + y] * b[16 * k + x]).sum();
     of_f32(2, tile(6, 16).map(sum))
 }
 
-fn sad(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn sad(args: &[Arg]) -> Contents {
     let (window, block) = (surface(args, 0), surface(args, 1));
     let sum = |(y, x): (usize, usize)| {
         let differences = tile(8, 8).map(|(dy, dx)| {
@@ -302,7 +305,7 @@ fn sad(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i16(2, tile(4, 4).map(sum))
 }
 
-fn prefix(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn prefix(args: &[Arg]) -> Contents {
     let sums = as_i32(args, 0).into_iter().scan(0, |sum, x| {
         *sum += x.max(0);
         Some(*sum)
@@ -310,25 +313,25 @@ fn prefix(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i32(1, sums)
 }
 
-fn merge(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn merge(args: &[Arg]) -> Contents {
     let mut all = as_i32(args, 0);
     all.sort_unstable();
     of_i32(1, all.into_iter().take(32))
 }
 
-fn nibbles(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn nibbles(args: &[Arg]) -> Contents {
     let scale = float(args, 2);
     let nibbles = surface(args, 0).iter().flat_map(|b| [b & 15, b >> 4]);
     of_f32(1, nibbles.map(|n| (f32::from(n) - 8.0) * scale))
 }
 
-fn lut(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn lut(args: &[Arg]) -> Contents {
     let table = as_i16(args, 1);
     let indices = surface(args, 0).iter();
     of_i16(2, indices.map(|&i| table[usize::from(i & 127)]))
 }
 
-fn sobel(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn sobel(args: &[Arg]) -> Contents {
     let image = surface(args, 0);
     let mut out = vec![0; 96];
     for (y, x) in tile(6, 14) {
@@ -340,7 +343,7 @@ fn sobel(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(1, out)]
 }
 
-fn hadamard(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn hadamard(args: &[Arg]) -> Contents {
     let all = as_i16(args, 0);
     let sum = |(v, u): (usize, usize)| {
         let terms = tile(8, 8).map(|(y, x)| {
@@ -352,7 +355,7 @@ fn hadamard(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i16(1, tile(8, 8).map(sum))
 }
 
-fn gray(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn gray(args: &[Arg]) -> Contents {
     let pixels = surface(args, 0).chunks_exact(4);
     let gray = pixels.map(|p| {
         let [red, green, blue] = [p[0], p[1], p[2]].map(u32::from);
@@ -361,7 +364,7 @@ fn gray(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(1, gray.collect())]
 }
 
-fn mandelbrot(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn mandelbrot(args: &[Arg]) -> Contents {
     let (x0, y0) = (float(args, 1), float(args, 2));
     let inside = |lane: i32| {
         let (cx, cy) = (lane as f32 * (1.0 / 16.0) + x0, y0);
@@ -376,7 +379,7 @@ fn mandelbrot(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i32(0, (0..16).map(inside))
 }
 
-fn median(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn median(args: &[Arg]) -> Contents {
     let image = surface(args, 0);
     let mut out = vec![0; 64];
     for (y, x) in tile(4, 14) {
@@ -388,7 +391,7 @@ fn median(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(1, out)]
 }
 
-fn blend(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn blend(args: &[Arg]) -> Contents {
     let (over, under) = (surface(args, 0), surface(args, 1));
     let blended = (0..64).map(|i| {
         let [over, under, alpha] = [over[i], under[i], over[i | 3]].map(u32::from);
@@ -398,7 +401,7 @@ fn blend(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(2, blended.collect())]
 }
 
-fn fir(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn fir(args: &[Arg]) -> Contents {
     let (samples, taps) = (as_f32(args, 0), as_f32(args, 1));
     let sum = |i: usize| {
         let terms = taps.iter().enumerate().filter(|(t, _)| i + t >= 7);
@@ -407,7 +410,7 @@ fn fir(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_f32(2, (0..samples.len()).map(sum))
 }
 
-fn hamming(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn hamming(args: &[Arg]) -> Contents {
     let (one, others) = (surface(args, 0), surface(args, 1));
     let distances = others.chunks_exact(32).map(|other| {
         let bits = one.iter().zip(other).map(|(a, b)| (a ^ b).count_ones());
@@ -416,7 +419,7 @@ fn hamming(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_i32(2, distances)
 }
 
-fn jacobi(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn jacobi(args: &[Arg]) -> Contents {
     let mut all = as_f32(args, 0);
     for _ in 0..int(args, 2) {
         let old = all.clone();
@@ -428,7 +431,7 @@ fn jacobi(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     of_f32(1, all)
 }
 
-fn upscale(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn upscale(args: &[Arg]) -> Contents {
     let image = surface(args, 0);
     let larger = tile(8, 32).map(|(y, x)| {
         let i = 16 * (y / 2) + x / 2;
@@ -438,7 +441,7 @@ fn upscale(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
     vec![(1, larger.collect())]
 }
 
-fn compact(args: &[Arg]) -> Vec<(usize, Vec<u8>)> {
+fn compact(args: &[Arg]) -> Contents {
     let all = as_i32(args, 0);
     let mut front: Vec<i32> = all.iter().copied().filter(|&x| x > 0).collect();
     let count = 4 * front.len() as i32;

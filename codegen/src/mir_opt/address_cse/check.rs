@@ -106,7 +106,7 @@ pub(crate) fn verify(
                     _ => return fail("has different operands"),
                 }
             }
-            for w in read(a).into_iter().flatten() {
+            for w in read(a).flatten() {
                 // What the block has not written is any value.
                 let known = was.get(w).filter(|v| **v != WordValue::Nothing);
                 if known.is_some() && known != is.get(w) {
