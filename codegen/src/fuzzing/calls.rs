@@ -43,7 +43,8 @@ impl Gen<'_, '_, '_> {
 
     /// Returns an argument: often a region of a larger vector, if it is large.
     fn argument(&mut self, ty: Type, wholes: &mut Vec<RegionOf>) -> Value {
-        if !is_large(ty) || ty.bytes() > PART || self.rng.one_in(2) {
+        let regions = self.options.region_args;
+        if !regions || !is_large(ty) || ty.bytes() > PART || self.rng.one_in(2) {
             return self.value(ty);
         }
         let whole = self.value(ty.by(2 * ty.lanes()));
@@ -83,7 +84,8 @@ impl Gen<'_, '_, '_> {
     /// Returns a result of a subroutine: a large parameter with some parts written, or another one.
     pub(super) fn changed(&mut self, ty: Type, params: &[Value]) -> Value {
         let same = params.iter().find(|v| self.b.ty(**v) == ty);
-        let Some(&param) = same.filter(|_| is_large(ty)) else {
+        let large = is_large(ty) && self.options.region_args;
+        let Some(&param) = same.filter(|_| large) else {
             return self.result(ty, params);
         };
         let mut newest = param;

@@ -78,6 +78,9 @@ pub struct Options {
     pub float_atomics: bool,
     /// Generate atomics of words and of halves.
     pub word_atomics: bool,
+    /// Generate arguments that are regions of larger vectors, and results that are changed
+    /// arguments.
+    pub region_args: bool,
     /// Generate accesses to adjacent elements.
     pub neighbours: bool,
     /// Channels of matrix products: 8 or 16; `None` for no matrix products.
@@ -120,6 +123,7 @@ impl Options {
             doubles: true,
             float_atomics: true,
             word_atomics: true,
+            region_args: true,
             neighbours: false,
             systolic: Some(8),
             block2d: true,
@@ -138,6 +142,7 @@ impl Options {
             doubles: true,
             float_atomics: true,
             word_atomics: true,
+            region_args: true,
             neighbours: false,
             systolic: None,
             block2d: false,

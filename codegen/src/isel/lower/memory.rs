@@ -135,6 +135,10 @@ impl Lower<'_> {
         {
             return None;
         }
+        // A read over undefined lanes begins its value.
+        if self.func.dfg.is_undef(into.old) {
+            return None;
+        }
         let own = own.expand()?;
         let fits = match (mask, *self.func.dfg.data(inst)) {
             (Some(mask), _) => own == mask && self.is_before(into.old, load),
