@@ -240,6 +240,11 @@ fn fitting_values_move_and_do_not_spill() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
     let (mut runs, mut moved, mut spilled, mut calls) = ([0; 2], 0, [0; 2], 0);
+    let (mut asked, mut more) = (0, 0);
+    let spills = |c: &Compiled| {
+        let mut all = c.kernels.iter().map(|k| &k.stats.spilled);
+        all.any(|s| s.registers + s.remats > 0)
+    };
     for seed in SEED..SEED + 1_200 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
@@ -281,10 +286,20 @@ fn fitting_values_move_and_do_not_spill() {
                 moved += u32::from(s.splits > 0);
                 calls += u32::from(s.splits > 0 && call);
             }
+            if extra == 0 {
+                asked += demand.div_ceil(grf);
+                let mut fits = !spills(&less);
+                while !fits && options.grfs < Some(options.target.grf().count) {
+                    more += 1;
+                    options.grfs = options.grfs.map(|n| n + 1);
+                    fits = !spills(&compile(&module, &options).unwrap());
+                }
+            }
         }
     }
     eprintln!("{moved} moved values, {calls} of them call, {spilled:?} of {runs:?} spilled");
-    // All that spill have calls. With no register to spare, one in eight spills a value or makes a
-    // constant again. The share is held where it stands.
-    assert!(moved > 9 && spilled[0] * 7 < runs[0] && spilled[1] * 50 < runs[1]);
+    eprintln!("{more} registers above {asked}");
+    // All that spill have calls. Without moves twice as many would spill. Demand alone does not
+    // say how many registers a function needs: less than half a percent more.
+    assert!(moved > 9 && more * 200 < asked && spilled[1] * 50 < runs[1]);
 }
