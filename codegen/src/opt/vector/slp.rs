@@ -1,8 +1,10 @@
-//! SLP: operations on single elements of vectors become one operation on the vectors. GenX calls
-//! this vectorizing of extracts.
+//! SLP: operations on single elements or on parts of vectors become one operation on the vectors.
+//! GenX calls this vectorizing of extracts, and combining of vectors.
 //!
 //! Operations of a block may differ only in their elements of the same vectors, and in constants.
 //! They become one operation on regions of these vectors, and each result an element of its result.
+//! A part is a number of consecutive elements, or one element in all lanes. Parts become one
+//! operation if all results are written back in the same order, or read by operations on lanes.
 //! Elements in between are computed as well. Then operations on the results are visited, and so on.
 //! The operation goes where the first one was, since its operands are defined there. Conversions
 //! and signs that are part of the reading instruction are no operations of their own; they go
@@ -16,7 +18,6 @@ use super::demanded_lanes::insts;
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
 use crate::opt::egraph::{cost, is_lanewise, is_node, region_of};
 use crate::opt::{OptState, PassContext};
-use crate::target::GrfFile;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -36,12 +37,21 @@ const OPERANDS: usize = 3;
 enum OperandKey {
     #[default]
     None,
-    /// Elements of a vector, each with the same free conversion.
-    Element(Value, Option<(Opcode, Type)>),
+    /// Elements or parts of a vector, each with the same free conversion.
+    Element(Value, Spread, Option<(Opcode, Type)>),
     /// Constants of a type.
     Constant(Type),
     /// The same value.
     Same(Value),
+}
+
+/// Lanes of an operand within a member.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Spread {
+    /// Consecutive elements.
+    Consecutive,
+    /// One element in all lanes.
+    Broadcast,
 }
 
 /// Key of operations that may become one.
@@ -65,10 +75,11 @@ struct ScalarOp {
 
 /// Vector operation to make, and the regions of its operands.
 struct VectorOp {
-    /// Members with their lanes.
+    /// Members with their numbers. Each has as many lanes as an operation had.
     members: Vec<(u32, ScalarOp)>,
-    lanes: u32,
-    /// First element and stride of each operand.
+    /// Number of members with those that nothing asked for.
+    count: u32,
+    /// First element of each operand, and elements from one member to the next.
     at: [(u32, u32); OPERANDS],
 }
 
@@ -87,7 +98,6 @@ pub(in crate::opt) fn run(func: &mut Function, ctx: &PassContext<'_>, _: &mut Op
 
 fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
     let divides = ctx.target.features().math_int_div;
-    let grf = ctx.target.grf();
     let mut numbers: FxHashMap<GroupKey, usize> = FxHashMap::default();
     let mut groups: Vec<(GroupKey, Vec<ScalarOp>)> = Vec::new();
     for &block in func.layout.blocks() {
@@ -107,6 +117,8 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
             }
         }
     }
+    let parts = |(key, of): &(GroupKey, Vec<ScalarOp>)| key.ty.lanes() > 1 && of.len() > 1;
+    let uses = UsesOfParts::of(func, groups.iter().filter(|g| parts(g)).flat_map(|g| &g.1));
     let mut before: FxHashMap<Inst, Vec<Inst>> = FxHashMap::default();
     let mut blocks: Vec<Block> = Vec::new();
     let mut done = 0;
@@ -118,8 +130,8 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
             let (vector, rest) = arrange(func, &key, members);
             members = rest;
             let Some(vector) = vector else { continue };
-            if is_cheaper(func, &key, &vector, grf, divides)
-                && make(func, &key, &vector, &mut before).is_some()
+            if is_cheaper(func, &key, &vector, &uses, ctx)
+                && make(func, &key, &vector, &uses, &mut before).is_some()
             {
                 done += vector.members.len() as u32 - 1;
                 if blocks.last() != Some(&key.block) {
@@ -139,7 +151,7 @@ fn round(func: &mut Function, ctx: &PassContext<'_>) -> u32 {
     done
 }
 
-/// Returns the key of a single-lane operation on elements.
+/// Returns the key of an operation on elements or parts of vectors.
 fn candidate(
     func: &Function,
     block: Block,
@@ -149,8 +161,9 @@ fn candidate(
     let data = func.dfg.data(inst);
     let result = func.dfg.first_result(inst)?;
     let ty = func.dfg.ty(result);
-    let one = ty.lanes() == 1 && !ty.is_pred();
-    if !one || !is_lanewise(data) || !is_node(data) {
+    let lanes = ty.lanes();
+    let part = lanes.is_power_of_two() && lanes <= Type::FLAG_LANES / 2;
+    if ty.is_pred() || !part || !is_lanewise(data) || !is_node(data) {
         return None;
     }
     let (mut operands, mut selectors) = ([OperandKey::None; OPERANDS], [0; OPERANDS]);
@@ -159,7 +172,7 @@ fn candidate(
         let of = func.dfg.ty(v);
         let (operand, number) = operand(func, v, divides);
         any |= matches!(operand, OperandKey::Element(..));
-        fits &= n < OPERANDS && of.lanes() == 1 && !of.is_pred();
+        fits &= n < OPERANDS && of.lanes() == lanes && !of.is_pred();
         if fits {
             (operands[n], selectors[n]) = (operand, number);
             n += 1;
@@ -192,14 +205,14 @@ fn operand(func: &Function, v: Value, divides: bool) -> (OperandKey, u64) {
     match *data {
         InstData::Imm { bits, .. } => (OperandKey::Constant(ty), bits),
         InstData::RdRegion { .. } => match element(func, v) {
-            Some((of, n)) => (OperandKey::Element(of, None), n),
+            Some((of, spread, n)) => (OperandKey::Element(of, spread, None), n),
             None => (OperandKey::Same(v), 0),
         },
         InstData::Unary { opcode, arg }
             if is_lanewise(data) && is_free(func, ty, data, divides) =>
         {
             match element(func, arg) {
-                Some((of, n)) => (OperandKey::Element(of, Some((opcode, ty))), n),
+                Some((of, spread, n)) => (OperandKey::Element(of, spread, Some((opcode, ty))), n),
                 None => (OperandKey::Same(v), 0),
             }
         }
@@ -207,8 +220,8 @@ fn operand(func: &Function, v: Value, divides: bool) -> (OperandKey, u64) {
     }
 }
 
-/// Returns the vector and index of an element.
-fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
+/// Returns the vector and first element of a part.
+fn element(func: &Function, v: Value) -> Option<(Value, Spread, u64)> {
     let InstData::RdRegion {
         arg, region, index, ..
     } = *func.dfg.data(func.dfg.def_inst(v)?)
@@ -217,13 +230,21 @@ fn element(func: &Function, v: Value) -> Option<(Value, u64)> {
     };
     let (ty, of) = (func.dfg.ty(v), func.dfg.ty(arg));
     let (size, offset) = (ty.scalar().bytes(), u32::from(region.offset));
-    let is = ty.lanes() == 1
-        && of.lanes() > 1
+    let spread = match ty.lanes() {
+        n if region.is_contiguous(n) => Spread::Consecutive,
+        n if region.last_element(n) == 0 => Spread::Broadcast,
+        _ => return None,
+    };
+    let narrower = match spread {
+        Spread::Consecutive => of.lanes() > ty.lanes(),
+        Spread::Broadcast => of.lanes() > 1,
+    };
+    let is = narrower
         && ty.scalar() == of.scalar()
         && index.is_none()
         && size > 0
         && offset.is_multiple_of(size);
-    is.then(|| (arg, u64::from(offset / size)))
+    is.then(|| (arg, spread, u64::from(offset / size)))
 }
 
 /// Selects members with equal strides in all of their vectors, and returns the others.
@@ -246,30 +267,45 @@ fn arrange(
     let first = members[0];
     let distance = |m: &ScalarOp, k: usize| m.selectors[k] as i64 - first.selectors[k] as i64;
     let apart = members.iter().fold(0, |a, m| a | distance(m, lead) as u32);
-    let step = (1 << apart.trailing_zeros().min(MAX_STRIDE.ilog2())) as i64;
+    let lanes = key.ty.lanes();
+    let spread = |k: usize| match key.operands[k] {
+        OperandKey::Element(_, spread, _) => Some(spread),
+        _ => None,
+    };
+    let step = match spread(lead) {
+        Some(Spread::Consecutive) if lanes > 1 => i64::from(lanes),
+        _ => 1 << apart.trailing_zeros().min(MAX_STRIDE.ilog2()),
+    };
     let mut steps: Option<[i64; OPERANDS]> = None;
     let (mut taken, mut rest) = (vec![(0, first)], Vec::new());
     for &m in &members[1..] {
-        let lane = distance(&m, lead) / step;
+        let n = distance(&m, lead) / step;
         let last = taken.last().map_or(0, |t| i64::from(t.0));
-        // At least half of the lanes are used.
-        let near =
-            lane > last && lane <= 2 * taken.len() as i64 && lane < i64::from(Type::FLAG_LANES);
+        // At least half of the lanes are used; of parts, all.
+        let near = match lanes {
+            1 => n > last && n <= 2 * taken.len() as i64,
+            _ => n == taken.len() as i64,
+        };
+        let near = near && n < i64::from(Type::FLAG_LANES / lanes);
         let here = |k: usize| {
-            if is_element(&k) && lane > 0 {
-                distance(&m, k) / lane
+            if is_element(&k) && n > 0 {
+                distance(&m, k) / n
             } else {
                 0
             }
         };
         let by = steps.unwrap_or_else(|| std::array::from_fn(here));
         let fits = (0..OPERANDS).filter(is_element).all(|k| {
-            let encodable = by[k] == 0 || by[k] > 0 && (by[k] as u64).is_power_of_two();
-            encodable && by[k] <= i64::from(MAX_STRIDE) && distance(&m, k) == lane * by[k]
+            let encodable = match spread(k) {
+                _ if by[k] == 0 => true,
+                Some(Spread::Consecutive) if lanes > 1 => by[k] == i64::from(lanes),
+                _ => by[k] > 0 && (by[k] as u64).is_power_of_two() && by[k] <= MAX_STRIDE.into(),
+            };
+            encodable && distance(&m, k) == n * by[k]
         });
         if near && fits {
             steps = Some(by);
-            taken.push((lane as u32, m));
+            taken.push((n as u32, m));
         } else {
             rest.push(m);
         }
@@ -277,36 +313,37 @@ fn arrange(
     let Some(steps) = steps else {
         return (None, rest);
     };
-    let lanes = taken.last().map_or(0, |t| t.0) + 1;
+    let count = taken.last().map_or(0, |t| t.0) + 1;
     let mut vector = VectorOp {
         members: taken,
-        lanes,
+        count,
         at: std::array::from_fn(|k| (first.selectors[k] as u32, steps[k] as u32)),
     };
     // One instruction has a power of two lanes.
-    let whole = lanes.next_power_of_two();
+    let whole = count.next_power_of_two();
     let there = (0..OPERANDS).all(|k| match key.operands[k] {
-        OperandKey::Element(of, _) => {
+        OperandKey::Element(of, ..) => {
             let (first, step) = vector.at[k];
             first + (whole - 1) * step < func.dfg.ty(of).lanes()
         }
         _ => true,
     });
-    if there {
-        vector.lanes = whole;
+    if there && lanes == 1 {
+        vector.count = whole;
     }
     (Some(vector), rest)
 }
 
-/// Returns the lanes of a constant operand; unused lanes are zero.
-fn constants(vector: &VectorOp, k: usize) -> Vec<u64> {
+/// Returns the lanes of a constant operand, or one value for all; unused lanes are zero.
+fn constants(key: &GroupKey, vector: &VectorOp, k: usize) -> Vec<u64> {
     let first = vector.members[0].1.selectors[k];
     if vector.members.iter().all(|(_, m)| m.selectors[k] == first) {
         return vec![first];
     }
-    let mut out = vec![0; vector.lanes as usize];
-    for (lane, m) in &vector.members {
-        out[*lane as usize] = m.selectors[k];
+    let lanes = key.ty.lanes() as usize;
+    let mut out = vec![0; vector.count as usize * lanes];
+    for (n, m) in &vector.members {
+        out[*n as usize * lanes..][..lanes].fill(m.selectors[k]);
     }
     out
 }
@@ -316,24 +353,27 @@ fn is_cheaper(
     func: &Function,
     key: &GroupKey,
     vector: &VectorOp,
-    grf: GrfFile,
-    divides: bool,
+    uses: &UsesOfParts,
+    ctx: &PassContext<'_>,
 ) -> bool {
     let Some(&(_, first)) = vector.members.first() else {
         return false;
     };
+    let grf = ctx.target.grf();
+    let divides = ctx.target.features().math_int_div;
     let data = func.dfg.data(first.inst);
-    let one = cost::of(&func.dfg, key.ty, data, divides);
+    let one = cost::of(&func.dfg, key.ty.by(1), data, divides);
+    let lanes = key.ty.lanes();
     let (mut size, mut more, mut apart) = (key.ty.scalar().bytes(), 0, false);
     for k in 0..OPERANDS {
         match key.operands[k] {
-            OperandKey::Element(of, _) => {
-                let step = vector.at[k].1;
+            OperandKey::Element(of, ..) => {
+                let step = if lanes == 1 { vector.at[k].1 } else { 1 };
                 size = size.max(func.dfg.ty(of).scalar().bytes() * step.max(1));
                 apart |= step > 1;
             }
             OperandKey::Constant(_) => {
-                let lanes = constants(vector, k);
+                let lanes = constants(key, vector, k);
                 if lanes.len() > 1 {
                     more += cost::packed(&lanes);
                 }
@@ -341,9 +381,13 @@ fn is_cheaper(
             _ => {}
         }
     }
-    let all = one * insts(grf, vector.lanes, size) + more;
     let enough = !apart || vector.members.len() >= MIN_STRIDED_MEMBERS;
-    enough && all < one * vector.members.len() as u32
+    let all = one * insts(grf, vector.count * lanes, size) + more;
+    enough
+        && all < one * insts(grf, lanes, size) * vector.members.len() as u32
+        && (lanes == 1
+            || written_together(func, vector, uses).is_some()
+            || uses.are_read(func, vector))
 }
 
 /// Makes the vector operation before its first member. The members become elements of it.
@@ -351,8 +395,11 @@ fn make(
     func: &mut Function,
     key: &GroupKey,
     vector: &VectorOp,
+    uses: &UsesOfParts,
     before: &mut FxHashMap<Inst, Vec<Inst>>,
 ) -> Option<()> {
+    let part = key.ty.lanes();
+    let lanes = vector.count * part;
     let first = vector.members.iter().map(|(_, m)| m);
     let first = first.min_by_key(|m| m.position)?.inst;
     let mut out = Vec::new();
@@ -360,24 +407,29 @@ fn make(
     for k in 0..OPERANDS {
         let arg = match key.operands[k] {
             OperandKey::None => continue,
-            OperandKey::Element(of, via) => {
-                let ty = func.dfg.ty(of).by(vector.lanes);
+            OperandKey::Element(of, spread, via) => {
+                let ty = func.dfg.ty(of).by(lanes);
                 let (at, step) = vector.at[k];
-                let elements: SmallVec<[u32; 32]> =
-                    (0..vector.lanes).map(|l| at + l * step).collect();
+                let within = |l: u32| match spread {
+                    Spread::Consecutive => l,
+                    Spread::Broadcast => 0,
+                };
+                let elements: SmallVec<[u32; 32]> = (0..lanes)
+                    .map(|l| at + l / part * step + within(l % part))
+                    .collect();
                 let region = region_of(&elements, ty.scalar().bytes())?;
                 let v = put(func, read(of, region), ty, first, &mut out);
                 match via {
                     Some((opcode, to)) => {
                         let data = InstData::Unary { opcode, arg: v };
-                        put(func, data, to.by(vector.lanes), first, &mut out)
+                        put(func, data, to.by(lanes), first, &mut out)
                     }
                     None => v,
                 }
             }
             OperandKey::Constant(ty) => {
-                let lanes = constants(vector, k);
-                let data = match (lanes.len(), lanes.first()) {
+                let bits = constants(key, vector, k);
+                let data = match (bits.len(), bits.first()) {
                     (1, Some(&bits)) => InstData::Imm {
                         opcode: if ty.scalar().is_float() {
                             Opcode::Fconst
@@ -388,14 +440,15 @@ fn make(
                     },
                     _ => InstData::ImmVec {
                         opcode: Opcode::Vconst,
-                        constant: func.dfg.make_constant(lanes),
+                        constant: func.dfg.make_constant(bits),
                     },
                 };
-                put(func, data, ty.by(vector.lanes), first, &mut out)
+                put(func, data, ty.by(lanes), first, &mut out)
             }
             OperandKey::Same(v) => {
-                let ty = func.dfg.ty(v).by(vector.lanes);
-                put(func, read(v, Region::scalar(0)), ty, first, &mut out)
+                let ty = func.dfg.ty(v).by(lanes);
+                let region = Region::new(0, part as u16, u16::from(part > 1), 0);
+                put(func, read(v, region), ty, first, &mut out)
             }
         };
         args.push(arg);
@@ -403,13 +456,132 @@ fn make(
     let mut data = *func.dfg.data(first);
     let mut args = args.into_iter();
     data.map_args(&mut func.dfg, |v| args.next().unwrap_or(v));
-    let all = put(func, data, key.ty.by(vector.lanes), first, &mut out);
-    for &(lane, m) in &vector.members {
-        let at = (lane * key.ty.scalar().bytes()) as u16;
-        *func.dfg.data_mut(m.inst) = read(all, Region::scalar(at));
+    let all = put(func, data, key.ty.by(lanes), first, &mut out);
+    if let Some(write) = written_together(func, vector, uses).filter(|_| part > 1) {
+        *func.dfg.data_mut(write.last) = InstData::WrRegion {
+            opcode: Opcode::Wrregion,
+            args: [write.old, all],
+            region: Region::contiguous(lanes as u16, write.offset),
+            index: None.into(),
+            mask: None.into(),
+        };
+    }
+    for &(n, m) in &vector.members {
+        let at = (n * key.ty.bytes()) as u16;
+        let region = match part {
+            1 => Region::scalar(at),
+            _ => Region::contiguous(part as u16, at),
+        };
+        *func.dfg.data_mut(m.inst) = read(all, region);
     }
     before.entry(first).or_default().extend(out);
     Some(())
+}
+
+/// Uses of the results of members that have several lanes.
+struct UsesOfParts(FxHashMap<Value, UseOfPart>);
+
+/// Uses of a result.
+#[derive(Clone, Copy, Default)]
+struct UseOfPart {
+    /// Number of uses.
+    all: u32,
+    /// Number of uses by operations on lanes, which read a region as a source.
+    lanewise: u32,
+    /// The last write of the result to a region.
+    write: Option<Inst>,
+}
+
+impl UsesOfParts {
+    /// Collects the uses of the results of members.
+    fn of<'a>(func: &Function, members: impl Iterator<Item = &'a ScalarOp>) -> UsesOfParts {
+        let results = members.filter_map(|m| func.dfg.first_result(m.inst));
+        let mut uses: FxHashMap<Value, UseOfPart> =
+            results.map(|v| (v, UseOfPart::default())).collect();
+        if uses.is_empty() {
+            return UsesOfParts(uses);
+        }
+        for &block in func.layout.blocks() {
+            for &inst in func.layout.insts(block) {
+                let data = func.dfg.data(inst);
+                data.for_each_arg(&func.dfg, |v| {
+                    let Some(of) = uses.get_mut(&v) else { return };
+                    of.all += 1;
+                    of.lanewise += u32::from(is_lanewise(data) && is_node(data));
+                    if matches!(data, InstData::WrRegion { args, .. } if args[1] == v) {
+                        of.write = Some(inst);
+                    }
+                });
+            }
+        }
+        UsesOfParts(uses)
+    }
+
+    fn get(&self, func: &Function, inst: Inst) -> UseOfPart {
+        let result = func.dfg.first_result(inst);
+        let uses = result.and_then(|v| self.0.get(&v));
+        uses.copied().unwrap_or_default()
+    }
+
+    /// Returns true if all results are sources of operations on lanes alone.
+    fn are_read(&self, func: &Function, vector: &VectorOp) -> bool {
+        vector.members.iter().all(|(_, m)| {
+            let uses = self.get(func, m.inst);
+            uses.all > 0 && uses.lanewise == uses.all
+        })
+    }
+}
+
+/// Writes of all results of a vector operation that are one write of all.
+struct WrittenTogether {
+    /// The last of the writes, which has the vector with all of them.
+    last: Inst,
+    /// The vector before the first of them.
+    old: Value,
+    /// Start in bytes.
+    offset: u16,
+}
+
+/// Returns the writes of results that are used only by them, one after the other, and that fill a
+/// region of consecutive elements in the order of the members.
+fn written_together(
+    func: &Function,
+    vector: &VectorOp,
+    uses: &UsesOfParts,
+) -> Option<WrittenTogether> {
+    let mut writes: SmallVec<[(Inst, Value, Option<Value>); 8]> = SmallVec::new();
+    let mut first = None;
+    for (n, m) in &vector.members {
+        let of = uses.get(func, m.inst);
+        let write = of.write.filter(|_| of.all == 1)?;
+        let InstData::WrRegion {
+            args,
+            region,
+            index,
+            mask,
+            ..
+        } = *func.dfg.data(write)
+        else {
+            return None;
+        };
+        let ty = func.dfg.ty(args[1]);
+        let at = u32::from(region.offset).checked_sub(n * ty.bytes())?;
+        let in_order = *first.get_or_insert(at) == at;
+        if !in_order || !region.is_contiguous(ty.lanes()) || index.is_some() || mask.is_some() {
+            return None;
+        }
+        writes.push((write, args[0], func.dfg.first_result(write)));
+    }
+    // The one whose result no other of them takes is the last; each other one has one reader.
+    let is_old = |v: Option<Value>| writes.iter().any(|w| Some(w.1) == v);
+    let mut lasts = writes.iter().filter(|w| !is_old(w.2));
+    let (last, before, _) = *lasts.next().filter(|_| lasts.next().is_none())?;
+    let mut old = before;
+    for _ in 1..writes.len() {
+        old = writes.iter().find(|w| w.2 == Some(old))?.1;
+    }
+    let offset = u16::try_from(first?).ok()?;
+    Some(WrittenTogether { last, old, offset })
 }
 
 /// Returns a region read.
