@@ -83,6 +83,8 @@ passes! {
     Slp "slp" O2,
     /// Demanded lanes: operations shrink to the lanes that something reads.
     DemandedLanes "demanded-lanes" O2,
+    /// Dwords whose numbers fit words become words, where these take fewer instructions.
+    NarrowInts "narrow-ints" O2,
     /// Quotients as products with reciprocals, where the kernel allows it.
     Reciprocals "reciprocals" O1,
     /// Contraction of products and sums to fused multiply-add, where the kernel allows it.

@@ -25,6 +25,7 @@
 //!      | vectorize-stores       neighbouring stores in one message
 //!      | slp                    operations on elements of vectors as one on the vectors
 //!      | demanded-lanes         operations on the lanes that something reads
+//!      | narrow-ints            dwords that fit words as words, where these take fewer instructions
 //!      | egraph                 cleanup after the above
 //!      | if-conversion          short blocks under predicates
 //!   ir::Function
@@ -113,7 +114,7 @@ pub(crate) struct OptState {
 type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
 /// Passes in the order in which they run.
-const SEQUENCE: [(Pass, PassFn); 26] = [
+const SEQUENCE: [(Pass, PassFn); 27] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
@@ -144,6 +145,7 @@ const SEQUENCE: [(Pass, PassFn); 26] = [
     (Pass::VectorizeStores, memory::vectorize_accesses::stores),
     (Pass::Slp, vector::slp::run),
     (Pass::DemandedLanes, vector::demanded_lanes::run),
+    (Pass::NarrowInts, vector::narrow_ints::run),
     (Pass::Egraph, egraph::run),
     (Pass::IfConversion, cfg::if_conversion::run),
 ];

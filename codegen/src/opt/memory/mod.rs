@@ -23,7 +23,7 @@ pub(crate) mod vectorize_accesses;
 pub(crate) mod widen_accesses;
 
 pub(crate) use low_halves::{dword_type, low_half_region};
-pub(in crate::opt) use value_range::launch_range;
+pub(in crate::opt) use value_range::{ValueRange, ValueRanges, launch_range};
 
 use crate::ir::{Function, Inst, Space, Value};
 use affine::AffineForms;

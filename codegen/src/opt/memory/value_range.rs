@@ -22,11 +22,11 @@ const GLOBAL: i64 = i32::MAX as i64;
 
 /// Range of signed numbers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct ValueRange {
+pub(in crate::opt) struct ValueRange {
     /// Minimum.
-    pub(super) least: i64,
+    pub(in crate::opt) least: i64,
     /// Maximum.
-    pub(super) most: i64,
+    pub(in crate::opt) most: i64,
 }
 
 impl ValueRange {
@@ -51,7 +51,7 @@ impl ValueRange {
     }
 
     /// Returns true if no number is negative.
-    pub(super) fn positive(self) -> bool {
+    pub(in crate::opt) fn positive(self) -> bool {
         self.least >= 0
     }
 
@@ -72,7 +72,7 @@ const TERM_LOCAL: u8 = 2;
 const TERM_OFFSET: u8 = 4;
 
 /// Value ranges of a function, computed on demand.
-pub(super) struct ValueRanges<'f> {
+pub(in crate::opt) struct ValueRanges<'f> {
     func: &'f Function,
     cfg: &'f ControlFlow,
     known: SecondaryMap<Value, Option<ValueRange>>,
@@ -81,7 +81,7 @@ pub(super) struct ValueRanges<'f> {
 }
 
 impl<'f> ValueRanges<'f> {
-    pub(super) fn new(func: &'f Function, cfg: &'f ControlFlow) -> Self {
+    pub(in crate::opt) fn new(func: &'f Function, cfg: &'f ControlFlow) -> Self {
         ValueRanges {
             func,
             cfg,
@@ -91,7 +91,7 @@ impl<'f> ValueRanges<'f> {
     }
 
     /// Starts analysis with pointer arguments of any value.
-    pub(super) fn of_numbers(func: &'f Function, cfg: &'f ControlFlow) -> Self {
+    pub(in crate::opt) fn of_numbers(func: &'f Function, cfg: &'f ControlFlow) -> Self {
         ValueRanges {
             from_pointers: false,
             ..ValueRanges::new(func, cfg)
@@ -99,7 +99,7 @@ impl<'f> ValueRanges<'f> {
     }
 
     /// Returns the range of an integer.
-    pub(super) fn of(&mut self, v: Value) -> ValueRange {
+    pub(in crate::opt) fn of(&mut self, v: Value) -> ValueRange {
         self.range(v, DEPTH)
     }
 
@@ -199,6 +199,20 @@ impl<'f> ValueRanges<'f> {
                 Opcode::Ireduce => {
                     let r = self.range(arg, depth);
                     ValueRange::within(r.least.into(), r.most.into(), bits)
+                }
+                Opcode::Ineg => {
+                    let r = self.range(arg, depth);
+                    ValueRange::within(-i128::from(r.most), -i128::from(r.least), bits)
+                }
+                Opcode::Iabs => {
+                    let r = self.range(arg, depth);
+                    let (a, b) = (i128::from(r.least), i128::from(r.most));
+                    let least = if a <= 0 && b >= 0 {
+                        0
+                    } else {
+                        a.abs().min(b.abs())
+                    };
+                    ValueRange::within(least, a.abs().max(b.abs()), bits)
                 }
                 Opcode::Popcnt | Opcode::Clz | Opcode::Ctz => ValueRange::of(0, i64::from(bits)),
                 _ => all,

@@ -564,6 +564,9 @@ fn written_together(
         else {
             return None;
         };
+        if Some(args[1]) != func.dfg.first_result(m.inst) {
+            return None;
+        }
         let ty = func.dfg.ty(args[1]);
         let at = u32::from(region.offset).checked_sub(n * ty.bytes())?;
         let in_order = *first.get_or_insert(at) == at;
