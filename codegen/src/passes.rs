@@ -95,6 +95,8 @@ passes! {
     StatelessToStateful "stateless-to-stateful" O1,
     /// Offsets of 64-bit addresses are computed in 32 bits.
     NarrowOffsets "narrow-offsets" O1,
+    /// Post-increment compares: tests for equality read the next value of a counter.
+    PostInc "post-inc" O1,
     /// If-conversion: short divergent branches around accesses become predicated accesses.
     IfConversion "if-conversion" O1,
     /// 64-bit integers become pairs of dwords, on platforms whose ALU has no 64-bit integers.

@@ -25,8 +25,9 @@
 //!      | vectorize-stores       neighbouring stores in one message
 //!      | slp                    operations on elements of vectors as one on the vectors
 //!      | demanded-lanes         operations on the lanes that something reads
-//!      | narrow-ints            dwords that fit words as words, where these take fewer instructions
+//!      | narrow-ints            dwords as words, where these take fewer instructions
 //!      | egraph                 cleanup after the above
+//!      | post-inc               tests of the next value of a counter
 //!      | if-conversion          short blocks under predicates
 //!   ir::Function
 //! ```
@@ -43,6 +44,7 @@ mod fuse_fma;
 pub(crate) mod inline;
 pub(crate) mod loops;
 pub(crate) mod memory;
+mod post_inc;
 mod reciprocals;
 pub(crate) mod vector;
 
@@ -114,7 +116,7 @@ pub(crate) struct OptState {
 type PassFn = fn(&mut Function, &PassContext<'_>, &mut OptState) -> u32;
 
 /// Passes in the order in which they run.
-const SEQUENCE: [(Pass, PassFn); 27] = [
+const SEQUENCE: [(Pass, PassFn); 28] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, loops::unroll::run),
     (Pass::Peel, loops::unroll::peel),
@@ -147,6 +149,7 @@ const SEQUENCE: [(Pass, PassFn); 27] = [
     (Pass::DemandedLanes, vector::demanded_lanes::run),
     (Pass::NarrowInts, vector::narrow_ints::run),
     (Pass::Egraph, egraph::run),
+    (Pass::PostInc, post_inc::run),
     (Pass::IfConversion, cfg::if_conversion::run),
 ];
 

@@ -364,6 +364,23 @@ fn is_cheaper(
     let data = func.dfg.data(first.inst);
     let one = cost::of(&func.dfg, key.ty.by(1), data, divides);
     let lanes = key.ty.lanes();
+    // Where sources have the destination's stride, rows of a region are copied to one.
+    let in_step = ctx.target.features().regioning_in_step
+        && (key.ty.scalar().is_float() || key.ty.scalar().bytes() == 8);
+    let rows = |k: usize| match key.operands[k] {
+        OperandKey::Element(_, Spread::Consecutive, _) => vector.at[k].1 != lanes,
+        OperandKey::Element(_, Spread::Broadcast, _) => vector.at[k].1 != 0,
+        OperandKey::Same(_) => true,
+        _ => false,
+    };
+    let wide = insts(grf, vector.count * lanes, key.ty.scalar().bytes());
+    let copies = |k: usize| {
+        if in_step && lanes > 1 && rows(k) {
+            cost::INST * wide
+        } else {
+            0
+        }
+    };
     let (mut size, mut more, mut apart) = (key.ty.scalar().bytes(), 0, false);
     for k in 0..OPERANDS {
         match key.operands[k] {
@@ -371,6 +388,7 @@ fn is_cheaper(
                 let step = if lanes == 1 { vector.at[k].1 } else { 1 };
                 size = size.max(func.dfg.ty(of).scalar().bytes() * step.max(1));
                 apart |= step > 1;
+                more += copies(k);
             }
             OperandKey::Constant(_) => {
                 let lanes = constants(key, vector, k);
@@ -378,7 +396,8 @@ fn is_cheaper(
                     more += cost::packed(&lanes);
                 }
             }
-            _ => {}
+            OperandKey::Same(_) => more += copies(k),
+            OperandKey::None => {}
         }
     }
     let enough = !apart || vector.members.len() >= MIN_STRIDED_MEMBERS;
