@@ -117,8 +117,21 @@ pub fn case(
     target: &Target,
     how: CaseChecks,
 ) -> Result<Outcome, String> {
+    module_case(fuzzing::module(seed, options), seed, target, how)
+}
+
+/// Tests a module on a target in the ways that a seed selects, as [`case`] does. `reduce.rs` of the
+/// examples makes the module of a case smaller.
+///
+/// # Errors
+/// The same.
+pub fn module_case(
+    made: Module,
+    seed: u64,
+    target: &Target,
+    how: CaseChecks,
+) -> Result<Outcome, String> {
     let CaseChecks { grfs, stages } = how;
-    let made = fuzzing::module(seed, options);
     let text = made.to_string();
     let m = parse(&text).map_err(|e| e.to_string())?.module;
     if m != made {

@@ -1,5 +1,5 @@
 //! Vectors that are used in parts: operations with some demanded lanes, and equal operations on
-//! several elements.
+//! several elements or parts.
 
 use super::generate::Gen;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -233,5 +233,68 @@ impl Gen<'_, '_, '_> {
                 self.show(v);
             }
         }
+    }
+
+    /// Generates equal operations on parts of several lanes. The other operand is one value, a
+    /// constant, a part of another vector, or one of its elements in all lanes. The results are
+    /// written back, mostly in order.
+    pub(super) fn on_parts(&mut self) {
+        let scalar = self.data();
+        let size = scalar.bytes().max(1);
+        let part = self.rng.pick(&[2, 4, 8, 16]).unwrap_or(4);
+        let count = 2 + self.rng.below(3);
+        let most = Type::clamped(scalar, MAX_BYTES / size).lanes();
+        if part * count > most {
+            return;
+        }
+        let (whole, ty) = (
+            Type::clamped(scalar, part * count),
+            Type::clamped(scalar, part),
+        );
+        let (of, with) = (self.value(whole), self.value(whole));
+        let at = |n: u32| (n * part * size) as u16;
+        let mut values: Vec<Value> = Vec::new();
+        for n in 0..count {
+            let region = Region::contiguous(part as u16, at(n));
+            values.push(self.b.ins().rdregion(ty, of, region));
+        }
+        for _ in 0..1 + self.rng.below(3) {
+            let Some(opcode) = self.operation(scalar) else {
+                continue;
+            };
+            let (way, same) = (self.rng.below(4), self.value(ty));
+            let step = self.rng.below(3);
+            for (n, v) in (0..count).zip(&mut values) {
+                let other = match way {
+                    0 => same,
+                    1 => self.b.ins().imm(ty, u64::from(n % 2)),
+                    2 => {
+                        let region = Region::contiguous(part as u16, at(n));
+                        self.b.ins().rdregion(ty, with, region)
+                    }
+                    _ => {
+                        let element = (n * step % (part * count)) * size;
+                        self.b
+                            .ins()
+                            .rdregion(ty, with, Region::scalar(element as u16))
+                    }
+                };
+                if let Some(made) = self.binary(opcode, [*v, other]) {
+                    *v = made;
+                }
+            }
+        }
+        if self.rng.one_in(4) {
+            self.keep(&values);
+            return;
+        }
+        let turned = self.rng.one_in(4);
+        let mut all = self.value(whole);
+        for (n, &v) in (0..count).zip(&values) {
+            let to = if turned { count - 1 - n } else { n };
+            let region = Region::contiguous(part as u16, at(to));
+            all = self.b.ins().wrregion(all, region, v);
+        }
+        self.keep(&[all]);
     }
 }

@@ -26,6 +26,25 @@ const INT_OPS: [Opcode; 14] = [
     Opcode::UaddSat,
 ];
 
+/// Operations on numbers that may fit words.
+const SHORT_OPS: [Opcode; 15] = [
+    Opcode::Iadd,
+    Opcode::Isub,
+    Opcode::Imul,
+    Opcode::Band,
+    Opcode::Bor,
+    Opcode::Bxor,
+    Opcode::Ishl,
+    Opcode::Sshr,
+    Opcode::Ushr,
+    Opcode::Smin,
+    Opcode::Smax,
+    Opcode::Umin,
+    Opcode::Umax,
+    Opcode::Ineg,
+    Opcode::Iabs,
+];
+
 /// Operations on extended numbers.
 const EXACT_OPS: [Opcode; 8] = [
     Opcode::Iadd,
@@ -209,6 +228,53 @@ impl Gen<'_, '_, '_> {
             [first, second]
         };
         self.one(InstData::Binary { opcode, args }, None)
+    }
+
+    /// Generates sums, products, shifts and minima of extended numbers in long vectors, whose ranges
+    /// often fit words. The result is compared, truncated, added to others, or stored.
+    pub(super) fn short_numbers(&mut self) {
+        let lanes = self.rng.pick(&[17, 24, 32, 48, 64]).unwrap_or(32);
+        let ty = Type::clamped(Scalar::I32, lanes);
+        let Some(mut v) = self.extended(ty) else {
+            return;
+        };
+        for _ in 0..2 + self.rng.below(3) {
+            let Some(opcode) = self.rng.pick(&SHORT_OPS) else {
+                return;
+            };
+            if self.options.without.contains(&opcode) {
+                continue;
+            }
+            let shifts = matches!(opcode, Opcode::Ishl | Opcode::Sshr | Opcode::Ushr);
+            let other = if shifts || self.rng.one_in(3) {
+                let small = self.rng.below(if shifts { 9 } else { 300 });
+                Some(self.b.ins().iconst(ty, i64::from(small)))
+            } else {
+                self.extended(ty)
+            };
+            let made = match opcode {
+                Opcode::Ineg | Opcode::Iabs => self.one(InstData::Unary { opcode, arg: v }, None),
+                _ => other.and_then(|w| {
+                    let args = [v, w];
+                    self.one(InstData::Binary { opcode, args }, None)
+                }),
+            };
+            v = made.unwrap_or(v);
+        }
+        let out = match self.rng.below(4) {
+            0 => self.b.ins().ireduce(Type::clamped(Scalar::I8, lanes), v),
+            1 => {
+                let other = self.value(ty);
+                self.b.ins().iadd(v, other)
+            }
+            2 if lanes <= Type::FLAG_LANES => {
+                let cond = self.rng.pick(&IntCC::ALL).unwrap_or(IntCC::Equal);
+                let other = self.extended(ty).unwrap_or(v);
+                self.b.ins().icmp(cond, v, other)
+            }
+            _ => v,
+        };
+        self.keep(&[out]);
     }
 
     /// Returns an extended number, or a number of the type if there is none narrower.
