@@ -11,8 +11,8 @@
 //! costs no more than a sequence. A `goto` that breaks a rule is lowered with flags, as are all
 //! that share its resume mask, and the rest is analysed again.
 //!
-//! A kernel that calls subroutines is analysed with them (`group`): a call keeps the execution mask,
-//! which a subroutine takes as a parameter and may return.
+//! A kernel that calls subroutines is analysed with them (`group`): a call keeps the execution
+//! mask, which a subroutine takes as a parameter and may return.
 //!
 //! Input: verified IR after inlining. Output: the active mask of each instruction with a mask, and
 //! the join point of each `goto`. Violated rules are returned with their position.

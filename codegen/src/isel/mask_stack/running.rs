@@ -1,4 +1,5 @@
-//! Knowledge that some channel runs, which a call needs: the hardware skips a call without channels.
+//! Knowledge that some channel runs, which a call needs: the hardware skips a call without
+//! channels.
 
 use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;

@@ -4,8 +4,8 @@
 //! something needs it and no dominating block has it. So values that were close together stay so.
 //! Operands that are missing go before it. With [`Pass::Licm`], loop-invariant nodes go to the end
 //! of the block before the loop. Each loop may move values of up to one [`LICM_SHARE`]th of the GRF
-//! file. Predicates stay, since flags are few. Nodes of a loop that only code behind it needs are put
-//! there ([`sinking`]).
+//! file. Predicates stay, since flags are few. Nodes of a loop that only code behind it needs are
+//! put there ([`sinking`]).
 
 use super::sinking::sinking;
 use super::{EGraph, Pass, take_insts};

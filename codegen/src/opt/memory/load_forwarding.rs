@@ -8,8 +8,8 @@
 //!
 //! Available values flow forward: a block starts with those of all its predecessors; back edges
 //! bring none. If the predecessors have different values for one place, a load reads a parameter
-//! (`join_forwarding.rs`). Barriers and fences end those of their memory spaces. Atomics and other effects end
-//! those that they may change.
+//! (`join_forwarding.rs`). Barriers and fences end those of their memory spaces. Atomics and other
+//! effects end those that they may change.
 //!
 //! Input and output: verified IR. Work: linear, since each access is compared with at most
 //! [`AVAILABLE`] others.
