@@ -223,9 +223,10 @@ pub fn lower(
         (bodies.iter().map(|_| None).collect(), Vec::new())
     };
     if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
-        let of = bodies.iter().map(|b| b.func);
+        let mut all = bodies.iter().map(|b| b.func);
         let named = |func: &&Function| f.subroutine.as_ref() == Some(&func.name);
-        let func = of.clone().find(named).or(of.last());
+        let kernel = bodies.last().map(|b| b.func);
+        let func = all.find(named).or(kernel);
         return Err(CodegenError::Unsupported {
             function: func.map(|f| f.name.clone()).unwrap_or_default(),
             what: format!("the mask stack: {f}"),
