@@ -13,7 +13,7 @@ type RegionOf = (Value, Region);
 impl Gen<'_, '_, '_> {
     /// Generates calls, often two in succession.
     pub(super) fn call(&mut self) {
-        let Some((func, params, results)) = self.callee.clone() else {
+        let Some(callee) = self.callee.clone() else {
             return;
         };
         let times = if self.rng.one_in(2) { 2 } else { 1 };
@@ -21,13 +21,17 @@ impl Gen<'_, '_, '_> {
         for _ in 0..times {
             let mut wholes = Vec::new();
             let mut args = Vec::new();
-            for &ty in &params {
+            for &ty in &callee.params {
+                if args.is_empty() && callee.masked {
+                    args.push(self.b.exec_mask());
+                    continue;
+                }
                 args.push(self.argument(ty, &mut wholes));
             }
             calls.push((args, wholes));
         }
         for (args, wholes) in &calls {
-            let got = self.b.ins().call(func, &results, args);
+            let got = self.b.ins().call(callee.func, &callee.results, args);
             for &v in &got {
                 self.return_to(v, wholes);
             }

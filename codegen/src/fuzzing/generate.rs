@@ -129,15 +129,25 @@ fn code(mut rng: Rng, options: &Options) -> Module {
                 results.push(ty);
             }
         }
-        callees.push((FuncRef::new(1 + n as usize), params, results));
+        let masked = !rng.one_in(3);
+        if masked && rng.one_in(2) {
+            // The last result may be the execution mask.
+            results.push(Type::clamped(Scalar::B1, simd));
+        }
+        callees.push(Callee {
+            func: FuncRef::new(1 + n as usize),
+            params,
+            results,
+            masked,
+        });
     }
     module
         .functions
         .push(kernel(&mut rng, options, simd, callees.first().cloned()));
     for n in 0..callees.len() {
         let next = callees.get(n + 1).cloned();
-        if let Some((_, params, results)) = callees.get(n) {
-            let f = subroutine(&mut rng, options, simd, (params, results), next);
+        if let Some(own) = callees.get(n) {
+            let f = subroutine(&mut rng, options, simd, own, next);
             module.functions.push(f);
         }
     }
@@ -162,8 +172,15 @@ pub(super) fn is_large(ty: Type) -> bool {
     ty.bytes() >= 128
 }
 
-/// Subroutine to call: parameter and result types.
-pub(super) type Callee = (FuncRef, Vec<Type>, Vec<Type>);
+/// Subroutine to call.
+#[derive(Clone)]
+pub(super) struct Callee {
+    pub(super) func: FuncRef,
+    pub(super) params: Vec<Type>,
+    pub(super) results: Vec<Type>,
+    /// True if calls pass the execution mask, as the first argument.
+    pub(super) masked: bool,
+}
 
 fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -> Function {
     let mut func = Function::kernel("k", simd);
@@ -191,7 +208,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     // Large values are passed to the subroutine.
     let passes = callee
         .as_ref()
-        .is_some_and(|c| c.1.iter().any(|t| is_large(*t)));
+        .is_some_and(|c| c.params.iter().any(|t| is_large(*t)));
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());
     let mut pool = vec![
@@ -269,16 +286,16 @@ fn subroutine(
     rng: &mut Rng,
     options: &Options,
     simd: u32,
-    (params, results): (&[Type], &[Type]),
+    own: &Callee,
     callee: Option<Callee>,
 ) -> Function {
     let name = match &callee {
         None => "f".to_string(),
-        Some((next, _, _)) => format!("f{}", next.as_u32()),
+        Some(next) => format!("f{}", next.func.as_u32()),
     };
-    let mut func = Function::subroutine(name, results);
+    let mut func = Function::subroutine(name, &own.results);
     let mut b = FunctionBuilder::new(&mut func);
-    let mut pool: Vec<Value> = params.iter().map(|&t| b.param(t)).collect();
+    let mut pool: Vec<Value> = own.params.iter().map(|&t| b.param(t)).collect();
     if let Some(&mask) = pool.first() {
         b.set_exec_mask(mask);
     }
@@ -319,7 +336,13 @@ fn subroutine(
         g.parts_of(v);
     }
     g.body(options.size / 6, 1);
-    let args: Vec<Value> = results.iter().map(|&t| g.changed(t, &parts)).collect();
+    let results = own.results.iter();
+    let mut args: Vec<Value> = results.map(|&t| g.changed(t, &parts)).collect();
+    if let Some(last) = args.last_mut().filter(|_| own.masked)
+        && g.b.ty(*last) == Type::clamped(Scalar::B1, simd)
+    {
+        *last = g.b.exec_mask();
+    }
     g.b.ins().return_(&args);
     *rng = state.rng;
     finish(b);

@@ -2,11 +2,12 @@
 //!
 //! Each subroutine has registers of its own for parameters and results. A caller copies to them
 //! before the call and from them after it. If they do not interfere, copy coalescing removes the
-//! copies. Predicates are passed as dwords.
+//! copies. Predicates are passed as dwords, but for an execution mask that the hardware keeps.
 
 use super::{Lower, RoutineInterface};
 use crate::ir::instructions::ValueList;
 use crate::ir::{FuncRef, Function, Inst, Value};
+use crate::isel::mask_stack::{MaskStack, Passed};
 use crate::mir::lowered::Buffer;
 use crate::mir::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, uniform};
 use crate::mir::{MInst, Routine, VFlag, VReg, VRegData};
@@ -19,7 +20,13 @@ const LINK_BYTES: u32 = 8;
 const LEAST_EXEC: u32 = 8;
 
 impl RoutineInterface {
-    pub(super) fn new(func: &Function, routine: Routine, out: &mut Buffer) -> RoutineInterface {
+    /// Makes the interface of a subroutine, some of whose masks the hardware may keep.
+    pub(super) fn new(
+        func: &Function,
+        routine: Routine,
+        kept: Option<&Passed>,
+        out: &mut Buffer,
+    ) -> RoutineInterface {
         let params = func
             .layout
             .entry()
@@ -32,13 +39,13 @@ impl RoutineInterface {
         RoutineInterface {
             routine,
             params: vec![None; params],
-            results: results
-                .map(|ty| {
-                    out.temp(if ty.is_pred() {
-                        Type::Ud.bytes()
-                    } else {
-                        ty.bytes()
-                    })
+            results: (0..)
+                .zip(results)
+                .map(|(n, ty)| {
+                    let pred = ty.is_pred().then_some(Type::Ud.bytes());
+                    let bytes = pred.unwrap_or(ty.bytes());
+                    let in_register = !kept.is_some_and(|k| k.results.contains(&n));
+                    in_register.then(|| out.temp(bytes))
                 })
                 .collect(),
             link: out.vregs.push(link),
@@ -59,6 +66,12 @@ impl Lower<'_> {
             *slot = Some(r);
         }
         Some(r)
+    }
+
+    /// Returns true if the hardware keeps a parameter of the subroutine: its execution mask.
+    fn keeps_own_param(&self, n: usize) -> bool {
+        let kept = self.masks.as_ref().and_then(|m| m.passed().param);
+        kept.map(usize::from) == Some(n)
     }
 
     fn call_exec_size(&self) -> Option<ExecSize> {
@@ -87,6 +100,7 @@ impl Lower<'_> {
             .to_vec();
         for (n, v) in params.into_iter().enumerate() {
             if let Some(flag) = self.value_flags[v].expand()
+                && !self.keeps_own_param(n)
                 && let Some(r) = self.own_param(n as u16, Type::Ud.bytes())
             {
                 self.dword_to_flag(flag, r, self.ty(v).lanes());
@@ -101,7 +115,11 @@ impl Lower<'_> {
             return;
         };
         let (results, link) = (own.results.clone(), own.link);
-        for (&dst, &v) in results.iter().zip(&args) {
+        if let Some(at) = self.masks.as_ref().and_then(MaskStack::exit) {
+            self.emit(MInst::Join { at, exec });
+        }
+        for (dst, &v) in results.iter().zip(&args) {
+            let Some(dst) = *dst else { continue };
             if self.ty(v).is_pred() {
                 let flag = self.flag(v);
                 self.flag_to_dword(dst, flag, self.ty(v).lanes());
@@ -110,7 +128,7 @@ impl Lower<'_> {
                 self.emit(MInst::Copy { dst, src });
             }
         }
-        for &reg in &results {
+        for &reg in results.iter().flatten() {
             self.emit(MInst::Touch { reg, write: false });
         }
         self.emit(MInst::Return { link, exec });
@@ -142,11 +160,12 @@ impl Lower<'_> {
             link: callee.link,
             exec,
         });
-        for &dst in &callee.results {
+        for &dst in callee.results.iter().flatten() {
             self.emit(MInst::Start { dst });
         }
         let results = self.func.dfg.results(inst).to_vec();
-        for (&src, v) in callee.results.iter().zip(results) {
+        for (src, v) in callee.results.iter().zip(results) {
+            let Some(src) = *src else { continue };
             if let Some(flag) = self.value_flags[v].expand() {
                 self.dword_to_flag(flag, src, self.ty(v).lanes());
             } else if let Some(dst) = self.value_regs[v].expand() {

@@ -367,7 +367,7 @@ impl Context for Lower<'_> {
 
     fn under_exec(&mut self, inst: Inst) -> Option<()> {
         let mask = self.select_mask(inst)?;
-        self.is_active(inst, mask).then_some(())
+        (self.active_part(inst, mask) == Some(0)).then_some(())
     }
 
     fn under_exec_and_flag(&mut self, inst: Inst) -> Option<()> {

@@ -5,7 +5,8 @@ use crate::error::CodegenError;
 use crate::graph::{DepthFirst, Graph};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
-    Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, SourceLoc, Value, ValueDef,
+    Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, SourceLoc, Value,
+    ValueDef,
 };
 use crate::mir::bale::{BaleSrc, Operation, View};
 use crate::mir::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
@@ -158,42 +159,7 @@ impl Lower<'_> {
     }
 
     fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
-        self.func
-            .layout
-            .terminator(block)
-            .map(|t| SmallVec::from_slice(self.func.dfg.destinations(t)))
-            .unwrap_or_default()
-    }
-
-    /// Returns true if a block ends in a branch that is taken if a `goto` or `join` leaves no
-    /// channel.
-    fn branches_on_empty_mask(&self, block: Block) -> bool {
-        let dfg = &self.func.dfg;
-        let last = self.func.layout.terminator(block);
-        let Some(InstData::Brif { cond, .. }) = last.map(|t| *dfg.data(t)) else {
-            return false;
-        };
-        match dfg.def(cond) {
-            ValueDef::Result(i, n) => match dfg.data(i).opcode() {
-                Opcode::Goto => n == 2,
-                Opcode::Join => n == 1,
-                _ => false,
-            },
-            ValueDef::Param(..) => false,
-        }
-    }
-
-    /// Returns the reachable blocks in emission order. If `none_falls` is set, a branch on an empty
-    /// mask is followed by the destination for a non-empty one.
-    pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
-        let graph = EmissionGraph {
-            lower: self,
-            none_falls,
-        };
-        let entry = self.func.layout.entry();
-        entry.map_or_else(Vec::new, |entry| {
-            DepthFirst::new(&graph, entry).into_reverse_postorder()
-        })
+        destinations(self.func, block)
     }
 
     fn flag_params(&mut self, block: Block) -> Flags {
@@ -476,24 +442,57 @@ fn with_edges(
     out
 }
 
+fn destinations(func: &Function, block: Block) -> SmallVec<[BlockCall; 2]> {
+    let last = func.layout.terminator(block);
+    last.map(|t| SmallVec::from_slice(func.dfg.destinations(t)))
+        .unwrap_or_default()
+}
+
+/// Returns true if a block ends in a branch that is taken if a `goto` or `join` leaves no channel.
+fn branches_on_empty_mask(func: &Function, block: Block) -> bool {
+    let dfg = &func.dfg;
+    let last = func.layout.terminator(block);
+    let Some(InstData::Brif { cond, .. }) = last.map(|t| *dfg.data(t)) else {
+        return false;
+    };
+    match dfg.def(cond) {
+        ValueDef::Result(i, n) => match dfg.data(i).opcode() {
+            Opcode::Goto => n == 2,
+            Opcode::Join => n == 1,
+            _ => false,
+        },
+        ValueDef::Param(..) => false,
+    }
+}
+
+/// Returns the reachable blocks in emission order. If `none_falls` is set, a branch on an empty
+/// mask is followed by the destination for a non-empty one.
+pub(super) fn reverse_postorder(func: &Function, none_falls: bool) -> Vec<Block> {
+    let graph = EmissionGraph { func, none_falls };
+    let entry = func.layout.entry();
+    entry.map_or_else(Vec::new, |entry| {
+        DepthFirst::new(&graph, entry).into_reverse_postorder()
+    })
+}
+
 /// Blocks of a function, with their successors in the order that makes the reverse postorder the
 /// order of emission.
-struct EmissionGraph<'a, 'b> {
-    lower: &'a Lower<'b>,
+struct EmissionGraph<'a> {
+    func: &'a Function,
     none_falls: bool,
 }
 
-impl Graph for EmissionGraph<'_, '_> {
+impl Graph for EmissionGraph<'_> {
     type Node = Block;
 
     fn num_nodes(&self) -> usize {
-        self.lower.func.dfg.num_blocks()
+        self.func.dfg.num_blocks()
     }
 
     fn successors(&self, block: Block) -> impl Iterator<Item = Block> {
         // The last destination comes first, so that the first one follows its block.
-        let mut dests = self.lower.destinations(block);
-        if !(self.none_falls && self.lower.branches_on_empty_mask(block)) {
+        let mut dests = destinations(self.func, block);
+        if !(self.none_falls && branches_on_empty_mask(self.func, block)) {
             dests.reverse();
         }
         dests.into_iter().map(|d| d.block)

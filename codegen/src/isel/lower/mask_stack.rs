@@ -7,12 +7,15 @@
 
 use super::Lower;
 use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
-use crate::isel::mask_stack::Role;
+use crate::isel::mask_stack::{Role, tested_mask};
 use crate::mir::bale::{Bale, Operation, View};
 use crate::mir::lowered::Lowered;
 use crate::mir::operand::{flag_src, flag_type, inverted, lane_mask};
 use crate::mir::{MInst, VFlag, VirtReg};
-use gantry_isa_gen::{Cond, ExecSize, Op};
+use gantry_isa_gen::{Cond, ExecSize, Op, Type};
+
+/// Channels between the parts of a mask that every platform reaches.
+const PART_STEP: u8 = 8;
 
 impl Lower<'_> {
     /// Returns the role of a `goto` or `join` on the mask stack, if that is used.
@@ -31,6 +34,29 @@ impl Lower<'_> {
         masks.is_some_and(|m| m.is_active(inst, mask))
     }
 
+    /// Returns the first channel of a part of the active mask. `None` if a mask is no such part.
+    pub(super) fn active_part(&self, inst: Inst, mask: Value) -> Option<u32> {
+        if self.is_active(inst, mask) {
+            return Some(0);
+        }
+        let def = self.func.dfg.def_inst(mask)?;
+        let InstData::RdPred { arg, offset, .. } = *self.func.dfg.data(def) else {
+            return None;
+        };
+        let lanes = self.ty(mask).lanes();
+        let aligned = lanes.is_power_of_two() && u32::from(offset).is_multiple_of(lanes);
+        let reached = offset == 0 || offset.is_multiple_of(PART_STEP);
+        (aligned && reached && self.is_active(inst, arg)).then_some(offset.into())
+    }
+
+    /// Returns true if a mask of a message is the first channels of the active mask, and no other
+    /// channels take part: a message is of a GRF of dwords at least.
+    fn is_first_of_active(&self, inst: Inst, mask: Value) -> bool {
+        let lanes = self.ty(mask).lanes();
+        let whole = lanes * Type::Ud.bytes() >= self.grf.bytes;
+        whole && self.active_part(inst, mask) == Some(0)
+    }
+
     /// Returns the mask of an instruction: the execution mask, or a flag.
     pub(super) fn mask(&mut self, inst: Inst, mask: Value) -> VFlag {
         if self.is_active(inst, mask) {
@@ -42,8 +68,8 @@ impl Lower<'_> {
 
     /// Returns the mask of a bale, its bit for lane 0, and true if the mask is inverted.
     pub(super) fn mask_lanes(&mut self, inst: Inst, mask: Value) -> (VFlag, u32, bool) {
-        if self.is_active(inst, mask) {
-            return (VFlag::EXEC, 0, false);
+        if let Some(first) = self.active_part(inst, mask) {
+            return (VFlag::EXEC, first, false);
         }
         let (mask, inverse) = self.without_not(mask);
         let (flag, first) = self.flag_lanes(mask);
@@ -85,6 +111,9 @@ impl Lower<'_> {
     /// Returns the lanes of an access: the execution mask or a flag. The second is true if the mask
     /// is the intersection of that flag and the execution mask.
     pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
+        if self.is_first_of_active(inst, mask) {
+            return (VFlag::EXEC, false);
+        }
         if !self.is_active(inst, mask)
             && let Some(of) = self.flag_under_exec(inst, mask)
         {
@@ -234,37 +263,8 @@ impl Lower<'_> {
     /// Returns `Some` for a branch on an empty execution mask: true if the first destination is the
     /// one for an empty mask.
     pub(super) fn tests_exec(&self, inst: Inst, cond: Value) -> Option<bool> {
-        let mut none_first = false;
-        let mut v = cond;
-        let dfg = &self.func.dfg;
-        loop {
-            let ValueDef::Result(def, n) = dfg.def(v) else {
-                return None;
-            };
-            let of = match *dfg.data(def) {
-                InstData::Unary {
-                    opcode: Opcode::Bnot,
-                    arg,
-                } => {
-                    (v, none_first) = (arg, !none_first);
-                    continue;
-                }
-                InstData::Unary {
-                    opcode: Opcode::Any,
-                    arg,
-                } => arg,
-                data => {
-                    let none = data.opcode() == Opcode::Goto && n == 2
-                        || data.opcode() == Opcode::Join && n == 1;
-                    if !none {
-                        return None;
-                    }
-                    none_first = !none_first;
-                    *dfg.results(def).first()?
-                }
-            };
-            return self.is_active(inst, of).then_some(none_first);
-        }
+        let (of, none_first) = tested_mask(self.func, cond)?;
+        self.is_active(inst, of).then_some(none_first)
     }
 
     pub(super) fn branch_exec(&mut self, none_first: bool) {
@@ -290,7 +290,10 @@ impl Lower<'_> {
             self.emit(MInst::Copy { dst, src });
             operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
         }
-        let (flag, running) = self.lanes_of(inst, mask);
+        let (flag, running) = match self.active_part(inst, mask) {
+            Some(0) => (VFlag::EXEC, false),
+            _ => self.lanes_of(inst, mask),
+        };
         // Both masks are at one channel offset.
         if let Some((f, first)) = operation.select.filter(|s| s.1 != 0) {
             let own = self.temp_flag(lanes);

@@ -30,6 +30,7 @@ mod unbale;
 mod views;
 
 use self::chains::Chains;
+use self::control::reverse_postorder;
 use self::memory::LoadInto;
 use crate::entity_set::{Marks, sized};
 use crate::error::CodegenError;
@@ -38,7 +39,7 @@ use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, FuncRef, Function, Inst, InstData,
     SourceLoc, Value,
 };
-use crate::isel::mask_stack::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
+use crate::isel::mask_stack::{Body, Finding, MaskStack, SimdCf, analyse, normal};
 use crate::mir::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::mir::{LabelTypes, RegConstraint, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
 use crate::opt::inline::FunctionGroup;
@@ -141,9 +142,35 @@ struct RoutineInterface {
     routine: Routine,
     /// Register per parameter, if the body uses it. A predicate's is a dword.
     params: Vec<Option<VReg>>,
-    results: Vec<VReg>,
+    /// Register per result. The hardware keeps one without.
+    results: Vec<Option<VReg>>,
     /// Register that the hardware writes the return address to.
     link: VReg,
+}
+
+/// Forms of a function that lowering makes before it begins.
+struct Forms<'a> {
+    given: &'a Function,
+    normal: Option<Function>,
+    unbaled: Option<(Function, Chains)>,
+}
+
+impl Forms<'_> {
+    fn new(given: &Function, on_stack: bool) -> Forms<'_> {
+        let normal = if on_stack { normal(given) } else { None };
+        let unbaled = unbale::unbale(normal.as_ref().unwrap_or(given));
+        Forms {
+            given,
+            normal,
+            unbaled,
+        }
+    }
+
+    /// Returns the last form.
+    fn func(&self) -> &Function {
+        let unbaled = self.unbaled.as_ref().map(|(f, _)| f);
+        unbaled.or(self.normal.as_ref()).unwrap_or(self.given)
+    }
 }
 
 /// Lowers a kernel and its subroutines. Also returns the rules that keep its SIMD control flow off
@@ -157,13 +184,7 @@ pub fn lower(
     payload: &Payload,
     simd_cf: SimdCf,
 ) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
-    let on_stack = simd_cf != SimdCf::Flags && group.subroutines.is_empty();
-    let normal = if on_stack {
-        normal(&group.kernel)
-    } else {
-        None
-    };
-    let kernel = normal.as_ref().unwrap_or(&group.kernel);
+    let on_stack = simd_cf != SimdCf::Flags;
     let grf = target.grf();
     let mut out = Buffer::new(grf);
     let header = out.vregs.push(VRegData {
@@ -174,9 +195,8 @@ pub fn lower(
     });
     let mut interfaces: SecondaryMap<FuncRef, Option<RoutineInterface>> = SecondaryMap::new();
     let mut fired = Fired::default();
-    let mut findings = Vec::new();
     // Bodies, callees before callers. The kernel comes last here and first in the code.
-    let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let mut texts: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
     let count: usize = group.functions().map(|f| f.layout.num_insts()).sum();
     let mut code = Vec::with_capacity(2 * count);
     // Most values have a register.
@@ -185,19 +205,48 @@ pub fn lower(
     let mut labels = Vec::new();
     let mut label_types = LabelTypes::new();
     let count = group.subroutines.len();
-    let subroutines = group.subroutines.iter().enumerate();
-    let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
-    for (name, func) in subroutines.chain([(None, kernel)]) {
-        let unbaled = unbale::unbale(func);
-        let func = unbaled.as_ref().map_or(func, |(f, _)| f);
+    let forms: Vec<Forms<'_>> = group.functions().map(|f| Forms::new(f, on_stack)).collect();
+    let names = group.subroutines.iter().map(|(name, _)| Some(*name));
+    let mut bodies = Vec::with_capacity(forms.len());
+    for (form, subroutine) in forms.iter().zip(names.chain([None])) {
+        let func = form.func();
+        bodies.push(Body {
+            func,
+            subroutine,
+            order: reverse_postorder(func, on_stack),
+            needed: live_values::needed(func),
+        });
+    }
+    let (masks, findings) = if on_stack {
+        analyse(&bodies)
+    } else {
+        (bodies.iter().map(|_| None).collect(), Vec::new())
+    };
+    if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
+        let mut all = bodies.iter().map(|b| b.func);
+        let named = |func: &&Function| f.subroutine.as_ref() == Some(&func.name);
+        let kernel = bodies.last().map(|b| b.func);
+        let func = all.find(named).or(kernel);
+        return Err(CodegenError::Unsupported {
+            function: func.map(|f| f.name.clone()).unwrap_or_default(),
+            what: format!("the mask stack: {f}"),
+            at: None,
+            origin: func.map_or(SourceLoc::NONE, |func| f.origin(func)).into(),
+        });
+    }
+    let lowered = bodies.into_iter().zip(&forms).zip(masks).enumerate();
+    for (n, ((body, form), masks)) in lowered {
+        let func = form.func();
+        let name = body.subroutine.map(|name| (name, count - n));
         let Some(entry) = func.layout.entry() else {
             return Err(CodegenError::internal(
                 &func.name,
                 "a function without blocks",
             ));
         };
-        let own =
-            name.map(|(_, number)| RoutineInterface::new(func, Routine::new(number), &mut out));
+        let passed = masks.as_ref().map(MaskStack::passed);
+        let own = name
+            .map(|(_, number)| RoutineInterface::new(func, Routine::new(number), passed, &mut out));
         let mut l = Lower {
             func,
             target,
@@ -213,13 +262,13 @@ pub fn lower(
             flags_beside: SecondaryMap::new(),
             loads_into: SecondaryMap::new(),
             index_bits: index_bits(func),
-            needed: live_values::needed(func),
+            needed: body.needed,
             chains: Chains::default(),
             uses: sized(func.dfg.num_values()),
             inst_block: sized(func.dfg.num_insts()),
             places: sized(func.dfg.num_insts()),
             place: 0,
-            masks: None,
+            masks,
             header,
             local_pointers: Vec::new(),
             table_args: Vec::new(),
@@ -229,36 +278,22 @@ pub fn lower(
             failed: None,
         };
         l.count_uses();
-        l.chains = unbaled
-            .as_ref()
-            .map_or_else(|| Chains::new(func), |(_, c)| c.clone());
-        let on_stack = on_stack && name.is_none();
-        let order = l.reverse_postorder(on_stack);
-        if on_stack {
-            (l.masks, findings) = analyse(func, &order, &l.needed);
-        } else if simd_cf != SimdCf::Flags {
-            findings.extend(by_subroutines(func));
-        }
-        if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
-            return Err(CodegenError::Unsupported {
-                function: func.name.clone(),
-                what: format!("the mask stack: {f}"),
-                at: None,
-                origin: f.origin(func).into(),
-            });
-        }
-        let blocks = l.blocks(&order, &mut code)?;
+        l.chains = match &form.unbaled {
+            Some((_, chains)) => chains.clone(),
+            None => Chains::new(func),
+        };
+        let blocks = l.blocks(&body.order, &mut code)?;
         l.labels(&mut labels, &mut label_types);
         let own = l.own.take();
         (out, fired) = (l.out, l.fired);
         if let Some((name, _)) = name {
             interfaces[name] = own;
         }
-        bodies.push((func.name.clone(), blocks));
+        texts.push((func.name.clone(), blocks));
     }
     let mut routines: PrimaryMap<Routine, RoutineData> = PrimaryMap::new();
     let mut blocks: Vec<LoweredBlock> = Vec::new();
-    for (name, body) in bodies.into_iter().rev() {
+    for (name, body) in texts.into_iter().rev() {
         let first = blocks.len();
         match first {
             0 => blocks = body,

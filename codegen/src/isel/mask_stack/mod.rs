@@ -11,21 +11,27 @@
 //! costs no more than a sequence. A `goto` that breaks a rule is lowered with flags, as are all
 //! that share its resume mask, and the rest is analysed again.
 //!
+//! A kernel that calls subroutines is analysed with them (`group`): a call keeps the execution
+//! mask, which a subroutine takes as a parameter and may return.
+//!
 //! Input: verified IR after inlining. Output: the active mask of each instruction with a mask, and
 //! the join point of each `goto`. Violated rules are returned with their position.
 
+mod group;
 mod normal;
+mod running;
 mod waiting;
 mod walk;
 mod webs;
 
+pub(crate) use group::{Body, analyse};
 pub(crate) use normal::normal;
 
-use crate::entity_set::Marks;
-use crate::ir::{Block, Function, Inst, SourceLoc, Value};
+use crate::ir::{Block, FuncRef, Function, Inst, InstData, Opcode, SourceLoc, Value, ValueDef};
 use crate::mir::JoinPoint;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use smallvec::SmallVec;
 use std::fmt;
 
 gantry_isa_gen::named_enum! {
@@ -46,8 +52,12 @@ gantry_isa_gen::named_enum! {
     /// Rules that a kernel must keep for the mask stack to be used.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum Rule {
-        /// The kernel has no calls of subroutines.
-        Subroutines = "subroutines",
+        /// A call passes the active mask as the execution mask of the subroutine.
+        CallMask = "call-mask",
+        /// Some channel runs at each call: the hardware skips a call without channels.
+        CallChannels = "call-channels",
+        /// All channels are back at each return of a subroutine.
+        ReturnMask = "return-mask",
         /// The SIMD width is one that SIMD control flow has.
         Width = "width",
         /// The dispatch mask is read before any SIMD control flow.
@@ -73,7 +83,9 @@ impl Rule {
     /// Returns the rule as a sentence.
     pub const fn says(self) -> &'static str {
         match self {
-            Rule::Subroutines => "the kernel calls subroutines in hardware",
+            Rule::CallMask => "a call passes another mask than the one that channels run under",
+            Rule::CallChannels => "a call may be reached without channels",
+            Rule::ReturnMask => "channels of a subroutine are not back where it returns",
             Rule::Width => "control flow of channels is 8, 16 or 32 wide",
             Rule::DispatchMask => "the dispatch mask is read before channels leave",
             Rule::CurrentMask => "the mask is not the one that channels run under",
@@ -93,6 +105,8 @@ impl Rule {
 pub struct Finding {
     /// Violated rule.
     pub rule: Rule,
+    /// Name of the subroutine of the violation. `None` for the kernel.
+    pub subroutine: Option<String>,
     /// Block of the violation.
     pub block: Block,
     /// Value that violates it, if there is one.
@@ -100,6 +114,16 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Makes a finding in the kernel.
+    fn new(rule: Rule, block: Block, value: Option<Value>) -> Finding {
+        Finding {
+            rule,
+            subroutine: None,
+            block,
+            value,
+        }
+    }
+
     /// Returns the source location: that of the value's definition, or of the block's first
     /// instruction with a location.
     pub(crate) fn origin(&self, func: &Function) -> SourceLoc {
@@ -112,7 +136,11 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}] {}: ", self.rule.name(), self.block)?;
+        write!(f, "[{}] ", self.rule.name())?;
+        if let Some(name) = &self.subroutine {
+            write!(f, "%{name} ")?;
+        }
+        write!(f, "{}: ", self.block)?;
         if let Some(v) = self.value {
             write!(f, "{v}: ")?;
         }
@@ -128,43 +156,44 @@ struct RuleViolation {
     insts: Vec<Inst>,
 }
 
-/// Returns a finding for a function with SIMD control flow in a kernel with subroutines.
-pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
-    let blocks = func.layout.blocks().iter();
-    let of = |b: &Block| {
-        func.layout
-            .insts(*b)
-            .iter()
-            .any(|&i| webs::split(func, i).is_some())
-    };
-    let block = blocks.copied().find(of)?;
-    Some(Finding {
-        rule: Rule::Subroutines,
-        block,
-        value: None,
-    })
+/// Masks of a subroutine that the hardware keeps through its calls.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Passed {
+    /// Parameter that is the execution mask.
+    pub(crate) param: Option<u16>,
+    /// Results that are the execution mask.
+    pub(crate) results: SmallVec<[u16; 1]>,
+}
+
+/// What a function is part of: facts of the kernel's other functions.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    /// SIMD width of the kernel.
+    simd: u32,
+    /// Function, if it is a subroutine.
+    subroutine: Option<FuncRef>,
+    /// Masks that each subroutine takes and returns.
+    passed: &'a SecondaryMap<FuncRef, Passed>,
+    /// True if some function is called.
+    calls: bool,
 }
 
 /// Number of times that instructions which break rules are left out before all are.
 const TRIES: usize = 8;
 
-/// Analyses SIMD control flow for the mask stack. `order` is the emission order, and `needed` are
-/// the values with an effect. Also returns the rules that keep some of it off the mask stack, or
-/// all if the result is `None`.
-pub(crate) fn analyse(
-    func: &Function,
-    order: &[Block],
-    needed: &Marks<Value>,
-) -> (Option<MaskStack>, Vec<Finding>) {
+/// Analyses one function for the mask stack. Also returns the rules that keep some of it off the
+/// mask stack, or all if the result is `None`.
+fn function(body: &Body<'_>, within: Within<'_>) -> (Option<MaskStack>, Vec<Finding>) {
     let mut left_out = EntitySet::new();
     let mut findings = Vec::new();
     for _ in 0..TRIES {
-        let faults = match walk::attempt(func, order, needed, &left_out) {
+        let faults = match walk::attempt(body, within, &left_out) {
             Ok(masks) => return (Some(masks), findings),
             Err(faults) => faults,
         };
         let all = faults.iter().all(|f| f.insts.is_empty());
-        for f in faults {
+        for mut f in faults {
+            f.finding.subroutine = within.subroutine.map(|_| body.func.name.clone());
             findings.push(f.finding);
             f.insts.iter().for_each(|&i| {
                 left_out.insert(i);
@@ -175,6 +204,34 @@ pub(crate) fn analyse(
         }
     }
     (None, findings)
+}
+
+/// Returns the mask whose emptiness a condition tells, and true if it is set for an empty mask.
+pub(crate) fn tested_mask(func: &Function, cond: Value) -> Option<(Value, bool)> {
+    let mut none = false;
+    let mut v = cond;
+    let dfg = &func.dfg;
+    loop {
+        let ValueDef::Result(def, n) = dfg.def(v) else {
+            return None;
+        };
+        match *dfg.data(def) {
+            InstData::Unary {
+                opcode: Opcode::Bnot,
+                arg,
+            } => (v, none) = (arg, !none),
+            InstData::Unary {
+                opcode: Opcode::Any,
+                arg,
+            } => return Some((arg, none)),
+            data => {
+                let is = data.opcode() == Opcode::Goto && n == 2
+                    || data.opcode() == Opcode::Join && n == 1;
+                let mask = *dfg.results(def).first()?;
+                return is.then_some((mask, !none));
+            }
+        }
+    }
 }
 
 /// Role of a `goto` or `join` on the mask stack.
@@ -204,12 +261,42 @@ pub(crate) struct MaskStack {
     same: SecondaryMap<Value, PackedOption<Value>>,
     /// Parameters that are resume masks.
     resume_params: SecondaryMap<Value, bool>,
+    /// Masks that calls of the function pass, if it is a subroutine.
+    passed: Passed,
+    /// Join point at the return of a subroutine, of channels that leave for good.
+    exit: PackedOption<JoinPoint>,
+    /// Number of join points.
+    points: usize,
+    /// Calls, each with the mask that is active there.
+    sites: Vec<(Block, Inst, PackedOption<Value>)>,
 }
 
 impl MaskStack {
     /// Returns the first of the values that equal this mask.
     pub(crate) fn canonical(&self, v: Value) -> Value {
         self.same[v].expand().unwrap_or(v)
+    }
+
+    /// Returns the masks that calls of the function pass, if it is a subroutine.
+    pub(crate) fn passed(&self) -> &Passed {
+        &self.passed
+    }
+
+    /// Returns the join point before the return of a subroutine.
+    pub(crate) fn exit(&self) -> Option<JoinPoint> {
+        self.exit.expand()
+    }
+
+    /// Numbers join points from another one on, so that each is unique to the kernel.
+    fn shift(&mut self, first: usize) {
+        let moved = |p: JoinPoint| JoinPoint::new(p.index() + first);
+        self.exit = self.exit.map(moved).into();
+        for role in self.roles.values_mut() {
+            match role {
+                Some(Role::Leave(Some(p)) | Role::Join(p)) => *p = moved(*p),
+                Some(Role::Leave(None) | Role::Nothing) | None => {}
+            }
+        }
     }
 
     pub(crate) fn role(&self, inst: Inst) -> Option<Role> {

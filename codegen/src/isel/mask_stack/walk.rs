@@ -1,17 +1,15 @@
 //! Walk of a function as the hardware would run it: the active mask and the waiting channels at
 //! each point.
 
+use super::running::Running;
 use super::waiting::{WaitMap, WaitMaps, Waiting};
 use super::webs::{Gotos, Webs, is_empty, split};
-use super::{Finding, MaskStack, Role, Rule, RuleViolation};
-use crate::entity_set::Marks;
-use crate::ir::{
-    Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
-};
+use super::{Body, Finding, MaskStack, Role, Rule, RuleViolation, Within, tested_mask};
+use crate::ir::{Block, BlockCall, FuncRef, Function, Inst, InstData, Opcode, Scalar, Type, Value};
 use crate::mir::JoinPoint;
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
 /// State of the hardware's masks at a point of the function.
@@ -20,6 +18,8 @@ struct MaskState {
     /// Active mask. `None` if no value equals it.
     active: PackedOption<Value>,
     waiting: WaitMap,
+    /// Where channels are for certain.
+    running: Running,
 }
 
 struct MaskWalk<'a> {
@@ -36,6 +36,8 @@ struct MaskWalk<'a> {
     /// Block and `join` of each join point.
     joins: Vec<(Block, Inst)>,
     joined: SecondaryMap<JoinPoint, PackedOption<Inst>>,
+    /// Returns of a subroutine, each with its state.
+    returns: Vec<(Block, Inst, MaskState)>,
 }
 
 /// Edges into a block: predecessor and branch.
@@ -49,33 +51,30 @@ type FirstViolation = (Finding, Option<Inst>);
 /// # Errors
 /// Violated rules.
 pub(super) fn attempt(
-    func: &Function,
-    order: &[Block],
-    needed: &Marks<Value>,
+    body: &Body<'_>,
+    within: Within<'_>,
     left_out: &EntitySet<Inst>,
 ) -> Result<MaskStack, Vec<RuleViolation>> {
+    let (func, order) = (body.func, &body.order[..]);
     let Some(&block) = order.first() else {
         return Ok(MaskStack::default());
     };
-    let simd = match func.kind {
-        FuncKind::Kernel { simd, .. } => simd,
-        FuncKind::Subroutine => 0,
-    };
+    let simd = within.simd;
     if !matches!(simd, 8 | 16 | 32) {
         let blocks = order.iter();
         let mut all = blocks.flat_map(|&b| func.layout.insts(b));
         if !all.any(|&i| split(func, i).is_some()) {
             return Err(Vec::new());
         }
-        let (rule, value, insts) = (Rule::Width, None, Vec::new());
-        let finding = Finding { rule, block, value };
+        let (finding, insts) = (Finding::new(Rule::Width, block, None), Vec::new());
         return Err(vec![RuleViolation { finding, insts }]);
     }
     let of = Gotos {
         func,
         order,
-        needed,
+        needed: &body.needed,
         left_out,
+        within,
     };
     let mask = Type::clamped(Scalar::B1, simd);
     let mut insts = order.iter().flat_map(|&b| func.layout.insts(b));
@@ -101,6 +100,7 @@ pub(super) fn attempt(
         ends: sized(func.dfg.num_blocks()),
         joins: Vec::new(),
         joined: SecondaryMap::new(),
+        returns: Vec::new(),
     };
     for &b in order {
         for &i in func.layout.insts(b) {
@@ -113,8 +113,15 @@ pub(super) fn attempt(
             }
         }
     }
+    let own = within.subroutine.and_then(|_| w.own_mask(block));
+    if let (Some(own), Some(&param)) = (own, own.and_then(|n| func.dfg.block_params(block).get(n)))
+    {
+        w.out.passed.param = Some(own as u16);
+        w.starts[block].active = param.into();
+    }
+    let calls = within.calls || within.subroutine.is_some();
     let done = w.dispatch_mask(order).and_then(|first| {
-        if diverges {
+        if diverges || calls {
             w.function(order)
         } else {
             w.out.everywhere = first.into();
@@ -122,7 +129,10 @@ pub(super) fn attempt(
         }
     });
     match done {
-        Ok(()) => Ok(w.out),
+        Ok(()) => {
+            w.out.points = w.webs.points;
+            Ok(w.out)
+        }
         Err((finding, Some(inst))) => Err(vec![w.webs.fault(&of, finding, inst)]),
         Err((finding, None)) => {
             let insts = Vec::new();
@@ -148,8 +158,10 @@ impl MaskWalk<'_> {
                 }
             }
         }
+        self.returned()?;
         self.forward(order)
     }
+
     fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
         let last = self.func.layout.terminator(block);
         last.map(|t| SmallVec::from_slice(self.func.dfg.destinations(t)))
@@ -157,8 +169,7 @@ impl MaskWalk<'_> {
     }
 
     fn fail(&self, rule: Rule, block: Block, value: Value, inst: Option<Inst>) -> FirstViolation {
-        let value = Some(value);
-        (Finding { rule, block, value }, inst)
+        (Finding::new(rule, block, Some(value)), inst)
     }
 
     /// Returns the `goto` or `join` that defined a mask.
@@ -242,8 +253,12 @@ impl MaskWalk<'_> {
             .copied()
             .collect();
         let mut state = self.starts[block];
-        if let Some(&(first, _)) = before.first() {
+        if let Some(&(first, ref call)) = before.first() {
             state = self.ends[first];
+            state.running = self.along(first, call);
+            for (from, call) in before.iter().skip(1) {
+                state.running = state.running.or(self.along(*from, call));
+            }
             let actives = before.iter().map(|(from, _)| self.ends[*from].active);
             if actives.clone().any(|a| a != state.active) {
                 state.active = None.into();
@@ -297,6 +312,11 @@ impl MaskWalk<'_> {
                 continue;
             }
             let data = self.func.dfg.data(inst);
+            match *data {
+                InstData::Call { func, .. } => self.call(block, inst, func, state)?,
+                InstData::Return { .. } => self.returns.push((block, inst, state)),
+                _ => {}
+            }
             let asks = matches!(
                 data,
                 InstData::WrRegion { .. }
@@ -332,13 +352,16 @@ impl MaskWalk<'_> {
         }
         let role = match s.new_rm {
             Some(new_rm) => {
-                let point = self.webs.point(new_rm);
+                let mut point = self.webs.point(new_rm);
                 if let Some(point) = point {
                     if !self.waits(*state, point, s.rm) {
                         return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
                     }
                     state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(new_rm));
+                } else if self.of.within.subroutine.is_some() {
+                    point = Some(self.exit());
                 }
+                state.running = state.running.leave(point);
                 state.active = s.new_em.into();
                 Role::Leave(point)
             }
@@ -357,6 +380,7 @@ impl MaskWalk<'_> {
                 }
                 self.joins.push((block, inst));
                 state.waiting = self.maps.set(state.waiting, point, Waiting::Nobody);
+                state.running = state.running.join(point);
                 state.active = s.new_em.into();
                 Role::Join(point)
             }
@@ -380,9 +404,7 @@ impl MaskWalk<'_> {
             // The instruction that changed it in the loop, or the next one that reads it.
             let at_fault = self.maker(end.active.expand()).or(self.maker(active));
             let value = active.or(end.active.expand());
-            let rule = Rule::CurrentMask;
-            let block = from;
-            return Err((Finding { rule, block, value }, at_fault));
+            return Err((Finding::new(Rule::CurrentMask, from, value), at_fault));
         }
         for &(n, p) in &params {
             if self.out.resume_params[p]
@@ -392,14 +414,19 @@ impl MaskWalk<'_> {
                 return Err(self.fail(Rule::WaitingChannels, from, p, self.join_of(point)));
             }
         }
+        // What is known to run at the loop's start counts if something is called.
+        if self.of.within.calls && !start.running.covers(self.along(from, call)) {
+            let finding = Finding::new(Rule::CallChannels, from, end.active.expand());
+            return Err((finding, self.maker(end.active.expand())));
+        }
         for point in self.maps.differing(start.waiting, end.waiting) {
             match self.maps.get(start.waiting, point) {
                 // A parameter of the block, checked above.
                 Waiting::Mask(v) if params.iter().any(|(_, p)| *p == v) => {}
                 Waiting::Unknown => {}
                 Waiting::Mask(_) | Waiting::Nobody => {
-                    let (rule, block, value) = (Rule::WaitingChannels, from, None);
-                    return Err((Finding { rule, block, value }, self.join_of(point)));
+                    let finding = Finding::new(Rule::WaitingChannels, from, None);
+                    return Err((finding, self.join_of(point)));
                 }
             }
         }
@@ -413,6 +440,9 @@ impl MaskWalk<'_> {
             if let Some(Role::Join(p)) = self.out.roles[inst] {
                 at[p] = self.number[block];
             }
+        }
+        if let (Some(p), [(block, ..)]) = (self.out.exit.expand(), &self.returns[..]) {
+            at[p] = self.number[*block];
         }
         let returns = |b: &&Block| self.destinations(**b).is_empty();
         let end = order
@@ -435,8 +465,7 @@ impl MaskWalk<'_> {
                 };
                 if !after {
                     let value = self.func.dfg.first_result(inst);
-                    let rule = Rule::Forward;
-                    return Err((Finding { rule, block, value }, Some(inst)));
+                    return Err((Finding::new(Rule::Forward, block, value), Some(inst)));
                 }
             }
         }
@@ -444,7 +473,120 @@ impl MaskWalk<'_> {
     }
 
     fn joins_after(&self, block: Block, inst: Inst, point: JoinPoint) -> bool {
+        if self.out.exit() == Some(point) {
+            return true;
+        }
         let mut insts = self.func.layout.insts(block).iter();
         insts.any(|i| *i == inst) && insts.any(|i| self.out.roles[*i] == Some(Role::Join(point)))
+    }
+
+    /// Returns the parameter of a subroutine that is its execution mask: the one of a `goto` or
+    /// `join`, or else the first mask.
+    fn own_mask(&self, entry: Block) -> Option<usize> {
+        let params = self.mask_params(entry);
+        let blocks = self.of.order.iter();
+        let mut insts = blocks.flat_map(|&b| self.func.layout.insts(b));
+        let of_goto = insts.find_map(|&i| {
+            let em = self.of.split(i)?.em;
+            params.iter().find(|(_, p)| *p == em)
+        });
+        of_goto.or(params.first()).map(|&(n, _)| n)
+    }
+
+    /// Returns where channels are for certain along an edge.
+    fn along(&self, from: Block, call: &BlockCall) -> Running {
+        let end = self.ends[from];
+        let last = self.func.layout.terminator(from);
+        let Some(InstData::Brif { cond, dests, .. }) = last.map(|i| *self.func.dfg.data(i)) else {
+            return end.running;
+        };
+        match tested_mask(self.func, cond) {
+            Some((mask, none_first)) if self.is_active(end, mask) => {
+                let [first, second] = dests.map(|d| d.block == call.block);
+                let some = if none_first {
+                    second && !first
+                } else {
+                    first && !second
+                };
+                if some {
+                    Running::default()
+                } else {
+                    end.running
+                }
+            }
+            _ => end.running,
+        }
+    }
+
+    /// Checks a call. Results that are the execution mask equal the active one.
+    fn call(
+        &mut self,
+        block: Block,
+        inst: Inst,
+        func: FuncRef,
+        state: MaskState,
+    ) -> Result<(), FirstViolation> {
+        let active = state.active.expand();
+        if !state.running.is_certain() {
+            let finding = Finding::new(Rule::CallChannels, block, active);
+            return Err((finding, self.maker(active)));
+        }
+        self.out.sites.push((block, inst, state.active));
+        let within = self.of.within;
+        for &n in &within.passed[func].results {
+            if let Some(&v) = self.func.dfg.results(inst).get(usize::from(n)) {
+                self.out.same[v] = state.active;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the join point at the return of a subroutine.
+    fn exit(&mut self) -> JoinPoint {
+        let exit = self.out.exit();
+        exit.unwrap_or_else(|| {
+            let new = JoinPoint::new(self.webs.points);
+            self.webs.points += 1;
+            self.out.exit = new.into();
+            new
+        })
+    }
+
+    /// Checks that all channels are back at the returns of a subroutine, and finds the results
+    /// that are its execution mask.
+    fn returned(&mut self) -> Result<(), FirstViolation> {
+        if self.of.within.subroutine.is_none() {
+            return Ok(());
+        }
+        let mut results: Option<SmallVec<[u16; 1]>> = None;
+        for &(block, inst, state) in &self.returns {
+            if state.waiting != WaitMap::default() {
+                let of = self.maps.differing(state.waiting, WaitMap::default());
+                let join = of.first().and_then(|p| self.join_of(*p));
+                return Err((Finding::new(Rule::ReturnMask, block, None), join));
+            }
+            if self.out.exit.is_some() && self.returns.len() > 1 {
+                let active = state.active.expand();
+                let finding = Finding::new(Rule::ReturnMask, block, active);
+                return Err((finding, self.maker(active)));
+            }
+            let InstData::Return { args, .. } = *self.func.dfg.data(inst) else {
+                continue;
+            };
+            let args = args.as_slice(&self.func.dfg.pool);
+            let is = |n: &u16| {
+                let v = args.get(usize::from(*n));
+                v.is_some_and(|&v| self.func.dfg.ty(v) == self.mask && self.is_active(state, v))
+            };
+            results = Some(match results {
+                None => (0..args.len() as u16).filter(is).collect(),
+                Some(old) => old.into_iter().filter(is).collect(),
+            });
+        }
+        // Channels that left come back behind the last mask that a value holds.
+        if self.out.exit.is_none() && self.out.passed.param.is_some() {
+            self.out.passed.results = results.unwrap_or_default();
+        }
+        Ok(())
     }
 }

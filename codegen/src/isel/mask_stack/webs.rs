@@ -1,7 +1,7 @@
 //! Webs of resume masks: values connected by `goto` and block parameters, up to the `join` where
 //! their channels resume.
 
-use super::{Finding, Rule, RuleViolation};
+use super::{Finding, Rule, RuleViolation, Within};
 use crate::entity_set::Marks;
 use crate::graph::union_find::UnionFind;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
@@ -151,16 +151,17 @@ impl Webs {
                 w.unify(s.rm, new_rm);
             }
             let mut fault = |rule, value| {
-                let value = Some(value);
-                found.push((Finding { rule, block, value }, inst));
+                found.push((Finding::new(rule, block, Some(value)), inst));
             };
             // Any other value cannot be an active mask.
             let em = match dfg.def(s.em) {
                 ValueDef::Param(..) => true,
-                ValueDef::Result(i, n) => {
-                    n == 0
-                        && (of.split(i).is_some() || dfg.data(i).opcode() == Opcode::DispatchMask)
-                }
+                ValueDef::Result(i, n) => match *dfg.data(i) {
+                    InstData::Call { func, .. } => of.within.passed[func].results.contains(&n),
+                    data => {
+                        n == 0 && (of.split(i).is_some() || data.opcode() == Opcode::DispatchMask)
+                    }
+                },
             };
             if !em {
                 fault(Rule::CurrentMask, s.em);
@@ -182,8 +183,7 @@ impl Webs {
             w.is_rm[rm] = true;
             if s.new_rm.is_none() {
                 if w.point[rm].is_some() {
-                    let (rule, value) = (Rule::OneJoin, Some(s.rm));
-                    found.push((Finding { rule, block, value }, inst));
+                    found.push((Finding::new(Rule::OneJoin, block, Some(s.rm)), inst));
                 }
                 w.point[rm] = JoinPoint::new(w.points).into();
                 w.points += 1;
@@ -226,8 +226,7 @@ impl Webs {
                 continue;
             };
             if let Some((rule, block, value)) = spoiled[class].take() {
-                let value = value.expand();
-                found.push((Finding { rule, block, value }, inst));
+                found.push((Finding::new(rule, block, value.expand()), inst));
             }
         }
         if found.is_empty() {
@@ -256,6 +255,7 @@ pub(super) struct Gotos<'a> {
     pub(super) order: &'a [Block],
     pub(super) needed: &'a Marks<Value>,
     pub(super) left_out: &'a EntitySet<Inst>,
+    pub(super) within: Within<'a>,
 }
 
 impl Gotos<'_> {

@@ -4,8 +4,10 @@
 //! something needs it and no dominating block has it. So values that were close together stay so.
 //! Operands that are missing go before it. With [`Pass::Licm`], loop-invariant nodes go to the end
 //! of the block before the loop. Each loop may move values of up to one [`LICM_SHARE`]th of the GRF
-//! file. Predicates stay, since flags are few.
+//! file. Predicates stay, since flags are few. Nodes of a loop that only code behind it needs are
+//! put there ([`sinking`]).
 
+use super::sinking::sinking;
 use super::{EGraph, Pass, take_insts};
 use crate::entity_set::Marks;
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
@@ -17,7 +19,7 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use smallvec::SmallVec;
 
 /// Divisor of the GRF file size that limits the bytes moved out of one loop.
-const LICM_SHARE: u32 = 4;
+pub(super) const LICM_SHARE: u32 = 4;
 
 /// Value that was put for a node.
 #[derive(Clone, Copy)]
@@ -56,6 +58,8 @@ struct Elaborator<'g, 'a> {
     scopes: Vec<DomScope>,
     /// Index of a block's scope in `scopes`, current or former.
     scope_of: SecondaryMap<Block, u32>,
+    /// Nodes that are put before what needs them, not where the program had them.
+    sunk: Marks<Value>,
     /// Bytes moved out of each loop.
     licm_bytes: SecondaryMap<Loop, u32>,
     count: u32,
@@ -76,6 +80,13 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -
     let mut old = take_insts(graph.func, cfg);
     let needed = needed(&graph, cfg, &old);
     let loops = loops::find(graph.func, cfg);
+    let sinks = ctx.passes.contains(Pass::Licm) && !loops.loops.is_empty();
+    let (sunk, count) = if sinks {
+        let file = ctx.target.grf().size();
+        sinking(&graph, cfg, &old, &needed, &loops, file)
+    } else {
+        (Marks::sized(0), 0)
+    };
     let (blocks, values) = (graph.func.dfg.num_blocks(), graph.func.dfg.num_values());
     let mut children: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(blocks);
     for &block in cfg.order() {
@@ -92,8 +103,9 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, ctx: &PassContext<'_>) -
         copied: sized(values),
         scopes: Vec::new(),
         scope_of: sized(blocks),
+        sunk,
         licm_bytes: SecondaryMap::new(),
-        count: 0,
+        count,
         block: entry,
     };
     // Blocks to visit; `None` ends the scope of the last one.
@@ -162,7 +174,8 @@ impl Elaborator<'_, '_> {
         let result = dfg.first_result(inst);
         if let (true, Some(result)) = (super::is_node(data), result) {
             let class = self.graph.known[result].class.expand().unwrap_or(result);
-            if needed.contains(self.graph.best_of(class).value) {
+            let node = self.graph.best_of(class).value;
+            if needed.contains(node) && !self.sunk.contains(node) {
                 self.value(class);
             }
             return;

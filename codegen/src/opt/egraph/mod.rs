@@ -28,6 +28,7 @@ mod known_bits;
 mod reassemble;
 mod regions;
 mod rules;
+mod sinking;
 #[cfg(test)]
 mod tests;
 mod undefined;

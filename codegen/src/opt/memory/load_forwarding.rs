@@ -7,14 +7,16 @@
 //! read in between is removed. So are stores to scratch that nothing loads.
 //!
 //! Available values flow forward: a block starts with those of all its predecessors; back edges
-//! bring none. Barriers and fences end those of their memory spaces. Atomics and other effects end
-//! those that they may change.
+//! bring none. If the predecessors have different values for one place, a load reads a parameter
+//! (`join_forwarding.rs`). Barriers and fences end those of their memory spaces. Atomics and other
+//! effects end those that they may change.
 //!
 //! Input and output: verified IR. Work: linear, since each access is compared with at most
 //! [`AVAILABLE`] others.
 
 use super::affine::AffineForms;
 use super::alias_analysis::{Effect, MemoryAccess};
+use super::join_forwarding::{Contents, JoinedValue, Joins};
 use super::load_coercion;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Region, Space,
@@ -45,17 +47,23 @@ pub(super) struct AvailableValue {
 pub(crate) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState) -> u32 {
     let cfg = state.cfg.get(func);
     let mut forms = state.affine.get(func);
-    let mut ends: SecondaryMap<Block, Vec<AvailableValue>> = sized(func.dfg.num_blocks());
+    let mut ends: SecondaryMap<Block, Contents> = sized(func.dfg.num_blocks());
+    let mut joins = Joins::default();
     let (mut changed, mut kept) = (0, AVAILABLE_AT_ENDS);
     for &block in cfg.order() {
-        let mut known = available_before(&cfg, block, &ends);
+        let mut known = Contents {
+            joined: joined_before(func, &cfg, block, &ends, &mut joins),
+            values: available_before(&cfg, block, &ends),
+        };
         let mut out = BlockInsts::new();
         for inst in std::mem::take(func.layout.insts_mut(block)) {
-            changed += u32::from(visit(func, inst, &mut forms, &mut known, &mut out));
+            changed += u32::from(visit(
+                func, inst, &mut forms, &mut known, &mut joins, &mut out,
+            ));
             out.push(inst);
         }
         *func.layout.insts_mut(block) = out;
-        if let Some(rest) = kept.checked_sub(known.len()) {
+        if let Some(rest) = kept.checked_sub(known.values.len() + known.joined.len()) {
             kept = rest;
             ends[block] = known;
         }
@@ -68,15 +76,16 @@ pub(crate) fn run(func: &mut Function, _: &PassContext<'_>, state: &mut OptState
 fn available_before(
     cfg: &ControlFlow,
     block: Block,
-    ends: &SecondaryMap<Block, Vec<AvailableValue>>,
+    ends: &SecondaryMap<Block, Contents>,
 ) -> Vec<AvailableValue> {
     let Some((&(first, _), others)) = cfg.preds(block).split_first() else {
         return Vec::new();
     };
-    let mut known = ends[first].clone();
+    let mut known = ends[first].values.clone();
     for &(other, _) in others {
         known.retain_mut(|k| {
             let there = ends[other]
+                .values
                 .iter()
                 .find(|o| o.value == k.value && o.access == k.access);
             k.valid &= there.map_or(0, |o| o.valid);
@@ -86,12 +95,29 @@ fn available_before(
     known
 }
 
+/// Returns the places for which the predecessors have different values.
+fn joined_before(
+    func: &Function,
+    cfg: &ControlFlow,
+    block: Block,
+    ends: &SecondaryMap<Block, Contents>,
+    joins: &mut Joins,
+) -> Vec<JoinedValue> {
+    let preds = cfg.preds(block);
+    if preds.len() == 1 {
+        return ends[preds[0].0].joined.clone();
+    }
+    let preds: Vec<_> = preds.iter().map(|p| (p.1, &ends[p.0])).collect();
+    joins.at(func, block, &preds)
+}
+
 /// Visits an instruction. Returns true if it was a load that was replaced.
 fn visit(
     func: &mut Function,
     inst: Inst,
     forms: &mut AffineForms,
-    known: &mut Vec<AvailableValue>,
+    known: &mut Contents,
+    joins: &mut Joins,
     out: &mut BlockInsts,
 ) -> bool {
     let Some(access) = MemoryAccess::of(func, inst, forms) else {
@@ -108,10 +134,14 @@ fn visit(
     }
     let value = match data {
         InstData::Load { old, .. } => {
-            let value = match known.iter().rev().find(|k| k.gives(&access, func)) {
-                Some(found) => Some(found.value),
-                None => load_coercion::assemble(func, inst, &access, known, out),
-            };
+            let found = known.values.iter().rev().find(|k| k.gives(&access, func));
+            let value = found.map(|k| k.value).or_else(|| {
+                let mut joined = known.joined.iter();
+                let joined = joined.find(|j| j.of.gives(&access, func))?;
+                joins.value(func, joined)
+            });
+            let value =
+                value.or_else(|| load_coercion::assemble(func, inst, &access, &known.values, out));
             if let Some(value) = value
                 && replace(func, inst, &access, value, old, out)
             {
@@ -122,7 +152,8 @@ fn visit(
         InstData::Store { args, .. } => {
             // For accesses by the same lanes this is the same.
             let step = access.step(&access);
-            known.retain_mut(|k| k.keeps(&access, step, func));
+            known.values.retain_mut(|k| k.keeps(&access, step, func));
+            known.joined.retain_mut(|j| j.of.keeps(&access, step, func));
             access.lanes_disjoint(access.bytes, func).then_some(args[0])
         }
         _ => {
@@ -131,6 +162,7 @@ fn visit(
         }
     };
     if let Some(value) = value {
+        let known = &mut known.values;
         if known.len() >= AVAILABLE {
             known.remove(0);
         }

@@ -9,6 +9,7 @@
 mod affine;
 mod alias_analysis;
 pub(crate) mod alignment;
+mod join_forwarding;
 mod load_coercion;
 pub(crate) mod load_forwarding;
 pub(crate) mod load_licm;
