@@ -9,7 +9,7 @@
 //! as the moves, and no path leads from the block to a move around it. So the constant that is
 //! written in the dominator reaches the block on the paths of the moves, and on no others.
 
-use super::place::{PlacementSearch, Site};
+use super::place::{DominatorTree, PlacementSearch, Site};
 use super::{NewMove, rebuild};
 use crate::mir::{Access, MInst, RegConstraint, VBlock, VCode, VReg};
 use cranelift_entity::EntitySet;
@@ -166,13 +166,13 @@ fn leads_around(code: &VCode, from: VBlock, to: &[&Passed], around: VBlock) -> b
 
 /// Makes equal constants of several predecessors once. Returns the number of moves that were
 /// removed.
-pub(super) fn share(code: &mut VCode) -> u32 {
+pub(super) fn share(code: &mut VCode, tree: &mut Option<DominatorTree>) -> u32 {
     let mut params = params(code);
     if params.is_empty() {
         return 0;
     }
     accesses(code, &mut params);
-    let mut search = PlacementSearch::new(code);
+    let mut search = PlacementSearch::new(code, tree.take());
     let mut gone = vec![false; code.insts.len()];
     let mut new = Vec::new();
     let mut removed = 0;
@@ -224,6 +224,7 @@ pub(super) fn share(code: &mut VCode) -> u32 {
             removed -= 1;
         }
     }
+    *tree = search.tree();
     if new.is_empty() {
         return 0;
     }

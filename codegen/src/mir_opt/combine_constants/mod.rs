@@ -25,7 +25,7 @@ use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Op, Src, Type};
-use place::{PlacementSearch, Site};
+use place::{DominatorTree, PlacementSearch, Site};
 
 /// Maximal distance, in instructions, of two moves that become one.
 const NEAR: usize = 48;
@@ -160,9 +160,14 @@ fn materialized(code: &VCode) -> Vec<MaterializedConst> {
 }
 
 /// Combines constants where that saves moves, within a budget in bytes.
-fn combine(code: &VCode, made: &mut [MaterializedConst], budget: u32) -> Vec<CombinedConst> {
+fn combine(
+    code: &VCode,
+    made: &mut [MaterializedConst],
+    budget: u32,
+    tree: Option<DominatorTree>,
+) -> Vec<CombinedConst> {
     made.sort_by_key(|m| (m.key(), m.at));
-    let mut places = PlacementSearch::new(code);
+    let mut places = PlacementSearch::new(code, tree);
     let mut chosen: Vec<(u64, CombinedConst)> = Vec::new();
     let mut alone = Vec::new();
     let mut from = 0;
@@ -230,17 +235,19 @@ struct NewMove {
 /// Runs the pass. Returns the number of instructions that were removed.
 pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
     let budget = target.grf().size() / SHARE;
-    let edges = edges::share(code);
-    edges + payloads::share(code, budget) + constants(code, target, budget)
+    let mut tree = None;
+    let edges = edges::share(code, &mut tree);
+    let payloads = payloads::share(code, budget, &mut tree);
+    edges + payloads + constants(code, target, budget, tree)
 }
 
 /// Combines constants in registers. Returns the number of moves that were removed.
-fn constants(code: &mut VCode, target: &Target, budget: u32) -> u32 {
+fn constants(code: &mut VCode, target: &Target, budget: u32, tree: Option<DominatorTree>) -> u32 {
     let mut made = materialized(code);
     if made.len() < 2 {
         return 0;
     }
-    let wanted = combine(code, &mut made, budget);
+    let wanted = combine(code, &mut made, budget, tree);
     let wide = target.features().native_i64;
     let mut to: SecondaryMap<VReg, Option<(VReg, u16)>> = sized(code.vregs.len());
     let mut dropped = vec![false; code.insts.len()];

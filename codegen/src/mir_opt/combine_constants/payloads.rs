@@ -9,8 +9,9 @@
 //! of one block make it, from arguments, immediates and itself. The two payloads of one message
 //! stay apart. Shared payloads take a bounded part of the GRF file, by savings.
 
-use super::place::{PlacementSearch, Site};
+use super::place::{DominatorTree, PlacementSearch, Site};
 use super::{NewMove, rebuild};
+use crate::mir::loops::Loops;
 use crate::mir::{Access, MInst, RegConstraint, VBlock, VCode, VReg, VirtReg};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
@@ -58,7 +59,10 @@ fn written(code: &VCode, inst: &Inst<VirtReg>) -> Option<VReg> {
     let &Dst::Direct { at, ty, .. } = &inst.dst else {
         return None;
     };
-    let to = at.reg.as_grf().filter(|_| op && all && !ty.is_float())?;
+    if !op || !all || ty.is_float() {
+        return None;
+    }
+    let to = at.reg.as_grf()?;
     let data = &code.vregs[to];
     let grf = code.grf.bytes;
     let whole = data.bytes.is_multiple_of(grf) && data.bytes <= MAX_GRFS * grf;
@@ -231,21 +235,23 @@ fn instruction(code: &VCode, i: u32, from: VReg, to: VirtReg) -> Option<Inst<Vir
 
 /// Makes equal payloads once. `budget` is the number of bytes that those may take. Returns the
 /// number of instructions that were removed.
-pub(super) fn share(code: &mut VCode, budget: u32) -> u32 {
+pub(super) fn share(code: &mut VCode, budget: u32, tree: &mut Option<DominatorTree>) -> u32 {
     let mut payloads = Payloads::candidates(code);
     let straight = code.blocks.len() == code.routines.len();
     if payloads.all.is_empty() || straight && payloads.all.len() < 2 {
         return 0;
     }
-    let groups = payloads.group(code);
-    if straight && groups as usize == payloads.all.len() {
+    let groups = payloads.group(code) as usize;
+    let loops = Loops::new(code);
+    let in_loop = |p: &Payload| loops.depth(VBlock::from_u32(p.site.block)) > 0;
+    if groups == payloads.all.len() && !payloads.all.iter().any(in_loop) {
         return 0;
     }
     let apart = payloads.check(code);
     let mut all = payloads.all;
     all.retain(|p| !p.other && p.read && !apart.contains(Group(p.group)));
     all.sort_by_key(|p| (p.group, p.site.at));
-    let mut search = PlacementSearch::new(code);
+    let mut search = PlacementSearch::new(code, tree.take());
     let mut chosen = Vec::new();
     for group in all.chunk_by(|a, b| a.group == b.group) {
         if let (Some((to, gain)), Some(first)) = (search.best(group, |p| p.site), group.first()) {
@@ -253,6 +259,7 @@ pub(super) fn share(code: &mut VCode, budget: u32) -> u32 {
             chosen.push((saved, to, first, group));
         }
     }
+    *tree = search.tree();
     chosen.sort_by_key(|&(saved, to, ..)| (std::cmp::Reverse(saved), to.at, to.block));
     let mut room = budget;
     let mut gone = vec![false; code.insts.len()];

@@ -31,7 +31,8 @@ pub(super) struct PlacementSearch<'a> {
     steps: usize,
 }
 
-struct DominatorTree {
+/// Dominators and loops. They stay the same while instructions move.
+pub(super) struct DominatorTree {
     /// Immediate dominator and dominator depth of each block. [`NONE`] for entry blocks of
     /// routines.
     up: Vec<u32>,
@@ -105,12 +106,18 @@ impl DominatorTree {
 }
 
 impl<'a> PlacementSearch<'a> {
-    pub(super) fn new(code: &'a VCode) -> PlacementSearch<'a> {
+    /// Starts a search, with the tree of an earlier one.
+    pub(super) fn new(code: &'a VCode, tree: Option<DominatorTree>) -> PlacementSearch<'a> {
         PlacementSearch {
             code,
-            tree: None,
+            tree,
             steps: 16 * code.blocks.len() + 1024,
         }
+    }
+
+    /// Returns the tree for the next search.
+    pub(super) fn tree(self) -> Option<DominatorTree> {
+        self.tree
     }
 
     /// Steps up in the tree, unless the budget is used up.
@@ -274,7 +281,12 @@ mod tests {
             .iter()
             .flat_map(|&b| [made(b, 0), made(b, 1)])
             .collect();
-        Some(PlacementSearch::new(&code).best(&group, |s| *s)?.0.block)
+        Some(
+            PlacementSearch::new(&code, None)
+                .best(&group, |s| *s)?
+                .0
+                .block,
+        )
     }
 
     #[test]
