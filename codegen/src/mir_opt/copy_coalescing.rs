@@ -18,6 +18,8 @@
 //! Registers that such moves connect are first split into pieces (`regalloc::grf::split_wide`),
 //! since halves of one may go to different registers.
 //!
+//! Code that calls routines has its own case (`shared_arguments.rs`).
+//!
 //! There is one pass over the code for each case. A register's accesses are visited a constant
 //! number of times for each of its moves.
 
@@ -27,6 +29,7 @@ use crate::mir::insert::remove;
 use crate::mir::operand::whole_move;
 use crate::mir::spans::Spans;
 use crate::mir::{Access, MInst, RegConstraint, VCode, VReg, VirtReg};
+use crate::mir_opt::shared_arguments;
 use crate::regalloc::grf::split_wide;
 use crate::sized;
 use crate::target::Target;
@@ -267,7 +270,7 @@ fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
 pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
     // Instructions alone do not show what routines pass to each other.
     if code.routines.len() > 1 {
-        return 0;
+        return shared_arguments::run(code);
     }
     let Some(wanted) = connected_registers(code) else {
         return 0;

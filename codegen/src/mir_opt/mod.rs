@@ -5,6 +5,7 @@ pub(crate) mod combine_constants;
 pub(crate) mod copy_coalescing;
 pub(crate) mod dead_code;
 pub(crate) mod pass_by_reference;
+mod shared_arguments;
 
 use crate::mir::VCode;
 use crate::passes::Stage;

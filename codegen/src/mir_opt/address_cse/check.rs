@@ -66,6 +66,12 @@ pub(crate) fn verify(
                 }
                 continue;
             }
+            // A load for the arms behind the block, of words that the block no longer reads.
+            if m.is_terminator() {
+                while let Some(load) = rest.next_if(|m| matches!(m, MInst::LoadAddress { .. })) {
+                    set(&mut is, load, alloc, &writer);
+                }
+            }
             let Some(now) = rest.next() else {
                 return fail("is missing");
             };

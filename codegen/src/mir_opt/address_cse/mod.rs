@@ -13,7 +13,8 @@
 //! are computed in one vector.
 //!
 //! Addresses that all predecessors of a block leave in the same words are there at its start, if
-//! the block is no loop header. They become invalid where
+//! the block is no loop header. An address that each path from a block loads is loaded once, at the
+//! end of the block (`arms.rs`). Addresses become invalid where
 //!
 //! - bytes of the index are written: by an operation, a response, a move of allocation, or an
 //!   indirect destination (whose [`MInst::Touch`] names the register);
@@ -34,6 +35,7 @@
 //! for its neighbours. With [`check`](crate::CompileOptions::check), a walk over both versions
 //! compares the addresses of all operands ([`check::verify`]).
 
+mod arms;
 pub(crate) mod check;
 #[cfg(test)]
 mod tests;
@@ -217,22 +219,22 @@ fn passed(code: &VCode) -> EntitySet<VReg> {
 }
 
 /// Runs the pass without the check.
-fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
+fn run_unchecked(code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
+    let with_loads = AddressCse::new(&code, alloc, target).with_loads_of_arms();
+    let (alone, gone) = remove_loads(code, alloc, target);
+    if let Some((code, new)) = with_loads {
+        let (code, more) = remove_loads(code, alloc, target);
+        if more > gone + new {
+            return (code, more - new);
+        }
+    }
+    (alone, gone)
+}
+
+/// Removes loads of addresses that are there already. Returns the number of those.
+fn remove_loads(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode, u32) {
     let (changed, gone) = {
-        let count = target.features().address_words as usize;
-        let mut s = AddressCse {
-            code: &code,
-            alloc,
-            target,
-            words: vec![AddressWord::default(); count],
-            now: vec![None; count],
-            taken: 0,
-            passed: passed(&code),
-            readers: Vec::new(),
-            loads: 0,
-            changed: Vec::new(),
-            gone: Vec::new(),
-        };
+        let mut s = AddressCse::new(&code, alloc, target);
         let mut ends: SecondaryMap<VBlock, Option<Vec<AddressWord>>> = SecondaryMap::new();
         for (block, data) in &code.blocks {
             let before = (s.changed.len(), s.gone.len());
@@ -262,7 +264,24 @@ fn run_unchecked(mut code: VCode, alloc: &Allocation, target: &Target) -> (VCode
     (code, gone.len() as u32)
 }
 
-impl AddressCse<'_> {
+impl<'a> AddressCse<'a> {
+    fn new(code: &'a VCode, alloc: &'a Allocation, target: &'a Target) -> AddressCse<'a> {
+        let count = target.features().address_words as usize;
+        AddressCse {
+            code,
+            alloc,
+            target,
+            words: vec![AddressWord::default(); count],
+            now: vec![None; count],
+            taken: 0,
+            passed: passed(code),
+            readers: Vec::new(),
+            loads: 0,
+            changed: Vec::new(),
+            gone: Vec::new(),
+        }
+    }
+
     /// Starts a block with the addresses that are in their words at the end of all predecessors.
     fn begin(&mut self, data: &BlockData, ends: &SecondaryMap<VBlock, Option<Vec<AddressWord>>>) {
         self.words.fill(AddressWord::default());

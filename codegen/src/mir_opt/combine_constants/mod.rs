@@ -5,11 +5,17 @@
 //! for all uses, and before their loops. Then two dwords that are made close together become the
 //! halves of one qword, where the ALU has 64-bit moves.
 //!
+//! Two kinds of value that cost moves of their own are shared first: payloads that are made of
+//! arguments and immediates (`payloads.rs`), and constants that several edges pass to a block
+//! parameter (`edges.rs`).
+//!
 //! Input: code before liveness. A register that is replaced has one write, by a move of an
 //! immediate that rounding does not affect. Only instructions read it. Shared constants take at
 //! most an eighth of the GRF file, by savings; allocation rematerializes them under pressure. The
 //! work is linear, except for a sort and for climbs in the dominator tree, which are bounded.
 
+mod edges;
+mod payloads;
 mod place;
 
 use crate::mir::operand::{begins, grf_dst, imm, uniform};
@@ -19,10 +25,13 @@ use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Op, Src, Type};
-use place::PlacementSearch;
+use place::{DominatorTree, PlacementSearch, Site};
 
 /// Maximal distance, in instructions, of two moves that become one.
 const NEAR: usize = 48;
+
+/// Part of the GRF file that shared constants may take, and shared payloads as much again.
+const SHARE: u32 = 8;
 
 /// Constant that is materialized in a register.
 #[derive(Clone, Copy)]
@@ -151,9 +160,14 @@ fn materialized(code: &VCode) -> Vec<MaterializedConst> {
 }
 
 /// Combines constants where that saves moves, within a budget in bytes.
-fn combine(code: &VCode, made: &mut [MaterializedConst], budget: u32) -> Vec<CombinedConst> {
+fn combine(
+    code: &VCode,
+    made: &mut [MaterializedConst],
+    budget: u32,
+    tree: Option<DominatorTree>,
+) -> Vec<CombinedConst> {
     made.sort_by_key(|m| (m.key(), m.at));
-    let mut places = PlacementSearch::new(code);
+    let mut places = PlacementSearch::new(code, tree);
     let mut chosen: Vec<(u64, CombinedConst)> = Vec::new();
     let mut alone = Vec::new();
     let mut from = 0;
@@ -168,8 +182,12 @@ fn combine(code: &VCode, made: &mut [MaterializedConst], budget: u32) -> Vec<Com
             bits: m.bits,
             members: n..n + 1,
         };
-        match places.best(group) {
-            Some((block, at, gain)) => {
+        let site = |m: &MaterializedConst| Site {
+            block: m.block,
+            at: m.at,
+        };
+        match places.best(group, site) {
+            Some((Site { block, at }, gain)) => {
                 let wanted = CombinedConst {
                     block,
                     at,
@@ -214,13 +232,22 @@ struct NewMove {
     inst: MInst,
 }
 
-/// Runs the pass. Returns the number of moves that were removed.
+/// Runs the pass. Returns the number of instructions that were removed.
 pub(crate) fn run(code: &mut VCode, target: &Target) -> u32 {
+    let budget = target.grf().size() / SHARE;
+    let mut tree = None;
+    let edges = edges::share(code, &mut tree);
+    let payloads = payloads::share(code, budget, &mut tree);
+    edges + payloads + constants(code, target, budget, tree)
+}
+
+/// Combines constants in registers. Returns the number of moves that were removed.
+fn constants(code: &mut VCode, target: &Target, budget: u32, tree: Option<DominatorTree>) -> u32 {
     let mut made = materialized(code);
     if made.len() < 2 {
         return 0;
     }
-    let wanted = combine(code, &mut made, target.grf().size() / 8);
+    let wanted = combine(code, &mut made, budget, tree);
     let wide = target.features().native_i64;
     let mut to: SecondaryMap<VReg, Option<(VReg, u16)>> = sized(code.vregs.len());
     let mut dropped = vec![false; code.insts.len()];

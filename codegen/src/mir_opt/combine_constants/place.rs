@@ -1,6 +1,5 @@
 //! Placement of a constant that has several uses.
 
-use super::MaterializedConst;
 use crate::graph::dominators::dominators;
 use crate::graph::{DepthFirst, Graph};
 use crate::mir::loops::Loops;
@@ -16,6 +15,13 @@ const MAX_DEPTH: u32 = 8;
 /// No block.
 const NONE: u32 = u32::MAX;
 
+/// Instruction of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Site {
+    pub(super) block: u32,
+    pub(super) at: u32,
+}
+
 /// Search for placements, by dominators and loops.
 pub(super) struct PlacementSearch<'a> {
     code: &'a VCode,
@@ -25,7 +31,8 @@ pub(super) struct PlacementSearch<'a> {
     steps: usize,
 }
 
-struct DominatorTree {
+/// Dominators and loops. They stay the same while instructions move.
+pub(super) struct DominatorTree {
     /// Immediate dominator and dominator depth of each block. [`NONE`] for entry blocks of
     /// routines.
     up: Vec<u32>,
@@ -99,12 +106,18 @@ impl DominatorTree {
 }
 
 impl<'a> PlacementSearch<'a> {
-    pub(super) fn new(code: &'a VCode) -> PlacementSearch<'a> {
+    /// Starts a search, with the tree of an earlier one.
+    pub(super) fn new(code: &'a VCode, tree: Option<DominatorTree>) -> PlacementSearch<'a> {
         PlacementSearch {
             code,
-            tree: None,
+            tree,
             steps: 16 * code.blocks.len() + 1024,
         }
+    }
+
+    /// Returns the tree for the next search.
+    pub(super) fn tree(self) -> Option<DominatorTree> {
+        self.tree
     }
 
     /// Steps up in the tree, unless the budget is used up.
@@ -134,32 +147,67 @@ impl<'a> PlacementSearch<'a> {
         Some(a)
     }
 
-    /// Returns the block and instruction before which to place a constant for a sorted group, and
-    /// the savings in executions. `None` if there are none.
-    pub(super) fn best(&mut self, group: &[MaterializedConst]) -> Option<(u32, u32, u64)> {
-        let first = group.first()?;
+    /// Returns the instruction before which to place a value for a sorted group, and the savings in
+    /// executions. `None` if there are none. `site` is where a member of the group is made.
+    pub(super) fn best<T>(
+        &mut self,
+        group: &[T],
+        site: impl Fn(&T) -> Site,
+    ) -> Option<(Site, u64)> {
+        let first = site(group.first()?);
         let straight = self.code.blocks.len() == self.code.routines.len();
         if straight {
             let gain = group.len() as u64 - 1;
-            return (gain > 0).then_some((first.block, first.at, gain));
+            return (gain > 0).then_some((first, gain));
         }
+        self.with_tree(|s, tree| s.search(tree, group, site))
+    }
+
+    fn with_tree<T>(&mut self, f: impl FnOnce(&mut Self, &DominatorTree) -> T) -> T {
         let code = self.code;
         let tree = self.tree.take().unwrap_or_else(|| DominatorTree::new(code));
-        let found = self.search(&tree, group);
+        let found = f(self, &tree);
         self.tree = Some(tree);
         found
     }
 
-    fn search(
+    /// Returns the nearest common dominator of blocks, if it is in the same innermost loop as each
+    /// of them. `None` if the block `to` dominates it, or does not dominate the blocks of `reads`.
+    pub(super) fn above(&mut self, blocks: &[u32], to: u32, reads: &[VBlock]) -> Option<u32> {
+        self.with_tree(|s, tree| {
+            let mut above = *blocks.first()?;
+            for &b in blocks {
+                if tree.depth[b as usize] == 0 {
+                    return None;
+                }
+                above = s.common(tree, above, b)?;
+            }
+            let around = |b: u32| tree.loops.of(VBlock::from_u32(b));
+            let together = blocks.iter().all(|&b| around(b) == around(above));
+            if !together || s.dominated(tree, above, to)? {
+                return None;
+            }
+            for r in reads {
+                let reached = tree.depth[r.index()] > 0;
+                if !reached || !s.dominated(tree, r.as_u32(), to)? {
+                    return None;
+                }
+            }
+            Some(above)
+        })
+    }
+
+    fn search<T>(
         &mut self,
         tree: &DominatorTree,
-        group: &[MaterializedConst],
-    ) -> Option<(u32, u32, u64)> {
+        group: &[T],
+        site: impl Fn(&T) -> Site,
+    ) -> Option<(Site, u64)> {
         let reached = |b: u32| tree.depth[b as usize] > 0;
-        let mut block = group.first()?.block;
+        let mut block = site(group.first()?).block;
         let mut often = 0u64;
         let mut last = NONE;
-        for m in group {
+        for m in group.iter().map(&site) {
             if !reached(m.block) {
                 return None;
             }
@@ -180,12 +228,12 @@ impl<'a> PlacementSearch<'a> {
         }
         let gain = often.checked_sub(tree.weight(block)).filter(|g| *g > 0)?;
         let data = &self.code.blocks[VBlock::from_u32(block)];
-        let inside = group.iter().find(|m| m.block == block);
+        let inside = group.iter().map(&site).find(|m| m.block == block);
         let at = match inside {
             Some(m) => m.at,
             None => data.end.checked_sub(1)? as u32,
         };
-        Some((block, at, gain))
+        Some((Site { block, at }, gain))
     }
 }
 
@@ -193,7 +241,7 @@ impl<'a> PlacementSearch<'a> {
 #[allow(clippy::unwrap_used, reason = "test code")]
 mod tests {
     use super::*;
-    use crate::mir::{BlockData, RoutineData, VReg};
+    use crate::mir::{BlockData, RoutineData};
     use crate::target::Target;
     use cranelift_entity::PrimaryMap;
 
@@ -225,19 +273,20 @@ mod tests {
             fired: Default::default(),
         };
         code.compute_preds();
-        let made = |block: u32, n: u32| MaterializedConst {
-            routine: 0,
+        let made = |block: u32, n: u32| Site {
             block,
             at: 3 * block + n,
-            reg: VReg::from_u32(2 * block + n),
-            bytes: 4,
-            bits: 1,
         };
-        let group: Vec<MaterializedConst> = wanted
+        let group: Vec<Site> = wanted
             .iter()
             .flat_map(|&b| [made(b, 0), made(b, 1)])
             .collect();
-        Some(PlacementSearch::new(&code).best(&group)?.0)
+        Some(
+            PlacementSearch::new(&code, None)
+                .best(&group, |s| *s)?
+                .0
+                .block,
+        )
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Flags are few, interchangeable and in SSA form, as regalloc2 expects. There are four 16-bit
 //! registers, or two 32-bit ones in a function with predicates of more than 16 lanes. Spill slots
 //! become dwords in the GRF file. Logic reads and writes spilled flags there: trees of logic over
-//! more predicates than there are registers are computed in the GRF file.
+//! more predicates than there are registers are computed in the GRF file. A compare whose operands
+//! still live is made again in place of a spill (`remake_compares.rs`).
 //!
 //! Input: flags in SSA form, critical edges split. Output: physical flags, no block parameters.
 
 mod block_local;
+mod remake_compares;
 mod sink_compares;
 
 use crate::entity_set::EntityLists;
@@ -26,6 +28,7 @@ use regalloc2::{
     Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, RegClass, RegallocOptions,
     VReg as RaVReg,
 };
+use remake_compares::Replacement;
 use smallvec::SmallVec;
 
 /// Kind of a flag operand.
@@ -640,16 +643,28 @@ fn rewrite(
             AllocationKind::None => None,
         }
     };
-    for (point, Edit::Move { from, to }) in &output.edits {
+    let replacements = remake_compares::replacements(code, &insts, &output);
+    for (n, (point, Edit::Move { from, to })) in output.edits.iter().enumerate() {
         let (Some(from), Some(to)) = (place(*from), place(*to)) else {
             return Err(CodegenError::internal(name, "a flag move without places"));
+        };
+        let inst = match replacements.get(n) {
+            Some(Replacement::Nothing) => continue,
+            Some(Replacement::Compare(inst)) => isa::Inst {
+                cond: inst.cond.map(|c| isa::CondMod {
+                    flag: RegRef::new(to.reg, to.sub + c.flag.sub),
+                    ..c
+                }),
+                ..*inst
+            },
+            Some(Replacement::Move) | None => uniform(Op::Mov, dst(to, ty), [scalar(from, ty)]),
         };
         let after = point.pos() == InstPosition::After;
         let at = insts.get(point.inst().index()).map_or(0, |n| *n as usize);
         moves.push(Inserted {
             at: at + usize::from(after),
             after,
-            inst: begins(uniform(Op::Mov, dst(to, ty), [scalar(from, ty)])),
+            inst: begins(inst),
         });
     }
     for (n, &i) in insts.iter().enumerate() {

@@ -38,7 +38,7 @@ struct Sunk {
 
 /// Returns the flag that a compare writes, and the one whose bits it keeps. `None` for other
 /// instructions, and for compares that depend on more than registers in the GRF file.
-fn compare(m: &MInst) -> Option<(VFlag, Option<VFlag>)> {
+pub(super) fn compare(m: &MInst) -> Option<(VFlag, Option<VFlag>)> {
     let MInst::Op { inst, keeps, .. } = m else {
         return None;
     };

@@ -8,7 +8,8 @@
 use super::tied_operands::{can_tie, written};
 use crate::graph::union_find::UnionFind;
 use crate::mir::liveness::{Liveness, Range, RoutineList};
-use crate::mir::{Access, MInst, RegConstraint, Routine, VCode, VReg};
+use crate::mir::loops::Loops;
+use crate::mir::{Access, MInst, RegConstraint, Routine, VBlock, VCode, VReg};
 use crate::sized;
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::packed_option::PackedOption;
@@ -71,6 +72,36 @@ fn response(m: &MInst) -> Option<VReg> {
     }
 }
 
+/// Executions of a loop's block per execution of the block around it, as a power of two.
+const LOG2_FREQUENCY: u32 = 3;
+/// Maximal loop depth that counts.
+const MAX_DEPTH: u32 = 8;
+
+/// Returns the destinations and sources of all copies: the large and frequent ones first, else in
+/// the order of the program.
+///
+/// Two registers that a third one is copied to or from may interfere with each other. Then one of
+/// the copies stays, and that is the one that is tried last.
+fn copies(code: &VCode) -> Vec<(VReg, VReg)> {
+    let mut all: Vec<(VBlock, VReg, VReg)> = Vec::new();
+    for (block, data) in &code.blocks {
+        for m in &code.insts[data.start..data.end] {
+            if let &MInst::Copy { dst, src } = m {
+                all.push((block, dst, src));
+            }
+        }
+    }
+    if all.len() > 1 && code.blocks.len() > 1 {
+        let loops = Loops::new(code);
+        let cost = |&(block, dst, _): &(VBlock, VReg, VReg)| {
+            let depth = loops.depth(block).min(MAX_DEPTH);
+            u64::from(code.vregs[dst].bytes) << (LOG2_FREQUENCY * depth)
+        };
+        all.sort_by_key(|c| std::cmp::Reverse(cost(c)));
+    }
+    all.into_iter().map(|(_, dst, src)| (dst, src)).collect()
+}
+
 /// All bundles of a function.
 pub struct Bundles<'a> {
     code: &'a VCode,
@@ -83,7 +114,7 @@ pub struct Bundles<'a> {
 }
 
 impl<'a> Bundles<'a> {
-    /// Starts with one bundle per register, then merges over copies in program order.
+    /// Starts with one bundle per register, then merges over copies, the costly ones first.
     pub fn merge(code: &'a VCode, live: &'a Liveness) -> Bundles<'a> {
         let mut b = Bundles {
             code,
@@ -110,10 +141,7 @@ impl<'a> Bundles<'a> {
         b.responses.extend(code.insts.iter().filter_map(response));
         // Interference is permanent.
         let mut interfering: HashSet<(VReg, VReg)> = HashSet::new();
-        for m in &code.insts {
-            let &MInst::Copy { dst, src } = m else {
-                continue;
-            };
+        for (dst, src) in copies(code) {
             let (to, from) = (b.root(dst), b.root(src));
             if to == from || !b.may_merge(to, from) {
                 continue;
