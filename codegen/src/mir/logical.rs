@@ -154,7 +154,7 @@ impl fmt::Display for Logical {
                 let [ex, desc] = r.descs;
                 write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
                 if let Some((v, _)) = r.reply {
-                    write!(f, " {v}!")?;
+                    write!(f, " {v}{}", if r.keeps { "" } else { "!" })?;
                 }
                 write!(f, " [{}]", r.payload.0)?;
                 r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
@@ -436,6 +436,9 @@ pub struct Raw {
     pub reply: Option<(VReg, u32)>,
     /// Channels that take part.
     pub mask: Option<VFlag>,
+    /// True if the register of the response has a value before, which stays where the message does
+    /// not write.
+    pub keeps: bool,
 }
 
 /// Product of matrices on the systolic array.
