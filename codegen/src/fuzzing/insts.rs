@@ -113,8 +113,8 @@ impl Gen<'_, '_, '_> {
                 let addr = self.value(Type::clamped(Scalar::I64, lanes));
                 let masked = self.rng.one_in(2);
                 let mask = masked.then(|| self.value(Type::clamped(Scalar::B1, lanes)));
-                let ins = self.b.ins();
-                ins.prefetch(MemFlags::default(), addr, 64, mask);
+                let mem = MemFlags::default().cached(self.policy(opcode));
+                self.b.ins().prefetch(mem, addr, 64, mask);
             }
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),

@@ -7,6 +7,7 @@
 pub mod among;
 pub mod block2d;
 pub mod builder;
+pub mod cache;
 pub mod cfg;
 pub mod condcodes;
 pub(crate) mod data;
@@ -33,6 +34,7 @@ pub mod types;
 pub mod verifier;
 
 pub use block2d::{Block2dShape, BlockLayout};
+pub use cache::{CachePolicy, LevelPolicy};
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use data::{Data, DataReloc};

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::op_info::is_atomic;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
-    AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Scalar, Scope, Space, Value,
+    AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Opcode, Scalar, Scope, Space, Value,
 };
 use spirv::{MemorySemantics as Semantics, Op};
 
@@ -84,6 +84,12 @@ impl Emit<'_, '_, '_> {
         let mut mem = access.mem;
         mem.volatile = true;
         mem.constant = false;
+        let opcode = match inst.op {
+            Op::AtomicLoad => Opcode::Load,
+            Op::AtomicStore => Opcode::Store,
+            _ => Opcode::Atomic,
+        };
+        mem = self.with_cache_policy(pointer, opcode, mem);
         // Result of an out-of-bounds access.
         let zero = match (guard, inst.id.expand()) {
             (Some(guard), id) => {
@@ -362,6 +368,7 @@ impl Emit<'_, '_, '_> {
         let (class, of) = self.pointer(pointer)?;
         let mut access = self.access(class, of, &[])?;
         access.mem.volatile = true;
+        access.mem = self.with_cache_policy(pointer, Opcode::Atomic, access.mem);
         let addr = self.address(pointer, &access)?;
         let mut v = [addr, self.one(expected)?, self.one(new)?];
         for v in &mut v {
@@ -414,6 +421,7 @@ impl Emit<'_, '_, '_> {
         }
         let mut access = self.access(class, of, &[])?;
         access.mem.volatile = true;
+        access.mem = self.with_cache_policy(pointer, Opcode::Atomic, access.mem);
         let addr = self.address(pointer, &access)?;
         let addr = self.b.splat(addr, self.simd);
         let mut values = Leaves::new();

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::module::constants::Constant;
 use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
-use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
+use gantry_codegen::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
 /// Maximum number of scalars of a part that is copied without a loop.
@@ -53,14 +53,16 @@ impl Emit<'_, '_, '_> {
             StorageClass::PushConstant => self.load_pushed(from, from_ty)?,
             _ => {
                 let access = self.access(from_class, from_ty, &words)?;
-                let (addr, access) = self.reach(from, from_class, access)?;
+                let (addr, mut access) = self.reach(from, from_class, access)?;
+                access.mem = self.with_cache_policy(from, Opcode::Load, access.mem);
                 let leaves = self.load_leaves(from_ty, addr, access);
                 self.guard = None;
                 leaves?
             }
         };
         let access = self.access(to_class, to_ty, &words)?;
-        let (addr, access) = self.reach(to, to_class, access)?;
+        let (addr, mut access) = self.reach(to, to_class, access)?;
+        access.mem = self.with_cache_policy(to, Opcode::Store, access.mem);
         let done = self.store_leaves(to_ty, &leaves, addr, access);
         self.guard = None;
         done.map(|()| Leaves::new())

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::module::Def;
 use crate::module::types::{MAX_LEAVES, MatrixLayout, Ty, Type};
 use crate::read::Id;
-use gantry_codegen::ir::{IntCC, MemFlags, Region, Scalar, Space, Value};
+use gantry_codegen::ir::{IntCC, MemFlags, Opcode, Region, Scalar, Space, Value};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
@@ -189,7 +189,8 @@ impl Emit<'_, '_, '_> {
             return self.load_resource(id, pointer);
         }
         let access = self.access(class, ty, words)?;
-        let (address, access) = self.reach(pointer, class, access)?;
+        let (address, mut access) = self.reach(pointer, class, access)?;
+        access.mem = self.with_cache_policy(pointer, Opcode::Load, access.mem);
         let out = self.load_leaves(ty, address, access);
         self.guard = None;
         out
@@ -304,7 +305,8 @@ impl Emit<'_, '_, '_> {
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]);
         let access = self.access(class, of, words)?;
         let leaves = self.get(value)?;
-        let (address, access) = self.reach(pointer, class, access)?;
+        let (address, mut access) = self.reach(pointer, class, access)?;
+        access.mem = self.with_cache_policy(pointer, Opcode::Store, access.mem);
         let done = self.store_leaves(of, &leaves, address, access);
         self.guard = None;
         done.map(|()| Leaves::new())
@@ -533,6 +535,8 @@ impl Emit<'_, '_, '_> {
         let words = self.body.operands(inst).get(skip..).unwrap_or(&[]);
         let mut target = self.access(to_class, to_ty, words)?;
         let mut source = self.access(from_class, from_ty, words)?;
+        target.mem = self.with_cache_policy(to, Opcode::Store, target.mem);
+        source.mem = self.with_cache_policy(from, Opcode::Load, source.mem);
         if sized && words.first().is_none_or(|m| m & 2 == 0) {
             (target.align, source.align) = (1, 1);
         }

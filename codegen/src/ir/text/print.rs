@@ -320,7 +320,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints `slm v1+16 align 8 volatile`.
+    /// Prints `surface 0 v1+16 align 8 volatile l1 uncached l3 cached`.
     fn place(&mut self, mem: &MemFlags, v: &Value, offset: &i32) {
         match mem.space {
             Space::Global => {}
@@ -341,6 +341,7 @@ impl Printer<'_> {
         if mem.constant {
             self.out.push_str(" constant");
         }
+        mem.cache.print(&mut self.out);
     }
 
     /// Prints `exec 8 ex 0xc desc 0x2106e00`.
