@@ -78,6 +78,7 @@ pub(crate) fn capability(c: Capability) -> Support {
         | StoragePushConstant16
         | VariablePointersStorageBuffer
         | CacheControlsINTEL
+        | SplitBarrierINTEL
         | VariablePointers
         | StorageBuffer8BitAccess
         | UniformAndStorageBuffer8BitAccess
@@ -286,7 +287,6 @@ pub(crate) fn capability(c: Capability) -> Support {
         TaskSequenceALTERA => InUse("task sequences"),
         ReplicatedCompositesEXT => InUse("composites of equal parts"),
         LongCompositesINTEL => InUse("composites that go on in further instructions"),
-        SplitBarrierINTEL => InUse("barriers in two parts"),
         ArithmeticFenceEXT => InUse("OpArithmeticFenceEXT"),
         SubgroupBufferPrefetchINTEL => InUse("prefetches of blocks"),
         SubgroupMatrixMultiplyAccumulateINTEL => InUse("products of matrices as an instruction"),

@@ -220,6 +220,14 @@ impl Gen<'_, '_, '_> {
                 let ty = Type::scalar_of(Scalar::I32);
                 self.push(InstData::Nullary { opcode }, Some(ty));
             }
+            // A thread that has arrived waits.
+            Opcode::BarrierArrive | Opcode::BarrierWait => {
+                self.b.ins().barrier_arrive();
+                if self.rng.one_in(2) {
+                    self.store(Opcode::Store);
+                }
+                self.b.ins().barrier_wait();
+            }
             _ => self.push(InstData::Nullary { opcode }, None),
         }
     }

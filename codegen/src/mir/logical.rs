@@ -44,6 +44,8 @@ pub enum Logical {
         /// Number of a named barrier and how many threads it waits for. `None` is the barrier of
         /// the whole group.
         named: Option<(u8, Lane)>,
+        /// Part of the barrier.
+        part: BarrierPart,
     },
     /// Fence: waits until the thread's earlier accesses are done.
     Fence {
@@ -186,7 +188,12 @@ impl fmt::Display for Logical {
             Logical::Barrier {
                 header,
                 named: None,
-            } => write!(f, "barrier {header}"),
+                part,
+            } => match part {
+                BarrierPart::Both => write!(f, "barrier {header}"),
+                BarrierPart::Arrive => write!(f, "barrier arrive {header}"),
+                BarrierPart::Wait => write!(f, "barrier wait"),
+            },
             Logical::Barrier {
                 named: Some((number, threads)),
                 ..
@@ -419,6 +426,17 @@ pub enum Lane {
     Known(u32),
     /// First element of a register.
     Reg(VReg),
+}
+
+/// Part of a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierPart {
+    /// Message that tells that the thread has arrived, and the wait for the others.
+    Both,
+    /// Message.
+    Arrive,
+    /// Wait.
+    Wait,
 }
 
 /// Message that the IR describes by its descriptors.

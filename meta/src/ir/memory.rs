@@ -17,6 +17,8 @@ pub(super) fn rows() -> Vec<Row> {
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
         op("prefetch", Prefetch, NoClass, NoOut, "Fetches the cache line of an address per lane, on targets that can; others compute nothing: `prefetch v1+64, mask v2`.").hint(),
         op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group arrives.").effect(),
+        op("barrier_arrive", Nullary, NoClass, NoOut, "First half of `barrier`: tells that the thread has arrived, and goes on. A `barrier_wait` of the thread comes before its next barrier and its end.").effect(),
+        op("barrier_wait", Nullary, NoClass, NoOut, "Second half of `barrier`: waits until every thread of the work-group has arrived.").effect(),
         op("named_barrier", NamedBarrier, NoClass, NoOut, "Waits until a number of threads of the work-group, `i32`, arrive at the barrier with a number from 1 to 31: `named_barrier 2, v1`.").effect(),
         op("atomic", Atomic, NoClass, Ctrl, "Atomic operation on an element per lane, lane by lane, that returns the old value: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
         op("image_load", Image, NoClass, Ctrl, "A texel per lane at integer coordinates, all first components first; disabled lanes keep the old value: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),

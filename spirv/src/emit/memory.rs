@@ -34,10 +34,7 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 /// Maximum number of elements of a lane in one message.
-const MAX_ELEMENTS: usize = 4;
-/// Maximum bytes of a copy.
-pub(super) const MAX_COPY: u64 = 4096;
-
+pub(super) const MAX_ELEMENTS: usize = 4;
 /// Runs of consecutive scalars: type, byte offset of the first, number.
 type ScalarRuns = SmallVec<[(Scalar, u64, usize); 4]>;
 
@@ -527,11 +524,6 @@ impl Emit<'_, '_, '_> {
         } else {
             (self.m.types.size(to_ty), 2)
         };
-        if size > MAX_COPY {
-            return Err(Error::limit(format!(
-                "a copy of {size} bytes: {MAX_COPY} are the most"
-            )));
-        }
         let words = self.body.operands(inst).get(skip..).unwrap_or(&[]);
         let mut target = self.access(to_class, to_ty, words)?;
         let mut source = self.access(from_class, from_ty, words)?;
@@ -541,29 +533,7 @@ impl Emit<'_, '_, '_> {
             (target.align, source.align) = (1, 1);
         }
         let (to, from) = (self.address(to, &target)?, self.address(from, &source)?);
-        let unit = target.align.min(source.align).min(4);
-        let mut at = 0;
-        while at < size {
-            let scalar = match (size - at).min(unit) {
-                4.. => Scalar::I32,
-                2..4 => Scalar::I16,
-                _ => Scalar::I8,
-            };
-            let bytes = u64::from(scalar.bytes());
-            let count = ((size - at) / bytes).min(MAX_ELEMENTS as u64) as usize;
-            let mut all = Leaves::new();
-            let offset = offset(at)?;
-            self.elements(
-                scalar,
-                count,
-                from,
-                offset,
-                aligned(source, at, scalar),
-                &mut all,
-            );
-            self.store_elements(scalar, &all, to, offset, aligned(target, at, scalar));
-            at += bytes * count as u64;
-        }
+        self.copy_bytes([(to, target), (from, source)], size)?;
         Ok(Leaves::new())
     }
 }
