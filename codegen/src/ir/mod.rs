@@ -21,6 +21,7 @@ mod infer;
 pub mod instructions;
 pub mod interp;
 pub mod layout;
+pub mod link;
 pub mod memory;
 pub mod opcode;
 pub(crate) mod operands;
@@ -41,7 +42,7 @@ pub use data::{Data, DataReloc};
 pub use dfg::{DataFlowGraph, ValueDef};
 pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, SourceFile, Value};
 pub use function::{
-    ArgKind, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+    ArgKind, FloatControls, FuncKind, Function, Linkage, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{
     Addressing, ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler, SamplerFact,

@@ -6,8 +6,8 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
     ArgKind, Block, BlockCall, CaseTable, Constant, Data, DataRef, DataReloc, FuncKind, FuncRef,
-    Function, Inst, InstData, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region, Resource,
-    Sampler, Scalar, Space, Value,
+    Function, Inst, InstData, Linkage, MemFlags, Module, Opcode, ParamInfo, ParamRole, Region,
+    Resource, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -176,6 +176,11 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         if float.reciprocal {
             f.write_str(" quotients(reciprocal)")?;
         }
+    }
+    match func.linkage {
+        Linkage::Local => {}
+        Linkage::Public => f.write_str(" public")?,
+        Linkage::Import => return f.write_str(" import\n"),
     }
     if !func.samplers.is_empty() {
         let all: Vec<String> = func.samplers.iter().map(sampler).collect();
